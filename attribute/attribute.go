@@ -1,0 +1,136 @@
+// Package attribute holds what a definition knows and a user may set: typed
+// attributes, the environment that keeps them by name, the resolution of
+// references such as ${ptp_rm:queue#value}, and the rules by which values are
+// checked and arguments split into words.
+package attribute
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Attribute is a named set of fields. The zero value has every field unset;
+// an unset text is not the same as an empty one.
+type Attribute struct {
+	fields    [fieldCount]Value
+	validator *Validator
+}
+
+// New returns an attribute with that name and nothing else set.
+func New(name string) *Attribute {
+	a := &Attribute{}
+	a.fields[FieldName] = name
+	return a
+}
+
+// Clone returns a copy that shares no list or map with a.
+func (a *Attribute) Clone() *Attribute {
+	copied := *a
+	for field, value := range copied.fields {
+		copied.fields[field] = cloneValue(value)
+	}
+	return &copied
+}
+
+// Name returns the name, empty while none is set.
+func (a *Attribute) Name() string { return Text(a.fields[FieldName]) }
+
+// Value returns the current value, nil if there is none.
+func (a *Attribute) Value() Value { return a.fields[FieldValue] }
+
+// SetValue replaces the current value.
+func (a *Attribute) SetValue(value Value) { a.fields[FieldValue] = value }
+
+// Visible reports whether users may edit the attribute; it is true unless set otherwise.
+func (a *Attribute) Visible() bool {
+	visible, set := a.fields[FieldVisible].(bool)
+	return visible || !set
+}
+
+// ReadOnly reports whether callers are kept from changing the value.
+func (a *Attribute) ReadOnly() bool {
+	readOnly, _ := a.fields[FieldReadOnly].(bool)
+	return readOnly
+}
+
+// Validator returns what checks values of the attribute, or nil.
+func (a *Attribute) Validator() *Validator { return a.validator }
+
+// SetValidator replaces what checks values of the attribute.
+func (a *Attribute) SetValidator(validator *Validator) { a.validator = validator }
+
+// Field returns the stored value of a field: nil where it was never set.
+func (a *Attribute) Field(field Field) Value {
+	if field >= fieldCount {
+		return nil
+	}
+	return a.fields[field]
+}
+
+// Effective returns the value of a field as references see it: like Field, but
+// with the defaults of type, visible and readOnly where they are not set.
+func (a *Attribute) Effective(field Field) Value {
+	switch field {
+	case FieldVisible:
+		return a.Visible()
+	case FieldReadOnly:
+		return a.ReadOnly()
+	case FieldType:
+		if a.fields[FieldType] == nil {
+			return DefaultType
+		}
+	}
+	return a.Field(field)
+}
+
+// Text returns the text form of a field's effective value.
+func (a *Attribute) Text(field Field) string { return Text(a.Effective(field)) }
+
+// Set stores a value in a field, converted as the field demands: text fields
+// take booleans and integers as text, booleans take texts (true in any case is
+// true), integers take decimal texts. Nil unsets. Anything else is an error
+// that names the attribute and the field.
+func (a *Attribute) Set(field Field, value Value) error {
+	converted, err := convert(field, value)
+	if err != nil {
+		return fmt.Errorf("setting %s of attribute %q: %w", field, a.Name(), err)
+	}
+	a.fields[field] = converted
+	return nil
+}
+
+func convert(field Field, value Value) (Value, error) {
+	if value == nil && field.kind() != closedKind {
+		return nil, nil
+	}
+	switch field.kind() {
+	case anyKind:
+		return value, nil
+	case textKind:
+		switch value.(type) {
+		case string, bool, int:
+			return Text(value), nil
+		}
+		return nil, fmt.Errorf("a list or map cannot be stored in a text field")
+	case booleanKind:
+		switch v := value.(type) {
+		case bool:
+			return v, nil
+		case string:
+			return strings.EqualFold(v, "true"), nil
+		}
+		return nil, fmt.Errorf("%q is not a boolean", Text(value))
+	case integerKind:
+		switch v := value.(type) {
+		case int:
+			return v, nil
+		case string:
+			if number, ok := parseInteger(v); ok {
+				return number, nil
+			}
+		}
+		return nil, fmt.Errorf("%q is not an integer", Text(value))
+	default:
+		return nil, fmt.Errorf("the field cannot be set")
+	}
+}

@@ -1,0 +1,132 @@
+package attribute
+
+import (
+	"fmt"
+	"strings"
+)
+
+// JobPlaceholder is what definitions write for the job at hand.
+const JobPlaceholder = "@jobId"
+
+const (
+	referenceStart  = "${"
+	referencePrefix = "ptp_rm"
+
+	// A value may hold references whose values hold references, and so on;
+	// hostile ones could go on for ever or grow beyond memory.
+	maxResolvePasses = 100
+	maxResolvedBytes = 64 << 20
+)
+
+// A ResolveError tells which reference of a text could not be resolved.
+type ResolveError struct {
+	Text   string // the text that was being resolved
+	Reason string
+}
+
+func (e *ResolveError) Error() string {
+	return fmt.Sprintf("resolving %q: %s", abbreviate(e.Text), e.Reason)
+}
+
+// Resolve replaces every occurrence of @jobId by job (unless job is empty) and
+// then every reference ${ptp_rm:NAME#FIELD} by the text of that field, again
+// and again until nothing changes, so that values may hold references
+// themselves. Inner references are resolved before outer ones. A reference to
+// an attribute that does not exist is empty; one without a field means the
+// value; ${...} of any other kind, such as a shell variable, stays as it is.
+//
+// An unknown field, more than one field, and references that lead back to
+// themselves give a *ResolveError together with the text unchanged but for
+// @jobId, which is what the reference implementation goes on with.
+func (e *Environment) Resolve(text, job string) (string, error) {
+	if job != "" && strings.Contains(text, JobPlaceholder) {
+		text = strings.ReplaceAll(text, JobPlaceholder, job)
+	}
+	if !strings.Contains(text, referenceStart) {
+		return text, nil
+	}
+	original := text
+	for range maxResolvePasses {
+		next, changed, err := e.resolveOnce(text)
+		if err != nil {
+			return original, &ResolveError{Text: original, Reason: err.Error()}
+		}
+		if !changed {
+			return next, nil
+		}
+		if next == original {
+			break
+		}
+		if len(next) > maxResolvedBytes {
+			return original, &ResolveError{Text: original, Reason: fmt.Sprintf("the result is longer than %d bytes", maxResolvedBytes)}
+		}
+		text = next
+	}
+	return original, &ResolveError{Text: original, Reason: "its references lead back to themselves"}
+}
+
+// resolveOnce makes one pass over text. Each reference whose end is found is
+// handled once; innermost references end first and become part of the text of
+// the one around them.
+func (e *Environment) resolveOnce(text string) (string, bool, error) {
+	var open []string // text collected at each depth, outermost first
+	current := strings.Builder{}
+	changed := false
+	for i := 0; i < len(text); {
+		switch {
+		case strings.HasPrefix(text[i:], referenceStart):
+			open = append(open, current.String())
+			current.Reset()
+			i += len(referenceStart)
+		case text[i] == '}' && len(open) > 0:
+			replacement, replaced, err := e.reference(current.String())
+			if err != nil {
+				return "", false, err
+			}
+			changed = changed || replaced
+			before := open[len(open)-1]
+			open = open[:len(open)-1]
+			current.Reset()
+			current.WriteString(before)
+			current.WriteString(replacement)
+			i++
+		default:
+			current.WriteByte(text[i])
+			i++
+		}
+	}
+	result := current.String()
+	for depth := len(open) - 1; depth >= 0; depth-- {
+		result = open[depth] + referenceStart + result
+	}
+	return result, changed, nil
+}
+
+// reference returns the text for the inside of one ${...}.
+func (e *Environment) reference(inside string) (text string, replaced bool, err error) {
+	prefix, argument, _ := strings.Cut(inside, ":")
+	if prefix != referencePrefix {
+		return referenceStart + inside + "}", false, nil
+	}
+	name, fieldName, hasField := strings.Cut(argument, "#")
+	found := e.Lookup(name)
+	if found == nil {
+		return "", true, nil
+	}
+	field := FieldValue
+	if hasField && fieldName != "" {
+		var known bool
+		if field, known = ParseField(fieldName); !known {
+			return "", false, fmt.Errorf("attributes have no field %q (fields are %s)", fieldName, strings.Join(FieldNames(), ", "))
+		}
+	}
+	return found.Text(field), true, nil
+}
+
+func abbreviate(text string) string {
+	const longest = 120
+	if len(text) <= longest {
+		return text
+	}
+	return text[:longest] + "…"
+}

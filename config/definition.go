@@ -1,0 +1,344 @@
+// Package config holds the definition of a resource manager as Go types, reads
+// it from XML with positions, and checks it.
+//
+// [Load] reads a definition and reports every problem of it in one go. The
+// types mirror the elements of the format; texts are kept as written, with
+// references unresolved, since they are resolved when a command runs.
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+// A Position is a place in a definition. Lines and columns count from 1,
+// columns in bytes; the zero Position is nowhere.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Optional is a text that may be absent; an absent text is not an empty one.
+type Optional struct {
+	Text string
+	Set  bool
+}
+
+// A Definition describes one resource manager.
+type Definition struct {
+	Position
+	Name         string
+	Site         Site
+	Attributes   []*Attribute
+	ManagedFiles []*ManagedFiles
+	Script       *Script
+	Commands     []*Command // all of control-data, in document order
+	Outcomes     []*Outcome
+	LaunchTab    *LaunchTab
+	Monitor      Monitor
+
+	source []byte
+}
+
+// Source returns the text that the definition was read from.
+func (d *Definition) Source() []byte { return d.source }
+
+// Site holds defaults for the connection.
+type Site struct {
+	RemoteServices, ConnectionName, ControlConnection, MonitorConnection string
+}
+
+// An Attribute is an attribute of the definition and where it stands.
+type Attribute struct {
+	Position
+	*attribute.Attribute
+}
+
+// ManagedFiles is a group of files that are put in place before a submission.
+type ManagedFiles struct {
+	Position
+	StagingLocation Optional
+	Files           []*File
+}
+
+// A File is one managed file; its content comes from exactly one of Lines,
+// Contents and Path.
+type File struct {
+	Position
+	Name                 string
+	UniqueIDPrefix       bool
+	ResolveContents      bool
+	DeleteSourceAfterUse bool
+	DeleteTargetAfterUse bool
+	Mode                 string // octal permissions, empty for 0600
+	Lines                []*Line
+	Contents             Optional
+	Path                 Optional
+}
+
+// A Script is the job script's template.
+type Script struct {
+	Position
+	StagingLocation        Optional
+	InsertEnvironmentAfter int // index of a line from 0; negative inserts nothing
+	DeleteAfterSubmit      bool
+	Lines                  []*Line
+}
+
+// A Line is a line of a script or file, joined from its arguments.
+type Line struct {
+	Position
+	Arguments []*Argument
+}
+
+// An Argument is a piece of text that may vanish: of a command line, an input,
+// a line, an environment value.
+type Argument struct {
+	Position
+	Text                 string
+	Attribute            Optional
+	IsUndefinedIfMatches Optional
+	Resolve              bool
+}
+
+// A CommandElement is the name of an element of command type.
+type CommandElement string
+
+// The elements of command type in control-data; those below SubmitBatchDebug
+// act on a job or run without one.
+const (
+	StartUpCommand         CommandElement = "start-up-command"
+	SubmitInteractive      CommandElement = "submit-interactive"
+	SubmitInteractiveDebug CommandElement = "submit-interactive-debug"
+	SubmitBatch            CommandElement = "submit-batch"
+	SubmitBatchDebug       CommandElement = "submit-batch-debug"
+	GetJobStatus           CommandElement = "get-job-status"
+	TerminateJob           CommandElement = "terminate-job"
+	SuspendJob             CommandElement = "suspend-job"
+	ResumeJob              CommandElement = "resume-job"
+	HoldJob                CommandElement = "hold-job"
+	ReleaseJob             CommandElement = "release-job"
+	ShutDownCommand        CommandElement = "shut-down-command"
+	ButtonAction           CommandElement = "button-action"
+
+	// Fallback (x:fallback) is another way of asking for a job's state.
+	Fallback CommandElement = "fallback"
+)
+
+// IsSubmit reports whether the command submits jobs.
+func (e CommandElement) IsSubmit() bool {
+	switch e {
+	case SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug:
+		return true
+	}
+	return false
+}
+
+// IsInteractive reports whether the command submits jobs that stay attached.
+func (e CommandElement) IsInteractive() bool {
+	return e == SubmitInteractive || e == SubmitInteractiveDebug
+}
+
+// A Command is one command with what it is given and how its output is read.
+type Command struct {
+	Position
+	Element            CommandElement
+	Name               string
+	Directory          string
+	Arguments          []*Argument
+	Input              []*Argument
+	Environment        []*EnvironmentEntry
+	RedirectStderr     bool
+	StreamBufferLimit  int // characters kept of the output; negative means all
+	ReplaceEnvironment bool
+	WaitForID          bool
+	IgnoreExitStatus   bool
+	KeepOpen           bool
+	AllocatePTY        bool
+	ForwardX11         bool
+	StdoutParser       *Parser
+	StderrParser       *Parser
+	RedirectParser     *Parser
+	PreLaunch          []*SimpleCommand
+	PostLaunch         []*SimpleCommand
+
+	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
+	Fallbacks []*Command    // x:fallback, of get-job-status only
+	On        []OutcomeKind // x:fallback only: the outcomes after which it is tried; empty for all
+}
+
+// An EnvironmentEntry sets a variable of a command's environment.
+type EnvironmentEntry struct {
+	Position
+	Name      string
+	Value     Optional
+	Preserve  bool
+	Arguments []*Argument
+}
+
+// A SimpleCommand runs before or after a command, or for the monitor.
+type SimpleCommand struct {
+	Position
+	Name, Exec, Directory string
+	RedirectStderr        bool
+	IgnoreExitStatus      bool
+	Wait                  bool
+}
+
+// A Parser is a tokenizer over one stream of a command.
+type Parser struct {
+	Position
+	Element          string // stdout-parser, stderr-parser or redirect-parser
+	Type             string // names a tokenizer that a program registered; empty for targets
+	Delimiter        Optional
+	IncludeDelimiter bool
+	MaxMatchLength   int
+	All              bool
+	Save             int
+	ApplyToAll       bool
+	Targets          []*Target
+	ExitOn           *Expression
+	ExitAfter        *Expression
+}
+
+// A Target is what a parser's matches act on: an attribute that exists, or
+// attributes that it constructs.
+type Target struct {
+	Position
+	Ref             Optional
+	MatchAll        bool
+	AllowOverwrites bool
+	Matches         []*Match
+	Tests           []*Test
+	Else            []*Action
+	HasElse         bool
+}
+
+// A Match is an expression with the actions that a matching segment causes.
+// A Match without expression takes every segment.
+type Match struct {
+	Position
+	MoveToTop  bool
+	Expression *Expression
+	Actions    []*Action
+}
+
+// An Expression is a regular expression in Java's syntax.
+type Expression struct {
+	Position // of the first character of the expression itself
+	Text     string
+	Flags    javaregex.Flags
+	Split    bool
+}
+
+// An Operator is what a test compares by.
+type Operator string
+
+// The operators of tests.
+const (
+	Equal          Operator = "EQ"
+	Less           Operator = "LT"
+	Greater        Operator = "GT"
+	LessOrEqual    Operator = "LE"
+	GreaterOrEqual Operator = "GE"
+	And            Operator = "AND"
+	Or             Operator = "OR"
+	Not            Operator = "NOT"
+)
+
+// A Test is evaluated on a target after the stream has ended.
+type Test struct {
+	Position
+	Operator Operator
+	Tests    []*Test
+	Values   []string
+	Actions  []*Action
+	Else     []*Action
+	HasElse  bool
+}
+
+// An ActionKind is what an action does.
+type ActionKind string
+
+// The actions.
+const (
+	Set    ActionKind = "set"
+	Add    ActionKind = "add"
+	Append ActionKind = "append"
+	Put    ActionKind = "put"
+	Throw  ActionKind = "throw"
+)
+
+// An Action changes a field of a target, or ends the parser with an error.
+type Action struct {
+	Position
+	Kind           ActionKind
+	Field          Optional
+	ForceNewObject bool
+	Separator      string
+	Message        string
+	Entries        []*Entry
+}
+
+// An Entry tells where an action takes a value, and for maps a key, from.
+type Entry struct {
+	Position
+	Key        Optional
+	KeyGroup   int
+	KeyIndex   int
+	Value      Optional
+	ValueGroup int
+	ValueIndex int
+}
+
+// An OutcomeKind classifies how a command failed.
+type OutcomeKind string
+
+// The outcomes.
+const (
+	Transient OutcomeKind = "transient" // nothing is known; asking again may help
+	NotFound  OutcomeKind = "not-found" // the scheduler does not know the job
+	Denied    OutcomeKind = "denied"    // the user may not do this
+	Finished  OutcomeKind = "finished"  // the job has ended
+)
+
+// An Outcome (x:outcome) classifies failed commands by exit code and by an
+// expression that is searched for in their standard error and output.
+type Outcome struct {
+	Position
+	Kind       OutcomeKind
+	ExitCodes  []int // empty for any but 0
+	Expression *Expression
+}
+
+// Monitor is what a definition says of monitoring.
+type Monitor struct {
+	Position
+	SchedulerType  string
+	RefreshSeconds int
+}
+
+// A LaunchTab is the form of a definition.
+type LaunchTab struct {
+	Position
+	Tabs   []*Tab
+	Import bool
+}
+
+// A Tab is one tab of the form and the attributes that its controls set.
+type Tab struct {
+	Position
+	Title       string
+	IncludeFrom []string // titles of tabs whose values count, too
+	Attributes  []string
+}

@@ -1,0 +1,99 @@
+// Package remote is where commands and files go: this machine, or another one.
+//
+// A [Connection] starts processes and works on files in one place. All
+// implementations behave the same; the conformance suite in remotetest holds
+// them to it.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// A Connection is one place where commands run and files live. Its methods may
+// be called concurrently. Relative paths are relative to Home.
+type Connection interface {
+	// Start starts a process. Cancelling ctx afterwards ends it: an interrupt
+	// signal, a grace period, then a kill, to its whole process group. Errors
+	// wrap ErrCommandNotFound when there is no such program and
+	// ErrUnreachable when the place cannot be reached.
+	Start(ctx context.Context, command Command) (Process, error)
+
+	// Stat, Open, WriteFile, MkdirAll and Remove are what their namesakes of
+	// package os are. Errors for absent files match fs.ErrNotExist.
+	Stat(ctx context.Context, path string) (fs.FileInfo, error)
+	Open(ctx context.Context, path string) (File, error)
+	// WriteFile writes a file so that no reader sees a part of it, replacing
+	// what was there.
+	WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error
+	MkdirAll(ctx context.Context, path string, mode fs.FileMode) error
+	Remove(ctx context.Context, path string) error
+
+	// Info describes the place.
+	Info() Info
+	Close() error
+}
+
+// Info describes the place behind a connection.
+type Info struct {
+	Transport string // local, ssh or openssh
+	User      string
+	Host      string
+	Home      string // absolute; where commands run when they name no directory
+	System    string // name of the operating system, as uname -s prints it in lower case; may be empty
+	Arch      string // may be empty
+	Version   string // of the operating system; may be empty
+}
+
+// A Command is a process to start. No shell sees it.
+type Command struct {
+	Arguments          []string          // the program first; looked up in the place's PATH unless it holds a slash
+	Directory          string            // relative to Home; empty for Home itself
+	Environment        map[string]string // added to, or with ReplaceEnvironment instead of, the place's own
+	Unset              []string          // variables removed from the place's own environment
+	ReplaceEnvironment bool
+	Stdin              io.Reader // nil for no input
+	Stdout             io.Writer // nil to discard
+	Stderr             io.Writer // nil to discard; the same as Stdout to merge them in order
+	Foreground         bool      // leave the process in this process's group, so that terminal signals reach it
+}
+
+// A Process is a started process.
+type Process interface {
+	// Wait waits until the process has ended and all its output was written,
+	// and returns its exit code. A process that ended by a signal has code 128
+	// plus its number. An error means that the code is not known.
+	Wait() (code int, err error)
+	// Terminate ends the process as cancelling the context of Start does.
+	Terminate()
+}
+
+// A File is an open file for reading.
+type File interface {
+	io.Reader
+	io.Seeker
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// Errors that callers tell apart.
+var (
+	ErrCommandNotFound = errors.New("command not found")
+	ErrUnreachable     = errors.New("cannot connect")
+)
+
+// A StartError tells which program could not be started, and why.
+type StartError struct {
+	Program   string
+	Directory string
+	Err       error
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("starting %q: %v", e.Program, e.Err)
+}
+
+func (e *StartError) Unwrap() error { return e.Err }

@@ -1,0 +1,126 @@
+// Package state holds the vocabulary of job states: the primary states of a
+// job, the details that refine them, and the rules by which one follows
+// another.
+//
+// A definition's parsers name states by the texts of this package. A text that
+// is not among them says nothing about a job: [Parse] refuses it, and callers
+// keep what they knew, showing the scheduler's own word beside it.
+package state
+
+// A Primary is one of the six states that every job is in.
+type Primary string
+
+// The primary states, in the order in which a job usually passes them.
+const (
+	PrimaryUndetermined Primary = "UNDETERMINED"
+	PrimarySubmitted    Primary = "SUBMITTED"
+	PrimarySuspended    Primary = "SUSPENDED"
+	PrimaryRunning      Primary = "RUNNING"
+	PrimaryCompleted    Primary = "COMPLETED"
+)
+
+// A Detail refines a primary state; each primary state is also a detail, of
+// itself. The zero value means that nothing is known and equals Undetermined
+// in every method.
+type Detail string
+
+// The details.
+const (
+	Undetermined        Detail = "UNDETERMINED"
+	Submitted           Detail = "SUBMITTED"
+	QueuedActive        Detail = "QUEUED_ACTIVE"         // waiting to be scheduled
+	SystemOnHold        Detail = "SYSTEM_ON_HOLD"        // held by the system or an administrator
+	UserOnHold          Detail = "USER_ON_HOLD"          // held by the user
+	UserSystemOnHold    Detail = "USER_SYSTEM_ON_HOLD"   // held by both
+	Suspended           Detail = "SUSPENDED"             // stopped, by whom is not known
+	SystemSuspended     Detail = "SYSTEM_SUSPENDED"      // stopped by the system
+	UserSuspended       Detail = "USER_SUSPENDED"        // stopped by the user
+	UserSystemSuspended Detail = "USER_SYSTEM_SUSPENDED" // stopped by both
+	Running             Detail = "RUNNING"
+	Completed           Detail = "COMPLETED"
+	Failed              Detail = "FAILED"           // ended abnormally
+	Canceled            Detail = "CANCELED"         // ended by a user's request
+	OutputReady         Detail = "JOB_OUTERR_READY" // ended, and the output files are there
+)
+
+var primaryOf = map[Detail]Primary{
+	Undetermined:        PrimaryUndetermined,
+	Submitted:           PrimarySubmitted,
+	QueuedActive:        PrimarySubmitted,
+	SystemOnHold:        PrimarySubmitted,
+	UserOnHold:          PrimarySubmitted,
+	UserSystemOnHold:    PrimarySubmitted,
+	Suspended:           PrimarySuspended,
+	SystemSuspended:     PrimarySuspended,
+	UserSuspended:       PrimarySuspended,
+	UserSystemSuspended: PrimarySuspended,
+	Running:             PrimaryRunning,
+	Completed:           PrimaryCompleted,
+	Failed:              PrimaryCompleted,
+	Canceled:            PrimaryCompleted,
+	OutputReady:         PrimaryCompleted,
+}
+
+// Parse returns the detail that text names, exactly as a definition writes it.
+// It reports false for every other text.
+func Parse(text string) (Detail, bool) {
+	_, known := primaryOf[Detail(text)]
+	if !known {
+		return Undetermined, false
+	}
+	return Detail(text), true
+}
+
+// All returns every detail, in the order of the constants.
+func All() []Detail {
+	return []Detail{
+		Undetermined, Submitted, QueuedActive, SystemOnHold, UserOnHold, UserSystemOnHold,
+		Suspended, SystemSuspended, UserSuspended, UserSystemSuspended, Running,
+		Completed, Failed, Canceled, OutputReady,
+	}
+}
+
+// Primary returns the primary state that d refines.
+func (d Detail) Primary() Primary {
+	if primary, known := primaryOf[d]; known {
+		return primary
+	}
+	return PrimaryUndetermined
+}
+
+// Ended reports whether a job in this state will never run again.
+func (d Detail) Ended() bool { return d.Primary() == PrimaryCompleted }
+
+// OnHold reports whether the job waits for somebody to release it.
+func (d Detail) OnHold() bool {
+	return d == SystemOnHold || d == UserOnHold || d == UserSystemOnHold
+}
+
+// rank orders the ways in which a job ends: what is known more precisely does
+// not give way to what is known less precisely.
+func (d Detail) rank() int {
+	switch d {
+	case OutputReady:
+		return 3
+	case Failed, Canceled:
+		return 2
+	case Completed:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// Next returns the detail of a job that was in current when its scheduler
+// reports seen. Undetermined never overrides; a job that has ended only
+// learns more of its end; all other movements are believed, since a scheduler
+// releases, requeues and resumes jobs.
+func Next(current, seen Detail) Detail {
+	if seen.Primary() == PrimaryUndetermined {
+		return current
+	}
+	if current.Ended() && seen.rank() <= current.rank() {
+		return current
+	}
+	return seen
+}
