@@ -310,6 +310,7 @@ const (
 	NotFound  OutcomeKind = "not-found" // the scheduler does not know the job
 	Denied    OutcomeKind = "denied"    // the user may not do this
 	Finished  OutcomeKind = "finished"  // the job has ended
+	Succeeded OutcomeKind = "ok"        // no failure; only what x:fallback is tried after
 )
 
 // An Outcome (x:outcome) classifies failed commands by exit code and by an
@@ -338,7 +339,9 @@ type LaunchTab struct {
 // A Tab is one tab of the form and the attributes that its controls set.
 type Tab struct {
 	Position
-	Title       string
-	IncludeFrom []string // titles of tabs whose values count, too
-	Attributes  []string
+	Title         string
+	IncludeFrom   []string // titles of tabs whose values count, too
+	Attributes    []string // bound to a control or listed in a viewer
+	AllPredefined bool     // a viewer lists all visible attributes but Excluded
+	Excluded      []string
 }

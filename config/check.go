@@ -1,0 +1,128 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+// checkExpression compiles an expression unless references in it, which are
+// known only when it is used, keep it from being complete.
+func (l *loader) checkExpression(x *Expression) {
+	if strings.Contains(x.Text, "${ptp_rm:") || strings.Contains(x.Text, attribute.JobPlaceholder) {
+		return
+	}
+	_, err := javaregex.Compile(x.Text, x.Flags)
+	if err == nil {
+		return
+	}
+	at := x.Position
+	message := err.Error()
+	var syntax *javaregex.SyntaxError
+	if errors.As(err, &syntax) {
+		at.Column += syntax.Offset
+		message = syntax.Reason
+	}
+	l.report(at, Error, "invalid-expression", message, "")
+}
+
+// checkDefinition reports what no schema can express.
+func (l *loader) checkDefinition(d *Definition) {
+	known := map[string]Position{}
+	for _, a := range d.Attributes {
+		if earlier, twice := known[a.Name()]; twice {
+			l.report(a.Position, Warning, "duplicate-attribute",
+				fmt.Sprintf("attribute %q is defined a second time; the definition at line %d is lost", a.Name(), earlier.Line), "")
+		}
+		known[a.Name()] = a.Position
+	}
+	for _, command := range d.Commands {
+		l.checkCommand(command)
+		for _, fallback := range command.Fallbacks {
+			l.checkCommand(fallback)
+		}
+	}
+}
+
+func (l *loader) checkCommand(c *Command) {
+	for _, parser := range c.parsers() {
+		if parser.MaxMatchLength < 0 {
+			l.report(parser.Position, Error, "invalid-value", "maxMatchLen is negative", "leave it out to cut the stream at delimiters")
+		}
+		for _, target := range parser.Targets {
+			l.checkActions(target.Else, 0)
+			for _, match := range target.Matches {
+				l.checkActions(match.Actions, groups(match.Expression))
+			}
+			l.checkTests(target.Tests)
+		}
+	}
+}
+
+func (c *Command) parsers() []*Parser {
+	var parsers []*Parser
+	for _, parser := range []*Parser{c.StdoutParser, c.StderrParser, c.RedirectParser} {
+		if parser != nil {
+			parsers = append(parsers, parser)
+		}
+	}
+	return parsers
+}
+
+func (l *loader) checkTests(tests []*Test) {
+	for _, test := range tests {
+		l.checkActions(test.Actions, unknownGroups)
+		l.checkActions(test.Else, unknownGroups)
+		l.checkTests(test.Tests)
+	}
+}
+
+// unknownGroups is for expressions whose groups cannot be counted: those with
+// references, and those that split.
+const unknownGroups = -1
+
+// groups returns how many groups an expression has.
+func groups(x *Expression) int {
+	if x == nil {
+		return 0
+	}
+	if x.Split || strings.Contains(x.Text, "${") {
+		return unknownGroups
+	}
+	compiled, err := javaregex.Compile(strings.ReplaceAll(x.Text, attribute.JobPlaceholder, "0"), x.Flags)
+	if err != nil {
+		return unknownGroups
+	}
+	return compiled.Groups()
+}
+
+func (l *loader) checkActions(actions []*Action, groups int) {
+	for _, action := range actions {
+		l.checkField(action)
+		for _, entry := range action.Entries {
+			for _, index := range []int{entry.ValueGroup, entry.ValueIndex, entry.KeyGroup, entry.KeyIndex} {
+				if index < 0 || groups != unknownGroups && index > groups {
+					l.report(entry.Position, Error, "no-such-group",
+						fmt.Sprintf("the entry takes group %d of an expression with %d", index, max(groups, 0)), "groups count from 1; 0 is the whole segment")
+					break
+				}
+			}
+		}
+	}
+}
+
+func (l *loader) checkField(action *Action) {
+	if !action.Field.Set {
+		if action.Kind != Throw {
+			l.report(action.Position, Error, "missing-field", fmt.Sprintf("<%s> names no field", action.Kind), `add field="value"`)
+		}
+		return
+	}
+	if _, known := attribute.ParseField(action.Field.Text); !known {
+		l.report(action.Position, Error, "unknown-field",
+			fmt.Sprintf("attributes have no field %q", action.Field.Text), "one of "+strings.Join(attribute.FieldNames(), ", "))
+	}
+}

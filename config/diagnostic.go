@@ -1,0 +1,137 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Severity tells whether a problem keeps a definition from being used.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// A Diagnostic is one problem of a definition.
+type Diagnostic struct {
+	Position
+	Severity   Severity
+	Code       string // stable, such as unknown-attribute
+	Message    string
+	Suggestion string // what to do, may be empty
+}
+
+// String returns the problem on one line: file:line:col: severity: message (code).
+func (d Diagnostic) String() string {
+	return fmt.Sprintf("%s: %s: %s (%s)", d.Position, d.Severity, d.Message, d.Code)
+}
+
+// Excerpt returns the problem with the line of source that it stands in, a
+// caret below its column, and the suggestion.
+func (d Diagnostic) Excerpt(source []byte) string {
+	var text strings.Builder
+	text.WriteString(d.String())
+	if line, ok := sourceLine(source, d.Line); ok {
+		shown, caret := excerpt(line, d.Column)
+		number := fmt.Sprintf("%5d", d.Line)
+		fmt.Fprintf(&text, "\n%s | %s\n%s | %s^", number, shown, strings.Repeat(" ", len(number)), caret)
+	}
+	if d.Suggestion != "" {
+		fmt.Fprintf(&text, "\n        try: %s", d.Suggestion)
+	}
+	return text.String()
+}
+
+func sourceLine(source []byte, number int) (string, bool) {
+	if number < 1 {
+		return "", false
+	}
+	rest := string(source)
+	for range number - 1 {
+		_, after, found := strings.Cut(rest, "\n")
+		if !found {
+			return "", false
+		}
+		rest = after
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSuffix(line, "\r"), true
+}
+
+// excerpt returns the part of a line around a column, made printable, and the
+// white space that puts a caret below that column.
+func excerpt(line string, column int) (shown, indent string) {
+	const before, width = 60, 110
+	at := min(max(column-1, 0), len(line))
+	start := 0
+	if at > before {
+		start = at - before
+		for start < at && !utf8.RuneStart(line[start]) {
+			start++
+		}
+	}
+	var text, space strings.Builder
+	for i, r := range line[start:] {
+		if utf8.RuneCountInString(text.String()) >= width {
+			break
+		}
+		switch {
+		case r == '\t':
+			r = ' '
+		case r < ' ' || r == 0x7f || r == utf8.RuneError:
+			r = '?'
+		}
+		text.WriteRune(r)
+		if start+i < at {
+			space.WriteByte(' ')
+		}
+	}
+	return text.String(), space.String()
+}
+
+// Diagnostics are the problems of one definition in the order of their positions.
+type Diagnostics []Diagnostic
+
+// HasErrors reports whether any problem keeps the definition from being used.
+func (d Diagnostics) HasErrors() bool {
+	return slices.ContainsFunc(d, func(one Diagnostic) bool { return one.Severity == Error })
+}
+
+// Err returns the errors among the problems as one error, nil if there are none.
+func (d Diagnostics) Err() error {
+	var errors Diagnostics
+	for _, one := range d {
+		if one.Severity == Error {
+			errors = append(errors, one)
+		}
+	}
+	if len(errors) == 0 {
+		return nil
+	}
+	return &InvalidError{Problems: errors}
+}
+
+func (d Diagnostics) sorted() Diagnostics {
+	slices.SortStableFunc(d, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return d
+}
+
+// An InvalidError is the error of a definition that cannot be used.
+type InvalidError struct {
+	Problems Diagnostics
+}
+
+func (e *InvalidError) Error() string {
+	lines := make([]string, 0, len(e.Problems))
+	for _, problem := range e.Problems {
+		lines = append(lines, problem.String())
+	}
+	return "the definition cannot be used:\n" + strings.Join(lines, "\n")
+}

@@ -1,0 +1,153 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// ExtensionNamespace is the namespace of the elements and attributes that this
+// project adds to the format.
+const ExtensionNamespace = "urn:rmctl:definition:1"
+
+// coreNamespaces are those under which definitions have been written; names
+// mean the same in all of them.
+var coreNamespaces = map[string]bool{
+	"":                          true,
+	"http://eclipse.org/ptp/rm": true,
+	"http://org.eclipse.ptp/rm": true,
+	"org.eclipse.ptp":           true,
+}
+
+// An element wraps an XML element with typed access to what the format puts there.
+type element struct {
+	*schemas.Element
+	loader *loader
+}
+
+func (e element) position() Position {
+	return Position{File: e.loader.file, Line: e.Line, Column: e.Column}
+}
+
+func (e element) is(name string) bool { return e.Name == name && coreNamespaces[e.Space] }
+
+func (e element) isExtension(name string) bool {
+	return e.Name == name && e.Space == ExtensionNamespace
+}
+
+// children calls use for each child element of the core format.
+func (e element) children(use func(child element)) {
+	for _, child := range e.Children {
+		if coreNamespaces[child.Space] {
+			use(element{child, e.loader})
+		}
+	}
+}
+
+// named returns the core children of any of the given names.
+func (e element) named(names ...string) []element {
+	var found []element
+	e.children(func(child element) {
+		for _, name := range names {
+			if child.Name == name {
+				found = append(found, child)
+			}
+		}
+	})
+	return found
+}
+
+func (e element) first(name string) (element, bool) {
+	if found := e.named(name); len(found) > 0 {
+		return found[0], true
+	}
+	return element{}, false
+}
+
+// childText returns the text of the first child of that name; an empty child
+// gives an empty text, not an absent one.
+func (e element) childText(name string) Optional {
+	if child, ok := e.first(name); ok {
+		return Optional{Text: child.Text, Set: true}
+	}
+	return Optional{}
+}
+
+func (e element) lookup(space string, names ...string) (schemas.Attribute, bool) {
+	for _, attribute := range e.Attributes {
+		if attribute.Space != space {
+			continue
+		}
+		for _, name := range names {
+			if attribute.Name == name {
+				return attribute, true
+			}
+		}
+	}
+	return schemas.Attribute{}, false
+}
+
+// optional returns the attribute of the first of the names that is there; more
+// than one name is given where older files spell it differently.
+func (e element) optional(names ...string) Optional {
+	if attribute, ok := e.lookup("", names...); ok {
+		return Optional{Text: attribute.Value, Set: true}
+	}
+	return Optional{}
+}
+
+func (e element) text(name string) string { return e.optional(name).Text }
+
+// boolean returns an attribute as XML reads booleans. What is no boolean is
+// reported by the schema and leaves the fallback.
+func (e element) boolean(name string, fallback bool) bool {
+	switch strings.TrimSpace(e.text(name)) {
+	case "true", "1":
+		return true
+	case "false", "0":
+		return false
+	default:
+		return fallback
+	}
+}
+
+func (e element) integer(name string, fallback int) int {
+	number, err := strconv.ParseInt(strings.TrimSpace(e.text(name)), 10, 32)
+	if err != nil {
+		return fallback
+	}
+	return int(number)
+}
+
+// valuePosition returns where the value of an attribute begins.
+func (e element) valuePosition(name string) Position {
+	attribute, ok := e.lookup("", name)
+	if !ok {
+		return e.position()
+	}
+	return Position{File: e.loader.file, Line: attribute.ValueLine, Column: attribute.ValueColumn}
+}
+
+// textPosition returns where the text of the element begins, leading white
+// space skipped if trimmed is set.
+func (e element) textPosition(trimmed bool) Position {
+	position := Position{File: e.loader.file, Line: e.TextLine, Column: e.TextColumn}
+	if e.TextLine == 0 {
+		return e.position()
+	}
+	if !trimmed {
+		return position
+	}
+	for _, r := range e.Text {
+		switch r {
+		case '\n':
+			position.Line, position.Column = position.Line+1, 1
+		case ' ', '\t', '\r':
+			position.Column++
+		default:
+			return position
+		}
+	}
+	return position
+}

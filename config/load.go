@@ -1,0 +1,253 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// RootElement is the name of a definition's root element.
+const RootElement = "resource-manager-builder"
+
+// Load reads a definition. File names it in positions. All problems are
+// reported; when there are errors among them the definition must not be used,
+// and it is nil when the document could not be read at all.
+func Load(file string, source []byte) (*Definition, Diagnostics) {
+	l := &loader{file: file}
+	root, err := schemas.Read(source)
+	if err != nil {
+		return nil, Diagnostics{l.documentProblem(err)}
+	}
+	if root.Name != RootElement || !coreNamespaces[root.Space] {
+		l.report(Position{file, root.Line, root.Column}, Error, "wrong-root",
+			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", RootElement))
+		return nil, l.problems
+	}
+	definition := l.definition(element{root, l})
+	definition.source = source
+	l.checkDefinition(definition)
+	return definition, l.problems.sorted()
+}
+
+type loader struct {
+	file     string
+	problems Diagnostics
+}
+
+func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
+	l.problems = append(l.problems, Diagnostic{Position: at, Severity: severity, Code: code, Message: message, Suggestion: suggestion})
+}
+
+func (l *loader) documentProblem(err error) Diagnostic {
+	problem := Diagnostic{Position: Position{File: l.file, Line: 1, Column: 1}, Severity: Error, Code: "xml-syntax", Message: err.Error()}
+	var document *schemas.DocumentError
+	if errors.As(err, &document) {
+		problem.Line, problem.Column = document.Line, document.Column
+		problem.Code, problem.Suggestion = document.Code, document.Help
+	}
+	return problem
+}
+
+func (l *loader) definition(root element) *Definition {
+	d := &Definition{Position: root.position(), Name: root.text("name")}
+	root.children(func(child element) {
+		switch child.Name {
+		case "site-data":
+			d.Site = Site{
+				RemoteServices:    child.childText("remote-services").Text,
+				ConnectionName:    child.childText("connection-name").Text,
+				ControlConnection: child.childText("control-connection").Text,
+				MonitorConnection: child.childText("monitor-connection").Text,
+			}
+		case "control-data":
+			l.control(d, child)
+		case "monitor-data":
+			d.Monitor = Monitor{
+				Position:       child.position(),
+				SchedulerType:  child.text("schedulerType"),
+				RefreshSeconds: child.integer("refreshFrequencyInSeconds", 60),
+			}
+		}
+	})
+	return d
+}
+
+func (l *loader) control(d *Definition, control element) {
+	control.children(func(child element) {
+		switch child.Name {
+		case "attribute", "property": // property: format of 5.0
+			d.Attributes = append(d.Attributes, l.attribute(child))
+		case "managed-files":
+			d.ManagedFiles = append(d.ManagedFiles, l.managedFiles(child))
+		case "script":
+			d.Script = l.script(child)
+		case "launch-tab":
+			d.LaunchTab = l.launchTab(child)
+		default:
+			if isCommandElement(child.Name) {
+				d.Commands = append(d.Commands, l.command(child, CommandElement(child.Name)))
+			}
+		}
+	})
+	for _, child := range control.Children {
+		if e := (element{child, l}); e.isExtension("outcome") {
+			d.Outcomes = append(d.Outcomes, l.outcome(e))
+		}
+	}
+}
+
+func isCommandElement(name string) bool {
+	switch CommandElement(name) {
+	case StartUpCommand, SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug,
+		GetJobStatus, TerminateJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, ShutDownCommand, ButtonAction:
+		return true
+	}
+	return false
+}
+
+var attributeTexts = []struct {
+	element string
+	field   attribute.Field
+}{
+	{"description", attribute.FieldDescription},
+	{"tooltip", attribute.FieldTooltip},
+	{"choice", attribute.FieldChoice},
+	{"translateChoiceAs", attribute.FieldTranslateChoiceAs},
+	{"items-from", attribute.FieldItemsFrom},
+	{"default", attribute.FieldDefault},
+	{"value", attribute.FieldValue},
+	{"link-value-to", attribute.FieldLinkValueTo},
+}
+
+func (l *loader) attribute(e element) *Attribute {
+	a := &Attribute{Position: e.position(), Attribute: attribute.New(e.text("name"))}
+	set := func(field attribute.Field, value attribute.Value) {
+		if err := a.Set(field, value); err != nil {
+			l.report(e.position(), Error, "invalid-value", err.Error(), "")
+		}
+	}
+	for _, text := range []struct {
+		name  string
+		field attribute.Field
+	}{{"type", attribute.FieldType}, {"status", attribute.FieldStatus}, {"translateBooleanAs", attribute.FieldTranslateBooleanAs}} {
+		if value := e.optional(text.name); value.Set {
+			set(text.field, value.Text)
+		}
+	}
+	for name, field := range map[string]attribute.Field{"visible": attribute.FieldVisible, "readOnly": attribute.FieldReadOnly} {
+		if e.optional(name).Set {
+			set(field, e.boolean(name, name == "visible"))
+		}
+	}
+	for name, field := range map[string]attribute.Field{"min": attribute.FieldMin, "max": attribute.FieldMax} {
+		const unset = -1 << 31
+		if number := e.integer(name, unset); number != unset {
+			set(field, number)
+		}
+	}
+	for _, text := range attributeTexts {
+		if value := e.childText(text.element); value.Set {
+			set(text.field, value.Text)
+		}
+	}
+	if validator, ok := e.first("validator"); ok {
+		a.SetValidator(l.validator(validator))
+	}
+	return a
+}
+
+func (l *loader) managedFiles(e element) *ManagedFiles {
+	files := &ManagedFiles{Position: e.position(), StagingLocation: e.childText("file-staging-location")}
+	for _, child := range e.named("file") {
+		files.Files = append(files.Files, &File{
+			Position:             child.position(),
+			Name:                 child.text("name"),
+			UniqueIDPrefix:       child.boolean("uniqueIdPrefix", false),
+			ResolveContents:      child.boolean("resolveContents", true),
+			DeleteSourceAfterUse: child.boolean("deleteSourceAfterUse", false),
+			DeleteTargetAfterUse: child.boolean("deleteTargetAfterUse", false),
+			Mode:                 child.text("mode"),
+			Lines:                l.lines(child),
+			Contents:             child.childText("contents"),
+			Path:                 child.childText("path"),
+		})
+	}
+	return files
+}
+
+func (l *loader) script(e element) *Script {
+	return &Script{
+		Position:               e.position(),
+		StagingLocation:        e.childText("file-staging-location"),
+		InsertEnvironmentAfter: e.integer("insertEnvironmentAfter", -1),
+		DeleteAfterSubmit:      e.boolean("deleteAfterSubmit", true),
+		Lines:                  l.lines(e),
+	}
+}
+
+func (l *loader) lines(e element) []*Line {
+	var lines []*Line
+	for _, child := range e.named("line") {
+		lines = append(lines, &Line{Position: child.position(), Arguments: l.arguments(child, "arg")})
+	}
+	return lines
+}
+
+func (l *loader) arguments(e element, name string) []*Argument {
+	var arguments []*Argument
+	for _, child := range e.named(name) {
+		arguments = append(arguments, &Argument{
+			Position:             child.position(),
+			Text:                 child.Text,
+			Attribute:            child.optional("attribute"),
+			IsUndefinedIfMatches: child.optional("isUndefinedIfMatches", "isUndefIfMatches"),
+			Resolve:              child.boolean("resolve", true),
+		})
+	}
+	return arguments
+}
+
+func (l *loader) launchTab(e element) *LaunchTab {
+	_, hasImport := e.first("import")
+	tab := &LaunchTab{Position: e.position(), Import: hasImport}
+	for _, dynamic := range e.named("dynamic") {
+		t := &Tab{Position: dynamic.position(), Title: dynamic.childText("title").Text}
+		if from := dynamic.text("includeWidgetValuesFrom"); from != "" {
+			t.IncludeFrom = strings.Split(from, ",")
+		}
+		l.boundAttributes(dynamic, t)
+		tab.Tabs = append(tab.Tabs, t)
+	}
+	return tab
+}
+
+// boundAttributes collects the attributes that controls below e are bound to.
+func (l *loader) boundAttributes(e element, tab *Tab) {
+	e.children(func(child element) {
+		switch child.Name {
+		case "widget", "button-group", "browse":
+			if bound := child.optional("attribute", "saveValueTo"); bound.Text != "" {
+				tab.Attributes = append(tab.Attributes, bound.Text)
+			}
+		case "viewer":
+			if items, ok := child.first("items"); ok {
+				l.viewerItems(items, tab)
+			}
+		default:
+			l.boundAttributes(child, tab)
+		}
+	})
+}
+
+func (l *loader) viewerItems(items element, tab *Tab) {
+	tab.AllPredefined = tab.AllPredefined || items.boolean("allPredefined", false)
+	for _, include := range items.named("include") {
+		tab.Attributes = append(tab.Attributes, include.Text)
+	}
+	for _, exclude := range items.named("exclude") {
+		tab.Excluded = append(tab.Excluded, exclude.Text)
+	}
+}

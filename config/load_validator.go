@@ -1,0 +1,78 @@
+package config
+
+import (
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+func (l *loader) validator(e element) *attribute.Validator {
+	v := &attribute.Validator{Message: e.childText("error-message").Text}
+	e.children(func(child element) {
+		switch child.Name {
+		case "regex":
+			x := l.expression(child)
+			v.Split = x.Split
+			compiled, err := javaregex.Compile(x.Text, x.Flags)
+			if err == nil { // an error was reported when the expression was read
+				v.Regex = compiled
+			}
+		case "file-info":
+			v.File = fileInfo(child)
+		case "range":
+			v.Ranges = append(v.Ranges, attribute.Range{
+				LessThan:       l.bound(child, "lessThan"),
+				LessOrEqual:    l.bound(child, "lessThanOrEqualTo"),
+				GreaterThan:    l.bound(child, "greaterThan"),
+				GreaterOrEqual: l.bound(child, "greaterThanOrEqualTo"),
+			})
+		}
+	})
+	return v
+}
+
+func (l *loader) bound(e element, name string) *float64 {
+	text := e.optional(name)
+	if !text.Set {
+		return nil
+	}
+	number, err := strconv.ParseFloat(strings.TrimSpace(text.Text), 64)
+	if err != nil {
+		l.report(e.valuePosition(name), Error, "invalid-value", strconv.Quote(text.Text)+" is not a number", "")
+		return nil
+	}
+	return &number
+}
+
+// fileInfo reads what a file must be. A date that cannot be read is ignored,
+// as in the reference.
+func fileInfo(e element) *attribute.FileInfo {
+	info := &attribute.FileInfo{IsDirectory: e.boolean("isDirectory", false)}
+	const layout = "2006/01/02 15:04:05"
+	if date, err := time.ParseInLocation(layout, e.text("lastModifiedAfter"), time.Local); err == nil {
+		info.LastModifiedAfter = date
+	}
+	if date, err := time.ParseInLocation(layout, e.text("lastModifiedBefore"), time.Local); err == nil {
+		info.LastModifiedBefore = date
+	}
+	if length, err := strconv.ParseInt(strings.TrimSpace(e.text("length")), 10, 64); err == nil {
+		info.Length = &length
+	}
+	for bit := range strings.SplitSeq(e.text("efsAttributes"), "|") {
+		info.Permissions |= permissionBits[strings.TrimPrefix(strings.TrimSpace(bit), "ATTRIBUTE_")]
+	}
+	return info
+}
+
+// permissionBits are those attribute bits of the reference's file system that
+// POSIX knows as permissions.
+var permissionBits = map[string]fs.FileMode{
+	"OWNER_READ": 0o400, "OWNER_WRITE": 0o200, "OWNER_EXECUTE": 0o100,
+	"GROUP_READ": 0o040, "GROUP_WRITE": 0o020, "GROUP_EXECUTE": 0o010,
+	"OTHER_READ": 0o004, "OTHER_WRITE": 0o002, "OTHER_EXECUTE": 0o001,
+	"EXECUTABLE": 0o111,
+}
