@@ -6,6 +6,7 @@ package attribute
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ import (
 // an unset text is not the same as an empty one.
 type Attribute struct {
 	fields    [fieldCount]Value
+	unsetKeys map[string]bool // keys of the value's map that have no value
 	validator *Validator
 }
 
@@ -29,6 +31,7 @@ func (a *Attribute) Clone() *Attribute {
 	for field, value := range copied.fields {
 		copied.fields[field] = cloneValue(value)
 	}
+	copied.unsetKeys = maps.Clone(a.unsetKeys)
 	return &copied
 }
 
@@ -39,7 +42,10 @@ func (a *Attribute) Name() string { return Text(a.fields[FieldName]) }
 func (a *Attribute) Value() Value { return a.fields[FieldValue] }
 
 // SetValue replaces the current value.
-func (a *Attribute) SetValue(value Value) { a.fields[FieldValue] = value }
+func (a *Attribute) SetValue(value Value) {
+	a.fields[FieldValue] = value
+	a.unsetKeys = nil
+}
 
 // Visible reports whether users may edit the attribute; it is true unless set otherwise.
 func (a *Attribute) Visible() bool {
@@ -84,7 +90,12 @@ func (a *Attribute) Effective(field Field) Value {
 }
 
 // Text returns the text form of a field's effective value.
-func (a *Attribute) Text(field Field) string { return Text(a.Effective(field)) }
+func (a *Attribute) Text(field Field) string {
+	if entries, isMap := a.Field(field).(map[string]string); isMap {
+		return mapText(entries, a.unsetKeys)
+	}
+	return Text(a.Effective(field))
+}
 
 // Set stores a value in a field, converted as the field demands: text fields
 // take booleans and integers as text, booleans take texts (true in any case is
@@ -96,6 +107,9 @@ func (a *Attribute) Set(field Field, value Value) error {
 		return fmt.Errorf("setting %s of attribute %q: %w", field, a.Name(), err)
 	}
 	a.fields[field] = converted
+	if field == FieldValue {
+		a.unsetKeys = nil
+	}
 	return nil
 }
 

@@ -1,9 +1,13 @@
 package attribute
 
 import (
+	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Value is what a field of an attribute holds: nil, a string, a bool, an
@@ -29,13 +33,13 @@ func Text(value Value) string {
 	case []string:
 		return "[" + strings.Join(v, ", ") + "]"
 	case map[string]string:
-		return mapText(v)
+		return mapText(v, nil)
 	default:
 		return ""
 	}
 }
 
-func mapText(entries map[string]string) string {
+func mapText(entries map[string]string, unset map[string]bool) string {
 	keys := make([]string, 0, len(entries))
 	for key := range entries {
 		keys = append(keys, key)
@@ -49,7 +53,11 @@ func mapText(entries map[string]string) string {
 		}
 		text.WriteString(key)
 		text.WriteByte('=')
-		text.WriteString(entries[key])
+		if unset[key] {
+			text.WriteString("null")
+		} else {
+			text.WriteString(entries[key])
+		}
 	}
 	text.WriteByte('}')
 	return text.String()
@@ -71,23 +79,50 @@ func Literal(text string) Value {
 	return text
 }
 
-// parseInteger accepts what Java's Integer.parseInt accepts among ASCII
-// digits: an optional sign and any number of leading zeros, within 32 bits.
+// parseInteger accepts what Java's Integer.parseInt accepts: an optional sign,
+// then decimal digits of any script with any number of leading zeros, within 32 bits.
 func parseInteger(text string) (int, bool) {
-	if text == "" || len(text) > 64 {
+	digits := strings.TrimLeft(text, "+-")
+	if digits == "" || len(text)-len(digits) > 1 {
 		return 0, false
 	}
-	number, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return 0, false
+	negative := text[0] == '-'
+	number := 0
+	for _, character := range digits {
+		digit, ok := decimalDigit(character)
+		if !ok {
+			return 0, false
+		}
+		number = number*10 + digit
+		if number > math.MaxInt32+1 {
+			return 0, false
+		}
 	}
-	return int(number), true
+	if negative {
+		return -number, true
+	}
+	return number, number <= math.MaxInt32
+}
+
+// decimalDigit returns what a digit stands for. Unicode keeps the ten digits of
+// a script in one run that starts with its zero; Java sees only those of the
+// basic multilingual plane here.
+func decimalDigit(character rune) (int, bool) {
+	if character < utf8.RuneSelf {
+		return int(character - '0'), '0' <= character && character <= '9'
+	}
+	for _, run := range unicode.Nd.R16 {
+		if rune(run.Lo) <= character && character <= rune(run.Hi) {
+			return int(character-rune(run.Lo)) % 10, true
+		}
+	}
+	return 0, false
 }
 
 func cloneValue(value Value) Value {
 	switch v := value.(type) {
 	case []string:
-		return append([]string(nil), v...)
+		return slices.Clone(v)
 	case map[string]string:
 		copied := make(map[string]string, len(v))
 		for key, entry := range v {

@@ -1,0 +1,274 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// An action changes a field of an attribute, or ends the parser.
+type action struct {
+	config     *config.Action
+	field      attribute.Field
+	fieldErr   error // why the field cannot be used; reported when the action runs
+	entries    []*entry
+	executions int // through matches of a target that constructs
+}
+
+// An entry tells where a value, and for maps a key, comes from.
+type entry struct {
+	config *config.Entry
+	value  operand
+	key    operand
+}
+
+// An operand is a text of the definition that stands for a value.
+type operand struct {
+	kind    operandKind
+	text    string          // to resolve
+	literal attribute.Value // converted
+	field   attribute.Field
+	err     error // why the text means nothing; reported when it is used
+}
+
+type operandKind uint8
+
+const (
+	absentOperand operandKind = iota // the value comes from a group or piece
+	literalOperand
+	fieldOperand     // #field of the attribute at hand
+	reference        // holds ${…}
+	malformedOperand // an unknown field
+)
+
+func newOperand(written config.Optional) operand {
+	switch {
+	case !written.Set:
+		return operand{kind: absentOperand}
+	case strings.HasPrefix(written.Text, "#"):
+		field, known := attribute.ParseField(written.Text[1:])
+		if !known {
+			return operand{kind: malformedOperand, err: unknownField(written.Text[1:])}
+		}
+		return operand{kind: fieldOperand, field: field}
+	case strings.Contains(written.Text, "${"):
+		return operand{kind: reference, text: written.Text}
+	}
+	return operand{kind: literalOperand, text: written.Text, literal: attribute.Literal(written.Text)}
+}
+
+func unknownField(name string) error {
+	return fmt.Errorf("attributes have no field %q (fields are %s)", name, strings.Join(attribute.FieldNames(), ", "))
+}
+
+// evaluate returns the value of an operand, with texts that look like booleans
+// or integers converted; object is the attribute that #field refers to.
+func (t *Tokenizer) evaluate(o operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
+	if o.kind == literalOperand {
+		return o.literal, nil
+	}
+	value, err := t.unconverted(o, at, object)
+	return normalised(value), err
+}
+
+// unconverted returns the value of an operand as it stands.
+func (t *Tokenizer) unconverted(o operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
+	switch o.kind {
+	case fieldOperand:
+		return object.Effective(o.field), nil
+	case reference:
+		// Values may hold @jobId, which only a second resolution replaces.
+		return t.resolve(at, t.resolve(at, o.text)), nil
+	case malformedOperand:
+		return nil, o.err
+	default:
+		return o.text, nil
+	}
+}
+
+// normalised converts texts like literals, and copies what the attribute would
+// otherwise share with another one.
+func normalised(value attribute.Value) attribute.Value {
+	switch v := value.(type) {
+	case string:
+		return attribute.Literal(v)
+	case []string:
+		return append([]string(nil), v...)
+	case map[string]string:
+		copied := make(map[string]string, len(v))
+		for key, text := range v {
+			copied[key] = text
+		}
+		return copied
+	}
+	return value
+}
+
+// resolve expands the references of a text. What cannot be expanded stays as it
+// is, as in the reference, and is worth a warning.
+func (t *Tokenizer) resolve(at config.Position, text string) string {
+	resolved, err := t.env.Resolve(text, t.job)
+	if err != nil && t.options.Trace != nil {
+		t.options.Trace(WarningEvent{Position: at, Err: err})
+	}
+	return resolved
+}
+
+// value returns what an entry stands for, nil for a group that took no part
+// and for groups where nothing was matched: in tests and else.
+func (t *Tokenizer) value(e *entry, object *attribute.Attribute, c captures) (attribute.Value, error) {
+	if e.value.kind != absentOperand {
+		return t.evaluate(e.value, e.config.Position, object)
+	}
+	return pick(c, e.config.ValueIndex, e.config.ValueGroup)
+}
+
+// text is like value, but converts nothing: for maps, which hold only text.
+func (t *Tokenizer) text(e *entry, object *attribute.Attribute, c captures) (attribute.Value, error) {
+	if e.value.kind != absentOperand {
+		return t.unconverted(e.value, e.config.Position, object)
+	}
+	return pick(c, e.config.ValueIndex, e.config.ValueGroup)
+}
+
+// key returns the key of an entry of put.
+func (t *Tokenizer) key(e *entry, object *attribute.Attribute, c captures) (string, error) {
+	var key attribute.Value
+	var err error
+	if e.key.kind != absentOperand {
+		key, err = t.unconverted(e.key, e.config.Position, object)
+	} else {
+		key, err = pick(c, e.config.KeyIndex, e.config.KeyGroup)
+	}
+	if err == nil && key == nil {
+		err = errors.New("the entry has no key: what it takes it from is not set")
+	}
+	return attribute.Text(key), err
+}
+
+// pick takes a group or piece; an index wins over a group unless it is 0.
+func pick(c captures, index, group int) (attribute.Value, error) {
+	if !c.present() {
+		return nil, nil
+	}
+	if index == 0 {
+		index = group
+	}
+	text, set, err := c.at(index)
+	if err != nil || !set {
+		return nil, err
+	}
+	return text, nil
+}
+
+// run runs an action on an attribute. The error says where the action stands.
+func (t *Tokenizer) run(a *action, object *attribute.Attribute, c captures) error {
+	err := t.apply(a, object, c)
+	if err != nil {
+		return &Error{Position: a.config.Position, Err: err}
+	}
+	if t.options.Trace != nil && (a.config.Kind != config.Throw || a.config.Field.Set) {
+		t.options.Trace(ActionEvent{Action: a.config, Attribute: object, Field: a.field, Value: object.Field(a.field)})
+	}
+	if a.config.Kind == config.Throw {
+		return &Error{Position: a.config.Position, Thrown: true, Message: t.resolve(a.config.Position, a.config.Message)}
+	}
+	return nil
+}
+
+func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c captures) error {
+	if a.fieldErr != nil {
+		return a.fieldErr
+	}
+	switch a.config.Kind {
+	case config.Throw:
+		if !a.config.Field.Set {
+			return nil
+		}
+		return t.set(a, object, c)
+	case config.Add:
+		return t.add(a, object, c)
+	case config.Append:
+		return t.append(a, object, c)
+	case config.Put:
+		return t.put(a, object, c)
+	default:
+		return t.set(a, object, c)
+	}
+}
+
+// set stores the entry's value; one that is not there leaves the field alone,
+// an entry that is not there clears it.
+func (t *Tokenizer) set(a *action, object *attribute.Attribute, c captures) error {
+	if len(a.entries) == 0 {
+		return object.Set(a.field, nil)
+	}
+	value, err := t.value(a.entries[0], object, c)
+	if err != nil || value == nil {
+		return err
+	}
+	return object.Set(a.field, value)
+}
+
+func (t *Tokenizer) add(a *action, object *attribute.Attribute, c captures) error {
+	texts := make([]string, 0, len(a.entries))
+	for _, entry := range a.entries {
+		value, err := t.value(entry, object, c)
+		if err != nil {
+			return err
+		}
+		if value != nil {
+			texts = append(texts, attribute.Text(value))
+		}
+	}
+	return object.Add(a.field, texts...)
+}
+
+// append joins the old text and the values. The separator stands before every
+// value but the first entry's, which follows the old text's separator.
+func (t *Tokenizer) append(a *action, object *attribute.Attribute, c captures) error {
+	var joined strings.Builder
+	joined.WriteString(object.Text(a.field))
+	if len(a.entries) > 0 && object.Effective(a.field) != nil {
+		joined.WriteString(a.config.Separator)
+	}
+	for i, entry := range a.entries {
+		value, err := t.value(entry, object, c)
+		if err != nil {
+			return err
+		}
+		if value == nil {
+			continue
+		}
+		if i > 0 {
+			joined.WriteString(a.config.Separator)
+		}
+		joined.WriteString(attribute.Text(value))
+	}
+	return object.Set(a.field, joined.String())
+}
+
+func (t *Tokenizer) put(a *action, object *attribute.Attribute, c captures) error {
+	for _, entry := range a.entries {
+		key, err := t.key(entry, object, c)
+		if err != nil {
+			return err
+		}
+		value, err := t.text(entry, object, c)
+		if err != nil {
+			return err
+		}
+		if value == nil {
+			err = object.PutUnset(a.field, key)
+		} else {
+			err = object.Put(a.field, key, attribute.Text(value))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+// Compile prepares a parser for one run on an environment. Job is the text that
+// stands for @jobId, the id that the job's attribute has in the environment;
+// empty if there is no job at hand. References in expressions are resolved now,
+// all others when they are needed. The error is an [*Error] that says where in
+// the definition an expression or a setting cannot be used.
+func (o Options) Compile(parser *config.Parser, env *attribute.Environment, job string) (*Tokenizer, error) {
+	t := &Tokenizer{parser: parser, env: env, job: job, options: o}
+	if parser.Type != "" {
+		return t.withType(parser.Type)
+	}
+	var err error
+	if t.source, err = newSegmenter(t); err != nil {
+		return nil, &Error{Position: parser.Position, Err: err}
+	}
+	for _, described := range parser.Targets {
+		target, err := t.compileTarget(described)
+		if err != nil {
+			return nil, err
+		}
+		t.targets = append(t.targets, target)
+	}
+	if t.exitOn, err = t.compileExpression(parser.ExitOn); err != nil {
+		return nil, err
+	}
+	if t.exitAfter, err = t.compileExpression(parser.ExitAfter); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Tokenizer) withType(name string) (*Tokenizer, error) {
+	factory := t.options.Types[name]
+	if factory == nil {
+		return nil, &Error{Position: t.parser.Position, Err: fmt.Errorf("there is no parser of type %q", name)}
+	}
+	var err error
+	if t.custom, err = factory(t.parser, t.env, t.job); err != nil {
+		return nil, &Error{Position: t.parser.Position, Err: fmt.Errorf("making a parser of type %q: %w", name, err)}
+	}
+	return t, nil
+}
+
+func (t *Tokenizer) compileTarget(described *config.Target) (*target, error) {
+	compiled := &target{config: described, otherwise: compileActions(onlyElse(described.Else))}
+	for _, one := range described.Matches {
+		m := &match{config: one, actions: compileActions(one.Actions), stats: MatchStats{Match: one}}
+		m.naming = namingAction(m.actions)
+		var err error
+		if m.regex, err = t.compileExpression(one.Expression); err != nil {
+			return nil, err
+		}
+		compiled.matches = append(compiled.matches, m)
+		t.matches = append(t.matches, m)
+	}
+	for _, one := range described.Tests {
+		compiled.tests = append(compiled.tests, compileTest(one))
+	}
+	return compiled, nil
+}
+
+// onlyElse picks the one action that the else of a target may hold. Where a
+// definition breaks that rule, the reference runs the one of the first kind here.
+func onlyElse(actions []*config.Action) []*config.Action {
+	for _, kind := range []config.ActionKind{config.Add, config.Append, config.Put, config.Set, config.Throw} {
+		for i, action := range actions {
+			if action.Kind == kind {
+				return actions[i : i+1]
+			}
+		}
+	}
+	return nil
+}
+
+func compileTest(described *config.Test) *test {
+	compiled := &test{
+		config:    described,
+		actions:   compileActions(described.Actions),
+		otherwise: compileActions(described.Else),
+	}
+	for _, nested := range described.Tests {
+		compiled.tests = append(compiled.tests, compileTest(nested))
+	}
+	for _, value := range described.Values {
+		compiled.operands = append(compiled.operands, newOperand(config.Optional{Text: value, Set: true}))
+	}
+	return compiled
+}
+
+func compileActions(described []*config.Action) []*action {
+	actions := make([]*action, 0, len(described))
+	for _, one := range described {
+		compiled := &action{config: one}
+		switch field, known := attribute.ParseField(one.Field.Text); {
+		case known:
+			compiled.field = field
+		case one.Field.Set:
+			compiled.fieldErr = unknownField(one.Field.Text)
+		case one.Kind != config.Throw:
+			compiled.fieldErr = fmt.Errorf("the %s action names no field", one.Kind)
+		}
+		for _, entry := range one.Entries {
+			compiled.entries = append(compiled.entries, newEntry(entry))
+		}
+		actions = append(actions, compiled)
+	}
+	return actions
+}
+
+func newEntry(described *config.Entry) *entry {
+	return &entry{config: described, value: newOperand(described.Value), key: newOperand(described.Key)}
+}
+
+// namingAction returns the action that gives a name to the attribute that the
+// first actions of a match work on, nil if there is none.
+func namingAction(actions []*action) *action {
+	end := slices.IndexFunc(actions, func(a *action) bool { return a.config.ForceNewObject })
+	if end < 0 {
+		end = len(actions)
+	}
+	for _, action := range actions[:end] {
+		if action.config.Kind == config.Set && action.field == attribute.FieldName && action.fieldErr == nil && len(action.entries) > 0 {
+			return action
+		}
+	}
+	return nil
+}
+
+// compileExpression returns nil for none.
+func (t *Tokenizer) compileExpression(described *config.Expression) (*expression, error) {
+	if described == nil {
+		return nil, nil
+	}
+	text := t.resolve(described.Position, described.Text)
+	compiled, err := javaregex.Compile(text, described.Flags)
+	if err != nil {
+		return nil, expressionError(described, text, err)
+	}
+	return &expression{config: described, regexp: compiled}, nil
+}
+
+// expressionError tells where an expression is wrong: at the character itself
+// where the definition holds the expression as it was compiled.
+func expressionError(described *config.Expression, text string, err error) error {
+	at := described.Position
+	var syntax *javaregex.SyntaxError
+	if text == described.Text && errors.As(err, &syntax) && syntax.Offset <= len(text) {
+		before := text[:max(0, syntax.Offset)]
+		if lines := strings.Count(before, "\n"); lines > 0 {
+			at.Line += lines
+			at.Column = len(before) - strings.LastIndexByte(before, '\n')
+		} else {
+			at.Column += len(before)
+		}
+	}
+	if text != described.Text {
+		err = fmt.Errorf("%w (resolved from %q)", err, described.Text)
+	}
+	return &Error{Position: at, Err: fmt.Errorf("the expression cannot be used: %w", err)}
+}

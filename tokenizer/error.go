@@ -1,0 +1,47 @@
+package tokenizer
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// longestQuoted bounds how much of a segment an error message shows, in bytes.
+const longestQuoted = 160
+
+// An Error tells why a parser ended: where in the definition, at which segment.
+type Error struct {
+	config.Position        // of the element that failed or, if Thrown, of the throw
+	Segment         string // the segment, quoted and bounded; empty after the stream's end
+	Thrown          bool   // the definition's author means the command to fail
+	Message         string // of the throw, resolved; empty otherwise
+	Err             error  // the cause, nil if Thrown
+}
+
+func (e *Error) Error() string {
+	text := e.Message
+	if !e.Thrown {
+		text = e.Err.Error()
+	} else if text == "" {
+		text = "the definition's parser reports a failure"
+	}
+	if e.Segment == "" {
+		return fmt.Sprintf("%s: %s", e.Position, text)
+	}
+	return fmt.Sprintf("%s: %s (in %s)", e.Position, text, e.Segment)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// quoteSegment makes a segment fit for a message; nil gives an empty text.
+func quoteSegment(segment []byte) string {
+	if segment == nil {
+		return ""
+	}
+	if len(segment) <= longestQuoted {
+		return strconv.Quote(string(segment))
+	}
+	return fmt.Sprintf("%q… of %d bytes", segment[:longestQuoted], len(segment))
+}

@@ -1,0 +1,201 @@
+package tokenizer
+
+import (
+	"fmt"
+
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// postProcess runs the tests and publishes what was constructed, target by
+// target in the order that moveToTop has left them in. The first error ends it.
+func (t *Tokenizer) postProcess() {
+	for _, target := range t.targets {
+		finish := t.finishReferenced
+		if target.constructs() {
+			finish = t.finishConstructed
+		}
+		if err := finish(target); err != nil {
+			t.fail(target.config.Position, err)
+			return
+		}
+	}
+}
+
+// finishReferenced runs the tests of a target that acted. One that never did
+// has nothing to test; its else tells what that means.
+func (t *Tokenizer) finishReferenced(target *target) error {
+	if !target.acted && len(target.otherwise) == 0 {
+		return nil
+	}
+	object, err := t.referenced(target)
+	if err != nil {
+		return err
+	}
+	if !target.acted {
+		return t.runAll(target.otherwise, object)
+	}
+	return t.runTests(target, object)
+}
+
+func (t *Tokenizer) finishConstructed(target *target) error {
+	objects, err := t.merge(target)
+	if err != nil {
+		return err
+	}
+	if len(target.constructed.all) == 0 && len(target.otherwise) > 0 {
+		object := &attribute.Attribute{}
+		if err := t.runAll(target.otherwise, object); err != nil {
+			return err
+		}
+		t.discover(object)
+	}
+	for _, object := range objects {
+		if err := t.runTests(target, object); err != nil {
+			return err
+		}
+		t.discover(object)
+	}
+	return nil
+}
+
+// discover makes a constructed attribute known; one without a name cannot be.
+func (t *Tokenizer) discover(object *attribute.Attribute) {
+	if object.Field(attribute.FieldName) != nil {
+		t.env.Discover(object)
+	}
+}
+
+// runTests runs all tests of a target on an attribute, and its else if none succeeds.
+func (t *Tokenizer) runTests(target *target, object *attribute.Attribute) error {
+	succeeded := false
+	for _, test := range target.tests {
+		outcome, err := t.runTest(test, object)
+		if err != nil {
+			return err
+		}
+		succeeded = succeeded || outcome
+	}
+	if succeeded {
+		return nil
+	}
+	return t.runAll(target.otherwise, object)
+}
+
+// merge returns the attributes that a target constructed, in order, those of
+// the same name made one and those without a name left out.
+func (t *Tokenizer) merge(target *target) ([]*attribute.Attribute, error) {
+	merged := make([]*attribute.Attribute, 0, len(target.constructed.all))
+	byName := make(map[string]*attribute.Attribute, len(target.constructed.all))
+	for _, object := range target.constructed.all {
+		if object.Field(attribute.FieldName) == nil {
+			continue
+		}
+		name := object.Name()
+		first := byName[name]
+		if first == nil {
+			byName[name] = object
+			merged = append(merged, object)
+			continue
+		}
+		if err := mergeInto(first, object, target.config.AllowOverwrites); err != nil {
+			return nil, fmt.Errorf("merging the constructed attributes named %q: %w", name, err)
+		}
+		if t.options.Trace != nil {
+			t.options.Trace(MergeEvent{Target: target.config, Name: name})
+		}
+	}
+	return merged, nil
+}
+
+// mergedFields are the fields of text and number that merging brings together;
+// of the others the first attribute's count.
+var mergedFields = []attribute.Field{
+	attribute.FieldType, attribute.FieldStatus, attribute.FieldMin, attribute.FieldMax, attribute.FieldDescription,
+	attribute.FieldTooltip, attribute.FieldChoice, attribute.FieldTranslateChoiceAs, attribute.FieldDefault,
+}
+
+// mergeInto brings what a later attribute has into the first one of its name.
+// Lists and maps are united. Other values must not differ, unless overwriting
+// is allowed: then the later wins.
+func mergeInto(first, later *attribute.Attribute, overwrite bool) error {
+	for _, field := range mergedFields {
+		if err := mergeField(first, later, field, overwrite); err != nil {
+			return err
+		}
+	}
+	if err := mergeValue(first, later, overwrite); err != nil {
+		return err
+	}
+	for _, field := range []attribute.Field{attribute.FieldVisible, attribute.FieldReadOnly} {
+		value := later.Field(field)
+		if value == nil || first.Field(field) == true && !overwrite {
+			continue
+		}
+		if err := first.Set(field, value); err != nil {
+			return err
+		}
+	}
+	if !overwrite {
+		return nil
+	}
+	// Overwriting makes the defaults of these fields explicit, as in the reference.
+	for _, field := range []attribute.Field{attribute.FieldType, attribute.FieldVisible, attribute.FieldReadOnly} {
+		if err := first.Set(field, first.Effective(field)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergeField(first, later *attribute.Attribute, field attribute.Field, overwrite bool) error {
+	value, present := later.Field(field), first.Field(field)
+	if value == nil || value == present {
+		return nil
+	}
+	if present != nil && !overwrite {
+		return fmt.Errorf("their %s differs: %q and %q", field, attribute.Text(present), attribute.Text(value))
+	}
+	return first.Set(field, value)
+}
+
+func mergeValue(first, later *attribute.Attribute, overwrite bool) error {
+	const field = attribute.FieldValue
+	switch value := later.Value().(type) {
+	case []string:
+		if _, isList := first.Value().([]string); isList {
+			return first.Add(field, value...)
+		}
+	case map[string]string:
+		if _, isMap := first.Value().(map[string]string); isMap || first.Value() == nil {
+			return mergeEntries(first, later, value)
+		}
+	default:
+		switch first.Value().(type) {
+		case []string, map[string]string:
+		default:
+			return mergeField(first, later, field, overwrite)
+		}
+	}
+	if later.Value() == nil {
+		return nil
+	}
+	if first.Value() != nil && !overwrite {
+		return fmt.Errorf("their values differ in kind: %q and %q", first.Text(field), later.Text(field))
+	}
+	return first.Set(field, later.Value())
+}
+
+func mergeEntries(first, later *attribute.Attribute, entries map[string]string) error {
+	for key, text := range entries {
+		var err error
+		if later.EntryUnset(key) {
+			err = first.PutUnset(attribute.FieldValue, key)
+		} else {
+			err = first.Put(attribute.FieldValue, key, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package tokenizer
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A segmenter cuts the stream and hands each segment to the tokenizer's take.
+type segmenter interface {
+	write(p []byte)
+	close() // the stream has ended, and nothing has made the tokenizer leave it
+}
+
+func newSegmenter(t *Tokenizer) (segmenter, error) {
+	switch {
+	case t.parser.MaxMatchLength > 0:
+		return &window{tokenizer: t, step: t.parser.MaxMatchLength}, nil
+	case t.parser.MaxMatchLength < 0:
+		return nil, fmt.Errorf("maxMatchLen is %d; it must not be negative", t.parser.MaxMatchLength)
+	}
+	delimiter := delimiterOf(t.parser.Delimiter)
+	return &delimited{
+		tokenizer: t,
+		delimiter: []byte(delimiter),
+		include:   t.parser.IncludeDelimiter,
+		isReturn:  delimiter == "\r",
+	}, nil
+}
+
+// delimiterOf returns the one character that ends segments. Definitions write
+// line feed, carriage return and tab as a backslash and a letter, since XML
+// would turn the characters themselves into spaces. None at all means NUL.
+func delimiterOf(written config.Optional) string {
+	text := written.Text
+	switch {
+	case text == "":
+		return "\x00"
+	case strings.Contains(text, `\n`):
+		return "\n"
+	case strings.Contains(text, `\r`):
+		return "\r"
+	case strings.Contains(text, `\t`):
+		return "\t"
+	}
+	_, length := utf8.DecodeRuneInString(text)
+	return text[:length]
+}
+
+// largestKeptBuffer bounds the buffer that is kept for later segments after a
+// long one, in bytes.
+const largestKeptBuffer = 1 << 20
+
+// delimited cuts the stream at a delimiter. Segments that lie in one piece of
+// the stream are not copied.
+type delimited struct {
+	tokenizer   *Tokenizer
+	delimiter   []byte
+	include     bool
+	isReturn    bool // a line feed right after the delimiter belongs to it
+	afterReturn bool // the last byte was such a delimiter
+	rest        []byte
+}
+
+func (d *delimited) write(p []byte) {
+	if len(d.delimiter) > 1 {
+		d.writeLongDelimiter(p)
+		return
+	}
+	for len(p) > 0 && !d.tokenizer.left {
+		if d.afterReturn {
+			p = d.endReturn(p)
+			continue
+		}
+		at := bytes.IndexByte(p, d.delimiter[0])
+		if at < 0 {
+			d.keep(p)
+			return
+		}
+		end := at
+		if d.include {
+			end++
+		}
+		segment := p[:end]
+		p = p[at+1:]
+		d.afterReturn = d.isReturn
+		if d.isReturn && d.include {
+			d.keep(segment) // whether a line feed belongs to it shows with the next byte
+			continue
+		}
+		if len(d.rest) > 0 {
+			if d.keep(segment) {
+				d.emitRest()
+			}
+			continue
+		}
+		d.emit(segment)
+	}
+}
+
+// endReturn takes the line feed after a carriage return, if there is one.
+func (d *delimited) endReturn(p []byte) []byte {
+	d.afterReturn = false
+	if p[0] == '\n' {
+		if d.include {
+			d.keep(p[:1])
+		}
+		p = p[1:]
+	}
+	if d.include {
+		d.emitRest()
+	}
+	return p
+}
+
+// writeLongDelimiter handles a delimiter outside ASCII, which pieces of the
+// stream may cut.
+func (d *delimited) writeLongDelimiter(p []byte) {
+	for len(p) > 0 && !d.tokenizer.left {
+		searched := max(0, len(d.rest)-len(d.delimiter)+1)
+		part := p[:min(len(p), 64<<10)]
+		p = p[len(part):]
+		d.rest = append(d.rest, part...)
+		start := 0
+		for !d.tokenizer.left {
+			at := bytes.Index(d.rest[searched:], d.delimiter)
+			if at < 0 {
+				break
+			}
+			end := searched + at
+			searched = end + len(d.delimiter)
+			if d.include {
+				end = searched
+			}
+			d.emit(d.rest[start:end])
+			start = searched
+		}
+		d.rest = append(d.rest[:0], d.rest[start:]...)
+		// The begin of the delimiter does not count before the rest of it is there.
+		if len(d.rest) >= d.tokenizer.longestSegment()+len(d.delimiter) {
+			d.tokenizer.failTooLong()
+		}
+	}
+}
+
+func (d *delimited) close() {
+	if d.afterReturn && d.include {
+		d.emitRest()
+	}
+	if !d.tokenizer.left {
+		// The end of the stream ends a segment, an empty one after a delimiter.
+		d.emitRest()
+	}
+	d.rest = nil
+}
+
+// keep adds to the segment whose end is not there yet.
+func (d *delimited) keep(p []byte) bool {
+	if len(d.rest)+len(p) > d.tokenizer.longestSegment() {
+		d.tokenizer.failTooLong()
+		return false
+	}
+	d.rest = append(d.rest, p...)
+	return true
+}
+
+func (d *delimited) emitRest() {
+	d.emit(d.rest)
+	if cap(d.rest) > largestKeptBuffer {
+		d.rest = nil
+	}
+	d.rest = d.rest[:0]
+}
+
+func (d *delimited) emit(segment []byte) {
+	if len(segment) > d.tokenizer.longestSegment() {
+		d.tokenizer.failTooLong()
+		return
+	}
+	d.tokenizer.take(segment)
+}
+
+func (t *Tokenizer) longestSegment() int {
+	if t.options.LongestSegment > 0 {
+		return t.options.LongestSegment
+	}
+	return DefaultLongestSegment
+}
+
+func (t *Tokenizer) failTooLong() {
+	t.current = nil
+	t.fail(t.parser.Position, fmt.Errorf("a segment of the output is longer than %d bytes", t.longestSegment()))
+}

@@ -1,0 +1,178 @@
+package tokenizer
+
+import (
+	"fmt"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// A target is what a parser's matches act on: an attribute of the environment,
+// or attributes that it constructs.
+type target struct {
+	config    *config.Target
+	matches   []*match
+	tests     []*test
+	otherwise []*action // the else; at most one, as in the reference
+
+	acted       bool // an action ran through a match
+	usedMatches int  // in the present round of matchAll
+	referenced  *attribute.Attribute
+	constructed constructed
+}
+
+func (t *target) constructs() bool { return !t.config.Ref.Set }
+
+// tryTarget tries the matches of a target on a text and runs the actions of the
+// first that takes it; it returns that match, nil for none, how much of the
+// text it consumed and how far it captured. An error has already ended the parser.
+func (t *Tokenizer) tryTarget(target *target, text []byte) (m *match, end, captured int, err error) {
+	for _, candidate := range target.matches {
+		if target.config.MatchAll && candidate.used {
+			continue
+		}
+		matched, end, captured, err := candidate.try(text)
+		if err != nil {
+			err = fmt.Errorf("matching %q: %w", candidate.regex.regexp, err)
+			t.fail(candidate.regex.config.Position, err)
+			return nil, 0, 0, err
+		}
+		if !matched {
+			if t.options.Trace != nil {
+				t.traceMiss(target, candidate, text)
+			}
+			continue
+		}
+		candidate.stats.Matched++
+		if t.options.Trace != nil {
+			t.options.Trace(MatchEvent{Target: target.config, Match: candidate.config, Text: text,
+				Captures: candidate.captures.all(), Consumed: end})
+		}
+		target.use(candidate)
+		if err := t.runMatch(target, candidate); err != nil {
+			t.fail(candidate.config.Position, err)
+			return nil, 0, 0, err
+		}
+		return candidate, end, captured, nil
+	}
+	return nil, 0, 0, nil
+}
+
+// use keeps a match of a target with matchAll from being tried again until all
+// others have been used, too.
+func (t *target) use(m *match) {
+	if !t.config.MatchAll {
+		return
+	}
+	m.used = true
+	t.usedMatches++
+	if t.usedMatches == len(t.matches) {
+		t.usedMatches = 0
+		for _, each := range t.matches {
+			each.used = false
+		}
+	}
+}
+
+// runMatch runs the actions of a match that took a text.
+func (t *Tokenizer) runMatch(target *target, m *match) error {
+	if len(m.actions) == 0 {
+		return nil
+	}
+	target.acted = true
+	if !target.constructs() {
+		object, err := t.referenced(target)
+		if err != nil {
+			return err
+		}
+		for _, action := range m.actions {
+			if err := t.run(action, object, m.captures); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var forced *attribute.Attribute // takes the rest of the actions
+	if t.renames(target, m) {
+		forced = target.constructed.create()
+	}
+	for _, action := range m.actions {
+		if action.config.ForceNewObject {
+			forced = target.constructed.create()
+		}
+		object := forced
+		if object == nil {
+			object = target.constructed.paired(action.executions)
+		}
+		action.executions++
+		if err := t.run(action, object, m.captures); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renames reports whether a match would give a constructed attribute another
+// name than the one it has. Its values are bound to the new name, so they
+// belong to an attribute of their own; merging then brings equal names together.
+func (t *Tokenizer) renames(target *target, m *match) bool {
+	if m.naming == nil || m.naming.executions >= len(target.constructed.pairs) {
+		return false
+	}
+	object := target.constructed.pairs[m.naming.executions]
+	present := object.Field(attribute.FieldName)
+	if present == nil {
+		return false
+	}
+	name, err := t.value(m.naming.entries[0], object, m.captures)
+	return err == nil && name != nil && attribute.Text(name) != present
+}
+
+// referenced returns the attribute that a target refers to. It is looked up
+// when it is first needed: a target that never acts may refer to nothing.
+func (t *Tokenizer) referenced(target *target) (*attribute.Attribute, error) {
+	if target.referenced != nil {
+		return target.referenced, nil
+	}
+	name := t.resolve(target.config.Position, target.config.Ref.Text)
+	target.referenced = t.env.Lookup(name)
+	if target.referenced == nil {
+		return nil, &Error{Position: target.config.Position, Err: fmt.Errorf("the target refers to attribute %q, which does not exist", name)}
+	}
+	return target.referenced, nil
+}
+
+// constructed are the attributes that a target constructs. The i-th execution
+// of an action works on the i-th of those in pairs: what belongs together is
+// told by counting, so that values may come before or after their names. An
+// attribute that a match constructs for itself alone is never paired.
+type constructed struct {
+	all   []*attribute.Attribute // in order of construction
+	pairs []*attribute.Attribute
+}
+
+func (c *constructed) create() *attribute.Attribute {
+	object := &attribute.Attribute{}
+	c.all = append(c.all, object)
+	return object
+}
+
+func (c *constructed) paired(index int) *attribute.Attribute {
+	if index < len(c.pairs) {
+		return c.pairs[index]
+	}
+	object := c.create()
+	c.pairs = append(c.pairs, object)
+	return object
+}
+
+// traceMiss tells that a match did not take a text, and where in it the
+// expression would have matched, which is what authors usually got wrong.
+func (t *Tokenizer) traceMiss(target *target, m *match, text []byte) {
+	miss := MissEvent{Target: target.config, Match: m.config, Text: text}
+	found, ok, err := m.regex.regexp.Find(nil, text, 0)
+	if err == nil && ok && found[1] > found[0] {
+		miss.Near, miss.Start, miss.End = true, found[0], found[1]
+	}
+	t.options.Trace(miss)
+}

@@ -1,0 +1,143 @@
+package tokenizer
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// A test is evaluated on an attribute after the stream has ended.
+type test struct {
+	config    *config.Test
+	tests     []*test
+	operands  []operand
+	actions   []*action
+	otherwise []*action
+}
+
+// runTest evaluates a test and runs its actions or those of its else. Nested
+// tests do the same as they are evaluated, up to the one that decides.
+func (t *Tokenizer) runTest(test *test, object *attribute.Attribute) (bool, error) {
+	event := TestEvent{Test: test.config}
+	var err error
+	switch test.config.Operator {
+	case config.And, config.Or:
+		event.Outcome, err = t.combine(test, object)
+	case config.Not:
+		if len(test.tests) != 1 {
+			return false, malformedTest(test, "exactly one nested test")
+		}
+		event.Outcome, err = t.runTest(test.tests[0], object)
+		event.Outcome = !event.Outcome
+	default:
+		event.Operands, event.Outcome, err = t.compare(test, object)
+	}
+	if err != nil {
+		return false, err
+	}
+	if t.options.Trace != nil {
+		t.options.Trace(event)
+	}
+	actions := test.actions
+	if !event.Outcome {
+		actions = test.otherwise
+	}
+	return event.Outcome, t.runAll(actions, object)
+}
+
+// runAll runs actions outside a match, where there is nothing captured.
+func (t *Tokenizer) runAll(actions []*action, object *attribute.Attribute) error {
+	for _, action := range actions {
+		if err := t.run(action, object, captures{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tokenizer) combine(test *test, object *attribute.Attribute) (bool, error) {
+	if len(test.tests) < 2 {
+		return false, malformedTest(test, "at least two nested tests")
+	}
+	decisive := test.config.Operator == config.Or
+	for _, nested := range test.tests {
+		outcome, err := t.runTest(nested, object)
+		if err != nil {
+			return false, err
+		}
+		if outcome == decisive {
+			return decisive, nil
+		}
+	}
+	return !decisive, nil
+}
+
+func (t *Tokenizer) compare(test *test, object *attribute.Attribute) ([]attribute.Value, bool, error) {
+	if len(test.operands) != 2 {
+		return nil, false, malformedTest(test, "exactly two values")
+	}
+	values := make([]attribute.Value, 2)
+	for i, operand := range test.operands {
+		value, err := t.evaluate(operand, test.config.Position, object)
+		if err != nil {
+			return nil, false, &Error{Position: test.config.Position, Err: err}
+		}
+		values[i] = value
+	}
+	a, b := values[0], values[1]
+	switch test.config.Operator {
+	case config.Less:
+		return values, less(a, b, false), nil
+	case config.LessOrEqual:
+		return values, less(a, b, true), nil
+	case config.Greater:
+		return values, less(b, a, false), nil
+	case config.GreaterOrEqual:
+		return values, less(b, a, true), nil
+	default:
+		return values, reflect.DeepEqual(a, b), nil
+	}
+}
+
+// less orders texts by their bytes, integers by value and false before true.
+// Values that are not there, of different types, or lists and maps have no order.
+func less(a, b attribute.Value, orEqual bool) bool {
+	var order int
+	switch left := a.(type) {
+	case string:
+		right, same := b.(string)
+		if !same {
+			return false
+		}
+		order = cmp.Compare(left, right)
+	case int:
+		right, same := b.(int)
+		if !same {
+			return false
+		}
+		order = cmp.Compare(left, right)
+	case bool:
+		right, same := b.(bool)
+		if !same {
+			return false
+		}
+		order = cmp.Compare(rank(left), rank(right))
+	default:
+		return false
+	}
+	return order < 0 || orEqual && order == 0
+}
+
+func rank(value bool) int {
+	if value {
+		return 1
+	}
+	return 0
+}
+
+func malformedTest(test *test, wanted string) error {
+	return &Error{Position: test.config.Position, Err: fmt.Errorf("the %s test needs %s", test.config.Operator, wanted)}
+}

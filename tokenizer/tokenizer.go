@@ -1,0 +1,285 @@
+// Package tokenizer reads the output of a command as a definition describes it.
+//
+// A [Tokenizer] is one stdout-parser, stderr-parser or redirect-parser at work:
+// it cuts the stream into segments, tries the matches of its targets on each,
+// and lets the actions of a match change attributes of an environment. When the
+// stream ends, tests run and constructed attributes are merged and discovered.
+//
+// The stream is pushed in with Write, in pieces of any size; the result never
+// depends on how it was cut. Everything works on bytes, so that output which is
+// not UTF-8 loses no record.
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// DefaultLongestSegment is the length in bytes that a segment may have unless
+// [Options] say otherwise.
+const DefaultLongestSegment = 64 << 20
+
+// A Factory makes a tokenizer of a type that a definition names instead of
+// describing one. Closing what it returns ends the stream.
+type Factory func(parser *config.Parser, env *attribute.Environment, job string) (io.WriteCloser, error)
+
+// Options change how a tokenizer works; the zero value is ready to use.
+type Options struct {
+	// LongestSegment bounds the length of a segment in bytes and thereby the
+	// memory that a stream can take; 0 stands for DefaultLongestSegment.
+	LongestSegment int
+	// Types holds the tokenizers that definitions may name by type.
+	Types map[string]Factory
+	// Trace, if set, is told everything that happens, on the goroutine that writes.
+	Trace func(Event)
+}
+
+// A Tokenizer is one run of a parser over one stream. It is not safe for
+// concurrent use, and neither is the environment that it works on.
+type Tokenizer struct {
+	parser  *config.Parser
+	env     *attribute.Environment
+	job     string
+	options Options
+
+	custom    io.WriteCloser // takes the whole stream where the parser names a type
+	source    segmenter
+	targets   []*target // in the order in which they are tried
+	exitOn    *expression
+	exitAfter *expression
+	saved     savedSegments
+
+	stats   Stats
+	matches []*match // of all targets, in the order of the definition
+	current []byte   // the segment that is being looked at, for messages
+	left    bool     // nothing more is looked at
+	closed  bool
+	err     error
+}
+
+// Compile prepares a parser for one run with the default options.
+func Compile(parser *config.Parser, env *attribute.Environment, job string) (*Tokenizer, error) {
+	return Options{}.Compile(parser, env, job)
+}
+
+// Write takes the next bytes of the stream. It looks at the segments that they
+// complete and keeps the rest. An error of the parser does not show here but in
+// Err and Close: the rest of the stream is accepted and discarded, so that the
+// command that writes it never blocks, as it is after exit-on and exit-after.
+// Write fails only after Close.
+func (t *Tokenizer) Write(p []byte) (int, error) {
+	if t.closed {
+		return 0, errors.New("writing to a tokenizer that is closed")
+	}
+	t.stats.Bytes += int64(len(p))
+	if t.left {
+		return len(p), nil
+	}
+	if t.custom != nil {
+		if _, err := t.custom.Write(p); err != nil {
+			t.fail(t.parser.Position, err)
+		}
+		return len(p), nil
+	}
+	t.source.write(p)
+	return len(p), nil
+}
+
+// Close ends the stream: it looks at the last segments, runs the tests and
+// makes constructed attributes known to the environment. It returns the error
+// that ended the parser, an [*Error], if there was one.
+func (t *Tokenizer) Close() error {
+	if t.closed {
+		return t.err
+	}
+	t.closed = true
+	if t.custom != nil {
+		if err := t.custom.Close(); err != nil {
+			t.fail(t.parser.Position, err)
+		}
+		return t.err
+	}
+	if !t.left {
+		t.source.close()
+	}
+	t.lookAtSaved()
+	t.current = nil
+	if t.err == nil {
+		t.postProcess()
+	}
+	return t.err
+}
+
+// Run reads a stream to its end and closes the tokenizer. The error is that of
+// Close or of reading; what was read before a reading error is post-processed.
+func (t *Tokenizer) Run(stream io.Reader) error {
+	_, err := io.CopyBuffer(writerOnly{t}, stream, make([]byte, 64<<10))
+	if err != nil {
+		err = fmt.Errorf("reading the stream of %s: %w", t.parser.Element, err)
+	}
+	return errors.Join(t.Close(), err)
+}
+
+type writerOnly struct{ io.Writer }
+
+// Err returns the error that has ended the parser so far, an [*Error], or nil.
+func (t *Tokenizer) Err() error { return t.err }
+
+// Stats returns what the tokenizer has counted so far.
+func (t *Tokenizer) Stats() Stats {
+	stats := t.stats
+	stats.Matches = make([]MatchStats, len(t.matches))
+	for i, m := range t.matches {
+		stats.Matches[i] = m.stats
+	}
+	return stats
+}
+
+// Stats counts what a tokenizer saw.
+type Stats struct {
+	Bytes     int64 // of the stream
+	Segments  int64 // that were tried on targets
+	Matched   int64 // segments that a target took
+	Unmatched int64 // segments that none took
+	Matches   []MatchStats
+}
+
+// MatchStats counts how often a match was tried and how often it took a segment.
+type MatchStats struct {
+	Match   *config.Match
+	Tried   int64
+	Matched int64
+}
+
+// take looks at one segment of the stream. It returns how many bytes of it were
+// consumed, and whether everything that was captured is among them.
+func (t *Tokenizer) take(segment []byte) (consumed int, settled bool) {
+	t.current = segment
+	t.stats.Segments++
+	if t.options.Trace != nil {
+		t.options.Trace(SegmentEvent{Number: t.stats.Segments, Text: segment})
+	}
+	if t.exits(t.exitOn, segment) {
+		return 0, false
+	}
+	if t.err != nil {
+		return 0, false
+	}
+	if t.parser.All {
+		t.saved.keep(segment, t.parser.Save)
+	} else {
+		consumed, settled = t.match(segment)
+	}
+	if t.err == nil {
+		t.exits(t.exitAfter, segment)
+	}
+	return consumed, settled
+}
+
+// exits leaves the stream if an exit-on or exit-after expression matches.
+func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
+	if exit == nil {
+		return false
+	}
+	matched, err := exit.occurs(segment)
+	if err != nil {
+		t.fail(exit.config.Position, err)
+		return false
+	}
+	if !matched {
+		return false
+	}
+	t.left = true
+	if t.options.Trace != nil {
+		t.options.Trace(ExitEvent{Expression: exit.config})
+	}
+	return true
+}
+
+// match tries the targets on a segment, all of them or up to the first that takes it.
+func (t *Tokenizer) match(segment []byte) (consumed int, settled bool) {
+	settled = true
+	taken := false
+	promote := -1
+	for i, target := range t.targets {
+		m, end, captured, err := t.tryTarget(target, segment[consumed:])
+		if err != nil {
+			return consumed, false
+		}
+		if m == nil {
+			continue
+		}
+		taken = true
+		settled = settled && captured <= end
+		consumed += end
+		if !t.parser.ApplyToAll {
+			if m.config.MoveToTop {
+				promote = i
+			}
+			break
+		}
+	}
+	if promote > 0 {
+		top := t.targets[promote]
+		copy(t.targets[1:promote+1], t.targets[:promote])
+		t.targets[0] = top
+	}
+	if taken {
+		t.stats.Matched++
+	} else {
+		t.stats.Unmatched++
+		if t.options.Trace != nil {
+			t.options.Trace(UnmatchedEvent{Number: t.stats.Segments, Text: segment})
+		}
+	}
+	return consumed, settled
+}
+
+// lookAtSaved tries the targets on the segments that an all="true" parser kept.
+func (t *Tokenizer) lookAtSaved() {
+	for _, segment := range t.saved.segments {
+		if t.err != nil {
+			return
+		}
+		t.current = segment
+		t.match(segment)
+	}
+	t.saved.segments = nil
+}
+
+// savedSegments are the last ones of the stream, oldest first.
+type savedSegments struct {
+	segments [][]byte
+}
+
+// keep stores a copy of a segment, in place of the oldest where there are as
+// many as wanted. Empty segments do not count.
+func (s *savedSegments) keep(segment []byte, wanted int) {
+	if len(segment) == 0 || wanted <= 0 {
+		return
+	}
+	var reused []byte
+	if len(s.segments) == wanted {
+		reused = s.segments[0][:0]
+		copy(s.segments, s.segments[1:])
+		s.segments = s.segments[:wanted-1]
+	}
+	s.segments = append(s.segments, append(reused, segment...))
+}
+
+// fail ends the parser with an error at an element of the definition.
+func (t *Tokenizer) fail(at config.Position, err error) {
+	t.left = true
+	var already *Error
+	if !errors.As(err, &already) {
+		already = &Error{Position: at, Err: err}
+	}
+	if already.Segment == "" {
+		already.Segment = quoteSegment(t.current)
+	}
+	t.err = already
+}
