@@ -15,6 +15,7 @@ const (
 	Literal
 	Comments
 	UnixLines
+	unicodeClasses // (?U); definitions have no name for it
 )
 
 var flagNames = []struct {

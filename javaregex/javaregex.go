@@ -7,7 +7,7 @@ package javaregex
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"sync"
 )
 
 // A SyntaxError tells where an expression is wrong.
@@ -17,8 +17,18 @@ type SyntaxError struct {
 	Reason     string
 }
 
+// Error shows at most the first 200 bytes of the expression.
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("%s at character %d of %q", e.Reason, e.Offset+1, e.Expression)
+	return fmt.Sprintf("%s at character %d of %s", e.Reason, e.Offset+1, shortened(e.Expression))
+}
+
+// shortened quotes the beginning of a text that may be very long.
+func shortened(text string) string {
+	const most = 200
+	if len(text) > most {
+		return fmt.Sprintf("%q…", text[:most])
+	}
+	return fmt.Sprintf("%q", text)
 }
 
 // ErrTimeout is wrapped by the error of a match that took too long.
@@ -28,21 +38,25 @@ var ErrTimeout = errors.New("the expression took too long on this text")
 type Regexp struct {
 	source string
 	flags  Flags
-	whole  *regexp.Regexp
-	find   *regexp.Regexp
+	parsed program
+	whole  *matcher
+	// search is compiled when it is first asked for: most expressions are
+	// only ever matched as a whole.
+	search func() (*matcher, error)
 }
 
 // Compile compiles an expression in Java's syntax. Errors are *SyntaxError.
 func Compile(expression string, flags Flags) (*Regexp, error) {
-	whole, err := regexp.Compile(`\A(?:` + expression + `)\z`)
+	parsed, err := parse(expression, flags)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := newMatcher(expression, parsed, true)
 	if err != nil {
 		return nil, &SyntaxError{Expression: expression, Reason: err.Error()}
 	}
-	find, err := regexp.Compile(expression)
-	if err != nil {
-		return nil, &SyntaxError{Expression: expression, Reason: err.Error()}
-	}
-	return &Regexp{source: expression, flags: flags, whole: whole, find: find}, nil
+	search := sync.OnceValues(func() (*matcher, error) { return newMatcher(expression, parsed, false) })
+	return &Regexp{source: expression, flags: flags, parsed: parsed, whole: whole, search: search}, nil
 }
 
 // String returns the expression as it was given.
@@ -52,44 +66,42 @@ func (r *Regexp) String() string { return r.source }
 func (r *Regexp) Flags() Flags { return r.flags }
 
 // Groups returns the number of capturing groups, group 0 not counted.
-func (r *Regexp) Groups() int { return r.whole.NumSubexp() }
+func (r *Regexp) Groups() int { return r.parsed.groups }
 
-// Engine names the engine that runs the expression: "regexp" or "regexp2".
-func (r *Regexp) Engine() string { return "regexp" }
+// Engine names the engine that runs whole matches of the expression: "regexp",
+// in time linear in the text, or "regexp2", backtracking.
+func (r *Regexp) Engine() string {
+	if r.whole.linear != nil {
+		return "regexp"
+	}
+	return "regexp2"
+}
+
+// EngineReason tells which construct made regexp2 necessary; it is empty
+// where Engine is "regexp".
+func (r *Regexp) EngineReason() string { return r.whole.reason }
 
 // Match reports whether the expression matches all of text. The result holds
 // the start and end of group 0 and of each capturing group, -1 for one that
 // took no part; it is appended to dst[:0]. The error is not nil only when the
 // match could not be decided in time.
 func (r *Regexp) Match(dst []int, text []byte) ([]int, bool, error) {
-	found := r.whole.FindSubmatchIndex(text)
-	return append(dst[:0], found...), found != nil, nil
+	return r.whole.match(dst, text)
 }
 
 // MatchString is like Match without groups.
-func (r *Regexp) MatchString(text string) (bool, error) { return r.whole.MatchString(text), nil }
+func (r *Regexp) MatchString(text string) (bool, error) { return r.whole.matchString(text) }
 
-// Find searches text from offset for the first match of the expression and
-// returns the positions as Match does.
+// Find searches text from offset, in bytes, for the first match of the
+// expression and returns the positions as Match does. What stands before
+// offset still counts for anchors and lookbehind; \G is at offset.
 func (r *Regexp) Find(dst []int, text []byte, offset int) ([]int, bool, error) {
-	found := r.find.FindSubmatchIndex(text[offset:])
-	for i := range found {
-		if found[i] >= 0 {
-			found[i] += offset
-		}
+	if offset < 0 || offset > len(text) {
+		return dst[:0], false, fmt.Errorf("searching for %s from offset %d of a text of %d bytes", shortened(r.source), offset, len(text))
 	}
-	return append(dst[:0], found...), found != nil, nil
-}
-
-// Split splits text at the matches of the expression as Java's Pattern.split
-// does: trailing empty pieces are left out, a text without a match is one piece.
-func (r *Regexp) Split(text []byte) ([][]byte, error) {
-	var pieces [][]byte
-	for _, piece := range r.find.Split(string(text), -1) {
-		pieces = append(pieces, []byte(piece))
+	search, err := r.search()
+	if err != nil {
+		return dst[:0], false, fmt.Errorf("compiling %s for searches: %w", shortened(r.source), err)
 	}
-	for len(pieces) > 0 && len(pieces[len(pieces)-1]) == 0 {
-		pieces = pieces[:len(pieces)-1]
-	}
-	return pieces, nil
+	return search.find(dst, text, offset)
 }

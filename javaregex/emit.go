@@ -1,0 +1,364 @@
+package javaregex
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A dialect is the syntax an expression is written in for an engine.
+type dialect uint8
+
+const (
+	linear       dialect = iota // Go's regexp
+	backtracking                // regexp2
+)
+
+// maxEmittedLength bounds an expression written for an engine, in bytes.
+// Character classes are written out, so it may be much longer than its source.
+const maxEmittedLength = 4 << 20
+
+// errTooLong is returned for an expression that exceeds maxEmittedLength.
+var errTooLong = errors.New("the expression is too large once its character classes are written out")
+
+// A backtrackError tells why the linear engine cannot give Java's result.
+type backtrackError struct{ reason string }
+
+func (e *backtrackError) Error() string { return e.reason }
+
+// An emitter writes a parsed expression for an engine.
+type emitter struct {
+	dialect dialect
+	groups  int
+	out     strings.Builder
+	// asciiOnly is set when what was written means the same as in Java only on ASCII text.
+	asciiOnly bool
+	size      int // instructions that the linear engine will need, about
+}
+
+// A place tells what is known about where a node stands.
+type place struct {
+	first  bool // only ever at the start of the text
+	last   bool // only ever at the end of the text, if the match succeeds
+	follow int  // runes that still follow, at least
+}
+
+// emit writes an expression for whole matches or for searches. The error is a
+// *backtrackError or errTooLong.
+func emit(parsed program, target dialect, whole bool) (*emitter, error) {
+	e := &emitter{dialect: target, groups: parsed.groups}
+	where := place{first: whole, last: whole}
+	if whole {
+		e.out.WriteString(`\A(?:`)
+	}
+	if err := e.node(parsed.root, where, 1); err != nil {
+		return nil, err
+	}
+	if whole {
+		e.out.WriteString(`)\z`)
+	}
+	return e, nil
+}
+
+// maxLinearSize bounds the instructions of the linear engine, which writes
+// counted repetitions out; beyond it, its time and memory grow without need.
+const maxLinearSize = 20_000
+
+// needsBacktracking refuses a construct for the linear engine and lets it
+// pass for the other.
+func (e *emitter) needsBacktracking(reason string) error {
+	if e.dialect == linear {
+		return &backtrackError{reason}
+	}
+	return nil
+}
+
+// node writes one node; copies is how often loops around it repeat it.
+func (e *emitter) node(part node, where place, copies int) error {
+	if e.out.Len() > maxEmittedLength {
+		return errTooLong
+	}
+	e.size += copies
+	if e.size > maxLinearSize {
+		if err := e.needsBacktracking("counted repetitions make it too large"); err != nil {
+			return err
+		}
+	}
+	switch part := part.(type) {
+	case one:
+		e.set(part.set)
+		return nil
+	case sequence:
+		return e.sequence(part, where, copies)
+	case alternation:
+		e.out.WriteString("(?:")
+		for i, branch := range part.branches {
+			if i > 0 {
+				e.out.WriteByte('|')
+			}
+			if err := e.node(branch, where, copies); err != nil {
+				return err
+			}
+		}
+		e.out.WriteByte(')')
+		return nil
+	case group:
+		return e.group(part, where, copies)
+	case repeat:
+		return e.loop(part, where, copies)
+	case look:
+		return e.look(part, copies)
+	case backreference:
+		return e.backreference(part)
+	case assertion:
+		return e.assertion(part.kind, where)
+	case lineBreak:
+		e.out.WriteString(`(?:\r\n|`)
+		e.set(verticalSpace)
+		e.out.WriteByte(')')
+		return nil
+	}
+	return fmt.Errorf("an expression node of an unknown kind: %T", part)
+}
+
+func (e *emitter) sequence(list sequence, where place, copies int) error {
+	// What stands behind each part decides whether it is last and what follows.
+	places := make([]place, len(list.parts))
+	last, follow := where.last, where.follow
+	for i := len(list.parts) - 1; i >= 0; i-- {
+		places[i] = place{last: last, follow: follow}
+		last = last && zeroWidth(list.parts[i])
+		follow = min(follow+minLength(list.parts[i]), unlimited)
+	}
+	first := where.first
+	for i, part := range list.parts {
+		places[i].first = first
+		first = first && zeroWidth(part)
+		if err := e.node(part, places[i], copies); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *emitter) group(part group, where place, copies int) error {
+	switch {
+	case part.atomic:
+		if err := e.needsBacktracking("atomic group"); err != nil {
+			return err
+		}
+		e.out.WriteString("(?>")
+		// What an assertion decides inside cannot be left to the end of the match.
+		where = place{}
+	case part.capture == 0:
+		e.out.WriteString("(?:")
+	case e.dialect == linear:
+		e.out.WriteByte('(')
+	default:
+		// Numbered by name: the engine would number groups in another order.
+		fmt.Fprintf(&e.out, "(?<%d>", part.capture)
+	}
+	if err := e.node(part.body, where, copies); err != nil {
+		return err
+	}
+	e.out.WriteByte(')')
+	return nil
+}
+
+func (e *emitter) loop(loop repeat, where place, copies int) error {
+	if loop.mode == possessive {
+		if err := e.needsBacktracking("possessive quantifier"); err != nil {
+			return err
+		}
+		e.out.WriteString("(?>")
+		where = place{}
+	}
+	inner := place{follow: where.follow}
+	if loop.max <= 1 {
+		inner = where
+	}
+	if loop.max > 1 && minLength(loop.body) == 0 && hasCapture(loop.body) {
+		if err := e.needsBacktracking("group in a loop that can match the empty text"); err != nil {
+			return err
+		}
+	}
+	written := max(loop.min, 1)
+	if loop.max != unlimited {
+		written = max(loop.max, 1)
+	}
+	if written > 1000 {
+		if err := e.needsBacktracking("repetition of more than 1000"); err != nil {
+			return err
+		}
+	}
+	bracketed := true
+	switch loop.body.(type) {
+	case one, group:
+		bracketed = false
+	}
+	if bracketed {
+		e.out.WriteString("(?:")
+	}
+	if err := e.node(loop.body, inner, min(copies*written, maxLinearSize+1)); err != nil {
+		return err
+	}
+	if bracketed {
+		e.out.WriteByte(')')
+	}
+	e.out.WriteString(quantifier(loop.min, loop.max))
+	switch loop.mode {
+	case lazy:
+		e.out.WriteByte('?')
+	case possessive:
+		e.out.WriteByte(')')
+	}
+	return nil
+}
+
+func quantifier(least, most int) string {
+	switch {
+	case least == 0 && most == unlimited:
+		return "*"
+	case least == 1 && most == unlimited:
+		return "+"
+	case least == 0 && most == 1:
+		return "?"
+	case most == unlimited:
+		return "{" + strconv.Itoa(least) + ",}"
+	case least == most:
+		return "{" + strconv.Itoa(least) + "}"
+	}
+	return "{" + strconv.Itoa(least) + "," + strconv.Itoa(most) + "}"
+}
+
+func (e *emitter) look(part look, copies int) error {
+	if err := e.needsBacktracking("lookahead or lookbehind"); err != nil {
+		return err
+	}
+	e.out.WriteString("(?")
+	if part.behind {
+		e.out.WriteByte('<')
+	}
+	if part.negative {
+		e.out.WriteByte('!')
+	} else {
+		e.out.WriteByte('=')
+	}
+	if err := e.node(part.body, place{}, copies); err != nil {
+		return err
+	}
+	e.out.WriteByte(')')
+	return nil
+}
+
+func (e *emitter) backreference(part backreference) error {
+	if err := e.needsBacktracking("backreference"); err != nil {
+		return err
+	}
+	switch {
+	case part.group > e.groups:
+		e.out.WriteString("(?!)") // a group that does not exist never matched
+	case part.ignoreCase:
+		fmt.Fprintf(&e.out, `(?i:\k<%d>)`, part.group)
+	default:
+		fmt.Fprintf(&e.out, `\k<%d>`, part.group)
+	}
+	return nil
+}
+
+// terminators are the line terminators but \n and \r, for the insides of a class.
+const terminators = "\u0085\u2028\u2029"
+
+func (e *emitter) assertion(kind assertionKind, where place) error {
+	switch kind {
+	case textStart:
+		e.out.WriteString(`\A`)
+		return nil
+	case textEnd:
+		e.out.WriteString(`\z`)
+		return nil
+	case previousMatchEnd:
+		if where.first {
+			return nil
+		}
+	case lastLineEnd, lastUnixLineEnd, lineEnd, unixLineEnd:
+		if where.last {
+			return nil // a whole match ends at the end of the text, where all of them hold
+		}
+	case lineStart, unixLineStart:
+		// Java has no start of a line at the end of the text, not even in an empty text.
+		if where.first && where.follow > 0 {
+			return nil
+		}
+	case wordEdge, unicodeWordEdge, noWordEdge, noUnicodeWordEdge:
+		e.wordEdge(kind)
+		return nil
+	}
+	if e.dialect == linear {
+		switch {
+		case kind == unixLineEnd:
+			e.out.WriteString(`(?m:$)`)
+			return nil
+		case kind == unixLineStart && where.follow > 0:
+			e.out.WriteString(`(?m:^)`)
+			return nil
+		}
+		return &backtrackError{"anchor " + anchorNames[kind]}
+	}
+	e.out.WriteString(anchors[kind])
+	return nil
+}
+
+var anchorNames = map[assertionKind]string{
+	lastLineEnd: `$ or \Z`, lastUnixLineEnd: `$ or \Z`, lineEnd: "$", unixLineEnd: "$",
+	lineStart: "^", unixLineStart: "^", previousMatchEnd: `\G`,
+}
+
+var anchors = map[assertionKind]string{
+	previousMatchEnd: `\G`,
+	lastLineEnd:      `(?=\z|\r\n\z|(?<!\r)\n\z|[\r` + terminators + `]\z)`,
+	lastUnixLineEnd:  `(?=\n?\z)`,
+	lineEnd:          `(?=\z|(?<!\r)\n|[\r` + terminators + `])`,
+	unixLineEnd:      `(?=\z|\n)`,
+	lineStart:        `(?!\z)(?:(?<=\A|[\n` + terminators + `])|(?<=\r)(?!\n))`,
+	unixLineStart:    `(?!\z)(?<=\A|\n)`,
+}
+
+func (e *emitter) wordEdge(kind assertionKind) {
+	negated := kind == noWordEdge || kind == noUnicodeWordEdge
+	if e.dialect == linear {
+		e.asciiOnly = true
+		if negated {
+			e.out.WriteString(`\B`)
+		} else {
+			e.out.WriteString(`\b`)
+		}
+		return
+	}
+	before, after := wordSides(kind == unicodeWordEdge || kind == noUnicodeWordEdge)
+	if negated {
+		fmt.Fprintf(&e.out, `(?:(?<=%s)(?=%s)|(?<!%s)(?!%s))`, before, after, before, after)
+	} else {
+		fmt.Fprintf(&e.out, `(?:(?<=%s)(?!%s)|(?<!%s)(?=%s))`, before, after, before, after)
+	}
+}
+
+// wordSides returns what must stand before a place, and after it, for there to
+// be a word on that side. A combining mark belongs to the word of the letter or
+// digit that it stands on; Java looks for that one UTF-16 unit at a time, and so
+// finds those of the basic plane only.
+func wordSides(unicodeWords bool) (before, after string) {
+	base, mark := inBasicPlane(lettersDigits()), inBasicPlane(marks())
+	members := lettersDigits().union(singleRune('_'))
+	if unicodeWords {
+		members = word()
+	}
+	plain := classText(members, backtracking)
+	baseText, markText := classText(base, backtracking), classText(mark, backtracking)
+	before = "(?:" + plain + "|" + baseText + markText + "+)"
+	after = "(?:" + plain + "|(?<=" + baseText + markText + "*)" + classText(marks(), backtracking) + ")"
+	return before, after
+}
+
+func inBasicPlane(set runeSet) runeSet { return set.intersection(rangeOf(0, 0xFFFF)) }

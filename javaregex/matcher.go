@@ -1,0 +1,202 @@
+package javaregex
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2"
+)
+
+// matchTimeout bounds one match of the backtracking engine.
+const matchTimeout = time.Second
+
+// A matcher runs one expression, either for whole matches or for searches, on
+// the engines that give Java's result.
+type matcher struct {
+	source string
+	groups int
+	whole  bool
+
+	linear *regexp.Regexp
+	// asciiOnly: the linear engine is right on ASCII text only.
+	asciiOnly    bool
+	backtracking *regexp2.Regexp // nil where the linear engine is always right
+	reason       string          // why the linear engine is not used
+
+	// required is in every text that matches.
+	required []byte
+	// continued finds what linear finds, after one rune that it skips and
+	// that anchors and word edges see.
+	continued func() (*regexp.Regexp, error)
+}
+
+func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
+	m := &matcher{source: source, groups: parsed.groups, whole: whole}
+	m.required = []byte(requiredLiteral(parsed.root))
+	text, err := emit(parsed, linear, whole)
+	var mustBacktrack *backtrackError
+	switch {
+	case errors.As(err, &mustBacktrack):
+		m.reason = mustBacktrack.reason
+	case err != nil:
+		return nil, err
+	default:
+		m.asciiOnly = text.asciiOnly
+		if m.linear, err = regexp.Compile(text.out.String()); err != nil {
+			m.reason = "too large for the linear engine"
+		}
+		expression := text.out.String()
+		m.continued = sync.OnceValues(func() (*regexp.Regexp, error) {
+			return regexp.Compile(`\A(?s:.)(?s:.*?)(` + expression + `)`)
+		})
+	}
+	if m.linear != nil && !m.asciiOnly {
+		return m, nil
+	}
+	if text, err = emit(parsed, backtracking, whole); err != nil {
+		return nil, err
+	}
+	if m.backtracking, err = regexp2.Compile(text.out.String(), regexp2.None); err != nil {
+		return nil, fmt.Errorf("the backtracking engine refuses the expression: %w", err)
+	}
+	m.backtracking.MatchTimeout = matchTimeout
+	return m, nil
+}
+
+// usesLinear tells which engine decides a text.
+func (m *matcher) usesLinear(text []byte) bool {
+	return m.linear != nil && (!m.asciiOnly || isASCII(text))
+}
+
+func isASCII(text []byte) bool {
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
+	if !bytes.Contains(text, m.required) {
+		return dst[:0], false, nil
+	}
+	if !m.usesLinear(text) {
+		return m.backtrack(dst, text, 0)
+	}
+	if m.groups == 0 {
+		// Without groups the engine need not make a result.
+		return append(dst[:0], 0, len(text)), m.linear.Match(text), nil
+	}
+	found := m.linear.FindSubmatchIndex(text)
+	return append(dst[:0], found...), found != nil, nil
+}
+
+func (m *matcher) matchString(text string) (bool, error) {
+	if !strings.Contains(text, string(m.required)) {
+		return false, nil
+	}
+	if m.linear != nil && !m.asciiOnly {
+		return m.linear.MatchString(text), nil
+	}
+	_, matched, err := m.match(nil, []byte(text))
+	return matched, err
+}
+
+func (m *matcher) find(dst []int, text []byte, offset int) ([]int, bool, error) {
+	if !bytes.Contains(text[offset:], m.required) {
+		return dst[:0], false, nil
+	}
+	if !m.usesLinear(text) {
+		return m.backtrack(dst, text, offset)
+	}
+	if offset == 0 {
+		found := m.linear.FindSubmatchIndex(text)
+		return append(dst[:0], found...), found != nil, nil
+	}
+	continued, err := m.continued()
+	if err != nil {
+		return dst[:0], false, fmt.Errorf("compiling %s for searches that go on: %w", shortened(m.source), err)
+	}
+	_, width := utf8.DecodeLastRune(text[:offset])
+	from := offset - width
+	found := continued.FindSubmatchIndex(text[from:])
+	dst = dst[:0]
+	if found == nil {
+		return dst, false, nil
+	}
+	for _, position := range found[2:] {
+		if position >= 0 {
+			position += from
+		}
+		dst = append(dst, position)
+	}
+	return dst, true, nil
+}
+
+// scratch holds a text as runes for the backtracking engine.
+type scratch struct {
+	runes   []rune
+	offsets []int // of each rune and of the end, in bytes; empty for ASCII
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// maxKeptScratch is the capacity, in runes, up to which a scratch is used again.
+const maxKeptScratch = 1 << 16
+
+// fill decodes a text; an invalid byte becomes one replacement character. It
+// returns the index of the rune at the offset, which begins a rune even if
+// that tears one apart.
+func (s *scratch) fill(text []byte, offset int) (start int) {
+	s.runes, s.offsets = s.runes[:0], s.offsets[:0]
+	add := func(part []byte, base int) {
+		for i := 0; i < len(part); {
+			r, width := utf8.DecodeRune(part[i:])
+			s.runes = append(s.runes, r)
+			s.offsets = append(s.offsets, base+i)
+			i += width
+		}
+	}
+	add(text[:offset], 0)
+	start = len(s.runes)
+	add(text[offset:], offset)
+	s.offsets = append(s.offsets, len(text))
+	return start
+}
+
+func (m *matcher) backtrack(dst []int, text []byte, offset int) ([]int, bool, error) {
+	buffer := scratches.Get().(*scratch)
+	start := buffer.fill(text, offset)
+	dst, matched, err := m.backtrackRunes(dst[:0], buffer, start)
+	if cap(buffer.runes) <= maxKeptScratch {
+		scratches.Put(buffer)
+	}
+	return dst, matched, err
+}
+
+func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int) ([]int, bool, error) {
+	found, err := m.backtracking.FindRunesMatchStartingAt(buffer.runes, start)
+	if err != nil {
+		// The engine's own message holds the whole text.
+		return dst, false, fmt.Errorf("matching %s: %w (%s)", shortened(m.source), ErrTimeout, matchTimeout)
+	}
+	if found == nil {
+		return dst, false, nil
+	}
+	for number := range m.groups + 1 {
+		captured := found.GroupByNumber(number)
+		if captured == nil || len(captured.Captures) == 0 {
+			dst = append(dst, -1, -1)
+			continue
+		}
+		dst = append(dst, buffer.offsets[captured.Index], buffer.offsets[captured.Index+captured.Length])
+	}
+	return dst, true, nil
+}

@@ -1,0 +1,208 @@
+package javaregex
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+)
+
+var (
+	asciiDigits  = rangeOf('0', '9')
+	asciiUpper   = rangeOf('A', 'Z')
+	asciiLower   = rangeOf('a', 'z')
+	asciiLetters = asciiUpper.union(asciiLower)
+	asciiAlnum   = asciiLetters.union(asciiDigits)
+	asciiWord    = asciiAlnum.union(singleRune('_'))
+	asciiSpace   = setOf("\t\n\v\f\r ")
+	asciiGraph   = rangeOf(0x21, 0x7E)
+	asciiHex     = setOf("0123456789abcdefABCDEF")
+
+	horizontalSpace = setOf("\t \u00A0\u1680\u180E\u202F\u205F\u3000").union(rangeOf(0x2000, 0x200A))
+	verticalSpace   = setOf("\n\v\f\r\u0085\u2028\u2029")
+
+	everyRune        = rangeOf(0, unicode.MaxRune)
+	noLineTerminator = setOf("\n\r\u0085\u2028\u2029").complement()
+	noNewline        = singleRune('\n').complement()
+)
+
+// A namedSet computes the runes that have a property.
+type namedSet func() runeSet
+
+func tables(list ...*unicode.RangeTable) namedSet {
+	return sync.OnceValue(func() runeSet { return fromTables(list...) })
+}
+
+func computed(compute func() runeSet) namedSet { return sync.OnceValue(compute) }
+
+func fixed(set runeSet) namedSet { return func() runeSet { return set } }
+
+var (
+	letters       = tables(unicode.L)
+	decimalDigits = tables(unicode.Nd)
+	lettersDigits = tables(unicode.L, unicode.Nd)
+	marks         = tables(unicode.Mn)
+	controls      = tables(unicode.Cc)
+	ignorable     = computed(func() runeSet {
+		return fromTables(unicode.Cf).union(rangeOf(0, 8)).union(rangeOf(0xE, 0x1B)).union(rangeOf(0x7F, 0x9F))
+	})
+	anyCaseLetters = tables(unicode.Lu, unicode.Ll, unicode.Lt)
+	assigned       = computed(func() runeSet {
+		return fromTables(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z,
+			unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
+	})
+	unassigned  = computed(func() runeSet { return assigned().complement() })
+	alphabetic  = tables(unicode.L, unicode.Nl, unicode.Other_Alphabetic)
+	lowercase   = tables(unicode.Ll, unicode.Other_Lowercase)
+	uppercase   = tables(unicode.Lu, unicode.Other_Uppercase)
+	anyCase     = tables(unicode.Ll, unicode.Other_Lowercase, unicode.Lu, unicode.Other_Uppercase, unicode.Lt)
+	whiteSpace  = tables(unicode.White_Space)
+	blanks      = computed(func() runeSet { return fromTables(unicode.Zs).union(singleRune('\t')) })
+	punctuation = tables(unicode.P)
+	hexDigits   = computed(func() runeSet { return fromTables(unicode.Nd, unicode.Hex_Digit) })
+	visible     = computed(func() runeSet {
+		return assigned().without(fromTables(unicode.White_Space, unicode.Z, unicode.Cc, unicode.Cs))
+	})
+	printable = computed(func() runeSet { return visible().union(blanks()).without(controls()) })
+	alnum     = tables(unicode.L, unicode.Nl, unicode.Other_Alphabetic, unicode.Nd)
+	word      = tables(unicode.L, unicode.Nl, unicode.Other_Alphabetic, unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
+)
+
+// plainProperties are the names of \p{…} and of \p{Is…} and gc=… .
+var plainProperties = map[string]namedSet{
+	"Cn": unassigned,
+	"L":  letters, "M": tables(unicode.M), "N": tables(unicode.N), "P": punctuation,
+	"S": tables(unicode.S), "Z": tables(unicode.Z),
+	"C":   computed(func() runeSet { return fromTables(unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs).union(unassigned()) }),
+	"LC":  anyCaseLetters,
+	"LD":  lettersDigits,
+	"L1":  fixed(rangeOf(0, 0xFF)),
+	"all": fixed(everyRune),
+
+	"ASCII": fixed(rangeOf(0, 0x7F)), "Alnum": fixed(asciiAlnum), "Alpha": fixed(asciiLetters),
+	"Blank": fixed(setOf(" \t")), "Cntrl": fixed(rangeOf(0, 0x1F).union(singleRune(0x7F))),
+	"Digit": fixed(asciiDigits), "Graph": fixed(asciiGraph), "Lower": fixed(asciiLower),
+	"Print": fixed(rangeOf(0x20, 0x7E)), "Punct": fixed(asciiGraph.without(asciiAlnum)),
+	"Space": fixed(asciiSpace), "Upper": fixed(asciiUpper), "XDigit": fixed(asciiHex),
+
+	"javaLowerCase": lowercase, "javaUpperCase": uppercase, "javaTitleCase": tables(unicode.Lt),
+	"javaAlphabetic": alphabetic, "javaIdeographic": tables(unicode.Ideographic),
+	"javaDigit": decimalDigits, "javaDefined": assigned, "javaLetter": letters,
+	"javaLetterOrDigit":       lettersDigits,
+	"javaJavaIdentifierStart": tables(unicode.L, unicode.Nl, unicode.Sc, unicode.Pc),
+	"javaJavaIdentifierPart": computed(func() runeSet {
+		return fromTables(unicode.L, unicode.Nl, unicode.Sc, unicode.Pc, unicode.Nd, unicode.Mn, unicode.Mc).union(ignorable())
+	}),
+	"javaUnicodeIdentifierStart": tables(unicode.L, unicode.Nl, unicode.Other_ID_Start),
+	"javaUnicodeIdentifierPart": computed(func() runeSet {
+		return fromTables(unicode.L, unicode.Nl, unicode.Other_ID_Start, unicode.Pc, unicode.Nd,
+			unicode.Mn, unicode.Mc, unicode.Other_ID_Continue).union(ignorable())
+	}),
+	"javaIdentifierIgnorable": ignorable,
+	"javaSpaceChar":           tables(unicode.Z),
+	"javaWhitespace": computed(func() runeSet {
+		return fromTables(unicode.Z).without(setOf("\u00A0\u2007\u202F")).
+			union(rangeOf(0x9, 0xD)).union(rangeOf(0x1C, 0x1F))
+	}),
+	"javaISOControl": controls,
+}
+
+// caselessProperties replace those of the same name where case is ignored.
+var caselessProperties = map[string]namedSet{
+	"Lu": anyCaseLetters, "Ll": anyCaseLetters, "Lt": anyCaseLetters,
+	"Lower": fixed(asciiLetters), "Upper": fixed(asciiLetters),
+	"javaLowerCase": anyCase, "javaUpperCase": anyCase, "javaTitleCase": anyCase,
+}
+
+// binaryProperties are the names of \p{Is…}, in upper case.
+var binaryProperties = map[string]namedSet{
+	"ALPHABETIC": alphabetic, "LETTER": letters, "IDEOGRAPHIC": tables(unicode.Ideographic),
+	"LOWERCASE": lowercase, "UPPERCASE": uppercase, "TITLECASE": tables(unicode.Lt),
+	"WHITE_SPACE": whiteSpace, "WHITESPACE": whiteSpace, "CONTROL": controls,
+	"PUNCTUATION": punctuation, "HEX_DIGIT": hexDigits, "HEXDIGIT": hexDigits,
+	"ASSIGNED":                assigned,
+	"NONCHARACTER_CODE_POINT": tables(unicode.Noncharacter_Code_Point),
+	"NONCHARACTERCODEPOINT":   tables(unicode.Noncharacter_Code_Point),
+	"DIGIT":                   decimalDigits, "ALNUM": alnum, "BLANK": blanks, "GRAPH": visible,
+	"PRINT": printable, "WORD": word,
+	"JOIN_CONTROL": tables(unicode.Join_Control), "JOINCONTROL": tables(unicode.Join_Control),
+}
+
+// unicodePosixProperties are the names of \p{…} under
+// UNICODE_CHARACTER_CLASS, in upper case.
+var unicodePosixProperties = map[string]namedSet{
+	"ALPHA": alphabetic, "LOWER": lowercase, "UPPER": uppercase, "SPACE": whiteSpace,
+	"PUNCT": punctuation, "XDIGIT": hexDigits, "ALNUM": alnum, "CNTRL": controls,
+	"DIGIT": decimalDigits, "BLANK": blanks, "GRAPH": visible, "PRINT": printable,
+}
+
+func plainProperty(name string, ignoreCase bool) (runeSet, bool) {
+	if ignoreCase {
+		if set, found := caselessProperties[name]; found {
+			return set(), true
+		}
+	}
+	if set, found := plainProperties[name]; found {
+		return set(), true
+	}
+	// What is left are the general categories of two letters.
+	if table, found := unicode.Categories[name]; found && len(name) == 2 {
+		return fromTables(table), true
+	}
+	return nil, false
+}
+
+func binaryProperty(name string, ignoreCase bool) (runeSet, bool) {
+	name = strings.ToUpper(name)
+	if ignoreCase && (name == "LOWERCASE" || name == "UPPERCASE" || name == "TITLECASE") {
+		return anyCase(), true
+	}
+	if set, found := binaryProperties[name]; found {
+		return set(), true
+	}
+	return nil, false
+}
+
+func unicodePosixProperty(name string, ignoreCase bool) (runeSet, bool) {
+	name = strings.ToUpper(name)
+	if ignoreCase && (name == "LOWER" || name == "UPPER") {
+		return anyCase(), true
+	}
+	if set, found := unicodePosixProperties[name]; found {
+		return set(), true
+	}
+	return nil, false
+}
+
+// property resolves what stands between the braces of \p{…}.
+func property(text string, flags Flags) (runeSet, bool) {
+	ignoreCase := flags&CaseInsensitive != 0
+	if key, value, paired := strings.Cut(text, "="); paired {
+		switch strings.ToLower(key) {
+		case "sc", "script":
+			return scriptSet(value)
+		case "blk", "block":
+			return blockSet(value)
+		case "gc", "general_category":
+			return plainProperty(value, ignoreCase)
+		}
+		return nil, false
+	}
+	if name, found := strings.CutPrefix(text, "In"); found {
+		return blockSet(name)
+	}
+	if name, found := strings.CutPrefix(text, "Is"); found {
+		if set, known := binaryProperty(name, ignoreCase); known {
+			return set, true
+		}
+		if set, known := plainProperty(name, ignoreCase); known {
+			return set, true
+		}
+		return scriptSet(name)
+	}
+	if flags&unicodeClasses != 0 {
+		if set, known := unicodePosixProperty(text, ignoreCase); known {
+			return set, true
+		}
+	}
+	return plainProperty(text, ignoreCase)
+}
