@@ -1,0 +1,193 @@
+package tokenizer_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/tokenizer"
+	"github.com/stretchr/testify/require"
+)
+
+// A goldenCase is a folder with a definition, an environment, a stream and what
+// the parser must make of it.
+type goldenCase struct {
+	definition *config.Definition
+	initial    attribute.Initial
+	stream     []byte
+	expected   expectation
+}
+
+type expectation struct {
+	Status struct {
+		State string `json:"state"`
+	} `json:"status"`
+	Attributes map[string]map[string]any `json:"attributes"`
+	Discovered map[string]map[string]any `json:"discovered"`
+}
+
+func TestParsersMakeOfStreamsWhatTheGoldenCasesSay(t *testing.T) {
+	runGoldenCases(t, filepath.Join("..", "testdata", "tokenizer"), "*")
+}
+
+func TestDocumentedExamplesGiveTheDocumentedResults(t *testing.T) {
+	shared := os.Getenv("RMCTL_SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "..", "shared")
+	}
+	folder := filepath.Join(shared, "tokenizer-cases")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("the documented examples are not part of the project and not here: %v", err)
+	}
+	runGoldenCases(t, folder, "example-*")
+}
+
+func runGoldenCases(t *testing.T, folder, pattern string) {
+	files, err := filepath.Glob(filepath.Join(folder, pattern, "tokenizer.xml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			c := readGoldenCase(t, filepath.Dir(file))
+			for _, size := range []int{len(c.stream) + 1, 1, 7} {
+				if size < 7 && len(c.stream) > 50_000 {
+					continue // byte by byte takes too long where it shows nothing new
+				}
+				c.run(t, size)
+			}
+		})
+	}
+}
+
+func readGoldenCase(t *testing.T, folder string) goldenCase {
+	source, err := os.ReadFile(filepath.Join(folder, "tokenizer.xml"))
+	require.NoError(t, err)
+	var c goldenCase
+	c.definition, _ = config.Load(filepath.Join(folder, "tokenizer.xml"), source)
+	require.NotNil(t, c.definition)
+	readJSON(t, filepath.Join(folder, "env.json"), &c.initial)
+	readJSON(t, filepath.Join(folder, "expected.json"), &c.expected)
+	c.stream = readStream(t, folder)
+	return c
+}
+
+func readJSON(t *testing.T, file string, into any) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into), file)
+}
+
+func readStream(t *testing.T, folder string) []byte {
+	file := filepath.Join(folder, "input.txt")
+	if stream, err := os.ReadFile(file); err == nil {
+		return stream
+	}
+	packed, err := os.Open(file + ".gz")
+	require.NoError(t, err)
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	require.NoError(t, err)
+	stream, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	return stream
+}
+
+// run feeds the stream in pieces of one size and compares the outcome.
+func (c goldenCase) run(t *testing.T, size int) {
+	selector, err := config.ParseSelector(c.initial.Selector)
+	require.NoError(t, err)
+	command, err := c.definition.Select(selector)
+	require.NoError(t, err)
+	environment := attribute.NewEnvironment()
+	if c.initial.UseDefinition {
+		for _, one := range c.definition.Attributes {
+			defined := one.Clone()
+			if defined.Value() == nil {
+				defined.SetValue(defined.Field(attribute.FieldDefault))
+			}
+			environment.Define(defined.Name(), defined)
+		}
+	}
+	c.initial.Define(environment)
+
+	err = feed(command.Parser(selector.Parser), environment, c.initial.Job, c.stream, size)
+	if c.expected.Status.State != "OK" {
+		require.Error(t, err, "in pieces of %d", size)
+		return
+	}
+	require.NoError(t, err, "in pieces of %d", size)
+
+	var actual expectation
+	text, err := json.Marshal(environment)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &actual))
+	require.Equal(t, comparable(c.expected.Attributes, actual.Attributes), comparable(actual.Attributes, nil), "attributes, in pieces of %d", size)
+	require.Equal(t, comparable(c.expected.Discovered, actual.Discovered), comparable(actual.Discovered, nil), "discovered, in pieces of %d", size)
+}
+
+func feed(parser *config.Parser, environment *attribute.Environment, job string, stream []byte, size int) error {
+	run, err := tokenizer.Compile(parser, environment, job)
+	if err != nil {
+		return err
+	}
+	for len(stream) > 0 {
+		piece := bytes.Clone(stream[:min(size, len(stream))])
+		stream = stream[len(piece):]
+		if _, err := run.Write(piece); err != nil {
+			return err
+		}
+		clear(piece) // nothing may go on using it
+	}
+	return run.Close()
+}
+
+var replacements = regexp.MustCompile("\ufffd+")
+
+// comparable leaves out what need not be the same: fields that are null, that
+// were never set and are not there, and how many U+FFFD stand for broken bytes.
+func comparable(attributes, actual map[string]map[string]any) map[string]map[string]any {
+	kept := map[string]map[string]any{}
+	for key, fields := range attributes {
+		kept[key] = map[string]any{}
+		unset, _ := fields["unset"].([]any)
+		for name, value := range fields {
+			_, isThere := actual[key][name]
+			if name == "unset" || value == nil || contains(unset, name) && !isThere {
+				continue
+			}
+			kept[key][name] = foldReplacements(value)
+		}
+	}
+	return kept
+}
+
+func contains(names []any, name string) bool {
+	for _, each := range names {
+		if each == name {
+			return true
+		}
+	}
+	return false
+}
+
+func foldReplacements(value any) any {
+	switch v := value.(type) {
+	case string:
+		if strings.ContainsRune(v, '\ufffd') {
+			return replacements.ReplaceAllString(v, "\ufffd")
+		}
+	case []any:
+		for i := range v {
+			v[i] = foldReplacements(v[i])
+		}
+	}
+	return value
+}
