@@ -1,0 +1,270 @@
+package schemas
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// misfits explains why the children of an element are not what they may be.
+type misfits struct {
+	*validation
+	parent      *Element
+	declaration *elementDeclaration
+	children    []*Element
+	symbols     []string
+	repairs     []repair
+	kept        []kept // the children as they should be, in order
+}
+
+type kept struct {
+	symbol string
+	before int // the state before
+	place  int // the state after
+	child  int // index, of the next one where the element is missing
+}
+
+// repaired reports what must change about the children and goes on into those
+// that are fine, or would be under another name.
+func (v *validation) repaired(m *misfits) {
+	content := m.declaration.content
+	m.repairs = content.repair(m.symbols,
+		func(child, place int) bool { return isSimilar(m.symbols[child], content.states[place].element.symbol) },
+		func(child int) bool { return !content.knows(m.symbols[child]) })
+	for _, r := range m.repairs {
+		if r.operation == surplus {
+			continue
+		}
+		symbol := ""
+		if element := content.states[r.place].element; element != nil {
+			symbol = element.symbol
+		} else {
+			symbol = m.symbols[r.child]
+		}
+		m.kept = append(m.kept, kept{symbol, r.before, r.place, r.child})
+	}
+	counts := map[string]int{}
+	for i, r := range m.repairs {
+		if v.full() {
+			return
+		}
+		switch r.operation {
+		case matched:
+			v.placed(m.children[r.child], m.symbols[r.child], m.declaration, r.place, counts)
+		case renamed:
+			m.renamed(r)
+		case replaced:
+			m.replaced(r)
+		case surplus:
+			m.surplus(r)
+		case missing:
+			m.missing(r, m.repairs[i+1:])
+		}
+	}
+}
+
+// knows reports whether a child of this name may stand somewhere in the model.
+func (a *automaton) knows(symbol string) bool {
+	for _, s := range a.states[1:] {
+		if s.element != nil && s.element.symbol == symbol || s.wildcard != nil && s.wildcard.matches(symbol) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *misfits) renamed(r repair) {
+	child, meant := m.children[r.child], m.declaration.content.states[r.place].element
+	if m.set.parents[m.symbols[r.child]] == nil {
+		m.report(child.Line, child.Column, UnknownElement, meant.symbol, "%s is not an element of the format",
+			quote(m.symbols[r.child]))
+	} else {
+		m.report(child.Line, child.Column, MisplacedElement, meant.symbol, "%s may not stand in %s",
+			quote(m.symbols[r.child]), quote(m.declaration.symbol))
+	}
+	m.element(child, meant)
+}
+
+func (m *misfits) replaced(r repair) {
+	child := m.children[r.child]
+	m.misfit(child, m.symbols[r.child], m.declaration,
+		"expected here: "+oneOf(m.declaration.content.expected(r.before)))
+}
+
+func (m *misfits) missing(r repair, later []repair) {
+	content := m.declaration.content
+	following := -1
+	for _, next := range later {
+		if next.operation != surplus {
+			following = next.place
+			break
+		}
+	}
+	var alternatives []string
+	for _, place := range content.states[r.before].follow {
+		s := &content.states[place]
+		fits := following >= 0 && slices.Contains(s.follow, following) || following < 0 && s.accepting
+		if s.element != nil && fits {
+			alternatives = append(alternatives, s.element.symbol)
+		}
+	}
+	where := ""
+	if following >= 0 && r.child < len(m.children) {
+		where = fmt.Sprintf(" before %s on line %d", quote(m.symbols[r.child]), m.children[r.child].Line)
+	}
+	m.report(m.parent.Line, m.parent.Column, MissingElement, "", "%s lacks %s%s",
+		quote(m.declaration.symbol), oneOf(alternatives), where)
+}
+
+// surplus reports a child that must go, and why.
+func (m *misfits) surplus(r repair) {
+	child, symbol := m.children[r.child], m.symbols[r.child]
+	content := m.declaration.content
+	if !content.knows(symbol) {
+		expectation := "nothing may follow here"
+		if expected := content.expected(r.before); len(expected) > 0 {
+			expectation = "expected here: " + oneOf(expected)
+		}
+		if len(content.states) == 1 {
+			expectation = "it holds no elements"
+		}
+		m.misfit(child, symbol, m.declaration, expectation)
+		return
+	}
+	declaration := content.declaration(symbol)
+	if declaration == nil {
+		declaration = m.set.elements[symbol]
+	}
+	if declaration == nil {
+		m.unknownExtension(child, symbol, m.declaration)
+		return
+	}
+	if declaration.within != "" && declaration.within != m.declaration.symbol {
+		m.misfit(child, symbol, m.declaration, "")
+	} else {
+		code, reason := m.whySurplus(r.child)
+		m.report(child.Line, child.Column, code, "", "%s %s", quote(symbol), reason)
+	}
+	m.element(child, declaration)
+}
+
+// longestExplained bounds how many children are searched for a better place.
+const longestExplained = 2000
+
+// whySurplus says why a child that the model has a place for is not in it.
+func (m *misfits) whySurplus(child int) (code, reason string) {
+	symbol := m.symbols[child]
+	if len(m.kept) > longestExplained {
+		return MisplacedElement, "may not stand here"
+	}
+	if place, ok := m.whereFits(child, m.kept); ok {
+		if place < m.keptBefore(child) {
+			return MisplacedElement, "must stand before " + quote(m.kept[place].symbol)
+		}
+		return MisplacedElement, "must stand after " + quote(m.kept[place-1].symbol)
+	}
+	present, first := 0, 0
+	for _, k := range m.kept {
+		if k.symbol == symbol && k.child < len(m.children) {
+			if present++; present == 1 {
+				first = m.children[k.child].Line
+			}
+		}
+	}
+	if present > 0 {
+		return RepeatedElement, fmt.Sprintf("may stand here only %s; the first is on line %d", times(present), first)
+	}
+	tried := map[string]bool{}
+	for _, other := range m.kept {
+		if tried[other.symbol] {
+			continue
+		}
+		tried[other.symbol] = true
+		without := slices.DeleteFunc(slices.Clone(m.kept), func(k kept) bool { return k.symbol == other.symbol })
+		if _, ok := m.whereFits(child, without); ok {
+			return MisplacedElement, "cannot stand beside " + quote(other.symbol)
+		}
+	}
+	return MisplacedElement, "may not stand here"
+}
+
+// keptBefore counts the kept children in front of a child.
+func (m *misfits) keptBefore(child int) int {
+	return sort.Search(len(m.kept), func(i int) bool { return m.kept[i].child >= child })
+}
+
+// whereFits returns the index in a sequence at which a child would be in
+// order; of several the one nearest to where it stands.
+func (m *misfits) whereFits(child int, sequence []kept) (place int, ok bool) {
+	content := m.declaration.content
+	states := make([]int, 1, len(sequence)+1)
+	for _, k := range sequence {
+		next, ok := content.next(states[len(states)-1], k.symbol)
+		if !ok {
+			break
+		}
+		states = append(states, next)
+	}
+	complete := len(states) == len(sequence)+1 && content.states[states[len(sequence)]].accepting
+	here := m.keptBefore(child)
+	for candidate, before := range states {
+		if ok && distance(candidate, here) >= distance(place, here) {
+			continue
+		}
+		state, fits := content.next(before, m.symbols[child])
+		at := candidate
+		for fits && at < len(sequence) && !(at+1 < len(states) && at > candidate && state == states[at]) {
+			state, fits = content.next(state, sequence[at].symbol)
+			at++
+		}
+		if !fits {
+			continue
+		}
+		if at < len(sequence) {
+			fits = complete // from here on the sequence goes on as without the child
+		} else {
+			fits = content.states[state].accepting
+		}
+		if fits {
+			place, ok = candidate, true
+		}
+	}
+	return place, ok
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+func times(number int) string {
+	switch number {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", number)
+}
+
+// misfit reports an element in a parent that has no place for it: one that is
+// unknown, or belongs somewhere else. detail says what is expected instead.
+func (v *validation) misfit(child *Element, symbol string, parent *elementDeclaration, detail string) {
+	if detail != "" {
+		detail = "; " + detail
+	}
+	owners := v.set.parents[symbol]
+	if len(owners) == 0 && v.set.elements[symbol] == nil {
+		var names []string
+		if parent.content != nil {
+			for _, declaration := range parent.content.declarations() {
+				names = append(names, declaration.symbol)
+			}
+		}
+		v.report(child.Line, child.Column, UnknownElement, nearest(symbol, names),
+			"%s is not an element of the format%s", quote(symbol), detail)
+		return
+	}
+	if len(owners) > 0 && !contains(owners, parent.symbol) {
+		detail = "; it stands in " + oneOf(owners)
+	}
+	v.report(child.Line, child.Column, MisplacedElement, "", "%s may not stand in %s%s",
+		quote(symbol), quote(parent.symbol), detail)
+}

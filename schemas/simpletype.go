@@ -1,0 +1,165 @@
+package schemas
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A simpleType is a set of texts: a built-in one, a list of items, or a
+// restriction of another one.
+type simpleType struct {
+	builtIn     string // string, boolean, int or long; empty for derived types
+	item        *simpleType
+	base        *simpleType
+	enumeration []string
+	patterns    []*regexp.Regexp // one must match
+	least, most *int64
+	minLength   int    // in characters, of lists in items
+	expectation string // what a value must be, as a phrase
+}
+
+func builtInType(name string) (*simpleType, bool) {
+	switch name {
+	case "string":
+		return &simpleType{builtIn: name, expectation: "a text"}, true
+	case "boolean":
+		return &simpleType{builtIn: name, expectation: "true or false"}, true
+	case "int", "long":
+		return &simpleType{builtIn: name, expectation: "a whole number"}, true
+	}
+	return nil, false
+}
+
+// accepts reports whether a text as it stands in a document belongs to the type.
+func (t *simpleType) accepts(value string) bool {
+	switch {
+	case t.item != nil:
+		for item := range fields(value) {
+			if !t.item.accepts(item) {
+				return false
+			}
+		}
+		return true
+	case t.base == nil:
+		return t.builtInAccepts(strings.Trim(value, blanks))
+	}
+	if !t.base.accepts(value) {
+		return false
+	}
+	if t.isList() {
+		items := 0
+		for range fields(value) {
+			items++
+		}
+		return items >= t.minLength
+	}
+	if t.primitive() != "string" {
+		value = strings.Trim(value, blanks)
+	}
+	return t.facetsAccept(value)
+}
+
+func (t *simpleType) builtInAccepts(value string) bool {
+	switch t.builtIn {
+	case "boolean":
+		return value == "true" || value == "false" || value == "1" || value == "0"
+	case "int", "long":
+		size := 32
+		if t.builtIn == "long" {
+			size = 64
+		}
+		_, err := strconv.ParseInt(value, 10, size)
+		return err == nil
+	}
+	return true
+}
+
+func (t *simpleType) facetsAccept(value string) bool {
+	if len(t.enumeration) > 0 && !contains(t.enumeration, value) {
+		return false
+	}
+	if len(t.patterns) > 0 && !matchesOne(t.patterns, value) {
+		return false
+	}
+	if t.least != nil || t.most != nil {
+		number, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || t.least != nil && number < *t.least || t.most != nil && number > *t.most {
+			return false
+		}
+	}
+	return t.minLength == 0 || utf8.RuneCountInString(value) >= t.minLength
+}
+
+func matchesOne(patterns []*regexp.Regexp, value string) bool {
+	for _, pattern := range patterns {
+		if pattern.MatchString(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *simpleType) isList() bool {
+	return t.item != nil || t.base != nil && t.base.isList()
+}
+
+func (t *simpleType) primitive() string {
+	for t.base != nil {
+		t = t.base
+	}
+	return t.builtIn
+}
+
+// choices returns the values to choose from, where there is a fixed set.
+func (t *simpleType) choices() []string {
+	for ; t != nil; t = t.base {
+		switch {
+		case len(t.enumeration) > 0:
+			return t.enumeration
+		case t.item != nil:
+			return t.item.choices()
+		case t.builtIn == "boolean":
+			return []string{"true", "false"}
+		}
+	}
+	return nil
+}
+
+// expects says what a value must be, as a phrase without a full stop.
+func (t *simpleType) expects() string {
+	for ; t != nil; t = t.base {
+		if t.expectation != "" {
+			return t.expectation
+		}
+		if len(t.enumeration) > 0 {
+			return "one of " + strings.Join(t.enumeration, ", ")
+		}
+		if t.item != nil {
+			return "a list, separated by blanks, each " + t.item.expects()
+		}
+	}
+	return "a value"
+}
+
+// outsideBothSyntaxes finds what means something else in an XSD pattern than it
+// does in Go, or does not exist in one of them.
+var outsideBothSyntaxes = regexp.MustCompile(`[\^$&]|\\[^.\\]|-\[|\(\?|[*+?}]\?`)
+
+func compilePattern(pattern string) (*regexp.Regexp, error) {
+	if found := outsideBothSyntaxes.FindString(pattern); found != "" {
+		return nil, fmt.Errorf("%q in the pattern %q is not known", found, pattern)
+	}
+	compiled, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
+	if err != nil {
+		return nil, fmt.Errorf("compile the pattern %q: %w", pattern, err)
+	}
+	return compiled, nil
+}
+
+// fields yields the parts of a text between blanks as XML knows them.
+func fields(text string) func(yield func(string) bool) {
+	return strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && isSpace(byte(r)) })
+}

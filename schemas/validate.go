@@ -1,0 +1,230 @@
+package schemas
+
+import "strings"
+
+type validation struct {
+	set   *schemaSet
+	found []Violation
+}
+
+func (v *validation) root(e *Element) {
+	symbol, relevant := symbolOf(e)
+	declaration := v.set.elements[symbol]
+	if relevant && declaration != nil && declaration.within == "" {
+		v.element(e, declaration)
+		return
+	}
+	var roots []string
+	for name, candidate := range v.set.elements {
+		if candidate.within == "" {
+			roots = append(roots, name)
+		}
+	}
+	suggestion := ""
+	if relevant {
+		suggestion = nearest(e.Name, roots)
+	}
+	v.report(e.Line, e.Column, UnknownElement, suggestion, "%s is not the root of a definition; %s is",
+		quote(e.Name), oneOf(roots))
+	if suggestion != "" {
+		v.element(e, v.set.elements[suggestion])
+	}
+}
+
+// symbolOf returns the symbol of an element; those of foreign namespaces are
+// not relevant.
+func symbolOf(e *Element) (symbol string, relevant bool) {
+	return symbolIn(e.Space, e.Name), e.Space == ExtensionNamespace || isCore(e.Space)
+}
+
+// element checks an element whose own place is settled.
+func (v *validation) element(e *Element, d *elementDeclaration) {
+	if v.full() || d.anything {
+		return
+	}
+	v.attributes(e, d)
+	if d.text != nil {
+		v.textOnly(e, d)
+		return
+	}
+	if !d.mixed && e.inkLine > 0 {
+		v.report(e.inkLine, e.inkColumn, UnexpectedText, "", "text may not stand in %s: %s",
+			quote(d.symbol), quote(strings.Trim(e.Text, blanks)))
+	}
+	v.children(e, d)
+}
+
+func (v *validation) textOnly(e *Element, d *elementDeclaration) {
+	for _, child := range e.Children {
+		if symbol, relevant := symbolOf(child); relevant {
+			v.misfit(child, symbol, d, "it holds a text and no elements")
+		}
+	}
+	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
+		v.report(e.TextLine, e.TextColumn, InvalidValue, nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
+			quote(d.symbol), d.text.expects(), quote(e.Text))
+	}
+}
+
+// children checks which children an element has, and then each of them.
+func (v *validation) children(e *Element, d *elementDeclaration) {
+	children := make([]*Element, 0, len(e.Children))
+	symbols := make([]string, 0, len(e.Children))
+	for _, child := range e.Children {
+		symbol, relevant := symbolOf(child)
+		if !relevant {
+			continue
+		}
+		if present, ok := legacyElements[spelling{d.name, symbol}]; ok {
+			symbol = present
+		}
+		children = append(children, child)
+		symbols = append(symbols, symbol)
+	}
+	places, ok := d.content.accept(symbols)
+	if !ok {
+		v.repaired(&misfits{validation: v, parent: e, declaration: d, children: children, symbols: symbols})
+		return
+	}
+	counts := map[string]int{}
+	for i, child := range children {
+		v.placed(child, symbols[i], d, places[i], counts)
+	}
+}
+
+// placed goes on into a child that stands where it may. counts has how often
+// each extension was met in the same parent.
+func (v *validation) placed(child *Element, symbol string, parent *elementDeclaration, place int, counts map[string]int) {
+	state := &parent.content.states[place]
+	if state.element != nil {
+		v.element(child, state.element)
+		return
+	}
+	if state.wildcard.skip {
+		return
+	}
+	declaration := v.set.elements[symbol]
+	switch {
+	case declaration == nil:
+		v.unknownExtension(child, symbol, parent)
+		return
+	case declaration.within != parent.symbol:
+		v.misfit(child, symbol, parent, "")
+	default:
+		counts[symbol]++
+		if declaration.atMost > 0 && counts[symbol] > declaration.atMost {
+			v.report(child.Line, child.Column, RepeatedElement, "", "%s may stand in %s only %s",
+				quote(symbol), quote(parent.symbol), times(declaration.atMost))
+		}
+	}
+	v.element(child, declaration)
+}
+
+func (v *validation) unknownExtension(child *Element, symbol string, parent *elementDeclaration) {
+	var here []string
+	for name, declaration := range v.set.elements {
+		if declaration.within == parent.symbol {
+			here = append(here, name)
+		}
+	}
+	suggestion := nearest(symbol, here)
+	v.report(child.Line, child.Column, UnknownElement, suggestion, "%s is not an element of the extensions %s",
+		quote(symbol), ExtensionNamespace)
+	if suggestion != "" {
+		v.element(child, v.set.elements[suggestion])
+	}
+}
+
+// attributes checks the attributes of an element.
+func (v *validation) attributes(e *Element, d *elementDeclaration) {
+	if d.foreign != nil && d.foreign.skip {
+		return
+	}
+	present := make([]string, 0, 8)
+	for _, attribute := range e.Attributes {
+		switch {
+		case attribute.Space == "":
+			present = append(present, v.attribute(attribute, d))
+		case attribute.Space == ExtensionNamespace:
+			v.extensionAttribute(attribute, d)
+		case isCore(attribute.Space):
+			v.report(attribute.Line, attribute.Column, UnknownAttribute, attribute.Name,
+				"attributes of the format are written without a prefix: %s", quote(attribute.Name))
+			present = append(present, attribute.Name)
+		}
+	}
+	for _, declaration := range d.elementType.attributes {
+		if declaration.required && !contains(present, declaration.name) {
+			v.report(e.Line, e.Column, MissingAttribute, "", "%s needs the attribute %s",
+				quote(d.symbol), quote(declaration.name))
+		}
+	}
+}
+
+// attribute checks one attribute and returns the name that it goes by, or was
+// most likely meant to have, so that it is not missed as well.
+func (v *validation) attribute(attribute Attribute, d *elementDeclaration) string {
+	name := attribute.Name
+	if present, ok := legacyAttributes[spelling{d.name, name}]; ok {
+		if present == "" {
+			return name
+		}
+		name = present
+	}
+	declaration := d.attribute(name)
+	if declaration == nil {
+		var names []string
+		for _, known := range d.elementType.attributes {
+			names = append(names, known.name)
+		}
+		suggestion := nearest(name, names)
+		if len(names) == 0 {
+			v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s has no attributes, not %s",
+				quote(d.symbol), quote(name))
+		} else {
+			v.report(attribute.Line, attribute.Column, UnknownAttribute, suggestion, "%s has no attribute %s; it has %s",
+				quote(d.symbol), quote(name), strings.Join(names, ", "))
+		}
+		return suggestion
+	}
+	legacy, ok := legacyValues[spelling{d.name, name}]
+	if !declaration.value.accepts(attribute.Value) && (!ok || legacy != attribute.Value) {
+		v.invalidValue(attribute, name, declaration.value)
+	}
+	return name
+}
+
+func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclaration) {
+	symbol := extensionSymbol(attribute.Name)
+	declaration := v.set.attributes[symbol]
+	switch {
+	case declaration == nil:
+		var names []string
+		if d.foreign != nil {
+			for name := range v.set.attributes {
+				names = append(names, name)
+			}
+		}
+		v.report(attribute.Line, attribute.Column, UnknownAttribute, nearest(symbol, names),
+			"%s is not an attribute of the extensions %s", quote(symbol), ExtensionNamespace)
+	case d.foreign == nil:
+		v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s cannot have the attribute %s",
+			quote(d.symbol), quote(symbol))
+	case !declaration.value.accepts(attribute.Value):
+		v.invalidValue(attribute, symbol, declaration.value)
+	}
+}
+
+func (v *validation) invalidValue(attribute Attribute, name string, expected *simpleType) {
+	suggestion := nearest(strings.Trim(attribute.Value, blanks), expected.choices())
+	if expected.primitive() == "boolean" && suggestion == "" {
+		switch strings.ToLower(attribute.Value) {
+		case "yes", "on":
+			suggestion = "true"
+		case "no", "off":
+			suggestion = "false"
+		}
+	}
+	v.report(attribute.Line, attribute.Column, InvalidValue, suggestion, "%s must be %s, not %s",
+		quote(name), expected.expects(), quote(attribute.Value))
+}
