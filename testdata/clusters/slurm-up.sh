@@ -1,0 +1,170 @@
+#!/bin/bash
+# Starts a real Slurm for tests on this one machine: slurmctld, two slurmd and
+# a munged of its own, all on the loopback interface, without systemd.
+#
+#     eval "$(testdata/clusters/slurm-up.sh)"
+#
+# Needs root on Debian; missing packages are installed. Prints the one variable
+# that Slurm's commands need, SLURM_CONF, and says everything else on standard
+# error. Daemons that run already are kept, so it may be called again.
+#
+#     RMCTL_SLURM_DIR         where everything is kept      (/tmp/rmctl-test-slurm)
+#     RMCTL_SLURM_PORT        first of the ports in use     (27817)
+#     RMCTL_SLURM_MINJOBAGE   seconds until the controller
+#                             forgets a job that ended      (300; below 2 it never does)
+#     RMCTL_SLURM_USER        user who submits jobs         (rmtest; created if missing)
+set -eu
+
+state=${RMCTL_SLURM_DIR:-/tmp/rmctl-test-slurm}
+port=${RMCTL_SLURM_PORT:-27817}
+min_job_age=${RMCTL_SLURM_MINJOBAGE:-300}
+job_user=${RMCTL_SLURM_USER:-rmtest}
+nodes="node1 node2"
+patience=60 # seconds for a daemon to answer
+
+note() { echo "slurm-up: $*" >&2; }
+fail() {
+    note "$*"
+    exit 1
+}
+
+[ "$(id -u)" -eq 0 ] || fail "only root can start Slurm's daemons"
+
+# The packages would start daemons of their own; a policy that forbids it is
+# put in place for as long as the installation takes.
+install_missing() {
+    local wanted missing="" policy=/usr/sbin/policy-rc.d own_policy=no result=0
+    for wanted in munge slurmctld slurmd slurm-client; do
+        dpkg -s "$wanted" 2>/dev/null | grep -q '^Status: install ok installed' || missing="$missing $wanted"
+    done
+    [ -n "$missing" ] || return 0
+    note "installing$missing"
+    if [ ! -e $policy ]; then
+        own_policy=yes
+        install -m 755 /dev/stdin $policy <<<$'#!/bin/sh\nexit 101'
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086 # a list of names
+    {
+        apt-get -q -o DPkg::Lock::Timeout=300 update &&
+            apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends $missing
+    } >&2 || result=$?
+    if [ $own_policy = yes ]; then rm -f $policy; fi
+    [ $result -eq 0 ] || fail "apt-get could not install$missing"
+}
+
+# running PIDFILE PROGRAM: is the process of that file alive, and that program?
+running() {
+    local id
+    id=$(cat "$1" 2>/dev/null) || return 1
+    [ -n "$id" ] || return 1
+    [ "$(basename "$(readlink "/proc/$id/exe" 2>/dev/null)" 2>/dev/null)" = "$2" ]
+}
+
+# await WHAT COMMAND...: repeats the command until it succeeds
+await() {
+    local what=$1 end=$((SECONDS + patience))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $end ] || fail "$what does not answer; its log is below $state/log"
+        sleep 0.2
+    done
+}
+
+make_directories() {
+    id "$job_user" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$job_user"
+    install -d -m 755 "$state" "$state/pid"
+    install -d -m 755 -o slurm -g slurm "$state/controller" "$state/log"
+    install -d -m 755 -o munge -g munge "$state/munge"
+    for node in $nodes; do install -d -m 755 "$state/spool/$node"; done
+}
+
+write_configuration() {
+    local host
+    host=$(hostname -s)
+    cat >"$state/slurm.conf.new" <<CONF
+# made by testdata/clusters/slurm-up.sh
+ClusterName=rmctltest
+SlurmUser=slurm
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$port
+SrunPortRange=$((port + 10))-$((port + 110))
+# only the addresses of this file are listened on
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket=$state/munge/socket
+StateSaveLocation=$state/controller
+SlurmdSpoolDir=$state/spool/%n
+SlurmctldPidFile=$state/pid/slurmctld
+SlurmdPidFile=$state/pid/%n
+SlurmctldLogFile=$state/log/slurmctld
+SlurmdLogFile=$state/log/%n
+# nothing that a container may lack: no cgroups, no binding, no accounting
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SwitchType=switch/none
+MpiDefault=none
+MailProg=/bin/true
+# the CPUs of this file, not those of the machine
+SlurmdParameters=config_overrides
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+# react within a second or two, as tests wait for it
+SchedulerParameters=sched_interval=2,bf_interval=2,batch_sched_delay=0
+PriorityType=priority/basic
+KillWait=2
+SlurmctldTimeout=30
+SlurmdTimeout=30
+ReturnToService=2
+MinJobAge=$min_job_age
+MaxArraySize=1001
+NodeName=node1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=16 RealMemory=4000 State=UNKNOWN
+NodeName=node2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 2)) CPUs=16 RealMemory=4000 State=UNKNOWN
+PartitionName=normal Default=YES Nodes=node1,node2 MaxTime=60 DefaultTime=10 State=UP
+PartitionName=closed Nodes=node2 MaxTime=60 State=DOWN
+CONF
+    mv "$state/slurm.conf.new" "$state/slurm.conf"
+}
+
+start_munged() {
+    local munge=$state/munge
+    if [ ! -s "$munge/key" ]; then
+        install -m 600 -o munge -g munge /dev/null "$munge/key"
+        head -c 256 /dev/urandom >"$munge/key"
+    fi
+    if ! running "$munge/pid" munged; then
+        rm -f "$munge/socket" "$munge/socket.lock" "$munge/pid"
+        setpriv --reuid=munge --regid=munge --clear-groups \
+            munged --key-file="$munge/key" --socket="$munge/socket" --pid-file="$munge/pid" \
+            --log-file="$munge/log" --seed-file="$munge/seed" >&2
+    fi
+    await munged munge --socket="$munge/socket" --no-input
+}
+
+controller_up() { scontrol ping | grep -q ' is UP'; }
+
+nodes_up() { [ "$(sinfo --noheader --Node --partition=normal --states=idle,mixed,allocated --format=%N | wc -l)" -eq 2 ]; }
+
+start_slurm() {
+    if ! running "$state/pid/slurmctld" slurmctld; then
+        rm -f "$state/pid/slurmctld"
+        slurmctld -f "$SLURM_CONF" >&2
+    fi
+    await slurmctld controller_up
+    for node in $nodes; do
+        running "$state/pid/$node" slurmd || slurmd -N "$node" -f "$SLURM_CONF" >&2
+    done
+    await slurmd nodes_up
+}
+
+install_missing
+make_directories
+write_configuration
+export SLURM_CONF=$state/slurm.conf
+start_munged
+start_slurm
+note "Slurm is up"
+echo "export SLURM_CONF=$SLURM_CONF"
