@@ -7,7 +7,20 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/schemas"
 )
+
+// checkSchema reports what the schema does not allow. The reference's XML
+// binding does not insist on the order of elements, so that is a warning.
+func (l *loader) checkSchema(root *schemas.Element) {
+	for _, violation := range schemas.Validate(root) {
+		severity := Error
+		if violation.Code == "misplaced-element" {
+			severity = Warning
+		}
+		l.report(Position{l.file, violation.Line, violation.Column}, severity, violation.Code, violation.Message, violation.Suggestion)
+	}
+}
 
 // checkExpression compiles an expression unless references in it, which are
 // known only when it is used, keep it from being complete.

@@ -26,6 +26,7 @@ func Load(file string, source []byte) (*Definition, Diagnostics) {
 			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", RootElement))
 		return nil, l.problems
 	}
+	l.checkSchema(root)
 	definition := l.definition(element{root, l})
 	definition.source = source
 	l.checkDefinition(definition)

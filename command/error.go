@@ -1,0 +1,77 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A Failure is how a command failed.
+type Failure string
+
+// The failures.
+const (
+	NotStarted    Failure = "not started"       // the program is missing, or could not be run
+	BadExit       Failure = "bad exit"          // it exited with a code other than 0
+	ParserFailed  Failure = "parser failed"     // its output could not be read, or the definition threw an error
+	TimedOut      Failure = "timed out"         // it ran longer than it may
+	Canceled      Failure = "canceled"          // the caller gave up
+	Lost          Failure = "connection lost"   // how it ended is not known
+	PreLaunch     Failure = "pre-launch failed" // a command that runs before it failed
+	NotResolvable Failure = "not resolvable"    // its texts could not be resolved
+)
+
+// An Error tells which command failed and how.
+type Error struct {
+	Command   *config.Command
+	Arguments []string
+	Failure   Failure
+	ExitCode  int                // for BadExit
+	Outcome   config.OutcomeKind // as the definition classifies it; empty if it does not
+	Output    string             // the end of what it printed on standard error, else on standard output
+	Err       error
+}
+
+// Error returns the failure with what the command printed, on as many lines.
+func (e *Error) Error() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %q", e.Command.Element, e.Command.Name)
+	if len(e.Arguments) > 0 {
+		fmt.Fprintf(&text, " (%s)", e.Arguments[0])
+	}
+	switch e.Failure {
+	case BadExit:
+		fmt.Fprintf(&text, " exited with code %d", e.ExitCode)
+	case ParserFailed:
+		text.WriteString(": reading its output")
+	case TimedOut:
+		text.WriteString(" took too long and was ended")
+	case Canceled:
+		text.WriteString(" was given up")
+	case Lost:
+		text.WriteString(": how it ended is not known")
+	case PreLaunch:
+		text.WriteString(" was not run")
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&text, ": %v", e.Err)
+	}
+	if output := strings.TrimSpace(e.Output); output != "" {
+		text.WriteString(":\n")
+		text.WriteString(output)
+	}
+	return text.String()
+}
+
+// Unwrap returns the cause, such as a *remote.StartError or a tokenizer's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Ambiguous reports whether the command may have had its effect although it failed.
+func (e *Error) Ambiguous() bool {
+	switch e.Failure {
+	case TimedOut, Canceled, Lost, ParserFailed:
+		return true
+	}
+	return false
+}

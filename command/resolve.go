@@ -1,0 +1,238 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+// A Scope is what the texts of a command are resolved against.
+type Scope struct {
+	Environment *attribute.Environment
+	Job         string // replaces @jobId; empty for none
+}
+
+// Argument returns the text of an argument, empty where it is undefined
+// (rm-format: an argument vanishes when its text, or the attribute it depends
+// on, matches isUndefinedIfMatches as a whole).
+func (s Scope) Argument(a *config.Argument) (string, error) {
+	if !a.Resolve {
+		return a.Text, nil
+	}
+	text, err := s.Environment.Resolve(a.Text, s.Job)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", a.Position, err)
+	}
+	if !a.IsUndefinedIfMatches.Set {
+		return text, nil
+	}
+	pattern := strings.TrimSpace(a.IsUndefinedIfMatches.Text)
+	compared := strings.TrimSpace(text)
+	if a.Attribute.Set {
+		found := s.Environment.Lookup(a.Attribute.Text)
+		if found == nil || found.Value() == nil {
+			return "", nil
+		}
+		compared = attribute.Text(found.Value())
+	} else if pattern, err = s.Environment.Resolve(pattern, s.Job); err != nil {
+		return "", fmt.Errorf("%s: %w", a.Position, err)
+	}
+	undefined, err := matches(pattern, compared)
+	if err != nil {
+		return "", fmt.Errorf("%s: isUndefinedIfMatches: %w", a.Position, err)
+	}
+	if undefined {
+		return "", nil
+	}
+	return text, nil
+}
+
+func matches(pattern, text string) (bool, error) {
+	if pattern == text && !strings.ContainsAny(pattern, `\^$.|?*+()[]{}`) {
+		return true, nil
+	}
+	expression, err := javaregex.Compile(pattern, 0)
+	if err != nil {
+		return false, err
+	}
+	return expression.MatchString(text)
+}
+
+// Words returns the words of a command line: each argument is split by itself.
+func (s Scope) Words(arguments []*config.Argument) ([]string, error) {
+	var words []string
+	for _, argument := range arguments {
+		text, err := s.Argument(argument)
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, attribute.Words(text)...)
+	}
+	return words, nil
+}
+
+// Line joins arguments to one text: the first result is taken as it is, every
+// further one that is not empty follows after a blank.
+func (s Scope) Line(arguments []*config.Argument) (string, error) {
+	var line strings.Builder
+	for i, argument := range arguments {
+		text, err := s.Argument(argument)
+		if err != nil {
+			return "", err
+		}
+		if i > 0 && text != "" {
+			line.WriteByte(' ')
+		}
+		line.WriteString(text)
+	}
+	return line.String(), nil
+}
+
+// A Variable is one variable of a process's environment.
+type Variable struct {
+	Name, Value string
+}
+
+// A Launch is the environment that a user asked for.
+type Launch struct {
+	Variables []Variable
+	Replace   bool // nothing but Variables, the definition's settings ignored
+}
+
+// An Invocation is a command resolved to what will be executed.
+type Invocation struct {
+	Command            *config.Command
+	Arguments          []string
+	Directory          string
+	Environment        []Variable // in the order of their settings; the last of a name counts
+	Unset              []string
+	ReplaceEnvironment bool
+	Keep               []string // with ReplaceEnvironment, what stays of the place's own
+	Input              string
+	HasInput           bool
+	PreLaunch          []SimpleInvocation
+	PostLaunch         []SimpleInvocation
+}
+
+// A SimpleInvocation is a resolved command that runs before or after another.
+type SimpleInvocation struct {
+	Command   *config.SimpleCommand
+	Arguments []string
+	Directory string
+}
+
+// Resolve turns a command into what will be executed. It runs nothing.
+func Resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
+	invocation, err := resolve(c, scope, launch)
+	if err != nil {
+		return nil, fmt.Errorf("resolving %s %q: %w", c.Element, c.Name, err)
+	}
+	return invocation, nil
+}
+
+func resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
+	words, err := scope.Words(c.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("%s: its arguments are all empty; there is nothing to run", c.Position)
+	}
+	i := &Invocation{Command: c, Arguments: words}
+	if i.Directory, err = scope.Environment.Resolve(c.Directory, scope.Job); err != nil {
+		return nil, err
+	}
+	if i.Input, err = scope.Line(c.Input); err != nil {
+		return nil, err
+	}
+	i.HasInput = len(c.Input) > 0
+	if err := i.setEnvironment(scope, launch); err != nil {
+		return nil, err
+	}
+	if i.PreLaunch, err = resolveSimple(c.PreLaunch, i.Directory, scope); err != nil {
+		return nil, err
+	}
+	if i.PostLaunch, err = resolveSimple(c.PostLaunch, i.Directory, scope); err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+func resolveSimple(commands []*config.SimpleCommand, directory string, scope Scope) ([]SimpleInvocation, error) {
+	var resolved []SimpleInvocation
+	for _, c := range commands {
+		line, err := scope.Environment.Resolve(c.Exec, scope.Job)
+		if err != nil {
+			return nil, err
+		}
+		simple := SimpleInvocation{Command: c, Arguments: attribute.Words(line), Directory: directory}
+		if len(simple.Arguments) == 0 {
+			return nil, fmt.Errorf("%s: exec is empty; there is nothing to run", c.Position)
+		}
+		if c.Directory != "" {
+			if simple.Directory, err = scope.Environment.Resolve(c.Directory, scope.Job); err != nil {
+				return nil, err
+			}
+		}
+		resolved = append(resolved, simple)
+	}
+	return resolved, nil
+}
+
+// formatVariables change what scheduler commands print; a user who set one for
+// a shell must not change what a definition's parsers read.
+var formatVariables = []string{
+	"SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_SORT", "SQUEUE_ALL", "SQUEUE_ARRAY", "SQUEUE_STATES", "SQUEUE_PARTITION",
+	"SQUEUE_ACCOUNT", "SQUEUE_NAMES", "SQUEUE_QOS", "SQUEUE_USERS", "SQUEUE_PRIORITY", "SQUEUE_LICENSES",
+	"SINFO_FORMAT", "SINFO_FORMAT2", "SINFO_SORT", "SINFO_ALL", "SINFO_PARTITION",
+	"SACCT_FORMAT", "SACCT_FEDERATION", "SACCT_LOCAL", "SCONTROL_ALL", "SCONTROL_FUTURE", "SLURM_TIME_FORMAT",
+	"SCANCEL_VERBOSE", "SCANCEL_INTERACTIVE", "SCANCEL_QOS", "SCANCEL_STATE", "SCANCEL_USER", "SCANCEL_NAME",
+	"LSB_BJOBS_FORMAT", "LSB_BQUEUES_FORMAT", "LSB_BHOSTS_FORMAT", "LSB_DISPLAY_YEAR", "LSB_SHORT_HOSTLIST",
+	"PBS_DPREFIX", "SGE_LONG_QNAMES", "SGE_LONG_JOB_NAMES", "SGE_SINGLE_LINE", "LL_PRINT_LONG",
+}
+
+// setEnvironment follows the order of the reference: the definition's settings,
+// then the user's. What a submit command finds in its environment the scheduler
+// may hand on to the job, so only other commands get the plain locale that
+// their parsers are written for, and lose variables that change formats.
+func (i *Invocation) setEnvironment(scope Scope, launch Launch) error {
+	if launch.Replace {
+		i.ReplaceEnvironment = true
+		i.Environment = slices.Clone(launch.Variables)
+		return nil
+	}
+	if !i.Command.Element.IsSubmit() {
+		i.Environment = append(i.Environment, Variable{"LC_ALL", "C"})
+		i.Unset = formatVariables
+	}
+	i.ReplaceEnvironment = i.Command.ReplaceEnvironment
+	for _, entry := range i.Command.Environment {
+		if i.ReplaceEnvironment && entry.Preserve {
+			i.Keep = append(i.Keep, entry.Name)
+		}
+		value, err := entryValue(entry, scope)
+		if err != nil {
+			return err
+		}
+		if value != "" {
+			i.Environment = append(i.Environment, Variable{entry.Name, value})
+		}
+	}
+	i.Environment = append(i.Environment, launch.Variables...)
+	return nil
+}
+
+func entryValue(entry *config.EnvironmentEntry, scope Scope) (string, error) {
+	if !entry.Value.Set {
+		return scope.Line(entry.Arguments)
+	}
+	value, err := scope.Environment.Resolve(entry.Value.Text, scope.Job)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", entry.Position, err)
+	}
+	return value, nil
+}

@@ -1,0 +1,304 @@
+// Package command runs one command of a definition: it resolves arguments and
+// environment, starts the process through a connection, feeds what it prints to
+// the definition's parsers, and tells how it ended.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// DefaultTimeout is how long a command may run that names no limit itself.
+// Clients of a scheduler whose controller is down retry for some ten seconds.
+const DefaultTimeout = 2 * time.Minute
+
+// A Request is one run of a command.
+type Request struct {
+	Command *config.Command
+	Scope   Scope
+	Launch  Launch
+
+	Outcomes []*config.Outcome // classify failures
+	Timeout  time.Duration     // for commands that name none; 0 for DefaultTimeout, negative for none
+	Attach   *Attachment       // not nil for a job that stays attached to its caller
+
+	Types map[string]tokenizer.Factory                       // tokenizers that the definition may name
+	Trace func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
+}
+
+// An Attachment connects an interactive job to its caller. Such a command has
+// no time limit of its own.
+type Attachment struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Progress is called after the parsers have seen output while the job
+	// runs; calls do not overlap and no parser works meanwhile.
+	Progress func()
+}
+
+// A Result is how a command went.
+type Result struct {
+	Invocation *Invocation
+	ExitCode   int
+	Outcome    config.OutcomeKind // empty where the definition does not classify it
+	Stdout     string             // the end of it
+	Stderr     string
+	Started    time.Time
+	Duration   time.Duration
+}
+
+// A Runner runs commands over one connection.
+type Runner struct {
+	Connection remote.Connection
+}
+
+// Run runs a command to its end. The error is an *Error for every failure of
+// the command itself; the result is never nil.
+func (r *Runner) Run(ctx context.Context, request Request) (*Result, error) {
+	result := &Result{Started: time.Now()}
+	invocation, err := Resolve(request.Command, request.Scope, request.Launch)
+	if err != nil {
+		return result, &Error{Command: request.Command, Failure: NotResolvable, Err: err}
+	}
+	result.Invocation = invocation
+	ctx, cancel := withLimit(ctx, request)
+	defer cancel()
+
+	run := &run{Request: request, connection: r.Connection, invocation: invocation, result: result}
+	err = run.do(ctx)
+	result.Duration = time.Since(result.Started)
+	return result, err
+}
+
+func withLimit(ctx context.Context, request Request) (context.Context, context.CancelFunc) {
+	limit := request.Command.Timeout
+	if limit == 0 && request.Attach == nil {
+		limit = request.Timeout
+		if limit == 0 {
+			limit = DefaultTimeout
+		}
+	}
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+type run struct {
+	Request
+	connection remote.Connection
+	invocation *Invocation
+	result     *Result
+	background backgroundCommands
+}
+
+func (r *run) do(ctx context.Context) error {
+	streams, err := r.openStreams()
+	if err != nil {
+		return r.failure(ParserFailed, err)
+	}
+	defer streams.discard()
+	defer r.background.end()
+	if err := r.simpleCommands(ctx, r.invocation.PreLaunch); err != nil {
+		return r.failure(PreLaunch, err)
+	}
+	process, err := r.start(ctx, streams)
+	if err != nil {
+		return r.failure(startFailure(err), err)
+	}
+	postLaunch := r.simpleCommandsWhileOpen(ctx, process)
+	code, waitErr := process.Wait()
+	parserErr := streams.finish()
+	r.result.ExitCode = code
+	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
+	r.result.Outcome = classify(r.Outcomes, r.result)
+	postErr := postLaunch()
+	switch {
+	case ctx.Err() != nil:
+		return r.contextFailure(ctx)
+	case waitErr != nil:
+		return r.failure(Lost, waitErr)
+	case code != 0 && !r.Command.IgnoreExitStatus && r.Attach == nil:
+		return r.failure(BadExit, parserErr)
+	case parserErr != nil:
+		return r.failure(ParserFailed, parserErr)
+	case postErr != nil:
+		return r.failure(BadExit, postErr)
+	case r.Attach == nil && !r.Command.KeepOpen:
+		if err := r.simpleCommands(ctx, r.invocation.PostLaunch); err != nil {
+			return r.failure(BadExit, fmt.Errorf("a command that runs afterwards failed: %w", err))
+		}
+	}
+	return nil
+}
+
+func (r *run) start(ctx context.Context, streams *streams) (remote.Process, error) {
+	environment := make(map[string]string, len(r.invocation.Environment))
+	for _, variable := range r.invocation.Environment {
+		environment[variable.Name] = variable.Value
+	}
+	start := remote.Command{
+		Arguments:          r.invocation.Arguments,
+		Directory:          r.invocation.Directory,
+		Environment:        environment,
+		Unset:              r.invocation.Unset,
+		ReplaceEnvironment: r.invocation.ReplaceEnvironment,
+		Keep:               r.invocation.Keep,
+		Stdin:              r.input(),
+		Stdout:             &streams.stdout,
+		Stderr:             &streams.stderr,
+		Foreground:         r.Attach != nil,
+	}
+	if r.Attach != nil && streams.stdout.parser == nil {
+		start.Stdout = r.Attach.Stdout
+	}
+	if r.Attach != nil && streams.stderr.parser == nil {
+		start.Stderr = r.Attach.Stderr
+	}
+	if r.Command.RedirectStderr {
+		start.Stderr = start.Stdout
+	}
+	return r.connection.Start(ctx, start)
+}
+
+// input is what the process reads: the definition's input, a line of its own,
+// and then what the caller types.
+func (r *run) input() io.Reader {
+	var parts []io.Reader
+	if r.invocation.HasInput {
+		parts = append(parts, strings.NewReader(r.invocation.Input+"\n"))
+	}
+	if r.Attach != nil && r.Attach.Stdin != nil {
+		if len(parts) == 0 {
+			return r.Attach.Stdin // handed on as it is, so that a terminal stays one
+		}
+		parts = append(parts, r.Attach.Stdin)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return io.MultiReader(parts...)
+}
+
+func (r *run) failure(how Failure, err error) error {
+	output := r.result.Stderr
+	if strings.TrimSpace(output) == "" {
+		output = r.result.Stdout
+	}
+	failed := &Error{
+		Command: r.Command, Arguments: r.invocation.Arguments, Failure: how,
+		ExitCode: r.result.ExitCode, Outcome: r.result.Outcome, Output: output, Err: err,
+	}
+	if how == NotStarted && failed.Outcome == "" {
+		failed.Outcome = config.Transient
+	}
+	return failed
+}
+
+func (r *run) contextFailure(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return r.failure(TimedOut, fmt.Errorf("after %s", time.Since(r.result.Started).Round(time.Millisecond)))
+	}
+	return r.failure(Canceled, context.Cause(ctx))
+}
+
+func startFailure(err error) Failure {
+	if errors.Is(err, remote.ErrUnreachable) {
+		return Lost
+	}
+	return NotStarted
+}
+
+// backgroundCommands are helpers that live as long as the command they belong to.
+type backgroundCommands struct {
+	cancel []context.CancelFunc
+	done   sync.WaitGroup
+}
+
+func (b *backgroundCommands) end() {
+	for _, cancel := range b.cancel {
+		cancel()
+	}
+	b.done.Wait()
+}
+
+// simpleCommandsWhileOpen starts the post-launch commands of a command that
+// stays open beside it, and returns how to wait for those that are waited for.
+func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Process) func() error {
+	if !r.Command.KeepOpen || len(r.invocation.PostLaunch) == 0 {
+		return func() error { return nil }
+	}
+	failed := make(chan error, 1)
+	go func() {
+		err := r.simpleCommands(ctx, r.invocation.PostLaunch)
+		if err != nil {
+			process.Terminate()
+		}
+		failed <- err
+	}()
+	return func() error { return <-failed }
+}
+
+// simpleCommands runs commands one after the other; those that are not waited
+// for are ended together with the command they belong to.
+func (r *run) simpleCommands(ctx context.Context, commands []SimpleInvocation) error {
+	for _, simple := range commands {
+		if simple.Command.Wait {
+			if err := r.simpleCommand(ctx, simple); err != nil {
+				return err
+			}
+			continue
+		}
+		background, cancel := context.WithCancel(ctx)
+		r.background.cancel = append(r.background.cancel, cancel)
+		process, err := r.connection.Start(background, r.simpleStart(simple, io.Discard))
+		if err != nil {
+			return fmt.Errorf("%q: %w", simple.Command.Name, err)
+		}
+		r.background.done.Go(func() { _, _ = process.Wait() }) // how a helper ends is of no account
+	}
+	return nil
+}
+
+func (r *run) simpleCommand(ctx context.Context, simple SimpleInvocation) error {
+	var stderr tail
+	process, err := r.connection.Start(ctx, r.simpleStart(simple, &stderr))
+	if err != nil {
+		if simple.Command.IgnoreExitStatus {
+			return nil
+		}
+		return fmt.Errorf("%q: %w", simple.Command.Name, err)
+	}
+	code, err := process.Wait()
+	if err != nil {
+		return fmt.Errorf("%q: %w", simple.Command.Name, err)
+	}
+	if code != 0 && !simple.Command.IgnoreExitStatus {
+		return fmt.Errorf("%q exited with code %d: %s", simple.Command.Name, code, strings.TrimSpace(stderr.String()))
+	}
+	return nil
+}
+
+func (r *run) simpleStart(simple SimpleInvocation, stderr io.Writer) remote.Command {
+	environment := make(map[string]string, len(r.invocation.Environment))
+	for _, variable := range r.invocation.Environment {
+		environment[variable.Name] = variable.Value
+	}
+	start := remote.Command{
+		Arguments: simple.Arguments, Directory: simple.Directory, Environment: environment, Unset: r.invocation.Unset,
+		ReplaceEnvironment: r.invocation.ReplaceEnvironment, Keep: r.invocation.Keep, Stderr: stderr,
+	}
+	if simple.Command.RedirectStderr {
+		start.Stdout = stderr
+	}
+	return start
+}

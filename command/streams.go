@@ -1,0 +1,216 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// streams are the two outputs of a process on their way to parsers, caller and
+// error report.
+type streams struct {
+	stdout, stderr stream
+	lock           sync.Mutex // parsers of one command write to the same attributes
+	progress       func()
+	spooled        *spool
+}
+
+// A stream is one output of a process.
+type stream struct {
+	all    *streams
+	parser io.WriteCloser // nil if nobody reads the stream
+	copy   io.Writer      // the caller of an attached job, or nil
+	tail   tail
+	err    error // of the parser
+}
+
+// openStreams compiles the parsers. For a command that runs to its end the
+// standard output waits until standard error has been parsed, so that what
+// stdout says of a job wins over what stderr says, whatever came first.
+func (r *run) openStreams() (*streams, error) {
+	s := &streams{}
+	s.stdout.all, s.stderr.all = s, s
+	s.stdout.tail.limit = r.Command.StreamBufferLimit
+	s.stderr.tail.limit = r.Command.StreamBufferLimit
+	stdout := r.Command.StdoutParser
+	if r.Command.RedirectStderr && r.Command.RedirectParser != nil {
+		stdout = r.Command.RedirectParser
+	}
+	var err error
+	if s.stdout.parser, err = r.compile(stdout); err != nil {
+		return nil, err
+	}
+	if s.stderr.parser, err = r.compile(r.Command.StderrParser); err != nil {
+		return nil, err
+	}
+	if r.Attach != nil {
+		s.stdout.copy, s.stderr.copy = r.Attach.Stdout, r.Attach.Stderr
+		s.progress = r.Attach.Progress
+		return s, nil
+	}
+	if s.stdout.parser != nil && s.stderr.parser != nil {
+		s.spooled = &spool{}
+	}
+	return s, nil
+}
+
+func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
+	if parser == nil {
+		return nil, nil
+	}
+	options := tokenizer.Options{Types: r.Types}
+	if r.Trace != nil {
+		options.Trace = func(event tokenizer.Event) { r.Trace(parser, event) }
+	}
+	compiled, err := options.Compile(parser, r.Scope.Environment, r.Scope.Job)
+	if err != nil {
+		return nil, err
+	}
+	return compiled, nil
+}
+
+// Write takes output of the process. A parser's error does not stop the
+// process, which would block on a full pipe, but is kept for its end.
+func (s *stream) Write(p []byte) (int, error) {
+	if s.copy != nil {
+		if n, err := s.copy.Write(p); err != nil {
+			return n, fmt.Errorf("handing on output: %w", err)
+		}
+	}
+	s.all.lock.Lock()
+	defer s.all.lock.Unlock()
+	s.tail.write(p)
+	if s.parser == nil || s.err != nil {
+		return len(p), nil
+	}
+	if s.all.spooled != nil && s == &s.all.stdout {
+		_, s.err = s.all.spooled.Write(p)
+		return len(p), nil
+	}
+	if _, s.err = s.parser.Write(p); s.err == nil && s.all.progress != nil {
+		s.all.progress()
+	}
+	return len(p), nil
+}
+
+// finish ends the parsers and returns the error of the one for stdout, else of
+// the one for stderr.
+func (s *streams) finish() error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.stderr.close()
+	if s.spooled != nil && s.stdout.err == nil {
+		s.stdout.err = s.spooled.copyTo(s.stdout.parser)
+	}
+	s.stdout.close()
+	if s.progress != nil {
+		s.progress()
+	}
+	if s.stdout.err != nil {
+		return s.stdout.err
+	}
+	return s.stderr.err
+}
+
+func (s *stream) close() {
+	if s.parser == nil {
+		return
+	}
+	if err := s.parser.Close(); s.err == nil {
+		s.err = err
+	}
+	s.parser = nil
+}
+
+func (s *streams) discard() {
+	if s.spooled != nil {
+		s.spooled.discard()
+	}
+}
+
+// A tail keeps the end of a text for error reports.
+type tail struct {
+	limit int // bytes; not positive for defaultTail
+	kept  []byte
+	cut   bool
+}
+
+const defaultTail = 16 << 10
+
+// Write keeps the end of p; it never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.write(p)
+	return len(p), nil
+}
+
+func (t *tail) write(p []byte) {
+	limit := t.limit
+	if limit <= 0 {
+		limit = defaultTail
+	}
+	t.kept = append(t.kept, p...)
+	if len(t.kept) > 2*limit {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-limit:]...)
+		t.cut = true
+	}
+}
+
+// String returns what was kept, from the start of a line if the beginning is lost.
+func (t *tail) String() string {
+	text := t.kept
+	if t.cut {
+		if newline := bytes.IndexByte(text, '\n'); newline >= 0 {
+			text = text[newline+1:]
+		}
+	}
+	return string(text)
+}
+
+// A spool keeps a stream for later: little of it in memory, much in a file.
+type spool struct {
+	memory bytes.Buffer
+	file   *os.File
+}
+
+const spoolMemory = 1 << 20
+
+// Write keeps p.
+func (s *spool) Write(p []byte) (int, error) {
+	if s.file == nil && s.memory.Len()+len(p) <= spoolMemory {
+		return s.memory.Write(p)
+	}
+	if s.file == nil {
+		file, err := os.CreateTemp("", "rmctl-output-*")
+		if err != nil {
+			return 0, fmt.Errorf("keeping the command's output: %w", err)
+		}
+		s.file = file
+	}
+	return s.file.Write(p)
+}
+
+func (s *spool) copyTo(w io.Writer) error {
+	if _, err := w.Write(s.memory.Bytes()); err != nil {
+		return err
+	}
+	if s.file == nil {
+		return nil
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("reading the command's output again: %w", err)
+	}
+	_, err := io.Copy(w, s.file)
+	return err
+}
+
+func (s *spool) discard() {
+	if s.file != nil {
+		_ = errors.Join(s.file.Close(), os.Remove(s.file.Name())) // a file in the temporary folder; nothing depends on it
+	}
+}

@@ -1,0 +1,34 @@
+package config
+
+// Expressions returns every expression of the definition's parsers and
+// outcomes, in document order.
+func (d *Definition) Expressions() []*Expression {
+	var all []*Expression
+	add := func(x *Expression) {
+		if x != nil {
+			all = append(all, x)
+		}
+	}
+	var ofCommand func(c *Command)
+	ofCommand = func(c *Command) {
+		for _, parser := range c.parsers() {
+			for _, target := range parser.Targets {
+				for _, match := range target.Matches {
+					add(match.Expression)
+				}
+			}
+			add(parser.ExitOn)
+			add(parser.ExitAfter)
+		}
+		for _, fallback := range c.Fallbacks {
+			ofCommand(fallback)
+		}
+	}
+	for _, command := range d.Commands {
+		ofCommand(command)
+	}
+	for _, outcome := range d.Outcomes {
+		add(outcome.Expression)
+	}
+	return all
+}
