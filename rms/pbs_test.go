@@ -1,12 +1,15 @@
 package rms_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,20 +37,20 @@ type pbsExpectation struct {
 	Error   bool               `json:"error"`
 }
 
-// A recorded connection answers every command with the same output.
-type recorded struct {
+// A pbsAnswer is a connection that answers every command with the same output.
+type pbsAnswer struct {
 	remote.Connection
 	stdout, stderr []byte
 	exit           int
 	arguments      []string
 }
 
-type recordedProcess int
+type pbsProcess int
 
-func (p recordedProcess) Wait() (int, error) { return int(p), nil }
-func (recordedProcess) Terminate()           {}
+func (p pbsProcess) Wait() (int, error) { return int(p), nil }
+func (pbsProcess) Terminate()           {}
 
-func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Process, error) {
+func (r *pbsAnswer) Start(_ context.Context, start remote.Command) (remote.Process, error) {
 	r.arguments = start.Arguments
 	for stream, text := range map[io.Writer][]byte{start.Stdout: r.stdout, start.Stderr: r.stderr} {
 		if stream == nil {
@@ -57,7 +60,7 @@ func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Proces
 			return nil, err
 		}
 	}
-	return recordedProcess(r.exit), nil
+	return pbsProcess(r.exit), nil
 }
 
 func TestPBSReadsRecordedOutputs(t *testing.T) {
@@ -74,18 +77,18 @@ func TestPBSReadsRecordedOutputs(t *testing.T) {
 
 func replayPBS(t *testing.T, definition *config.Definition, folder string) {
 	var expected pbsExpectation
-	require.NoError(t, json.Unmarshal(read(t, folder, "expected.json"), &expected))
-	exit, err := strconv.Atoi(line(t, folder, "exit"))
+	require.NoError(t, json.Unmarshal(pbsFile(t, folder, "expected.json"), &expected))
+	exit, err := strconv.Atoi(pbsLine(t, folder, "exit"))
 	require.NoError(t, err)
-	connection := &recorded{stdout: read(t, folder, "stdout"), stderr: read(t, folder, "stderr"), exit: exit}
+	connection := &pbsAnswer{stdout: pbsFile(t, folder, "stdout"), stderr: pbsFile(t, folder, "stderr"), exit: exit}
 
-	got := runPBS(t, definition, line(t, folder, "command"), optionalLine(t, folder, "job"), connection)
+	got := runPBS(t, definition, pbsLine(t, folder, "command"), optionalPBSLine(t, folder, "job"), connection)
 	require.Equal(t, expected, got)
 }
 
 // runPBS runs one command of the definition against a recorded answer and
 // returns what it left.
-func runPBS(t *testing.T, definition *config.Definition, selector, job string, connection *recorded) pbsExpectation {
+func runPBS(t *testing.T, definition *config.Definition, selector, job string, connection *pbsAnswer) pbsExpectation {
 	parsed, err := config.ParseSelector(selector)
 	require.NoError(t, err)
 	selected, err := definition.Select(parsed)
@@ -121,7 +124,7 @@ func runPBS(t *testing.T, definition *config.Definition, selector, job string, c
 	}
 	for _, defined := range definition.Attributes {
 		name := defined.Name()
-		if text := env.Text(name); publicFact(name) && text != "" {
+		if text := env.Text(name); isPBSFact(name) && text != "" {
 			if got.Facts == nil {
 				got.Facts = map[string]string{}
 			}
@@ -137,15 +140,76 @@ func runPBS(t *testing.T, definition *config.Definition, selector, job string, c
 	return got
 }
 
-// publicFact tells the facts of a job from the attributes that only the
+// isPBSFact tells the facts of a job from the attributes that only the
 // definition's own tests look at.
-func publicFact(name string) bool {
+func isPBSFact(name string) bool {
 	switch name {
 	case "job.native", "job.exitCode", "job.signal", "job.reason", "job.queue", "job.name", "job.nodes",
 		"job.submitted", "job.started", "job.ended":
 		return true
 	}
 	return false
+}
+
+// What a query is told of a job may end anywhere, where a connection is lost
+// or a client killed. That must not make a state that the whole does not give.
+func TestPBSConcludesNothingWrongFromPartOfARecord(t *testing.T) {
+	definition := pbsDefinition(t)
+	folders, err := filepath.Glob(filepath.Join(pbsCases, "*"))
+	require.NoError(t, err)
+	for _, folder := range folders {
+		stdout := pbsFile(t, folder, "stdout")
+		if !bytes.HasPrefix(stdout, []byte("Job Id: ")) {
+			continue
+		}
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			selector, job := pbsLine(t, folder, "command"), pbsLine(t, folder, "job")
+			whole := runPBS(t, definition, selector, job, &pbsAnswer{stdout: stdout})
+			for _, end := range cuts(stdout) {
+				part := runPBS(t, definition, selector, job, &pbsAnswer{stdout: stdout[:end]})
+				context := "of the first " + strconv.Itoa(end) + " bytes"
+				if whole.State != "SYSTEM_SUSPENDED" || part.State != "SUSPENDED" { // less is said, nothing wrong
+					require.Contains(t, []string{"", whole.State}, part.State, context)
+				}
+				for name, text := range part.Facts {
+					require.True(t, strings.HasPrefix(whole.Facts[name], text), "%s is %q %s", name, text, context)
+				}
+				require.Contains(t, []string{"", whole.Facts["job.exitCode"]}, part.Facts["job.exitCode"], context)
+			}
+		})
+	}
+}
+
+var decidingLine = regexp.MustCompile(`(?m)^ {4}(?:job_state|Hold_Types|substate|Exit_status|history_timestamp) = .*$`)
+
+// cuts returns where to cut a record: in the value, before the line break and
+// after it of every line that decides a state.
+func cuts(record []byte) []int {
+	var ends []int
+	for _, place := range decidingLine.FindAllIndex(record, -1) {
+		ends = append(ends, place[1]-1, place[1], place[1]+1)
+	}
+	return ends
+}
+
+// Whatever job's record is read after another's, nothing of the other shows.
+func TestPBSKeepsRecordsApart(t *testing.T) {
+	definition := pbsDefinition(t)
+	succeeded := pbsFile(t, filepath.Join(pbsCases, "finished-ok"), "stdout")
+	neverRan := pbsFile(t, filepath.Join(pbsCases, "finished-never-ran"), "stdout")
+	got := runPBS(t, definition, "fallback:qstat-finished", "4002.pbs01", &pbsAnswer{stdout: slices.Concat(succeeded, neverRan)})
+	require.Equal(t, "FAILED", got.State)
+}
+
+// PBS stops reading directives at the first command of a script.
+func TestPBSScriptPutsTheEnvironmentBehindAllDirectives(t *testing.T) {
+	script := pbsDefinition(t).Script
+	for i, line := range script.Lines {
+		if i == 0 {
+			continue
+		}
+		require.Equal(t, i <= script.InsertEnvironmentAfter, strings.HasPrefix(line.Arguments[0].Text, "#PBS "), "line %d", i)
+	}
 }
 
 func pbsDefinition(t testing.TB) *config.Definition {
@@ -168,19 +232,19 @@ func pbsEnvironment(definition *config.Definition) *attribute.Environment {
 	return env
 }
 
-func read(t testing.TB, folder, name string) []byte {
+func pbsFile(t testing.TB, folder, name string) []byte {
 	content, err := os.ReadFile(filepath.Join(folder, name))
 	require.NoError(t, err)
 	return content
 }
 
-func line(t testing.TB, folder, name string) string {
-	return strings.TrimSpace(string(read(t, folder, name)))
+func pbsLine(t testing.TB, folder, name string) string {
+	return strings.TrimSpace(string(pbsFile(t, folder, name)))
 }
 
-func optionalLine(t testing.TB, folder, name string) string {
+func optionalPBSLine(t testing.TB, folder, name string) string {
 	if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 		return ""
 	}
-	return line(t, folder, name)
+	return pbsLine(t, folder, name)
 }
