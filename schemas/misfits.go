@@ -52,7 +52,7 @@ func (v *validation) repaired(m *misfits) {
 		case matched:
 			v.placed(m.children[r.child], m.symbols[r.child], m.declaration, r.place, counts)
 		case renamed:
-			m.renamed(r)
+			m.misspelled(m.children[r.child], m.symbols[r.child], m.declaration.content.states[r.place].element)
 		case replaced:
 			m.replaced(r)
 		case surplus:
@@ -73,21 +73,20 @@ func (a *automaton) knows(symbol string) bool {
 	return false
 }
 
-func (m *misfits) renamed(r repair) {
-	child, meant := m.children[r.child], m.declaration.content.states[r.place].element
-	if m.set.parents[m.symbols[r.child]] == nil {
-		m.report(child.Line, child.Column, UnknownElement, meant.symbol, "%s is not an element of the format",
-			quote(m.symbols[r.child]))
+// misspelled reports an element that was most likely meant to be another one,
+// and checks it as that.
+func (m *misfits) misspelled(child *Element, symbol string, meant *elementDeclaration) {
+	if m.set.parents[symbol] == nil {
+		m.report(child.Line, child.Column, UnknownElement, meant.symbol, "%s is not an element of the format", quote(symbol))
 	} else {
 		m.report(child.Line, child.Column, MisplacedElement, meant.symbol, "%s may not stand in %s",
-			quote(m.symbols[r.child]), quote(m.declaration.symbol))
+			quote(symbol), quote(m.declaration.symbol))
 	}
 	m.element(child, meant)
 }
 
 func (m *misfits) replaced(r repair) {
-	child := m.children[r.child]
-	m.misfit(child, m.symbols[r.child], m.declaration,
+	m.misfit(m.children[r.child], m.symbols[r.child], m.declaration,
 		"expected here: "+oneOf(m.declaration.content.expected(r.before)))
 }
 
@@ -121,12 +120,16 @@ func (m *misfits) surplus(r repair) {
 	child, symbol := m.children[r.child], m.symbols[r.child]
 	content := m.declaration.content
 	if !content.knows(symbol) {
+		if meant := content.declaration(nearest(symbol, names(content.declarations()))); meant != nil {
+			m.misspelled(child, symbol, meant)
+			return
+		}
 		expectation := "nothing may follow here"
 		if expected := content.expected(r.before); len(expected) > 0 {
 			expectation = "expected here: " + oneOf(expected)
 		}
 		if len(content.states) == 1 {
-			expectation = "it holds no elements"
+			expectation = quote(m.declaration.symbol) + " holds no elements"
 		}
 		m.misfit(child, symbol, m.declaration, expectation)
 		return
@@ -232,6 +235,14 @@ func (m *misfits) whereFits(child int, sequence []kept) (place int, ok bool) {
 	return place, ok
 }
 
+func names(declarations []*elementDeclaration) []string {
+	symbols := make([]string, len(declarations))
+	for i, declaration := range declarations {
+		symbols[i] = declaration.symbol
+	}
+	return symbols
+}
+
 func distance(a, b int) int { return max(a-b, b-a) }
 
 func times(number int) string {
@@ -252,14 +263,7 @@ func (v *validation) misfit(child *Element, symbol string, parent *elementDeclar
 	}
 	owners := v.set.parents[symbol]
 	if len(owners) == 0 && v.set.elements[symbol] == nil {
-		var names []string
-		if parent.content != nil {
-			for _, declaration := range parent.content.declarations() {
-				names = append(names, declaration.symbol)
-			}
-		}
-		v.report(child.Line, child.Column, UnknownElement, nearest(symbol, names),
-			"%s is not an element of the format%s", quote(symbol), detail)
+		v.report(child.Line, child.Column, UnknownElement, "", "%s is not an element of the format%s", quote(symbol), detail)
 		return
 	}
 	if len(owners) > 0 && !contains(owners, parent.symbol) {

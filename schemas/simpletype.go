@@ -27,7 +27,9 @@ func builtInType(name string) (*simpleType, bool) {
 		return &simpleType{builtIn: name, expectation: "a text"}, true
 	case "boolean":
 		return &simpleType{builtIn: name, expectation: "true or false"}, true
-	case "int", "long":
+	case "int":
+		return &simpleType{builtIn: name, expectation: "a whole number from -2147483648 to 2147483647"}, true
+	case "long":
 		return &simpleType{builtIn: name, expectation: "a whole number"}, true
 	}
 	return nil, false

@@ -25,7 +25,7 @@ func (v *validation) root(e *Element) {
 		suggestion = nearest(e.Name, roots)
 	}
 	v.report(e.Line, e.Column, UnknownElement, suggestion, "%s is not the root of a definition; %s is",
-		quote(e.Name), oneOf(roots))
+		quote(symbol), oneOf(roots))
 	if suggestion != "" {
 		v.element(e, v.set.elements[suggestion])
 	}
@@ -57,7 +57,7 @@ func (v *validation) element(e *Element, d *elementDeclaration) {
 func (v *validation) textOnly(e *Element, d *elementDeclaration) {
 	for _, child := range e.Children {
 		if symbol, relevant := symbolOf(child); relevant {
-			v.misfit(child, symbol, d, "it holds a text and no elements")
+			v.misfit(child, symbol, d, quote(d.symbol)+" holds a text and no elements")
 		}
 	}
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
