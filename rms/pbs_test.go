@@ -76,14 +76,18 @@ func TestPBSReadsRecordedOutputs(t *testing.T) {
 }
 
 func replayPBS(t *testing.T, definition *config.Definition, folder string) {
-	var expected pbsExpectation
-	require.NoError(t, json.Unmarshal(pbsFile(t, folder, "expected.json"), &expected))
 	exit, err := strconv.Atoi(pbsLine(t, folder, "exit"))
 	require.NoError(t, err)
 	connection := &pbsAnswer{stdout: pbsFile(t, folder, "stdout"), stderr: pbsFile(t, folder, "stderr"), exit: exit}
 
 	got := runPBS(t, definition, pbsLine(t, folder, "command"), optionalPBSLine(t, folder, "job"), connection)
-	require.Equal(t, expected, got)
+	require.Equal(t, expectedPBS(t, folder), got)
+}
+
+func expectedPBS(t testing.TB, folder string) pbsExpectation {
+	var expected pbsExpectation
+	require.NoError(t, json.Unmarshal(pbsFile(t, folder, "expected.json"), &expected))
+	return expected
 }
 
 // runPBS runs one command of the definition against a recorded answer and
@@ -157,11 +161,14 @@ func TestPBSConcludesNothingWrongFromPartOfARecord(t *testing.T) {
 	definition := pbsDefinition(t)
 	folders, err := filepath.Glob(filepath.Join(pbsCases, "*"))
 	require.NoError(t, err)
+	tried := map[string]bool{}
 	for _, folder := range folders {
 		stdout := pbsFile(t, folder, "stdout")
-		if !bytes.HasPrefix(stdout, []byte("Job Id: ")) {
+		kind := pbsLine(t, folder, "command") + string(decidingLine.Find(stdout)) + expectedPBS(t, folder).State
+		if !bytes.HasPrefix(stdout, []byte("Job Id: ")) || tried[kind] {
 			continue
 		}
+		tried[kind] = true // one of each kind: reading takes its time
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			selector, job := pbsLine(t, folder, "command"), pbsLine(t, folder, "job")
 			whole := runPBS(t, definition, selector, job, &pbsAnswer{stdout: stdout})
