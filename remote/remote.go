@@ -16,10 +16,13 @@ import (
 // A Connection is one place where commands run and files live. Its methods may
 // be called concurrently. Relative paths are relative to Home.
 type Connection interface {
-	// Start starts a process. Cancelling ctx afterwards ends it: an interrupt
-	// signal, a grace period, then a kill, to its whole process group. Errors
-	// wrap ErrCommandNotFound when there is no such program and
-	// ErrUnreachable when the place cannot be reached.
+	// Start starts a process. Cancelling ctx afterwards ends it: a request to
+	// terminate (SIGTERM), a grace period, then a kill, to its whole process
+	// group. An error is a *StartError; it matches ErrCommandNotFound when
+	// there is no such program, fs.ErrNotExist when there is no such
+	// directory, fs.ErrPermission when either may not be used, ErrUnreachable
+	// when the place cannot be reached, and the context's error when ctx was
+	// done before.
 	Start(ctx context.Context, command Command) (Process, error)
 
 	// Stat, Open, WriteFile, MkdirAll and Remove are what their namesakes of
@@ -55,7 +58,8 @@ type Command struct {
 	Environment        map[string]string // added to, or with ReplaceEnvironment instead of, the place's own
 	Unset              []string          // variables removed from the place's own environment
 	ReplaceEnvironment bool
-	Stdin              io.Reader // nil for no input
+	Keep               []string  // with ReplaceEnvironment, variables of the place's own environment that stay
+	Stdin              io.Reader // nil for no input; a Read under way when the process ends is not waited for
 	Stdout             io.Writer // nil to discard
 	Stderr             io.Writer // nil to discard; the same as Stdout to merge them in order
 	Foreground         bool      // leave the process in this process's group, so that terminal signals reach it
@@ -65,7 +69,12 @@ type Command struct {
 type Process interface {
 	// Wait waits until the process has ended and all its output was written,
 	// and returns its exit code. A process that ended by a signal has code 128
-	// plus its number. An error means that the code is not known.
+	// plus its number. Output of processes that outlive it is waited for a
+	// short time only. It may be called more than once.
+	//
+	// With an error the code is -1 if it is not known. A known code beside an
+	// error tells that the process ran, but that reading Stdin or writing
+	// Stdout or Stderr failed: those errors are wrapped.
 	Wait() (code int, err error)
 	// Terminate ends the process as cancelling the context of Start does.
 	Terminate()

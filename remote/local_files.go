@@ -1,0 +1,115 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Stat describes the file that path leads to, following symbolic links.
+func (l *Local) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
+	if err := contextError(ctx, "describing", path); err != nil {
+		return nil, err
+	}
+	return os.Stat(l.absolute(path))
+}
+
+// Open opens a file for reading. A named pipe does not block it.
+func (l *Local) Open(ctx context.Context, path string) (File, error) {
+	if err := contextError(ctx, "opening", path); err != nil {
+		return nil, err
+	}
+	// Without O_NONBLOCK a named pipe in the place of an output file would
+	// hold the caller until somebody writes to it.
+	file, err := os.OpenFile(l.absolute(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// WriteFile writes content beside the file, makes it durable and renames it.
+// The file has exactly the permissions of mode, whatever the umask. A symbolic
+// link is replaced, not followed. When content, the context or the disk fails,
+// what was there before stays.
+func (l *Local) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+	if err := contextError(ctx, "writing", path); err != nil {
+		return err
+	}
+	target := l.absolute(path)
+	directory := filepath.Dir(target)
+	temporary, err := os.CreateTemp(directory, ".rmctl-*.tmp")
+	if err != nil {
+		return fmt.Errorf("writing %q: %w", path, err)
+	}
+	if err := fill(ctx, temporary, content, mode); err != nil {
+		return errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(temporary.Name()))
+	}
+	if err := os.Rename(temporary.Name(), target); err != nil {
+		return errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(temporary.Name()))
+	}
+	if err := syncDirectory(directory); err != nil {
+		return fmt.Errorf("writing %q: making its name durable: %w", path, err)
+	}
+	return nil
+}
+
+// fill writes content into an empty file, durably, and closes it.
+func fill(ctx context.Context, file *os.File, content io.Reader, mode fs.FileMode) error {
+	_, err := io.Copy(file, contextReader{ctx, content})
+	if err == nil {
+		err = file.Chmod(mode.Perm())
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+func syncDirectory(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = directory.Sync()
+	// Some network file systems cannot sync a directory; the rename is as
+	// durable there as it can be.
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, directory.Close())
+}
+
+// MkdirAll creates a directory and those above it that are missing.
+func (l *Local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
+	if err := contextError(ctx, "creating directory", path); err != nil {
+		return err
+	}
+	return os.MkdirAll(l.absolute(path), mode)
+}
+
+// Remove removes a file or an empty directory.
+func (l *Local) Remove(ctx context.Context, path string) error {
+	if err := contextError(ctx, "removing", path); err != nil {
+		return err
+	}
+	return os.Remove(l.absolute(path))
+}
+
+// contextReader fails as soon as its context is done.
+type contextReader struct {
+	ctx    context.Context
+	source io.Reader
+}
+
+func (r contextReader) Read(buffer []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.source.Read(buffer)
+}

@@ -1,0 +1,98 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// A pipe holds at most pipeCapacity bytes on every system that we know, unless
+// a privileged process raised the limit; drainPause is how long its emptiness
+// must last to be believed.
+const (
+	outputBuffer = 64 << 10
+	pipeCapacity = 1 << 20
+	drainPause   = 5 * time.Millisecond
+)
+
+// outputCopy copies one output stream of a process to its writer.
+type outputCopy struct {
+	source *os.File
+	sink   io.Writer
+	ended  chan struct{} // closed when err is final
+	err    error
+}
+
+// run copies until the stream ends or its deadline passes. A writer that fails
+// is not written to again, but the stream is read on: closing it would kill the
+// process, and with it a submission whose outcome nobody would know.
+func (c *outputCopy) run() {
+	defer close(c.ended)
+	buffer := make([]byte, outputBuffer)
+	late := false // whether the deadline has passed
+	overdue := 0  // bytes read since
+	for {
+		count, err := c.source.Read(buffer)
+		if count > 0 && c.err == nil {
+			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
+				c.err = fmt.Errorf("writing its output: %w", writeErr)
+			}
+		}
+		if late {
+			overdue += count
+		}
+		switch {
+		case err == nil && !late:
+			continue
+		case err == nil && overdue < pipeCapacity:
+			// The process itself is gone: what it wrote is in the pipe.
+		case errors.Is(err, os.ErrDeadlineExceeded) && !late:
+			late = true
+		case err == nil, err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded):
+			return
+		default:
+			c.fail(fmt.Errorf("reading its output: %w", err))
+			return
+		}
+		if err := c.source.SetReadDeadline(time.Now().Add(drainPause)); err != nil {
+			c.fail(fmt.Errorf("reading its output: %w", err))
+			return
+		}
+	}
+}
+
+func (c *outputCopy) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// finish lets run end by the deadline, or as soon as ctx is done or terminate
+// is closed, closes the stream once it has ended, and returns its error.
+func (c *outputCopy) finish(ctx context.Context, terminate <-chan struct{}, deadline time.Time) error {
+	patience := time.NewTimer(time.Until(deadline))
+	defer patience.Stop()
+	select {
+	case <-c.ended:
+		return c.close()
+	case <-patience.C:
+	case <-ctx.Done():
+	case <-terminate:
+	}
+	if err := c.source.SetReadDeadline(time.Now()); err != nil {
+		return errors.Join(fmt.Errorf("ending its output: %w", err), c.source.Close())
+	}
+	<-c.ended
+	return c.close()
+}
+
+// close closes the stream, which run has left, and returns what went wrong.
+func (c *outputCopy) close() error {
+	if err := c.source.Close(); err != nil {
+		c.fail(fmt.Errorf("closing its output: %w", err))
+	}
+	return c.err
+}

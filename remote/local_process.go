@@ -1,0 +1,293 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"reflect"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// groupPoll is how often a group that was asked to end is looked at once its
+// leader has ended: nobody reports the end of processes that are not children.
+const groupPoll = 5 * time.Millisecond
+
+// localProcess is a running child, with the goroutines that serve its streams.
+type localProcess struct {
+	child         *exec.Cmd
+	group         bool // the child leads a process group of its own
+	grace, linger time.Duration
+
+	terminate     chan struct{}
+	terminateOnce sync.Once
+
+	input  *os.File // our end of the pipe to its input; nil if there is none
+	output []*outputCopy
+
+	inputEnded chan error // holds the result of copying the input, once it ended
+
+	done chan struct{} // closed when code and err are final
+	code int
+	err  error
+}
+
+// startLocal starts the child with the command's streams.
+func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, linger time.Duration) (*localProcess, error) {
+	p := &localProcess{
+		child: child, group: !command.Foreground, grace: grace, linger: linger,
+		terminate: make(chan struct{}), inputEnded: make(chan error, 1), done: make(chan struct{}),
+	}
+	childEnds, err := p.connect(command)
+	if err == nil {
+		p.child, err = execute(ctx, child)
+	}
+	err = errors.Join(err, closeAll(childEnds))
+	if err != nil {
+		return nil, errors.Join(err, p.closeOwnEnds())
+	}
+	if p.input != nil {
+		go p.copyInput(command.Stdin)
+	}
+	for _, output := range p.output {
+		go output.run()
+	}
+	go p.supervise(ctx)
+	return p, nil
+}
+
+// connect gives the child its streams: files as they are, pipes for all else.
+// It returns the child's ends of the pipes, to be closed once it was started.
+func (p *localProcess) connect(command Command) ([]*os.File, error) {
+	var childEnds []*os.File
+	if file, isFile := command.Stdin.(*os.File); isFile {
+		// A nil file in an interface would not be "no input" to exec.Cmd.
+		if file != nil {
+			p.child.Stdin = file
+		}
+	} else if command.Stdin != nil {
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			return childEnds, fmt.Errorf("making a pipe for its input: %w", err)
+		}
+		childEnds = append(childEnds, reader)
+		p.child.Stdin, p.input = reader, writer
+	}
+
+	attach := func(sink io.Writer) (io.Writer, error) {
+		if file, isFile := sink.(*os.File); isFile || sink == nil {
+			if file == nil {
+				return nil, nil
+			}
+			return file, nil
+		}
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("making a pipe for its output: %w", err)
+		}
+		childEnds = append(childEnds, writer)
+		p.output = append(p.output, &outputCopy{source: reader, sink: sink, ended: make(chan struct{})})
+		return writer, nil
+	}
+	var err error
+	if p.child.Stdout, err = attach(command.Stdout); err != nil {
+		return childEnds, err
+	}
+	if sameWriter(command.Stdout, command.Stderr) {
+		p.child.Stderr = p.child.Stdout
+		return childEnds, nil
+	}
+	p.child.Stderr, err = attach(command.Stderr)
+	return childEnds, err
+}
+
+// sameWriter reports whether both streams go to one writer, and so through one
+// pipe, which keeps their order.
+func sameWriter(a, b io.Writer) bool {
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+func closeAll(files []*os.File) error {
+	var err error
+	for _, file := range files {
+		err = errors.Join(err, file.Close())
+	}
+	return err
+}
+
+func (p *localProcess) closeOwnEnds() error {
+	var err error
+	if p.input != nil {
+		err = p.input.Close()
+	}
+	for _, output := range p.output {
+		err = errors.Join(err, output.source.Close())
+	}
+	return err
+}
+
+// copyInput feeds the child until the source ends or the child does not want
+// more, which is no error.
+func (p *localProcess) copyInput(source io.Reader) {
+	sink := &inputSink{pipe: p.input}
+	_, err := io.Copy(sink, source)
+	if sink.refused {
+		err = nil
+	}
+	if closeErr := p.input.Close(); err == nil && !errors.Is(closeErr, os.ErrClosed) {
+		err = closeErr
+	}
+	p.inputEnded <- err
+}
+
+// inputSink tells errors of the pipe, which are the child's choice, from those
+// of the source.
+type inputSink struct {
+	pipe    *os.File
+	refused bool
+}
+
+func (s *inputSink) Write(data []byte) (int, error) {
+	written, err := s.pipe.Write(data)
+	s.refused = err != nil
+	return written, err
+}
+
+// Wait waits for the end of the process and of its output.
+func (p *localProcess) Wait() (int, error) {
+	<-p.done
+	return p.code, p.err
+}
+
+// Terminate asks the process's group to end, and kills it after the grace
+// period. It returns at once.
+func (p *localProcess) Terminate() {
+	p.terminateOnce.Do(func() { close(p.terminate) })
+}
+
+// supervise follows the process from its start until nothing of it is left to
+// wait for.
+func (p *localProcess) supervise(ctx context.Context) {
+	defer close(p.done)
+	exited := make(chan error, 1)
+	go func() { exited <- p.child.Wait() }()
+
+	var exitErr error
+	cut := false
+	select {
+	case exitErr = <-exited:
+	case <-ctx.Done():
+		exitErr, cut = p.end(exited), true
+	case <-p.terminate:
+		exitErr, cut = p.end(exited), true
+	}
+	p.code, p.err = exitCode(exitErr)
+	p.err = errors.Join(p.err, p.finishStreams(ctx, cut))
+}
+
+// end ends the process and its group, and returns what waiting for it returned.
+func (p *localProcess) end(exited <-chan error) error {
+	p.signal(syscall.SIGTERM)
+	// A stopped process would not see the request before it is continued.
+	p.signal(syscall.SIGCONT)
+	grace := time.NewTimer(p.grace)
+	defer grace.Stop()
+
+	var exitErr error
+	select {
+	case exitErr = <-exited:
+		p.endRestOfGroup(grace.C)
+		return exitErr
+	case <-grace.C:
+	}
+	p.signal(syscall.SIGKILL)
+	patience := time.NewTimer(p.linger)
+	defer patience.Stop()
+	select {
+	case exitErr = <-exited:
+		return exitErr
+	case <-patience.C:
+		// It hangs inside the kernel, mostly in a network file system. The
+		// goroutine that waits for it reaps it should it ever end.
+		return errUnkillable
+	}
+}
+
+var errUnkillable = errors.New("the process did not end although it was killed")
+
+// endRestOfGroup gives what is left of the group the rest of the grace period,
+// then kills it. The group's id cannot mean another group while one of its
+// processes lives; without one the signal meets nobody.
+func (p *localProcess) endRestOfGroup(grace <-chan time.Time) {
+	if !p.group {
+		return
+	}
+	poll := time.NewTicker(groupPoll)
+	defer poll.Stop()
+	for p.signal(syscall.Signal(0)) {
+		select {
+		case <-poll.C:
+		case <-grace:
+			p.signal(syscall.SIGKILL)
+			return
+		}
+	}
+}
+
+// signal reaches the group of the process, or the process alone where it
+// shares ours. It reports whether there was anybody to reach.
+func (p *localProcess) signal(number syscall.Signal) bool {
+	if p.group {
+		err := syscall.Kill(-p.child.Process.Pid, number)
+		return err == nil
+	}
+	return p.child.Process.Signal(number) == nil
+}
+
+// finishStreams waits for the output. Processes that outlive the command may
+// hold its pipes for ever, so only what they write soon is waited for; after a
+// cancellation nothing but what is there already.
+func (p *localProcess) finishStreams(ctx context.Context, cut bool) error {
+	deadline := time.Now()
+	if !cut {
+		deadline = deadline.Add(p.linger)
+	}
+	var failures []error
+	for _, output := range p.output {
+		failures = append(failures, output.finish(ctx, p.terminate, deadline))
+	}
+	if p.input != nil {
+		// The child's end is closed, so a blocked write fails; but a blocked
+		// read of the source cannot be ended from here.
+		if err := p.input.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+			failures = append(failures, fmt.Errorf("closing its input: %w", err))
+		}
+		select {
+		case err := <-p.inputEnded:
+			if err != nil {
+				failures = append(failures, fmt.Errorf("reading its input: %w", err))
+			}
+		default:
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// exitCode turns what waiting returned into a code.
+func exitCode(err error) (int, error) {
+	if err == nil {
+		return 0, nil
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return -1, fmt.Errorf("waiting for the process: %w", err)
+	}
+	if status, known := exit.Sys().(syscall.WaitStatus); known && status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return exit.ExitCode(), nil
+}

@@ -1,0 +1,132 @@
+// Package remotetest holds every implementation of remote.Connection to the
+// same behaviour.
+package remotetest
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// patience bounds every wait for something that must happen.
+const patience = 20 * time.Second
+
+// Run runs the conformance suite. Open returns a connection to a POSIX machine
+// whose place for temporary files can be written to; the suite closes it. What
+// the suite creates there it removes.
+func Run(t *testing.T, open func(t *testing.T) remote.Connection) {
+	groups := []struct {
+		name string
+		test func(t *testing.T, s *suite)
+	}{
+		{"Info", testInfo},
+		{"ExitCodes", testExitCodes},
+		{"Streams", testStreams},
+		{"Input", testInput},
+		{"Environment", testEnvironment},
+		{"Directories", testDirectories},
+		{"Arguments", testArguments},
+		{"Missing", testMissing},
+		{"Ending", testEnding},
+		{"Files", testFiles},
+		{"Concurrency", testConcurrency},
+	}
+	for _, group := range groups {
+		t.Run(group.name, func(t *testing.T) {
+			connection := open(t)
+			t.Cleanup(func() { require.NoError(t, connection.Close()) })
+			group.test(t, &suite{connection: connection})
+		})
+	}
+}
+
+// suite is what the groups of tests share.
+type suite struct {
+	connection remote.Connection
+}
+
+// result is what a process left.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// timeLimit returns a context for work that must not hang.
+func timeLimit(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// run runs a command to its end.
+func (s *suite) run(t *testing.T, command remote.Command) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	process, err := s.connection.Start(timeLimit(t), command)
+	require.NoError(t, err)
+	code, err := process.Wait()
+	require.NoError(t, err)
+	return result{stdout.String(), stderr.String(), code}
+}
+
+// shell runs a script with sh, which sees the arguments as $1 and so on.
+func (s *suite) shell(t *testing.T, script string, arguments ...string) result {
+	t.Helper()
+	return s.run(t, shellCommand(script, arguments...))
+}
+
+func shellCommand(script string, arguments ...string) remote.Command {
+	return remote.Command{Arguments: append([]string{"sh", "-c", script, "sh"}, arguments...)}
+}
+
+// temporaryDirectory makes a directory at the place, removed after the test.
+func (s *suite) temporaryDirectory(t *testing.T) string {
+	t.Helper()
+	made := s.shell(t, "mktemp -d")
+	require.Zero(t, made.code, made.stderr)
+	directory := strings.TrimSuffix(made.stdout, "\n")
+	t.Cleanup(func() {
+		// The test's own context is done by now.
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		process, err := s.connection.Start(ctx, remote.Command{Arguments: []string{"rm", "-rf", directory}})
+		require.NoError(t, err)
+		_, err = process.Wait()
+		require.NoError(t, err)
+	})
+	return directory
+}
+
+// exists reports whether a process with that id lives at the place. One that
+// has ended but was not yet taken note of by its parent does not live.
+func (s *suite) exists(t *testing.T, id string) bool {
+	t.Helper()
+	listed := s.shell(t, `ps -o stat= -p "$1"`, id)
+	status := strings.TrimSpace(listed.stdout)
+	return status != "" && !strings.HasPrefix(status, "Z")
+}
+
+// requireGone waits until the process does not live any more.
+func (s *suite) requireGone(t *testing.T, id string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return !s.exists(t, id) }, patience, 10*time.Millisecond, "process %s lives on", id)
+}
+
+// hostileTexts reach a program as they are, or something on the way
+// interprets them.
+func hostileTexts() []string {
+	return []string{
+		"plain", "", " ", "two words", "  edges  ", "tab\there", "line\nbreak", "\n", "trailing\n", "carriage\rreturn",
+		`"double"`, `'single'`, `it's`, `'"'"'`, `back\slash`, `trailing\`, `\n`,
+		"$HOME", "${HOME}", "$(id)", "`id`", "$", "$$", "*", "?", "[a-z]*", "{a,b}", "~", "~root", "!", "!!", "#", "# comment",
+		"a;b", "a&b", "a|b", "a>b", "<", "&&", "(a)", "%", "%s", "%n", "^", "=", "a=b", "-", "--", "-n", "-e",
+		"\x01\x1b[31m\x7f", "\xff\xfe", "caf\xe9", "café", "日本", "\u2028", "\u00a0", "é\xcc", strings.Repeat("long ' \" ", 2000),
+	}
+}
