@@ -114,7 +114,6 @@ func groups(x *Expression) int {
 
 func (l *loader) checkActions(actions []*Action, groups int) {
 	for _, action := range actions {
-		l.checkField(action)
 		for _, entry := range action.Entries {
 			for _, index := range []int{entry.ValueGroup, entry.ValueIndex, entry.KeyGroup, entry.KeyIndex} {
 				if index < 0 || groups != unknownGroups && index > groups {
@@ -127,7 +126,8 @@ func (l *loader) checkActions(actions []*Action, groups int) {
 	}
 }
 
-func (l *loader) checkField(action *Action) {
+// checkField checks the field that an action names.
+func (l *loader) checkField(e element, action *Action) {
 	if !action.Field.Set {
 		if action.Kind != Throw {
 			l.report(action.Position, Error, "missing-field", fmt.Sprintf("<%s> names no field", action.Kind), `add field="value"`)
@@ -135,7 +135,7 @@ func (l *loader) checkField(action *Action) {
 		return
 	}
 	if _, known := attribute.ParseField(action.Field.Text); !known {
-		l.report(action.Position, Error, "unknown-field",
+		l.report(e.valuePosition("field"), Error, "unknown-field",
 			fmt.Sprintf("attributes have no field %q", action.Field.Text), "one of "+strings.Join(attribute.FieldNames(), ", "))
 	}
 }

@@ -125,6 +125,7 @@ func (l *loader) action(e element, kind ActionKind) *Action {
 		Separator:      e.text("separator"),
 		Message:        e.text("message"),
 	}
+	l.checkField(e, a)
 	for _, entry := range e.named("entry") {
 		a.Entries = append(a.Entries, &Entry{
 			Position:   entry.position(),
