@@ -155,7 +155,7 @@ func TestEverythingOfADefinitionIsRead(t *testing.T) {
 	require.Equal(t, "STOP", parser.ExitOn.Text)
 	match := parser.Targets[0].Matches[0]
 	require.Equal(t, "id=(.+)", match.Expression.Text, "text over line breaks is trimmed")
-	require.Equal(t, 26, match.Expression.Line)
+	require.Equal(t, 25, match.Expression.Line)
 	require.Equal(t, 5, match.Expression.Column)
 	require.Equal(t, ",", match.Actions[0].Separator)
 	require.Equal(t, 1, match.Actions[0].Entries[1].KeyIndex)
