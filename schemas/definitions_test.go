@@ -1,0 +1,46 @@
+package schemas
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fieldDefinitions returns the paths of the definitions from the field, which
+// are not part of the project and may be absent.
+func fieldDefinitions(t *testing.T) []string {
+	shared := cmp.Or(os.Getenv("RMCTL_SHARED"), "../../shared")
+	paths, err := filepath.Glob(filepath.Join(shared, "definitions", "*.xml"))
+	require.NoError(t, err)
+	return paths
+}
+
+func TestDefinitionsFromTheFieldAreValid(t *testing.T) {
+	paths := fieldDefinitions(t)
+	if len(paths) == 0 {
+		t.Skip("the definitions from the field are not in ../../shared; RMCTL_SHARED tells where they are")
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { requireValid(t, path) })
+	}
+}
+
+func TestShippedDefinitionsAreValid(t *testing.T) {
+	paths, err := filepath.Glob("../rms/*.xml")
+	require.NoError(t, err)
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { requireValid(t, path) })
+	}
+}
+
+func requireValid(t *testing.T, path string) {
+	t.Helper()
+	source, err := os.ReadFile(path)
+	require.NoError(t, err)
+	root, err := Read(source)
+	require.NoError(t, err)
+	require.Empty(t, listing(Validate(root)))
+}

@@ -1,0 +1,195 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// libxml2 is the second opinion on what the schemas mean: whether it and
+// Validate agree on valid documents, on generated ones and on damaged ones.
+//
+// Where Validate differs on purpose no document is made: other namespaces and
+// spellings of earlier generations, which it accepts; blanks in elements that
+// must be empty; extensions that are unknown or in the wrong parent; blanks
+// around numbers, which XSD allows and libxml2 2.9 refuses.
+func TestVerdictsAgreeWithLibxml2(t *testing.T) {
+	if os.Getenv("RMCTL_CLUSTERS") != "1" {
+		t.Skip("compares with xmllint only where RMCTL_CLUSTERS=1")
+	}
+	_, err := exec.LookPath("xmllint")
+	require.NoError(t, err, "install libxml2-utils")
+	random := rand.New(rand.NewPCG(1, 2))
+	documents := append(storedDocuments(t), generatedDocuments(t, random, 400)...)
+	comparison := newComparison(t)
+	for _, document := range documents {
+		comparison.add(document.encoded())
+	}
+	comparison.run()
+	require.Zero(t, comparison.invalid, "undamaged documents are valid")
+
+	names := vocabulary(documents)
+	for range 8000 {
+		damaged := documents[random.IntN(len(documents))].clone()
+		for range 1 + random.IntN(2) {
+			names.damage(damaged, random)
+		}
+		comparison.add(damaged.encoded())
+	}
+	comparison.run()
+	t.Logf("%d documents, of which %d are invalid", comparison.count, comparison.invalid)
+	require.Greater(t, comparison.invalid, 2000)
+	require.Greater(t, comparison.count-comparison.invalid, 1000)
+}
+
+// A comparison collects documents and asks xmllint for many at once.
+type comparison struct {
+	t              *testing.T
+	folder         string
+	pending        []string
+	ours           map[string]string // path → violations, empty if valid
+	count, invalid int
+}
+
+func newComparison(t *testing.T) *comparison {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "rm.xsd"), []byte(RM()), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "ext.xsd"), []byte(Extensions()), 0o600))
+	return &comparison{t: t, folder: folder, ours: map[string]string{}}
+}
+
+func (c *comparison) add(document []byte) {
+	root, err := Read(document)
+	require.NoError(c.t, err, "%s", document)
+	path := filepath.Join(c.folder, fmt.Sprintf("%d.xml", c.count))
+	require.NoError(c.t, os.WriteFile(path, document, 0o600))
+	c.ours[path] = listing(Validate(root))
+	c.pending = append(c.pending, path)
+	if c.count++; len(c.pending) == 500 {
+		c.run()
+	}
+}
+
+func (c *comparison) run() {
+	arguments := append([]string{"--noout", "--nonet", "--schema", filepath.Join(c.folder, "ext.xsd")}, c.pending...)
+	output, err := exec.Command("xmllint", arguments...).CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil {
+		require.ErrorAs(c.t, err, &exit)
+	}
+	verdicts := map[string]bool{}
+	reasons := map[string][]string{}
+	for line := range strings.Lines(string(output)) {
+		line = strings.TrimSpace(line)
+		if path, ok := strings.CutSuffix(line, " fails to validate"); ok {
+			verdicts[path] = false
+		} else if path, ok := strings.CutSuffix(line, " validates"); ok {
+			verdicts[path] = true
+		} else if path, _, ok := strings.Cut(line, ".xml:"); ok {
+			reasons[path+".xml"] = append(reasons[path+".xml"], line)
+		}
+	}
+	for _, path := range c.pending {
+		valid, judged := verdicts[path]
+		require.True(c.t, judged, "xmllint said nothing of %s: %s", path, output)
+		if !valid {
+			c.invalid++
+		}
+		if valid != (c.ours[path] == "") {
+			document, err := os.ReadFile(path)
+			require.NoError(c.t, err)
+			require.Failf(c.t, "the verdicts differ", "Validate:\n%s\nxmllint:\n%s\n%s",
+				c.ours[path], strings.Join(reasons[path], "\n"), document)
+		}
+		require.NoError(c.t, os.Remove(path))
+	}
+	c.pending = nil
+}
+
+// A node is an element that tests can change and write.
+type node struct {
+	symbol     string
+	attributes []nodeAttribute
+	text       string
+	children   []*node
+}
+
+type nodeAttribute struct{ name, value string }
+
+func (n *node) clone() *node {
+	copied := *n
+	copied.attributes = slices.Clone(n.attributes)
+	copied.children = make([]*node, len(n.children))
+	for i, child := range n.children {
+		copied.children[i] = child.clone()
+	}
+	return &copied
+}
+
+func (n *node) encoded() []byte {
+	var b bytes.Buffer
+	n.write(&b, fmt.Sprintf(` xmlns="%s" xmlns:x="%s"`, CoreNamespace, ExtensionNamespace))
+	return b.Bytes()
+}
+
+func (n *node) write(b *bytes.Buffer, declarations string) {
+	b.WriteString("<" + n.symbol + declarations)
+	for _, attribute := range n.attributes {
+		b.WriteString("\n " + attribute.name + `="`)
+		_ = xml.EscapeText(b, []byte(attribute.value)) // a bytes.Buffer does not fail
+		b.WriteString(`"`)
+	}
+	b.WriteString(">")
+	_ = xml.EscapeText(b, []byte(n.text))
+	for _, child := range n.children {
+		child.write(b, "")
+	}
+	b.WriteString("</" + n.symbol + ">")
+}
+
+func (n *node) hasExtensions() bool {
+	return strings.HasPrefix(n.symbol, "x:") || slices.ContainsFunc(n.children, (*node).hasExtensions)
+}
+
+// storedDocuments returns the shipped and the field's definitions in the
+// present namespace and spelling.
+func storedDocuments(t *testing.T) []*node {
+	shipped, err := filepath.Glob("../rms/*.xml")
+	require.NoError(t, err)
+	var documents []*node
+	for _, path := range append(shipped, fieldDefinitions(t)...) {
+		source, err := os.ReadFile(path)
+		require.NoError(t, err)
+		root, err := Read(source)
+		require.NoError(t, err)
+		documents = append(documents, nodeOf(root))
+	}
+	return documents
+}
+
+func nodeOf(e *Element) *node {
+	n := &node{symbol: symbolIn(e.Space, e.Name)}
+	if strings.Trim(e.Text, blanks) != "" {
+		n.text = e.Text
+	}
+	for _, attribute := range e.Attributes {
+		legacy := e.Name == "target" && attribute.Name == "type"
+		if !legacy && (attribute.Space == "" || attribute.Space == ExtensionNamespace) {
+			n.attributes = append(n.attributes, nodeAttribute{symbolIn(attribute.Space, attribute.Name), attribute.Value})
+		}
+	}
+	for _, child := range e.Children {
+		if _, relevant := symbolOf(child); relevant {
+			n.children = append(n.children, nodeOf(child))
+		}
+	}
+	return n
+}
