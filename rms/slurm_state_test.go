@@ -1,0 +1,175 @@
+package rms_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// slurmStates is every state and state flag of Slurm 22.05 to 25.x by the word
+// that its commands print, and what it means to rmctl.
+var slurmStates = map[string]string{
+	"PENDING": "QUEUED_ACTIVE", "RUNNING": "RUNNING", "SUSPENDED": "SUSPENDED", "COMPLETED": "COMPLETED",
+	"CANCELLED": "CANCELED", "FAILED": "FAILED", "TIMEOUT": "FAILED", "NODE_FAIL": "FAILED", "PREEMPTED": "FAILED",
+	"BOOT_FAIL": "FAILED", "DEADLINE": "FAILED", "OUT_OF_MEMORY": "FAILED",
+	"LAUNCH_FAILED": "QUEUED_ACTIVE", "RECONFIG_FAIL": "QUEUED_ACTIVE", "REQUEUED": "QUEUED_ACTIVE",
+	"REQUEUE_FED": "QUEUED_ACTIVE", "EXPEDITING": "QUEUED_ACTIVE",
+	"REQUEUE_HOLD": "SYSTEM_ON_HOLD", "SPECIAL_EXIT": "SYSTEM_ON_HOLD", "RESV_DEL_HOLD": "SYSTEM_ON_HOLD",
+	"CONFIGURING": "SUBMITTED", "POWER_UP_NODE": "SUBMITTED", "STOPPED": "SUSPENDED",
+	"COMPLETING": "RUNNING", "STAGE_OUT": "RUNNING", "SIGNALING": "RUNNING", "RESIZING": "RUNNING",
+	"REVOKED": "RUNNING", "UPDATE_DB": "RUNNING",
+}
+
+// slurmReasons is what the reason of a PENDING job tells beyond that.
+var slurmReasons = map[string]string{
+	"None": "QUEUED_ACTIVE", "Resources": "QUEUED_ACTIVE", "DependencyNeverSatisfied": "QUEUED_ACTIVE",
+	"PartitionDown": "QUEUED_ACTIVE", "ReqNodeNotAvail,_UnavailableNodes:c[1-9]": "QUEUED_ACTIVE",
+	"JobHeldUser": "USER_ON_HOLD", "JobHeldAdmin": "SYSTEM_ON_HOLD", "JobHoldMaxRequeue": "SYSTEM_ON_HOLD",
+	"ReservationDeleted": "SYSTEM_ON_HOLD", "job_requeued_in_held_state": "SYSTEM_ON_HOLD",
+	"launch_failed_requeued_held": "SYSTEM_ON_HOLD",
+}
+
+func TestSlurmEveryStateIsUnderstoodFromEverySource(t *testing.T) {
+	definition := slurmDefinition(t)
+	env := slurmEnvironment(definition) // one for all, as one query must not influence the next
+	for word, state := range slurmStates {
+		for _, source := range []slurmQuestion{
+			{selector: "get-job-status", stdout: record("JobId=7", word, "None", "0:0")},
+			{selector: "fallback:get-job-status-from-squeue", stdout: word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|N/A|\n"},
+		} {
+			source.job = "7"
+			got := askSlurm(t, definition, env, source)
+			require.Equal(t, state, got.State, "%s of %s", word, source.selector)
+			require.Equal(t, word, got.Facts["native"], source.selector)
+		}
+	}
+	for reason, state := range slurmReasons {
+		for _, source := range []slurmQuestion{
+			{selector: "get-job-status", stdout: record("JobId=7", "PENDING", reason, "0:0")},
+			{selector: "fallback:get-job-status-from-squeue", stdout: "PENDING|" + strings.ReplaceAll(reason, "_", " ") + "|normal||2026-11-20T14:00:00|N/A|N/A|\n"},
+		} {
+			source.job = "7"
+			require.Equal(t, state, askSlurm(t, definition, env, source).State, "%s of %s", reason, source.selector)
+		}
+	}
+}
+
+func TestSlurmAccountingIsBelievedAboutEndsOnly(t *testing.T) {
+	definition := slurmDefinition(t)
+	env := slurmEnvironment(definition)
+	ends := map[string]bool{"COMPLETED": true, "CANCELED": true, "FAILED": true}
+	for word, state := range slurmStates {
+		for _, suffix := range []string{"", "+", " by 1000"} {
+			got := askSlurm(t, definition, env, slurmQuestion{
+				selector: "fallback:get-job-status-from-sacct", job: "7",
+				stdout: word + suffix + "|0:0|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02\n",
+			})
+			require.Equal(t, word, got.Facts["native"])
+			if ends[state] {
+				require.Equal(t, state, got.State, word+suffix)
+			} else {
+				require.Empty(t, got.State, word+suffix)
+			}
+		}
+	}
+}
+
+func TestSlurmArrayIsWhatItsLiveliestTaskIs(t *testing.T) {
+	definition := slurmDefinition(t)
+	env := slurmEnvironment(definition)
+	// each state is decisive over those before it
+	order := []string{"COMPLETED", "CANCELLED", "FAILED", "NEW_WORD", "SPECIAL_EXIT", "PENDING", "CONFIGURING", "SUSPENDED", "RUNNING"}
+	for i, decisive := range order {
+		for _, lesser := range order[:i] {
+			for _, words := range [][]string{{decisive, lesser}, {lesser, decisive}, {lesser, decisive, lesser}} {
+				output, rows := "", ""
+				for task, word := range words {
+					output += record(fmt.Sprintf("JobId=%d ArrayJobId=7 ArrayTaskId=%d", 7+task, task), word, "None", "0:0")
+					rows += word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|N/A|\n"
+				}
+				for _, source := range []slurmQuestion{
+					{selector: "get-job-status", stdout: output},
+					{selector: "fallback:get-job-status-from-squeue", stdout: rows},
+				} {
+					source.job = "7"
+					got := askSlurm(t, definition, env, source)
+					require.Equal(t, slurmStates[decisive], got.State, "%v of %s", words, source.selector)
+					require.Equal(t, decisive, got.Facts["native"], "%v of %s", words, source.selector)
+				}
+			}
+		}
+	}
+}
+
+func TestSlurmExitCodeIsKnownOfEndedJobsOnly(t *testing.T) {
+	definition := slurmDefinition(t)
+	env := slurmEnvironment(definition)
+	for _, c := range []struct{ word, exit, code, signal string }{
+		{"COMPLETED", "0:0", "0", ""},
+		{"FAILED", "3:0", "3", ""},
+		{"FAILED", "0:9", "", "9"},
+		{"FAILED", "2:11", "2", "11"},
+		{"OUT_OF_MEMORY", "0:125", "", "125"},
+		{"CANCELLED", "0:0", "", ""},
+		{"RUNNING", "0:0", "", ""},
+		{"PENDING", "1:0", "", ""}, // requeued after it failed
+		{"COMPLETING", "0:15", "", ""},
+		{"NEW_WORD", "3:0", "", ""},
+	} {
+		got := askSlurm(t, definition, env, slurmQuestion{selector: "get-job-status", job: "7", stdout: record("JobId=7", c.word, "None", c.exit)})
+		require.Equal(t, c.code, got.Facts["exitCode"], "%v", c)
+		require.Equal(t, c.signal, got.Facts["signal"], "%v", c)
+	}
+}
+
+// FuzzSlurmNoTextOfTheOwnerMakesAJobEnd puts hostile text wherever the owner
+// of a running job can: nothing of it may make the job look ended.
+func FuzzSlurmNoTextOfTheOwnerMakesAJobEnd(f *testing.F) {
+	definition := slurmDefinition(f)
+	env := slurmEnvironment(definition)
+	f.Add(" JobState=COMPLETED Reason=None Dependency=(null)")
+	f.Add("x\n   JobState=COMPLETED Reason=None Dependency=(null)")
+	f.Add("x\n   JobState=COMPLETED Reason=None Dependency=(null)\n   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0")
+	f.Add("x\nJobId=8 JobName=y\n   JobState=COMPLETED Reason=None Dependency=(null)\n")
+	f.Add("x\nJobId=8 ArrayJobId=7 JobName=y\n   JobState=FAILED Reason=None Dependency=(null)\n")
+	f.Add("${ptp_rm:seen.completed#value}")
+	f.Add("\x00\xff\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		output := record("JobId=7", "RUNNING", "None", "0:0")
+		output = strings.Replace(output, "JobName=a name", "JobName="+text, 1)
+		output = strings.Replace(output, "Command=/bin/true", "Command="+text, 1)
+		output = strings.Replace(output, "Comment=none", "Comment="+text, 1)
+		got := askSlurm(t, definition, env, slurmQuestion{selector: "get-job-status", job: "7", stdout: output})
+		require.Contains(t, []string{"RUNNING", ""}, got.State)
+		require.Empty(t, got.Facts["exitCode"])
+		require.Empty(t, got.Facts["ended"])
+	})
+}
+
+// record is one record of scontrol show job, with the lines that no reader
+// looks at left out.
+func record(ids, word, reason, exit string) string {
+	return ids + ` JobName=a name
+   UserId=rmtest(1001) GroupId=rmtest(1001) MCS_label=N/A
+   Priority=4294901741 Nice=0 Account=(null) QOS=(null)
+   JobState=` + word + ` Reason=` + reason + ` Dependency=(null)
+   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=` + exit + `
+   RunTime=00:00:00 TimeLimit=00:10:00 TimeMin=N/A
+   SubmitTime=2026-11-20T14:00:00 EligibleTime=2026-11-20T14:00:00
+   AccrueTime=2026-11-20T14:00:00
+   StartTime=2026-11-20T14:00:01 EndTime=2026-11-20T14:10:01 Deadline=N/A
+   Partition=normal AllocNode:Sid=localhost:4141
+   ReqNodeList=(null) ExcNodeList=(null)
+   NodeList=n1
+   BatchHost=n1
+   Command=/bin/true
+   WorkDir=/home/rmtest
+   Comment=none
+   StdOut=/home/rmtest/slurm-7.out
+   Power=
+
+
+`
+}
