@@ -29,7 +29,9 @@ type kept struct {
 func (v *validation) repaired(m *misfits) {
 	content := m.declaration.content
 	m.repairs = content.repair(m.symbols,
-		func(child, place int) bool { return isSimilar(m.symbols[child], content.states[place].element.symbol) },
+		func(child, place int) bool {
+			return m.looksLike(m.symbols[child], content.states[place].element.symbol)
+		},
 		func(child int) bool { return !content.knows(m.symbols[child]) })
 	for _, r := range m.repairs {
 		if r.operation == surplus {
@@ -71,6 +73,13 @@ func (a *automaton) knows(symbol string) bool {
 		}
 	}
 	return false
+}
+
+// looksLike reports whether an element was most likely meant to be another one.
+// One that belongs elsewhere in the format must resemble the other more.
+func (m *misfits) looksLike(symbol, meant string) bool {
+	distance, similar := distanceIfSimilar(symbol, meant)
+	return similar && (distance <= 1 || m.set.parents[symbol] == nil)
 }
 
 // misspelled reports an element that was most likely meant to be another one,
@@ -120,7 +129,8 @@ func (m *misfits) surplus(r repair) {
 	child, symbol := m.children[r.child], m.symbols[r.child]
 	content := m.declaration.content
 	if !content.knows(symbol) {
-		if meant := content.declaration(nearest(symbol, names(content.declarations()))); meant != nil {
+		meant := content.declaration(nearest(symbol, names(content.declarations())))
+		if meant != nil && m.looksLike(symbol, meant.symbol) {
 			m.misspelled(child, symbol, meant)
 			return
 		}

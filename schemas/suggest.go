@@ -21,11 +21,6 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-func isSimilar(word, candidate string) bool {
-	_, similar := distanceIfSimilar(word, candidate)
-	return similar
-}
-
 // distanceIfSimilar counts the letters to change, add, leave out or swap with
 // their neighbour; a third of the letters at most may differ. Case, and whether
 // words are joined by dashes, does not matter.

@@ -1,0 +1,231 @@
+package schemas
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func read(t *testing.T, source string) *Element {
+	t.Helper()
+	root, err := Read([]byte(source))
+	require.NoError(t, err)
+	return root
+}
+
+func TestElementsKnowWhereTheyStand(t *testing.T) {
+	root := read(t, "<?xml version=\"1.0\"?>\n<!-- é -->\n<a>\n\t<b\n\t  x='1'\n\t/><c/>\r\n  <d>\r\n</d>\n</a>\n")
+	require.Equal(t, []int{3, 1}, []int{root.Line, root.Column})
+	require.Equal(t, []string{"4:2 b", "6:4 c", "7:3 d"}, places(root.Children))
+	require.Same(t, root, root.Children[0].Parent)
+}
+
+func TestColumnsCountBytes(t *testing.T) {
+	root := read(t, "<a>é<b ü='é' y=''/></a>")
+	require.Equal(t, "1:6 b", places(root.Children)[0])
+	require.Equal(t, 17, root.Children[0].Attributes[1].Column)
+}
+
+func TestByteOrderMarkIsNotCounted(t *testing.T) {
+	root := read(t, "\ufeff<a/>")
+	require.Equal(t, []int{1, 1}, []int{root.Line, root.Column})
+}
+
+func TestAttributesKnowWhereTheyStand(t *testing.T) {
+	root := read(t, "<a one=\"1\" two = '2'\n\tthree=\n\"3\"\n xmlns='urn:n' four='>/\"'/>")
+	positions := []string{}
+	for _, attribute := range root.Attributes {
+		positions = append(positions, fmt.Sprintf("%s=%s at %d:%d, %d:%d", attribute.Name, attribute.Value,
+			attribute.Line, attribute.Column, attribute.ValueLine, attribute.ValueColumn))
+	}
+	require.Equal(t, []string{
+		"one=1 at 1:4, 1:9",
+		"two=2 at 1:12, 1:19",
+		"three=3 at 2:2, 3:2",
+		"four=>/\" at 4:16, 4:22",
+	}, positions)
+}
+
+func TestAttributeValuesAreNormalised(t *testing.T) {
+	for written, value := range map[string]string{
+		"x\n\ty":              "x  y",
+		"x\r\ny\rz":           "x y z",
+		"x&#10;y&#9;z&#13;":   "x\ny\tz\r",
+		"\n&#10;\r\n&#xA;":    " \n \n",
+		"  kept  ":            "  kept  ",
+		"&lt;&amp;&gt;\t":     "<&> ",
+		"\t&apos;&quot;'":     " '\"'",
+		"(\\d+)\n\t(\\w+)":    "(\\d+)  (\\w+)",
+		"${ptp_rm:a#value}\n": "${ptp_rm:a#value} ",
+	} {
+		root := read(t, `<a v="`+written+`"/>`)
+		require.Equal(t, value, root.Attributes[0].Value, "%q", written)
+	}
+	require.Equal(t, " \"", read(t, "<a v='\n\"'/>").Attributes[0].Value)
+}
+
+func TestTextIsGatheredAroundCommentsAndChildren(t *testing.T) {
+	root := read(t, "<a>\none<!-- no --> two<b/><![CDATA[ <three> ]]>&amp;&#52;<?pi no?></a>")
+	require.Equal(t, "\none two <three> &4", root.Text)
+	require.Equal(t, []int{1, 4}, []int{root.TextLine, root.TextColumn})
+	require.Equal(t, []int{2, 1}, []int{root.inkLine, root.inkColumn})
+}
+
+func TestTextOfCharacterDataSectionsBeginsInsideThem(t *testing.T) {
+	root := read(t, "<a>\n<b> <![CDATA[x]]></b><c><![CDATA[\n]]></c></a>")
+	require.Equal(t, []int{2, 4}, []int{root.Children[0].TextLine, root.Children[0].TextColumn})
+	require.Equal(t, []int{2, 34}, []int{root.Children[1].TextLine, root.Children[1].TextColumn})
+}
+
+func TestLineBreaksOfOtherSystemsBecomeNewlines(t *testing.T) {
+	require.Equal(t, "a\nb\nc\r", read(t, "<a>a\r\nb\rc&#13;</a>").Text)
+}
+
+func TestNamespacesAreResolved(t *testing.T) {
+	root := read(t, `<p:a xmlns:p="urn:p" xmlns="urn:d" p:x="1" x="2" xml:lang="en"><b xmlns="" p:y=""><c/></b><d xmlns:p="urn:q"><p:e/></d></p:a>`)
+	require.Equal(t, "urn:p", root.Space)
+	require.Equal(t, []string{"urn:p", "", xmlNamespace},
+		[]string{root.Attributes[0].Space, root.Attributes[1].Space, root.Attributes[2].Space})
+	b, d := root.Children[0], root.Children[1]
+	require.Empty(t, b.Space)
+	require.Empty(t, b.Children[0].Space)
+	require.Equal(t, "urn:p", b.Attributes[0].Space)
+	require.Equal(t, "urn:d", d.Space)
+	require.Equal(t, "urn:q", d.Children[0].Space)
+}
+
+func TestOtherEncodingsAreReadWhereTheyAreASCII(t *testing.T) {
+	for _, encoding := range []string{"utf-8", "UTF-8", "US-ASCII", "ISO-8859-1", "windows-1252"} {
+		require.Equal(t, "x", read(t, `<?xml version="1.0" encoding="`+encoding+`"?><a>x</a>`).Text)
+	}
+}
+
+func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
+	const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>`
+	bomb := `<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><a>&c;</a>`
+	for name, test := range map[string]struct{ source, expected string }{
+		"empty":                     {"", "1:1 xml-syntax the file is empty"},
+		"blank":                     {" \n", "1:1 xml-syntax the file is empty"},
+		"comment alone":             {"<!-- a -->", "1:1 xml-syntax the file holds no element"},
+		"entity bomb":               {bomb, "1:1 xml-doctype document type declarations are refused, since they can define entities"},
+		"external entity":           {"<?xml version='1.0'?>\n<!DOCTYPE a SYSTEM 'file:///etc/passwd'>\n<a/>", "2:1 xml-doctype document type declarations are refused, since they can define entities"},
+		"late document type":        {"<a>\n <!DOCTYPE b></a>", "2:2 xml-doctype document type declarations are refused, since they can define entities"},
+		"unknown entity":            {"<a>\n&nbsp;</a>", "2:7 xml-syntax invalid character entity &nbsp;"},
+		"bare ampersand":            {"<a b='x & y'/>", "1:10 xml-syntax invalid character entity & (no semicolon)"},
+		"undeclared prefix":         {"<a>\n <x:b/></a>", `2:2 xml-syntax the prefix of "x:b" is not declared`},
+		"prefix out of scope":       {"<a><b xmlns:x='urn:x'/>\n<x:c/></a>", `2:1 xml-syntax the prefix of "x:c" is not declared`},
+		"undeclared on attribute":   {"<a\n x:b=''/>", `2:2 xml-syntax the prefix of "x:b" is not declared`},
+		"two colons":                {"<a:b:c/>", "1:7 xml-syntax expected element name after <"},
+		"colon at the end":          {"<a:/>", `1:1 xml-syntax the name "a:" has no part before or after its colon`},
+		"colon at the beginning":    {"<a :b=''/>", `1:4 xml-syntax the name ":b" has no part before or after its colon`},
+		"prefix without namespace":  {"<a xmlns:x=''/>", `1:4 xml-syntax the prefix "x" is declared without a namespace`},
+		"declared xmlns":            {"<a xmlns:xmlns='urn:x'/>", `1:4 xml-syntax the prefix "xmlns" may not be declared`},
+		"redefined xml":             {"<a xmlns:xml='urn:x'/>", `1:4 xml-syntax the prefix "xml" and the namespace http://www.w3.org/XML/1998/namespace belong together`},
+		"attribute twice":           {"<a b='1'\n b='2'/>", `2:2 xml-syntax the attribute "b" stands twice in one tag`},
+		"attribute twice by prefix": {"<a xmlns:x='u' xmlns:y='u' x:b='1' y:b='2'/>", `1:36 xml-syntax the attribute "b" stands twice in one tag`},
+		"declaration twice":         {"<a xmlns='u' xmlns='v'/>", `1:14 xml-syntax the attribute "xmlns" stands twice in one tag`},
+		"attributes not separated":  {"<a b='1'c='2'/>", `1:9 xml-syntax white space is missing before the attribute "c"`},
+		"attribute without quotes":  {"<a b=1/>", "1:7 xml-syntax unquoted or missing attribute value in element"},
+		"less-than in a value":      {"<a b='<'/>", "1:8 xml-syntax unescaped < inside quoted string"},
+		"text before the root":      {"\n x<a/>", "2:2 xml-syntax text stands outside the root element"},
+		"text after the root":       {"<a/>\n&#32;", "2:1 xml-syntax text stands outside the root element"},
+		"section after the root":    {"<a/><![CDATA[]]>", "1:5 xml-syntax text stands outside the root element"},
+		"two roots":                 {"<a/>\n<b/>", "2:1 xml-syntax a document has one root element; this is a second one"},
+		"crossed tags":              {"<a>\n<b>\n</a></b>", `3:1 xml-syntax "b", which begins on line 2, is closed by the end tag of "a"`},
+		"crossed prefixes":          {"<p:a xmlns:p='u' xmlns:q='u'></q:a>", `1:30 xml-syntax "p:a", which begins on line 1, is closed by the end tag of "q:a"`},
+		"closed too often":          {"<a/>\n</a>", `2:1 xml-syntax the end tag of "a" closes nothing`},
+		"never closed":              {"<a>\n<b>\n", `2:1 xml-syntax "b" is never closed`},
+		"cut in a tag":              {"<a>\n<b c='", "2:7 xml-syntax unexpected EOF"},
+		"section end in text":       {"<a>]]></a>", "1:7 xml-syntax unescaped ]]> not in CDATA section"},
+		"dashes in a comment":       {"<a><!-- -- --></a>", "1:12 xml-syntax invalid sequence \"--\" not allowed in comments"},
+		"control character":         {"<a>\x01</a>", "1:5 xml-syntax illegal character code U+0001"},
+		"null by reference":         {"<a>&#0;</a>", "1:8 xml-syntax illegal character code U+0000"},
+		"late declaration":          {"<a/>\n<?xml version='1.0'?>", "2:1 xml-syntax the XML declaration may stand only at the very beginning"},
+		"version":                   {"<?xml version='1.1'?><a/>", "1:22 xml-syntax unsupported version \"1.1\"; only version 1.0 is supported"},
+		"not UTF-8":                 {"<a>\n  \xe9</a>", "2:3 xml-encoding the file is not valid UTF-8"},
+		"declared as another":       {declared + "<a>é</a>", `1:44 xml-encoding opening charset "ISO-8859-1": the encoding "ISO-8859-1" is not supported`},
+		"unknown encoding":          {`<?xml version="1.0" encoding="EBCDIC"?><a/>`, `1:40 xml-encoding opening charset "EBCDIC": the encoding "EBCDIC" is not supported`},
+		"UTF-16":                    {"\xff\xfe<\x00a\x00/\x00>\x00", "1:1 xml-encoding the file is encoded as UTF-16"},
+		"UTF-16 without mark":       {"<\x00a\x00/\x00>\x00", "1:2 xml-syntax expected element name after <"},
+		"deep nesting":              {strings.Repeat("<a>", 10_000), "1:601 xml-limit elements are nested more than 200 deep"},
+		"many elements":             {"<a>" + strings.Repeat("<b/>", MaxElements) + "</a>", "1:800000 xml-limit more than 200000 elements"},
+		"many attributes":           {"<a" + manyAttributes(MaxAttributes+1) + "/>", "1:1 xml-limit an element has more than 200 attributes"},
+		"large file":                {"<a>" + strings.Repeat("0123456789", 10<<20) + "</a>", "1:1 xml-limit the file has 104857607 bytes; a definition has at most 16777216"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Read([]byte(test.source))
+			var refused *DocumentError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, test.expected, fmt.Sprintf("%d:%d %s %s", refused.Line, refused.Column, refused.Code, refused))
+		})
+	}
+}
+
+func manyAttributes(number int) string {
+	var b strings.Builder
+	for i := range number {
+		fmt.Fprintf(&b, " a%d=''", i)
+	}
+	return b.String()
+}
+
+// Text in many pieces must not be copied again for every piece.
+func TestMuchTextInPiecesIsReadOnce(t *testing.T) {
+	piece := "<b/>" + strings.Repeat("x", 70) + "<!---->"
+	root := read(t, "<a>"+strings.Repeat(piece, 150_000)+"</a>")
+	require.Len(t, root.Text, 150_000*70)
+}
+
+func FuzzRead(f *testing.F) {
+	documents, err := filepath.Glob("testdata/violations/*.xml")
+	require.NoError(f, err)
+	for _, path := range documents {
+		source, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(source)
+	}
+	f.Add([]byte("\ufeff<?xml version='1.0'?><p:a xmlns:p='u'\n p:b='&#10;\t'><![CDATA[x]]>&lt;<!-- --></p:a>"))
+	f.Fuzz(func(t *testing.T, source []byte) {
+		root, err := Read(source)
+		if err != nil {
+			var refused *DocumentError
+			require.ErrorAs(t, err, &refused)
+			require.NotEmpty(t, refused.Code)
+			return
+		}
+		lines := strings.Split(strings.TrimPrefix(string(source), "\ufeff"), "\n")
+		checkPositions(t, root, lines)
+		for _, v := range Validate(root) {
+			require.Positive(t, v.Line)
+			require.LessOrEqual(t, v.Line, len(lines))
+			require.Positive(t, v.Column)
+			require.NotEqual(t, SchemaError, v.Code)
+		}
+	})
+}
+
+// checkPositions checks that every element and attribute stands where it says.
+func checkPositions(t *testing.T, e *Element, lines []string) {
+	require.True(t, strings.HasPrefix(lines[e.Line-1][e.Column-1:], "<"))
+	for _, attribute := range e.Attributes {
+		require.Contains(t, lines[attribute.Line-1][attribute.Column-1:], attribute.Name)
+		quote := lines[attribute.ValueLine-1][attribute.ValueColumn-2]
+		require.True(t, quote == '"' || quote == '\'')
+	}
+	for _, child := range e.Children {
+		require.Same(t, e, child.Parent)
+		checkPositions(t, child, lines)
+	}
+}
+
+func places(elements []*Element) []string {
+	var found []string
+	for _, e := range elements {
+		found = append(found, fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Name))
+	}
+	return found
+}
