@@ -17,7 +17,7 @@ const (
 
 // maxEmittedLength bounds an expression written for an engine, in bytes.
 // Character classes are written out, so it may be much longer than its source.
-const maxEmittedLength = 4 << 20
+const maxEmittedLength = 1 << 20
 
 // errTooLong is returned for an expression that exceeds maxEmittedLength.
 var errTooLong = errors.New("the expression is too large once its character classes are written out")
@@ -31,6 +31,7 @@ func (e *backtrackError) Error() string { return e.reason }
 type emitter struct {
 	dialect dialect
 	groups  int
+	whole   bool
 	out     strings.Builder
 	// asciiOnly is set when what was written means the same as in Java only on ASCII text.
 	asciiOnly bool
@@ -47,7 +48,7 @@ type place struct {
 // emit writes an expression for whole matches or for searches. The error is a
 // *backtrackError or errTooLong.
 func emit(parsed program, target dialect, whole bool) (*emitter, error) {
-	e := &emitter{dialect: target, groups: parsed.groups}
+	e := &emitter{dialect: target, groups: parsed.groups, whole: whole}
 	where := place{first: whole, last: whole}
 	if whole {
 		e.out.WriteString(`\A(?:`)
@@ -178,8 +179,8 @@ func (e *emitter) loop(loop repeat, where place, copies int) error {
 	if loop.max <= 1 {
 		inner = where
 	}
-	if loop.max > 1 && minLength(loop.body) == 0 && hasCapture(loop.body) {
-		if err := e.needsBacktracking("group in a loop that can match the empty text"); err != nil {
+	if loop.max > 1 && minLength(loop.body) == 0 && e.emptyRoundShows(loop.body) {
+		if err := e.needsBacktracking("loop whose body can match the empty text"); err != nil {
 			return err
 		}
 	}
@@ -214,6 +215,14 @@ func (e *emitter) loop(loop repeat, where place, copies int) error {
 		e.out.WriteByte(')')
 	}
 	return nil
+}
+
+// emptyRoundShows reports whether it can be seen that the linear engine never
+// goes round a loop without moving on, while Java does so once: in a group
+// within, or in how far a search or a group reaches where the body may prefer
+// the empty text.
+func (e *emitter) emptyRoundShows(body node) bool {
+	return holds(body, isCapture) || (e.groups > 0 || !e.whole) && holds(body, isChoice)
 }
 
 func quantifier(least, most int) string {
@@ -344,21 +353,20 @@ func (e *emitter) wordEdge(kind assertionKind) {
 	}
 }
 
-// wordSides returns what must stand before a place, and after it, for there to
-// be a word on that side. A combining mark belongs to the word of the letter or
-// digit that it stands on; Java looks for that one UTF-16 unit at a time, and so
-// finds those of the basic plane only.
-func wordSides(unicodeWords bool) (before, after string) {
-	base, mark := inBasicPlane(lettersDigits()), inBasicPlane(marks())
-	members := lettersDigits().union(singleRune('_'))
-	if unicodeWords {
-		members = word()
-	}
-	plain := classText(members, backtracking)
-	baseText, markText := classText(base, backtracking), classText(mark, backtracking)
-	before = "(?:" + plain + "|" + baseText + markText + "+)"
-	after = "(?:" + plain + "|(?<=" + baseText + markText + "*)" + classText(marks(), backtracking) + ")"
-	return before, after
-}
+// What must stand before a place, and after it, for there to be a word on that
+// side, with %s for the runes of words. A combining mark belongs to the word of
+// the letter or digit that it stands on; Java looks for that one UTF-16 unit at
+// a time, and so finds those of the basic plane only.
+const (
+	beyondBasicPlane = "-[\U00010000-\U0010FFFF]]"
+	wordBefore       = `(?:%s|[\p{L}\p{Nd}` + beyondBasicPlane + `[\p{Mn}` + beyondBasicPlane + `+)`
+	wordAfter        = `(?:%s|(?<=[\p{L}\p{Nd}` + beyondBasicPlane + `[\p{Mn}` + beyondBasicPlane + `*)\p{Mn})`
+)
 
-func inBasicPlane(set runeSet) runeSet { return set.intersection(rangeOf(0, 0xFFFF)) }
+func wordSides(unicodeWords bool) (before, after string) {
+	members := `[_\p{L}\p{Nd}]`
+	if unicodeWords {
+		members = classText(word(), backtracking)
+	}
+	return fmt.Sprintf(wordBefore, members), fmt.Sprintf(wordAfter, members)
+}

@@ -2,6 +2,7 @@ package javaregex
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,6 +10,10 @@ import (
 func (e *emitter) set(set runeSet) {
 	e.out.WriteString(classText(set, e.dialect))
 }
+
+// maxClassRanges is how many ranges are written as one class for regexp2,
+// which takes time that grows with their square to read them.
+const maxClassRanges = 256
 
 // classText writes a set of runes as a literal or a class.
 func classText(set runeSet, target dialect) string {
@@ -23,6 +28,17 @@ func classText(set runeSet, target dialect) string {
 		return `[^\x00-\x{10FFFF}]`
 	case set.equal(everyRune):
 		return "(?s:.)"
+	case target == backtracking && len(set) > maxClassRanges:
+		out.WriteString("(?:")
+		for i, part := range slices.Collect(slices.Chunk(set, maxClassRanges)) {
+			if i > 0 {
+				out.WriteByte('|')
+			}
+			out.WriteByte('[')
+			writeRanges(&out, part, target)
+			out.WriteByte(']')
+		}
+		out.WriteByte(')')
 	case set[0].low == 0 && set[len(set)-1].high == unicode.MaxRune:
 		out.WriteString("[^")
 		writeRanges(&out, set.complement(), target)

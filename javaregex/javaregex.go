@@ -99,9 +99,13 @@ func (r *Regexp) Find(dst []int, text []byte, offset int) ([]int, bool, error) {
 	if offset < 0 || offset > len(text) {
 		return dst[:0], false, fmt.Errorf("searching for %s from offset %d of a text of %d bytes", shortened(r.source), offset, len(text))
 	}
+	return r.findPast(dst, text, offset, false)
+}
+
+func (r *Regexp) findPast(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
 	search, err := r.search()
 	if err != nil {
 		return dst[:0], false, fmt.Errorf("compiling %s for searches: %w", shortened(r.source), err)
 	}
-	return search.find(dst, text, offset)
+	return search.find(dst, text, offset, past)
 }

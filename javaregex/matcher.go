@@ -25,9 +25,14 @@ type matcher struct {
 
 	linear *regexp.Regexp
 	// asciiOnly: the linear engine is right on ASCII text only.
-	asciiOnly    bool
-	backtracking *regexp2.Regexp // nil where the linear engine is always right
-	reason       string          // why the linear engine is not used
+	asciiOnly bool
+	// backtracking is compiled when a text needs it, for the linear engine
+	// may be right on all texts there are.
+	backtracking func() (*regexp2.Regexp, error)
+	// pastPrevious finds what backtracking finds, but not at the offset
+	// itself; nil where the expression has no \G.
+	pastPrevious func() (*regexp2.Regexp, error)
+	reason       string // why the linear engine is not used
 
 	// required is in every text that matches.
 	required []byte
@@ -56,17 +61,33 @@ func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 			return regexp.Compile(`\A(?s:.)(?s:.*?)(` + expression + `)`)
 		})
 	}
-	if m.linear != nil && !m.asciiOnly {
-		return m, nil
+	m.backtracking = compileBacktracking(parsed, whole, "")
+	if holds(parsed.root, isPreviousMatchEnd) {
+		m.pastPrevious = compileBacktracking(parsed, whole, `(?!\G)`)
 	}
-	if text, err = emit(parsed, backtracking, whole); err != nil {
-		return nil, err
+	if m.linear == nil {
+		if _, err := m.backtracking(); err != nil {
+			return nil, err
+		}
 	}
-	if m.backtracking, err = regexp2.Compile(text.out.String(), regexp2.None); err != nil {
-		return nil, fmt.Errorf("the backtracking engine refuses the expression: %w", err)
-	}
-	m.backtracking.MatchTimeout = matchTimeout
 	return m, nil
+}
+
+// compileBacktracking returns a function that compiles the expression, after a
+// prefix, when it is first called.
+func compileBacktracking(parsed program, whole bool, prefix string) func() (*regexp2.Regexp, error) {
+	return sync.OnceValues(func() (*regexp2.Regexp, error) {
+		text, err := emit(parsed, backtracking, whole)
+		if err != nil {
+			return nil, err
+		}
+		compiled, err := regexp2.Compile(prefix+"(?:"+text.out.String()+")", regexp2.None)
+		if err != nil {
+			return nil, fmt.Errorf("the backtracking engine refuses the expression: %w", err)
+		}
+		compiled.MatchTimeout = matchTimeout
+		return compiled, nil
+	})
 }
 
 // usesLinear tells which engine decides a text.
@@ -88,7 +109,7 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 		return dst[:0], false, nil
 	}
 	if !m.usesLinear(text) {
-		return m.backtrack(dst, text, 0)
+		return m.backtrack(dst, text, 0, false)
 	}
 	if m.groups == 0 {
 		// Without groups the engine need not make a result.
@@ -109,12 +130,21 @@ func (m *matcher) matchString(text string) (bool, error) {
 	return matched, err
 }
 
-func (m *matcher) find(dst []int, text []byte, offset int) ([]int, bool, error) {
+// find searches from an offset or, where the last match was an empty one
+// there, past it: \G still is at the offset then.
+func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
+	if past && m.pastPrevious == nil {
+		if offset == len(text) {
+			return dst[:0], false, nil
+		}
+		_, width := utf8.DecodeRune(text[offset:])
+		offset += width
+	}
 	if !bytes.Contains(text[offset:], m.required) {
 		return dst[:0], false, nil
 	}
 	if !m.usesLinear(text) {
-		return m.backtrack(dst, text, offset)
+		return m.backtrack(dst, text, offset, past)
 	}
 	if offset == 0 {
 		found := m.linear.FindSubmatchIndex(text)
@@ -171,18 +201,26 @@ func (s *scratch) fill(text []byte, offset int) (start int) {
 	return start
 }
 
-func (m *matcher) backtrack(dst []int, text []byte, offset int) ([]int, bool, error) {
+func (m *matcher) backtrack(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
 	buffer := scratches.Get().(*scratch)
 	start := buffer.fill(text, offset)
-	dst, matched, err := m.backtrackRunes(dst[:0], buffer, start)
+	dst, matched, err := m.backtrackRunes(dst[:0], buffer, start, past)
 	if cap(buffer.runes) <= maxKeptScratch {
 		scratches.Put(buffer)
 	}
 	return dst, matched, err
 }
 
-func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int) ([]int, bool, error) {
-	found, err := m.backtracking.FindRunesMatchStartingAt(buffer.runes, start)
+func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past bool) ([]int, bool, error) {
+	compile := m.backtracking
+	if past && m.pastPrevious != nil {
+		compile = m.pastPrevious
+	}
+	engine, err := compile()
+	if err != nil {
+		return dst, false, fmt.Errorf("compiling %s: %w", shortened(m.source), err)
+	}
+	found, err := engine.FindRunesMatchStartingAt(buffer.runes, start)
 	if err != nil {
 		// The engine's own message holds the whole text.
 		return dst, false, fmt.Errorf("matching %s: %w (%s)", shortened(m.source), ErrTimeout, matchTimeout)

@@ -40,7 +40,6 @@ var (
 	letters       = tables(unicode.L)
 	decimalDigits = tables(unicode.Nd)
 	lettersDigits = tables(unicode.L, unicode.Nd)
-	marks         = tables(unicode.Mn)
 	controls      = tables(unicode.Cc)
 	ignorable     = computed(func() runeSet {
 		return fromTables(unicode.Cf).union(rangeOf(0, 8)).union(rangeOf(0xE, 0x1B)).union(rangeOf(0x7F, 0x9F))

@@ -1,29 +1,24 @@
 package javaregex
 
-import "unicode/utf8"
-
 // Split splits text at the matches of the expression as Java's Pattern.split
 // does: an empty match at the start gives no piece, trailing empty pieces are
 // left out, a text without a match is one piece. The pieces share text's memory.
+// The error is not nil only when a match could not be decided in time.
 func (r *Regexp) Split(text []byte) ([][]byte, error) {
 	var pieces [][]byte
 	var positions []int
-	pieceStart, from := 0, 0
-	for from <= len(text) {
-		at, found, err := r.Find(positions, text, from)
+	pieceStart, previousEnd, past := 0, 0, false
+	for {
+		found, matched, err := r.findPast(positions, text, previousEnd, past)
 		if err != nil {
 			return nil, err
 		}
-		if !found {
+		if !matched {
 			break
 		}
-		positions = at
-		start, end := at[0], at[1]
-		from = end
-		if start == end {
-			_, width := utf8.DecodeRune(text[end:])
-			from = end + max(width, 1)
-		}
+		positions = found
+		start, end := found[0], found[1]
+		previousEnd, past = end, start == end
 		if end == 0 {
 			continue
 		}

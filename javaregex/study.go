@@ -1,5 +1,7 @@
 package javaregex
 
+import "slices"
+
 // A study is what Java finds out about the parts of a lookbehind before it
 // accepts it. Lengths wrap around like Java's 32-bit integers: whether a*b or
 // ba*? is refused depends on it.
@@ -53,10 +55,24 @@ func (s *study) visit(part node) {
 	case alternation:
 		s.branch(part.branches)
 	case group:
-		s.visit(part.body)
+		if part.atomic {
+			s.apart(part.body)
+		} else {
+			s.visit(part.body)
+		}
 	case repeat:
 		s.loop(part)
 	}
+}
+
+// apart visits what Java studies as a chain of its own, so that alternations
+// in it do not hide the length of what stands before them.
+func (s *study) apart(part node) {
+	outer := *s
+	s.earlier, s.earlierValid, s.alternated = 0, true, false
+	s.visit(part)
+	*s = s.closed()
+	s.earlier, s.earlierValid, s.alternated = outer.earlier, outer.earlierValid, outer.alternated
 }
 
 func (s *study) branch(branches []node) {
@@ -82,7 +98,7 @@ func (s *study) loop(loop repeat) {
 	case isOptional(loop) && isGroup && loop.mode != possessive:
 		s.branch([]node{body, sequence{}})
 	case isOptional(loop):
-		s.visit(loop.body)
+		s.apart(loop.body)
 		s.deterministic = false
 	case isOne && loop.mode == greedy && loop.max == unlimited:
 		s.maxLength = wrappingSum(s.maxLength, unlimited)
@@ -159,26 +175,42 @@ func zeroWidth(part node) bool {
 	return false
 }
 
-func hasCapture(part node) bool {
+// holds reports whether the node or any within it satisfies the condition.
+func holds(part node, condition func(node) bool) bool {
+	if condition(part) {
+		return true
+	}
+	within := func(inner node) bool { return holds(inner, condition) }
 	switch part := part.(type) {
 	case group:
-		return part.capture > 0 || hasCapture(part.body)
+		return within(part.body)
 	case look:
-		return hasCapture(part.body)
+		return within(part.body)
 	case repeat:
-		return hasCapture(part.body)
+		return within(part.body)
 	case sequence:
-		for _, element := range part.parts {
-			if hasCapture(element) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(part.parts, within)
 	case alternation:
-		for _, branch := range part.branches {
-			if hasCapture(branch) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(part.branches, within)
 	}
 	return false
+}
+
+func isCapture(part node) bool {
+	captured, isGroup := part.(group)
+	return isGroup && captured.capture > 0
+}
+
+// isChoice finds what may prefer the empty text over a longer one.
+func isChoice(part node) bool {
+	if loop, isLoop := part.(repeat); isLoop {
+		return loop.mode == lazy
+	}
+	_, isAlternation := part.(alternation)
+	return isAlternation
+}
+
+func isPreviousMatchEnd(part node) bool {
+	place, isAssertion := part.(assertion)
+	return isAssertion && place.kind == previousMatchEnd
 }
