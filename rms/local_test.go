@@ -1,0 +1,339 @@
+package rms_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/rms"
+)
+
+// These tests run the program of local.xml by itself, under every shell that
+// there is; how the engine calls it is tested with the rmctl command.
+
+const patience = 30 * time.Second
+
+// A machine is a home directory with the program in it.
+type machine struct {
+	home string
+	path string // value of PATH; its first folder holds the shell as sh
+}
+
+func (m machine) file(name ...string) string {
+	return filepath.Join(append([]string{m.home}, name...)...)
+}
+
+func (m machine) spool(name ...string) string {
+	return m.file(append([]string{".local/state/rmctl/local"}, name...)...)
+}
+
+func localProgram(t *testing.T) []byte {
+	source, found := rms.Source("local")
+	require.True(t, found)
+	var definition struct {
+		Program string `xml:"control-data>managed-files>file>contents"`
+	}
+	require.NoError(t, xml.Unmarshal(source, &definition))
+	require.NotEmpty(t, definition.Program)
+	require.NotContains(t, definition.Program, "${ptp_rm:", "a reference would replace the whole program")
+	return []byte(definition.Program)
+}
+
+// onEveryShell runs a test on machines whose sh is dash, bash and busybox; on
+// the latter the other tools are busybox's, too.
+func onEveryShell(t *testing.T, test func(t *testing.T, m machine)) {
+	t.Parallel()
+	for _, shell := range []string{"dash", "bash", "busybox"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			program, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip(shell, "is not installed")
+			}
+			test(t, newMachine(t, program))
+		})
+	}
+}
+
+func newMachine(t *testing.T, shell string) machine {
+	home := t.TempDir()
+	m := machine{home: home, path: filepath.Join(home, "bin") + ":" + os.Getenv("PATH")}
+	require.NoError(t, os.MkdirAll(m.file("bin"), 0o700))
+	if filepath.Base(shell) == "busybox" {
+		for _, applet := range strings.Fields("sh cat chmod cp date env find getconf grep kill mkdir mkfifo mv nice nohup ps rm setsid sleep uname") {
+			if exec.Command(shell, applet, "--help").Run() == nil {
+				require.NoError(t, os.Symlink(shell, m.file("bin", applet)))
+			}
+		}
+	} else {
+		require.NoError(t, os.Symlink(shell, m.file("bin/sh")))
+	}
+	require.NoError(t, os.MkdirAll(m.spool(), 0o755))
+	require.NoError(t, os.WriteFile(m.spool("local.sh"), localProgram(t), 0o600))
+	t.Cleanup(func() { m.endEverything(t) })
+	return m
+}
+
+// endEverything cancels what a test left, so that nothing writes into its
+// folder while that is removed.
+func (m machine) endEverything(t *testing.T) {
+	jobs, err := filepath.Glob(m.spool("jobs/*"))
+	require.NoError(t, err)
+	for _, job := range jobs {
+		id := filepath.Base(job)
+		m.run(nil, "cancel", id)
+		m.awaitEnd(t, id)
+	}
+}
+
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+func (m machine) run(environment []string, arguments ...string) result {
+	var stdout, stderr bytes.Buffer
+	command := exec.Command(m.file("bin/sh"), append([]string{".local/state/rmctl/local/local.sh"}, arguments...)...)
+	command.Dir = m.home
+	command.Env = append([]string{"PATH=" + m.path, "HOME=" + m.home, "LC_ALL=C"}, environment...)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	_ = command.Run() // its code says it
+	return result{stdout.String(), stderr.String(), command.ProcessState.ExitCode()}
+}
+
+// trySubmit submits a shell script; settings are NAME=value of RMCTL_LOCAL_NAME.
+func (m machine) trySubmit(t *testing.T, script string, settings ...string) result {
+	if !strings.HasPrefix(script, "#!") {
+		script = "#!/bin/sh\n" + script + "\n"
+	}
+	file, err := os.CreateTemp(m.home, "script")
+	require.NoError(t, err)
+	_, err = file.WriteString(script)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	environment := []string{"RMCTL_LOCAL_SCRIPT=" + filepath.Base(file.Name()), "RMCTL_LOCAL_DIRECTORY=" + m.home}
+	for _, setting := range settings {
+		environment = append(environment, "RMCTL_LOCAL_"+setting)
+	}
+	submitted := m.run(environment, "submit")
+	require.NoError(t, os.Remove(file.Name()), "the job has its own copy")
+	return submitted
+}
+
+func (m machine) submit(t *testing.T, script string, settings ...string) string {
+	submitted := m.trySubmit(t, script, settings...)
+	require.Zero(t, submitted.code, submitted.stderr)
+	require.Empty(t, submitted.stderr)
+	return facts(t, submitted.stdout)["id"]
+}
+
+func facts(t *testing.T, output string) map[string]string {
+	found := map[string]string{}
+	for line := range strings.Lines(output) {
+		name, value, both := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		require.True(t, both, "line %q", line)
+		found[name] = value
+	}
+	return found
+}
+
+func (m machine) status(t *testing.T, id string) map[string]string {
+	asked := m.run(nil, "status", id)
+	require.Zero(t, asked.code, asked.stderr)
+	require.Empty(t, asked.stderr)
+	return facts(t, asked.stdout)
+}
+
+func (m machine) awaitState(t *testing.T, id, state string) map[string]string {
+	var job map[string]string
+	require.Eventually(t, func() bool {
+		job = m.status(t, id)
+		return job["state"] == state
+	}, patience, 20*time.Millisecond, "job %s", id)
+	return job
+}
+
+func (m machine) awaitEnd(t *testing.T, id string) map[string]string {
+	m.awaitFile(t, m.spool("jobs", id, "ended"))
+	return m.status(t, id)
+}
+
+// awaitFile waits until a file has its last line.
+func (m machine) awaitFile(t *testing.T, name string) {
+	require.Eventually(t, func() bool {
+		content, err := os.ReadFile(name)
+		return err == nil && strings.HasSuffix(string(content), "\n")
+	}, patience, 2*time.Millisecond, name)
+}
+
+func (m machine) read(t *testing.T, name string) string {
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(content)
+}
+
+func (m machine) do(t *testing.T, verb, id string) {
+	done := m.run(nil, verb, id)
+	require.Zero(t, done.code, done.stderr)
+}
+
+// submitBlocker submits a job that runs until unblock is called.
+func (m machine) submitBlocker(t *testing.T, settings ...string) (id string, unblock func()) {
+	gate, err := os.MkdirTemp(m.home, "gate")
+	require.NoError(t, err)
+	gate = filepath.Join(gate, "pipe")
+	require.NoError(t, syscall.Mkfifo(gate, 0o600))
+	id = m.submit(t, "read line <"+gate, settings...)
+	m.awaitState(t, id, "RUNNING")
+	return id, func() {
+		require.NoError(t, os.WriteFile(gate, []byte("go\n"), 0o600))
+		m.awaitEnd(t, id)
+	}
+}
+
+func TestJobEndsWithItsProgramsExitCode(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		for script, expected := range map[string]map[string]string{
+			"true":   {"state": "COMPLETED", "native": "COMPLETED", "exitCode": "0"},
+			"exit 3": {"state": "FAILED", "native": "FAILED", "exitCode": "3", "reason": "exit code 3"},
+			// 128 and more than any signal is just a code.
+			"exit 255":      {"state": "FAILED", "native": "FAILED", "exitCode": "255", "reason": "exit code 255"},
+			"kill -SEGV $$": {"state": "FAILED", "native": "FAILED", "exitCode": "139", "signal": "11", "reason": "ended by signal 11 (SEGV)"},
+			// Background processes of a shell ignore this one; a job must not.
+			"kill -INT $$; sleep 100": {"state": "FAILED", "native": "FAILED", "exitCode": "130", "signal": "2", "reason": "ended by signal 2 (INT)"},
+		} {
+			job := m.awaitEnd(t, m.submit(t, script))
+			for _, when := range []string{"submitted", "started", "ended"} {
+				_, err := time.Parse(time.RFC3339, job[when])
+				require.NoError(t, err, when)
+				delete(job, when)
+			}
+			require.NotEmpty(t, job["nodes"])
+			for name, value := range map[string]string{"queue": "local", "name": "job", "nodes": job["nodes"]} {
+				expected[name] = value
+			}
+			require.Equal(t, expected, job, script)
+		}
+	})
+}
+
+func TestJobGetsWhatWasAskedFor(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		directory := m.file("a 'working' directory")
+		require.NoError(t, os.Mkdir(directory, 0o700))
+		submitted := m.trySubmit(t, `pwd; umask; nice; echo "$RMCTL_JOB_NAME"; env | grep -c -e ^RMCTL_LOCAL_ -e ^LC_ALL; echo oops >&2`,
+			"DIRECTORY="+directory, "OUTPUT=out %j", "ERROR=err", "NAME=a $(name) %s", "UMASK=027", "NICE=7")
+		require.Zero(t, submitted.code, submitted.stderr)
+		said := facts(t, submitted.stdout)
+		require.Equal(t, map[string]string{
+			"id": "1", "name": "a $(name) %s", "output": filepath.Join(directory, "out 1"), "error": filepath.Join(directory, "err"),
+		}, said)
+		require.Equal(t, "a $(name) %s", m.awaitEnd(t, "1")["name"])
+		require.Equal(t, directory+"\n0027\n7\na $(name) %s\n0\n", m.read(t, said["output"]))
+		require.Equal(t, "oops\n", m.read(t, said["error"]))
+		info, err := os.Stat(said["output"])
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+	})
+}
+
+func TestOutputAndErrorsMayShareAFile(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "echo 1; echo 2 >&2; echo 3", "OUTPUT=both", "ERROR=both")
+		m.awaitEnd(t, id)
+		require.Equal(t, "1\n2\n3\n", m.read(t, m.file("both")))
+	})
+}
+
+func TestScriptsFirstLineNamesItsInterpreter(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		script := "#!/bin/cat -v\nnot a shell script\n"
+		id := m.submit(t, script)
+		m.awaitEnd(t, id)
+		require.Equal(t, script, m.read(t, m.spool("jobs", id, "stdout")))
+	})
+}
+
+func TestSpoolIsPrivate(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "umask")
+		m.awaitEnd(t, id)
+		info, err := os.Stat(m.spool())
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+		info, err = os.Stat(m.spool("jobs", id))
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	})
+}
+
+func TestSpoolStandsBelowTheStateFolder(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		stateFolder := "XDG_STATE_HOME=" + m.file("elsewhere")
+		script := m.file("script")
+		require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o600))
+		submitted := m.run([]string{stateFolder, "RMCTL_LOCAL_SCRIPT=" + script}, "submit")
+		require.Zero(t, submitted.code, submitted.stderr)
+		require.DirExists(t, m.file("elsewhere/rmctl/local/jobs/1"))
+		require.Equal(t, 44, m.run(nil, "status", "1").code)
+		require.Eventually(t, func() bool {
+			return strings.Contains(m.run([]string{stateFolder}, "status", "1").stdout, "state=COMPLETED")
+		}, patience, 5*time.Millisecond)
+	})
+}
+
+func TestJobsWaitForASlotInTheOrderOfTheirNumbers(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		_, unblock := m.submitBlocker(t, "SLOTS=1")
+		var last string
+		for range 12 {
+			last = m.submit(t, "echo $RMCTL_JOB_ID >>order", "SLOTS=1")
+			require.Equal(t, "QUEUED_ACTIVE", m.status(t, last)["state"])
+		}
+		unblock()
+		m.awaitEnd(t, last)
+		require.Equal(t, "2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n", m.read(t, m.file("order")))
+	})
+}
+
+func TestManySubmissionsAtOnceKeepTheirNumbersAndSlots(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		const jobs, slots = 50, 3
+		require.NoError(t, os.Mkdir(m.file("now"), 0o700))
+		var submissions sync.WaitGroup
+		ids := make([]string, jobs)
+		for i := range jobs {
+			submissions.Go(func() {
+				ids[i] = m.submit(t, ": >now/$RMCTL_JOB_ID; set -- now/*; echo $# >>counts; rm now/$RMCTL_JOB_ID", fmt.Sprint("SLOTS=", slots))
+			})
+		}
+		submissions.Wait()
+		seen := map[string]bool{}
+		for _, id := range ids {
+			number, err := strconv.Atoi(id)
+			require.NoError(t, err)
+			require.LessOrEqual(t, number, jobs)
+			seen[id] = true
+			require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"])
+		}
+		require.Len(t, seen, jobs)
+		counts := strings.Fields(m.read(t, m.file("counts")))
+		require.Len(t, counts, jobs)
+		for _, count := range counts {
+			running, err := strconv.Atoi(count)
+			require.NoError(t, err)
+			require.LessOrEqual(t, running, slots)
+		}
+	})
+}
