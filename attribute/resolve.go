@@ -15,7 +15,7 @@ const (
 	// A value may hold references whose values hold references, and so on;
 	// hostile ones could go on for ever or grow beyond memory.
 	maxResolvePasses = 100
-	maxResolvedBytes = 64 << 20
+	maxResolvedBytes = 16 << 20
 )
 
 // A ResolveError tells which reference of a text could not be resolved.
@@ -69,37 +69,39 @@ func (e *Environment) Resolve(text, job string) (string, error) {
 // handled once; innermost references end first and become part of the text of
 // the one around them.
 func (e *Environment) resolveOnce(text string) (string, bool, error) {
-	var open []string // text collected at each depth, outermost first
-	current := strings.Builder{}
+	resolved := make([]byte, 0, len(text))
+	var open []int // where in resolved the references begin that have not ended, outermost first
 	changed := false
-	for i := 0; i < len(text); {
+	for {
+		at := strings.IndexAny(text, "$}")
+		if at < 0 {
+			return string(append(resolved, text...)), changed, nil
+		}
+		resolved = append(resolved, text[:at]...)
+		text = text[at:]
 		switch {
-		case strings.HasPrefix(text[i:], referenceStart):
-			open = append(open, current.String())
-			current.Reset()
-			i += len(referenceStart)
-		case text[i] == '}' && len(open) > 0:
-			replacement, replaced, err := e.reference(current.String())
+		case strings.HasPrefix(text, referenceStart):
+			open = append(open, len(resolved))
+			resolved = append(resolved, referenceStart...)
+			text = text[len(referenceStart):]
+			continue
+		case text[0] == '}' && len(open) > 0:
+			start := open[len(open)-1]
+			open = open[:len(open)-1]
+			replacement, replaced, err := e.reference(string(resolved[start+len(referenceStart):]))
 			if err != nil {
 				return "", false, err
 			}
+			if start+len(replacement) > maxResolvedBytes {
+				return "", false, fmt.Errorf("the result is longer than %d bytes", maxResolvedBytes)
+			}
 			changed = changed || replaced
-			before := open[len(open)-1]
-			open = open[:len(open)-1]
-			current.Reset()
-			current.WriteString(before)
-			current.WriteString(replacement)
-			i++
+			resolved = append(resolved[:start], replacement...)
 		default:
-			current.WriteByte(text[i])
-			i++
+			resolved = append(resolved, text[0])
 		}
+		text = text[1:]
 	}
-	result := current.String()
-	for depth := len(open) - 1; depth >= 0; depth-- {
-		result = open[depth] + referenceStart + result
-	}
-	return result, changed, nil
 }
 
 // reference returns the text for the inside of one ${...}.

@@ -1,0 +1,69 @@
+package attribute
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A LinkError tells of attributes whose links lead back to themselves.
+type LinkError struct {
+	Names []string // the attributes in the order of their links; the last links to the first
+}
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("link-value-to leads in a circle: %s", strings.Join(append(slices.Clone(e.Names), e.Names[0]), " → "))
+}
+
+// ResolveLinks gives every variable with a link the value of the attribute it
+// links to, or its own default where that has no value or an empty one, or else
+// the empty text. Links to linked attributes are followed first. A visible
+// attribute whose key is in given keeps the value that a user gave it.
+//
+// Of links in a circle the one that closes it counts as leading nowhere. All
+// links are resolved nevertheless; the error is a *LinkError for the first circle.
+func (e *Environment) ResolveLinks(given map[string]bool) error {
+	r := linkResolver{environment: e, given: given, done: map[string]bool{}}
+	for _, key := range e.Variables() {
+		r.resolve(key)
+	}
+	if r.circle != nil {
+		return &LinkError{Names: r.circle}
+	}
+	return nil
+}
+
+type linkResolver struct {
+	environment *Environment
+	given       map[string]bool
+	done        map[string]bool
+	path        []string // the keys whose links are being followed
+	circle      []string
+}
+
+func (r *linkResolver) resolve(key string) {
+	a := r.environment.variables[key]
+	if a == nil || r.done[key] || a.Field(FieldLinkValueTo) == nil || a.Visible() && r.given[key] {
+		return
+	}
+	linked := a.Text(FieldLinkValueTo)
+	r.path = append(r.path, key)
+	var value Value
+	if at := slices.Index(r.path, linked); at < 0 {
+		r.resolve(linked)
+		if target := r.environment.Lookup(linked); target != nil {
+			value = cloneValue(target.Value())
+		}
+	} else if r.circle == nil {
+		r.circle = slices.Clone(r.path[at:])
+	}
+	r.path = r.path[:len(r.path)-1]
+	if value == nil || value == "" {
+		value = a.Field(FieldDefault)
+	}
+	if value == nil {
+		value = ""
+	}
+	a.SetValue(value)
+	r.done[key] = true
+}
