@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"strings"
+	"unicode/utf8"
 )
 
 const blanks = " \t\r\n"
@@ -32,17 +33,20 @@ func (e *Element) addAttributes(written []xml.Attr, positions []attributePositio
 		if !declaration && name.Space != "" {
 			uri, known := e.scope.lookup(name.Space)
 			if !known {
-				return undeclaredPrefix(at.line, at.column, name)
+				return badName(at.line, at.column, name)
 			}
 			name.Space = uri
 		}
-		if strings.Contains(name.Local, ":") {
-			return undeclaredPrefix(at.line, at.column, name)
+		if !isLocalName(name.Local) {
+			return badName(at.line, at.column, name)
 		}
 		if seen[name] {
 			return syntaxErrorAt(at.line, at.column, "the attribute %q stands twice in one tag", name.Local)
 		}
 		seen[name] = true
+		if strings.ContainsRune(attr.Value, utf8.RuneError) && refersToSurrogate([]byte(at.raw)) {
+			return syntaxErrorAt(at.line, at.column, "a reference in the attribute %q is to no character", name.Local)
+		}
 		if declaration {
 			continue
 		}

@@ -72,28 +72,12 @@ func Read(source []byte) (*Element, error) {
 	if len(bytes.TrimSpace(source)) == 0 {
 		return nil, &DocumentError{Line: 1, Column: 1, Code: "xml-syntax", Reason: "the file is empty"}
 	}
-	if line, column, ok := firstInvalid(source); ok {
-		return nil, &DocumentError{Line: line, Column: column, Code: "xml-encoding",
-			Reason: "the file is not valid UTF-8", Help: "save it as UTF-8"}
+	if err := checkCharacters(source); err != nil {
+		return nil, err
 	}
 	reader := &documentReader{source: source, decoder: xml.NewDecoder(bytes.NewReader(source))}
 	reader.decoder.CharsetReader = reader.asUTF8
 	return reader.read()
-}
-
-func firstInvalid(source []byte) (line, column int, found bool) {
-	if utf8.Valid(source) {
-		return 0, 0, false
-	}
-	offset := 0
-	for {
-		r, size := utf8.DecodeRune(source[offset:])
-		if r == utf8.RuneError && size == 1 {
-			line, column = positionAfter(source[:offset], 1, 1)
-			return line, column, true
-		}
-		offset += size
-	}
 }
 
 // positionAfter returns where one is after text that begins at a position.
@@ -169,9 +153,7 @@ func (r *documentReader) take(token xml.Token, raw []byte, line, column int) err
 	case xml.CharData:
 		return r.text(t, raw, line, column)
 	case xml.ProcInst:
-		if strings.EqualFold(t.Target, "xml") && (line != 1 || column != 1) {
-			return syntaxErrorAt(line, column, "the XML declaration may stand only at the very beginning")
-		}
+		return checkInstruction(t.Target, raw, line, column)
 	case xml.Directive:
 		return &DocumentError{Line: line, Column: column, Code: "xml-doctype",
 			Reason: "document type declarations are refused, since they can define entities",
@@ -203,8 +185,8 @@ func (r *documentReader) start(tag xml.StartElement, raw []byte, line, column in
 		return err
 	}
 	space, known := element.scope.lookup(tag.Name.Space)
-	if !known || strings.Contains(tag.Name.Local, ":") {
-		return undeclaredPrefix(line, column, tag.Name)
+	if !known || !isLocalName(tag.Name.Local) {
+		return badName(line, column, tag.Name)
 	}
 	element.Space, element.Name = space, tag.Name.Local
 	r.open = append(r.open, openElement{Element: element, tag: tag.Name})
@@ -251,6 +233,9 @@ func (r *documentReader) text(data xml.CharData, raw []byte, line, column int) e
 		}
 		return nil
 	}
+	if bytes.ContainsRune(data, utf8.RuneError) && refersToSurrogate(raw) {
+		return syntaxErrorAt(line, column, "a reference in this text is to no character")
+	}
 	element := &r.open[len(r.open)-1]
 	if len(element.text) == 0 {
 		element.TextLine, element.TextColumn = line, column
@@ -285,15 +270,6 @@ func (r *documentReader) syntaxError(err error) error {
 
 func syntaxErrorAt(line, column int, format string, arguments ...any) error {
 	return &DocumentError{Line: line, Column: column, Code: "xml-syntax", Reason: fmt.Sprintf(format, arguments...)}
-}
-
-func undeclaredPrefix(line, column int, name xml.Name) error {
-	if name.Space == "" {
-		return syntaxErrorAt(line, column, "the name %q has no part before or after its colon", name.Local)
-	}
-	return &DocumentError{Line: line, Column: column, Code: "xml-syntax",
-		Reason: fmt.Sprintf("the prefix of %q is not declared", written(name)),
-		Help:   fmt.Sprintf("declare it in the root element: xmlns:%s=\"…\"", name.Space)}
 }
 
 // written returns a raw name as the document has it.

@@ -14,6 +14,11 @@ func (v *validation) root(e *Element) {
 		v.element(e, declaration)
 		return
 	}
+	if !relevant && v.set.elements[e.Name] != nil {
+		v.report(e.Line, e.Column, UnknownElement, "", "%s is in the namespace %s, not in %s",
+			quote(e.Name), quote(e.Space), quote(CoreNamespace))
+		return
+	}
 	var roots []string
 	for name, candidate := range v.set.elements {
 		if candidate.within == "" {

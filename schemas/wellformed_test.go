@@ -1,0 +1,99 @@
+package schemas
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whether Read takes a document that was damaged byte by byte is compared with
+// libxml2. On purpose different: names of namespaces need not be URIs here, and
+// document types, unknown encodings and versions are refused.
+func TestReadAgreesWithLibxml2(t *testing.T) {
+	if os.Getenv("RMCTL_CLUSTERS") != "1" {
+		t.Skip("compares with xmllint only where RMCTL_CLUSTERS=1")
+	}
+	_, err := exec.LookPath("xmllint")
+	require.NoError(t, err, "install libxml2-utils")
+	random := rand.New(rand.NewPCG(7, 2))
+	sources := documentsToDamage(t)
+	folder := t.TempDir()
+	refused := map[string]error{}
+	var paths []string
+	for i := range 6000 {
+		damaged := damageBytes(sources[random.IntN(len(sources))], random)
+		_, err := Read(damaged)
+		if err != nil && refusedOnPurpose(err) {
+			continue
+		}
+		path := filepath.Join(folder, fmt.Sprintf("%d.xml", i))
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		refused[path] = err
+		paths = append(paths, path)
+	}
+	for len(paths) > 0 {
+		batch := paths[:min(500, len(paths))]
+		paths = paths[len(batch):]
+		output, err := exec.Command("xmllint", append([]string{"--noout", "--nonet"}, batch...)...).CombinedOutput()
+		if exit := (*exec.ExitError)(nil); err != nil {
+			require.ErrorAs(t, err, &exit)
+		}
+		faults := map[string]string{}
+		for line := range strings.Lines(string(output)) {
+			path, fault, ok := strings.Cut(line, ".xml:")
+			if ok && strings.Contains(fault, " error :") && !strings.Contains(fault, "valid URI") {
+				faults[path+".xml"] += fault
+			}
+		}
+		for _, path := range batch {
+			if (refused[path] != nil) != (faults[path] != "") {
+				document, err := os.ReadFile(path)
+				require.NoError(t, err)
+				require.Failf(t, "the verdicts differ", "Read: %v\nxmllint: %s\n%q", refused[path], faults[path], document)
+			}
+		}
+	}
+}
+
+func documentsToDamage(t *testing.T) [][]byte {
+	sources := [][]byte{[]byte("\ufeff<?xml version='1.0' encoding=\"UTF-8\" standalone='yes'?>\n<!-- c --><?pi x?>" +
+		"<p:a xmlns:p='u' xml:space='preserve'\n p:b='&#10;\t&#xA;&lt;'><![CDATA[x]]>&lt;&#233;<!-- é --></p:a>\n<?end?>")}
+	paths, err := filepath.Glob("testdata/violations/*.xml")
+	require.NoError(t, err)
+	for _, path := range paths {
+		source, err := os.ReadFile(path)
+		require.NoError(t, err)
+		sources = append(sources, source)
+	}
+	return sources
+}
+
+func damageBytes(source []byte, random *rand.Rand) []byte {
+	pieces := []string{"<", ">", "/", "'", `"`, "&", "=", ":", "]]>", "<!--", "-->", "--", "<?", "?>", " ", "\n", "\t", "!", "?x",
+		"&#1;", "&#xD800;", "&#x110000;", "&amp;", "xmlns", "xml", "<![CDATA[", "<b/>", "a", "-", "0", ".", "é", "×", "·", "\x00", "\ufffe"}
+	damaged := bytes.Clone(source)
+	for range 1 + random.IntN(2) {
+		at := random.IntN(len(damaged))
+		switch random.IntN(3) {
+		case 0:
+			damaged = append(damaged[:at:at], damaged[min(at+1+random.IntN(3), len(damaged)):]...)
+		default:
+			piece := pieces[random.IntN(len(pieces))]
+			damaged = append(append(damaged[:at:at], piece...), damaged[at:]...)
+		}
+	}
+	return damaged
+}
+
+func refusedOnPurpose(err error) bool {
+	reason := err.Error()
+	return strings.Contains(reason, "document type") || strings.Contains(reason, "encoding") ||
+		strings.Contains(reason, "unsupported version")
+}
