@@ -141,7 +141,7 @@ func (d *delimited) writeLongDelimiter(p []byte) {
 		d.rest = append(d.rest[:0], d.rest[start:]...)
 		// The begin of the delimiter does not count before the rest of it is there.
 		if len(d.rest) >= d.tokenizer.longestSegment()+len(d.delimiter) {
-			d.tokenizer.failTooLong()
+			d.tokenizer.failTooLong("a segment of the output is")
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (d *delimited) close() {
 // keep adds to the segment whose end is not there yet.
 func (d *delimited) keep(p []byte) bool {
 	if len(d.rest)+len(p) > d.tokenizer.longestSegment() {
-		d.tokenizer.failTooLong()
+		d.tokenizer.failTooLong("a segment of the output is")
 		return false
 	}
 	d.rest = append(d.rest, p...)
@@ -177,7 +177,7 @@ func (d *delimited) emitRest() {
 
 func (d *delimited) emit(segment []byte) {
 	if len(segment) > d.tokenizer.longestSegment() {
-		d.tokenizer.failTooLong()
+		d.tokenizer.failTooLong("a segment of the output is")
 		return
 	}
 	d.tokenizer.take(segment)
@@ -190,7 +190,7 @@ func (t *Tokenizer) longestSegment() int {
 	return DefaultLongestSegment
 }
 
-func (t *Tokenizer) failTooLong() {
+func (t *Tokenizer) failTooLong(what string) {
 	t.current = nil
-	t.fail(t.parser.Position, fmt.Errorf("a segment of the output is longer than %d bytes", t.longestSegment()))
+	t.fail(t.parser.Position, fmt.Errorf("%s longer than %d bytes", what, t.longestSegment()))
 }

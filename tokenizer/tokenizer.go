@@ -159,6 +159,9 @@ type MatchStats struct {
 // consumed, and whether everything that was captured is among them.
 func (t *Tokenizer) take(segment []byte) (consumed int, settled bool) {
 	t.current = segment
+	if segment == nil {
+		t.current = []byte{} // an empty segment is one, too
+	}
 	t.stats.Segments++
 	if t.options.Trace != nil {
 		t.options.Trace(SegmentEvent{Number: t.stats.Segments, Text: segment})
@@ -171,6 +174,9 @@ func (t *Tokenizer) take(segment []byte) (consumed int, settled bool) {
 	}
 	if t.parser.All {
 		t.saved.keep(segment, t.parser.Save)
+		if t.saved.length > t.longestSegment() {
+			t.failTooLong("the segments to be saved are together")
+		}
 	} else {
 		consumed, settled = t.match(segment)
 	}
@@ -254,6 +260,7 @@ func (t *Tokenizer) lookAtSaved() {
 // savedSegments are the last ones of the stream, oldest first.
 type savedSegments struct {
 	segments [][]byte
+	length   int // of all together, in bytes
 }
 
 // keep stores a copy of a segment, in place of the oldest where there are as
@@ -265,10 +272,15 @@ func (s *savedSegments) keep(segment []byte, wanted int) {
 	var reused []byte
 	if len(s.segments) == wanted {
 		reused = s.segments[0][:0]
+		s.length -= len(s.segments[0])
 		copy(s.segments, s.segments[1:])
 		s.segments = s.segments[:wanted-1]
 	}
+	if cap(reused) > largestKeptBuffer {
+		reused = nil
+	}
 	s.segments = append(s.segments, append(reused, segment...))
+	s.length += len(segment)
 }
 
 // fail ends the parser with an error at an element of the definition.

@@ -32,7 +32,7 @@ func (w *window) fill(p []byte, atEnd bool) {
 	for len(p) > 0 && !w.tokenizer.left {
 		length, characters, incomplete := measure(p, 2*w.step-w.characters, atEnd)
 		if len(w.text)+length > w.tokenizer.longestSegment() {
-			w.tokenizer.failTooLong()
+			w.tokenizer.failTooLong("a segment of the output is")
 			return
 		}
 		w.text = append(w.text, p[:length]...)
