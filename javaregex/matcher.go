@@ -113,7 +113,10 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 	}
 	if m.groups == 0 {
 		// Without groups the engine need not make a result.
-		return append(dst[:0], 0, len(text)), m.linear.Match(text), nil
+		if !m.linear.Match(text) {
+			return dst[:0], false, nil
+		}
+		return append(dst[:0], 0, len(text)), true, nil
 	}
 	found := m.linear.FindSubmatchIndex(text)
 	return append(dst[:0], found...), found != nil, nil
@@ -150,12 +153,16 @@ func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bo
 		found := m.linear.FindSubmatchIndex(text)
 		return append(dst[:0], found...), found != nil, nil
 	}
+	_, width := utf8.DecodeLastRune(text[:offset])
+	from := offset - width
+	if _, whole := utf8.DecodeRune(text[from:]); whole != width {
+		// The offset tears a character apart; only the other engine can begin there.
+		return m.backtrack(dst, text, offset, past)
+	}
 	continued, err := m.continued()
 	if err != nil {
 		return dst[:0], false, fmt.Errorf("compiling %s for searches that go on: %w", shortened(m.source), err)
 	}
-	_, width := utf8.DecodeLastRune(text[:offset])
-	from := offset - width
 	found := continued.FindSubmatchIndex(text[from:])
 	dst = dst[:0]
 	if found == nil {

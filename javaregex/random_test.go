@@ -113,7 +113,7 @@ func invented(base inventor, seed uint64, count, depth int) []question {
 }
 
 func TestRandomExpressionsMeanWhatTheyMeanInJava(t *testing.T) {
-	questions := append(invented(plainInventor, 1, 10_000, 3), invented(richInventor, 2, 10_000, 3)...)
+	questions := append(invented(plainInventor, 1, 5_000, 3), invented(richInventor, 2, 5_000, 3)...)
 	java := askJava(t, questions)
 	var tolerated int
 	for i, q := range questions {

@@ -54,11 +54,14 @@ public class Reference {
         return out.toString();
     }
 
+    /** Beyond this there are Han characters and little else. */
+    static final int LAST_POINT = 0x1FFFF;
+
     static String members(Pattern pattern) {
         StringBuilder out = new StringBuilder("yes");
         int start = -1;
-        for (int point = 0; point <= Character.MAX_CODE_POINT + 1; point++) {
-            boolean member = point <= Character.MAX_CODE_POINT
+        for (int point = 0; point <= LAST_POINT + 1; point++) {
+            boolean member = point <= LAST_POINT
                     && pattern.matcher(new String(Character.toChars(point))).matches();
             if (member && start < 0) {
                 start = point;
