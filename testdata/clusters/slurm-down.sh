@@ -14,12 +14,15 @@ note() { echo "slurm-down: $*" >&2; }
 
 # stop PIDFILE PROGRAM: a polite signal first, and ten seconds later another
 stop() {
-    local id tries=50
+    local id program tries=50
     id=$(cat "$1" 2>/dev/null || true)
     [ -n "$id" ] || return 0
-    if [ "$(basename "$(readlink "/proc/$id/exe" 2>/dev/null || true)")" = "$2" ]; then
+    program=$(readlink "/proc/$id/exe" || true)
+    program=${program##*/}
+    if [ "${program%-wlm}" = "$2" ]; then # Debian's files have that suffix
         kill "$id" 2>/dev/null || true
-        while kill -0 "$id" 2>/dev/null; do
+        # a process that has ended has no program, even if nobody has waited for it
+        while readlink "/proc/$id/exe" >/dev/null; do
             if [ $tries -eq 0 ]; then
                 note "$2 does not end, killing it"
                 kill -KILL "$id" 2>/dev/null || true

@@ -54,11 +54,14 @@ install_missing() {
 }
 
 # running PIDFILE PROGRAM: is the process of that file alive, and that program?
+# Debian's files have a suffix: slurmctld-wlm.
 running() {
-    local id
+    local id program
     id=$(cat "$1" 2>/dev/null) || return 1
     [ -n "$id" ] || return 1
-    [ "$(basename "$(readlink "/proc/$id/exe" 2>/dev/null)" 2>/dev/null)" = "$2" ]
+    program=$(readlink "/proc/$id/exe") || return 1
+    program=${program##*/}
+    [ "${program%-wlm}" = "$2" ]
 }
 
 # await WHAT COMMAND...: repeats the command until it succeeds
