@@ -1,0 +1,100 @@
+// Package rmctl_test holds the rules that no single package can keep.
+package rmctl_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/rmctl/rmctl"
+
+// allowedImports is the house: each folder and what of ours it may import.
+// Imports go only downward.
+var allowedImports = map[string][]string{
+	"cmd/rmctl":         {"control", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
+	"control":           {"command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "rms"},
+	"jobstore":          {"state"},
+	"command":           {"tokenizer", "attribute", "remote", "config", "javaregex"},
+	"tokenizer":         {"attribute", "config", "javaregex"},
+	"config":            {"javaregex", "schemas", "attribute"},
+	"attribute":         {"javaregex"},
+	"remote":            {},
+	"remote/remotetest": {"remote"},
+	"javaregex":         {},
+	"state":             {},
+	"schemas":           {},
+	"rms":               {},
+}
+
+func TestPackagesImportOnlyDownward(t *testing.T) {
+	found := map[string]bool{}
+	walkGo(t, func(path string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		allowed, known := allowedImports[folder]
+		require.True(t, known, "%s is in a folder that the house does not have; add it to allowedImports with what it may import", path)
+		found[folder] = true
+		for _, imported := range importsOf(t, path) {
+			ours, isOurs := strings.CutPrefix(imported, module+"/")
+			if isOurs {
+				require.Contains(t, allowed, ours, "%s must not import %s", path, ours)
+			}
+		}
+	})
+	for folder := range allowedImports {
+		require.True(t, found[folder], "folder %s is listed but holds no package", folder)
+	}
+}
+
+func TestTestsUseRequireOnly(t *testing.T) {
+	walkGo(t, func(path string) {
+		require.NotContains(t, importsOf(t, path), "github.com/stretchr/testify/"+"assert", "%s: a failed check must stop the test", path)
+	})
+}
+
+func importsOf(t *testing.T, path string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	require.NoError(t, err)
+	var imports []string
+	for _, spec := range file.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		require.NoError(t, err)
+		imports = append(imports, imported)
+	}
+	return imports
+}
+
+func walkGo(t *testing.T, visit func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			name := entry.Name()
+			if slices.Contains([]string{"testdata", "docs"}, name) || name != "." && strings.HasPrefix(name, ".") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(path, ".go") && filepath.Dir(path) != "." {
+			visit(path)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	_, err = os.Stat("go.mod")
+	require.NoError(t, err, "the test must run in the module's root")
+}

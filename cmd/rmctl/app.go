@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// app holds the flags that all commands share, and what they open.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	target       string
+	json         bool
+	verbose      int
+	configFolder string
+	stateFolder  string
+
+	store       *jobstore.Store
+	targets     *control.Targets
+	connection  remote.Connection
+	controllers map[string]*control.Controller
+}
+
+// close releases what commands opened.
+func (a *app) close() error {
+	var problems []error
+	if a.connection != nil {
+		problems = append(problems, a.connection.Close())
+	}
+	if a.store != nil {
+		problems = append(problems, a.store.Close())
+	}
+	return errors.Join(problems...)
+}
+
+// log returns the logger that -v asks for: warnings always, what is done with
+// -v, every command that is run with -vv.
+func (a *app) log() *slog.Logger {
+	level := slog.LevelWarn
+	switch {
+	case a.verbose == 1:
+		level = slog.LevelInfo
+	case a.verbose > 1:
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// folder returns where rmctl keeps files of one kind: what the flag says, else
+// below what the XDG variable names, else below the home directory.
+func folder(flag, variable, fallback string) (string, error) {
+	if flag != "" {
+		return filepath.Abs(flag)
+	}
+	if base := os.Getenv(variable); filepath.IsAbs(base) {
+		return filepath.Join(base, "rmctl"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the home directory: %w", err)
+	}
+	return filepath.Join(home, fallback, "rmctl"), nil
+}
+
+func (a *app) openStore(ctx context.Context) (*jobstore.Store, error) {
+	if a.store != nil {
+		return a.store, nil
+	}
+	path, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return nil, err
+	}
+	a.store, err = jobstore.Open(ctx, path)
+	return a.store, err
+}
+
+func (a *app) loadTargets() (*control.Targets, error) {
+	if a.targets != nil {
+		return a.targets, nil
+	}
+	path, err := folder(a.configFolder, "XDG_CONFIG_HOME", ".config")
+	if err != nil {
+		return nil, err
+	}
+	a.targets, err = control.LoadTargets(path)
+	return a.targets, err
+}
+
+// controller returns the controller of a target, the chosen one for an empty name.
+func (a *app) controller(ctx context.Context, name string) (*control.Controller, error) {
+	if name == "" {
+		name = a.target
+	}
+	targets, err := a.loadTargets()
+	if err != nil {
+		return nil, err
+	}
+	target, err := targets.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if known := a.controllers[target.Name]; known != nil {
+		return known, nil
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	definition, err := a.definition(target.Definition)
+	if err != nil {
+		return nil, err
+	}
+	connection, err := a.connect(target)
+	if err != nil {
+		return nil, err
+	}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log()}
+	for name, value := range target.Attributes {
+		options.Defaults = append(options.Defaults, control.Assignment{Name: name, Value: value})
+	}
+	if a.controllers == nil {
+		a.controllers = map[string]*control.Controller{}
+	}
+	a.controllers[target.Name] = control.New(options)
+	return a.controllers[target.Name], nil
+}
+
+// definition loads a definition that must be usable; its warnings are shown with -v.
+func (a *app) definition(nameOrFile string) (*config.Definition, error) {
+	definition, problems, err := control.LoadDefinition(nameOrFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := problems.Err(); err != nil {
+		return nil, fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, nameOrFile)
+	}
+	if a.verbose > 0 {
+		for _, problem := range problems {
+			fmt.Fprintln(a.stderr, printable(problem.String()))
+		}
+	}
+	return definition, nil
+}
+
+func (a *app) connect(target control.Target) (remote.Connection, error) {
+	if target.Transport != control.TransportLocal {
+		return nil, &control.ConfigurationError{File: control.TargetsFile,
+			Reason: fmt.Sprintf("target %q: there is no transport %q; this version knows %q", target.Name, target.Transport, control.TransportLocal)}
+	}
+	if a.connection != nil {
+		return a.connection, nil
+	}
+	local, err := remote.NewLocal()
+	if err != nil {
+		return nil, err
+	}
+	a.connection = local
+	return local, nil
+}

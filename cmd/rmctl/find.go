@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// found is a job and the controller of its target.
+type found struct {
+	jobstore.Job
+	controller *control.Controller
+}
+
+// findJobs finds jobs by what a user calls them: the scheduler's id, or
+// TARGET/ID. What rmctl does not remember is taken for a job of the target at
+// hand that was submitted in another way.
+func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
+	jobs := make([]found, 0, len(names))
+	for _, name := range names {
+		job, err := a.findJob(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
+func (a *app) findJob(ctx context.Context, name string) (found, error) {
+	target, id, err := a.splitJob(name)
+	if err != nil {
+		return found{}, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return found{}, err
+	}
+	candidates, err := store.Find(ctx, id, target)
+	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+		return found{}, err
+	}
+	if len(candidates) == 0 {
+		controller, err := a.controller(ctx, target)
+		if err != nil {
+			return found{}, err
+		}
+		job, err := controller.Look(ctx, id)
+		return found{job, controller}, err
+	}
+	job := candidates[0]
+	for _, other := range candidates[1:] {
+		if other.Target != job.Target {
+			return found{}, usage("job %q is known at %s and at %s; write %s/%s or %s/%s",
+				id, job.Target, other.Target, job.Target, id, other.Target, id)
+		}
+	}
+	controller, err := a.controller(ctx, job.Target)
+	if err != nil {
+		return found{}, fmt.Errorf("job %s: %w", id, err)
+	}
+	return found{job, controller}, nil
+}
+
+// splitJob separates the target from the id. What stands before a slash is a
+// target only if there is one of that name.
+func (a *app) splitJob(name string) (target, id string, err error) {
+	if name == "" {
+		return "", "", usage("an empty text is no job")
+	}
+	targets, err := a.loadTargets()
+	if err != nil {
+		return "", "", err
+	}
+	if before, after, cut := strings.Cut(name, "/"); cut && after != "" {
+		if _, err := targets.Find(before); err == nil && before != "" {
+			return before, after, nil
+		}
+	}
+	if a.target != "" {
+		if _, err := targets.Find(a.target); err != nil {
+			return "", "", err
+		}
+	}
+	return a.target, name, nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// recentJobs is how many jobs are listed without --all.
+const recentJobs = 20
+
+func newJobs(a *app) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "jobs",
+		Short: "List the jobs that were submitted through rmctl",
+		Long: `jobs lists what was submitted through rmctl, newest first, as it was last seen:
+it asks no scheduler. Without --all it shows the last 20, and no submission
+that was refused.`,
+		Example: `  rmctl jobs
+  rmctl jobs --all --json -t slurm`,
+		Args: exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			store, err := a.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			filter := jobstore.Filter{Target: a.target, All: true}
+			if !all {
+				filter.Limit = recentJobs
+			}
+			jobs, err := store.List(c.Context(), filter)
+			if err != nil {
+				return err
+			}
+			if !all {
+				jobs = slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return job.Phase == jobstore.Rejected })
+			}
+			return a.printJobs(jobs)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "list all, also submissions that were refused")
+	return c
+}
+
+func (a *app) printJobs(jobs []jobstore.Job) error {
+	if a.json {
+		for _, job := range jobs {
+			if err := printJSON(a.stdout, toJSON(job)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	now := time.Now()
+	rows := make([][]string, 0, len(jobs))
+	for _, job := range jobs {
+		rows = append(rows, []string{
+			orDash(job.ID), orDash(job.Target), string(detailOf(job)), age(job.Created, now) + " ago",
+			orDash(job.Name), remark(job),
+		})
+	}
+	return printTable(a.stdout, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, rows)
+}

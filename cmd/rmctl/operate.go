@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+)
+
+// newOperations returns the commands that do something to jobs; they differ in
+// nothing but the operation.
+func newOperations(a *app) []*cobra.Command {
+	var commands []*cobra.Command
+	for _, o := range []struct {
+		operation control.Operation
+		short     string
+		long      string
+	}{
+		{control.Cancel, "Cancel jobs", "cancel asks the scheduler to end jobs, running or not."},
+		{control.Hold, "Hold jobs that have not started", "hold keeps jobs that have not started from starting."},
+		{control.Release, "Release jobs that are held", "release lets held jobs start."},
+		{control.Suspend, "Suspend running jobs", "suspend stops running jobs; many schedulers let only operators do that."},
+		{control.Resume, "Resume suspended jobs", "resume lets suspended jobs go on."},
+	} {
+		name := string(o.operation)
+		commands = append(commands, &cobra.Command{
+			Use:     name + " JOB...",
+			Short:   o.short,
+			Long:    o.long + "\nThe next status shows what came of it. A job that has ended is an error.",
+			Example: "  rmctl " + name + " 4711\n  rmctl " + name + " slurm/4711 slurm/4712",
+			Args:    atLeast(1, "a job"),
+			RunE: func(c *cobra.Command, arguments []string) error {
+				jobs, err := a.findJobs(c.Context(), arguments)
+				if err != nil {
+					return err
+				}
+				var problems []error
+				for _, job := range jobs {
+					problems = append(problems, job.controller.Operate(c.Context(), o.operation, job.Job))
+				}
+				return errors.Join(problems...)
+			},
+		})
+	}
+	return commands
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// printable makes text safe for a terminal: what schedulers and jobs print may
+// hold control sequences. Line breaks and tabs stay.
+func printable(text string) string {
+	clean := true
+	for _, r := range text {
+		if r == utf8.RuneError || r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return text
+	}
+	var safe strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&safe, `\x%02x`, text[0])
+		case r == '\r' && strings.HasPrefix(text, "\r\n"):
+		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+			safe.WriteRune(r)
+		default:
+			fmt.Fprintf(&safe, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	return safe.String()
+}
+
+// oneLine is printable on one line.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(printable(text)), " ")
+}
+
+// printJSON prints one object on a line.
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("printing JSON: %w", err)
+	}
+	return nil
+}
+
+// printTable prints rows in aligned columns; the last column is not padded.
+func printTable(w io.Writer, header []string, rows [][]string) error {
+	widths := make([]int, len(header))
+	all := append([][]string{header}, rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range all {
+		var line strings.Builder
+		for i, cell := range row {
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+	}
+	return nil
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// jobJSON is how a job is printed as JSON; the names are a contract.
+type jobJSON struct {
+	ID          string `json:"id"`
+	Target      string `json:"target"`
+	State       string `json:"state"`
+	Detail      string `json:"detail"`
+	Native      string `json:"native,omitempty"`
+	Queue       string `json:"queue,omitempty"`
+	Name        string `json:"name,omitempty"`
+	ExitCode    *int   `json:"exitCode,omitempty"`
+	Signal      *int   `json:"signal,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Nodes       string `json:"nodes,omitempty"`
+	Submitted   string `json:"submitted,omitempty"`
+	Started     string `json:"started,omitempty"`
+	Ended       string `json:"ended,omitempty"`
+	Observed    string `json:"observed,omitempty"`
+	Source      string `json:"source,omitempty"`
+	Stale       bool   `json:"stale,omitempty"`
+	StaleReason string `json:"staleReason,omitempty"`
+	Missing     bool   `json:"missing,omitempty"`
+	Tag         string `json:"tag,omitempty"`
+	Phase       string `json:"phase,omitempty"`
+	Error       string `json:"error,omitempty"`
+}
+
+func toJSON(job jobstore.Job) jobJSON {
+	return jobJSON{
+		ID: job.ID, Target: job.Target, State: string(job.Detail.Primary()), Detail: string(detailOf(job)),
+		Native: job.Native, Queue: job.Queue, Name: job.Name, ExitCode: job.ExitCode, Signal: job.Signal, Reason: job.Reason,
+		Nodes: job.Nodes, Submitted: timestamp(job.Created), Started: job.Started, Ended: job.Ended,
+		Observed: timestamp(job.Observed), Source: job.Source, Stale: job.Stale, StaleReason: job.StaleReason,
+		Missing: job.Missing, Tag: job.Tag, Phase: string(job.Phase), Error: job.Error,
+	}
+}
+
+func detailOf(job jobstore.Job) state.Detail {
+	if job.Detail == "" {
+		return state.Undetermined
+	}
+	return job.Detail
+}
+
+func timestamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.RFC3339Nano)
+}
+
+// age tells how long ago something was, in the largest unit that fits.
+func age(at, now time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	passed := max(now.Sub(at), 0)
+	switch {
+	case passed < time.Minute:
+		return fmt.Sprintf("%ds", int(passed.Seconds()))
+	case passed < time.Hour:
+		return fmt.Sprintf("%dm", int(passed.Minutes()))
+	case passed < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(passed.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(passed.Hours()/24))
+	}
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return oneLine(text)
+}
+
+// remark is what a person should know of a job beside its state.
+func remark(job jobstore.Job) string {
+	var parts []string
+	add := func(format string, arguments ...any) {
+		if part := fmt.Sprintf(format, arguments...); !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	if job.ExitCode != nil && job.Detail.Ended() {
+		add("exit code %d", *job.ExitCode)
+	}
+	if job.Signal != nil && *job.Signal != 0 {
+		add("signal %d", *job.Signal)
+	}
+	if job.Reason != "" {
+		add("%s", job.Reason)
+	}
+	if job.Detail.Primary() == state.PrimaryUndetermined && job.Native != "" {
+		add("the scheduler says %q", job.Native)
+	}
+	if job.Missing {
+		add("no longer known to the scheduler")
+	}
+	if job.Stale {
+		add("stale: %s", job.StaleReason)
+	}
+	if job.Error != "" {
+		add("%s", job.Error)
+	}
+	text := []rune(oneLine(strings.Join(parts, "; ")))
+	const longest = 100
+	if len(text) > longest {
+		text = append(text[:longest], '…')
+	}
+	return string(text)
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](entries map[string]V) []string {
+	return slices.Sorted(maps.Keys(entries))
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/remote"
+)
+
+func newRender(a *app) *cobra.Command {
+	var flags submissionFlags
+	c := &cobra.Command{
+		Use:   "render FILE|NAME [flags] [--] PROGRAM [ARGUMENT...]",
+		Short: "Show what a definition would run, and run nothing",
+		Long: `render resolves a submission, and the commands that follow it, by a definition and
+prints the job script, the managed files, and the arguments, environment,
+directory and input of every command. In place of what is known only later
+stand @jobId, the job's id, and UUID, which makes file names unique.`,
+		Example: `  rmctl render slurm -s nodes=2 -s time=30 -- ./a.out x
+  rmctl render mysite.xml --json -- ./a.out`,
+		Args: atLeast(1, "a definition"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if err := c.Flags().Parse(arguments[1:]); err != nil {
+				return &usageError{err}
+			}
+			s, err := flags.submission(c.Flags().Args())
+			if err != nil {
+				return err
+			}
+			definition, err := a.definition(arguments[0])
+			if err != nil {
+				return err
+			}
+			local, err := remote.NewLocal()
+			if err != nil {
+				return err
+			}
+			return a.render(control.New(control.Options{Definition: definition, Connection: local, Log: a.log()}), s)
+		},
+	}
+	flags.add(c)
+	return c
+}
+
+type renderedCommand struct {
+	Element            string            `json:"element"`
+	Name               string            `json:"name"`
+	Arguments          []string          `json:"arguments"`
+	Directory          string            `json:"directory,omitempty"`
+	Environment        map[string]string `json:"environment,omitempty"`
+	ReplaceEnvironment bool              `json:"replaceEnvironment,omitempty"`
+	Keep               []string          `json:"keep,omitempty"`
+	Input              *string           `json:"input,omitempty"`
+	PreLaunch          [][]string        `json:"preLaunch,omitempty"`
+	PostLaunch         [][]string        `json:"postLaunch,omitempty"`
+}
+
+type renderedFile struct {
+	Name    string `json:"name"`
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Mode    string `json:"mode"`
+}
+
+type rendered struct {
+	Script   string            `json:"script"`
+	Files    []renderedFile    `json:"files"`
+	Commands []renderedCommand `json:"commands"`
+}
+
+func (a *app) render(controller *control.Controller, s control.Submission) error {
+	rendering, err := controller.Render(s)
+	if err != nil {
+		return err
+	}
+	r := rendered{Script: rendering.Script, Files: []renderedFile{}, Commands: []renderedCommand{}}
+	for _, file := range rendering.Files {
+		r.Files = append(r.Files, renderedFile{file.Name, file.Path, file.Content, fmt.Sprintf("%04o", file.Mode)})
+	}
+	for _, invocation := range rendering.Commands {
+		r.Commands = append(r.Commands, toRendered(invocation))
+	}
+	if a.json {
+		return printJSON(a.stdout, r)
+	}
+	return printRendered(a.stdout, r)
+}
+
+func toRendered(i *command.Invocation) renderedCommand {
+	r := renderedCommand{
+		Element: string(i.Command.Element), Name: i.Command.Name, Arguments: i.Arguments, Directory: i.Directory,
+		ReplaceEnvironment: i.ReplaceEnvironment, Keep: i.Keep,
+	}
+	for _, variable := range i.Environment {
+		if r.Environment == nil {
+			r.Environment = map[string]string{}
+		}
+		r.Environment[variable.Name] = variable.Value
+	}
+	if i.HasInput {
+		r.Input = &i.Input
+	}
+	for _, simple := range i.PreLaunch {
+		r.PreLaunch = append(r.PreLaunch, simple.Arguments)
+	}
+	for _, simple := range i.PostLaunch {
+		r.PostLaunch = append(r.PostLaunch, simple.Arguments)
+	}
+	return r
+}
+
+// printRendered prints command lines quoted as a shell would need them, so that
+// each can be tried by hand.
+func printRendered(w io.Writer, r rendered) error {
+	var text strings.Builder
+	for _, file := range r.Files {
+		fmt.Fprintf(&text, "# %s: %s (mode %s)\n%s", file.Name, file.Path, file.Mode, file.Content)
+		if !strings.HasSuffix(file.Content, "\n") {
+			text.WriteByte('\n')
+		}
+		text.WriteByte('\n')
+	}
+	for _, c := range r.Commands {
+		fmt.Fprintf(&text, "# %s %q\n", c.Element, c.Name)
+		for _, simple := range c.PreLaunch {
+			fmt.Fprintf(&text, "before: %s\n", shellescape.QuoteCommand(simple))
+		}
+		if c.Directory != "" {
+			fmt.Fprintf(&text, "directory: %s\n", c.Directory)
+		}
+		if c.ReplaceEnvironment {
+			fmt.Fprintf(&text, "environment: only what follows; kept: %s\n", strings.Join(c.Keep, " "))
+		}
+		for _, name := range sortedKeys(c.Environment) {
+			fmt.Fprintf(&text, "environment: %s=%s\n", name, shellescape.Quote(c.Environment[name]))
+		}
+		fmt.Fprintf(&text, "%s\n", shellescape.QuoteCommand(c.Arguments))
+		if c.Input != nil {
+			fmt.Fprintf(&text, "input: %s\n", *c.Input)
+		}
+		for _, simple := range c.PostLaunch {
+			fmt.Fprintf(&text, "after: %s\n", shellescape.QuoteCommand(simple))
+		}
+		text.WriteByte('\n')
+	}
+	_, err := fmt.Fprint(w, printable(strings.TrimSuffix(text.String(), "\n\n")+"\n"))
+	return err
+}

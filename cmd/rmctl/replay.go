@@ -1,0 +1,290 @@
+package main
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+type replayFlags struct {
+	command     string
+	stream      string
+	job         string
+	values      []string
+	environment string
+	trace       bool
+}
+
+func newReplay(a *app) *cobra.Command {
+	var flags replayFlags
+	c := &cobra.Command{
+		Use:   "replay FILE|NAME --command SELECTOR [flags] [INPUT]",
+		Short: "Feed captured output through one tokenizer",
+		Long: `replay feeds what a scheduler command printed, from a file or standard input,
+through one parser of a definition and prints the attributes after it.
+
+SELECTOR names the command: an element (get-job-status), an element with an
+index from 1 (start-up-command[3]), or element:name (start-up-command:get-queues);
+a parser may follow (get-job-status/stderr-parser). A file given by --env may
+name it instead. With --trace every segment, match, action and test is shown on
+standard error. rmctl exits with 1 when the parser ends with an error.`,
+		Example: `  scontrol show job 7 | rmctl replay slurm --command get-job-status --job-id 7
+  rmctl replay mysite.xml --command submit-batch --trace captured.txt
+  rmctl replay tokenizer.xml --env env.json --json input.txt`,
+		Args: atLeast(1, "a definition"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if len(arguments) > 2 {
+				return usage("replay takes a definition and one input, but got also %q", arguments[2])
+			}
+			return a.replay(flags, arguments)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&flags.command, "command", "", "the command whose output it is")
+	f.StringVar(&flags.stream, "stream", "", "which of its streams: stdout, stderr or redirect (default: the first with a parser)")
+	f.StringVar(&flags.job, "job-id", "", "the job that @jobId stands for")
+	f.StringArrayVarP(&flags.values, "set", "s", nil, "give an attribute a value before the run: `name=value`")
+	f.StringVar(&flags.environment, "env", "", "a JSON file with the attributes before the run")
+	f.BoolVar(&flags.trace, "trace", false, "show what the tokenizer does")
+	return c
+}
+
+type replayResult struct {
+	Status struct {
+		State   string `json:"state"`
+		Message string `json:"message,omitempty"`
+	} `json:"status"`
+	Attributes json.RawMessage `json:"attributes"`
+	Discovered json.RawMessage `json:"discovered"`
+	Statistics *replayCounts   `json:"statistics,omitempty"`
+}
+
+type replayCounts struct {
+	Bytes     int64 `json:"bytes"`
+	Segments  int64 `json:"segments"`
+	Matched   int64 `json:"matched"`
+	Unmatched int64 `json:"unmatched"`
+}
+
+func (a *app) replay(flags replayFlags, arguments []string) error {
+	definition, initial, err := a.replayed(flags, arguments[0])
+	if err != nil {
+		return err
+	}
+	parser, command, err := selectParser(definition, flags, initial)
+	if err != nil {
+		return &usageError{err}
+	}
+	env, job, err := replayEnvironment(definition, command, flags, initial)
+	if err != nil {
+		return err
+	}
+	input, err := a.replayInput(arguments[1:])
+	if err != nil {
+		return err
+	}
+	defer input.Close() //nolint:errcheck // only read
+	return a.replayThrough(parser, env, job, input, flags.trace)
+}
+
+// replayed loads the definition and the initial environment. What is wrong with
+// the definition elsewhere does not keep one parser of it from being tried.
+func (a *app) replayed(flags replayFlags, name string) (*config.Definition, attribute.Initial, error) {
+	initial := attribute.Initial{UseDefinition: flags.environment == ""}
+	definition, problems, err := control.LoadDefinition(name)
+	if err != nil {
+		return nil, initial, &usageError{err}
+	}
+	if definition == nil {
+		return nil, initial, problems.Err()
+	}
+	if flags.environment == "" {
+		return definition, initial, nil
+	}
+	text, err := os.ReadFile(flags.environment)
+	if err != nil {
+		return nil, initial, fmt.Errorf("reading the environment: %w", err)
+	}
+	if err := json.Unmarshal(text, &initial); err != nil {
+		return nil, initial, usage("%s: %v", flags.environment, err)
+	}
+	return definition, initial, nil
+}
+
+func selectParser(definition *config.Definition, flags replayFlags, initial attribute.Initial) (*config.Parser, *config.Command, error) {
+	text := flags.command
+	if text == "" {
+		text = initial.Selector
+	}
+	if text == "" {
+		return nil, nil, errors.New("which command's output is it? name it with --command, such as --command get-job-status")
+	}
+	selector, err := config.ParseSelector(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if flags.stream != "" {
+		selector.Parser = flags.stream + "-parser"
+	}
+	command, err := definition.Select(selector)
+	if err != nil {
+		return nil, nil, err
+	}
+	parser := command.Parser(selector.Parser)
+	if parser == nil {
+		which := selector.Parser
+		if which == "" {
+			which = "parser"
+		}
+		return nil, nil, fmt.Errorf("%s: %s %q has no %s", command.Position, command.Element, command.Name, which)
+	}
+	return parser, command, nil
+}
+
+// replayEnvironment returns the attributes before the run, and what stands for @jobId.
+func replayEnvironment(definition *config.Definition, command *config.Command, flags replayFlags, initial attribute.Initial) (*attribute.Environment, string, error) {
+	env := attribute.NewEnvironment()
+	if initial.UseDefinition {
+		for _, defined := range definition.Attributes {
+			a := defined.Clone()
+			if a.Value() == nil {
+				a.SetValue(a.Field(attribute.FieldDefault))
+			}
+			env.Define(a.Name(), a)
+		}
+	}
+	initial.Define(env)
+	job := initial.Job
+	if flags.job != "" {
+		job = flags.job
+	}
+	key := job
+	if key == "" {
+		key = attribute.JobPlaceholder
+	}
+	if flags.environment == "" && env.Lookup(key) == nil && actsOnJob(command.Element) {
+		env.SetVariable(key, nil)
+		if !command.Element.IsSubmit() && job != "" {
+			if err := env.Variable(key).Set(attribute.FieldName, job); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	for _, setting := range flags.values {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return nil, "", usage("-s %q: write name=value", setting)
+		}
+		if env.Lookup(name) == nil {
+			return nil, "", &control.ValueError{Attribute: name, Reason: "there is no such attribute"}
+		}
+		env.Lookup(name).SetValue(value)
+	}
+	return env, job, nil
+}
+
+func actsOnJob(element config.CommandElement) bool {
+	switch element {
+	case config.StartUpCommand, config.ShutDownCommand, config.ButtonAction:
+		return false
+	}
+	return true
+}
+
+// replayInput opens a file, unpacked where its name ends in .gz, or standard input.
+func (a *app) replayInput(arguments []string) (io.ReadCloser, error) {
+	if len(arguments) == 0 || arguments[0] == "-" {
+		return io.NopCloser(a.stdin), nil
+	}
+	file, err := os.Open(arguments[0])
+	if err != nil {
+		return nil, fmt.Errorf("reading the captured output: %w", err)
+	}
+	if !strings.HasSuffix(arguments[0], ".gz") {
+		return file, nil
+	}
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("unpacking %s: %w", arguments[0], err), file.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{unpacked, file}, nil
+}
+
+func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, job string, input io.Reader, trace bool) error {
+	options := tokenizer.Options{}
+	if trace {
+		options.Trace = a.traceTo(a.stderr)
+	}
+	result := replayResult{}
+	result.Status.State = "OK"
+	run, err := options.Compile(parser, env, job)
+	if err == nil {
+		err = run.Run(input)
+		stats := run.Stats()
+		result.Statistics = &replayCounts{stats.Bytes, stats.Segments, stats.Matched, stats.Unmatched}
+	}
+	if err != nil {
+		result.Status.State, result.Status.Message = "ERROR", err.Error()
+	}
+	if printErr := a.printReplay(result, env); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+func (a *app) printReplay(result replayResult, env *attribute.Environment) error {
+	text, err := env.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &result); err != nil {
+		return fmt.Errorf("printing the attributes: %w", err)
+	}
+	if a.json {
+		return printJSON(a.stdout, result)
+	}
+	if result.Status.State != "OK" {
+		fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(result.Status.Message))
+	}
+	for _, name := range env.Variables() {
+		if err := a.printAttribute("", name, env.Variable(name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range env.Discovered() {
+		if err := a.printAttribute("discovered ", name, env.DiscoveredAttribute(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printAttribute prints those fields that a parser may have set.
+func (a *app) printAttribute(kind, key string, attr *attribute.Attribute) error {
+	if attr.Value() == nil && attr.Name() == key {
+		return nil
+	}
+	line := fmt.Sprintf("%s%s = %s", kind, key, attribute.Text(attr.Value()))
+	if attr.Name() != key {
+		line += fmt.Sprintf(" (name %s)", attr.Name())
+	}
+	_, err := fmt.Fprintln(a.stdout, oneLine(line))
+	return err
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// The groups of commands, by who uses them.
+const (
+	groupUsing     = "using"
+	groupSessions  = "sessions"
+	groupAuthoring = "authoring"
+	groupOther     = "other"
+)
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "rmctl",
+		Short: "Submit, watch and control jobs of any batch system",
+		Long: `rmctl submits, watches and controls jobs of any batch system that an XML
+definition describes. Without configuration each shipped definition is a target
+of its own name; "local" runs batch jobs on this machine.
+
+Exit codes: 0 done; 1 the operation failed; 2 wrong usage or an invalid
+definition; 3 a scheduler command failed; 4 no such job; 5 no connection or
+authentication; 124 timed out. run and wait pass the job's own code through.`,
+		Example: `  rmctl submit -- sh -c 'echo hello'
+  rmctl submit -t slurm -s partition=debug -s time=5 -- ./simulate input.dat
+  rmctl status
+  rmctl validate mysite.xml`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          noArguments,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVarP(&a.target, "target", "t", "", "the target to use (default: what targets.toml says, else local)")
+	flags.BoolVar(&a.json, "json", false, "print JSON, one object on a line")
+	flags.CountVarP(&a.verbose, "verbose", "v", "say more; twice: every command that is run")
+	flags.StringVar(&a.configFolder, "config", "", "folder of targets.toml (default: $XDG_CONFIG_HOME/rmctl)")
+	flags.StringVar(&a.stateFolder, "state", "", "folder of what rmctl remembers (default: $XDG_STATE_HOME/rmctl)")
+
+	root.AddGroup(
+		&cobra.Group{ID: groupUsing, Title: "Using:"},
+		&cobra.Group{ID: groupSessions, Title: "Sessions:"},
+		&cobra.Group{ID: groupAuthoring, Title: "Authoring:"},
+		&cobra.Group{ID: groupOther, Title: "Other:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, command := range commands {
+			command.GroupID = group
+			root.AddCommand(command)
+		}
+	}
+	add(groupUsing, newSubmit(a), newRun(a), newStatus(a), newJobs(a), newWait(a), newOutput(a))
+	add(groupUsing, newOperations(a)...)
+	add(groupUsing, newAction(a))
+	add(groupSessions, newStart(a), newStop(a), newTargets(a), newQueues(a))
+	add(groupAuthoring, newValidate(a), newDescribe(a), newRender(a), newReplay(a))
+	add(groupOther, newVersion(a))
+	root.SetHelpCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(groupOther)
+	return root
+}
+
+// noArguments refuses arguments, with an error of usage.
+func noArguments(command *cobra.Command, arguments []string) error {
+	if len(arguments) > 0 {
+		if command.HasSubCommands() {
+			return usage("there is no command %q; rmctl --help lists the commands%s", arguments[0], suggestion(command, arguments[0]))
+		}
+		return usage("%s takes no argument, but got %q", command.CommandPath(), arguments[0])
+	}
+	if command.HasSubCommands() {
+		return command.Help()
+	}
+	return nil
+}
+
+func suggestion(command *cobra.Command, word string) string {
+	command.SuggestionsMinimumDistance = 2
+	if near := command.SuggestionsFor(word); len(near) > 0 {
+		return "; did you mean " + near[0] + "?"
+	}
+	return ""
+}
+
+// atLeast refuses fewer arguments than that.
+func atLeast(count int, what string) cobra.PositionalArgs {
+	return func(command *cobra.Command, arguments []string) error {
+		if len(arguments) < count {
+			return usage("%s: %s is missing; see %s --help", command.CommandPath(), what, command.CommandPath())
+		}
+		return nil
+	}
+}
+
+// exactly refuses any other number of arguments.
+func exactly(count int, what string) cobra.PositionalArgs {
+	return func(command *cobra.Command, arguments []string) error {
+		if len(arguments) > count {
+			return usage("%s: %q is one argument too many", command.CommandPath(), arguments[count])
+		}
+		return atLeast(count, what)(command, arguments)
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+)
+
+// forkTarget runs interactive jobs where the default target runs batch ones only.
+const forkTarget = "fork"
+
+func newRun(a *app) *cobra.Command {
+	var flags submissionFlags
+	c := &cobra.Command{
+		Use:   "run [flags] [--] PROGRAM [ARGUMENT...]",
+		Short: "Run an interactive job, attached to this terminal",
+		Long: `run runs a job attached to this terminal and exits with its exit code. Without -t
+it uses the default target or, where that runs batch jobs only, "fork", which
+runs any command on this machine.`,
+		Example: `  rmctl run -- ./simulate input.dat
+  rmctl run -t mympi -s mpiNumberOfProcesses=4 -- ./a.out`,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			s, err := flags.submission(arguments)
+			if err != nil {
+				return err
+			}
+			controller, err := a.controller(c.Context(), "")
+			if err != nil {
+				return err
+			}
+			if a.target == "" && controller.Definition().Command(config.SubmitInteractive) == nil {
+				if controller, err = a.controller(c.Context(), forkTarget); err != nil {
+					return err
+				}
+			}
+			job, err := controller.RunInteractive(c.Context(), s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
+			if err != nil {
+				return err
+			}
+			return jobExit(job)
+		},
+	}
+	flags.add(c)
+	return c
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+)
+
+func newStart(a *app) *cobra.Command {
+	var fresh bool
+	c := &cobra.Command{
+		Use:   "start",
+		Short: "Start a session: run the definition's start-up commands",
+		Long: `start runs the start-up commands of the target's definition and keeps what they
+found, such as the queues. Other commands start a session when they need one.`,
+		Example: `  rmctl start -t slurm
+  rmctl start -t slurm --fresh`,
+		Args: exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			controller, err := a.controller(c.Context(), "")
+			if err != nil {
+				return err
+			}
+			return controller.Start(c.Context(), fresh)
+		},
+	}
+	c.Flags().BoolVar(&fresh, "fresh", false, "run the commands also if they ran a short while ago")
+	return c
+}
+
+func newStop(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "stop",
+		Short:   "Stop the session: run the definition's shut-down commands",
+		Long:    "stop runs the shut-down commands and forgets what the session found. Jobs run on.",
+		Example: "  rmctl stop -t slurm",
+		Args:    exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			controller, err := a.controller(c.Context(), "")
+			if err != nil {
+				return err
+			}
+			return controller.Stop(c.Context())
+		},
+	}
+}
+
+func newQueues(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "queues",
+		Short:   "List the queues of a target",
+		Long:    "queues lists the queues that the start-up commands of the definition find, one on a line.",
+		Example: "  rmctl queues -t slurm",
+		Args:    exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			controller, err := a.controller(c.Context(), "")
+			if err != nil {
+				return err
+			}
+			queues, err := controller.Queues(c.Context())
+			if err != nil {
+				return err
+			}
+			for _, queue := range queues {
+				if a.json {
+					err = printJSON(a.stdout, map[string]string{"name": queue, "target": controller.Target()})
+				} else {
+					_, err = fmt.Fprintln(a.stdout, oneLine(queue))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func newTargets(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "targets",
+		Short: "List the targets",
+		Long: `targets lists where jobs can go: each shipped definition on this machine, and what
+targets.toml in the configuration folder describes. The default is marked.`,
+		Example: "  rmctl targets\n  rmctl targets --json",
+		Args:    exactly(0, ""),
+		RunE: func(_ *cobra.Command, _ []string) error {
+			targets, err := a.loadTargets()
+			if err != nil {
+				return err
+			}
+			return a.printTargets(targets)
+		},
+	}
+}
+
+func (a *app) printTargets(targets *control.Targets) error {
+	type row struct {
+		Name       string `json:"name"`
+		Definition string `json:"definition"`
+		Transport  string `json:"transport"`
+		Host       string `json:"host,omitempty"`
+		Default    bool   `json:"default,omitempty"`
+	}
+	var rows [][]string
+	for _, name := range targets.Names() {
+		target, err := targets.Find(name)
+		if err != nil {
+			return err
+		}
+		r := row{target.Name, target.Definition, target.Transport, target.Host, name == targets.Default}
+		if a.json {
+			if err := printJSON(a.stdout, r); err != nil {
+				return err
+			}
+			continue
+		}
+		mark := ""
+		if r.Default {
+			mark = "default"
+		}
+		rows = append(rows, []string{r.Name, r.Definition, strings.TrimSuffix(r.Transport+":"+r.Host, ":"), mark})
+	}
+	if a.json {
+		return nil
+	}
+	return printTable(a.stdout, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, rows)
+}
+
+func newAction(a *app) *cobra.Command {
+	var flags submissionFlags
+	c := &cobra.Command{
+		Use:   "action NAME",
+		Short: "Run one of the definition's actions",
+		Long: `action runs a button-action of the definition, or one of its start-up or
+shut-down commands, by name, and keeps what it finds. rmctl describe lists them.`,
+		Example: "  rmctl action -t slurm get-queues",
+		Args:    atLeast(1, "the name of an action"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if err := c.Flags().Parse(arguments[1:]); err != nil {
+				return &usageError{err}
+			}
+			s, err := flags.submission(append([]string{""}, c.Flags().Args()...))
+			if err != nil {
+				return err
+			}
+			controller, err := a.controller(c.Context(), "")
+			if err != nil {
+				return err
+			}
+			result, err := controller.Action(c.Context(), arguments[0], s)
+			if err != nil {
+				return err
+			}
+			if a.verbose > 0 {
+				fmt.Fprint(a.stderr, printable(result.Stdout))
+			}
+			return nil
+		},
+	}
+	flags.add(c)
+	return c
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+func newStatus(a *app) *cobra.Command {
+	var fresh bool
+	c := &cobra.Command{
+		Use:   "status [JOB...]",
+		Short: "Show the state of jobs",
+		Long: `status shows one line per job: id, target, state, detail, queue, and how old the
+evidence is. Without a job it shows all that have not ended.
+
+A state is only changed by evidence: when a query fails the line shows what was
+known before, marked stale, and rmctl exits with 3.`,
+		Example: `  rmctl status
+  rmctl status slurm/4711 --fresh
+  rmctl status --json 4711`,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			jobs, err := a.statusJobs(c.Context(), arguments)
+			if err != nil {
+				return err
+			}
+			queryErr := a.refresh(c.Context(), jobs, fresh)
+			return errors.Join(a.printStatus(jobs), queryErr)
+		},
+	}
+	c.Flags().BoolVar(&fresh, "fresh", false, "ask the scheduler now, also if it was asked some seconds ago")
+	return c
+}
+
+func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
+	if len(names) > 0 {
+		return a.findJobs(ctx, names)
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := store.List(ctx, jobstore.Filter{Target: a.target})
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]found, 0, len(listed))
+	for _, job := range listed {
+		controller, err := a.controller(ctx, job.Target)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, found{job, controller})
+	}
+	return jobs, nil
+}
+
+// refresh asks for the jobs' states. It goes on when asking for one fails and
+// returns all errors.
+func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
+	problems := make([]error, len(jobs))
+	var group errgroup.Group
+	group.SetLimit(maxQueries)
+	for i := range jobs {
+		if jobs[i].Tag == "" {
+			continue // was looked up a moment ago
+		}
+		group.Go(func() error {
+			jobs[i].Job, problems[i] = jobs[i].controller.Status(ctx, jobs[i].Job, control.Freshness(fresh))
+			return nil
+		})
+	}
+	_ = group.Wait() // its functions return nil; errors are in problems
+	return errors.Join(problems...)
+}
+
+func (a *app) printStatus(jobs []found) error {
+	if a.json {
+		for _, job := range jobs {
+			if err := printJSON(a.stdout, toJSON(job.Job)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	now := time.Now()
+	rows := make([][]string, 0, len(jobs))
+	for _, job := range jobs {
+		rows = append(rows, []string{
+			orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(detailOf(job.Job)),
+			orDash(job.Queue), age(job.Observed, now), remark(job.Job),
+		})
+	}
+	return printTable(a.stdout, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, rows)
+}

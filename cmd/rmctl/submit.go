@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// submissionFlags are the flags that submit, run and render share.
+type submissionFlags struct {
+	values      []string
+	environment []string
+	directory   string
+	script      string
+	debug       bool
+}
+
+func (f *submissionFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.SetInterspersed(false) // flags after the program are the program's
+	flags.StringArrayVarP(&f.values, "set", "s", nil, "set an attribute of the definition: `name=value`; may be repeated")
+	flags.StringArrayVarP(&f.environment, "env", "e", nil, "set a variable of the job's environment: `NAME=VALUE`; may be repeated")
+	flags.StringVarP(&f.directory, "directory", "d", "", "the directory the job runs in (default: this one)")
+	flags.StringVar(&f.script, "script", "", "submit this script instead of the one that the definition makes")
+	flags.BoolVar(&f.debug, "debug", false, "use the definition's command for debugging")
+}
+
+// submission turns the flags and arguments into what is to be run.
+func (f *submissionFlags) submission(arguments []string) (control.Submission, error) {
+	s := control.Submission{Debug: f.debug, Directory: f.directory}
+	if len(arguments) > 0 {
+		s.Executable, s.Arguments = arguments[0], arguments[1:]
+	} else if f.script == "" {
+		return s, usage("there is nothing to run: name a program after --, or a script with --script")
+	}
+	for _, setting := range f.values {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return s, usage("-s %q: write name=value", setting)
+		}
+		s.Values = append(s.Values, control.Assignment{Name: name, Value: value})
+	}
+	for _, setting := range f.environment {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return s, usage("-e %q: write NAME=VALUE", setting)
+		}
+		s.Launch.Variables = append(s.Launch.Variables, command.Variable{Name: name, Value: value})
+	}
+	if f.script != "" {
+		script, err := filepath.Abs(f.script)
+		if err != nil {
+			return s, fmt.Errorf("finding the script %q: %w", f.script, err)
+		}
+		s.ScriptFile = script
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return s, fmt.Errorf("finding the working directory: %w", err)
+	}
+	if !filepath.IsAbs(s.Directory) {
+		s.Directory = filepath.Join(here, s.Directory)
+	}
+	return s, nil
+}
+
+func newSubmit(a *app) *cobra.Command {
+	var flags submissionFlags
+	var dryRun, wait, output bool
+	c := &cobra.Command{
+		Use:   "submit [flags] [--] PROGRAM [ARGUMENT...]",
+		Short: "Submit a batch job and print its id",
+		Long: `submit submits a batch job and prints its id alone on standard output.
+
+-s sets an attribute of the definition; rmctl describe lists them. A name that
+the definition does not have, or a value that it refuses, is an error before
+anything runs.`,
+		Example: `  rmctl submit -- sh -c 'echo hello'
+  rmctl submit -t slurm -s partition=debug -s time=5 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
+  rmctl submit --script job.sh
+  rmctl submit --wait --output -- make check`,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			s, err := flags.submission(arguments)
+			if err != nil {
+				return err
+			}
+			controller, err := a.controller(c.Context(), "")
+			if err != nil {
+				return err
+			}
+			if dryRun {
+				return a.render(controller, s)
+			}
+			job, err := controller.Submit(c.Context(), s)
+			if err != nil {
+				return err
+			}
+			if err := a.printSubmitted(job); err != nil || !wait && !output {
+				return err
+			}
+			return a.waitForSubmitted(c.Context(), controller, job, output)
+		},
+	}
+	flags.add(c)
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be run, and run nothing; like rmctl render")
+	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, showing states as they change; exit with the job's code")
+	c.Flags().BoolVar(&output, "output", false, "wait for the end, then print the job's output")
+	return c
+}
+
+func (a *app) printSubmitted(job jobstore.Job) error {
+	if a.json {
+		return printJSON(a.stdout, toJSON(job))
+	}
+	_, err := fmt.Fprintln(a.stdout, printable(job.ID))
+	return err
+}
+
+func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job jobstore.Job, output bool) error {
+	a.showChange(job)
+	job, err := controller.Wait(ctx, job, "", a.showChange)
+	if err != nil {
+		return err
+	}
+	if output {
+		if err := controller.Output(ctx, job, false, a.stdout); err != nil {
+			return err
+		}
+	}
+	return jobExit(job)
+}
+
+// showChange says on standard error what state a job is in now.
+func (a *app) showChange(job jobstore.Job) {
+	line := fmt.Sprintf("%s: %s", job.ID, detailOf(job))
+	if note := remark(job); note != "" {
+		line += " (" + note + ")"
+	}
+	fmt.Fprintln(a.stderr, printable(line))
+}

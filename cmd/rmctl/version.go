@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+type versionJSON struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	System   string `json:"system"`
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Show which version of rmctl this is",
+		Long:    "version shows the version, the revision it was built from, and the version of Go.",
+		Example: "  rmctl version\n  rmctl version --json",
+		Args:    exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			v := buildVersion()
+			if a.json {
+				return printJSON(a.stdout, v)
+			}
+			revision := ""
+			if v.Revision != "" {
+				revision = " " + v.Revision
+				if v.Modified {
+					revision += "+changes"
+				}
+			}
+			_, err := fmt.Fprintf(a.stdout, "rmctl %s%s (%s, %s)\n", v.Version, revision, v.Go, v.System)
+			return err
+		},
+	}
+}
+
+// buildVersion reads what the Go linker recorded.
+func buildVersion() versionJSON {
+	v := versionJSON{Version: "(devel)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			v.Revision = setting.Value[:min(12, len(setting.Value))]
+		case "vcs.modified":
+			v.Modified = setting.Value == "true"
+		}
+	}
+	return v
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// jobExit returns an error that passes a job's own exit code through. A job
+// that did not succeed without a code that is known gives 1.
+func jobExit(job jobstore.Job) error {
+	code := exitDone
+	if job.Detail != state.Completed && job.Detail != state.OutputReady {
+		code = exitFailed
+	}
+	if job.ExitCode != nil && *job.ExitCode != 0 {
+		code = *job.ExitCode
+	}
+	if job.Signal != nil && *job.Signal != 0 && (job.ExitCode == nil || *job.ExitCode == 0) {
+		code = 128 + *job.Signal // as a shell would say it
+	}
+	if code == exitDone {
+		return nil
+	}
+	return &exitError{code: code & 0xff}
+}
+
+func newWait(a *app) *cobra.Command {
+	var timeout time.Duration
+	var until string
+	c := &cobra.Command{
+		Use:   "wait JOB...",
+		Short: "Wait until jobs have ended, or have reached a state",
+		Long: `wait returns when all jobs have ended, or have reached the state of --state, and
+exits with the code of the first job that failed. State changes are shown on
+standard error.`,
+		Example: `  rmctl wait 4711
+  rmctl wait --timeout 2h slurm/4711 slurm/4712
+  rmctl wait --state RUNNING 4711`,
+		Args: atLeast(1, "a job"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			wanted, err := waitedFor(until)
+			if err != nil {
+				return err
+			}
+			jobs, err := a.findJobs(c.Context(), arguments)
+			if err != nil {
+				return err
+			}
+			ctx := c.Context()
+			if timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, timeout)
+				defer cancel()
+			}
+			if err := a.waitForAll(ctx, jobs, wanted); err != nil {
+				return err
+			}
+			return a.waited(jobs, wanted)
+		},
+	}
+	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time, with exit code 124 (such as 90s, 2h)")
+	c.Flags().StringVar(&until, "state", "", "wait for this state instead of the end: a state or a detail, such as RUNNING")
+	return c
+}
+
+func waitedFor(text string) (state.Detail, error) {
+	if text == "" {
+		return "", nil
+	}
+	detail, known := state.Parse(strings.ToUpper(text))
+	if !known {
+		var names []string
+		for _, each := range state.All() {
+			names = append(names, string(each))
+		}
+		return "", usage("--state %q: states are %s", text, strings.Join(names, ", "))
+	}
+	return detail, nil
+}
+
+// maxQueries is how many jobs are asked for at the same time.
+const maxQueries = 4
+
+func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail) error {
+	var lock sync.Mutex
+	changed := func(job jobstore.Job) {
+		lock.Lock()
+		defer lock.Unlock()
+		a.showChange(job)
+	}
+	var group errgroup.Group
+	group.SetLimit(maxQueries)
+	for i := range jobs {
+		group.Go(func() error {
+			job, err := jobs[i].controller.Wait(ctx, jobs[i].Job, until, changed)
+			jobs[i].Job = job
+			if errors.Is(err, context.DeadlineExceeded) {
+				return &exitError{exitTimeout, fmt.Errorf("job %s is still %s", job.ID, detailOf(job))}
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// waited returns how the jobs that were waited for tell rmctl to exit.
+func (a *app) waited(jobs []found, until state.Detail) error {
+	for _, job := range jobs {
+		if a.json {
+			if err := printJSON(a.stdout, toJSON(job.Job)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, job := range jobs {
+		if until != "" && !job.Detail.Ended() {
+			continue
+		}
+		if err := jobExit(job.Job); err != nil {
+			return err
+		}
+	}
+	return nil
+}

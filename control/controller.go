@@ -1,0 +1,160 @@
+// Package control binds one definition to one connection: a [Controller]
+// starts sessions, submits jobs, follows and controls them.
+//
+// It is the package to import for a program that runs jobs:
+//
+//	definition, problems, err := control.LoadDefinition("slurm")
+//	…
+//	controller := control.New(control.Options{Definition: definition, Connection: connection, Store: store})
+//	job, err := controller.Submit(ctx, control.Submission{Executable: "./simulate", Arguments: []string{"input"}})
+//	job, err = controller.Status(ctx, job, control.Fresh)
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// Options are what a controller is made of.
+type Options struct {
+	Target     string // the name under which jobs are kept; the definition's name if empty
+	Definition *config.Definition
+	Connection remote.Connection
+	Store      *jobstore.Store // may be nil for a controller that only renders
+	Defaults   []Assignment    // values for every submission, which the submission's own override
+	Types      map[string]tokenizer.Factory
+	Log        *slog.Logger                               // nil to log nothing
+	Now        func() time.Time                           // nil for the clock
+	Pause      func(context.Context, time.Duration) error // waits between two queries; nil for real time
+}
+
+// A Controller is one definition bound to one connection. Its methods may be
+// called concurrently: each works on an environment of its own.
+type Controller struct {
+	target     string
+	definition *config.Definition
+	connection remote.Connection
+	place      remote.Info
+	runner     command.Runner
+	store      *jobstore.Store
+	defaults   []Assignment
+	types      map[string]tokenizer.Factory
+	log        *slog.Logger
+	now        func() time.Time
+	pause      func(context.Context, time.Duration) error
+}
+
+// New returns a controller. The definition must have been loaded without errors.
+func New(o Options) *Controller {
+	c := &Controller{
+		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
+		defaults: o.Defaults, types: o.Types, log: o.Log, now: o.Now, pause: o.Pause,
+		place:  o.Connection.Info(),
+		runner: command.Runner{Connection: o.Connection},
+	}
+	if c.target == "" {
+		c.target = o.Definition.Name
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	if c.pause == nil {
+		c.pause = pause
+	}
+	return c
+}
+
+// Definition returns the definition that the controller works by.
+func (c *Controller) Definition() *config.Definition { return c.definition }
+
+// Target returns the name of the target.
+func (c *Controller) Target() string { return c.target }
+
+// fingerprint tells one state of a definition from another.
+func (c *Controller) fingerprint() string {
+	sum := sha256.Sum256(c.definition.Source())
+	return hex.EncodeToString(sum[:])
+}
+
+// An UnsupportedError tells that the definition lacks what was asked for.
+type UnsupportedError struct {
+	Definition string
+	Lacks      string
+	Help       string
+}
+
+func (e *UnsupportedError) Error() string {
+	text := fmt.Sprintf("definition %q has no %s", e.Definition, e.Lacks)
+	if e.Help != "" {
+		text += "; " + e.Help
+	}
+	return text
+}
+
+func (c *Controller) command(kind config.CommandElement) (*config.Command, error) {
+	if found := c.definition.Command(kind); found != nil {
+		return found, nil
+	}
+	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: string(kind) + " command"}
+}
+
+func (c *Controller) submitCommand(debug bool) (*config.Command, error) {
+	if found := c.definition.Submit(debug); found != nil {
+		return found, nil
+	}
+	lacks := "submit command"
+	if debug {
+		lacks = "submit command for debugging"
+	}
+	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: lacks}
+}
+
+// similar suggests attributes whose names resemble one that does not exist.
+func (c *Controller) similar(env *attribute.Environment, name string) string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var near []candidate
+	for _, known := range append(env.Variables(), env.Discovered()...) {
+		a := env.Lookup(known)
+		if !a.Visible() || a.ReadOnly() || isEngineAttribute(known) {
+			continue
+		}
+		distance := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(known))
+		if distance <= max(1, len(name)/3) {
+			near = append(near, candidate{known, distance})
+		}
+	}
+	if len(near) == 0 {
+		return fmt.Sprintf("rmctl describe %s lists the attributes", c.definitionName())
+	}
+	slices.SortFunc(near, func(a, b candidate) int { return a.distance - b.distance })
+	return fmt.Sprintf("did you mean %q?", near[0].name)
+}
+
+// definitionName returns the definition as the command line takes it.
+func (c *Controller) definitionName() string {
+	if name := strings.TrimSuffix(c.definition.File, ".xml"); !isFile(name) {
+		return name
+	}
+	return c.definition.File
+}

@@ -1,0 +1,223 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A StagedFile is a file to put in place before a submission.
+type StagedFile struct {
+	Name    string // of the attribute that gets the path
+	Path    string // where the file goes
+	Content string
+	Mode    fs.FileMode
+
+	source            string // a local file to remove once its content is in place
+	deleteAfterSubmit bool
+	ownFolder         bool // the folder holds nothing else
+}
+
+// stagedFiles returns the files of a submission with their contents: those of
+// the definition's groups in order, and the script.
+func (c *Controller) stagedFiles(env *attribute.Environment, s Submission, scope command.Scope, unique func() string) ([]StagedFile, error) {
+	var files []StagedFile
+	for _, group := range c.definition.ManagedFiles {
+		location, err := c.stagingLocation(group.StagingLocation, scope)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range group.Files {
+			staged, err := c.stagedFile(file, location, scope, unique)
+			if err != nil {
+				return nil, fmt.Errorf("%s: managed file %q: %w", file.Position, file.Name, err)
+			}
+			files = append(files, staged)
+		}
+	}
+	if c.definition.Script == nil {
+		if s.ScriptFile != "" {
+			return nil, fmt.Errorf("definition %q submits no script; --script cannot be used with it", c.definition.Name)
+		}
+		return files, nil
+	}
+	staged, err := c.stagedScript(env, s, scope, unique)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, staged), nil
+}
+
+func (c *Controller) stagingLocation(location config.Optional, scope command.Scope) (string, error) {
+	if strings.TrimSpace(location.Text) == "" {
+		return path.Join(c.place.Home, settingsFolder), nil
+	}
+	resolved, err := scope.Environment.Resolve(strings.TrimSpace(location.Text), scope.Job)
+	if err != nil {
+		return "", fmt.Errorf("file-staging-location: %w", err)
+	}
+	return c.onTarget(resolved), nil
+}
+
+// onTarget makes a path absolute against the home directory on the target.
+func (c *Controller) onTarget(name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
+	}
+	return path.Join(c.place.Home, name)
+}
+
+func (c *Controller) stagedFile(file *config.File, location string, scope command.Scope, unique func() string) (StagedFile, error) {
+	staged := StagedFile{Name: file.Name, Mode: 0o600, deleteAfterSubmit: file.DeleteTargetAfterUse}
+	if file.Mode != "" {
+		mode, err := strconv.ParseUint(file.Mode, 8, 9)
+		if err != nil {
+			return staged, fmt.Errorf("mode %q is not an octal number such as 0700", file.Mode)
+		}
+		staged.Mode = fs.FileMode(mode)
+	}
+	if file.Path.Set {
+		source, err := scope.Environment.Resolve(file.Path.Text, scope.Job)
+		if err != nil {
+			return staged, err
+		}
+		content, err := os.ReadFile(source)
+		if err != nil {
+			return staged, fmt.Errorf("reading its source: %w", err)
+		}
+		staged.Content = string(content)
+		staged.Path = path.Join(location, filepath.Base(source))
+		if file.DeleteSourceAfterUse {
+			staged.source = source
+		}
+		return staged, nil
+	}
+	name, err := scope.Environment.Resolve(file.Name, scope.Job)
+	if err != nil {
+		return staged, err
+	}
+	if name == "" || strings.ContainsRune(name, '/') {
+		return staged, fmt.Errorf("%q is not a file name", name)
+	}
+	if file.UniqueIDPrefix {
+		name = unique() + name
+	}
+	staged.Path = path.Join(location, name)
+	staged.Content, err = fileContent(file, scope)
+	return staged, err
+}
+
+func fileContent(file *config.File, scope command.Scope) (string, error) {
+	if !file.Contents.Set {
+		var text strings.Builder
+		for _, line := range file.Lines {
+			resolved, err := scope.Line(line.Arguments)
+			if err != nil {
+				return "", err
+			}
+			if resolved != "" {
+				text.WriteString(resolved)
+				text.WriteByte('\n')
+			}
+		}
+		return text.String(), nil
+	}
+	if file.ResolveContents {
+		return scope.Environment.Resolve(file.Contents.Text, scope.Job)
+	}
+	// Unresolved contents that refer to an attribute are replaced by its text
+	// as a whole, so that shell text in a value comes through unharmed.
+	_, after, found := strings.Cut(file.Contents.Text, "${ptp_rm:")
+	if !found {
+		return file.Contents.Text, nil
+	}
+	name := after
+	if end := strings.IndexAny(after, "#}"); end >= 0 {
+		name = after[:end]
+	}
+	return scope.Environment.Text(name), nil
+}
+
+// stagedScript returns the job script: the user's own file under its own name,
+// in a folder of this submission's so that two of one name do not meet, or the
+// generated one.
+func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scope command.Scope, unique func() string) (StagedFile, error) {
+	template := c.definition.Script
+	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, deleteAfterSubmit: template.DeleteAfterSubmit}
+	location, err := c.stagingLocation(template.StagingLocation, scope)
+	if err != nil {
+		return staged, err
+	}
+	if s.ScriptFile != "" {
+		content, err := os.ReadFile(s.ScriptFile)
+		if err != nil {
+			return staged, fmt.Errorf("reading the script: %w", err)
+		}
+		staged.Content = string(content)
+		staged.Path = path.Join(location, unique(), filepath.Base(s.ScriptFile))
+		staged.ownFolder = true
+		env.SetVariable(attributeScript, staged.Content)
+		return staged, nil
+	}
+	if staged.Content, err = script(template, scope, s.Launch); err != nil {
+		return staged, err
+	}
+	env.SetVariable(attributeScript, staged.Content)
+	staged.Path = path.Join(location, unique()+attributeStagedScript)
+	return staged, nil
+}
+
+// nameFiles gives the attribute of each file its path.
+func nameFiles(env *attribute.Environment, files []StagedFile) {
+	for _, file := range files {
+		env.SetVariable(file.Name, file.Path)
+	}
+}
+
+// stage puts files in place. What is on its way when it fails is taken back.
+func stage(ctx context.Context, connection remote.Connection, files []StagedFile) error {
+	for i, file := range files {
+		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
+		if err == nil {
+			err = connection.WriteFile(ctx, file.Path, strings.NewReader(file.Content), file.Mode)
+		}
+		if err == nil && file.source != "" {
+			err = os.Remove(file.source)
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("staging %q: %w", file.Path, err), unstage(ctx, connection, files[:i]))
+		}
+	}
+	return nil
+}
+
+// unstage removes the files that are not needed after the submit command.
+func unstage(ctx context.Context, connection remote.Connection, files []StagedFile) error {
+	var problems []error
+	for _, file := range files {
+		if !file.deleteAfterSubmit {
+			continue
+		}
+		paths := []string{file.Path}
+		if file.ownFolder {
+			paths = append(paths, path.Dir(file.Path))
+		}
+		for _, name := range paths {
+			if err := connection.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				problems = append(problems, fmt.Errorf("removing %q: %w", name, err))
+			}
+		}
+	}
+	return errors.Join(problems...)
+}

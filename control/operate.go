@@ -1,0 +1,88 @@
+package control
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// An Operation is something that can be done to a job.
+type Operation string
+
+// The operations, each with the command of the definition that does it.
+const (
+	Cancel  Operation = "cancel"
+	Suspend Operation = "suspend"
+	Resume  Operation = "resume"
+	Hold    Operation = "hold"
+	Release Operation = "release"
+)
+
+var operationCommands = map[Operation]config.CommandElement{
+	Cancel:  config.TerminateJob,
+	Suspend: config.SuspendJob,
+	Resume:  config.ResumeJob,
+	Hold:    config.HoldJob,
+	Release: config.ReleaseJob,
+}
+
+// An EndedError tells that nothing can be done to a job any more.
+type EndedError struct {
+	ID        string
+	Operation Operation
+	Detail    string
+}
+
+func (e *EndedError) Error() string {
+	return fmt.Sprintf("job %s cannot be %s: it has ended (%s)", e.ID, e.Operation.past(), e.Detail)
+}
+
+func (o Operation) past() string {
+	switch o {
+	case Cancel:
+		return "canceled"
+	case Hold:
+		return "held"
+	case Suspend:
+		return "suspended"
+	case Resume:
+		return "resumed"
+	default:
+		return "released"
+	}
+}
+
+// Operate does something to a job through the definition's command for it. The
+// job's state is not changed by that: the next query tells what came of it.
+func (c *Controller) Operate(ctx context.Context, operation Operation, job jobstore.Job) error {
+	which, err := c.command(operationCommands[operation])
+	if err != nil {
+		return err
+	}
+	if job.ID == "" {
+		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", job.Tag)
+	}
+	if job.Detail.Ended() {
+		return &EndedError{ID: job.ID, Operation: operation, Detail: string(job.Detail)}
+	}
+	env, err := c.environment(ctx, anyAge)
+	if err != nil {
+		return err
+	}
+	jobAttribute(env, job.ID, job.ID, job.ShortID)
+	result, err := c.run(ctx, which, env, job.ID, command.Launch{})
+	if job.Tag != "" && err == nil {
+		// What was seen of the job before may no longer hold; the next look asks again.
+		err = c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
+	}
+	switch result.Outcome {
+	case config.NotFound:
+		return &NotFoundError{ID: job.ID, Target: c.target}
+	case config.Finished:
+		return &EndedError{ID: job.ID, Operation: operation, Detail: "says the scheduler"}
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// An OutputError tells why the output of a job cannot be shown.
+type OutputError struct {
+	ID     string
+	Path   string // empty where it is not known
+	Detail string // the job's state
+	Err    error
+}
+
+func (e *OutputError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("job %s: %v", e.ID, e.Err)
+	}
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return fmt.Sprintf("job %s: its output file %q is not there yet (the job is %s)", e.ID, e.Path, e.Detail)
+	}
+	return fmt.Sprintf("job %s: reading its output file %q: %v", e.ID, e.Path, e.Err)
+}
+
+// Unwrap returns the cause; it matches fs.ErrNotExist while the file is not there.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// OutputPath returns where a job's standard output, or with stderr its standard
+// error, is kept on the target.
+func (c *Controller) OutputPath(job jobstore.Job, stderr bool) (string, error) {
+	name := job.OutputPath
+	if stderr {
+		name = job.ErrorPath
+	}
+	if name != "" {
+		return name, nil
+	}
+	reason := fmt.Errorf("definition %q does not say where it is kept (attributes %s and %s)", c.definition.Name, attributeStdoutPath, attributeStderrPath)
+	switch {
+	case job.Interactive:
+		reason = errors.New("it ran attached to a terminal, which its output went to")
+	case job.ID == "":
+		reason = errors.New("it was not submitted")
+	}
+	return "", &OutputError{ID: job.ID, Err: reason}
+}
+
+// Output copies a job's output to w.
+func (c *Controller) Output(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer) error {
+	name, err := c.OutputPath(job, stderr)
+	if err != nil {
+		return err
+	}
+	_, err = c.copyFrom(ctx, name, 0, w)
+	return c.outputError(job, name, err)
+}
+
+// Follow copies a job's output to w as it grows until the job has ended. It
+// waits for the file to appear, and returns the error of ctx when that is done.
+func (c *Controller) Follow(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer) error {
+	name, err := c.OutputPath(job, stderr)
+	if err != nil {
+		return err
+	}
+	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
+	var offset int64
+	for {
+		// The state is asked for first: what an ended job wrote is all there then.
+		if job, err = c.Status(ctx, job, Recent); err != nil {
+			c.log.Warn("following goes on without knowing the job's state", "error", err)
+		}
+		copied, err := c.copyFrom(ctx, name, offset, w)
+		offset += copied
+		switch {
+		case job.Detail.Ended():
+			return c.outputError(job, name, err)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return c.outputError(job, name, err)
+		}
+		if err := c.pause(ctx, pace.next(copied > 0)); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Controller) outputError(job jobstore.Job, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &OutputError{ID: job.ID, Path: name, Detail: string(job.Detail), Err: err}
+}
+
+// copyFrom copies what a file holds from offset on.
+func (c *Controller) copyFrom(ctx context.Context, name string, offset int64, w io.Writer) (int64, error) {
+	file, err := c.connection.Open(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	if offset > 0 {
+		if _, err := file.Seek(offset, io.SeekStart); err != nil {
+			return 0, errors.Join(err, file.Close())
+		}
+	}
+	copied, err := io.Copy(w, file)
+	return copied, errors.Join(err, file.Close())
+}

@@ -1,0 +1,153 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// An answer is what a scheduler says of a job.
+type answer struct {
+	jobstore.Observation
+	forgotten bool // it does not know the job
+}
+
+// query runs the status command and, while no state is known, the fallbacks
+// that are meant for what the command before them ended with.
+func (c *Controller) query(ctx context.Context, id, shortID string) (answer, error) {
+	status, err := c.command(config.GetJobStatus)
+	if err != nil {
+		return answer{}, err
+	}
+	env, err := c.environment(ctx, anyAge)
+	if err != nil {
+		return answer{}, err
+	}
+	key := uuid.NewString()
+	job := jobAttribute(env, key, id, shortID)
+	clearFacts(env)
+	seen, outcome, failure := answer{}, config.OutcomeKind(""), error(nil)
+	ended := false
+	for _, attempt := range append([]*config.Command{status}, status.Fallbacks...) {
+		isFallback := attempt != status
+		if isFallback && !triedAfter(attempt, outcome) {
+			continue
+		}
+		result, err := c.run(ctx, attempt, env, key, command.Launch{})
+		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
+			continue // a site without, say, accounting tools; what is known already stands
+		}
+		outcome, failure = outcomeOf(result, err)
+		ended = ended || outcome == config.Finished
+		seen = answer{Observation: c.observation(env, job, attempt, result), forgotten: outcome == config.NotFound}
+		if seen.Detail != "" {
+			return seen, nil
+		}
+	}
+	return conclude(seen, ended, failure)
+}
+
+// triedAfter reports whether a fallback is meant for an outcome.
+func triedAfter(fallback *config.Command, outcome config.OutcomeKind) bool {
+	return len(fallback.On) == 0 || slices.Contains(fallback.On, outcome)
+}
+
+// conclude decides what a query says that gave no state: that the job has
+// ended in a way nobody can tell any more, that it is forgotten, a word outside
+// the vocabulary, which is shown as it is, or nothing.
+func conclude(seen answer, ended bool, failure error) (answer, error) {
+	switch {
+	case failure != nil:
+		return seen, failure
+	case ended:
+		seen.Detail, seen.forgotten = state.Completed, false
+		return seen, nil
+	case seen.forgotten, seen.Native != "":
+		return seen, nil
+	}
+	return seen, errors.New("the status command printed nothing that the definition understands; " +
+		"rmctl replay --trace shows how its output is read")
+}
+
+// outcomeOf returns how a command of a query ended, and its error where that
+// means that nothing was found out.
+func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
+	switch result.Outcome {
+	case config.NotFound, config.Finished:
+		return result.Outcome, nil
+	case config.Transient, config.Denied:
+		if err == nil {
+			err = fmt.Errorf("%s: %s", result.Outcome, strings.TrimSpace(result.Stderr+result.Stdout))
+		}
+		return result.Outcome, err
+	}
+	if err != nil {
+		return config.Transient, err
+	}
+	return config.Succeeded, nil
+}
+
+// Attributes in which parsers leave facts of a job.
+const (
+	factNative    = "job.native"
+	factExitCode  = "job.exitCode"
+	factSignal    = "job.signal"
+	factReason    = "job.reason"
+	factQueue     = "job.queue"
+	factName      = "job.name"
+	factNodes     = "job.nodes"
+	factSubmitted = "job.submitted"
+	factStarted   = "job.started"
+	factEnded     = "job.ended"
+)
+
+// clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
+func clearFacts(env *attribute.Environment) {
+	for _, name := range []string{factNative, factExitCode, factSignal, factReason, factQueue, factName, factNodes, factSubmitted, factStarted, factEnded} {
+		if a := env.Lookup(name); a != nil {
+			a.SetValue(nil)
+		}
+	}
+}
+
+// observation collects what the parsers of a query left. A state text outside
+// the vocabulary is no state; it is shown as the scheduler's word.
+func (c *Controller) observation(env *attribute.Environment, job *attribute.Attribute, source *config.Command, result *command.Result) jobstore.Observation {
+	seen := jobstore.Observation{
+		Observed: result.Started, Source: source.Name,
+		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
+		Nodes: env.Text(factNodes), Submitted: env.Text(factSubmitted), Started: env.Text(factStarted), Ended: env.Text(factEnded),
+		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),
+	}
+	if text := attribute.Text(job.Value()); text != "" {
+		detail, known := state.Parse(text)
+		switch {
+		case known && detail != state.Undetermined:
+			seen.Detail = detail
+		case !known && seen.Native == "":
+			seen.Native = text
+		}
+	}
+	return seen
+}
+
+// number returns a decimal text as a number, nil if it is none.
+func number(text string) *int {
+	parsed, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return nil
+	}
+	return &parsed
+}

@@ -1,0 +1,53 @@
+package control
+
+import (
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+)
+
+// A Rendering shows what a submission would do, without doing it.
+type Rendering struct {
+	Script   string // empty where the definition has none
+	Files    []StagedFile
+	Commands []*command.Invocation // all of the definition, in document order
+}
+
+// Render resolves everything that a submission, and the commands that follow
+// it, would run. In place of ids that are known only later stand @jobId and,
+// in file names, UUID.
+func (c *Controller) Render(s Submission) (*Rendering, error) {
+	env := c.newEnvironment()
+	jobAttribute(env, attribute.JobPlaceholder, attribute.JobPlaceholder, attribute.JobPlaceholder)
+	if err := c.fill(env, s, nil); err != nil {
+		return nil, err
+	}
+	scope := command.Scope{Environment: env}
+	files, err := c.stagedFiles(env, s, scope, func() string { return "UUID" })
+	if err != nil {
+		return nil, err
+	}
+	nameFiles(env, files)
+	rendering := &Rendering{Files: files, Script: env.Text(attributeScript)}
+	submit, err := c.submitCommand(s.Debug)
+	if err != nil {
+		return nil, err
+	}
+	for _, each := range c.definition.Commands {
+		if each.Element.IsSubmit() && each != submit {
+			continue
+		}
+		launch := command.Launch{}
+		if each.Element.IsSubmit() || each.Element == config.ButtonAction {
+			launch = s.Launch
+		}
+		for _, one := range append([]*config.Command{each}, each.Fallbacks...) {
+			invocation, err := command.Resolve(one, scope, launch)
+			if err != nil {
+				return nil, err
+			}
+			rendering.Commands = append(rendering.Commands, invocation)
+		}
+	}
+	return rendering, nil
+}

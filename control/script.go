@@ -1,0 +1,84 @@
+package control
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+)
+
+// script generates the job script: the lines of the definition that have a
+// text, with the user's environment after the line that the definition names.
+func script(s *config.Script, scope command.Scope, launch command.Launch) (string, error) {
+	var text strings.Builder
+	first := ""
+	after := insertionLine(s)
+	for i, line := range s.Lines {
+		resolved, err := scope.Line(line.Arguments)
+		if err != nil {
+			return "", fmt.Errorf("generating the script: %w", err)
+		}
+		if i == 0 {
+			first = resolved
+		}
+		if resolved != "" {
+			text.WriteString(resolved)
+			text.WriteByte('\n')
+		}
+		if i == after {
+			exports, err := exportLines(first, launch.Variables)
+			if err != nil {
+				return "", err
+			}
+			text.WriteString(exports)
+		}
+	}
+	return text.String(), nil
+}
+
+// insertionLine returns the index of the line that the environment follows; -1
+// for none. One beyond the script means the second line, as in the reference.
+func insertionLine(s *config.Script) int {
+	if s.InsertEnvironmentAfter < len(s.Lines) {
+		return s.InsertEnvironmentAfter
+	}
+	return min(1, len(s.Lines)-1)
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func exportLines(firstLine string, variables []command.Variable) (string, error) {
+	sorted := slices.Clone(variables)
+	slices.SortStableFunc(sorted, func(a, b command.Variable) int { return strings.Compare(a.Name, b.Name) })
+	var text strings.Builder
+	for _, variable := range sorted {
+		if !variableName.MatchString(variable.Name) {
+			return "", fmt.Errorf("environment variable %q: a name is made of letters, digits and underscores", variable.Name)
+		}
+		switch {
+		case variable.Value == "":
+		case strings.Contains(firstLine, "csh"):
+			fmt.Fprintf(&text, "setenv %s %s\n", variable.Name, quoteForCsh(variable.Value))
+		default:
+			fmt.Fprintf(&text, "export %s=%s\n", variable.Name, quoteForShell(variable.Value))
+		}
+	}
+	return text.String(), nil
+}
+
+// quoteForShell quotes as the reference does, with double quotes, but so that
+// nothing in the value is interpreted.
+func quoteForShell(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(value) + `"`
+}
+
+// quoteForCsh quotes for a shell that has no escapes within double quotes.
+func quoteForCsh(value string) string {
+	if !strings.ContainsAny(value, "\"$`\\!\n'") {
+		return `"` + value + `"`
+	}
+	return "'" + strings.NewReplacer("'", `'\''`, "!", `\!`, "\n", "\\\n").Replace(value) + "'"
+}

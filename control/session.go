@@ -1,0 +1,232 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// DefaultRefresh is how old what start-up commands found may become in a
+// definition that says nothing of it.
+const DefaultRefresh = time.Minute
+
+// sessionData is what is kept of a session between processes.
+type sessionData struct {
+	Definition  string          `json:"definition"` // fingerprint
+	Environment json.RawMessage `json:"environment"`
+}
+
+// Start runs the start-up commands unless a session is there that is young
+// enough; with fresh they run in any case.
+func (c *Controller) Start(ctx context.Context, fresh bool) error {
+	if !fresh {
+		if env, err := c.keptEnvironment(ctx, c.refresh()); err != nil || env != nil {
+			return err
+		}
+	}
+	_, err := c.startSession(ctx)
+	return err
+}
+
+// refresh is how long a session's findings are good for.
+func (c *Controller) refresh() time.Duration {
+	if seconds := c.definition.Monitor.RefreshSeconds; seconds > 0 {
+		return time.Duration(seconds) * time.Second
+	}
+	return DefaultRefresh
+}
+
+// anyAge accepts a session however old it is: commands on jobs need that one
+// was started, not what it found last.
+const anyAge = time.Duration(1<<63 - 1)
+
+// environment returns the environment of the session, which is started where
+// there is none that is younger than oldest.
+func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+	if len(c.definition.CommandsOf(config.StartUpCommand)) == 0 {
+		return c.newEnvironment(), nil
+	}
+	env, err := c.keptEnvironment(ctx, oldest)
+	if err != nil || env != nil {
+		return env, err
+	}
+	return c.startSession(ctx)
+}
+
+// keptEnvironment returns the environment of a session that an earlier call
+// started; nil if there is none, or one of another state of the definition.
+func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+	session, err := c.store.Session(ctx, c.sessionKey())
+	if errors.Is(err, jobstore.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if oldest != anyAge && c.now().Sub(session.Started) > oldest {
+		return nil, nil
+	}
+	var data sessionData
+	if err := json.Unmarshal(session.Data, &data); err != nil || data.Definition != c.fingerprint() {
+		return nil, nil
+	}
+	kept := attribute.NewEnvironment()
+	if err := kept.UnmarshalJSON(data.Environment); err != nil {
+		c.log.Warn("what the last session found cannot be read; a new one is started", "error", err)
+		return nil, nil
+	}
+	return c.restored(kept), nil
+}
+
+// restored puts what a session found into a new environment. What is known of
+// the place, and what checks values, is not kept but taken anew.
+func (c *Controller) restored(kept *attribute.Environment) *attribute.Environment {
+	env := c.newEnvironment()
+	for _, key := range kept.Variables() {
+		if isEngineAttribute(key) {
+			continue
+		}
+		found := kept.Variable(key)
+		if defined := env.Variable(key); defined != nil {
+			found.SetValidator(defined.Validator())
+		}
+		env.Define(key, found)
+	}
+	for _, name := range kept.Discovered() {
+		env.Discover(kept.DiscoveredAttribute(name))
+	}
+	return env
+}
+
+func (c *Controller) sessionKey() string {
+	return c.target + "@" + c.place.Transport + ":" + c.place.User + "@" + c.place.Host
+}
+
+// startSession runs the start-up commands one after the other and keeps what
+// they found.
+func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, error) {
+	env := c.newEnvironment()
+	if queues := env.Variable(attributeQueues); queues != nil {
+		queues.SetValue(nil)
+	}
+	for _, default_ := range c.defaults {
+		if err := c.assignOne(env, default_, false, nil); err != nil {
+			return nil, fmt.Errorf("target %q: %w", c.target, err)
+		}
+	}
+	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
+		if _, err := c.run(ctx, startUp, env, "", command.Launch{}); err != nil {
+			return nil, fmt.Errorf("starting a session: %w", err)
+		}
+	}
+	return env, c.keepSession(ctx, env)
+}
+
+func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment) error {
+	environment, err := env.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("keeping the session: %w", err)
+	}
+	data, err := json.Marshal(sessionData{Definition: c.fingerprint(), Environment: environment})
+	if err != nil {
+		return fmt.Errorf("keeping the session: %w", err)
+	}
+	return c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: c.now(), State: jobstore.Started, Data: data})
+}
+
+// Stop runs the shut-down commands and forgets the session. Jobs run on.
+func (c *Controller) Stop(ctx context.Context) error {
+	env, err := c.keptEnvironment(ctx, anyAge)
+	if err != nil {
+		return err
+	}
+	if env == nil {
+		return c.store.RemoveSession(ctx, c.sessionKey())
+	}
+	for _, shutDown := range c.definition.CommandsOf(config.ShutDownCommand) {
+		if _, err := c.run(ctx, shutDown, env, "", command.Launch{}); err != nil {
+			return fmt.Errorf("stopping the session: %w", err)
+		}
+	}
+	return c.store.RemoveSession(ctx, c.sessionKey())
+}
+
+// Queues returns the queues that the start-up commands found.
+func (c *Controller) Queues(ctx context.Context) ([]string, error) {
+	env, err := c.environment(ctx, c.refresh())
+	if err != nil {
+		return nil, err
+	}
+	queues := env.Lookup(attributeQueues)
+	if queues == nil {
+		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "attribute \"queues\"", Help: "so it cannot tell which queues there are"}
+	}
+	list, _ := queues.Value().([]string)
+	return list, nil
+}
+
+// run runs a command that does not stay attached.
+func (c *Controller) run(ctx context.Context, which *config.Command, env *attribute.Environment, job string, launch command.Launch) (*command.Result, error) {
+	result, err := c.runner.Run(ctx, command.Request{
+		Command:  which,
+		Scope:    command.Scope{Environment: env, Job: job},
+		Launch:   launch,
+		Outcomes: c.definition.Outcomes,
+		Types:    c.types,
+	})
+	if result.Invocation != nil {
+		c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", result.Invocation.Arguments,
+			"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)
+	}
+	return result, err
+}
+
+// Action runs a button-action, or a start-up or shut-down command, by its name
+// and keeps what it found for later commands.
+func (c *Controller) Action(ctx context.Context, name string, s Submission) (*command.Result, error) {
+	action := c.namedCommand(name)
+	if action == nil {
+		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
+	}
+	env, err := c.environment(ctx, c.refresh())
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fill(env, s, c.stat(ctx)); err != nil {
+		return nil, err
+	}
+	result, err := c.run(ctx, action, env, "", s.Launch)
+	if err != nil {
+		return result, err
+	}
+	return result, c.keepSession(ctx, env)
+}
+
+func (c *Controller) namedCommand(name string) *config.Command {
+	for _, kind := range []config.CommandElement{config.ButtonAction, config.StartUpCommand, config.ShutDownCommand} {
+		for _, candidate := range c.definition.CommandsOf(kind) {
+			if candidate.Name == name {
+				return candidate
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Controller) actionsHelp() string {
+	names := ""
+	for _, action := range c.definition.CommandsOf(config.ButtonAction) {
+		names += " " + action.Name
+	}
+	if names == "" {
+		return "it has none at all"
+	}
+	return "it has" + names
+}

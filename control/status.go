@@ -1,0 +1,106 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// shortestInterval is how long the answer of a scheduler is good for; asking
+// again earlier would tell nothing new and only burden it.
+const shortestInterval = 5 * time.Second
+
+// Freshness tells how old an answer may be.
+type Freshness bool
+
+// Whether to ask the scheduler in any case.
+const (
+	Recent Freshness = false // an answer of some seconds ago will do
+	Fresh  Freshness = true
+)
+
+// A NotFoundError tells that a scheduler does not know a job.
+type NotFoundError struct {
+	ID, Target string
+}
+
+func (e *NotFoundError) Error() string {
+	if e.Target == "" {
+		return fmt.Sprintf("there is no job %q", e.ID)
+	}
+	return fmt.Sprintf("there is no job %q at target %q", e.ID, e.Target)
+}
+
+// A QueryError tells that a job's state could not be asked for. What was known
+// of the job before still stands.
+type QueryError struct {
+	ID  string
+	Err error
+}
+
+func (e *QueryError) Error() string { return fmt.Sprintf("asking for job %s: %v", e.ID, e.Err) }
+
+// Unwrap returns the cause.
+func (e *QueryError) Unwrap() error { return e.Err }
+
+// Status returns what is known of a job, asking its scheduler unless the job
+// has ended or was asked for some seconds ago. When the query fails the job
+// comes back as it was known, marked stale, together with a *QueryError; a job
+// that the scheduler has forgotten comes back marked missing, without error.
+func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Freshness) (jobstore.Job, error) {
+	if job.ID == "" || job.Detail.Ended() || job.Interactive {
+		return job, nil
+	}
+	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(job) {
+		return job, nil
+	}
+	seen, err := c.query(ctx, job.ID, job.ShortID)
+	switch {
+	case err != nil:
+		return c.stale(context.WithoutCancel(ctx), job, err)
+	case seen.forgotten:
+		return c.store.MarkMissing(ctx, job.Tag, c.now())
+	}
+	return c.store.Observe(ctx, job.Tag, seen.Observation)
+}
+
+// stale records that a query failed.
+func (c *Controller) stale(ctx context.Context, job jobstore.Job, failure error) (jobstore.Job, error) {
+	err := c.store.MarkStale(ctx, job.Tag, failure.Error(), c.now())
+	if err == nil {
+		job, err = c.store.ByTag(ctx, job.Tag)
+	}
+	return job, &QueryError{ID: job.ID, Err: errors.Join(failure, err)}
+}
+
+// justAsked reports whether a query told the job's state some seconds ago. What
+// the submit command told is no query.
+func (c *Controller) justAsked(job jobstore.Job) bool {
+	submit := c.definition.Submit(false)
+	return !job.Stale && c.now().Sub(job.Observed) < shortestInterval && (submit == nil || job.Source != submit.Name)
+}
+
+// Look asks the scheduler for a job that was not submitted through rmctl. It
+// keeps nothing. A job that the scheduler does not know is a *NotFoundError.
+func (c *Controller) Look(ctx context.Context, id string) (jobstore.Job, error) {
+	if _, err := c.command(config.GetJobStatus); err != nil {
+		return jobstore.Job{}, err
+	}
+	seen, err := c.query(ctx, id, id)
+	if err != nil {
+		return jobstore.Job{}, &QueryError{ID: id, Err: err}
+	}
+	if seen.forgotten {
+		return jobstore.Job{}, &NotFoundError{ID: id, Target: c.target}
+	}
+	return jobstore.Job{
+		ID: id, ShortID: id, Target: c.target, Definition: c.definition.File, Phase: jobstore.Submitted,
+		Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason, ExitCode: seen.ExitCode, Signal: seen.Signal,
+		Name: seen.Name, Queue: seen.Queue, Nodes: seen.Nodes, Submitted: seen.Submitted, Started: seen.Started, Ended: seen.Ended,
+		Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence,
+	}, nil
+}

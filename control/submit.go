@@ -1,0 +1,220 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A SubmitError tells that a submission did not give a job, or that it is not
+// known whether it did.
+type SubmitError struct {
+	Tag     string // of the submission
+	Unknown bool   // the job may exist all the same
+	Output  string // what the submit command printed, where no id was found in it
+	Err     error
+}
+
+func (e *SubmitError) Error() string {
+	text := "the job was not submitted: " + e.Err.Error()
+	if e.Unknown {
+		text = fmt.Sprintf("it is not known whether the job was submitted (%s): %v\nlook with the scheduler's own commands before submitting it again", e.Tag, e.Err)
+	}
+	if e.Output != "" {
+		text += "\nthe submit command printed:\n" + e.Output
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *SubmitError) Unwrap() error { return e.Err }
+
+// prepared is a submission that is ready to run.
+type prepared struct {
+	tag     string
+	env     *attribute.Environment
+	job     *attribute.Attribute // named once the scheduler's id is known
+	submit  *config.Command
+	files   []StagedFile
+	request Submission
+}
+
+// Submit submits a batch job and returns it with the id that its scheduler
+// gave it. What is to be run is on disk before the submit command starts; an
+// error after that is a *SubmitError. Values that are refused are *ValueError
+// or *attribute.InvalidError.
+func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, error) {
+	p, err := c.prepare(ctx, s)
+	if err != nil {
+		return jobstore.Job{}, err
+	}
+	if p.submit.Element.IsInteractive() {
+		return jobstore.Job{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs",
+			Help: "it runs interactive ones: use rmctl run"}
+	}
+	if err := c.put(ctx, p); err != nil {
+		return jobstore.Job{}, err
+	}
+	result, runErr := c.run(ctx, p.submit, p.env, p.tag, s.Launch)
+	cleanup := unstage(context.WithoutCancel(ctx), c.connection, p.files)
+	if cleanup != nil {
+		c.log.Warn("files of a submission were left behind", "error", cleanup)
+	}
+	return c.accept(context.WithoutCancel(ctx), p, result, runErr)
+}
+
+// prepare resolves everything that can be wrong before anything happens.
+func (c *Controller) prepare(ctx context.Context, s Submission) (*prepared, error) {
+	p := &prepared{tag: uuid.NewString(), request: s}
+	var err error
+	if p.submit, err = c.submitCommand(s.Debug); err != nil {
+		return nil, err
+	}
+	if err := c.check(s); err != nil {
+		return nil, err
+	}
+	if p.env, err = c.environment(ctx, c.refresh()); err != nil {
+		return nil, err
+	}
+	p.job = jobAttribute(p.env, p.tag, "", "")
+	if err := c.fill(p.env, s, c.stat(ctx)); err != nil {
+		return nil, err
+	}
+	scope := command.Scope{Environment: p.env, Job: p.tag}
+	if p.files, err = c.stagedFiles(p.env, s, scope, uuid.NewString); err != nil {
+		return nil, err
+	}
+	nameFiles(p.env, p.files)
+	_, err = command.Resolve(p.submit, scope, s.Launch)
+	return p, err
+}
+
+// check tries the values of a submission on the definition alone, so that what
+// is wrong with them is said before a session is started. Names that start-up
+// commands may discover have to wait.
+func (c *Controller) check(s Submission) error {
+	env := c.newEnvironment()
+	values := s.Values
+	if c.discovers() {
+		values = slices.DeleteFunc(slices.Clone(values), func(value Assignment) bool { return env.Lookup(value.Name) == nil })
+	}
+	_, err := c.assign(env, values, nil)
+	return err
+}
+
+// discovers reports whether start-up commands construct attributes.
+func (c *Controller) discovers() bool {
+	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
+		for _, parser := range []*config.Parser{startUp.StdoutParser, startUp.StderrParser, startUp.RedirectParser} {
+			if parser != nil && slices.ContainsFunc(parser.Targets, func(t *config.Target) bool { return !t.Ref.Set }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *Controller) stat(ctx context.Context) attribute.Stat {
+	return func(name string) (fs.FileInfo, error) { return c.connection.Stat(ctx, name) }
+}
+
+// put records the intent and stages the files.
+func (c *Controller) put(ctx context.Context, p *prepared) error {
+	if err := c.store.Intend(ctx, c.intended(p)); err != nil {
+		return err
+	}
+	if err := stage(ctx, c.connection, p.files); err != nil {
+		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.store.Reject(context.WithoutCancel(ctx), p.tag, err.Error()))}
+	}
+	return nil
+}
+
+func (c *Controller) intended(p *prepared) jobstore.Job {
+	values := map[string]any{}
+	for _, defined := range c.definition.Attributes {
+		if a := p.env.Variable(defined.Name()); a.Visible() && a.Value() != nil {
+			values[defined.Name()] = a.Value()
+		}
+	}
+	return jobstore.Job{
+		Tag: p.tag, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
+		Interactive: p.submit.Element.IsInteractive(),
+		Name:        p.env.Text(attributeExecutableName), Queue: p.env.Text(attributeQueueName), Owner: c.place.User, Directory: p.env.Text(attributeDirectory),
+		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
+		Attributes: values, Script: p.env.Text(attributeScript), Created: c.now(),
+	}
+}
+
+// accept records how the submit command ended.
+func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Result, runErr error) (jobstore.Job, error) {
+	id := p.job.Text(attribute.FieldName)
+	if runErr != nil {
+		var failed *command.Error
+		ambiguous := errors.As(runErr, &failed) && failed.Ambiguous()
+		// A definition that throws an error at a warning has a job all the same
+		// when the submit command succeeded and printed its id.
+		if ambiguous && failed.Failure == command.ParserFailed && failed.ExitCode == 0 && id != "" {
+			c.log.Warn("the submit command succeeded, but the definition reports an error", "id", id, "error", runErr)
+		} else if ambiguous {
+			return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Err: errors.Join(runErr, c.store.Doubt(ctx, p.tag, runErr.Error()))}
+		} else {
+			return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.store.Reject(ctx, p.tag, runErr.Error()))}
+		}
+	}
+	if id == "" && !p.submit.WaitForID {
+		id = p.tag
+	}
+	if id == "" {
+		err := &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.ParserFailed,
+			Err: errors.New("no job id was found in it")}
+		return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Output: printed(result),
+			Err: errors.Join(err, c.store.Doubt(ctx, p.tag, err.Error()))}
+	}
+	return c.store.Accept(ctx, p.tag, c.acceptance(p, id, result))
+}
+
+func printed(result *command.Result) string {
+	if text := result.Stdout + result.Stderr; text != "" {
+		return text
+	}
+	return "(nothing)"
+}
+
+func (c *Controller) acceptance(p *prepared, id string, result *command.Result) jobstore.Accepted {
+	detail, known := state.Parse(attribute.Text(p.job.Value()))
+	if !known {
+		detail = state.Submitted
+	}
+	short := p.job.Text(attribute.FieldDefault)
+	if short == "" {
+		short = id
+	}
+	a := jobstore.Accepted{ID: id, ShortID: short, Detail: detail, Observed: result.Started, Source: p.submit.Name}
+	jobAttribute(p.env, id, id, short)
+	a.OutputPath = c.outputPath(p.env, attributeStdoutPath, id)
+	a.ErrorPath = c.outputPath(p.env, attributeStderrPath, id)
+	return a
+}
+
+// outputPath resolves where a stream of the job goes, now that its id is known.
+func (c *Controller) outputPath(env *attribute.Environment, name, id string) string {
+	resolved, err := env.Resolve(env.Text(name), id)
+	if err != nil {
+		c.log.Warn("the path of a job's output cannot be told", "attribute", name, "error", err)
+		return ""
+	}
+	if resolved == "" {
+		return ""
+	}
+	return c.onTarget(resolved)
+}

@@ -1,0 +1,206 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// TargetsFile is the name of the file in the configuration folder that
+// describes a user's targets.
+const TargetsFile = "targets.toml"
+
+// DefaultTarget is used where neither the user nor the configuration names one.
+const DefaultTarget = "local"
+
+// TransportLocal runs commands on this machine.
+const TransportLocal = "local"
+
+// A Target is a named pair of definition and connection.
+type Target struct {
+	Name       string            `toml:"-"`
+	Definition string            `toml:"definition"` // a shipped name or a file
+	Transport  string            `toml:"transport"`
+	Host       string            `toml:"host"`
+	SSHConfig  string            `toml:"ssh_config"`
+	Attributes map[string]string `toml:"attributes"` // defaults for every submission
+	Shipped    bool              `toml:"-"`          // stands for a shipped definition of its name
+}
+
+// Targets are all targets of a user.
+type Targets struct {
+	Default string
+	all     map[string]Target
+}
+
+// An UnknownTargetError names a target that is not configured.
+type UnknownTargetError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownTargetError) Error() string {
+	return fmt.Sprintf("there is no target %q; targets are %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// A ConfigurationError tells what is wrong in a configuration file.
+type ConfigurationError struct {
+	File         string
+	Line, Column int // 0 where unknown
+	Reason       string
+}
+
+func (e *ConfigurationError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Reason)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
+}
+
+// LoadTargets returns the shipped targets and those of the configuration
+// folder, which may have no file of them. Errors are *ConfigurationError.
+func LoadTargets(folder string) (*Targets, error) {
+	targets := &Targets{Default: DefaultTarget, all: map[string]Target{}}
+	for _, name := range rms.Names() {
+		targets.all[name] = Target{Name: name, Definition: name, Transport: TransportLocal, Shipped: true}
+	}
+	file := filepath.Join(folder, TargetsFile)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return targets, nil
+	}
+	if err != nil {
+		return nil, &ConfigurationError{File: file, Reason: err.Error()}
+	}
+	if err := targets.read(file, text); err != nil {
+		return nil, err
+	}
+	return targets, nil
+}
+
+func (t *Targets) read(file string, text []byte) error {
+	var document struct {
+		Default string            `toml:"default"`
+		Targets map[string]Target `toml:"targets"`
+	}
+	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
+	if err := decoder.Decode(&document); err != nil {
+		return configurationError(file, err)
+	}
+	for name, target := range document.Targets {
+		target.Name = name
+		if target.Transport == "" {
+			target.Transport = TransportLocal
+		}
+		if target.Definition == "" {
+			return &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q names no definition", name)}
+		}
+		if isFile(target.Definition) && !filepath.IsAbs(target.Definition) {
+			target.Definition = filepath.Join(filepath.Dir(file), target.Definition)
+		}
+		t.all[name] = target
+	}
+	if document.Default != "" {
+		if _, known := t.all[document.Default]; !known {
+			return &ConfigurationError{File: file, Reason: fmt.Sprintf("the default target %q is not among the targets", document.Default)}
+		}
+		t.Default = document.Default
+	}
+	return nil
+}
+
+func configurationError(file string, err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		first := strict.Errors[0]
+		line, column := first.Position()
+		return &ConfigurationError{File: file, Line: line, Column: column, Reason: fmt.Sprintf("there is no setting %q", strings.Join(first.Key(), "."))}
+	}
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		line, column := decode.Position()
+		return &ConfigurationError{File: file, Line: line, Column: column, Reason: strings.TrimPrefix(decode.Error(), "toml: ")}
+	}
+	return &ConfigurationError{File: file, Reason: err.Error()}
+}
+
+// Names returns the names of all targets, sorted.
+func (t *Targets) Names() []string {
+	names := make([]string, 0, len(t.all))
+	for name := range t.all {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Find returns the target of that name, the default one for an empty name.
+// The error is an *UnknownTargetError.
+func (t *Targets) Find(name string) (Target, error) {
+	if name == "" {
+		name = t.Default
+	}
+	target, known := t.all[name]
+	if !known {
+		return Target{}, &UnknownTargetError{Name: name, Known: t.Names()}
+	}
+	return target, nil
+}
+
+// isFile reports whether a definition is named by a path, not by a shipped name.
+func isFile(definition string) bool {
+	return strings.ContainsAny(definition, `/\`) || strings.HasSuffix(definition, ".xml")
+}
+
+// maxDefinitionBytes bounds what is read of a file; the loader's own bound is smaller.
+const maxDefinitionBytes = 64 << 20
+
+// ReadDefinition returns the text of a shipped definition or of a file, and the
+// name to call it by in messages.
+func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
+	if !isFile(nameOrFile) {
+		if source, known := rms.Source(nameOrFile); known {
+			return nameOrFile + ".xml", source, nil
+		}
+		if _, err := os.Stat(nameOrFile); err != nil {
+			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name",
+				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "))
+		}
+	}
+	info, err := os.Stat(nameOrFile)
+	if err != nil {
+		return "", nil, fmt.Errorf("reading the definition: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", nil, fmt.Errorf("reading the definition: %q is not a regular file", nameOrFile)
+	}
+	if info.Size() > maxDefinitionBytes {
+		return "", nil, fmt.Errorf("reading the definition: %q has %d bytes, which no definition has", nameOrFile, info.Size())
+	}
+	source, err = os.ReadFile(nameOrFile)
+	if err != nil {
+		return "", nil, fmt.Errorf("reading the definition: %w", err)
+	}
+	return nameOrFile, source, nil
+}
+
+// LoadDefinition loads a shipped definition or a file. Problems of the
+// definition are returned beside it; err tells that there was nothing to read.
+func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
+	file, source, err := ReadDefinition(nameOrFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	definition, problems := config.Load(file, source)
+	return definition, problems, nil
+}

@@ -1,0 +1,99 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// pace tells how long to wait between two looks at something: short while it
+// moves, longer and longer while it does not.
+type pace struct {
+	shortest, longest time.Duration
+	current           time.Duration
+}
+
+// next returns how long to wait now. The growth makes a wait about a sixth of
+// the time that has passed since something moved.
+func (p *pace) next(moved bool) time.Duration {
+	if moved || p.current == 0 {
+		p.current = p.shortest
+	} else {
+		p.current = min(p.current*6/5, p.longest)
+	}
+	return p.current
+}
+
+// pause waits, or until ctx is done.
+func pause(ctx context.Context, length time.Duration) error {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// How often in a row a scheduler may not know a job, and how often asking may
+// fail, before waiting for the job is given up. A list that is incomplete for
+// a moment, or a controller that restarts, must not end a wait.
+const (
+	maxForgotten = 4
+	maxFailures  = 60
+)
+
+// A MissingError tells that a scheduler has forgotten a job whose end nobody saw.
+type MissingError struct {
+	Job jobstore.Job
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("job %s: its scheduler no longer knows it; it was last seen %s at %s",
+		e.Job.ID, e.Job.Detail, e.Job.Observed.Format(time.DateTime))
+}
+
+// Wait asks for a job until it has ended or has reached a state: a detail or a
+// primary state; empty for the end. Every change is told to changed, which may
+// be nil. It goes on through failing queries for a while.
+func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Detail, changed func(jobstore.Job)) (jobstore.Job, error) {
+	pace := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
+	forgotten, failures := 0, 0
+	for {
+		before := job
+		var err error
+		job, err = c.Status(ctx, job, Fresh)
+		moved := job.Detail != before.Detail || job.Native != before.Native
+		if moved && changed != nil {
+			changed(job)
+		}
+		var query *QueryError
+		switch {
+		case errors.As(err, &query) && failures < maxFailures && ctx.Err() == nil:
+			failures++
+		case err != nil:
+			return job, err
+		case job.Missing:
+			if forgotten++; forgotten >= maxForgotten {
+				return job, &MissingError{Job: job}
+			}
+		default:
+			forgotten, failures = 0, 0
+		}
+		if job.Detail.Ended() || reached(job.Detail, until) {
+			return job, nil
+		}
+		if err := c.pause(ctx, pace.next(moved)); err != nil {
+			return job, err
+		}
+	}
+}
+
+func reached(detail, until state.Detail) bool {
+	return until != "" && (detail == until || string(detail.Primary()) == string(until))
+}

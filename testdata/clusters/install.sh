@@ -1,0 +1,30 @@
+#!/bin/sh
+# install.sh - installs what the suites against real components need: Slurm with
+# munge, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
+# must work with. Runs as root on Debian; what is there already is left alone.
+set -eu
+
+packages="slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps"
+command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
+
+missing=
+for package in $packages; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+[ "$(id -u)" = 0 ] || { echo "install.sh: must run as root to install:$missing" >&2; exit 1; }
+echo "install.sh: installing$missing" >&2
+
+# Packages must not start services of their own here.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+    trap 'rm -f "$policy"' EXIT
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q >&2
+# shellcheck disable=SC2086 # a list of words
+apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 $missing >&2
