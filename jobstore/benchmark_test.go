@@ -1,0 +1,73 @@
+package jobstore_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+func BenchmarkOpen(b *testing.B) {
+	directory := b.TempDir()
+	fill(b, openStore(b, directory), 1000)
+	for b.Loop() {
+		store, err := jobstore.Open(b.Context(), directory)
+		require.NoError(b, err)
+		require.NoError(b, store.Close())
+	}
+}
+
+func BenchmarkIntendAndAccept(b *testing.B) {
+	store := openStore(b, b.TempDir())
+	for i := 0; b.Loop(); i++ {
+		job := fullJob(i)
+		require.NoError(b, store.Intend(b.Context(), job))
+		_, err := store.Accept(b.Context(), job.Tag, jobstore.Accepted{ID: fmt.Sprint(i), Detail: state.Submitted})
+		require.NoError(b, err)
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	store := openStore(b, b.TempDir())
+	fill(b, store, 1000)
+	for i := 0; b.Loop(); i++ {
+		_, err := store.Observe(b.Context(), fmt.Sprintf("tag-%d", i%1000), jobstore.Observation{
+			Detail: state.Running, Native: "RUNNING", Observed: noon.Add(time.Duration(i) * time.Millisecond),
+			Source: "get-job-status", Evidence: "4711 RUNNING normal",
+		})
+		require.NoError(b, err)
+	}
+}
+
+func BenchmarkFindAmong10000(b *testing.B) {
+	store := openStore(b, b.TempDir())
+	fill(b, store, 10_000)
+	for i := 0; b.Loop(); i++ {
+		_, err := store.Find(b.Context(), fmt.Sprint(i%10_000), "")
+		require.NoError(b, err)
+	}
+}
+
+func BenchmarkList10000(b *testing.B) {
+	store := openStore(b, b.TempDir())
+	fill(b, store, 10_000)
+	for b.Loop() {
+		jobs, err := store.List(b.Context(), jobstore.Filter{All: true})
+		require.NoError(b, err)
+		require.Len(b, jobs, 10_000)
+	}
+}
+
+// fill adopts that many jobs with the numbers from 0 as ids.
+func fill(b *testing.B, store *jobstore.Store, count int) {
+	for i := range count {
+		job := fullJob(i)
+		job.ID, job.Detail = fmt.Sprint(i), state.QueuedActive
+		_, err := store.Adopt(b.Context(), job)
+		require.NoError(b, err)
+	}
+}

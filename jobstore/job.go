@@ -1,0 +1,208 @@
+// Package jobstore is the durable record of submissions and of what is known of
+// each job.
+//
+// A submission is recorded before its submit command runs and decided after it,
+// so that a crash in between leaves a trace to look the job up by. What is seen
+// of a job afterwards is recorded with its evidence. Any number of processes may
+// use one store at once.
+//
+// Texts are kept byte for byte, whatever they hold.
+package jobstore
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/state"
+)
+
+// A Phase tells how far a submission came.
+type Phase string
+
+// The phases. A submission starts as Intended and leaves that phase once its
+// outcome, or that nobody knows it, was recorded.
+const (
+	Intended  Phase = "INTENDED"  // recorded; the submit command was not heard of since
+	Submitted Phase = "SUBMITTED" // the scheduler gave it an id
+	Rejected  Phase = "REJECTED"  // the scheduler did not take it
+	Unknown   Phase = "UNKNOWN"   // the submit command ended without telling what became of it
+)
+
+// A Job is one submission and what is known of its job. Texts that are not
+// known are empty.
+type Job struct {
+	Tag        string // UUID of the submission; never changes
+	Target     string // name of the target it was submitted to
+	Definition string // name or file of the target's definition
+	Connection string // describes the connection it was submitted over
+
+	ID      string // the scheduler's id, empty until it is known
+	ShortID string // the form of the id that people type, where it differs
+	Name    string
+	Queue   string
+	Owner   string
+	// Directory is where the submit command ran.
+	Directory   string
+	Phase       Phase
+	Interactive bool
+
+	Detail   state.Detail
+	Native   string // the scheduler's own word for the state
+	Reason   string // why the job is in this state, in the scheduler's words
+	ExitCode *int   // nil while not known
+	Signal   *int   // the signal that ended the job, nil while none is known
+	Nodes    string
+
+	// Submitted, Started and Ended are the scheduler's texts of these times.
+	Submitted, Started, Ended string
+
+	Created  time.Time // when the submission was recorded
+	Observed time.Time // when the state was seen; zero if it never was
+	Source   string    // the command that the state was seen by
+	Evidence string    // what the state was read from; at most MaximumEvidence bytes
+
+	Stale       bool   // whether newer queries failed
+	StaleReason string // why, at most MaximumEvidence bytes
+
+	Missing      bool      // whether newer listings lack the job
+	MissingSince time.Time // when it was first found missing; zero if it is not
+	MissingCount int       // how many listings in a row lacked it
+
+	OutputPath, ErrorPath string // the job's output files at the place it runs
+
+	Error string // why the submission was rejected or is in doubt; at most MaximumEvidence bytes
+
+	// Attributes are the resolved values of the definition's attributes. A
+	// value is nil, a string, a bool, an int, a []string or a map[string]string.
+	Attributes map[string]any
+	Arguments  []string // the words of the submit command
+	Script     string   // the generated job script
+}
+
+// MaximumEvidence bounds, in bytes, each text that quotes what a scheduler
+// said at length. Longer ones are cut when they are recorded.
+const MaximumEvidence = 4096
+
+// Accepted is what a scheduler answered to a submission that it took.
+type Accepted struct {
+	ID, ShortID           string
+	Detail                state.Detail // as of the submission; may be undetermined
+	Native                string
+	Queue, Owner          string // empty to keep what the intent said
+	OutputPath, ErrorPath string // empty to keep what the intent said
+	Source, Evidence      string
+	Observed              time.Time // when the answer came; zero for now
+}
+
+// An Observation is what one query told about a job. Facts that it does not
+// tell are empty or nil, and do not erase what was known.
+type Observation struct {
+	Detail   state.Detail
+	Native   string
+	Reason   string
+	ExitCode *int
+	Signal   *int
+
+	Name, Queue, Owner, Nodes string
+	Submitted, Started, Ended string
+	OutputPath, ErrorPath     string
+
+	Observed time.Time // when the query was made; zero for now
+	Source   string
+	Evidence string
+}
+
+// A Filter chooses jobs of a listing.
+type Filter struct {
+	// All adds the jobs that have ended, were rejected or are of other phases
+	// from which nothing more is to be expected.
+	All    bool
+	Target string // empty for every target
+	Limit  int    // greatest number of jobs; 0 for no limit
+}
+
+// ErrNotFound is matched by the errors for jobs and sessions that the store
+// does not have.
+var ErrNotFound = errors.New("not recorded")
+
+// A PhaseError tells that a submission is past the point where an operation
+// could apply to it.
+type PhaseError struct {
+	Tag       string
+	ID        string // the id that the submission has, if any
+	Phase     Phase
+	Operation string // what was tried, such as "reject"
+}
+
+func (e *PhaseError) Error() string {
+	if e.ID != "" {
+		return fmt.Sprintf("cannot %s submission %s: it is %s with job id %q", e.Operation, e.Tag, e.Phase, e.ID)
+	}
+	return fmt.Sprintf("cannot %s submission %s: it is %s", e.Operation, e.Tag, e.Phase)
+}
+
+// observe applies an observation to the job and reports whether it changed
+// anything.
+func (j *Job) observe(seen Observation) bool {
+	if seen.Observed.Before(j.Observed) {
+		return false
+	}
+	next := state.Next(j.Detail, seen.Detail)
+	undetermined := seen.Detail.Primary() == state.PrimaryUndetermined
+	switch {
+	case undetermined && !j.Detail.Ended():
+		// The scheduler answered with a word that the definition does not
+		// know. The word is shown beside the state that is kept.
+		j.record(seen)
+		if seen.Native != "" {
+			j.Native, j.Reason = seen.Native, seen.Reason
+		}
+	case !undetermined && next == seen.Detail:
+		j.record(seen)
+		j.Native, j.Reason = seen.Native, seen.Reason
+	default:
+		// An ended job whose end is known better than this query told it keeps
+		// the evidence of its end.
+	}
+	j.Detail = next
+	j.learn(seen)
+	j.Stale, j.StaleReason = false, ""
+	j.Missing, j.MissingSince, j.MissingCount = false, time.Time{}, 0
+	return true
+}
+
+// record takes over where and when the state was seen.
+func (j *Job) record(seen Observation) {
+	j.Observed, j.Source, j.Evidence = seen.Observed, seen.Source, bounded(seen.Evidence)
+}
+
+// learn takes over the facts that an observation tells.
+func (j *Job) learn(seen Observation) {
+	for _, fact := range []struct {
+		known *string
+		told  string
+	}{
+		{&j.Name, seen.Name}, {&j.Queue, seen.Queue}, {&j.Owner, seen.Owner}, {&j.Nodes, seen.Nodes},
+		{&j.Submitted, seen.Submitted}, {&j.Started, seen.Started}, {&j.Ended, seen.Ended},
+		{&j.OutputPath, seen.OutputPath}, {&j.ErrorPath, seen.ErrorPath},
+	} {
+		if fact.told != "" {
+			*fact.known = fact.told
+		}
+	}
+	if seen.ExitCode != nil {
+		j.ExitCode = seen.ExitCode
+	}
+	if seen.Signal != nil {
+		j.Signal = seen.Signal
+	}
+}
+
+// bounded cuts a text to what the store keeps of evidence.
+func bounded(text string) string {
+	if len(text) > MaximumEvidence {
+		return text[:MaximumEvidence]
+	}
+	return text
+}

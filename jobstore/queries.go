@@ -1,0 +1,108 @@
+package jobstore
+
+import (
+	"context"
+	"fmt"
+)
+
+const newestFirst = " ORDER BY created DESC, sequence DESC"
+
+// ByTag returns the job of a submission, complete. The error matches ErrNotFound
+// when there is none.
+func (s *Store) ByTag(ctx context.Context, tag string) (Job, error) {
+	job, err := queryJob(ctx, s.database, tag)
+	if err == nil {
+		err = addSubmission(ctx, s.database, &job)
+	}
+	if err != nil {
+		return Job{}, fmt.Errorf("looking up a job: %w", err)
+	}
+	return job, nil
+}
+
+// Find returns the jobs, complete and newest first, whose scheduler's id or short
+// id is id, in one target or, when target is empty, in all. A scheduler that was
+// reset gives its ids again: of the jobs with one id in one target only the
+// newest is returned, so that more than one result means an ambiguous id. The
+// error matches ErrNotFound when there is none.
+func (s *Store) Find(ctx context.Context, id, target string) ([]Job, error) {
+	// The conditions on empty ids let both indexes be used, and keep an empty
+	// id from meaning every submission without one.
+	condition := "WHERE ((id = ?1 AND id <> '') OR (short_id = ?1 AND short_id <> ''))"
+	arguments := []any{id}
+	if target != "" {
+		condition += " AND target = ?2"
+		arguments = append(arguments, target)
+	}
+	candidates, err := queryJobs(ctx, s.database, condition+newestFirst, arguments...)
+	if err != nil {
+		return nil, fmt.Errorf("looking up job %q: %w", id, err)
+	}
+	type identity struct{ target, id string }
+	seen := map[identity]bool{}
+	var jobs []Job
+	for _, job := range candidates {
+		key := identity{job.Target, job.ID}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if err := addSubmission(ctx, s.database, &job); err != nil {
+			return nil, fmt.Errorf("looking up job %q: %w", id, err)
+		}
+		jobs = append(jobs, job)
+	}
+	if len(jobs) == 0 {
+		if target != "" {
+			return nil, fmt.Errorf("looking up job %q of target %q: %w", id, target, ErrNotFound)
+		}
+		return nil, fmt.Errorf("looking up job %q: %w", id, ErrNotFound)
+	}
+	return jobs, nil
+}
+
+// List returns the jobs that a filter chooses, newest first, without Attributes,
+// Arguments and Script.
+func (s *Store) List(ctx context.Context, filter Filter) ([]Job, error) {
+	condition := "WHERE true"
+	var arguments []any
+	if !filter.All {
+		condition += " AND finished = 0"
+	}
+	if filter.Target != "" {
+		condition += " AND target = ?"
+		arguments = append(arguments, filter.Target)
+	}
+	limit := -1 // which is no limit
+	if filter.Limit > 0 {
+		limit = filter.Limit
+	}
+	jobs, err := queryJobs(ctx, s.database, condition+newestFirst+" LIMIT ?", append(arguments, limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("listing the jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+// Unresolved returns the submissions, complete and newest first, whose outcome is
+// not recorded, of one target or, when target is empty, of all. Those that are
+// Intended may be on their way in another process at this moment: Created tells
+// since when.
+func (s *Store) Unresolved(ctx context.Context, target string) ([]Job, error) {
+	condition := "WHERE finished = 0 AND phase IN (?, ?)"
+	arguments := []any{string(Intended), string(Unknown)}
+	if target != "" {
+		condition += " AND target = ?"
+		arguments = append(arguments, target)
+	}
+	jobs, err := queryJobs(ctx, s.database, condition+newestFirst, arguments...)
+	for i := range jobs {
+		if err == nil {
+			err = addSubmission(ctx, s.database, &jobs[i])
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the submissions without an outcome: %w", err)
+	}
+	return jobs, nil
+}

@@ -1,0 +1,208 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/state"
+)
+
+// timeLayout sorts as text like the times themselves. All are kept in UTC.
+const timeLayout = "2006-01-02T15:04:05.000000000Z"
+
+func storedTime(moment time.Time) string {
+	if moment.IsZero() {
+		return ""
+	}
+	return moment.UTC().Format(timeLayout)
+}
+
+func parseTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	moment, err := time.Parse(timeLayout, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return moment, nil
+}
+
+// jobColumns are the columns of the table jobs in the order of jobRow, without
+// the derived ones.
+var jobColumns = strings.Fields(`tag target definition connection id short_id name queue owner directory
+	phase interactive detail native reason exit_code signal nodes submitted started ended
+	created observed source evidence stale stale_reason missing missing_since missing_count
+	output_path error_path error`)
+
+// jobRow is a job in the form in which the database has it.
+type jobRow struct {
+	job                             Job
+	phase, detail                   string
+	exitCode, signal                sql.NullInt64
+	created, observed, missingSince string
+}
+
+// fields returns where each of jobColumns is, for both reading and writing.
+func (r *jobRow) fields() []any {
+	j := &r.job
+	return []any{
+		&j.Tag, &j.Target, &j.Definition, &j.Connection, &j.ID, &j.ShortID, &j.Name, &j.Queue, &j.Owner, &j.Directory,
+		&r.phase, &j.Interactive, &r.detail, &j.Native, &j.Reason, &r.exitCode, &r.signal, &j.Nodes, &j.Submitted, &j.Started, &j.Ended,
+		&r.created, &r.observed, &j.Source, &j.Evidence, &j.Stale, &j.StaleReason, &j.Missing, &r.missingSince, &j.MissingCount,
+		&j.OutputPath, &j.ErrorPath, &j.Error,
+	}
+}
+
+// values returns the job's values for jobColumns and then for finished.
+func (r *jobRow) values() []any {
+	j := &r.job
+	r.phase, r.detail = string(j.Phase), string(j.Detail)
+	r.exitCode, r.signal = storedInt(j.ExitCode), storedInt(j.Signal)
+	r.created, r.observed, r.missingSince = storedTime(j.Created), storedTime(j.Observed), storedTime(j.MissingSince)
+	values := r.fields()
+	for i, field := range values {
+		switch v := field.(type) {
+		case *string:
+			values[i] = *v
+		case *bool:
+			values[i] = *v
+		case *int:
+			values[i] = *v
+		case *sql.NullInt64:
+			values[i] = *v
+		}
+	}
+	return append(values, j.Detail.Ended() || j.Phase == Rejected)
+}
+
+// decode completes the job from what was read.
+func (r *jobRow) decode() (Job, error) {
+	j := r.job
+	j.Phase, j.Detail = Phase(r.phase), state.Detail(r.detail)
+	j.ExitCode, j.Signal = plainInt(r.exitCode), plainInt(r.signal)
+	for _, moment := range []struct {
+		text string
+		time *time.Time
+	}{{r.created, &j.Created}, {r.observed, &j.Observed}, {r.missingSince, &j.MissingSince}} {
+		parsed, err := parseTime(moment.text)
+		if err != nil {
+			return Job{}, fmt.Errorf("reading submission %s: %w", j.Tag, err)
+		}
+		*moment.time = parsed
+	}
+	return j, nil
+}
+
+func storedInt(number *int) sql.NullInt64 {
+	if number == nil {
+		return sql.NullInt64{}
+	}
+	return sql.NullInt64{Int64: int64(*number), Valid: true}
+}
+
+func plainInt(number sql.NullInt64) *int {
+	if !number.Valid {
+		return nil
+	}
+	plain := int(number.Int64)
+	return &plain
+}
+
+var (
+	selectJobs = "SELECT " + strings.Join(jobColumns, ", ") + " FROM jobs"
+	insertJob  = "INSERT INTO jobs (" + strings.Join(jobColumns, ", ") + ", finished) VALUES (" +
+		strings.Repeat("?, ", len(jobColumns)) + "?)"
+	updateJob = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
+)
+
+const insertSubmission = "INSERT INTO submissions (tag, attributes, arguments, script) VALUES (?, ?, ?, ?)"
+
+// queryer is a database or a transaction.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, arguments ...any) *sql.Row
+}
+
+// queryJobs returns the jobs that the rest of a query chooses, without their
+// submissions.
+func queryJobs(ctx context.Context, source queryer, rest string, arguments ...any) (jobs []Job, err error) {
+	rows, err := source.QueryContext(ctx, selectJobs+" "+rest, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var row jobRow
+		if err := rows.Scan(row.fields()...); err != nil {
+			return nil, err
+		}
+		job, err := row.decode()
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, rows.Err()
+}
+
+// queryJob returns the job of a tag, without its submission.
+func queryJob(ctx context.Context, source queryer, tag string) (Job, error) {
+	jobs, err := queryJobs(ctx, source, "WHERE tag = ?", tag)
+	if err != nil {
+		return Job{}, err
+	}
+	if len(jobs) == 0 {
+		return Job{}, fmt.Errorf("submission %q: %w", tag, ErrNotFound)
+	}
+	return jobs[0], nil
+}
+
+// addSubmission adds what the submission of a job was.
+func addSubmission(ctx context.Context, source queryer, job *Job) error {
+	var attributes, arguments string
+	row := source.QueryRowContext(ctx, "SELECT attributes, arguments, script FROM submissions WHERE tag = ?", job.Tag)
+	if err := row.Scan(&attributes, &arguments, &job.Script); err != nil {
+		return fmt.Errorf("reading the submission of %s: %w", job.Tag, err)
+	}
+	var err error
+	if job.Attributes, err = decodeAttributes(attributes); err != nil {
+		return fmt.Errorf("reading the submission of %s: %w", job.Tag, err)
+	}
+	if job.Arguments, err = decodeTexts(arguments); err != nil {
+		return fmt.Errorf("reading the submission of %s: %w", job.Tag, err)
+	}
+	return nil
+}
+
+// insert adds a job and its submission.
+func insert(ctx context.Context, transaction *sql.Tx, job Job) error {
+	attributes, err := encodeAttributes(job.Attributes)
+	if err != nil {
+		return err
+	}
+	arguments, err := encodeTexts(job.Arguments)
+	if err != nil {
+		return err
+	}
+	row := jobRow{job: job}
+	if _, err := transaction.ExecContext(ctx, insertJob, row.values()...); err != nil {
+		return err
+	}
+	_, err = transaction.ExecContext(ctx, insertSubmission, job.Tag, attributes, arguments, job.Script)
+	return err
+}
+
+// update replaces a job; its submission stays.
+func update(ctx context.Context, transaction *sql.Tx, job Job) error {
+	row := jobRow{job: job}
+	_, err := transaction.ExecContext(ctx, updateJob, append(row.values(), job.Tag)...)
+	return err
+}

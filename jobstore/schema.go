@@ -1,0 +1,158 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrNewerSchema is matched by the error of Open for a store that a later
+// version of the program made.
+var ErrNewerSchema = errors.New("the job store was made by a newer version of rmctl")
+
+// migrations lead from each version of the schema to the next; the first one
+// starts from an empty database. They are never edited once released, only
+// added to.
+var migrations = []string{
+	// The texts that are large and never change after the intent stand in a
+	// table of their own, so that listings and updates do not carry them along.
+	`CREATE TABLE jobs (
+		sequence      INTEGER PRIMARY KEY AUTOINCREMENT,
+		tag           TEXT NOT NULL UNIQUE,
+		target        TEXT NOT NULL,
+		definition    TEXT NOT NULL,
+		connection    TEXT NOT NULL,
+		id            TEXT NOT NULL,
+		short_id      TEXT NOT NULL,
+		name          TEXT NOT NULL,
+		queue         TEXT NOT NULL,
+		owner         TEXT NOT NULL,
+		directory     TEXT NOT NULL,
+		phase         TEXT NOT NULL,
+		interactive   INTEGER NOT NULL,
+		detail        TEXT NOT NULL,
+		native        TEXT NOT NULL,
+		reason        TEXT NOT NULL,
+		exit_code     INTEGER,
+		signal        INTEGER,
+		nodes         TEXT NOT NULL,
+		submitted     TEXT NOT NULL,
+		started       TEXT NOT NULL,
+		ended         TEXT NOT NULL,
+		created       TEXT NOT NULL,
+		observed      TEXT NOT NULL,
+		source        TEXT NOT NULL,
+		evidence      TEXT NOT NULL,
+		stale         INTEGER NOT NULL,
+		stale_reason  TEXT NOT NULL,
+		missing       INTEGER NOT NULL,
+		missing_since TEXT NOT NULL,
+		missing_count INTEGER NOT NULL,
+		output_path   TEXT NOT NULL,
+		error_path    TEXT NOT NULL,
+		error         TEXT NOT NULL,
+		finished      INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX jobs_by_id ON jobs (id) WHERE id <> '';
+	CREATE INDEX jobs_by_short_id ON jobs (short_id) WHERE short_id <> '';
+	CREATE INDEX jobs_by_age ON jobs (created, sequence);
+	CREATE INDEX jobs_unfinished ON jobs (created, sequence) WHERE finished = 0;
+	CREATE TABLE submissions (
+		tag        TEXT NOT NULL PRIMARY KEY,
+		attributes TEXT NOT NULL,
+		arguments  TEXT NOT NULL,
+		script     TEXT NOT NULL
+	) STRICT;
+	CREATE TABLE sessions (
+		target  TEXT NOT NULL PRIMARY KEY,
+		started TEXT NOT NULL,
+		state   TEXT NOT NULL,
+		data    BLOB NOT NULL
+	) STRICT;`,
+}
+
+// migrate brings the database to the newest schema.
+func (s *Store) migrate(ctx context.Context) error {
+	var version int
+	if err := s.database.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	if version == len(migrations) {
+		return nil
+	}
+	return s.write(ctx, durable, func(transaction *sql.Tx) error {
+		return upgrade(ctx, transaction)
+	})
+}
+
+// upgrade applies the migrations that are missing. It reads the version anew:
+// another process may have migrated in the meantime.
+func upgrade(ctx context.Context, transaction *sql.Tx) error {
+	var version int
+	if err := transaction.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("%w: its schema has version %d, this program knows %d", ErrNewerSchema, version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		if _, err := transaction.ExecContext(ctx, migrations[version]); err != nil {
+			return fmt.Errorf("upgrading its schema from version %d: %w", version, err)
+		}
+	}
+	_, err := transaction.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+	return err
+}
+
+// create makes an empty store under another name and links it into place, so
+// that of several processes that start at once each sees a complete one.
+func create(ctx context.Context, path string) error {
+	// SQLite gives its other files the permissions of this one, 0600.
+	draft, err := os.CreateTemp(filepath.Dir(path), ".create-*.db")
+	if err != nil {
+		return err
+	}
+	err = draft.Close()
+	if err == nil {
+		err = furnish(ctx, draft.Name())
+	}
+	if err == nil {
+		err = os.Link(draft.Name(), path)
+		if errors.Is(err, os.ErrExist) {
+			err = nil // another process was first
+		}
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if removal := os.Remove(draft.Name() + suffix); !errors.Is(removal, os.ErrNotExist) {
+			err = errors.Join(err, removal)
+		}
+	}
+	return err
+}
+
+// furnish makes a store of an empty file.
+func furnish(ctx context.Context, path string) error {
+	mode := "WAL"
+	onNetwork, err := isNetworkFileSystem(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	if onNetwork {
+		// The write-ahead log shares memory between processes, which those on
+		// other hosts of the cluster would not see.
+		mode = "DELETE"
+	}
+	store, err := connect(path)
+	if err != nil {
+		return err
+	}
+	// The mode is a property of the file: whoever opens it later uses it.
+	_, err = store.database.ExecContext(ctx, "PRAGMA journal_mode = "+mode)
+	if err == nil {
+		err = store.migrate(ctx)
+	}
+	return errors.Join(err, store.Close())
+}

@@ -1,0 +1,164 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// databaseName is the file of the store in its state directory.
+const databaseName = "jobs.db"
+
+// busyPatience is how long a process waits for another one that is writing.
+const busyPatience = 10 * time.Second
+
+// readers is how many queries of one process run at once.
+const readers = 4
+
+// A Store is an open record of jobs. Its methods may be called concurrently.
+type Store struct {
+	database *sql.DB
+	path     string
+	writer   chan struct{} // held by the one goroutine that writes
+}
+
+// Open opens the store in a state directory, and makes both where they are
+// missing. The directory is made accessible to its owner alone; one that
+// belongs to another user is refused. An error matching ErrNewerSchema tells
+// that a later version of the program made the store.
+func Open(ctx context.Context, directory string) (*Store, error) {
+	store, err := open(ctx, directory)
+	if err != nil {
+		return nil, fmt.Errorf("opening the job store in %q: %w", directory, err)
+	}
+	return store, nil
+}
+
+func open(ctx context.Context, directory string) (*Store, error) {
+	directory, err := filepath.Abs(directory)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return nil, err
+	}
+	if err := makePrivate(directory, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(directory, databaseName)
+	err = makePrivate(path, 0o600)
+	if errors.Is(err, os.ErrNotExist) {
+		err = create(ctx, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	store, err := connect(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.migrate(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// connect returns a store over a database file, which its first use opens.
+func connect(path string) (*Store, error) {
+	location := url.URL{
+		Scheme: "file",
+		Path:   path,
+		RawQuery: url.Values{
+			// A transaction that reads first and writes then would fail, not
+			// wait, when another process wrote in between.
+			"_txlock":       {"immediate"},
+			"_busy_timeout": {fmt.Sprint(busyPatience.Milliseconds())},
+		}.Encode(),
+	}
+	database, err := sql.Open("sqlite", location.String())
+	if err != nil {
+		return nil, err
+	}
+	database.SetMaxOpenConns(readers)
+	database.SetMaxIdleConns(readers)
+	return &Store{database: database, path: path, writer: make(chan struct{}, 1)}, nil
+}
+
+// makePrivate takes a file or directory away from everybody but its owner, who
+// must be this user.
+func makePrivate(path string, mode os.FileMode) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() != (mode&0o100 != 0) {
+		return fmt.Errorf("%q is not what it should be: its mode is %v", path, info.Mode())
+	}
+	status, known := info.Sys().(*syscall.Stat_t)
+	if known && int(status.Uid) != os.Geteuid() {
+		return fmt.Errorf("%q belongs to user id %d, not to this user (%d)", path, status.Uid, os.Geteuid())
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return os.Chmod(path, mode)
+	}
+	return nil
+}
+
+// Close closes the store.
+func (s *Store) Close() error {
+	if err := s.database.Close(); err != nil {
+		return fmt.Errorf("closing the job store %q: %w", s.path, err)
+	}
+	return nil
+}
+
+// durability says whether a transaction that was committed survives the loss of
+// power, or only that of the process.
+type durability string
+
+const (
+	durable   durability = "FULL"
+	processed durability = "NORMAL" // whatever is lost, the scheduler can be asked again
+)
+
+// write runs change in a transaction. One goroutine of this process writes at a
+// time; others wait for it here, where the context ends their wait at once.
+func (s *Store) write(ctx context.Context, lasting durability, change func(transaction *sql.Tx) error) error {
+	select {
+	case s.writer <- struct{}{}:
+		defer func() { <-s.writer }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	connection, err := s.database.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeOn(ctx, connection, lasting, change), connection.Close())
+}
+
+func writeOn(ctx context.Context, connection *sql.Conn, lasting durability, change func(transaction *sql.Tx) error) error {
+	if _, err := connection.ExecContext(ctx, "PRAGMA synchronous = "+string(lasting)); err != nil {
+		return err
+	}
+	transaction, err := connection.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := change(transaction); err != nil {
+		rollback := transaction.Rollback()
+		if errors.Is(rollback, sql.ErrTxDone) {
+			rollback = nil // the end of the context has rolled it back
+		}
+		return errors.Join(err, rollback)
+	}
+	return transaction.Commit()
+}

@@ -1,0 +1,150 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Intend records that a job is about to be submitted. Once it has returned
+// without an error, the record survives the loss of power. The tag must be new.
+// The job's phase becomes Intended, and its time of creation now unless given.
+func (s *Store) Intend(ctx context.Context, job Job) error {
+	if job.Tag == "" {
+		return errors.New("recording a submission: it has no tag")
+	}
+	job.Phase = Intended
+	prepare(&job)
+	err := s.write(ctx, durable, func(transaction *sql.Tx) error { return insert(ctx, transaction, job) })
+	if err != nil {
+		return fmt.Errorf("recording submission %s: %w", job.Tag, err)
+	}
+	return nil
+}
+
+// prepare completes a job that is to be inserted.
+func prepare(job *Job) {
+	if job.Created.IsZero() {
+		job.Created = time.Now()
+	}
+	job.Evidence, job.StaleReason, job.Error = bounded(job.Evidence), bounded(job.StaleReason), bounded(job.Error)
+}
+
+// Accept records that the scheduler took a submission and named it. Accepting it
+// again under the same id changes nothing; under another id it is a *PhaseError.
+// A submission that was rejected or in doubt is accepted too: an id proves that
+// the job exists.
+func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job, error) {
+	if accepted.ID == "" {
+		return Job{}, fmt.Errorf("accepting submission %s: the job has no id", tag)
+	}
+	if accepted.Observed.IsZero() {
+		accepted.Observed = time.Now()
+	}
+	return s.change(ctx, durable, "accept", tag, func(job *Job) (bool, error) {
+		if job.Phase == Submitted {
+			if job.ID == accepted.ID {
+				return false, nil
+			}
+			return false, phaseError(job, fmt.Sprintf("accept as %q", accepted.ID))
+		}
+		job.Phase, job.Error = Submitted, ""
+		job.ID, job.ShortID = accepted.ID, accepted.ShortID
+		job.observe(Observation{
+			Detail: accepted.Detail, Native: accepted.Native, Queue: accepted.Queue, Owner: accepted.Owner,
+			OutputPath: accepted.OutputPath, ErrorPath: accepted.ErrorPath,
+			Observed: accepted.Observed, Source: accepted.Source, Evidence: accepted.Evidence,
+		})
+		return true, nil
+	})
+}
+
+// Reject records that the scheduler did not take a submission. One that has a
+// job id is past that: a *PhaseError.
+func (s *Store) Reject(ctx context.Context, tag, reason string) error {
+	_, err := s.change(ctx, durable, "reject", tag, func(job *Job) (bool, error) {
+		if job.Phase == Submitted {
+			return false, phaseError(job, "reject")
+		}
+		job.Phase, job.Error = Rejected, bounded(reason)
+		return true, nil
+	})
+	return err
+}
+
+// Doubt records that nobody knows what became of a submission. Where that was
+// found out in the meantime it changes nothing.
+func (s *Store) Doubt(ctx context.Context, tag, reason string) error {
+	_, err := s.change(ctx, durable, "doubt", tag, func(job *Job) (bool, error) {
+		if job.Phase == Submitted || job.Phase == Rejected {
+			return false, nil
+		}
+		job.Phase, job.Error = Unknown, bounded(reason)
+		return true, nil
+	})
+	return err
+}
+
+func phaseError(job *Job, operation string) error {
+	return &PhaseError{Tag: job.Tag, ID: job.ID, Phase: job.Phase, Operation: operation}
+}
+
+// Adopt records a job that was not submitted through this store and returns it.
+// It must have a target and an id. If the newest job of that target and id is
+// recorded already, that one is returned unchanged. A tag and the time of
+// creation are given to it where it has none.
+func (s *Store) Adopt(ctx context.Context, job Job) (Job, error) {
+	if job.Target == "" || job.ID == "" {
+		return Job{}, fmt.Errorf("adopting job %q of target %q: both must be known", job.ID, job.Target)
+	}
+	if job.Tag == "" {
+		job.Tag = uuid.NewString()
+	}
+	job.Phase = Submitted
+	prepare(&job)
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		known, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? ORDER BY created DESC, sequence DESC LIMIT 1", job.ID, job.Target)
+		if err != nil {
+			return err
+		}
+		if len(known) == 0 {
+			return insert(ctx, transaction, job)
+		}
+		job = known[0]
+		return addSubmission(ctx, transaction, &job)
+	})
+	if err != nil {
+		return Job{}, fmt.Errorf("adopting job %q of target %q: %w", job.ID, job.Target, err)
+	}
+	return job, nil
+}
+
+// change applies decide to the job of a tag in one transaction and returns the
+// job after it, without its submission. Decide reports whether it changed
+// anything; operation names it in errors.
+func (s *Store) change(ctx context.Context, lasting durability, operation, tag string, decide func(job *Job) (bool, error)) (Job, error) {
+	var job Job
+	err := s.write(ctx, lasting, func(transaction *sql.Tx) error {
+		var err error
+		if job, err = queryJob(ctx, transaction, tag); err != nil {
+			return err
+		}
+		changed, err := decide(&job)
+		if err != nil || !changed {
+			return err
+		}
+		return update(ctx, transaction, job)
+	})
+	if err != nil {
+		var phase *PhaseError
+		if errors.As(err, &phase) {
+			return Job{}, err
+		}
+		return Job{}, fmt.Errorf("recording (%s) of submission %s: %w", operation, tag, err)
+	}
+	return job, nil
+}

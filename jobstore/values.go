@@ -1,0 +1,183 @@
+package jobstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Attribute values are kept as JSON that tells their types apart and loses no
+// byte, which plain JSON would where a text is not valid UTF-8: each value is an
+// object with one field that is named after its type, and a text that JSON
+// cannot hold stands in it as an array of byte values.
+
+// storedText is a text in JSON: a string, or the bytes where it is not valid UTF-8.
+type storedText string
+
+// MarshalJSON writes the text.
+func (t storedText) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return json.Marshal(string(t))
+	}
+	encoded := []byte{'['}
+	for i := range len(t) {
+		if i > 0 {
+			encoded = append(encoded, ',')
+		}
+		encoded = strconv.AppendUint(encoded, uint64(t[i]), 10)
+	}
+	return append(encoded, ']'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (t *storedText) UnmarshalJSON(encoded []byte) error {
+	if len(encoded) > 0 && encoded[0] == '[' {
+		// Not []byte, which JSON has as base64.
+		var values []uint16
+		if err := json.Unmarshal(encoded, &values); err != nil {
+			return err
+		}
+		text := make([]byte, len(values))
+		for i, value := range values {
+			if value > 0xff {
+				return fmt.Errorf("%d is not a byte", value)
+			}
+			text[i] = byte(value)
+		}
+		*t = storedText(text)
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal(encoded, &text); err != nil {
+		return err
+	}
+	*t = storedText(text)
+	return nil
+}
+
+// storedEntry is one entry of a map; JSON's own objects would merge keys that
+// differ in invalid bytes only.
+type storedEntry struct {
+	Key   storedText `json:"key"`
+	Value storedText `json:"value"`
+}
+
+// storedValue is an attribute's value. No field is set for nil.
+type storedValue struct {
+	Name    storedText     `json:"name"`
+	Text    *storedText    `json:"text,omitempty"`
+	Boolean *bool          `json:"boolean,omitempty"`
+	Integer *int           `json:"integer,omitempty"`
+	List    *[]storedText  `json:"list,omitempty"`
+	Map     *[]storedEntry `json:"map,omitempty"`
+}
+
+func encodeAttributes(attributes map[string]any) (string, error) {
+	stored := make([]storedValue, 0, len(attributes))
+	for name, value := range attributes {
+		entry := storedValue{Name: storedText(name)}
+		switch v := value.(type) {
+		case nil:
+		case string:
+			text := storedText(v)
+			entry.Text = &text
+		case bool:
+			entry.Boolean = &v
+		case int:
+			entry.Integer = &v
+		case []string:
+			list := storedTexts(v)
+			entry.List = &list
+		case map[string]string:
+			entries := make([]storedEntry, 0, len(v))
+			for key, text := range v {
+				entries = append(entries, storedEntry{storedText(key), storedText(text)})
+			}
+			entry.Map = &entries
+		default:
+			return "", fmt.Errorf("recording attribute %q: a value cannot be a %T", name, value)
+		}
+		stored = append(stored, entry)
+	}
+	encoded, err := json.Marshal(stored)
+	if err != nil {
+		return "", fmt.Errorf("recording the attributes: %w", err)
+	}
+	return string(encoded), nil
+}
+
+// errDamaged tells that the database holds what this package never writes.
+var errDamaged = errors.New("the record is damaged")
+
+func decodeAttributes(encoded string) (map[string]any, error) {
+	var stored []storedValue
+	if err := json.Unmarshal([]byte(encoded), &stored); err != nil {
+		return nil, fmt.Errorf("%w: attributes: %w", errDamaged, err)
+	}
+	if len(stored) == 0 {
+		return nil, nil
+	}
+	attributes := make(map[string]any, len(stored))
+	for _, entry := range stored {
+		attributes[string(entry.Name)] = entry.value()
+	}
+	return attributes, nil
+}
+
+func (v storedValue) value() any {
+	switch {
+	case v.Text != nil:
+		return string(*v.Text)
+	case v.Boolean != nil:
+		return *v.Boolean
+	case v.Integer != nil:
+		return *v.Integer
+	case v.List != nil:
+		return plainTexts(*v.List)
+	case v.Map != nil:
+		entries := make(map[string]string, len(*v.Map))
+		for _, entry := range *v.Map {
+			entries[string(entry.Key)] = string(entry.Value)
+		}
+		return entries
+	default:
+		return nil
+	}
+}
+
+func encodeTexts(texts []string) (string, error) {
+	encoded, err := json.Marshal(storedTexts(texts))
+	if err != nil {
+		return "", fmt.Errorf("recording the arguments: %w", err)
+	}
+	return string(encoded), nil
+}
+
+func decodeTexts(encoded string) ([]string, error) {
+	var stored []storedText
+	if err := json.Unmarshal([]byte(encoded), &stored); err != nil {
+		return nil, fmt.Errorf("%w: arguments: %w", errDamaged, err)
+	}
+	if len(stored) == 0 {
+		return nil, nil
+	}
+	return plainTexts(stored), nil
+}
+
+func storedTexts(texts []string) []storedText {
+	stored := make([]storedText, len(texts))
+	for i, text := range texts {
+		stored[i] = storedText(text)
+	}
+	return stored
+}
+
+func plainTexts(stored []storedText) []string {
+	texts := make([]string, len(stored))
+	for i, text := range stored {
+		texts[i] = string(text)
+	}
+	return texts
+}
