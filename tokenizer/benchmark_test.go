@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The streams are those of which BenchmarkX in docs/performance.md tells.
-
 // jobRecords is output like that of scontrol show job; one line in a hundred
 // tells a state.
 func jobRecords(size int) []byte {
