@@ -183,8 +183,8 @@ func manyAttributes(number int) string {
 // Text in many pieces must not be copied again for every piece.
 func TestMuchTextInPiecesIsReadOnce(t *testing.T) {
 	piece := "<b/>" + strings.Repeat("x", 70) + "<!---->"
-	root := read(t, "<a>"+strings.Repeat(piece, 150_000)+"</a>")
-	require.Len(t, root.Text, 150_000*70)
+	root := read(t, "<a>"+strings.Repeat(piece, 30_000)+"</a>")
+	require.Len(t, root.Text, 30_000*70)
 }
 
 func FuzzRead(f *testing.F) {

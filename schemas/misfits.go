@@ -27,12 +27,9 @@ type kept struct {
 // repaired reports what must change about the children and goes on into those
 // that are fine, or would be under another name.
 func (v *validation) repaired(m *misfits) {
+	m.setStrayExtensionsAside()
 	content := m.declaration.content
-	m.repairs = content.repair(m.symbols,
-		func(child, place int) bool {
-			return m.looksLike(m.symbols[child], content.states[place].element.symbol)
-		},
-		func(child int) bool { return !content.knows(m.symbols[child]) })
+	m.repairs = content.repair(m.symbols, m.looksLike)
 	for _, r := range m.repairs {
 		if r.operation == surplus {
 			continue
@@ -61,6 +58,28 @@ func (v *validation) repaired(m *misfits) {
 			m.surplus(r)
 		case missing:
 			m.missing(r, m.repairs[i+1:])
+		}
+	}
+}
+
+// setStrayExtensionsAside reports the extensions that have no place in the
+// parent: the wildcard would take them, and what is out of order because of them
+// would be reported instead.
+func (m *misfits) setStrayExtensionsAside() {
+	children, symbols := m.children, m.symbols
+	m.children, m.symbols = nil, nil
+	for i, child := range children {
+		declaration := m.set.elements[symbols[i]]
+		isExtension := child.Space == ExtensionNamespace
+		switch {
+		case isExtension && declaration == nil:
+			m.unknownExtension(child, symbols[i], m.declaration)
+		case isExtension && declaration.within != m.declaration.symbol:
+			m.misfit(child, symbols[i], m.declaration, "")
+			m.element(child, declaration)
+		default:
+			m.children = append(m.children, child)
+			m.symbols = append(m.symbols, symbols[i])
 		}
 	}
 }
@@ -148,16 +167,8 @@ func (m *misfits) surplus(r repair) {
 	if declaration == nil {
 		declaration = m.set.elements[symbol]
 	}
-	if declaration == nil {
-		m.unknownExtension(child, symbol, m.declaration)
-		return
-	}
-	if declaration.within != "" && declaration.within != m.declaration.symbol {
-		m.misfit(child, symbol, m.declaration, "")
-	} else {
-		code, reason := m.whySurplus(r.child)
-		m.report(child.Line, child.Column, code, "", "%s %s", quote(symbol), reason)
-	}
+	code, reason := m.whySurplus(r.child)
+	m.report(child.Line, child.Column, code, "", "%s %s", quote(symbol), reason)
 	m.element(child, declaration)
 }
 

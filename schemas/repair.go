@@ -39,10 +39,38 @@ type origin struct {
 	before    int16
 }
 
-// repair finds the cheapest repairs that make the children acceptable. similar
-// reports whether a child's name looks like a misspelling of a place's;
-// unknown, whether the model has no place for its name at all.
-func (a *automaton) repair(symbols []string, similar func(child, place int) bool, unknown func(child int) bool) []repair {
+// resemblance tells which names of a model a name may be a misspelling of.
+type resemblance struct {
+	unknown bool   // the model has no place for the name itself
+	similar []bool // by state
+}
+
+// maxResemblances bounds of how many different names resemblances are looked for
+// in one element: more are not reported either.
+const maxResemblances = MaxViolations
+
+// resemblances looks up every different name once. looksLike reports whether
+// the first name looks like a misspelling of the second.
+func (a *automaton) resemblances(symbols []string, looksLike func(symbol, meant string) bool) map[string]resemblance {
+	found := map[string]resemblance{}
+	for _, symbol := range symbols {
+		if _, done := found[symbol]; done || a.knows(symbol) {
+			continue
+		}
+		r := resemblance{unknown: true, similar: make([]bool, len(a.states))}
+		if len(found) < maxResemblances {
+			for place, s := range a.states {
+				r.similar[place] = s.element != nil && looksLike(symbol, s.element.symbol)
+			}
+		}
+		found[symbol] = r
+	}
+	return found
+}
+
+// repair finds the cheapest repairs that make the children acceptable.
+func (a *automaton) repair(symbols []string, looksLike func(symbol, meant string) bool) []repair {
+	resemblances := a.resemblances(symbols, looksLike)
 	cost := make([]int64, len(a.states))
 	for state := range cost {
 		cost[state] = unreachable
@@ -55,7 +83,7 @@ func (a *automaton) repair(symbols []string, similar func(child, place int) bool
 	for child, symbol := range symbols {
 		next := make([]int64, len(a.states))
 		column := newColumn(len(a.states))
-		isUnknown := unknown(child)
+		resembles := resemblances[symbol]
 		for state := range next {
 			next[state] = min(unreachable, cost[state]+costSurplus+int64(len(symbols)-child))
 			if cost[state] < unreachable {
@@ -74,14 +102,14 @@ func (a *automaton) repair(symbols []string, similar func(child, place int) bool
 			if place, ok := a.next(state, symbol); ok {
 				reach(place, state, cost[state], matched)
 			}
-			if !isUnknown {
+			if !resembles.unknown {
 				continue
 			}
 			for _, place := range a.states[state].follow {
 				if a.states[place].element == nil {
 					continue
 				}
-				if similar(child, place) {
+				if resembles.similar[place] {
 					reach(place, state, cost[state]+costRenamed, renamed)
 				} else {
 					reach(place, state, cost[state]+costReplaced, replaced)

@@ -77,7 +77,7 @@ func quote(text string) string {
 		text = text[:cut] + "…"
 	}
 	return `"` + strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return ' '
 		}
 		return r
