@@ -25,7 +25,7 @@ func (l *loader) checkSchema(root *schemas.Element) {
 // checkExpression compiles an expression unless references in it, which are
 // known only when it is used, keep it from being complete.
 func (l *loader) checkExpression(x *Expression) {
-	if strings.Contains(x.Text, "${ptp_rm:") || strings.Contains(x.Text, attribute.JobPlaceholder) {
+	if !l.check || strings.Contains(x.Text, "${ptp_rm:") || strings.Contains(x.Text, attribute.JobPlaceholder) {
 		return
 	}
 	_, err := javaregex.Compile(x.Text, x.Flags)

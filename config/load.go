@@ -16,7 +16,19 @@ const RootElement = "resource-manager-builder"
 // reported; when there are errors among them the definition must not be used,
 // and it is nil when the document could not be read at all.
 func Load(file string, source []byte) (*Definition, Diagnostics) {
-	l := &loader{file: file}
+	return load(&loader{file: file, check: true}, source)
+}
+
+// Read reads a definition that was checked before, such as a shipped one,
+// without the time that checks take. The error tells that the document is not
+// well-formed or has another root element.
+func Read(file string, source []byte) (*Definition, error) {
+	definition, problems := load(&loader{file: file}, source)
+	return definition, problems.Err()
+}
+
+func load(l *loader, source []byte) (*Definition, Diagnostics) {
+	file := l.file
 	root, err := schemas.Read(source)
 	if err != nil {
 		return nil, Diagnostics{l.documentProblem(err)}
@@ -26,15 +38,20 @@ func Load(file string, source []byte) (*Definition, Diagnostics) {
 			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", RootElement))
 		return nil, l.problems
 	}
-	l.checkSchema(root)
+	if l.check {
+		l.checkSchema(root)
+	}
 	definition := l.definition(element{root, l})
 	definition.source = source
-	l.checkDefinition(definition)
+	if l.check {
+		l.checkDefinition(definition)
+	}
 	return definition, l.problems.sorted()
 }
 
 type loader struct {
 	file     string
+	check    bool
 	problems Diagnostics
 }
 

@@ -194,8 +194,8 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 	return nameOrFile, source, nil
 }
 
-// LoadDefinition loads a shipped definition or a file. Problems of the
-// definition are returned beside it; err tells that there was nothing to read.
+// LoadDefinition loads and checks a shipped definition or a file. Problems of
+// the definition are returned beside it; err tells that there was nothing to read.
 func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
 	file, source, err := ReadDefinition(nameOrFile)
 	if err != nil {
@@ -203,4 +203,20 @@ func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, 
 	}
 	definition, problems := config.Load(file, source)
 	return definition, problems, nil
+}
+
+// UsableDefinition returns a definition to work by. A shipped one is not
+// checked again: the tests of this project have done that. Errors of a file are
+// a *config.InvalidError; its warnings are returned.
+func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
+	file, source, err := ReadDefinition(nameOrFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, isShipped := rms.Source(nameOrFile); isShipped && !isFile(nameOrFile) {
+		definition, err := config.Read(file, source)
+		return definition, nil, err
+	}
+	definition, problems := config.Load(file, source)
+	return definition, problems, problems.Err()
 }

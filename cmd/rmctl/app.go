@@ -138,12 +138,13 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 
 // definition loads a definition that must be usable; its warnings are shown with -v.
 func (a *app) definition(nameOrFile string) (*config.Definition, error) {
-	definition, problems, err := control.LoadDefinition(nameOrFile)
-	if err != nil {
-		return nil, err
-	}
-	if err := problems.Err(); err != nil {
+	definition, problems, err := control.UsableDefinition(nameOrFile)
+	var invalid *config.InvalidError
+	if errors.As(err, &invalid) {
 		return nil, fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, nameOrFile)
+	}
+	if err != nil {
+		return nil, &usageError{err}
 	}
 	if a.verbose > 0 {
 		for _, problem := range problems {
