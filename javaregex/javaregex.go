@@ -1,7 +1,20 @@
 // Package javaregex gives regular expressions the meaning that
-// java.util.regex gives them, over Go's linear-time engine where that can be
-// done with the same result and over a backtracking one, bounded in time, where
-// it cannot.
+// java.util.regex of Java 17 gives them, over Go's linear-time engine where
+// that can be done with the same result and over a backtracking one, bounded in
+// time, where it cannot. Texts are bytes; each byte that is not part of valid
+// UTF-8 counts as one character, U+FFFD.
+//
+// CANON_EQ, \X, \b{g} and \N{…} are refused. Known differences that remain,
+// all of them in corners that are easily avoided:
+//   - Java keeps what a group found on a way that it gave up later, if the group
+//     is in a lookaround, an atomic group or a loop of fixed length.
+//   - Java ends a counted loop such as (a*?){2} after a round that matched nothing.
+//   - Java matches the inside of a lookbehind forwards, which shows in
+//     possessive quantifiers and groups there, and miscounts lengths with * or +.
+//   - Java splits between the two UTF-16 halves of a character.
+//   - A reference such as \1 under CASE_INSENSITIVE without UNICODE_CASE also
+//     ignores the case of letters beyond ASCII.
+//   - Properties follow the Unicode version of the Go library.
 package javaregex
 
 import (
@@ -83,13 +96,15 @@ func (r *Regexp) EngineReason() string { return r.whole.reason }
 
 // Match reports whether the expression matches all of text. The result holds
 // the start and end of group 0 and of each capturing group, -1 for one that
-// took no part; it is appended to dst[:0]. The error is not nil only when the
-// match could not be decided in time.
+// took no part; it is appended to dst[:0] and empty where there is no match.
+// An error means that the match could not be decided: it took more than a
+// second, ErrTimeout, or the expression is too large for the engine that
+// a text beyond ASCII needs.
 func (r *Regexp) Match(dst []int, text []byte) ([]int, bool, error) {
 	return r.whole.match(dst, text)
 }
 
-// MatchString is like Match without groups.
+// MatchString is like Match without positions.
 func (r *Regexp) MatchString(text string) (bool, error) { return r.whole.matchString(text) }
 
 // Find searches text from offset, in bytes, for the first match of the

@@ -190,19 +190,33 @@ func TestCountsThatTheLinearEngineCannotTakeStillWork(t *testing.T) {
 	require.Equal(t, "regexp2", compiled.Engine())
 }
 
-func TestRequiredLiteralIsInEveryMatch(t *testing.T) {
-	for expression, literal := range map[string]string{
-		`^[\s]*JobState=([\w]+)[\s]+Reason=(.*)`: "JobState=",
-		`(ab)c+d`:                                "ab",
-		`a|b`:                                    "",
-		`(?:ab|cd)ef`:                            "ef",
-		`(?i)abc1`:                               "1",
-		`(?:xyz)*ab`:                             "ab",
-		`(?:xyz)+ab`:                             "xyz",
-		`a\bb$`:                                  "ab",
-		`(?!abc)d`:                               "d",
-		`é\x{FFFD}`:                              "é",
+func TestRequiredLiteralsAreInEveryMatch(t *testing.T) {
+	for expression, literals := range map[string][]string{
+		`^[\s]*JobState=([\w]+)[\s]+Reason=(.*)`: {"JobState=", "Reason="},
+		`(ab)c+d`:                                {"ab"},
+		`a|b`:                                    nil,
+		`(?:ab|cd)ef`:                            {"ef"},
+		`(?i)abc1`:                               {"1"},
+		`(?:xyz)*ab`:                             {"ab"},
+		`(?:xyz)+ab`:                             {"xyz", "ab"},
+		`a\bb$`:                                  {"ab"},
+		`(?!abc)d`:                               {"d"},
+		`é\x{FFFD}`:                              {"é"},
+		`a.b.c`:                                  {"a", "b", "c"},
+		`aa.bb.cc.dd.ee`:                         {"aa", "bb", "cc", "dd"},
 	} {
-		require.Equal(t, literal, requiredLiteral(mustCompile(t, expression, 0).parsed.root), expression)
+		var found []string
+		for _, literal := range findRequiredLiterals(mustCompile(t, expression, 0).parsed.root) {
+			found = append(found, string(literal))
+		}
+		require.Equal(t, literals, found, expression)
+	}
+}
+
+func TestRequiredLiteralsMustStandInOrder(t *testing.T) {
+	required := requiredLiterals{[]byte("aba"), []byte("ab")}
+	for text, wanted := range map[string]bool{"abaab": true, "xabayabz": true, "abab": false, "ababab": true, "ab aba": false, "": false} {
+		require.Equal(t, wanted, required.in([]byte(text)), text)
+		require.Equal(t, wanted, required.inString(text), text)
 	}
 }

@@ -1,35 +1,76 @@
 package javaregex
 
-import "strings"
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
-// requiredLiteral returns the longest text, as far as it is easily seen, that
-// is in every match.
-func requiredLiteral(root node) string {
+// requiredLiterals are texts that are in every match, one behind the other.
+// Looking for them is much cheaper than running an engine, and most lines
+// have none of them.
+type requiredLiterals [][]byte
+
+// maxRequiredLiterals bounds the effort; the first ones decide as a rule.
+const maxRequiredLiterals = 4
+
+// findRequiredLiterals returns the literals that are easily seen. Single
+// characters tell little and are left out beside longer ones.
+func findRequiredLiterals(root node) requiredLiterals {
 	var search literalSearch
 	search.visit(root)
 	search.end()
-	return search.longest
+	isShort := func(literal []byte) bool { return utf8.RuneCount(literal) < 2 }
+	if found := search.found; slices.ContainsFunc(found, func(literal []byte) bool { return !isShort(literal) }) {
+		search.found = slices.DeleteFunc(found, isShort)
+	}
+	return search.found[:min(len(search.found), maxRequiredLiterals)]
+}
+
+// in reports whether the text has all literals in their order.
+func (l requiredLiterals) in(text []byte) bool {
+	for _, literal := range l {
+		at := bytes.Index(text, literal)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(literal):]
+	}
+	return true
+}
+
+// inString is like in.
+func (l requiredLiterals) inString(text string) bool {
+	for _, literal := range l {
+		_, after, found := strings.Cut(text, string(literal))
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
 }
 
 type literalSearch struct {
-	run     strings.Builder // literal that ends where the search is
-	longest string
+	run   []byte // literal that ends where the search is
+	found requiredLiterals
 }
 
 // end closes the run: what follows does not directly follow it in every match.
 func (s *literalSearch) end() {
-	if s.run.Len() > len(s.longest) {
-		s.longest = s.run.String()
+	if len(s.run) > 0 {
+		s.found = append(s.found, s.run)
 	}
-	s.run.Reset()
+	s.run = nil
 }
 
 func (s *literalSearch) visit(part node) {
 	switch part := part.(type) {
 	case one:
 		// The replacement character also matches bytes that are not UTF-8.
-		if r, single := part.set.only(); single && r != '\uFFFD' {
-			s.run.WriteRune(r)
+		if r, single := part.set.only(); single && r != utf8.RuneError {
+			s.run = utf8.AppendRune(s.run, r)
 			return
 		}
 		s.end()
@@ -42,10 +83,6 @@ func (s *literalSearch) visit(part node) {
 	case assertion, look:
 		// They match nothing, so what is around them stays together.
 	case repeat:
-		if part.min == 1 && part.max == 1 {
-			s.visit(part.body)
-			return
-		}
 		s.end()
 		if part.min > 0 {
 			s.visit(part.body)

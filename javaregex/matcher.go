@@ -1,11 +1,9 @@
 package javaregex
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -34,8 +32,7 @@ type matcher struct {
 	pastPrevious func() (*regexp2.Regexp, error)
 	reason       string // why the linear engine is not used
 
-	// required is in every text that matches.
-	required []byte
+	required requiredLiterals
 	// continued finds what linear finds, after one rune that it skips and
 	// that anchors and word edges see.
 	continued func() (*regexp.Regexp, error)
@@ -43,7 +40,7 @@ type matcher struct {
 
 func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 	m := &matcher{source: source, groups: parsed.groups, whole: whole}
-	m.required = []byte(requiredLiteral(parsed.root))
+	m.required = findRequiredLiterals(parsed.root)
 	text, err := emit(parsed, linear, whole)
 	var mustBacktrack *backtrackError
 	switch {
@@ -66,6 +63,7 @@ func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 		m.pastPrevious = compileBacktracking(parsed, whole, `(?!\G)`)
 	}
 	if m.linear == nil {
+		// An expression that neither engine takes is refused at once.
 		if _, err := m.backtracking(); err != nil {
 			return nil, err
 		}
@@ -105,7 +103,7 @@ func isASCII(text []byte) bool {
 }
 
 func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
-	if !bytes.Contains(text, m.required) {
+	if !m.required.in(text) {
 		return dst[:0], false, nil
 	}
 	if !m.usesLinear(text) {
@@ -123,7 +121,7 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 }
 
 func (m *matcher) matchString(text string) (bool, error) {
-	if !strings.Contains(text, string(m.required)) {
+	if !m.required.inString(text) {
 		return false, nil
 	}
 	if m.linear != nil && !m.asciiOnly {
@@ -143,7 +141,7 @@ func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bo
 		_, width := utf8.DecodeRune(text[offset:])
 		offset += width
 	}
-	if !bytes.Contains(text[offset:], m.required) {
+	if !m.required.in(text[offset:]) {
 		return dst[:0], false, nil
 	}
 	if !m.usesLinear(text) {
@@ -229,7 +227,8 @@ func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past boo
 	}
 	found, err := engine.FindRunesMatchStartingAt(buffer.runes, start)
 	if err != nil {
-		// The engine's own message holds the whole text.
+		// Nothing but the time can make a match fail, and the engine's own
+		// message holds the whole text.
 		return dst, false, fmt.Errorf("matching %s: %w (%s)", shortened(m.source), ErrTimeout, matchTimeout)
 	}
 	if found == nil {

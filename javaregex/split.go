@@ -3,7 +3,7 @@ package javaregex
 // Split splits text at the matches of the expression as Java's Pattern.split
 // does: an empty match at the start gives no piece, trailing empty pieces are
 // left out, a text without a match is one piece. The pieces share text's memory.
-// The error is not nil only when a match could not be decided in time.
+// Errors are those of Match.
 func (r *Regexp) Split(text []byte) ([][]byte, error) {
 	var pieces [][]byte
 	var positions []int
