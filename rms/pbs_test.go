@@ -199,13 +199,93 @@ func cuts(record []byte) []int {
 	return ends
 }
 
-// Whatever job's record is read after another's, nothing of the other shows.
+// Whatever record is read after another, nothing of the other decides.
 func TestPBSKeepsRecordsApart(t *testing.T) {
 	definition := pbsDefinition(t)
-	succeeded := pbsFile(t, filepath.Join(pbsCases, "finished-ok"), "stdout")
-	neverRan := pbsFile(t, filepath.Join(pbsCases, "finished-never-ran"), "stdout")
-	got := runPBS(t, definition, "fallback:qstat-finished", "4002.pbs01", &pbsAnswer{stdout: slices.Concat(succeeded, neverRan)})
-	require.Equal(t, "FAILED", got.State)
+	record := func(name string) []byte { return pbsFile(t, filepath.Join(pbsCases, name), "stdout") }
+	without := func(line, name string) []byte {
+		return regexp.MustCompile(`(?m)^    `+line+` = .*\n`).ReplaceAll(record(name), nil)
+	}
+	for _, test := range []struct {
+		behaviour     string
+		first, second []byte
+		state         string
+	}{
+		{"exit status", record("finished-ok"), record("finished-never-ran"), "FAILED"},
+		{"substate", record("finished-deleted-in-queue"), without("substate", "finished-ok"), "COMPLETED"},
+		{"exceeded limit", record("made-over-walltime-by-term"), record("made-deleted-without-substate"), "CANCELED"},
+		{"hold", record("status-held-by-user"), record("made-held-no-types"), "SYSTEM_ON_HOLD"},
+		{"letter of the state", record("finished-ok"), without("job_state", "finished-ok"), ""},
+		{"end of the record", record("finished-ok"), record("made-cut-before-exit-status"), ""},
+	} {
+		for _, selector := range []string{"get-job-status", "fallback:qstat-finished"} {
+			got := runPBS(t, definition, selector, "1.pbs01", &pbsAnswer{stdout: slices.Concat(test.first, test.second)})
+			require.Equal(t, test.state, got.State, test.behaviour)
+		}
+	}
+	signalled := slices.Concat(record("finished-by-signal"), record("finished-ok"))
+	got := runPBS(t, definition, "get-job-status", "1.pbs01", &pbsAnswer{stdout: signalled})
+	require.Empty(t, got.Facts["job.signal"])
+
+	for _, test := range []struct {
+		behaviour     string
+		first, second []byte
+		state         string
+	}{
+		{"substate", record("folded-finished-deleted"), without("substate", "folded-finished-ok"), ""},
+		{"start", record("folded-finished-ok"), record("folded-finished-never-ran"), "FAILED"},
+		{"hold", record("folded-held"), without("Hold_Types", "folded-held"), "SYSTEM_ON_HOLD"},
+		{"letter of the state", record("folded-held"), without("job_state", "folded-suspended"), ""},
+	} {
+		untilVariables := test.first[:bytes.Index(test.first, []byte("    Variable_List"))]
+		got := runPBS(t, definition, "fallback:qstat-folded", "1.pbs01", &pbsAnswer{stdout: slices.Concat(untilVariables, test.second)})
+		require.Equal(t, test.state, got.State, test.behaviour)
+	}
+}
+
+// What PBS says of a job that has not ended means the same from every client.
+func TestPBSReadsFoldedRecordsLikeUnfoldedOnes(t *testing.T) {
+	definition := pbsDefinition(t)
+	folders, err := filepath.Glob(filepath.Join(pbsCases, "*"))
+	require.NoError(t, err)
+	for _, folder := range folders {
+		expected := expectedPBS(t, folder)
+		if native := expected.Facts["job.native"]; native == "" || strings.Contains("FX", native) {
+			continue
+		}
+		answer := &pbsAnswer{stdout: pbsFile(t, folder, "stdout")}
+		got := runPBS(t, definition, "fallback:qstat-folded", pbsLine(t, folder, "job"), answer)
+		require.Equal(t, expected.State, got.State, folder)
+	}
+}
+
+// The format cannot share a parser between commands: the copies must not drift apart.
+func TestPBSFallbacksReadLikeWhatTheyStandInFor(t *testing.T) {
+	source, _ := rms.Source("pbs")
+	_, status, _ := strings.Cut(string(source), "<get-job-status")
+	status, _, _ = strings.Cut(status, "</get-job-status>")
+	var parsers []string
+	for _, parser := range regexp.MustCompile(`(?s)<stdout-parser.*?</stdout-parser>`).FindAllString(status, -1) {
+		parser = regexp.MustCompile(`<else><throw [^>]*/></else>`).ReplaceAllString(parser, "")
+		parsers = append(parsers, strings.Join(strings.Fields(parser), " "))
+	}
+	require.Len(t, parsers, 4)
+	require.Equal(t, parsers[0], parsers[1])
+	require.Equal(t, parsers[2], parsers[3])
+}
+
+func TestPBSTellsTheSignalThatEndedAJob(t *testing.T) {
+	definition := pbsDefinition(t)
+	record := pbsFile(t, filepath.Join(pbsCases, "finished-by-signal"), "stdout")
+	for _, signal := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 31} {
+		for _, base := range []int{128, 256} { // of the script, of the whole job
+			status := strconv.Itoa(base + signal)
+			stdout := bytes.Replace(record, []byte("Exit_status = 137\n"), []byte("Exit_status = "+status+"\n"), 1)
+			got := runPBS(t, definition, "fallback:qstat-finished", "38.pbs01", &pbsAnswer{stdout: stdout})
+			require.Equal(t, strconv.Itoa(signal), got.Facts["job.signal"], status)
+			require.Equal(t, status, got.Facts["job.exitCode"])
+		}
+	}
 }
 
 // PBS stops reading directives at the first command of a script.
