@@ -80,10 +80,10 @@ func (c *Controller) assign(env *attribute.Environment, values []Assignment, sta
 func (c *Controller) assignOne(env *attribute.Environment, value Assignment, again bool, stat attribute.Stat) error {
 	a := env.Lookup(value.Name)
 	switch {
-	case a == nil:
-		return &ValueError{value.Name, fmt.Sprintf("definition %q has no such attribute", c.definition.Name), c.similar(env, value.Name)}
 	case isEngineAttribute(value.Name):
 		return &ValueError{value.Name, "it is set by rmctl itself", ""}
+	case a == nil:
+		return &ValueError{value.Name, fmt.Sprintf("definition %q has no such attribute", c.definition.Name), c.similar(env, value.Name)}
 	case a.ReadOnly():
 		return &ValueError{value.Name, "it is read-only", ""}
 	}

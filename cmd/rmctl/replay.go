@@ -67,7 +67,7 @@ type replayResult struct {
 	} `json:"status"`
 	Attributes json.RawMessage `json:"attributes"`
 	Discovered json.RawMessage `json:"discovered"`
-	Statistics *replayCounts   `json:"statistics,omitempty"`
+	Statistics *replayCounts   `json:"statistics,omitempty"` // with -v
 }
 
 type replayCounts struct {
@@ -234,8 +234,9 @@ func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, j
 	run, err := options.Compile(parser, env, job)
 	if err == nil {
 		err = run.Run(input)
-		stats := run.Stats()
-		result.Statistics = &replayCounts{stats.Bytes, stats.Segments, stats.Matched, stats.Unmatched}
+		if stats := run.Stats(); a.verbose > 0 {
+			result.Statistics = &replayCounts{stats.Bytes, stats.Segments, stats.Matched, stats.Unmatched}
+		}
 	}
 	if err != nil {
 		result.Status.State, result.Status.Message = "ERROR", err.Error()
