@@ -92,8 +92,10 @@ func (m machine) endEverything(t *testing.T) {
 	require.NoError(t, err)
 	for _, job := range jobs {
 		id := filepath.Base(job)
-		m.run(nil, "cancel", id)
-		m.awaitEnd(t, id)
+		if _, err := os.Stat(filepath.Join(job, "ended")); err != nil {
+			m.run(nil, "cancel", id)
+			m.awaitEnd(t, id)
+		}
 	}
 }
 
