@@ -10,11 +10,13 @@ import (
 const longestCompared = 40
 
 // nearest returns the candidate that a word is most likely a misspelling of,
-// empty if none looks like it.
+// empty if none looks like it. Of several as near it is the first by the
+// alphabet, so that the order of the candidates does not matter.
 func nearest(word string, candidates []string) string {
 	best, bestDistance := "", longestCompared
 	for _, candidate := range candidates {
-		if distance, similar := distanceIfSimilar(word, candidate); similar && distance < bestDistance {
+		distance, similar := distanceIfSimilar(word, candidate)
+		if similar && (distance < bestDistance || distance == bestDistance && candidate < best) {
 			best, bestDistance = candidate, distance
 		}
 	}
