@@ -84,15 +84,16 @@ func (r *Regexp) Groups() int { return r.parsed.groups }
 // Engine names the engine that runs whole matches of the expression: "regexp",
 // in time linear in the text, or "regexp2", backtracking.
 func (r *Regexp) Engine() string {
-	if r.whole.linear != nil {
-		return "regexp"
-	}
-	return "regexp2"
+	name, _ := r.whole.engine()
+	return name
 }
 
 // EngineReason tells which construct made regexp2 necessary; it is empty
 // where Engine is "regexp".
-func (r *Regexp) EngineReason() string { return r.whole.reason }
+func (r *Regexp) EngineReason() string {
+	_, reason := r.whole.engine()
+	return reason
+}
 
 // Match reports whether the expression matches all of text. The result holds
 // the start and end of group 0 and of each capturing group, -1 for one that

@@ -21,7 +21,10 @@ type matcher struct {
 	groups int
 	whole  bool
 
-	linear *regexp.Regexp
+	// linear is the expression for the linear engine, nil where that cannot be
+	// right. It is compiled when a text has come past the required literals:
+	// most expressions of a definition never see one that does.
+	linear func() *regexp.Regexp
 	// asciiOnly: the linear engine is right on ASCII text only.
 	asciiOnly bool
 	// backtracking is compiled when a text needs it, for the linear engine
@@ -30,7 +33,7 @@ type matcher struct {
 	// pastPrevious finds what backtracking finds, but not at the offset
 	// itself; nil where the expression has no \G.
 	pastPrevious func() (*regexp2.Regexp, error)
-	reason       string // why the linear engine is not used
+	reason       string // why the linear engine cannot be right
 
 	required requiredLiterals
 	// continued finds what linear finds, after one rune that it skips and
@@ -50,10 +53,14 @@ func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 		return nil, err
 	default:
 		m.asciiOnly = text.asciiOnly
-		if m.linear, err = regexp.Compile(text.out.String()); err != nil {
-			m.reason = "too large for the linear engine"
-		}
 		expression := text.out.String()
+		m.linear = sync.OnceValue(func() *regexp.Regexp {
+			compiled, err := regexp.Compile(expression)
+			if err != nil {
+				return nil // too large; the backtracking engine takes it
+			}
+			return compiled
+		})
 		m.continued = sync.OnceValues(func() (*regexp.Regexp, error) {
 			return regexp.Compile(`\A(?s:.)(?s:.*?)(` + expression + `)`)
 		})
@@ -88,9 +95,24 @@ func compileBacktracking(parsed program, whole bool, prefix string) func() (*reg
 	})
 }
 
-// usesLinear tells which engine decides a text.
-func (m *matcher) usesLinear(text []byte) bool {
-	return m.linear != nil && (!m.asciiOnly || isASCII(text))
+// linearFor returns the linear engine if it decides a text, else nil.
+func (m *matcher) linearFor(text []byte) *regexp.Regexp {
+	if m.linear == nil || m.asciiOnly && !isASCII(text) {
+		return nil
+	}
+	return m.linear()
+}
+
+// engine names the engine that decides texts for which either would do, and
+// why, if that is the backtracking one.
+func (m *matcher) engine() (name, reason string) {
+	switch {
+	case m.linear == nil:
+		return "regexp2", m.reason
+	case m.linear() == nil:
+		return "regexp2", "too large for the linear engine"
+	}
+	return "regexp", ""
 }
 
 func isASCII(text []byte) bool {
@@ -106,17 +128,18 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 	if !m.required.in(text) {
 		return dst[:0], false, nil
 	}
-	if !m.usesLinear(text) {
+	linear := m.linearFor(text)
+	if linear == nil {
 		return m.backtrack(dst, text, 0, false)
 	}
 	if m.groups == 0 {
 		// Without groups the engine need not make a result.
-		if !m.linear.Match(text) {
+		if !linear.Match(text) {
 			return dst[:0], false, nil
 		}
 		return append(dst[:0], 0, len(text)), true, nil
 	}
-	found := m.linear.FindSubmatchIndex(text)
+	found := linear.FindSubmatchIndex(text)
 	return append(dst[:0], found...), found != nil, nil
 }
 
@@ -125,7 +148,9 @@ func (m *matcher) matchString(text string) (bool, error) {
 		return false, nil
 	}
 	if m.linear != nil && !m.asciiOnly {
-		return m.linear.MatchString(text), nil
+		if linear := m.linear(); linear != nil {
+			return linear.MatchString(text), nil
+		}
 	}
 	_, matched, err := m.match(nil, []byte(text))
 	return matched, err
@@ -144,11 +169,12 @@ func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bo
 	if !m.required.in(text[offset:]) {
 		return dst[:0], false, nil
 	}
-	if !m.usesLinear(text) {
+	linear := m.linearFor(text)
+	if linear == nil {
 		return m.backtrack(dst, text, offset, past)
 	}
 	if offset == 0 {
-		found := m.linear.FindSubmatchIndex(text)
+		found := linear.FindSubmatchIndex(text)
 		return append(dst[:0], found...), found != nil, nil
 	}
 	_, width := utf8.DecodeLastRune(text[:offset])
