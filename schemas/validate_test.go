@@ -126,10 +126,10 @@ func TestNamesFromTheDocumentAreCutInMessages(t *testing.T) {
 
 func TestReportsAreBounded(t *testing.T) {
 	for name, document := range map[string]string{
-		"unknown":    "<resource-manager-builder><control-data>" + strings.Repeat("<wibble/>", 30_000) + "</control-data></resource-manager-builder>",
-		"misspelled": "<resource-manager-builder><control-data>" + strings.Repeat("<atribute/>", 30_000) + "</control-data></resource-manager-builder>",
-		"repeated":   "<resource-manager-builder><control-data>" + strings.Repeat("<script><line/></script>", 15_000) + "</control-data></resource-manager-builder>",
-		"misplaced": "<resource-manager-builder><control-data><launch-tab/>" + strings.Repeat("<attribute name='a'/><script><line/></script>", 15_000) +
+		"unknown":    "<resource-manager-builder><control-data>" + strings.Repeat("<wibble/>", 8_000) + "</control-data></resource-manager-builder>",
+		"misspelled": "<resource-manager-builder><control-data>" + strings.Repeat("<atribute/>", 8_000) + "</control-data></resource-manager-builder>",
+		"repeated":   "<resource-manager-builder><control-data>" + strings.Repeat("<script><line/></script>", 4_000) + "</control-data></resource-manager-builder>",
+		"misplaced": "<resource-manager-builder><control-data><launch-tab/>" + strings.Repeat("<attribute name='a'/><script><line/></script>", 4_000) +
 			"</control-data></resource-manager-builder>",
 	} {
 		t.Run(name, func(t *testing.T) {
