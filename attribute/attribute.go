@@ -6,6 +6,7 @@ package attribute
 
 import (
 	"fmt"
+	"reflect"
 	"maps"
 	"strings"
 )
@@ -33,6 +34,12 @@ func (a *Attribute) Clone() *Attribute {
 	}
 	copied.unsetKeys = maps.Clone(a.unsetKeys)
 	return &copied
+}
+
+// Equal reports whether all fields of two attributes are the same; validators
+// are not compared.
+func (a *Attribute) Equal(other *Attribute) bool {
+	return reflect.DeepEqual(a.fields, other.fields)
 }
 
 // Name returns the name, empty while none is set.

@@ -85,14 +85,10 @@ func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) 
 	return c.restored(kept), nil
 }
 
-// restored puts what a session found into a new environment. What is known of
-// the place, and what checks values, is not kept but taken anew.
+// restored puts what a session found into a new environment.
 func (c *Controller) restored(kept *attribute.Environment) *attribute.Environment {
 	env := c.newEnvironment()
 	for _, key := range kept.Variables() {
-		if isEngineAttribute(key) {
-			continue
-		}
 		found := kept.Variable(key)
 		if defined := env.Variable(key); defined != nil {
 			found.SetValidator(defined.Validator())
@@ -129,8 +125,19 @@ func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, 
 	return env, c.keepSession(ctx, env)
 }
 
+// keepSession keeps what differs from the definition.
 func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment) error {
-	environment, err := env.MarshalJSON()
+	changed, initial := attribute.NewEnvironment(), c.newEnvironment()
+	for _, key := range env.Variables() {
+		a := env.Variable(key)
+		if before := initial.Variable(key); !isEngineAttribute(key) && (before == nil || !before.Equal(a)) {
+			changed.Define(key, a)
+		}
+	}
+	for _, name := range env.Discovered() {
+		changed.Discover(env.DiscoveredAttribute(name))
+	}
+	environment, err := changed.MarshalJSON()
 	if err != nil {
 		return fmt.Errorf("keeping the session: %w", err)
 	}
