@@ -13,7 +13,10 @@ import (
 
 func BenchmarkOpen(b *testing.B) {
 	directory := b.TempDir()
-	fill(b, openStore(b, directory), 1000)
+	store, err := jobstore.Open(b.Context(), directory)
+	require.NoError(b, err)
+	fill(b, store, 1000)
+	require.NoError(b, store.Close())
 	for b.Loop() {
 		store, err := jobstore.Open(b.Context(), directory)
 		require.NoError(b, err)

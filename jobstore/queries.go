@@ -5,6 +5,10 @@ import (
 	"fmt"
 )
 
+// findByID chooses by an id. The conditions on empty ids let both indexes be
+// used, and keep an empty id from meaning every submission without one.
+const findByID = "WHERE ((id = ?1 AND id <> '') OR (short_id = ?1 AND short_id <> ''))"
+
 const newestFirst = " ORDER BY created DESC, sequence DESC"
 
 // ByTag returns the job of a submission, complete. The error matches ErrNotFound
@@ -26,9 +30,7 @@ func (s *Store) ByTag(ctx context.Context, tag string) (Job, error) {
 // newest is returned, so that more than one result means an ambiguous id. The
 // error matches ErrNotFound when there is none.
 func (s *Store) Find(ctx context.Context, id, target string) ([]Job, error) {
-	// The conditions on empty ids let both indexes be used, and keep an empty
-	// id from meaning every submission without one.
-	condition := "WHERE ((id = ?1 AND id <> '') OR (short_id = ?1 AND short_id <> ''))"
+	condition := findByID
 	arguments := []any{id}
 	if target != "" {
 		condition += " AND target = ?2"

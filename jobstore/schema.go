@@ -84,22 +84,22 @@ func (s *Store) migrate(ctx context.Context) error {
 		return nil
 	}
 	return s.write(ctx, durable, func(transaction *sql.Tx) error {
-		return upgrade(ctx, transaction)
+		return upgrade(ctx, transaction, migrations)
 	})
 }
 
-// upgrade applies the migrations that are missing. It reads the version anew:
+// upgrade applies those of the steps that are missing. It reads the version anew:
 // another process may have migrated in the meantime.
-func upgrade(ctx context.Context, transaction *sql.Tx) error {
+func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
 	var version int
 	if err := transaction.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
-	if version > len(migrations) {
-		return fmt.Errorf("%w: its schema has version %d, this program knows %d", ErrNewerSchema, version, len(migrations))
+	if version > len(steps) {
+		return fmt.Errorf("%w: its schema has version %d, this program knows %d", ErrNewerSchema, version, len(steps))
 	}
-	for ; version < len(migrations); version++ {
-		if _, err := transaction.ExecContext(ctx, migrations[version]); err != nil {
+	for ; version < len(steps); version++ {
+		if _, err := transaction.ExecContext(ctx, steps[version]); err != nil {
 			return fmt.Errorf("upgrading its schema from version %d: %w", version, err)
 		}
 	}
@@ -109,7 +109,7 @@ func upgrade(ctx context.Context, transaction *sql.Tx) error {
 
 // create makes an empty store under another name and links it into place, so
 // that of several processes that start at once each sees a complete one.
-func create(ctx context.Context, path string) error {
+func create(ctx context.Context, path string, onNetwork bool) error {
 	// SQLite gives its other files the permissions of this one, 0600.
 	draft, err := os.CreateTemp(filepath.Dir(path), ".create-*.db")
 	if err != nil {
@@ -117,7 +117,7 @@ func create(ctx context.Context, path string) error {
 	}
 	err = draft.Close()
 	if err == nil {
-		err = furnish(ctx, draft.Name())
+		err = furnish(ctx, draft.Name(), onNetwork)
 	}
 	if err == nil {
 		err = os.Link(draft.Name(), path)
@@ -134,12 +134,8 @@ func create(ctx context.Context, path string) error {
 }
 
 // furnish makes a store of an empty file.
-func furnish(ctx context.Context, path string) error {
+func furnish(ctx context.Context, path string, onNetwork bool) error {
 	mode := "WAL"
-	onNetwork, err := isNetworkFileSystem(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
 	if onNetwork {
 		// The write-ahead log shares memory between processes, which those on
 		// other hosts of the cluster would not see.

@@ -56,7 +56,10 @@ func open(ctx context.Context, directory string) (*Store, error) {
 	path := filepath.Join(directory, databaseName)
 	err = makePrivate(path, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
-		err = create(ctx, path)
+		var onNetwork bool
+		if onNetwork, err = isNetworkFileSystem(directory); err == nil {
+			err = create(ctx, path, onNetwork)
+		}
 	}
 	if err != nil {
 		return nil, err

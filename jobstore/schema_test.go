@@ -1,0 +1,95 @@
+package jobstore
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rawStore returns a store over an empty database of its own.
+func rawStore(t *testing.T) *Store {
+	t.Helper()
+	store, err := connect(filepath.Join(t.TempDir(), databaseName))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
+
+func (s *Store) applySteps(t *testing.T, steps ...string) error {
+	return s.write(t.Context(), durable, func(transaction *sql.Tx) error {
+		return upgrade(t.Context(), transaction, steps)
+	})
+}
+
+func (s *Store) number(t *testing.T, query string) int {
+	t.Helper()
+	var number int
+	require.NoError(t, s.database.QueryRowContext(t.Context(), query).Scan(&number))
+	return number
+}
+
+func TestUpgradesApplyOnlyTheStepsThatAreMissing(t *testing.T) {
+	store := rawStore(t)
+	first := "CREATE TABLE things (a INTEGER); INSERT INTO things VALUES (1)"
+	second := "ALTER TABLE things ADD COLUMN b INTEGER DEFAULT 7"
+	require.NoError(t, store.applySteps(t, first))
+	require.NoError(t, store.applySteps(t, first, second))
+	require.NoError(t, store.applySteps(t, first, second))
+	require.Equal(t, 2, store.number(t, "PRAGMA user_version"))
+	require.Equal(t, 8, store.number(t, "SELECT sum(a + b) FROM things"))
+	require.ErrorIs(t, store.applySteps(t, first), ErrNewerSchema)
+}
+
+func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
+	store := rawStore(t)
+	first := "CREATE TABLE things (a INTEGER)"
+	require.NoError(t, store.applySteps(t, first))
+	require.ErrorContains(t, store.applySteps(t, first, "INSERT INTO things VALUES (1)", "no statement"), "version 2")
+	require.Equal(t, 1, store.number(t, "PRAGMA user_version"))
+	require.Zero(t, store.number(t, "SELECT count(*) FROM things"))
+}
+
+// Records that nobody could look up quickly would make every command slow.
+func TestLookupsUseIndexes(t *testing.T) {
+	store := rawStore(t)
+	require.NoError(t, store.migrate(t.Context()))
+	for _, query := range []string{
+		selectJobs + " WHERE tag = 'x'",
+		selectJobs + " " + findByID + newestFirst,
+		selectJobs + " WHERE finished = 0" + newestFirst,
+		selectJobs + " WHERE true" + newestFirst,
+	} {
+		rows, err := store.database.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, "x")
+		require.NoError(t, err)
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			require.NoError(t, rows.Scan(&id, &parent, &unused, &detail))
+			require.NotEqual(t, "SCAN jobs", detail, query)
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+	}
+}
+
+func TestNetworkFileSystemsKeepNoLogInSharedMemory(t *testing.T) {
+	for onNetwork, expected := range map[bool]string{true: "delete", false: "wal"} {
+		path := filepath.Join(t.TempDir(), databaseName)
+		require.NoError(t, create(t.Context(), path, onNetwork))
+		store, err := connect(path)
+		require.NoError(t, err)
+		var mode string
+		require.NoError(t, store.database.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode))
+		require.Equal(t, expected, mode)
+		require.NoError(t, store.Close())
+	}
+}
+
+func TestTheLocalFileSystemIsAsked(t *testing.T) {
+	_, err := isNetworkFileSystem(t.TempDir())
+	require.NoError(t, err)
+	_, err = isNetworkFileSystem(filepath.Join(t.TempDir(), "absent"))
+	require.ErrorContains(t, err, "absent")
+}

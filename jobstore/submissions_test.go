@@ -1,0 +1,221 @@
+package jobstore_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+func TestAnIntentIsGivenBackAsItWasRecorded(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	job := fullJob(1)
+	require.NoError(t, store.Intend(t.Context(), job))
+
+	recorded, err := store.ByTag(t.Context(), job.Tag)
+	require.NoError(t, err)
+	job.Phase = jobstore.Intended
+	require.Equal(t, job, recorded)
+}
+
+func TestAnIntentWithoutATimeIsCreatedNow(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	before := time.Now()
+	intend(t, store, "a", "big")
+	recorded, err := store.ByTag(t.Context(), "a")
+	require.NoError(t, err)
+	require.False(t, recorded.Created.Before(before.Round(0)))
+	require.False(t, recorded.Created.After(time.Now()))
+}
+
+func TestATagIsUsedOnce(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	intend(t, store, "a", "big")
+	require.ErrorContains(t, store.Intend(t.Context(), jobstore.Job{Tag: "a", Target: "other"}), "a")
+	require.Error(t, store.Intend(t.Context(), jobstore.Job{Target: "big"}), "an intent without a tag")
+	recorded, err := store.ByTag(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, "big", recorded.Target)
+}
+
+func TestAnAttributeOfAnotherTypeIsRefusedAsAWhole(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	err := store.Intend(t.Context(), jobstore.Job{Tag: "a", Attributes: map[string]any{"speed": 1.5}})
+	require.ErrorContains(t, err, "speed")
+	_, err = store.ByTag(t.Context(), "a")
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+}
+
+func TestAcceptingRecordsTheIDAndTheState(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	require.NoError(t, store.Intend(t.Context(), fullJob(1)))
+	_, err := store.Accept(t.Context(), "tag-1", jobstore.Accepted{
+		ID: "17.server", ShortID: "17", Detail: state.QueuedActive, Native: "PD", Queue: "debug",
+		OutputPath: "/out", ErrorPath: "/err", Source: "submit-batch", Evidence: "17.server", Observed: noon,
+	})
+	require.NoError(t, err)
+
+	expected := fullJob(1)
+	expected.Phase = jobstore.Submitted
+	expected.ID, expected.ShortID, expected.Detail, expected.Native = "17.server", "17", state.QueuedActive, "PD"
+	expected.Queue, expected.OutputPath, expected.ErrorPath = "debug", "/out", "/err"
+	expected.Source, expected.Evidence, expected.Observed = "submit-batch", "17.server", noon
+	recorded, err := store.ByTag(t.Context(), "tag-1")
+	require.NoError(t, err)
+	require.Equal(t, expected, recorded)
+}
+
+func TestPhasesFollowWhatIsKnown(t *testing.T) {
+	accept := func(id string) func(*jobstore.Store, context.Context) error {
+		return func(store *jobstore.Store, ctx context.Context) error {
+			_, err := store.Accept(ctx, "a", jobstore.Accepted{ID: id})
+			return err
+		}
+	}
+	reject := func(store *jobstore.Store, ctx context.Context) error { return store.Reject(ctx, "a", "rejected") }
+	doubt := func(store *jobstore.Store, ctx context.Context) error { return store.Doubt(ctx, "a", "in doubt") }
+
+	cases := map[string]struct {
+		steps   []func(*jobstore.Store, context.Context) error
+		phase   jobstore.Phase
+		message string
+		refused bool // whether the last step is
+	}{
+		"accept":               {[]func(*jobstore.Store, context.Context) error{accept("1")}, jobstore.Submitted, "", false},
+		"accept twice":         {[]func(*jobstore.Store, context.Context) error{accept("1"), accept("1")}, jobstore.Submitted, "", false},
+		"accept as another":    {[]func(*jobstore.Store, context.Context) error{accept("1"), accept("2")}, jobstore.Submitted, "", true},
+		"reject":               {[]func(*jobstore.Store, context.Context) error{reject}, jobstore.Rejected, "rejected", false},
+		"doubt":                {[]func(*jobstore.Store, context.Context) error{doubt}, jobstore.Unknown, "in doubt", false},
+		"adopt after doubt":    {[]func(*jobstore.Store, context.Context) error{doubt, accept("1")}, jobstore.Submitted, "", false},
+		"found absent":         {[]func(*jobstore.Store, context.Context) error{doubt, reject}, jobstore.Rejected, "rejected", false},
+		"found after all":      {[]func(*jobstore.Store, context.Context) error{reject, accept("1")}, jobstore.Submitted, "", false},
+		"reject what has ids":  {[]func(*jobstore.Store, context.Context) error{accept("1"), reject}, jobstore.Submitted, "", true},
+		"doubt what is known":  {[]func(*jobstore.Store, context.Context) error{accept("1"), doubt}, jobstore.Submitted, "", false},
+		"doubt a rejected one": {[]func(*jobstore.Store, context.Context) error{reject, doubt}, jobstore.Rejected, "rejected", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			store := openStore(t, t.TempDir())
+			intend(t, store, "a", "big")
+			for i, step := range c.steps {
+				err := step(store, t.Context())
+				if c.refused && i == len(c.steps)-1 {
+					var phase *jobstore.PhaseError
+					require.ErrorAs(t, err, &phase)
+					require.Equal(t, "1", phase.ID)
+					require.Equal(t, jobstore.Submitted, phase.Phase)
+				} else {
+					require.NoError(t, err)
+				}
+			}
+			job, err := store.ByTag(t.Context(), "a")
+			require.NoError(t, err)
+			require.Equal(t, c.phase, job.Phase)
+			require.Equal(t, c.message, job.Error)
+			if c.phase == jobstore.Submitted {
+				require.Equal(t, "1", job.ID)
+			}
+		})
+	}
+}
+
+func TestAcceptingWithoutAnIDIsRefused(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	intend(t, store, "a", "big")
+	_, err := store.Accept(t.Context(), "a", jobstore.Accepted{})
+	require.Error(t, err)
+	job, err := store.ByTag(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Intended, job.Phase)
+}
+
+func TestWhatIsNotRecordedIsToldByTheError(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	ctx := t.Context()
+	_, err := store.ByTag(ctx, "none")
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	_, err = store.Accept(ctx, "none", jobstore.Accepted{ID: "1"})
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	require.ErrorIs(t, store.Reject(ctx, "none", ""), jobstore.ErrNotFound)
+	require.ErrorIs(t, store.Doubt(ctx, "none", ""), jobstore.ErrNotFound)
+	_, err = store.Observe(ctx, "none", jobstore.Observation{})
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	require.ErrorIs(t, store.MarkStale(ctx, "none", "", noon), jobstore.ErrNotFound)
+	_, err = store.MarkMissing(ctx, "none", noon)
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	_, err = store.Find(ctx, "none", "")
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	_, err = store.Find(ctx, "none", "big")
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	_, err = store.Session(ctx, "none")
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+}
+
+func TestUnresolvedAreThoseWithoutAnOutcome(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	for i, tag := range []string{"intended", "doubtful", "rejected", "accepted", "elsewhere"} {
+		job := fullJob(i)
+		job.Tag = tag
+		if tag == "elsewhere" {
+			job.Target = "other"
+		}
+		require.NoError(t, store.Intend(t.Context(), job))
+	}
+	require.NoError(t, store.Doubt(t.Context(), "doubtful", "timed out"))
+	require.NoError(t, store.Reject(t.Context(), "rejected", "no such queue"))
+	_, err := store.Accept(t.Context(), "accepted", jobstore.Accepted{ID: "1"})
+	require.NoError(t, err)
+
+	unresolved, err := store.Unresolved(t.Context(), "big")
+	require.NoError(t, err)
+	require.Equal(t, []string{"doubtful", "intended"}, tags(unresolved))
+	require.Equal(t, fullJob(0).Script, unresolved[0].Script)
+	require.Equal(t, fullJob(0).Attributes, unresolved[0].Attributes)
+	everywhere, err := store.Unresolved(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"elsewhere", "doubtful", "intended"}, tags(everywhere))
+}
+
+func TestAJobFromElsewhereIsAdoptedOnce(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	adopted, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: "5", Detail: state.Running})
+	require.NoError(t, err)
+	require.NotEmpty(t, adopted.Tag)
+	require.Equal(t, jobstore.Submitted, adopted.Phase)
+	require.False(t, adopted.Created.IsZero())
+
+	again, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: "5", Detail: state.Completed})
+	require.NoError(t, err)
+	require.Equal(t, adopted.Tag, again.Tag)
+	require.Equal(t, state.Running, again.Detail)
+
+	other, err := store.Adopt(t.Context(), jobstore.Job{Target: "other", ID: "5"})
+	require.NoError(t, err)
+	require.NotEqual(t, adopted.Tag, other.Tag)
+
+	_, err = store.Adopt(t.Context(), jobstore.Job{Target: "big"})
+	require.Error(t, err, "adopted a job without an id")
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	long := strings.Repeat("x", 3*jobstore.MaximumEvidence)
+	submit(t, store, "a", "big", "1")
+	require.NoError(t, store.MarkStale(t.Context(), "a", long, noon))
+	job, err := store.ByTag(t.Context(), "a")
+	require.NoError(t, err)
+	require.Len(t, job.StaleReason, jobstore.MaximumEvidence)
+	job, err = store.Observe(t.Context(), "a", jobstore.Observation{Detail: state.Running, Evidence: long, Observed: noon})
+	require.NoError(t, err)
+	require.Len(t, job.Evidence, jobstore.MaximumEvidence)
+	intend(t, store, "b", "big")
+	require.NoError(t, store.Reject(t.Context(), "b", long))
+	job, err = store.ByTag(t.Context(), "b")
+	require.NoError(t, err)
+	require.Len(t, job.Error, jobstore.MaximumEvidence)
+}
