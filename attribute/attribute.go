@@ -6,8 +6,8 @@ package attribute
 
 import (
 	"fmt"
-	"reflect"
 	"maps"
+	"reflect"
 	"strings"
 )
 

@@ -7,19 +7,6 @@ import (
 	"github.com/rmctl/rmctl/schemas"
 )
 
-// ExtensionNamespace is the namespace of the elements and attributes that this
-// project adds to the format.
-const ExtensionNamespace = "urn:rmctl:definition:1"
-
-// coreNamespaces are those under which definitions have been written; names
-// mean the same in all of them.
-var coreNamespaces = map[string]bool{
-	"":                          true,
-	"http://eclipse.org/ptp/rm": true,
-	"http://org.eclipse.ptp/rm": true,
-	"org.eclipse.ptp":           true,
-}
-
 // An element wraps an XML element with typed access to what the format puts there.
 type element struct {
 	*schemas.Element
@@ -30,16 +17,14 @@ func (e element) position() Position {
 	return Position{File: e.loader.file, Line: e.Line, Column: e.Column}
 }
 
-func (e element) is(name string) bool { return e.Name == name && coreNamespaces[e.Space] }
-
 func (e element) isExtension(name string) bool {
-	return e.Name == name && e.Space == ExtensionNamespace
+	return e.Name == name && e.Space == schemas.ExtensionNamespace
 }
 
 // children calls use for each child element of the core format.
 func (e element) children(use func(child element)) {
 	for _, child := range e.Children {
-		if coreNamespaces[child.Space] {
+		if schemas.IsCore(child.Space) {
 			use(element{child, e.loader})
 		}
 	}

@@ -33,7 +33,7 @@ func load(l *loader, source []byte) (*Definition, Diagnostics) {
 	if err != nil {
 		return nil, Diagnostics{l.documentProblem(err)}
 	}
-	if root.Name != RootElement || !coreNamespaces[root.Space] {
+	if root.Name != RootElement || !schemas.IsCore(root.Space) {
 		l.report(Position{file, root.Line, root.Column}, Error, "wrong-root",
 			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", RootElement))
 		return nil, l.problems

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/schemas"
 )
 
 func (l *loader) command(e element, kind CommandElement) *Command {
@@ -52,7 +53,7 @@ func (l *loader) command(e element, kind CommandElement) *Command {
 }
 
 func (l *loader) commandExtensions(e element, c *Command) {
-	if limit, ok := e.lookup(ExtensionNamespace, "timeout"); ok {
+	if limit, ok := e.lookup(schemas.ExtensionNamespace, "timeout"); ok {
 		if duration, err := time.ParseDuration(strings.TrimSpace(limit.Value)); err == nil && duration > 0 {
 			c.Timeout = duration // what is no length of time the schema reports
 		}

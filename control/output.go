@@ -52,8 +52,13 @@ func (c *Controller) OutputPath(job jobstore.Job, stderr bool) (string, error) {
 	return "", &OutputError{ID: job.ID, Err: reason}
 }
 
-// Output copies a job's output to w.
+// Output copies a job's output to w. A job that has not ended is asked for
+// first, since its scheduler may know better where the output goes.
 func (c *Controller) Output(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer) error {
+	job, err := c.Status(ctx, job, Recent)
+	if err != nil {
+		c.log.Warn("the job's output is looked for without knowing its state", "error", err)
+	}
 	name, err := c.OutputPath(job, stderr)
 	if err != nil {
 		return err

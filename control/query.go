@@ -111,11 +111,13 @@ const (
 	factSubmitted = "job.submitted"
 	factStarted   = "job.started"
 	factEnded     = "job.ended"
+	factOutput    = "job.outputPath"
+	factError     = "job.errorPath"
 )
 
 // clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
 func clearFacts(env *attribute.Environment) {
-	for _, name := range []string{factNative, factExitCode, factSignal, factReason, factQueue, factName, factNodes, factSubmitted, factStarted, factEnded} {
+	for _, name := range []string{factNative, factExitCode, factSignal, factReason, factQueue, factName, factNodes, factSubmitted, factStarted, factEnded, factOutput, factError} {
 		if a := env.Lookup(name); a != nil {
 			a.SetValue(nil)
 		}
@@ -126,7 +128,8 @@ func clearFacts(env *attribute.Environment) {
 // the vocabulary is no state; it is shown as the scheduler's word.
 func (c *Controller) observation(env *attribute.Environment, job *attribute.Attribute, source *config.Command, result *command.Result) jobstore.Observation {
 	seen := jobstore.Observation{
-		Observed: result.Started, Source: source.Name,
+		Observed: result.Started, Source: source.Name, Evidence: result.Stdout,
+		OutputPath: env.Text(factOutput), ErrorPath: env.Text(factError),
 		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
 		Nodes: env.Text(factNodes), Submitted: env.Text(factSubmitted), Started: env.Text(factStarted), Ended: env.Text(factEnded),
 		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),

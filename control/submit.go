@@ -199,8 +199,10 @@ func (c *Controller) acceptance(p *prepared, id string, result *command.Result) 
 	if short == "" {
 		short = id
 	}
-	a := jobstore.Accepted{ID: id, ShortID: short, Detail: detail, Observed: result.Started, Source: p.submit.Name}
-	jobAttribute(p.env, id, id, short)
+	a := jobstore.Accepted{ID: id, ShortID: short, Detail: detail, Observed: result.Started, Source: p.submit.Name, Evidence: result.Stdout}
+	// The paths may be values of attributes that are themselves referred to,
+	// where @jobId is not replaced but looked up.
+	p.env.Define(attribute.JobPlaceholder, jobAttribute(p.env, id, id, short))
 	a.OutputPath = c.outputPath(p.env, attributeStdoutPath, id)
 	a.ErrorPath = c.outputPath(p.env, attributeStderrPath, id)
 	return a

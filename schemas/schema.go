@@ -35,9 +35,9 @@ func Extensions() string { return extensionsText }
 // embedded compiles the two schemas once per process.
 var embedded = sync.OnceValues(func() (*schemaSet, error) { return compile(rmText, extensionsText) })
 
-// isCore reports whether a namespace is one of those that definitions have been
+// IsCore reports whether a namespace is one of those that definitions have been
 // written in: the present one, those of two older generations, and none.
-func isCore(space string) bool {
+func IsCore(space string) bool {
 	switch space {
 	case CoreNamespace, "http://org.eclipse.ptp/rm", "org.eclipse.ptp", "":
 		return true

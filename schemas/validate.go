@@ -39,7 +39,7 @@ func (v *validation) root(e *Element) {
 // symbolOf returns the symbol of an element; those of foreign namespaces are
 // not relevant.
 func symbolOf(e *Element) (symbol string, relevant bool) {
-	return symbolIn(e.Space, e.Name), e.Space == ExtensionNamespace || isCore(e.Space)
+	return symbolIn(e.Space, e.Name), e.Space == ExtensionNamespace || IsCore(e.Space)
 }
 
 // element checks an element whose own place is settled.
@@ -152,7 +152,7 @@ func (v *validation) attributes(e *Element, d *elementDeclaration) {
 			present = append(present, v.attribute(attribute, d))
 		case attribute.Space == ExtensionNamespace:
 			v.extensionAttribute(attribute, d)
-		case isCore(attribute.Space):
+		case IsCore(attribute.Space):
 			v.report(attribute.Line, attribute.Column, UnknownAttribute, attribute.Name,
 				"attributes of the format are written without a prefix: %s", quote(attribute.Name))
 			present = append(present, attribute.Name)
