@@ -64,6 +64,7 @@ func printJSON(w io.Writer, value any) error {
 }
 
 // printTable prints rows in aligned columns; the last column is not padded.
+// On a terminal, cells that are states are coloured.
 func printTable(w io.Writer, header []string, rows [][]string) error {
 	widths := make([]int, len(header))
 	all := append([][]string{header}, rows...)
@@ -72,22 +73,48 @@ func printTable(w io.Writer, header []string, rows [][]string) error {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	colour := wantsColour(w)
 	for _, row := range all {
 		var line strings.Builder
 		for i, cell := range row {
 			if i > 0 {
 				line.WriteString("  ")
 			}
-			line.WriteString(cell)
-			if i < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
+			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if colour {
+				cell = coloured(cell)
 			}
+			line.WriteString(cell + padding)
 		}
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
 			return fmt.Errorf("printing: %w", err)
 		}
 	}
 	return nil
+}
+
+// coloured colours a text that is a job's state: green while it runs or has
+// succeeded, red when it failed, yellow while it waits for somebody.
+func coloured(text string) string {
+	const red, green, yellow = "31", "32", "33"
+	colour := ""
+	switch detail := state.Detail(text); {
+	case detail == state.Failed || detail == state.Canceled:
+		colour = red
+	case detail == state.Running || detail == state.Completed || detail == state.OutputReady:
+		colour = green
+	case detail.OnHold() || detail.Primary() == state.PrimarySuspended:
+		colour = yellow
+	default:
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// wantsColour reports whether a stream is a terminal whose user has nothing
+// against colour (no-color.org).
+func wantsColour(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
 // isTerminal reports whether a stream is a terminal.

@@ -140,9 +140,13 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 
 // showChange says on standard error what state a job is in now.
 func (a *app) showChange(job jobstore.Job) {
-	line := fmt.Sprintf("%s: %s", job.ID, detailOf(job))
+	detail := string(detailOf(job))
+	if wantsColour(a.stderr) {
+		detail = coloured(detail)
+	}
+	line := fmt.Sprintf("%s: %s", oneLine(job.ID), detail)
 	if note := remark(job); note != "" {
 		line += " (" + note + ")"
 	}
-	fmt.Fprintln(a.stderr, printable(line))
+	fmt.Fprintln(a.stderr, line)
 }
