@@ -149,7 +149,7 @@ func runPBS(t *testing.T, definition *config.Definition, selector, job string, c
 func isPBSFact(name string) bool {
 	switch name {
 	case "job.native", "job.exitCode", "job.signal", "job.reason", "job.queue", "job.name", "job.nodes",
-		"job.submitted", "job.started", "job.ended":
+		"job.submitted", "job.started", "job.ended", "job.outputPath", "job.errorPath":
 		return true
 	}
 	return false
