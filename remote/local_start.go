@@ -176,7 +176,7 @@ func executable(path string) error {
 // is held by any child that another goroutine forked in that moment, until
 // that child executes its own program.
 const (
-	busyAttempts = 20
+	busyAttempts = 100
 	busyPause    = 5 * time.Millisecond
 )
 

@@ -207,13 +207,14 @@ func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 func testConcurrency(t *testing.T, s *suite) {
 	ctx := timeLimit(t)
+	directory := s.temporaryDirectory(t)
 	const workers, rounds = 8, 4
 	failures := make(chan error, workers*rounds)
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
 			for round := range rounds {
-				failures <- s.echo(ctx, fmt.Sprintf("%d.%d", worker, round))
+				failures <- s.writeAndRun(ctx, directory, fmt.Sprintf("%d.%d", worker, round))
 			}
 		})
 	}
@@ -224,12 +225,18 @@ func testConcurrency(t *testing.T, s *suite) {
 	}
 }
 
-// echo runs a command whose output tells it from all others.
-func (s *suite) echo(ctx context.Context, text string) error {
+// writeAndRun writes a script and runs it at once. What it prints tells it from
+// all others.
+func (s *suite) writeAndRun(ctx context.Context, directory, text string) error {
+	script := "#!/bin/sh\ncat; echo \"$1\" >&2; exit 3\n"
+	path := directory + "/" + text
+	if err := s.connection.WriteFile(ctx, path, strings.NewReader(script), 0o700); err != nil {
+		return err
+	}
 	var stdout, stderr bytes.Buffer
-	command := shellCommand(`cat; echo "$1" >&2; exit 3`, text)
-	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), &stdout, &stderr
-	process, err := s.connection.Start(ctx, command)
+	process, err := s.connection.Start(ctx, remote.Command{
+		Arguments: []string{path, text}, Stdin: strings.NewReader(text), Stdout: &stdout, Stderr: &stderr,
+	})
 	if err != nil {
 		return err
 	}
@@ -296,13 +303,15 @@ func testEnding(t *testing.T, s *suite) {
 		require.NoError(t, err)
 		s.requireGone(t, id)
 	})
-	t.Run("a stopped process is ended too", func(t *testing.T) {
-		process, ids := s.startPair(t, timeLimit(t), "", "sleep 300")
-		require.Zero(t, s.shell(t, `kill -STOP "$1"`, ids[0]).code)
+	t.Run("a stopped process is asked too", func(t *testing.T) {
+		process, ids := s.startPair(t, timeLimit(t), "trap 'exit 42' TERM", "while :; do sleep 0.01; done")
+		for _, id := range ids {
+			require.Zero(t, s.shell(t, `kill -STOP "$1"`, id).code)
+		}
 		process.Terminate()
-		_, err := process.Wait()
+		code, err := process.Wait()
 		require.NoError(t, err)
-		s.requireGone(t, ids[0])
+		require.Equal(t, 42, code)
 	})
 	t.Run("a context that is done starts nothing", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
