@@ -76,9 +76,7 @@ func TestPBSReadsRecordedOutputs(t *testing.T) {
 }
 
 func replayPBS(t *testing.T, definition *config.Definition, folder string) {
-	exit, err := strconv.Atoi(pbsLine(t, folder, "exit"))
-	require.NoError(t, err)
-	connection := &pbsAnswer{stdout: pbsFile(t, folder, "stdout"), stderr: pbsFile(t, folder, "stderr"), exit: exit}
+	connection := &pbsAnswer{stdout: pbsFile(t, folder, "stdout"), stderr: pbsFile(t, folder, "stderr"), exit: pbsExit(t, folder)}
 
 	got := runPBS(t, definition, pbsLine(t, folder, "command"), optionalPBSLine(t, folder, "job"), connection)
 	require.Equal(t, expectedPBS(t, folder), got)
@@ -327,6 +325,12 @@ func pbsFile(t testing.TB, folder, name string) []byte {
 
 func pbsLine(t testing.TB, folder, name string) string {
 	return strings.TrimSpace(string(pbsFile(t, folder, name)))
+}
+
+func pbsExit(t testing.TB, folder string) int {
+	exit, err := strconv.Atoi(pbsLine(t, folder, "exit"))
+	require.NoError(t, err)
+	return exit
 }
 
 func optionalPBSLine(t testing.TB, folder, name string) string {

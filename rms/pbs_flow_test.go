@@ -1,0 +1,235 @@
+package rms_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A pbsStep is a command that a server expects next, and the recorded output
+// that answers it.
+type pbsStep struct {
+	command string // up to the script's name for qsub
+	answer  string // a case of testdata/pbs
+	job     string // takes the place of the recorded job's id, where there is one
+}
+
+// A pbsServer is this machine with a PBS on it that knows one conversation.
+type pbsServer struct {
+	*remote.Local
+	t      *testing.T
+	steps  []pbsStep
+	script string // of the last submission
+}
+
+func (s *pbsServer) Start(ctx context.Context, start remote.Command) (remote.Process, error) {
+	words := start.Arguments
+	if words[0] == "qsub" {
+		script, err := os.ReadFile(words[len(words)-1])
+		require.NoError(s.t, err)
+		s.script = string(script)
+		words = words[:len(words)-1]
+	}
+	require.NotEmpty(s.t, s.steps, "nothing more was expected, but %q", words)
+	step := s.steps[0]
+	s.steps = s.steps[1:]
+	require.Equal(s.t, step.command, strings.Join(words, " "))
+
+	folder := filepath.Join(pbsCases, step.answer)
+	answer := &pbsAnswer{stdout: pbsFile(s.t, folder, "stdout"), stderr: pbsFile(s.t, folder, "stderr"), exit: pbsExit(s.t, folder)}
+	if recorded := optionalPBSLine(s.t, folder, "job"); recorded != "" && step.job != "" {
+		answer.stdout = bytes.ReplaceAll(answer.stdout, []byte(recorded), []byte(step.job))
+	}
+	return answer.Start(ctx, start)
+}
+
+// A pbsSession is a user's work with one server.
+type pbsSession struct {
+	*control.Controller
+	t      *testing.T
+	server *pbsServer
+	home   string
+}
+
+func newPBSSession(t *testing.T) *pbsSession {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	store, err := jobstore.Open(t.Context(), filepath.Join(home, "state"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	server := &pbsServer{Local: local, t: t}
+	controller := control.New(control.Options{Definition: pbsDefinition(t), Connection: server, Store: store})
+	return &pbsSession{Controller: controller, t: t, server: server, home: home}
+}
+
+func (s *pbsSession) expect(steps ...pbsStep) {
+	require.Empty(s.t, s.server.steps, "commands that were expected did not run")
+	s.server.steps = steps
+}
+
+func (s *pbsSession) submit(submission control.Submission) jobstore.Job {
+	submission.Executable, submission.Directory = "./simulate", s.home
+	job, err := s.Submit(s.t.Context(), submission)
+	require.NoError(s.t, err)
+	require.Empty(s.t, s.server.steps)
+	return job
+}
+
+// status asks the server and demands a state.
+func (s *pbsSession) status(job jobstore.Job, expected state.Detail, steps ...pbsStep) jobstore.Job {
+	s.expect(steps...)
+	job, err := s.Status(s.t.Context(), job, control.Fresh)
+	require.NoError(s.t, err)
+	require.Equal(s.t, expected, job.Detail)
+	require.False(s.t, job.Stale)
+	return job
+}
+
+// failingStatus asks the server, which gives no answer, and demands that the
+// job is what it was.
+func (s *pbsSession) failingStatus(job jobstore.Job, steps ...pbsStep) jobstore.Job {
+	s.expect(steps...)
+	after, err := s.Status(s.t.Context(), job, control.Fresh)
+	var failed *control.QueryError
+	require.ErrorAs(s.t, err, &failed)
+	require.Equal(s.t, job.Detail, after.Detail)
+	require.True(s.t, after.Stale)
+	return after
+}
+
+var pbsQueues = pbsStep{command: "qstat -Q", answer: "queues"}
+
+func TestPBSFollowsAJobToItsEnd(t *testing.T) {
+	s := newPBSSession(t)
+	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
+	job := s.submit(control.Submission{
+		Arguments: []string{"a b", "$HOME", "it's"},
+		Values:    []control.Assignment{{Name: "queue", Value: "long"}, {Name: "walltime", Value: "10:00"}, {Name: "join", Value: "oe"}},
+		Launch:    command.Launch{Variables: []command.Variable{{Name: "GREETING", Value: "good morning, `date` $X"}}},
+	})
+	require.Equal(t, "1.pbs01", job.ID)
+	require.Equal(t, state.Submitted, job.Detail)
+	require.Equal(t, "long", job.Queue)
+	require.Equal(t, filepath.Join(s.home, "rmctl.o1"), job.OutputPath)
+	require.Equal(t, job.OutputPath, job.ErrorPath, "both streams go to one file")
+	require.Equal(t, "#!/bin/bash\n#PBS -S /bin/bash\n#PBS -N rmctl\n#PBS -q long\n#PBS -l walltime=10:00\n#PBS -j oe\n"+
+		"export GREETING=\"good morning, \\`date\\` \\$X\"\n"+
+		"cd \"$PBS_O_WORKDIR\" || exit 1\n./simulate 'a b' '$HOME' 'it'\"'\"'s'\n", s.server.script)
+
+	const ask, askHistory = "qstat -f -w 1.pbs01", "qstat -x -f -w 1.pbs01"
+	job = s.status(job, state.QueuedActive, pbsStep{ask, "status-never-runs", "1.pbs01"})
+	require.Contains(t, job.Reason, "Can Never Run")
+	job = s.status(job, state.UserOnHold, pbsStep{ask, "status-held-by-user", "1.pbs01"})
+	job = s.status(job, state.Running, pbsStep{ask, "status-running-held", "1.pbs01"})
+	require.Equal(t, "pbs01/2", job.Nodes)
+
+	down := s.failingStatus(job, pbsStep{command: ask, answer: "status-error-server-down"})
+	require.Contains(t, down.StaleReason, "Connection refused")
+	job = s.status(down, state.Suspended, pbsStep{ask, "status-suspended", "1.pbs01"})
+	job = s.status(job, state.Running, pbsStep{ask, "status-exiting", "1.pbs01"})
+	require.Equal(t, "E", job.Native)
+	require.Nil(t, job.ExitCode, "it has not ended")
+
+	// what is gone from the queue is not known to have succeeded
+	ended := pbsStep{command: ask, answer: "status-error-finished"}
+	job = s.failingStatus(job, ended, pbsStep{command: askHistory, answer: "status-error-server-down"})
+	job = s.failingStatus(job, ended, pbsStep{command: askHistory, answer: "finished-no-history"})
+	job = s.failingStatus(job, ended, pbsStep{askHistory, "made-cut-before-exit-status", "1.pbs01"})
+	job = s.status(job, state.Failed, ended, pbsStep{askHistory, "finished-by-signal", "1.pbs01"})
+	require.Equal(t, 137, *job.ExitCode)
+	require.Equal(t, 9, *job.Signal)
+	job = s.status(job, state.Failed) // nothing is asked any more
+	require.Equal(t, "Fri Nov 20 12:25:06 2026", job.Ended)
+}
+
+func TestPBSFollowsAnArray(t *testing.T) {
+	s := newPBSSession(t)
+	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-array"})
+	job := s.submit(control.Submission{Values: []control.Assignment{{Name: "array", Value: "1-3"}}})
+	require.Equal(t, "1017[].pbs01", job.ID)
+	require.Contains(t, s.server.script, "\n#PBS -J 1-3\n")
+	job = s.status(job, state.Running, pbsStep{"qstat -f -w 1017[].pbs01", "status-array", job.ID})
+	s.status(job, state.Failed,
+		pbsStep{command: "qstat -f -w 1017[].pbs01", answer: "status-error-array-finished"},
+		pbsStep{"qstat -x -f -w 1017[].pbs01", "finished-array", job.ID})
+}
+
+func TestPBSAsksClientsWithoutWideOutputInTheirWay(t *testing.T) {
+	s := newPBSSession(t)
+	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
+	job := s.submit(control.Submission{})
+	refused := pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-option"}
+	job = s.status(job, state.Running, refused, pbsStep{"qstat -f 1.pbs01", "folded-running-long-name", "1.pbs01"})
+	s.status(job, state.Completed, refused,
+		pbsStep{command: "qstat -f 1.pbs01", answer: "status-error-finished"},
+		pbsStep{"qstat -x -f 1.pbs01", "folded-finished-ok", "1.pbs01"})
+}
+
+func TestPBSKnowsWhichJobsItDoesNotKnow(t *testing.T) {
+	s := newPBSSession(t)
+	s.expect(pbsQueues, pbsStep{command: "qstat -f -w 999999.pbs01", answer: "status-error-unknown"})
+	var unknown *control.NotFoundError
+	_, err := s.Look(t.Context(), "999999.pbs01")
+	require.ErrorAs(t, err, &unknown)
+	s.expect(pbsStep{command: "qstat -f -w nonsense", answer: "status-error-no-id"})
+	_, err = s.Look(t.Context(), "nonsense")
+	require.ErrorAs(t, err, &unknown)
+
+	s.expect(pbsStep{command: "qsub -f", answer: "submit-ok"})
+	job := s.submit(control.Submission{})
+	job = s.status(job, state.Running, pbsStep{"qstat -f -w 1.pbs01", "status-running-held", "1.pbs01"})
+	job = s.status(job, state.Running, pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-no-history"})
+	require.True(t, job.Missing, "a server without history forgets jobs")
+}
+
+func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
+	s := newPBSSession(t)
+	var failed *control.SubmitError
+	for answer, unknown := range map[string]bool{
+		"submit-no-id": true, "made-submit-no-id-in-text": true,
+		"submit-error-bad-queue": false, "submit-error-server-down": false, "submit-error-directive": false,
+	} {
+		steps := []pbsStep{{command: "qsub -f", answer: answer}}
+		if s.server.script == "" {
+			steps = append([]pbsStep{pbsQueues}, steps...)
+		}
+		s.expect(steps...)
+		_, err := s.Submit(t.Context(), control.Submission{Executable: "true", Directory: s.home})
+		require.ErrorAs(t, err, &failed, answer)
+		require.Equal(t, unknown, failed.Unknown, answer)
+	}
+}
+
+func TestPBSControlsJobsOneByOne(t *testing.T) {
+	s := newPBSSession(t)
+	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
+	job := s.submit(control.Submission{})
+	for operation, step := range map[control.Operation]pbsStep{
+		control.Hold:    {command: "qhold 1.pbs01", answer: "hold"},
+		control.Release: {command: "qrls 1.pbs01", answer: "release"},
+		control.Suspend: {command: "qsig -s suspend 1.pbs01", answer: "suspend"},
+		control.Resume:  {command: "qsig -s resume 1.pbs01", answer: "resume"},
+		control.Cancel:  {command: "qdel 1.pbs01", answer: "delete-running"},
+	} {
+		s.expect(step)
+		require.NoError(t, s.Operate(t.Context(), operation, job))
+	}
+	s.expect(pbsStep{command: "qsig -s suspend 1.pbs01", answer: "suspend-error-user"})
+	require.ErrorContains(t, s.Operate(t.Context(), control.Suspend, job), "Unauthorized Request")
+	s.expect(pbsStep{command: "qdel 1.pbs01", answer: "delete-error-finished"})
+	var ended *control.EndedError
+	require.ErrorAs(t, s.Operate(t.Context(), control.Cancel, job), &ended)
+}
