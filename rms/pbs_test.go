@@ -286,17 +286,6 @@ func TestPBSTellsTheSignalThatEndedAJob(t *testing.T) {
 	}
 }
 
-// PBS stops reading directives at the first command of a script.
-func TestPBSScriptPutsTheEnvironmentBehindAllDirectives(t *testing.T) {
-	script := pbsDefinition(t).Script
-	for i, line := range script.Lines {
-		if i == 0 {
-			continue
-		}
-		require.Equal(t, i <= script.InsertEnvironmentAfter, strings.HasPrefix(line.Arguments[0].Text, "#PBS "), "line %d", i)
-	}
-}
-
 func pbsDefinition(t testing.TB) *config.Definition {
 	source, ok := rms.Source("pbs")
 	require.True(t, ok)
