@@ -102,18 +102,12 @@ type run struct {
 }
 
 func (r *run) do(ctx context.Context) error {
-	streams, err := r.openStreams()
-	if err != nil {
-		return r.failure(ParserFailed, err)
-	}
+	streams := r.openStreams()
 	defer streams.discard()
 	defer r.background.end()
-	if err := r.simpleCommands(ctx, r.invocation.PreLaunch); err != nil {
-		return r.failure(PreLaunch, err)
-	}
-	process, err := r.start(ctx, streams)
+	process, err := r.startWithParsers(ctx, streams)
 	if err != nil {
-		return r.failure(startFailure(err), err)
+		return err
 	}
 	postLaunch := r.simpleCommandsWhileOpen(ctx, process)
 	code, waitErr := process.Wait()
@@ -139,6 +133,42 @@ func (r *run) do(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// startWithParsers starts the process, and the commands before it, when its
+// parsers are ready. A query changes nothing, so its parsers are compiled while
+// the scheduler works on the answer.
+func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Process, error) {
+	isQuery := r.Command.Element == config.GetJobStatus || r.Command.Element == config.Fallback
+	if !isQuery {
+		if err := r.compileParsers(streams); err != nil {
+			return nil, r.failure(ParserFailed, err)
+		}
+	}
+	if err := r.simpleCommands(ctx, r.invocation.PreLaunch); err != nil {
+		return nil, r.failure(PreLaunch, err)
+	}
+	if !isQuery {
+		process, err := r.start(ctx, streams)
+		if err != nil {
+			return nil, r.failure(startFailure(err), err)
+		}
+		return process, nil
+	}
+	streams.lock.Lock() // output waits for its parsers
+	process, err := r.start(ctx, streams)
+	if err != nil {
+		streams.lock.Unlock()
+		return nil, r.failure(startFailure(err), err)
+	}
+	err = r.compileParsers(streams)
+	streams.lock.Unlock()
+	if err != nil {
+		process.Terminate()
+		_, waitErr := process.Wait()
+		return nil, r.failure(ParserFailed, errors.Join(err, waitErr))
+	}
+	return process, nil
 }
 
 func (r *run) start(ctx context.Context, streams *streams) (remote.Process, error) {

@@ -30,34 +30,39 @@ type stream struct {
 	err    error // of the parser
 }
 
-// openStreams compiles the parsers. For a command that runs to its end the
-// standard output waits until standard error has been parsed, so that what
-// stdout says of a job wins over what stderr says, whatever came first.
-func (r *run) openStreams() (*streams, error) {
+// openStreams prepares the streams, not yet their parsers.
+func (r *run) openStreams() *streams {
 	s := &streams{}
 	s.stdout.all, s.stderr.all = s, s
 	s.stdout.tail.limit = r.Command.StreamBufferLimit
 	s.stderr.tail.limit = r.Command.StreamBufferLimit
+	if r.Attach != nil {
+		s.stdout.copy, s.stderr.copy = r.Attach.Stdout, r.Attach.Stderr
+		s.progress = r.Attach.Progress
+	}
+	return s
+}
+
+// compileParsers compiles the parsers of the streams. For a command that runs
+// to its end the standard output waits until standard error has been parsed,
+// so that what stdout says of a job wins over what stderr says, whatever came
+// first.
+func (r *run) compileParsers(s *streams) error {
 	stdout := r.Command.StdoutParser
 	if r.Command.RedirectStderr && r.Command.RedirectParser != nil {
 		stdout = r.Command.RedirectParser
 	}
 	var err error
 	if s.stdout.parser, err = r.compile(stdout); err != nil {
-		return nil, err
+		return err
 	}
 	if s.stderr.parser, err = r.compile(r.Command.StderrParser); err != nil {
-		return nil, err
+		return err
 	}
-	if r.Attach != nil {
-		s.stdout.copy, s.stderr.copy = r.Attach.Stdout, r.Attach.Stderr
-		s.progress = r.Attach.Progress
-		return s, nil
-	}
-	if s.stdout.parser != nil && s.stderr.parser != nil {
+	if r.Attach == nil && s.stdout.parser != nil && s.stderr.parser != nil {
 		s.spooled = &spool{}
 	}
-	return s, nil
+	return nil
 }
 
 func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
