@@ -57,6 +57,28 @@ func TestProcessThatGotTheSupervisorsNumberIsNotTakenForIt(t *testing.T) {
 		require.NoError(t, os.WriteFile(m.spool("jobs", id, "supervisor"), []byte(mine), 0o600))
 		require.NoError(t, os.WriteFile(m.spool("jobs", id, "process"), []byte(mine), 0o600))
 		requireLost(t, m.status(t, id))
+		require.NoError(t, os.WriteFile(m.spool("jobs", id, "supervisor"), []byte("0 0\n"), 0o600)) // nobody to wait for
+	})
+}
+
+func TestOnlyTheHolderOfTheTokenGivesOutSlots(t *testing.T) {
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Skip("start times are read from /proc")
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	holder := strconv.Itoa(os.Getpid()) + " " + strings.Fields(after)[19]
+	onEveryShell(t, func(t *testing.T, m machine) {
+		m.awaitEnd(t, m.submit(t, "true"))
+		free := filepath.Join(m.host(t), "lock", "free")
+		held := filepath.Join(m.host(t), "lock", holder)
+		require.Eventually(t, func() bool { return os.Rename(free, held) == nil }, patience, time.Millisecond)
+		id := m.submit(t, "true")
+		for range 5 {
+			require.Equal(t, "QUEUED", m.status(t, id)["native"])
+		}
+		require.NoError(t, os.Rename(held, free))
+		m.awaitState(t, id, "COMPLETED")
 	})
 }
 
@@ -116,7 +138,7 @@ func TestNumbersGoOnWithoutTheHint(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		require.Equal(t, "1", m.submit(t, "true", "HOLD=true"))
 		require.Equal(t, "2", m.submit(t, "true", "HOLD=true"))
-		for i, hint := range []string{"", "garbage\n", "2\n"} {
+		for i, hint := range []string{"", "garbage\n", "2\n", "900\n"} {
 			require.NoError(t, os.WriteFile(m.spool("last"), []byte(hint), 0o600))
 			require.Equal(t, strconv.Itoa(3+i), m.submit(t, "true", "HOLD=true"), "hint %q", hint)
 		}

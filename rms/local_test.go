@@ -85,8 +85,8 @@ func newMachine(t *testing.T, shell string) machine {
 	return m
 }
 
-// endEverything cancels what a test left, so that nothing writes into its
-// folder while that is removed.
+// endEverything cancels what a test left and waits for the supervisors, so
+// that nothing writes into the test's folder while that is removed.
 func (m machine) endEverything(t *testing.T) {
 	jobs, err := filepath.Glob(m.spool("jobs/*"))
 	require.NoError(t, err)
@@ -94,8 +94,10 @@ func (m machine) endEverything(t *testing.T) {
 		id := filepath.Base(job)
 		if _, err := os.Stat(filepath.Join(job, "ended")); err != nil {
 			m.run(nil, "cancel", id)
-			m.awaitEnd(t, id)
+			m.awaitFile(t, filepath.Join(job, "ended"))
 		}
+		supervisor := m.noted(t, id, "supervisor")
+		require.Eventually(t, func() bool { return !alive(t, supervisor) }, patience, 2*time.Millisecond)
 	}
 }
 
@@ -317,7 +319,7 @@ func TestManySubmissionsAtOnceKeepTheirNumbersAndSlots(t *testing.T) {
 		ids := make([]string, jobs)
 		for i := range jobs {
 			submissions.Go(func() {
-				ids[i] = m.submit(t, ": >now/$RMCTL_JOB_ID; set -- now/*; echo $# >>counts; rm now/$RMCTL_JOB_ID", fmt.Sprint("SLOTS=", slots))
+				ids[i] = m.submit(t, ": >now/$RMCTL_JOB_ID; set -- now/*; echo $# >>counts; sleep 0.05; rm now/$RMCTL_JOB_ID", fmt.Sprint("SLOTS=", slots))
 			})
 		}
 		submissions.Wait()
