@@ -32,16 +32,15 @@ type app struct {
 	controllers map[string]*control.Controller
 }
 
-// close releases what commands opened.
+// close releases what commands opened. The store is left to the end of the
+// process: closing it would write SQLite's log back and wait for the disk, some
+// milliseconds each time, where the next process takes the log over as it is.
+// What was committed is in the log; Intend has waited for the disk already.
 func (a *app) close() error {
-	var problems []error
 	if a.connection != nil {
-		problems = append(problems, a.connection.Close())
+		return a.connection.Close()
 	}
-	if a.store != nil {
-		problems = append(problems, a.store.Close())
-	}
-	return errors.Join(problems...)
+	return nil
 }
 
 // log returns the logger that -v asks for: warnings always, what is done with
