@@ -152,8 +152,11 @@ func TestFoldersOfOldJobsAreRemoved(t *testing.T) {
 		m.awaitEnd(t, young)
 		past := time.Now().Add(-9 * 24 * time.Hour)
 		require.NoError(t, os.Chtimes(m.spool("jobs", old, "ended"), past, past))
+		// Every tenth job cleans up.
 		require.NoError(t, os.WriteFile(m.spool("last"), []byte("9\n"), 0o600))
+		require.NoError(t, os.Mkdir(m.spool("jobs/9"), 0o700))
 		require.Equal(t, "10", m.submit(t, "true"))
+		require.NoError(t, os.Remove(m.spool("jobs/9")))
 		require.Eventually(t, func() bool {
 			_, err := os.Stat(m.spool("jobs", old))
 			return os.IsNotExist(err)
