@@ -23,8 +23,8 @@ func TestSlurm(t *testing.T) {
 	})
 }
 
-// startSlurm starts a cluster, which stays for the next run, and returns the
-// path of its configuration.
+// startSlurm starts a cluster, which is stopped when the test has ended, and
+// returns the path of its configuration.
 func startSlurm(t *testing.T, settings ...string) string {
 	up := exec.Command(filepath.Join("..", "..", "testdata", "clusters", "slurm-up.sh"))
 	up.Env = append(os.Environ(), settings...)
@@ -32,6 +32,12 @@ func startSlurm(t *testing.T, settings ...string) string {
 	up.Stderr = &said
 	exports, err := up.Output()
 	require.NoError(t, err, said.String())
+	t.Cleanup(func() {
+		down := exec.Command(filepath.Join("..", "..", "testdata", "clusters", "slurm-down.sh"))
+		down.Env = append(os.Environ(), settings...)
+		output, err := down.CombinedOutput()
+		require.NoError(t, err, "%s", output)
+	})
 	path, found := strings.CutPrefix(strings.TrimSpace(string(exports)), "export SLURM_CONF=")
 	require.True(t, found, "%s", exports)
 	return path
