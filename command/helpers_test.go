@@ -1,0 +1,119 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// define loads a definition whose control data is given; it must be in order.
+func define(t testing.TB, controlData string) *config.Definition {
+	t.Helper()
+	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test"><control-data>` +
+		controlData + `</control-data></resource-manager-builder>`
+	definition, problems := config.Load("test.xml", []byte(text))
+	require.NoError(t, problems.Err())
+	return definition
+}
+
+// environment returns the attributes of a definition with their defaults.
+func environment(definition *config.Definition) *attribute.Environment {
+	env := attribute.NewEnvironment()
+	for _, defined := range definition.Attributes {
+		a := defined.Clone()
+		a.SetValue(a.Field(attribute.FieldDefault))
+		env.Define(a.Name(), a)
+	}
+	return env
+}
+
+// A bench runs the commands of one definition on this machine.
+type bench struct {
+	*config.Definition
+	env     *attribute.Environment
+	folder  string // the home folder of the connection; empty at first
+	runner  command.Runner
+	request command.Request
+}
+
+func newBench(t testing.TB, controlData string) *bench {
+	t.Helper()
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	setenv, isTest := t.(interface{ Setenv(key, value string) })
+	require.True(t, isTest)
+	setenv.Setenv("HOME", folder)
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
+	b := &bench{Definition: define(t, controlData), folder: folder, runner: command.Runner{Connection: local}}
+	b.env = environment(b.Definition)
+	b.request = command.Request{Scope: command.Scope{Environment: b.env}, Outcomes: b.Outcomes}
+	return b
+}
+
+// run runs the first command of an element.
+func (b *bench) run(t testing.TB, ctx context.Context, element config.CommandElement) (*command.Result, error) {
+	t.Helper()
+	b.request.Command = b.Command(element)
+	require.NotNil(t, b.request.Command)
+	return b.runner.Run(ctx, b.request)
+}
+
+// fails runs a command that must fail, and returns how.
+func (b *bench) fails(t testing.TB, element config.CommandElement) *command.Error {
+	t.Helper()
+	_, err := b.run(t, t.Context(), element)
+	var failed *command.Error
+	require.ErrorAs(t, err, &failed)
+	return failed
+}
+
+func (b *bench) succeeds(t testing.TB, element config.CommandElement) *command.Result {
+	t.Helper()
+	result, err := b.run(t, t.Context(), element)
+	require.NoError(t, err)
+	return result
+}
+
+// file returns the text of a file that a command left in the home folder.
+func (b *bench) file(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.folder, name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// exists reports whether a command left a file in the home folder.
+func (b *bench) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(b.folder, name))
+	return err == nil
+}
+
+// shell returns a start-up command that runs a shell script, with attributes
+// and children of the command element.
+func shell(script, attributes, children string) string {
+	return element("start-up-command", script, attributes, children)
+}
+
+func element(name, script, attributes, children string) string {
+	return fmt.Sprintf(`<%s name="tested" %s><arg>/bin/sh -c</arg><arg resolve="false"><![CDATA['%s']]></arg>%s</%s>`,
+		name, attributes, strings.ReplaceAll(script, "'", `'"'"'`), children, name)
+}
+
+// lines is a parser that adds every line to the text of an attribute.
+func lines(parser, target string) string {
+	return fmt.Sprintf(`<%s delim="\n"><target ref="%s"><match><expression>(.+)</expression>`+
+		`<append field="value" separator=","><entry valueGroup="1"/></append></match></target></%s>`, parser, target, parser)
+}

@@ -1,0 +1,279 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+func TestACommandsOutputIsReadIntoAttributes(t *testing.T) {
+	b := newBench(t, `<attribute name="seen"/>`+shell(`echo one; echo two`, "", lines("stdout-parser", "seen")))
+	result := b.succeeds(t, config.StartUpCommand)
+	require.Equal(t, "one,two", b.env.Text("seen"))
+	require.Zero(t, result.ExitCode)
+	require.Equal(t, "one\ntwo\n", result.Stdout)
+	require.Positive(t, result.Duration)
+}
+
+func TestNoShellSeesArguments(t *testing.T) {
+	b := newBench(t, `<start-up-command name="s"><arg>/usr/bin/printf %s. '$(touch x)' ;touch y *</arg></start-up-command>`)
+	result := b.succeeds(t, config.StartUpCommand)
+	require.Equal(t, "$(touch x).;touch.y.*.", result.Stdout)
+	require.False(t, b.exists("x"))
+}
+
+func TestACommandRunsInItsDirectory(t *testing.T) {
+	b := newBench(t, `<attribute name="where"><default>below</default></attribute>`+shell(`pwd`, `directory="${ptp_rm:where#value}"`, ""))
+	require.NoError(t, os.Mkdir(filepath.Join(b.folder, "below"), 0o700))
+	require.Equal(t, filepath.Join(b.folder, "below")+"\n", b.succeeds(t, config.StartUpCommand).Stdout)
+
+	b.env.SetVariable("where", nil)
+	require.Equal(t, b.folder+"\n", b.succeeds(t, config.StartUpCommand).Stdout, "without one, in the home directory")
+
+	b.env.SetVariable("where", "/nonexistent")
+	failed := b.fails(t, config.StartUpCommand)
+	require.Equal(t, command.NotStarted, failed.Failure)
+	require.ErrorIs(t, failed, os.ErrNotExist)
+}
+
+func TestTheEnvironmentReachesTheProcess(t *testing.T) {
+	t.Setenv("SQUEUE_FORMAT", "%i")
+	t.Setenv("INHERITED", "yes")
+	t.Setenv("LC_ALL", "de_DE.UTF-8")
+	const script = `echo "$SQUEUE_FORMAT|$INHERITED|$OWN|$LC_ALL"`
+	b := newBench(t, shell(script, "", `<environment name="OWN" value="a b"/>`)+element("submit-batch", script, "", `<environment name="OWN" value="c"/>`))
+	require.Equal(t, "|yes|a b|C\n", b.succeeds(t, config.StartUpCommand).Stdout)
+	require.Equal(t, "%i|yes|c|de_DE.UTF-8\n", b.succeeds(t, config.SubmitBatch).Stdout, "a job may inherit what its submission had")
+
+	b.request.Launch = command.Launch{Variables: []command.Variable{{Name: "OWN", Value: "of the user"}}}
+	require.Equal(t, "%i|yes|of the user|de_DE.UTF-8\n", b.succeeds(t, config.SubmitBatch).Stdout)
+	b.request.Launch.Replace = true
+	require.Equal(t, "||of the user|\n", b.succeeds(t, config.SubmitBatch).Stdout)
+}
+
+func TestInputIsFedAsALine(t *testing.T) {
+	b := newBench(t, shell(`cat; echo end`, "", `<input>first</input><input>second</input>`))
+	require.Equal(t, "first second\nend\n", b.succeeds(t, config.StartUpCommand).Stdout)
+}
+
+func TestACommandWithoutInputFindsItsEnd(t *testing.T) {
+	b := newBench(t, shell(`cat; echo end`, "", ""))
+	require.Equal(t, "end\n", b.succeeds(t, config.StartUpCommand).Stdout)
+}
+
+func TestAnEmptyInputIsAnEmptyLine(t *testing.T) {
+	b := newBench(t, shell(`read -r line; echo "$? [$line]"`, "", `<input/>`))
+	require.Equal(t, "0 []\n", b.succeeds(t, config.StartUpCommand).Stdout)
+}
+
+func TestInputThatNobodyReadsIsNoFailure(t *testing.T) {
+	b := newBench(t, `<attribute name="much"/>`+shell(`exec 0<&-; echo done`, "", `<input>${ptp_rm:much#value}</input>`))
+	b.env.SetVariable("much", strings.Repeat("x", 300_000))
+	require.Equal(t, "done\n", b.succeeds(t, config.StartUpCommand).Stdout)
+}
+
+func TestExitCodesAreErrorsWithWhatWasPrinted(t *testing.T) {
+	b := newBench(t, shell(`echo out; echo "no such queue" >&2; exit 3`, "", ""))
+	failed := b.fails(t, config.StartUpCommand)
+	require.Equal(t, command.BadExit, failed.Failure)
+	require.Equal(t, 3, failed.ExitCode)
+	require.Equal(t, "start-up-command \"tested\" (/bin/sh) exited with code 3:\nno such queue", failed.Error())
+	require.False(t, failed.Ambiguous(), "the command itself said that it failed")
+
+	b = newBench(t, shell(`echo only out; exit 3`, "", ""))
+	require.ErrorContains(t, b.fails(t, config.StartUpCommand), "only out")
+}
+
+const throwing = `<stdout-parser delim="\n"><target ref="a"><match><expression>bad (.*)</expression>` +
+	`<throw field="value" message="the definition says: ${ptp_rm:a#value}"><entry valueGroup="1"/></throw></match></target></stdout-parser>`
+
+func TestADefinitionMayThrowAnErrorAtExitZero(t *testing.T) {
+	b := newBench(t, `<attribute name="a"/>`+shell(`echo bad luck`, "", throwing))
+	failed := b.fails(t, config.StartUpCommand)
+	require.Equal(t, command.ParserFailed, failed.Failure)
+	require.ErrorContains(t, failed, "the definition says: luck")
+	require.True(t, failed.Ambiguous(), "what the command did it did")
+}
+
+func TestIgnoringTheExitStatusIgnoresNothingElse(t *testing.T) {
+	b := newBench(t, `<attribute name="a"/>`+shell(`exit 3`, `ignoreExitStatus="true"`, throwing))
+	require.Equal(t, 3, b.succeeds(t, config.StartUpCommand).ExitCode)
+
+	b = newBench(t, `<attribute name="a"/>`+shell(`echo bad luck; exit 3`, `ignoreExitStatus="true"`, throwing))
+	require.Equal(t, command.ParserFailed, b.fails(t, config.StartUpCommand).Failure)
+
+	b = newBench(t, `<start-up-command name="s" ignoreExitStatus="true"><arg>no-such-program-anywhere</arg></start-up-command>`)
+	require.Equal(t, command.NotStarted, b.fails(t, config.StartUpCommand).Failure)
+}
+
+func TestTheExitCodeGoesBeforeAnErrorOfTheParsers(t *testing.T) {
+	b := newBench(t, `<attribute name="a"/>`+shell(`echo bad luck; exit 3`, "", throwing))
+	failed := b.fails(t, config.StartUpCommand)
+	require.Equal(t, command.BadExit, failed.Failure)
+	require.ErrorContains(t, failed, "the definition says", "but what the parsers found is told with it")
+}
+
+func TestAMissingProgramIsToldByItsName(t *testing.T) {
+	b := newBench(t, `<start-up-command name="s"><arg>no-such-program-anywhere -x</arg></start-up-command>`)
+	failed := b.fails(t, config.StartUpCommand)
+	require.Equal(t, command.NotStarted, failed.Failure)
+	require.ErrorIs(t, failed, remote.ErrCommandNotFound)
+	require.ErrorContains(t, failed, "no-such-program-anywhere")
+	require.Equal(t, config.Transient, failed.Outcome, "nothing was found out about any job")
+	require.False(t, failed.Ambiguous())
+}
+
+func TestTextsThatDoNotResolveRunNothing(t *testing.T) {
+	b := newBench(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute>`+
+		shell(`touch ran`, "", `<environment name="E" value="${ptp_rm:circle#value}"/>`))
+	result, err := b.run(t, t.Context(), config.StartUpCommand)
+	var failed *command.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, command.NotResolvable, failed.Failure)
+	require.NotNil(t, result)
+	require.Nil(t, result.Invocation)
+	require.False(t, b.exists("ran"))
+}
+
+func TestACommandThatTakesTooLongIsEnded(t *testing.T) {
+	b := newBench(t, shell(`echo "$$" >pid; echo so far; exec sleep 600`, `x:timeout="150ms"`, ""))
+	failed := b.fails(t, config.StartUpCommand)
+	require.Equal(t, command.TimedOut, failed.Failure)
+	require.True(t, failed.Ambiguous())
+	require.ErrorContains(t, failed, "took too long")
+	require.ErrorContains(t, failed, "so far", "what it printed until then is told")
+	require.False(t, b.isAlive(t, "pid"))
+}
+
+func TestACommandThatIgnoresTheRequestToEndIsKilled(t *testing.T) {
+	b := newBench(t, shell(`trap '' TERM; echo "$$" >pid; while :; do sleep 600; done`, `x:timeout="150ms"`, ""))
+	require.Equal(t, command.TimedOut, b.fails(t, config.StartUpCommand).Failure)
+	require.False(t, b.isAlive(t, "pid"))
+}
+
+// isAlive reports whether a process runs whose id a command wrote into a file.
+func (b *bench) isAlive(t testing.TB, name string) bool {
+	t.Helper()
+	var id int
+	_, err := fmt.Sscan(b.file(t, name), &id)
+	require.NoError(t, err)
+	return syscall.Kill(id, 0) == nil
+}
+
+func TestTheRequestsLimitCountsWhereTheCommandNamesNone(t *testing.T) {
+	b := newBench(t, shell(`exec sleep 600`, "", ""))
+	b.request.Timeout = 100 * time.Millisecond
+	require.Equal(t, command.TimedOut, b.fails(t, config.StartUpCommand).Failure)
+
+	b = newBench(t, shell(`echo done`, `x:timeout="1m"`, ""))
+	b.request.Timeout = time.Nanosecond
+	require.Equal(t, "done\n", b.succeeds(t, config.StartUpCommand).Stdout, "the definition knows better")
+
+	b = newBench(t, shell(`echo done`, "", ""))
+	b.request.Timeout = -1
+	require.Equal(t, "done\n", b.succeeds(t, config.StartUpCommand).Stdout)
+}
+
+func TestACallerMayGiveUp(t *testing.T) {
+	b := newBench(t, `<attribute name="a"/>`+shell(`echo started; exec sleep 600`, "", lines("stdout-parser", "a")))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	b.request.Trace = func(_ *config.Parser, event tokenizer.Event) { cancel(errors.New("enough")) }
+	_, err := b.run(t, ctx, config.StartUpCommand)
+	var failed *command.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, command.Canceled, failed.Failure)
+	require.True(t, failed.Ambiguous())
+	require.ErrorContains(t, err, "enough")
+}
+
+func TestWhatAParserOfACommandThatWasEndedThrowsIsNoError(t *testing.T) {
+	b := newBench(t, `<attribute name="a"/>`+shell(`echo bad luck; exec sleep 600`, `x:timeout="150ms"`, throwing))
+	require.Equal(t, command.TimedOut, b.fails(t, config.StartUpCommand).Failure)
+}
+
+// A lossyConnection loses commands, all after the first untroubled ones: at
+// their start, or while they run.
+type lossyConnection struct {
+	remote.Connection
+	untroubled int
+	atStart    bool
+}
+
+func (l *lossyConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+	if l.untroubled > 0 {
+		l.untroubled--
+		return l.Connection.Start(ctx, c)
+	}
+	if l.atStart {
+		return nil, &remote.StartError{Program: c.Arguments[0], Err: remote.ErrUnreachable}
+	}
+	if c.Stdout != nil {
+		if _, err := io.WriteString(c.Stdout, "half a li"); err != nil {
+			return nil, err
+		}
+	}
+	return lostProcess{}, nil
+}
+
+type lostProcess struct{}
+
+func (lostProcess) Wait() (int, error) { return -1, io.ErrUnexpectedEOF }
+func (lostProcess) Terminate()         {}
+
+func TestALostConnectionLeavesTheOutcomeUnknown(t *testing.T) {
+	b := newBench(t, shell(`echo done`, "", ""))
+	for _, atStart := range []bool{true, false} {
+		b.runner.Connection = &lossyConnection{Connection: b.runner.Connection, atStart: atStart}
+		failed := b.fails(t, config.StartUpCommand)
+		require.Equal(t, command.Lost, failed.Failure)
+		require.True(t, failed.Ambiguous())
+	}
+}
+
+func TestTheTraceTellsOfEveryParser(t *testing.T) {
+	b := newBench(t, `<attribute name="a"/>`+shell(`echo out; echo err >&2`, "", lines("stdout-parser", "a")+lines("stderr-parser", "a")))
+	seen := map[string]bool{}
+	b.request.Trace = func(parser *config.Parser, _ tokenizer.Event) { seen[parser.Element] = true }
+	b.succeeds(t, config.StartUpCommand)
+	require.Equal(t, map[string]bool{"stdout-parser": true, "stderr-parser": true}, seen)
+}
+
+func TestAnAttachedJobKeepsItsStreamsAndItsExitCode(t *testing.T) {
+	b := newBench(t, `<attribute name="a"/>`+element("submit-interactive", `read -r line; echo "got $line"; read -r line; echo "then $line"; echo oops >&2; exit 7`, "",
+		`<input>typed by the definition</input>`+lines("stdout-parser", "a")))
+	var stdout, stderr bytes.Buffer
+	progress := 0
+	b.request.Attach = &command.Attachment{
+		Stdin: strings.NewReader("typed by the user\n"), Stdout: &stdout, Stderr: &stderr, Progress: func() { progress++ },
+	}
+	result := b.succeeds(t, config.SubmitInteractive)
+	require.Equal(t, 7, result.ExitCode, "the exit code is the job's")
+	require.Equal(t, "got typed by the definition\nthen typed by the user\n", stdout.String())
+	require.Equal(t, "oops\n", stderr.String())
+	require.Equal(t, "got typed by the definition,then typed by the user", b.env.Text("a"))
+	require.Positive(t, progress)
+}
+
+func TestAnAttachedJobHasNoLimitOfItsOwn(t *testing.T) {
+	b := newBench(t, element("submit-interactive", `echo done`, "", ""))
+	var stdout bytes.Buffer
+	b.request.Timeout = time.Nanosecond
+	b.request.Attach = &command.Attachment{Stdout: &stdout}
+	b.succeeds(t, config.SubmitInteractive)
+	require.Equal(t, "done\n", stdout.String())
+}
