@@ -12,14 +12,15 @@ type Failure string
 
 // The failures.
 const (
-	NotStarted    Failure = "not started"       // the program is missing, or could not be run
-	BadExit       Failure = "bad exit"          // it exited with a code other than 0
-	ParserFailed  Failure = "parser failed"     // its output could not be read, or the definition threw an error
-	TimedOut      Failure = "timed out"         // it ran longer than it may
-	Canceled      Failure = "canceled"          // the caller gave up
-	Lost          Failure = "connection lost"   // how it ended is not known
-	PreLaunch     Failure = "pre-launch failed" // a command that runs before it failed
-	NotResolvable Failure = "not resolvable"    // its texts could not be resolved
+	NotStarted    Failure = "not started"        // the program is missing, or could not be run
+	BadExit       Failure = "bad exit"           // it exited with a code other than 0
+	ParserFailed  Failure = "parser failed"      // its output could not be read, or the definition threw an error
+	TimedOut      Failure = "timed out"          // it ran longer than it may
+	Canceled      Failure = "canceled"           // the caller gave up
+	Lost          Failure = "connection lost"    // how it ended is not known
+	PreLaunch     Failure = "pre-launch failed"  // a command that runs before it failed
+	PostLaunch    Failure = "post-launch failed" // it did its work, but a command that runs after it failed
+	NotResolvable Failure = "not resolvable"     // its texts or its parsers cannot be used
 )
 
 // An Error tells which command failed and how.
@@ -52,7 +53,9 @@ func (e *Error) Error() string {
 	case Lost:
 		text.WriteString(": how it ended is not known")
 	case PreLaunch:
-		text.WriteString(" was not run")
+		text.WriteString(" was not run, since a command before it failed")
+	case PostLaunch:
+		text.WriteString(" was run, but a command after it failed")
 	}
 	if e.Err != nil {
 		fmt.Fprintf(&text, ": %v", e.Err)
@@ -70,7 +73,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Ambiguous reports whether the command may have had its effect although it failed.
 func (e *Error) Ambiguous() bool {
 	switch e.Failure {
-	case TimedOut, Canceled, Lost, ParserFailed:
+	case TimedOut, Canceled, Lost, ParserFailed, PostLaunch:
 		return true
 	}
 	return false

@@ -126,10 +126,10 @@ func (r *run) do(ctx context.Context) error {
 	case parserErr != nil:
 		return r.failure(ParserFailed, parserErr)
 	case postErr != nil:
-		return r.failure(BadExit, postErr)
-	case r.Attach == nil && !r.Command.KeepOpen:
+		return r.failure(PostLaunch, postErr)
+	case !r.staysOpen():
 		if err := r.simpleCommands(ctx, r.invocation.PostLaunch); err != nil {
-			return r.failure(BadExit, fmt.Errorf("a command that runs afterwards failed: %w", err))
+			return r.failure(PostLaunch, err)
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Pr
 	isQuery := r.Command.Element == config.GetJobStatus || r.Command.Element == config.Fallback
 	if !isQuery {
 		if err := r.compileParsers(streams); err != nil {
-			return nil, r.failure(ParserFailed, err)
+			return nil, r.failure(NotResolvable, err)
 		}
 	}
 	if err := r.simpleCommands(ctx, r.invocation.PreLaunch); err != nil {
@@ -166,7 +166,7 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Pr
 	if err != nil {
 		process.Terminate()
 		_, waitErr := process.Wait()
-		return nil, r.failure(ParserFailed, errors.Join(err, waitErr))
+		return nil, r.failure(NotResolvable, errors.Join(err, waitErr))
 	}
 	return process, nil
 }
@@ -261,10 +261,14 @@ func (b *backgroundCommands) end() {
 	b.done.Wait()
 }
 
+// staysOpen reports whether the command runs on when its job has started, so
+// that what is to follow the start cannot wait for its end.
+func (r *run) staysOpen() bool { return r.Command.KeepOpen || r.Attach != nil }
+
 // simpleCommandsWhileOpen starts the post-launch commands of a command that
 // stays open beside it, and returns how to wait for those that are waited for.
 func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Process) func() error {
-	if !r.Command.KeepOpen || len(r.invocation.PostLaunch) == 0 {
+	if !r.staysOpen() || len(r.invocation.PostLaunch) == 0 {
 		return func() error { return nil }
 	}
 	failed := make(chan error, 1)
@@ -292,6 +296,9 @@ func (r *run) simpleCommands(ctx context.Context, commands []SimpleInvocation) e
 		r.background.cancel = append(r.background.cancel, cancel)
 		process, err := r.connection.Start(background, r.simpleStart(simple, io.Discard))
 		if err != nil {
+			if simple.Command.IgnoreExitStatus {
+				continue
+			}
 			return fmt.Errorf("%q: %w", simple.Command.Name, err)
 		}
 		r.background.done.Go(func() { _, _ = process.Wait() }) // how a helper ends is of no account
@@ -309,6 +316,9 @@ func (r *run) simpleCommand(ctx context.Context, simple SimpleInvocation) error 
 		return fmt.Errorf("%q: %w", simple.Command.Name, err)
 	}
 	code, err := process.Wait()
+	if ctx.Err() != nil {
+		err = ctx.Err() // which is why the process has ended
+	}
 	if err != nil {
 		return fmt.Errorf("%q: %w", simple.Command.Name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -154,25 +155,41 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// write lets the text grow to twice its limit, so that not every call moves it.
 func (t *tail) write(p []byte) {
-	limit := t.limit
-	if limit <= 0 {
-		limit = defaultTail
-	}
 	t.kept = append(t.kept, p...)
-	if len(t.kept) > 2*limit {
-		t.kept = append(t.kept[:0], t.kept[len(t.kept)-limit:]...)
+	if len(t.kept) > 2*t.bound() {
+		t.shorten()
+	}
+}
+
+func (t *tail) bound() int {
+	if t.limit > 0 {
+		return t.limit
+	}
+	return defaultTail
+}
+
+func (t *tail) shorten() {
+	if excess := len(t.kept) - t.bound(); excess > 0 {
+		t.kept = append(t.kept[:0], t.kept[excess:]...)
 		t.cut = true
 	}
 }
 
-// String returns what was kept, from the start of a line if the beginning is lost.
+// String returns what was kept. If the beginning is lost it starts with a whole
+// line, or where there is none with a whole character.
 func (t *tail) String() string {
+	t.shorten()
 	text := t.kept
-	if t.cut {
-		if newline := bytes.IndexByte(text, '\n'); newline >= 0 {
-			text = text[newline+1:]
-		}
+	if !t.cut {
+		return string(text)
+	}
+	if newline := bytes.IndexByte(text, '\n'); newline >= 0 && newline+1 < len(text) {
+		return string(text[newline+1:])
+	}
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
 	}
 	return string(text)
 }
