@@ -66,13 +66,15 @@ func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribu
 func (c *Controller) assign(env *attribute.Environment, values []Assignment, stat attribute.Stat) (map[string]bool, error) {
 	given := map[string]bool{}
 	var problems []error
-	byDefault := len(c.defaults)
-	for i, value := range slices.Concat(c.defaults, values) {
-		again := given[value.Name] && i > byDefault
-		if err := c.assignOne(env, value, again, stat); err != nil {
-			problems = append(problems, err)
+	// A list of the caller's replaces one of the target, so each begins anew.
+	for _, source := range [][]Assignment{c.defaults, values} {
+		again := map[string]bool{}
+		for _, value := range source {
+			if err := c.assignOne(env, value, again[value.Name], stat); err != nil {
+				problems = append(problems, err)
+			}
+			again[value.Name], given[value.Name] = true, true
 		}
-		given[value.Name] = true
 	}
 	return given, errors.Join(problems...)
 }
@@ -87,7 +89,7 @@ func (c *Controller) assignOne(env *attribute.Environment, value Assignment, aga
 	case a.ReadOnly():
 		return &ValueError{value.Name, "it is read-only", ""}
 	}
-	converted, err := accepted(a, value.Value, env)
+	converted, err := accepted(a, value.Value)
 	if err != nil {
 		return err
 	}
@@ -106,14 +108,14 @@ func (c *Controller) assignOne(env *attribute.Environment, value Assignment, aga
 }
 
 // accepted converts a text as the control of a form would that edits the attribute.
-func accepted(a *attribute.Attribute, text string, env *attribute.Environment) (attribute.Value, error) {
+func accepted(a *attribute.Attribute, text string) (attribute.Value, error) {
 	refuse := func(reason string) error {
 		return &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: reason}
 	}
 	kind := strings.ToLower(a.Text(attribute.FieldType))
 	on, off, translated := translation(a)
 	switch {
-	case translated || a.Field(attribute.FieldTranslateBooleanAs) == nil && strings.Contains(kind, "bool"):
+	case a.Field(attribute.FieldTranslateBooleanAs) != nil || strings.Contains(kind, "bool"):
 		if translated && (text == on || text == off) {
 			return text, nil
 		}
@@ -135,6 +137,8 @@ func accepted(a *attribute.Attribute, text string, env *attribute.Environment) (
 	return text, nil
 }
 
+// translation returns what a switch is stored as; a translation that is no pair
+// is ignored.
 func translation(a *attribute.Attribute) (on, off string, ok bool) {
 	parts := strings.Split(a.Text(attribute.FieldTranslateBooleanAs), ",")
 	if len(parts) != 2 {
@@ -247,11 +251,11 @@ func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
 	env.SetVariable(attributeLaunchMode, mode)
 	quoted := make([]string, 0, len(s.Arguments))
 	for _, argument := range s.Arguments {
-		quoted = append(quoted, shellescape.Quote(argument))
+		quoted = append(quoted, quote(argument))
 	}
 	env.SetVariable(attributeArguments, strings.Join(quoted, " "))
 	if s.Executable != "" {
-		env.SetVariable(attributeExecutable, shellescape.Quote(s.Executable))
+		env.SetVariable(attributeExecutable, quote(s.Executable))
 	}
 	directory := s.Directory
 	executableDir := directory
@@ -270,6 +274,12 @@ func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
 	setIfKnown(env, attributeExecutableDir, executableDir)
 	setIfKnown(env, attributeDirectory, directory)
 	setIfKnown(env, attributeScriptPath, s.ScriptFile)
+}
+
+// quote quotes a text for shells and for the splitting of command lines. What
+// looks like a reference is taken apart, since values are resolved, too.
+func quote(text string) string {
+	return strings.ReplaceAll(shellescape.Quote(text), "${", "$''{")
 }
 
 // jobName returns the program's name, or the script's, as schedulers take it for

@@ -1,0 +1,185 @@
+package control_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// define loads a definition whose parts are given, control data in order.
+func define(t testing.TB, controlData string, others ...string) *config.Definition {
+	t.Helper()
+	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test"><control-data>` +
+		controlData + `</control-data>` + strings.Join(others, "") + `</resource-manager-builder>`
+	definition, problems := config.Load("test.xml", []byte(text))
+	require.NoError(t, problems.Err())
+	return definition
+}
+
+// A site is a controller with all it needs, on this machine, in a home folder
+// of its own, with a clock that the test moves.
+type site struct {
+	*control.Controller
+	options control.Options
+	store   *jobstore.Store
+	state   string // the store's folder
+	home    string
+	now     time.Time
+	pauses  []time.Duration
+	// whilePausing is called instead of waiting; nil to go on at once.
+	whilePausing func() error
+}
+
+// newSite returns a site whose controller works by a definition; change may
+// alter its options before.
+func newSite(t testing.TB, definition *config.Definition, change ...func(*control.Options)) *site {
+	t.Helper()
+	s := &site{home: newHome(t), state: t.TempDir(), now: time.Now()}
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
+	s.store = openStore(t, s.state)
+	s.options = control.Options{
+		Target: "here", Definition: definition, Connection: local, Store: s.store,
+		Now: func() time.Time { return s.now },
+		Pause: func(ctx context.Context, length time.Duration) error {
+			s.pauses = append(s.pauses, length)
+			s.now = s.now.Add(length)
+			if s.whilePausing != nil {
+				if err := s.whilePausing(); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		},
+	}
+	for _, one := range change {
+		one(&s.options)
+	}
+	s.Controller = control.New(s.options)
+	return s
+}
+
+// newHome gives the test a home folder of its own.
+func newHome(t testing.TB) string {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	test, isTest := t.(interface{ Setenv(key, value string) })
+	require.True(t, isTest)
+	test.Setenv("HOME", home)
+	return home
+}
+
+func openStore(t testing.TB, folder string) *jobstore.Store {
+	t.Helper()
+	store, err := jobstore.Open(t.Context(), folder)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
+
+// submits submits a program and returns its job.
+func (s *site) submits(t testing.TB, submission control.Submission) jobstore.Job {
+	t.Helper()
+	job, err := s.Submit(t.Context(), submission)
+	require.NoError(t, err)
+	return job
+}
+
+// path returns a place in the home folder.
+func (s *site) path(name string) string { return filepath.Join(s.home, name) }
+
+func (s *site) write(t testing.TB, name, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(s.path(name)), 0o700))
+	require.NoError(t, os.WriteFile(s.path(name), []byte(text), 0o600))
+}
+
+func (s *site) read(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(s.path(name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func (s *site) exists(name string) bool {
+	_, err := os.Stat(s.path(name))
+	return err == nil
+}
+
+// files returns the names of what lies below a folder of the home folder.
+func (s *site) files(t testing.TB, folder string) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(s.path(folder), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+		return err
+	})
+	if !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	return names
+}
+
+// command describes a command of a definition that runs a shell script.
+func command(element, script, attributes, children string) string {
+	return fmt.Sprintf(`<%s name="%s" %s><arg>/bin/sh -c</arg><arg resolve="false"><![CDATA['%s']]></arg>%s</%s>`,
+		element, element, attributes, strings.ReplaceAll(script, "'", `'"'"'`), children, element)
+}
+
+// jobIDParser takes a job's id from the first number of a line.
+const jobIDParser = `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>job (\d+)\D*</expression>` +
+	`<set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>`
+
+// submitting is a batch command that is given the id 7.
+func submitting(script, children string) string {
+	return command("submit-batch", script, `waitForId="true"`, children+jobIDParser)
+}
+
+// asStatus is the parser of a status command that prints a state on a line of
+// its own, perhaps after it a native word, an exit code and a queue.
+const asStatus = `<stdout-parser delim="\n">
+	<target ref="@jobId"><match><expression>([A-Z_]+).*</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+	<target ref="job.native"><match><expression>\S+ (\S+).*</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+</stdout-parser>`
+
+// A faultyConnection fails where a test tells it to.
+type faultyConnection struct {
+	remote.Connection
+	start     func(remote.Command) error // nil to start everything
+	writeFile func(path string) error
+}
+
+func (f *faultyConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+	if f.start != nil {
+		if err := f.start(c); err != nil {
+			return nil, err
+		}
+	}
+	return f.Connection.Start(ctx, c)
+}
+
+func (f *faultyConnection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+	if f.writeFile != nil {
+		if err := f.writeFile(path); err != nil {
+			return err
+		}
+	}
+	return f.Connection.WriteFile(ctx, path, content, mode)
+}
