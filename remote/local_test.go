@@ -72,6 +72,7 @@ func TestPWDNamesTheDirectoryOfTheCommand(t *testing.T) {
 func TestRelativeDirectoriesInPATHAreNotSearched(t *testing.T) {
 	directory := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "rmctl-test-program"), []byte("#!/bin/sh\n"), 0o755))
+	t.Chdir(directory) // so that neither meaning of relative finds it
 	for _, path := range []string{".", "", ":/nonexistent", "./"} {
 		_, err := newLocal(t).Start(t.Context(), remote.Command{
 			Arguments: []string{"rmctl-test-program"}, Directory: directory, Environment: map[string]string{"PATH": path},
