@@ -115,8 +115,8 @@ type Observation struct {
 
 // A Filter chooses jobs of a listing.
 type Filter struct {
-	// All adds the jobs that have ended, were rejected or are of other phases
-	// from which nothing more is to be expected.
+	// All adds what is over: jobs that have ended and submissions that were
+	// rejected.
 	All    bool
 	Target string // empty for every target
 	Limit  int    // greatest number of jobs; 0 for no limit
