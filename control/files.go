@@ -107,7 +107,7 @@ func (c *Controller) stagedFile(file *config.File, location string, scope comman
 	if err != nil {
 		return staged, err
 	}
-	if name == "" || strings.ContainsRune(name, '/') {
+	if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
 		return staged, fmt.Errorf("%q is not a file name", name)
 	}
 	if file.UniqueIDPrefix {
@@ -151,7 +151,7 @@ func fileContent(file *config.File, scope command.Scope) (string, error) {
 
 // stagedScript returns the job script: the user's own file under its own name,
 // in a folder of this submission's so that two of one name do not meet, or the
-// generated one.
+// generated one. Definitions do not quote the path, so the name is made one word.
 func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scope command.Scope, unique func() string) (StagedFile, error) {
 	template := c.definition.Script
 	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, deleteAfterSubmit: template.DeleteAfterSubmit}
@@ -165,7 +165,7 @@ func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scop
 			return staged, fmt.Errorf("reading the script: %w", err)
 		}
 		staged.Content = string(content)
-		staged.Path = path.Join(location, unique(), filepath.Base(s.ScriptFile))
+		staged.Path = path.Join(location, unique(), plainName(filepath.Base(s.ScriptFile)))
 		staged.ownFolder = true
 		env.SetVariable(attributeScript, staged.Content)
 		return staged, nil
@@ -185,7 +185,8 @@ func nameFiles(env *attribute.Environment, files []StagedFile) {
 	}
 }
 
-// stage puts files in place. What is on its way when it fails is taken back.
+// stage puts files in place. What would not stay after the submit command is
+// taken back when it fails or is given up.
 func stage(ctx context.Context, connection remote.Connection, files []StagedFile) error {
 	for i, file := range files {
 		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
@@ -196,7 +197,7 @@ func stage(ctx context.Context, connection remote.Connection, files []StagedFile
 			err = os.Remove(file.source)
 		}
 		if err != nil {
-			return errors.Join(fmt.Errorf("staging %q: %w", file.Path, err), unstage(ctx, connection, files[:i]))
+			return errors.Join(fmt.Errorf("staging %q: %w", file.Path, err), unstage(context.WithoutCancel(ctx), connection, files[:i+1]))
 		}
 	}
 	return nil

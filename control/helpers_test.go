@@ -137,8 +137,8 @@ func (s *site) files(t testing.TB, folder string) []string {
 	return names
 }
 
-// command describes a command of a definition that runs a shell script.
-func command(element, script, attributes, children string) string {
+// running describes a command of a definition that runs a shell script.
+func running(element, script, attributes, children string) string {
 	return fmt.Sprintf(`<%s name="%s" %s><arg>/bin/sh -c</arg><arg resolve="false"><![CDATA['%s']]></arg>%s</%s>`,
 		element, element, attributes, strings.ReplaceAll(script, "'", `'"'"'`), children, element)
 }
@@ -149,7 +149,7 @@ const jobIDParser = `<stdout-parser delim="\n"><target ref="@jobId"><match><expr
 
 // submitting is a batch command that is given the id 7.
 func submitting(script, children string) string {
-	return command("submit-batch", script, `waitForId="true"`, children+jobIDParser)
+	return running("submit-batch", script, `waitForId="true"`, children+jobIDParser)
 }
 
 // asStatus is the parser of a status command that prints a state on a line of

@@ -292,12 +292,17 @@ func jobName(s Submission) string {
 	if name == "" {
 		return ""
 	}
+	return plainName(path.Base(name))
+}
+
+// plainName replaces what a scheduler or a shell might take for something else.
+func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r)) {
 			return r
 		}
 		return '_'
-	}, path.Base(name))
+	}, name)
 }
 
 func setIfKnown(env *attribute.Environment, name, value string) {

@@ -1,0 +1,132 @@
+package control_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+)
+
+// scriptOf renders a definition's script with variables.
+func scriptOf(t *testing.T, script string, variables ...command.Variable) (string, error) {
+	t.Helper()
+	s := newSite(t, define(t, `<attribute name="q"/><attribute name="sh"><default>/bin/sh</default></attribute>`+script+`<submit-batch name="s"><arg>x</arg></submit-batch>`))
+	rendering, err := s.Render(control.Submission{Executable: "x", Launch: command.Launch{Variables: variables}})
+	if err != nil {
+		return "", err
+	}
+	return rendering.Script, nil
+}
+
+const fourLines = `<line><arg>#!${ptp_rm:sh#value}</arg></line><line><arg isUndefinedIfMatches="#Q">#Q ${ptp_rm:q#value}</arg></line>` +
+	`<line/><line><arg>last</arg></line>`
+
+func TestTheEnvironmentFollowsTheLineThatTheDefinitionNames(t *testing.T) {
+	one := command.Variable{Name: "B", Value: "2"}
+	two := command.Variable{Name: "A", Value: "1"}
+	const exports = "export A=\"1\"\nexport B=\"2\"\n"
+	for name, c := range map[string]struct{ after, want string }{
+		"not at all by default":                   {"", "#!/bin/sh\nlast\n"},
+		"not at all":                              {`insertEnvironmentAfter="-1"`, "#!/bin/sh\nlast\n"},
+		"not at all for any negative number":      {`insertEnvironmentAfter="-7"`, "#!/bin/sh\nlast\n"},
+		"after the first":                         {`insertEnvironmentAfter="0"`, "#!/bin/sh\n" + exports + "last\n"},
+		"after one that vanished":                 {`insertEnvironmentAfter="1"`, "#!/bin/sh\n" + exports + "last\n"},
+		"after an empty one":                      {`insertEnvironmentAfter="2"`, "#!/bin/sh\n" + exports + "last\n"},
+		"after the last":                          {`insertEnvironmentAfter="3"`, "#!/bin/sh\nlast\n" + exports},
+		"beyond the end means the second element": {`insertEnvironmentAfter="4"`, "#!/bin/sh\n" + exports + "last\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := scriptOf(t, `<script `+c.after+`>`+fourLines+`</script>`, one, two)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestAScriptOfOneLineTakesTheEnvironment(t *testing.T) {
+	got, err := scriptOf(t, `<script insertEnvironmentAfter="5"><line><arg>#!/bin/sh</arg></line></script>`, command.Variable{Name: "A", Value: "1"})
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\nexport A=\"1\"\n", got)
+}
+
+func TestVariablesWithoutValueAreNotSet(t *testing.T) {
+	got, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line></script>`, command.Variable{Name: "A"})
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\n", got)
+}
+
+func TestNamesOfVariablesCannotHoldShellText(t *testing.T) {
+	for _, name := range []string{"A;id", "A B", "1A", "A-B", "", "A$(id)", "A\nid", "Ä"} {
+		_, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line></script>`, command.Variable{Name: name, Value: "1"})
+		require.ErrorContains(t, err, "letters, digits and underscores", name)
+	}
+}
+
+var hostileValues = []string{
+	"plain", "a b", `"`, "'", `\`, `\\"`, "$HOME", "${HOME}", "`id`", "$(id)", "!", "!!", "a\nb", "\t", " lead", "trail ", "ä", "*", "#x", ";id", `it's "so" \$!`,
+	"${ptp_rm:q#value}", "@jobId", "\xff", "a'b'c!d\ne",
+}
+
+func TestVariablesOfAScriptReachItsShellUnchanged(t *testing.T) {
+	for _, value := range hostileValues {
+		script, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line><line><arg resolve="false">printf %s "$A"</arg></line></script>`,
+			command.Variable{Name: "A", Value: value})
+		require.NoError(t, err)
+		printed, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", script).Output()
+		require.NoError(t, err, script)
+		require.Equal(t, value, string(printed), script)
+	}
+}
+
+func TestAScriptForCshSetsVariablesAsCshDoes(t *testing.T) {
+	for value, want := range map[string]string{
+		"plain":          `setenv A "plain"`,
+		"two words":      `setenv A "two words"`,
+		"$HOME":          `setenv A '$HOME'`,
+		"it's":           `setenv A 'it'\''s'`,
+		"wow!":           `setenv A 'wow\!'`,
+		"a\nb":           "setenv A 'a\\\nb'",
+		"back`tick\\":    "setenv A 'back`tick\\'",
+		`say "hi"`:       `setenv A 'say "hi"'`,
+		"${ptp_rm:nope}": `setenv A '${ptp_rm:nope}'`,
+	} {
+		for _, shell := range []string{"#!/bin/csh", "#!/usr/bin/tcsh -f"} {
+			got, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>`+shell+`</arg></line></script>`, command.Variable{Name: "A", Value: value})
+			require.NoError(t, err)
+			require.Equal(t, shell+"\n"+want+"\n", got)
+		}
+	}
+}
+
+func TestTheShellIsToldByTheFirstLineAsResolved(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="sh"/><script insertEnvironmentAfter="1"><line><arg>#!${ptp_rm:sh#value}</arg></line><line><arg>x</arg></line></script><submit-batch name="s"><arg>x</arg></submit-batch>`))
+	rendering, err := s.Render(control.Submission{Executable: "x", Values: values("sh", "/bin/csh"), Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "1"}}}})
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/csh\nx\nsetenv A \"1\"\n", rendering.Script)
+}
+
+func TestLinesKeepWhatTheirArgumentsHold(t *testing.T) {
+	got, err := scriptOf(t, `<script><line><arg>#!/bin/sh</arg></line><line><arg> </arg></line><line><arg resolve="false">for f in ${FILES}; do</arg><arg>`+
+		"\n\t"+`${ptp_rm:sh#value}</arg></line></script>`)
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\n \nfor f in ${FILES}; do \n\t/bin/sh\n", got)
+}
+
+func TestALineThatDoesNotResolveIsAnError(t *testing.T) {
+	_, err := scriptOf(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute><script><line><arg>${ptp_rm:circle#value}</arg></line></script>`)
+	require.ErrorContains(t, err, "generating the script")
+}
+
+func TestTheScriptIsAnAttribute(t *testing.T) {
+	s := newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line><line><arg resolve="false">echo ${ptp_rm:x#value}</arg></line></script>
+		<submit-batch name="s"><arg>x</arg><input>${ptp_rm:script#value}</input></submit-batch>`))
+	rendering, err := s.Render(control.Submission{Executable: "x"})
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\necho ${ptp_rm:x#value}\n", rendering.Script)
+	require.Equal(t, rendering.Script, rendering.Files[0].Content)
+	require.True(t, strings.HasPrefix(rendering.Commands[0].Input, "#!/bin/sh\necho"))
+}
