@@ -25,7 +25,7 @@ func TestSlurm(t *testing.T) {
 
 // startSlurm starts a cluster, which is stopped when the test has ended, and
 // returns the path of its configuration.
-func startSlurm(t *testing.T, settings ...string) string {
+func startSlurm(t testing.TB, settings ...string) string {
 	up := exec.Command(filepath.Join("..", "..", "testdata", "clusters", "slurm-up.sh"))
 	up.Env = append(os.Environ(), settings...)
 	var said strings.Builder

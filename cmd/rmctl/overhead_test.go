@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkOverhead measures whole processes: rmctl beside the bare command
+// that it runs, in turn, so that a machine whose speed drifts slows both. Each
+// iteration is one pair; the figures are medians.
+//
+//	RMCTL_CLUSTERS=1 go test ./cmd/rmctl -run '^$' -bench Overhead -benchtime 50x
+func BenchmarkOverhead(b *testing.B) {
+	rmctl := buildRmctl(b)
+	b.Setenv("HOME", b.TempDir())
+	b.Run("version", func(b *testing.B) {
+		info, err := os.Stat(rmctl)
+		require.NoError(b, err)
+		reportPairs(b, nil, []string{rmctl, "version"})
+		b.ReportMetric(float64(info.Size())/(1<<20), "MiB-binary")
+	})
+	if os.Getenv("RMCTL_CLUSTERS") != "1" {
+		b.Skip("submit and status need a real Slurm: RMCTL_CLUSTERS=1 starts one, as root on Debian")
+	}
+	b.Setenv("SLURM_CONF", startSlurm(b))
+	script := filepath.Join(b.TempDir(), "job.sh")
+	require.NoError(b, os.WriteFile(script, []byte("#!/bin/sh\nexec true\n"), 0o600))
+	b.Run("submit", func(b *testing.B) {
+		b.Cleanup(cancelAll(b))
+		reportPairs(b, []string{"sbatch", "--hold", script}, []string{rmctl, "submit", "-t", "slurm", "-s", "hold=true", "--", "true"})
+	})
+	b.Run("status", func(b *testing.B) {
+		b.Cleanup(cancelAll(b))
+		output, err := exec.Command(rmctl, "submit", "-t", "slurm", "-s", "hold=true", "--", "true").Output()
+		require.NoError(b, err)
+		job := strings.TrimSpace(string(output))
+		reportPairs(b, []string{"scontrol", "show", "job", job}, []string{rmctl, "status", "--fresh", job})
+	})
+}
+
+// buildRmctl builds the command as a user would.
+func buildRmctl(b *testing.B) string {
+	path := filepath.Join(b.TempDir(), "rmctl")
+	output, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	require.NoError(b, err, "%s", output)
+	return path
+}
+
+func cancelAll(b *testing.B) func() {
+	return func() {
+		output, err := exec.Command("scancel", "--quiet", "--user=root").CombinedOutput()
+		require.NoError(b, err, "%s", output)
+	}
+}
+
+// reportPairs runs the two commands in turn and reports the medians of their
+// times and of the differences, in milliseconds. Without a bare command it
+// reports the other one alone.
+func reportPairs(b *testing.B, bare, rmctl []string) {
+	var bareTimes, rmctlTimes, differences []float64
+	for range 3 { // what the first runs load into memory is not measured
+		wallTime(b, rmctl)
+	}
+	for b.Loop() {
+		with := wallTime(b, rmctl)
+		rmctlTimes = append(rmctlTimes, with)
+		if bare != nil {
+			without := wallTime(b, bare)
+			bareTimes = append(bareTimes, without)
+			differences = append(differences, with-without)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(rmctlTimes), "ms-rmctl")
+	if bare != nil {
+		b.ReportMetric(median(bareTimes), "ms-bare")
+		b.ReportMetric(median(differences), "ms-over")
+	}
+}
+
+func wallTime(b *testing.B, command []string) float64 {
+	start := time.Now()
+	output, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+	passed := time.Since(start)
+	require.NoError(b, err, fmt.Sprintf("%s: %s", command, output))
+	return float64(passed.Microseconds()) / 1000
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
