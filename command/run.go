@@ -323,7 +323,11 @@ func (r *run) simpleCommand(ctx context.Context, simple SimpleInvocation) error 
 		return fmt.Errorf("%q: %w", simple.Command.Name, err)
 	}
 	if code != 0 && !simple.Command.IgnoreExitStatus {
-		return fmt.Errorf("%q exited with code %d: %s", simple.Command.Name, code, strings.TrimSpace(stderr.String()))
+		err := fmt.Errorf("%q exited with code %d", simple.Command.Name, code)
+		if printed := strings.TrimSpace(stderr.String()); printed != "" {
+			err = fmt.Errorf("%w: %s", err, printed)
+		}
+		return err
 	}
 	return nil
 }

@@ -16,13 +16,9 @@ type Terminal = command.Attachment
 // RunInteractive runs an interactive job attached to a terminal until it ends
 // and returns it with its exit code.
 func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal Terminal) (jobstore.Job, error) {
-	p, err := c.prepare(ctx, s)
+	p, err := c.prepare(ctx, s, true)
 	if err != nil {
 		return jobstore.Job{}, err
-	}
-	if !p.submit.Element.IsInteractive() {
-		return jobstore.Job{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "command for interactive jobs",
-			Help: "it runs batch ones: use rmctl submit, with --wait to wait for the end"}
 	}
 	if err := c.put(ctx, p); err != nil {
 		return jobstore.Job{}, err

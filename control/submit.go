@@ -54,13 +54,9 @@ type prepared struct {
 // error after that is a *SubmitError. Values that are refused are *ValueError
 // or *attribute.InvalidError.
 func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, error) {
-	p, err := c.prepare(ctx, s)
+	p, err := c.prepare(ctx, s, false)
 	if err != nil {
 		return jobstore.Job{}, err
-	}
-	if p.submit.Element.IsInteractive() {
-		return jobstore.Job{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs",
-			Help: "it runs interactive ones: use rmctl run"}
 	}
 	if err := c.put(ctx, p); err != nil {
 		return jobstore.Job{}, err
@@ -74,11 +70,14 @@ func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, er
 }
 
 // prepare resolves everything that can be wrong before anything happens.
-func (c *Controller) prepare(ctx context.Context, s Submission) (*prepared, error) {
+func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool) (*prepared, error) {
 	p := &prepared{tag: uuid.NewString(), request: s}
 	var err error
 	if p.submit, err = c.submitCommand(s.Debug); err != nil {
 		return nil, err
+	}
+	if p.submit.Element.IsInteractive() != interactive {
+		return nil, c.otherKind(interactive)
 	}
 	if err := c.check(s); err != nil {
 		return nil, err
@@ -97,6 +96,15 @@ func (c *Controller) prepare(ctx context.Context, s Submission) (*prepared, erro
 	nameFiles(p.env, p.files)
 	_, err = command.Resolve(p.submit, scope, s.Launch)
 	return p, err
+}
+
+// otherKind tells that the definition runs jobs, but not of the kind asked for.
+func (c *Controller) otherKind(interactive bool) error {
+	if interactive {
+		return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for interactive jobs",
+			Help: "it runs batch ones: use rmctl submit, with --wait to wait for the end"}
+	}
+	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
 }
 
 // check tries the values of a submission on the definition alone, so that what
@@ -161,10 +169,10 @@ func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Re
 	if runErr != nil {
 		var failed *command.Error
 		ambiguous := errors.As(runErr, &failed) && failed.Ambiguous()
-		// A definition that throws an error at a warning has a job all the same
-		// when the submit command succeeded and printed its id.
-		if ambiguous && failed.Failure == command.ParserFailed && failed.ExitCode == 0 && id != "" {
-			c.log.Warn("the submit command succeeded, but the definition reports an error", "id", id, "error", runErr)
+		// The command ended well by itself and printed an id, which proves that
+		// the job exists, whatever went wrong beside or after that.
+		if ambiguous && failed.ExitCode == 0 && id != "" {
+			c.log.Warn("the job was submitted, but something else failed", "id", id, "error", runErr)
 		} else if ambiguous {
 			return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Err: errors.Join(runErr, c.store.Doubt(ctx, p.tag, runErr.Error()))}
 		} else {
