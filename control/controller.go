@@ -1,13 +1,18 @@
 // Package control binds one definition to one connection: a [Controller]
 // starts sessions, submits jobs, follows and controls them.
 //
-// It is the package to import for a program that runs jobs:
+// It is the package to import for a program that runs jobs. [UsableDefinition]
+// loads a definition, [New] makes the controller, [Controller.Submit] submits a
+// job, [Controller.Status] and [Controller.Wait] follow it, [Controller.Operate]
+// cancels or holds it, and [Controller.Output] reads what it wrote;
+// [Controller.Render] shows what would be run, and runs nothing. [LoadTargets]
+// reads which targets a user has.
 //
-//	definition, problems, err := control.LoadDefinition("slurm")
-//	…
-//	controller := control.New(control.Options{Definition: definition, Connection: connection, Store: store})
-//	job, err := controller.Submit(ctx, control.Submission{Executable: "./simulate", Arguments: []string{"input"}})
-//	job, err = controller.Status(ctx, job, control.Fresh)
+// What goes wrong is told by the type of the error: [ValueError] and
+// [attribute.InvalidError] before anything has run, [SubmitError] for a
+// submission that gave no job or may have given one, [QueryError] for a state
+// that could not be asked for, [NotFoundError] and [EndedError] for jobs that
+// nothing can be done to, [UnsupportedError] for what the definition lacks.
 package control
 
 import (
