@@ -68,7 +68,7 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, job jobst
 	if job.Detail.Ended() {
 		return &EndedError{ID: job.ID, Operation: operation, Detail: string(job.Detail)}
 	}
-	env, err := c.environment(ctx, anyAge)
+	env, err := c.jobEnvironment(ctx, job)
 	if err != nil {
 		return err
 	}

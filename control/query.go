@@ -26,20 +26,20 @@ type answer struct {
 
 // query runs the status command and, while no state is known, the fallbacks
 // that are meant for what the command before them ended with.
-func (c *Controller) query(ctx context.Context, id, shortID string) (answer, error) {
+func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, error) {
 	status, err := c.command(config.GetJobStatus)
 	if err != nil {
 		return answer{}, err
 	}
-	env, err := c.environment(ctx, anyAge)
+	env, err := c.jobEnvironment(ctx, asked)
 	if err != nil {
 		return answer{}, err
 	}
 	key := uuid.NewString()
-	job := jobAttribute(env, key, id, shortID)
+	job := jobAttribute(env, key, asked.ID, asked.ShortID)
 	clearFacts(env)
-	seen, outcome, failure := answer{}, config.OutcomeKind(""), error(nil)
-	ended := false
+	seen, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
+	ended, forgotten := false, false
 	for _, attempt := range append([]*config.Command{status}, status.Fallbacks...) {
 		isFallback := attempt != status
 		if isFallback && !triedAfter(attempt, outcome) {
@@ -49,14 +49,17 @@ func (c *Controller) query(ctx context.Context, id, shortID string) (answer, err
 		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
 			continue // a site without, say, accounting tools; what is known already stands
 		}
+		var failure error
 		outcome, failure = outcomeOf(result, err)
-		ended = ended || outcome == config.Finished
-		seen = answer{Observation: c.observation(env, job, attempt, result), forgotten: outcome == config.NotFound}
+		failures = append(failures, failure)
+		ended, forgotten = ended || outcome == config.Finished, forgotten || outcome == config.NotFound
+		seen = answer{Observation: c.observation(env, job, attempt, result), forgotten: forgotten}
 		if seen.Detail != "" {
+			seen.forgotten = false
 			return seen, nil
 		}
 	}
-	return conclude(seen, ended, failure)
+	return conclude(seen, ended, errors.Join(failures...))
 }
 
 // triedAfter reports whether a fallback is meant for an outcome.
@@ -66,7 +69,8 @@ func triedAfter(fallback *config.Command, outcome config.OutcomeKind) bool {
 
 // conclude decides what a query says that gave no state: that the job has
 // ended in a way nobody can tell any more, that it is forgotten, a word outside
-// the vocabulary, which is shown as it is, or nothing.
+// the vocabulary, which is shown as it is, or nothing. Where any of its commands
+// failed, that the others do not know the job says nothing.
 func conclude(seen answer, ended bool, failure error) (answer, error) {
 	switch {
 	case failure != nil:
@@ -134,7 +138,7 @@ func (c *Controller) observation(env *attribute.Environment, job *attribute.Attr
 		Nodes: env.Text(factNodes), Submitted: env.Text(factSubmitted), Started: env.Text(factStarted), Ended: env.Text(factEnded),
 		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),
 	}
-	if text := attribute.Text(job.Value()); text != "" {
+	if text := attribute.Text(job.Value()); text != "" && text != noState {
 		detail, known := state.Parse(text)
 		switch {
 		case known && detail != state.Undetermined:
@@ -145,6 +149,9 @@ func (c *Controller) observation(env *attribute.Environment, job *attribute.Attr
 	}
 	return seen
 }
+
+// noState is what the reference writes for a value that is absent.
+const noState = "null"
 
 // number returns a decimal text as a number, nil if it is none.
 func number(text string) *int {

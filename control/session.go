@@ -47,17 +47,52 @@ func (c *Controller) refresh() time.Duration {
 // was started, not what it found last.
 const anyAge = time.Duration(1<<63 - 1)
 
+// initialEnvironment returns the environment before any command has run: the
+// attributes of the definition with the values that the target gives them.
+func (c *Controller) initialEnvironment() (*attribute.Environment, error) {
+	env := c.newEnvironment()
+	if _, err := c.assign(env, nil, nil); err != nil {
+		return nil, fmt.Errorf("target %q: %w", c.target, err)
+	}
+	return env, nil
+}
+
 // environment returns the environment of the session, which is started where
-// there is none that is younger than oldest.
+// there is none that is younger than oldest. Where nothing runs at the start
+// there is nothing to grow old.
 func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
-	if len(c.definition.CommandsOf(config.StartUpCommand)) == 0 {
-		return c.newEnvironment(), nil
+	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
+	if !hasStart {
+		oldest = anyAge
 	}
 	env, err := c.keptEnvironment(ctx, oldest)
 	if err != nil || env != nil {
 		return env, err
 	}
+	if !hasStart {
+		return c.initialEnvironment()
+	}
 	return c.startSession(ctx)
+}
+
+// jobEnvironment returns the environment for commands on a job: that of the
+// session with the values that the job was submitted with, which may tell where
+// its scheduler's commands are.
+func (c *Controller) jobEnvironment(ctx context.Context, job jobstore.Job) (*attribute.Environment, error) {
+	env, err := c.environment(ctx, anyAge)
+	if err != nil || job.Tag == "" {
+		return env, err
+	}
+	recorded, err := c.store.ByTag(ctx, job.Tag)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range recorded.Attributes {
+		if a := env.Variable(name); a != nil {
+			a.SetValue(value)
+		}
+	}
+	return env, nil
 }
 
 // keptEnvironment returns the environment of a session that an earlier call
@@ -82,12 +117,15 @@ func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) 
 		c.log.Warn("what the last session found cannot be read; a new one is started", "error", err)
 		return nil, nil
 	}
-	return c.restored(kept), nil
+	return c.restored(kept)
 }
 
 // restored puts what a session found into a new environment.
-func (c *Controller) restored(kept *attribute.Environment) *attribute.Environment {
-	env := c.newEnvironment()
+func (c *Controller) restored(kept *attribute.Environment) (*attribute.Environment, error) {
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return nil, err
+	}
 	for _, key := range kept.Variables() {
 		found := kept.Variable(key)
 		if defined := env.Variable(key); defined != nil {
@@ -98,7 +136,7 @@ func (c *Controller) restored(kept *attribute.Environment) *attribute.Environmen
 	for _, name := range kept.Discovered() {
 		env.Discover(kept.DiscoveredAttribute(name))
 	}
-	return env
+	return env, nil
 }
 
 func (c *Controller) sessionKey() string {
@@ -108,26 +146,28 @@ func (c *Controller) sessionKey() string {
 // startSession runs the start-up commands one after the other and keeps what
 // they found.
 func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, error) {
-	env := c.newEnvironment()
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return nil, err
+	}
 	if queues := env.Variable(attributeQueues); queues != nil {
 		queues.SetValue(nil)
-	}
-	for _, default_ := range c.defaults {
-		if err := c.assignOne(env, default_, false, nil); err != nil {
-			return nil, fmt.Errorf("target %q: %w", c.target, err)
-		}
 	}
 	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
 		if _, err := c.run(ctx, startUp, env, "", command.Launch{}); err != nil {
 			return nil, fmt.Errorf("starting a session: %w", err)
 		}
 	}
-	return env, c.keepSession(ctx, env)
+	return env, c.keepSession(ctx, env, c.now())
 }
 
-// keepSession keeps what differs from the definition.
-func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment) error {
-	changed, initial := attribute.NewEnvironment(), c.newEnvironment()
+// keepSession keeps what differs from the environment before the session.
+func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) error {
+	initial, err := c.initialEnvironment()
+	if err != nil {
+		return err
+	}
+	changed := attribute.NewEnvironment()
 	for _, key := range env.Variables() {
 		a := env.Variable(key)
 		if before := initial.Variable(key); !isEngineAttribute(key) && (before == nil || !before.Equal(a)) {
@@ -145,7 +185,7 @@ func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment
 	if err != nil {
 		return fmt.Errorf("keeping the session: %w", err)
 	}
-	return c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: c.now(), State: jobstore.Started, Data: data})
+	return c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: started, State: jobstore.Started, Data: data})
 }
 
 // Stop runs the shut-down commands and forgets the session. Jobs run on.
@@ -206,14 +246,42 @@ func (c *Controller) Action(ctx context.Context, name string, s Submission) (*co
 	if err != nil {
 		return nil, err
 	}
+	session := env.Clone()
 	if err := c.fill(env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
+	given := env.Clone()
 	result, err := c.run(ctx, action, env, "", s.Launch)
 	if err != nil {
 		return result, err
 	}
-	return result, c.keepSession(ctx, env)
+	takeOver(session, given, env)
+	return result, c.renewSession(ctx, session)
+}
+
+// takeOver puts into session what differs between two states of another environment.
+func takeOver(session, before, after *attribute.Environment) {
+	for _, key := range after.Variables() {
+		if old, a := before.Variable(key), after.Variable(key); old == nil || !old.Equal(a) {
+			session.Define(key, a)
+		}
+	}
+	for _, name := range after.Discovered() {
+		session.Discover(after.DiscoveredAttribute(name))
+	}
+}
+
+// renewSession keeps a session that has learned something, at its old age.
+func (c *Controller) renewSession(ctx context.Context, env *attribute.Environment) error {
+	started := c.now()
+	kept, err := c.store.Session(ctx, c.sessionKey())
+	switch {
+	case err == nil:
+		started = kept.Started
+	case !errors.Is(err, jobstore.ErrNotFound):
+		return err
+	}
+	return c.keepSession(ctx, env, started)
 }
 
 func (c *Controller) namedCommand(name string) *config.Command {

@@ -58,7 +58,7 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(job) {
 		return job, nil
 	}
-	seen, err := c.query(ctx, job.ID, job.ShortID)
+	seen, err := c.query(ctx, job)
 	switch {
 	case err != nil:
 		return c.stale(context.WithoutCancel(ctx), job, err)
@@ -90,7 +90,7 @@ func (c *Controller) Look(ctx context.Context, id string) (jobstore.Job, error) 
 	if _, err := c.command(config.GetJobStatus); err != nil {
 		return jobstore.Job{}, err
 	}
-	seen, err := c.query(ctx, id, id)
+	seen, err := c.query(ctx, jobstore.Job{ID: id, ShortID: id})
 	if err != nil {
 		return jobstore.Job{}, &QueryError{ID: id, Err: err}
 	}
