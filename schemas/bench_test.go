@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,17 @@ func largeDefinition() []byte {
 
 func BenchmarkRead(b *testing.B) {
 	source := largeDefinition()
+	b.SetBytes(int64(len(source)))
+	for b.Loop() {
+		_, err := Read(source)
+		require.NoError(b, err)
+	}
+}
+
+// BenchmarkReadShipped reads the largest definition that rmctl brings along.
+func BenchmarkReadShipped(b *testing.B) {
+	source, err := os.ReadFile("../rms/slurm.xml")
+	require.NoError(b, err)
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
 		_, err := Read(source)

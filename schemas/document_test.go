@@ -114,12 +114,12 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 		"entity bomb":               {bomb, "1:1 xml-doctype document type declarations are refused, since they can define entities"},
 		"external entity":           {"<?xml version='1.0'?>\n<!DOCTYPE a SYSTEM 'file:///etc/passwd'>\n<a/>", "2:1 xml-doctype document type declarations are refused, since they can define entities"},
 		"late document type":        {"<a>\n <!DOCTYPE b></a>", "2:2 xml-doctype document type declarations are refused, since they can define entities"},
-		"unknown entity":            {"<a>\n&nbsp;</a>", "2:7 xml-syntax invalid character entity &nbsp;"},
-		"bare ampersand":            {"<a b='x & y'/>", "1:10 xml-syntax invalid character entity & (no semicolon)"},
+		"unknown entity":            {"<a>\n&nbsp;</a>", `2:1 xml-syntax the entity "&nbsp;" is not known`},
+		"bare ampersand":            {"<a b='x & y'/>", "1:9 xml-syntax the & here begins no reference"},
 		"undeclared prefix":         {"<a>\n <x:b/></a>", `2:2 xml-syntax the prefix of "x:b" is not declared`},
 		"prefix out of scope":       {"<a><b xmlns:x='urn:x'/>\n<x:c/></a>", `2:1 xml-syntax the prefix of "x:c" is not declared`},
 		"undeclared on attribute":   {"<a\n x:b=''/>", `2:2 xml-syntax the prefix of "x:b" is not declared`},
-		"two colons":                {"<a:b:c/>", "1:7 xml-syntax expected element name after <"},
+		"two colons":                {"<a:b:c/>", `1:1 xml-syntax "a:b:c" is not a name`},
 		"colon at the end":          {"<a:/>", `1:1 xml-syntax "a:" is not a name`},
 		"colon at the beginning":    {"<a :b=''/>", `1:4 xml-syntax ":b" is not a name`},
 		"prefix without namespace":  {"<a xmlns:x=''/>", `1:4 xml-syntax the prefix "x" is declared without a namespace`},
@@ -129,8 +129,18 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 		"attribute twice by prefix": {"<a xmlns:x='u' xmlns:y='u' x:b='1' y:b='2'/>", `1:36 xml-syntax the attribute "b" stands twice in one tag`},
 		"declaration twice":         {"<a xmlns='u' xmlns='v'/>", `1:14 xml-syntax the attribute "xmlns" stands twice in one tag`},
 		"attributes not separated":  {"<a b='1'c='2'/>", `1:9 xml-syntax white space is missing before the attribute "c"`},
-		"attribute without quotes":  {"<a b=1/>", "1:7 xml-syntax unquoted or missing attribute value in element"},
-		"less-than in a value":      {"<a b='<'/>", "1:8 xml-syntax unescaped < inside quoted string"},
+		"attribute without quotes":  {"<a b=1/>", `1:6 xml-syntax the value of the attribute "b" has no quotes`},
+		"attribute without value":   {"<a\n b/>", `2:2 xml-syntax the attribute "b" has no value`},
+		"no attribute":              {"<a\n b='1' ?/>", `2:8 xml-syntax an attribute or the end of the tag of "a" is expected here`},
+		"slash in a tag":            {"<a / >", `1:4 xml-syntax an attribute or the end of the tag of "a" is expected here`},
+		"cut before a value":        {"<a b=", `1:6 xml-syntax the value of the attribute "b" has no quotes`},
+		"cut after a name":          {"\n<a b='1' ", `2:1 xml-syntax the tag of "a" does not end`},
+		"name beyond XML":           {"<a×/>", `1:3 xml-syntax an attribute or the end of the tag of "a" is expected here`},
+		"name beginning with mark":  {"<·a/>", `1:1 xml-syntax "·a" is not a name`},
+		"blank before a name":       {"<a>\n 1 < 2</a>", "2:4 xml-syntax no name follows the <"},
+		"end tag with attribute":    {"<a>\n</a b=''>", "2:1 xml-syntax the end tag is malformed"},
+		"cut in an end tag":         {"<a>\n</a", "2:1 xml-syntax the end tag is malformed"},
+		"less-than in a value":      {"<a b='<'/>", `1:7 xml-syntax a < stands in the value of the attribute "b"`},
 		"text before the root":      {"\n x<a/>", "2:2 xml-syntax text stands outside the root element"},
 		"text after the root":       {"<a/>\n&#32;", "2:1 xml-syntax text stands outside the root element"},
 		"section after the root":    {"<a/><![CDATA[]]>", "1:5 xml-syntax text stands outside the root element"},
@@ -139,27 +149,40 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 		"crossed prefixes":          {"<p:a xmlns:p='u' xmlns:q='u'></q:a>", `1:30 xml-syntax "p:a", which begins on line 1, is closed by the end tag of "q:a"`},
 		"closed too often":          {"<a/>\n</a>", `2:1 xml-syntax the end tag of "a" closes nothing`},
 		"never closed":              {"<a>\n<b>\n", `2:1 xml-syntax "b" is never closed`},
-		"cut in a tag":              {"<a>\n<b c='", "2:7 xml-syntax unexpected EOF"},
-		"section end in text":       {"<a>]]></a>", "1:7 xml-syntax unescaped ]]> not in CDATA section"},
-		"dashes in a comment":       {"<a><!-- -- --></a>", "1:12 xml-syntax invalid sequence \"--\" not allowed in comments"},
+		"cut in a tag":              {"<a>\n<b c='", `2:6 xml-syntax the value of the attribute "c" does not end`},
+		"section end in text":       {"<a>]]></a>", `1:4 xml-syntax "]]>" may not stand in text`},
+		"cut in a section":          {"<a>\n<![CDATA[]]", "2:1 xml-syntax the section of character data does not end"},
+		"cut in a comment":          {"<a>\n<!-- -", "2:1 xml-syntax the comment does not end"},
+		"cut in an instruction":     {"<a>\n<?b >", "2:1 xml-syntax the processing instruction does not end"},
+		"other markup":              {"<a>\n<!ELEMENT a></a>", "2:1 xml-syntax neither a comment nor a section of character data begins here"},
+		"dashes in a comment":       {"<a><!-- -- --></a>", `1:9 xml-syntax "--" may not stand in a comment`},
 		"control character":         {"<a>\x01</a>", "1:4 xml-syntax the character U+0001 may not stand in XML"},
-		"null by reference":         {"<a>&#0;</a>", "1:8 xml-syntax illegal character code U+0000"},
-		"surrogate by reference":    {"<a>x\n&#xD83D;&#xDE00;</a>", "1:4 xml-syntax a reference in this text is to no character"},
-		"surrogate in a value":      {"<a b='&#55357;'/>", `1:4 xml-syntax a reference in the attribute "b" is to no character`},
+		"null by reference":         {"<a>&#0;</a>", `1:4 xml-syntax the reference "&#0;" is to no character`},
+		"reference without number":  {"<a>\n&#x;</a>", `2:1 xml-syntax the reference "&#x;" is to no character`},
+		"reference beyond Unicode":  {"<a>&#99999999999999999999;</a>", `1:4 xml-syntax the reference "&#99999999999999999999;" is to no character`},
+		"wrong digit":               {"<a>&#1a;</a>", `1:4 xml-syntax the reference "&#1a;" is to no character`},
+		"reference cut by a tag":    {"<a>&lt<b/></a>", "1:4 xml-syntax the & here begins no reference"},
+		"surrogate by reference":    {"<a>x\n&#xD83D;&#xDE00;</a>", `2:1 xml-syntax the reference "&#xD83D;" is to no character`},
+		"surrogate in a value":      {"<a b='&#55357;'/>", `1:7 xml-syntax the reference "&#55357;" is to no character`},
 		"non-character":             {"<a>\n\ufffe</a>", "2:1 xml-syntax the character U+FFFE may not stand in XML"},
 		"instruction without blank": {"<a>\n<?b!c?></a>", `2:1 xml-syntax the processing instruction "b" is malformed`},
 		"digit after a colon":       {"<x:1 xmlns:x='u'/>", `1:1 xml-syntax "x:1" is not a name`},
 		"late declaration":          {"<a/>\n<?xml version='1.0'?>", "2:1 xml-syntax the XML declaration may stand only at the very beginning"},
 		"malformed declaration":     {"<?xml version='1.0' encodin='UTF-8'?><a/>", "1:1 xml-syntax the XML declaration is malformed"},
 		"standalone":                {"<?xml version='1.0' standalone='on'?><a/>", "1:1 xml-syntax the XML declaration is malformed"},
-		"version":                   {"<?xml version='1.1'?><a/>", "1:22 xml-syntax unsupported version \"1.1\"; only version 1.0 is supported"},
+		"declaration in capitals":   {"<?XML version='1.0'?><a/>", "1:1 xml-syntax the XML declaration is malformed"},
+		"declaration without blank": {"<?xml version='1.0'encoding='UTF-8'?><a/>", "1:1 xml-syntax the XML declaration is malformed"},
+		"declaration not closed":    {"<?xml version='1.0?><a/>", "1:1 xml-syntax the XML declaration is malformed"},
+		"name of an encoding":       {"<?xml version='1.0' encoding='8'?><a/>", "1:1 xml-syntax the XML declaration is malformed"},
+		"version":                   {"<?xml version='1.1'?><a/>", `1:16 xml-syntax the XML version "1.1" is not supported`},
 		"not UTF-8":                 {"<a>\n  \xe9</a>", "2:3 xml-encoding the file is not valid UTF-8"},
-		"declared as another":       {declared + "<a>é</a>", `1:44 xml-encoding opening charset "ISO-8859-1": the encoding "ISO-8859-1" is not supported`},
-		"unknown encoding":          {`<?xml version="1.0" encoding="EBCDIC"?><a/>`, `1:40 xml-encoding opening charset "EBCDIC": the encoding "EBCDIC" is not supported`},
+		"declared as another":       {declared + "<a>é</a>", `1:31 xml-encoding the encoding "ISO-8859-1" is not supported`},
+		"unknown encoding":          {`<?xml version="1.0" encoding="EBCDIC"?><a/>`, `1:31 xml-encoding the encoding "EBCDIC" is not supported`},
 		"UTF-16":                    {"\xff\xfe<\x00a\x00/\x00>\x00", "1:1 xml-encoding the file is encoded as UTF-16"},
 		"UTF-16 without mark":       {"<\x00a\x00/\x00>\x00", "1:2 xml-syntax the character U+0000 may not stand in XML"},
 		"deep nesting":              {strings.Repeat("<a>", 10_000), "1:601 xml-limit elements are nested more than 200 deep"},
 		"many elements":             {"<a>" + strings.Repeat("<b/>", MaxElements) + "</a>", "1:800000 xml-limit more than 200000 elements"},
+		"many namespaces":           {manyDeclarations(MaxDeclarations + 1), "3:4 xml-limit too many namespaces are declared"},
 		"many attributes":           {"<a" + manyAttributes(MaxAttributes+1) + "/>", "1:1 xml-limit an element has more than 200 attributes"},
 		"large file":                {"<a>" + strings.Repeat("0123456789", 10<<20) + "</a>", "1:1 xml-limit the file has 104857607 bytes; a definition has at most 16777216"},
 	} {
@@ -178,6 +201,18 @@ func manyAttributes(number int) string {
 		fmt.Fprintf(&b, " a%d=''", i)
 	}
 	return b.String()
+}
+
+func manyDeclarations(number int) string {
+	var b strings.Builder
+	b.WriteString("<a")
+	for i := range number - 1 {
+		if i == number/2 {
+			b.WriteString(">\n<b")
+		}
+		fmt.Fprintf(&b, " xmlns:a%d='u'", i)
+	}
+	return b.String() + ">\n<c xmlns='u'/></b></a>"
 }
 
 // Text in many pieces must not be copied again for every piece.

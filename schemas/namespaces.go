@@ -13,6 +13,7 @@ type namespaceScope struct {
 	outer  *namespaceScope
 	prefix string // empty for the default namespace
 	uri    string
+	number int // of declarations from here outwards
 }
 
 // lookup returns the namespace of a prefix. The empty prefix is always known.
@@ -39,5 +40,9 @@ func (s *namespaceScope) declare(prefix, uri string) (*namespaceScope, error) {
 	case prefix != "" && uri == "":
 		return nil, fmt.Errorf("the prefix %q is declared without a namespace", prefix)
 	}
-	return &namespaceScope{outer: s, prefix: prefix, uri: uri}, nil
+	scope := &namespaceScope{outer: s, prefix: prefix, uri: uri, number: 1}
+	if s != nil {
+		scope.number += s.number
+	}
+	return scope, nil
 }

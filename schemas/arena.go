@@ -1,0 +1,25 @@
+package schemas
+
+// An arena hands out slices of blocks, so that a tree of many small parts takes
+// few allocations. What it handed out lives as long as any part of its block.
+type arena[T any] struct {
+	free []T
+	next int // size of the next block
+}
+
+// Blocks grow with the document up to a size that wastes little at its end.
+const (
+	smallestBlock = 32
+	largestBlock  = 512
+)
+
+// take returns a slice of n zero values that cannot grow into what follows.
+func (a *arena[T]) take(n int) []T {
+	if n > len(a.free) {
+		a.next = min(max(2*a.next, smallestBlock), largestBlock)
+		a.free = make([]T, max(n, a.next))
+	}
+	taken := a.free[:n:n]
+	a.free = a.free[n:]
+	return taken
+}

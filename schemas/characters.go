@@ -1,0 +1,61 @@
+package schemas
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const blanks = " \t\r\n"
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// skipBlanks returns the offset of the first character from an offset on that is
+// not blank.
+func skipBlanks(text string, at int) int {
+	for at < len(text) && isSpace(text[at]) {
+		at++
+	}
+	return at
+}
+
+func isBlank(text string) bool { return skipBlanks(text, 0) == len(text) }
+
+// isCharacter reports whether XML has a character.
+func isCharacter(r rune) bool {
+	return r >= ' ' && r <= 0xd7ff || r == '\n' || r == '\t' || r == '\r' || r >= 0xe000 && r <= 0xfffd || r >= 0x10000
+}
+
+// checkCharacters refuses bytes that are not UTF-8 and characters that XML does
+// not have.
+func checkCharacters(text string) error {
+	if !utf8.ValidString(text) {
+		line, column := placeOf(text, invalidUTF8(text))
+		return &DocumentError{Line: line, Column: column, Code: "xml-encoding",
+			Reason: "the file is not valid UTF-8", Help: "save it as UTF-8"}
+	}
+	for i := range len(text) {
+		control := text[i] < ' ' && !isSpace(text[i])
+		if !control && text[i] != firstOfNonCharacters {
+			continue
+		}
+		if r, _ := utf8.DecodeRuneInString(text[i:]); !isCharacter(r) {
+			line, column := placeOf(text, i)
+			return syntaxErrorAt(line, column, "the character %U may not stand in XML", r)
+		}
+	}
+	return nil
+}
+
+// firstOfNonCharacters is the first byte of U+FFFE and U+FFFF, the only ones
+// beyond the control characters that are valid UTF-8 and not XML.
+const firstOfNonCharacters = 0xef
+
+// invalidUTF8 returns the offset of the first byte that is not UTF-8.
+func invalidUTF8(text string) int {
+	for i, r := range text {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			return i
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,61 @@
+package schemas
+
+import "strings"
+
+// markup reads what begins with "<!": a comment or a section of character data.
+func (r *documentReader) markup() error {
+	rest := r.source[r.at:]
+	switch {
+	case strings.HasPrefix(rest, commentBegin):
+		return r.comment()
+	case strings.HasPrefix(rest, sectionBegin):
+		return r.section()
+	case strings.HasPrefix(rest, "<!DOCTYPE"):
+		line, column := placeOf(r.source, r.at)
+		return &DocumentError{Line: line, Column: column, Code: "xml-doctype",
+			Reason: "document type declarations are refused, since they can define entities",
+			Help:   "remove the <!DOCTYPE …> and write the text of each entity where it is used"}
+	}
+	return r.syntaxError(r.at, "neither a comment nor a section of character data begins here").
+		withHelp("write &lt; for a literal <")
+}
+
+const (
+	commentBegin = "<!--"
+	sectionBegin = "<![CDATA["
+)
+
+func (r *documentReader) comment() error {
+	content := r.at + len(commentBegin)
+	length := strings.Index(r.source[content:], "--")
+	if length < 0 {
+		return r.syntaxError(r.at, "the comment does not end")
+	}
+	end := content + length
+	if !strings.HasPrefix(r.source[end:], "-->") {
+		return r.syntaxError(end, "\"--\" may not stand in a comment")
+	}
+	r.at = end + len("-->")
+	return nil
+}
+
+// section reads a section of character data, in which only line breaks are
+// changed.
+func (r *documentReader) section() error {
+	begin := r.at
+	content := begin + len(sectionBegin)
+	length := strings.Index(r.source[content:], "]]>")
+	switch {
+	case length < 0:
+		return r.syntaxError(begin, "the section of character data does not end").withHelp("it ends with ]]>")
+	case len(r.open) == 0:
+		return r.syntaxError(begin, "text stands outside the root element")
+	}
+	data := r.source[content : content+length]
+	if strings.Contains(data, "\r") {
+		data = strings.ReplaceAll(strings.ReplaceAll(data, "\r\n", "\n"), "\r", "\n")
+	}
+	r.addText(data, content, begin)
+	r.at = content + length + len("]]>")
+	return nil
+}

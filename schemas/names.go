@@ -1,0 +1,77 @@
+package schemas
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// nameEnd returns where the name that begins at an offset ends, colons taken
+// for letters. Whether it may begin as it does is left to splitName, so that
+// what is wrong can be reported as a whole.
+func nameEnd(text string, at int) int {
+	for at < len(text) {
+		if c := text[at]; c < utf8.RuneSelf {
+			if !isASCIIName(c) {
+				return at
+			}
+			at++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if !isNameStart(r) && !isNameContinuation(r) {
+			return at
+		}
+		at += size
+	}
+	return at
+}
+
+// splitName returns the parts of a name around its colon, the prefix empty if
+// there is none, and whether the parts are names.
+func splitName(name string) (prefix, local string, ok bool) {
+	colon := strings.IndexByte(name, ':')
+	if colon < 0 {
+		return "", name, startsAsName(name)
+	}
+	prefix, local = name[:colon], name[colon+1:]
+	return prefix, local, startsAsName(prefix) && startsAsName(local) && strings.IndexByte(local, ':') < 0
+}
+
+func startsAsName(name string) bool {
+	if name == "" {
+		return false
+	}
+	if c := name[0]; c < utf8.RuneSelf {
+		return isASCIILetter(c) || c == '_'
+	}
+	r, _ := utf8.DecodeRuneInString(name)
+	return isNameStart(r)
+}
+
+func isASCIILetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isASCIIDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isASCIIName(c byte) bool {
+	return isASCIILetter(c) || isASCIIDigit(c) || c == '_' || c == '-' || c == '.' || c == ':'
+}
+
+// isNameStart reports whether a name may begin with a character beyond ASCII,
+// by the fifth edition of XML 1.0.
+func isNameStart(r rune) bool {
+	return r >= 0xc0 && r <= 0x2ff && r != 0xd7 && r != 0xf7 ||
+		r >= 0x370 && r <= 0x1fff && r != 0x37e ||
+		r == 0x200c || r == 0x200d ||
+		r >= 0x2070 && r <= 0x218f ||
+		r >= 0x2c00 && r <= 0x2fef ||
+		r >= 0x3001 && r <= 0xd7ff ||
+		r >= 0xf900 && r <= 0xfdcf ||
+		r >= 0xfdf0 && r <= 0xfffd ||
+		r >= 0x10000 && r <= 0xeffff
+}
+
+// isNameContinuation reports whether a character beyond ASCII may stand in a
+// name though none may begin with it.
+func isNameContinuation(r rune) bool {
+	return r == 0xb7 || r >= 0x300 && r <= 0x36f || r == 0x203f || r == 0x2040
+}

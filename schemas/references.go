@@ -1,0 +1,107 @@
+package schemas
+
+import "strings"
+
+// expanded returns a part of the source with the characters that references in
+// it stand for. Every line break becomes the given text, as does, where that is a
+// space, every tab: so are values of attributes normalised. What a reference
+// stands for is kept.
+func (r *documentReader) expanded(begin, end int, lineBreak string) (string, error) {
+	var b strings.Builder
+	b.Grow(end - begin)
+	for at := begin; at < end; {
+		c := r.source[at]
+		at++
+		switch {
+		case c == '&':
+			character, after, err := r.reference(at-1, end)
+			if err != nil {
+				return "", err
+			}
+			b.WriteRune(character)
+			at = after
+		case c == '\r':
+			b.WriteString(lineBreak)
+			if at < end && r.source[at] == '\n' {
+				at++
+			}
+		case c == '\n', c == '\t' && lineBreak == " ":
+			b.WriteString(lineBreak)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), nil
+}
+
+const knownReferences = "only &lt; &gt; &amp; &quot; &apos; and numeric references are known; write &amp; for a literal &"
+
+// reference returns the character that a reference stands for and the offset
+// after it. The text that it must be in ends at end.
+func (r *documentReader) reference(begin, end int) (character rune, after int, err error) {
+	nameBegin := begin + len("&")
+	number := nameBegin < end && r.source[nameBegin] == '#'
+	if number {
+		nameBegin++
+	}
+	nameEnd := nameEnd(r.source[:end], nameBegin)
+	name, after := r.source[nameBegin:nameEnd], nameEnd+len(";")
+	switch {
+	case nameEnd == end || r.source[nameEnd] != ';':
+		return 0, 0, r.syntaxError(begin, "the & here begins no reference").withHelp(knownReferences)
+	case number:
+		character, ok := numbered(name)
+		if !ok {
+			return 0, 0, r.syntaxError(begin, "the reference %q is to no character", r.source[begin:after])
+		}
+		return character, after, nil
+	}
+	switch name {
+	case "lt":
+		return '<', after, nil
+	case "gt":
+		return '>', after, nil
+	case "amp":
+		return '&', after, nil
+	case "quot":
+		return '"', after, nil
+	case "apos":
+		return '\'', after, nil
+	}
+	return 0, 0, r.syntaxError(begin, "the entity %q is not known", r.source[begin:after]).withHelp(knownReferences)
+}
+
+// numbered returns the character of a numeric reference, written in decimal or,
+// after an x, in hexadecimal digits.
+func numbered(text string) (character rune, ok bool) {
+	base := rune(10)
+	if hexadecimal, found := strings.CutPrefix(text, "x"); found {
+		text, base = hexadecimal, 16
+	}
+	if text == "" {
+		return 0, false
+	}
+	for i := range len(text) {
+		digit, ok := digitValue(text[i])
+		if !ok || digit >= base {
+			return 0, false
+		}
+		character = character*base + digit
+		if character > 0x10ffff {
+			return 0, false
+		}
+	}
+	return character, isCharacter(character)
+}
+
+func digitValue(c byte) (value rune, ok bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return rune(c - '0'), true
+	case 'a' <= c && c <= 'f':
+		return rune(c-'a') + 10, true
+	case 'A' <= c && c <= 'F':
+		return rune(c-'A') + 10, true
+	}
+	return 0, false
+}

@@ -1,0 +1,160 @@
+package schemas
+
+import (
+	"fmt"
+	"strings"
+)
+
+// startTag reads a start tag or the tag of an empty element.
+func (r *documentReader) startTag() error {
+	begin := r.at
+	if err := r.checkBounds(begin); err != nil {
+		return err
+	}
+	r.at += len("<")
+	tag := r.name()
+	if tag == "" {
+		return r.syntaxError(begin, "no name follows the <").withHelp("write &lt; for a literal <")
+	}
+	element := &r.elements.take(1)[0]
+	element.Line, element.Column = r.places.of(begin)
+	if len(r.open) > 0 {
+		element.Parent = r.open[len(r.open)-1].Element
+		element.scope = element.Parent.scope
+	} else {
+		r.root = element
+	}
+	empty, err := r.restOfTag(begin, tag)
+	if err != nil {
+		return err
+	}
+	if err := r.addAttributes(element); err != nil {
+		return err
+	}
+	prefix, local, ok := splitName(tag)
+	if !ok {
+		return badName(element.Line, element.Column, tag)
+	}
+	space, known := element.scope.lookup(prefix)
+	if !known {
+		return undeclaredPrefix(element.Line, element.Column, tag)
+	}
+	element.Space, element.Name = space, local
+	r.open = append(r.open, openElement{Element: element, tag: tag, firstChild: len(r.children), firstText: len(r.texts)})
+	if empty {
+		r.close()
+	}
+	return nil
+}
+
+func (r *documentReader) checkBounds(begin int) error {
+	r.number++
+	switch {
+	case r.number > MaxElements:
+		return r.limitError(begin, "more than %d elements", MaxElements)
+	case len(r.open) >= MaxDepth:
+		return r.limitError(begin, "elements are nested more than %d deep", MaxDepth)
+	case len(r.open) == 0 && r.root != nil:
+		return r.syntaxError(begin, "a document has one root element; this is a second one")
+	}
+	return nil
+}
+
+// restOfTag reads what follows the name in a start tag, its attributes into
+// r.written, and reports whether the tag is that of an empty element.
+func (r *documentReader) restOfTag(begin int, tag string) (empty bool, err error) {
+	r.written = r.written[:0]
+	for {
+		separator := r.at
+		r.at = skipBlanks(r.source, r.at)
+		rest := r.source[r.at:]
+		switch {
+		case rest == "":
+			return false, r.syntaxError(begin, "the tag of %q does not end", tag)
+		case rest[0] == '>':
+			r.at++
+			return false, nil
+		case strings.HasPrefix(rest, "/>"):
+			r.at += len("/>")
+			return true, nil
+		case len(r.written) == MaxAttributes:
+			return false, r.limitError(begin, "an element has more than %d attributes", MaxAttributes)
+		}
+		if err := r.attribute(tag, r.at == separator); err != nil {
+			return false, err
+		}
+	}
+}
+
+// attribute reads an attribute into r.written.
+func (r *documentReader) attribute(tag string, adjoins bool) error {
+	begin := r.at
+	name := r.name()
+	switch {
+	case name == "":
+		return r.syntaxError(begin, "an attribute or the end of the tag of %q is expected here", tag)
+	case adjoins:
+		return r.syntaxError(begin, "white space is missing before the attribute %q", name)
+	}
+	prefix, local, ok := splitName(name)
+	line, column := r.places.of(begin)
+	if !ok {
+		return badName(line, column, name)
+	}
+	r.at = skipBlanks(r.source, r.at)
+	if !strings.HasPrefix(r.source[r.at:], "=") {
+		return syntaxErrorAt(line, column, "the attribute %q has no value", name)
+	}
+	r.at = skipBlanks(r.source, r.at+len("="))
+	if r.at == len(r.source) || r.source[r.at] != '"' && r.source[r.at] != '\'' {
+		return r.syntaxError(r.at, "the value of the attribute %q has no quotes", name)
+	}
+	attribute := Attribute{Name: local, Line: line, Column: column}
+	attribute.ValueLine, attribute.ValueColumn = r.places.of(r.at + len(`"`))
+	var err error
+	attribute.Value, err = r.value(name)
+	r.written = append(r.written, writtenAttribute{attribute, prefix})
+	return err
+}
+
+// value reads the value of an attribute with its quotes.
+func (r *documentReader) value(name string) (string, error) {
+	quote := r.source[r.at]
+	r.at++
+	begin, asWritten := r.at, true
+	for ; r.at < len(r.source); r.at++ {
+		switch c := r.source[r.at]; c {
+		case quote:
+			end := r.at
+			r.at++
+			if asWritten {
+				return r.source[begin:end], nil
+			}
+			return r.expanded(begin, end, " ")
+		case '<':
+			return "", r.syntaxError(r.at, "a < stands in the value of the attribute %q", name).
+				withHelp("write &lt; for a literal <, or close the value with " + string(quote))
+		case '&', '\t', '\n', '\r':
+			asWritten = false
+		}
+	}
+	return "", r.syntaxError(begin-1, "the value of the attribute %q does not end", name).withHelp("close it with " + string(quote))
+}
+
+// name reads a name, which may contain colons; it is empty if none stands here.
+func (r *documentReader) name() string {
+	begin := r.at
+	r.at = nameEnd(r.source, r.at)
+	return r.source[begin:r.at]
+}
+
+func badName(line, column int, name string) error {
+	return syntaxErrorAt(line, column, "%q is not a name", name)
+}
+
+func undeclaredPrefix(line, column int, name string) error {
+	prefix, _, _ := strings.Cut(name, ":")
+	return &DocumentError{Line: line, Column: column, Code: "xml-syntax",
+		Reason: fmt.Sprintf("the prefix of %q is not declared", name),
+		Help:   fmt.Sprintf("declare it in the root element: xmlns:%s=\"…\"", prefix)}
+}
