@@ -313,7 +313,11 @@ func TestJobsWaitForASlotInTheOrderOfTheirNumbers(t *testing.T) {
 
 func TestManySubmissionsAtOnceKeepTheirNumbersAndSlots(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		const jobs, slots = 50, 3
+		const slots = 3
+		jobs := 50
+		if filepath.Base(t.Name()) != "dash" {
+			jobs = 16 // the program is the same, and these take their time
+		}
 		require.NoError(t, os.Mkdir(m.file("now"), 0o700))
 		var submissions sync.WaitGroup
 		ids := make([]string, jobs)
