@@ -90,7 +90,7 @@ func withLimit(ctx context.Context, request Request) (context.Context, context.C
 	if limit <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, limit)
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("it may run for %s", limit))
 }
 
 type run struct {
@@ -155,15 +155,11 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Pr
 		}
 		return process, nil
 	}
-	streams.lock.Lock() // output waits for its parsers
 	process, err := r.start(ctx, streams)
 	if err != nil {
-		streams.lock.Unlock()
 		return nil, r.failure(startFailure(err), err)
 	}
-	err = r.compileParsers(streams)
-	streams.lock.Unlock()
-	if err != nil {
+	if err := r.compileParsers(streams); err != nil {
 		process.Terminate()
 		_, waitErr := process.Wait()
 		return nil, r.failure(NotResolvable, errors.Join(err, waitErr))
@@ -236,7 +232,8 @@ func (r *run) failure(how Failure, err error) error {
 
 func (r *run) contextFailure(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return r.failure(TimedOut, fmt.Errorf("after %s", time.Since(r.result.Started).Round(time.Millisecond)))
+		after := time.Since(r.result.Started).Round(time.Millisecond)
+		return r.failure(TimedOut, fmt.Errorf("after %s: %w", after, context.Cause(ctx)))
 	}
 	return r.failure(Canceled, context.Cause(ctx))
 }
@@ -317,7 +314,7 @@ func (r *run) simpleCommand(ctx context.Context, simple SimpleInvocation) error 
 	}
 	code, err := process.Wait()
 	if ctx.Err() != nil {
-		err = ctx.Err() // which is why the process has ended
+		err = context.Cause(ctx) // which is why the process has ended
 	}
 	if err != nil {
 		return fmt.Errorf("%q: %w", simple.Command.Name, err)

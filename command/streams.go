@@ -19,6 +19,7 @@ type streams struct {
 	stdout, stderr stream
 	lock           sync.Mutex // parsers of one command write to the same attributes
 	progress       func()
+	ready          bool // the parsers are compiled
 	spooled        *spool
 }
 
@@ -28,7 +29,8 @@ type stream struct {
 	parser io.WriteCloser // nil if nobody reads the stream
 	copy   io.Writer      // the caller of an attached job, or nil
 	tail   tail
-	err    error // of the parser
+	early  []byte // what came before the parsers were ready
+	err    error  // of the parser
 }
 
 // openStreams prepares the streams, not yet their parsers.
@@ -53,15 +55,24 @@ func (r *run) compileParsers(s *streams) error {
 	if r.Command.RedirectStderr && r.Command.RedirectParser != nil {
 		stdout = r.Command.RedirectParser
 	}
-	var err error
-	if s.stdout.parser, err = r.compile(stdout); err != nil {
+	ofStdout, err := r.compile(stdout)
+	if err != nil {
 		return err
 	}
-	if s.stderr.parser, err = r.compile(r.Command.StderrParser); err != nil {
+	ofStderr, err := r.compile(r.Command.StderrParser)
+	if err != nil {
 		return err
 	}
-	if r.Attach == nil && s.stdout.parser != nil && s.stderr.parser != nil {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.stdout.parser, s.stderr.parser = ofStdout, ofStderr
+	if r.Attach == nil && ofStdout != nil && ofStderr != nil {
 		s.spooled = &spool{}
+	}
+	s.ready = true
+	for _, each := range []*stream{&s.stdout, &s.stderr} {
+		each.parse(each.early)
+		each.early = nil
 	}
 	return nil
 }
@@ -92,17 +103,26 @@ func (s *stream) Write(p []byte) (int, error) {
 	s.all.lock.Lock()
 	defer s.all.lock.Unlock()
 	s.tail.write(p)
-	if s.parser == nil || s.err != nil {
-		return len(p), nil
+	if s.all.ready {
+		s.parse(p)
+	} else {
+		s.early = append(s.early, p...)
+	}
+	return len(p), nil
+}
+
+// parse hands output to the parser, or keeps it for when its turn has come.
+func (s *stream) parse(p []byte) {
+	if s.parser == nil || s.err != nil || len(p) == 0 {
+		return
 	}
 	if s.all.spooled != nil && s == &s.all.stdout {
 		_, s.err = s.all.spooled.Write(p)
-		return len(p), nil
+		return
 	}
 	if _, s.err = s.parser.Write(p); s.err == nil && s.all.progress != nil {
 		s.all.progress()
 	}
-	return len(p), nil
 }
 
 // finish ends the parsers and returns the error of the one for stdout, else of
