@@ -156,8 +156,21 @@ func TestACommandThatTakesTooLongIsEnded(t *testing.T) {
 	require.Equal(t, command.TimedOut, failed.Failure)
 	require.True(t, failed.Ambiguous())
 	require.ErrorContains(t, failed, "took too long")
+	require.ErrorContains(t, failed, "it may run for 150ms")
+	require.NotErrorIs(t, failed, context.DeadlineExceeded, "the caller's time is not over")
 	require.ErrorContains(t, failed, "so far", "what it printed until then is told")
 	require.False(t, b.isAlive(t, "pid"))
+}
+
+func TestTheCallersDeadlineIsToldFromTheCommandsLimit(t *testing.T) {
+	b := newBench(t, shell(`exec sleep 600`, "", ""))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := b.run(t, ctx, config.StartUpCommand)
+	var failed *command.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, command.TimedOut, failed.Failure)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestACommandThatIgnoresTheRequestToEndIsKilled(t *testing.T) {

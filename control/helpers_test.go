@@ -37,7 +37,7 @@ type site struct {
 	store   *jobstore.Store
 	state   string // the store's folder
 	home    string
-	now     time.Time
+	ahead   time.Duration // how far the clock is ahead of the real one
 	pauses  []time.Duration
 	// whilePausing is called instead of waiting; nil to go on at once.
 	whilePausing func() error
@@ -47,17 +47,17 @@ type site struct {
 // alter its options before.
 func newSite(t testing.TB, definition *config.Definition, change ...func(*control.Options)) *site {
 	t.Helper()
-	s := &site{home: newHome(t), state: t.TempDir(), now: time.Now()}
+	s := &site{home: newHome(t), state: t.TempDir()}
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
 	s.store = openStore(t, s.state)
 	s.options = control.Options{
 		Target: "here", Definition: definition, Connection: local, Store: s.store,
-		Now: func() time.Time { return s.now },
+		Now: func() time.Time { return time.Now().Add(s.ahead) },
 		Pause: func(ctx context.Context, length time.Duration) error {
 			s.pauses = append(s.pauses, length)
-			s.now = s.now.Add(length)
+			s.ahead += length
 			if s.whilePausing != nil {
 				if err := s.whilePausing(); err != nil {
 					return err
@@ -153,10 +153,12 @@ func submitting(script, children string) string {
 }
 
 // asStatus is the parser of a status command that prints a state on a line of
-// its own, perhaps after it a native word, an exit code and a queue.
+// its own, and facts after their names.
 const asStatus = `<stdout-parser delim="\n">
-	<target ref="@jobId"><match><expression>([A-Z_]+).*</expression><set field="value"><entry valueGroup="1"/></set></match></target>
-	<target ref="job.native"><match><expression>\S+ (\S+).*</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+	<target ref="@jobId"><match><expression>([A-Z_]+|null)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+	<target ref="job.native"><match><expression>native (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+	<target ref="job.exitCode"><match><expression>exit (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+	<target ref="job.outputPath"><match><expression>output (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 </stdout-parser>`
 
 // A faultyConnection fails where a test tells it to.

@@ -73,12 +73,12 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, job jobst
 		return err
 	}
 	jobAttribute(env, job.ID, job.ID, job.ShortID)
-	result, err := c.run(ctx, which, env, job.ID, command.Launch{})
+	outcome, err := outcomeOf(c.run(ctx, which, env, job.ID, command.Launch{}))
 	if job.Tag != "" && err == nil {
 		// What was seen of the job before may no longer hold; the next look asks again.
 		err = c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
 	}
-	switch result.Outcome {
+	switch outcome {
 	case config.NotFound:
 		return &NotFoundError{ID: job.ID, Target: c.target}
 	case config.Finished:

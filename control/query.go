@@ -85,8 +85,8 @@ func conclude(seen answer, ended bool, failure error) (answer, error) {
 		"rmctl replay --trace shows how its output is read")
 }
 
-// outcomeOf returns how a command of a query ended, and its error where that
-// means that nothing was found out.
+// outcomeOf returns how a command on a job ended, and its error where that means
+// that nothing was done or found out, be it that the exit status is ignored.
 func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	switch result.Outcome {
 	case config.NotFound, config.Finished:

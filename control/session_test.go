@@ -72,12 +72,12 @@ func TestASessionIsRefreshedWhenItIsOld(t *testing.T) {
 	s := newSession(t)
 	require.NoError(t, s.Start(t.Context(), false))
 	s.write(t, "queues-now", "other\n")
-	s.now = s.now.Add(29 * time.Second)
+	s.ahead += 29 * time.Second
 	queues, err := s.Queues(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"short", "long"}, queues)
 
-	s.now = s.now.Add(2 * time.Second)
+	s.ahead += 2 * time.Second
 	queues, err = s.Queues(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"other"}, queues, "the new list replaces the old one")
@@ -87,7 +87,7 @@ func TestASessionIsRefreshedWhenItIsOld(t *testing.T) {
 func TestCommandsOnJobsTakeASessionOfAnyAge(t *testing.T) {
 	s := newSession(t)
 	job := s.submits(t, control.Submission{Executable: "x"})
-	s.now = s.now.Add(1000 * time.Hour)
+	s.ahead += 1000 * time.Hour
 	_, err := s.Status(t.Context(), job, control.Fresh)
 	require.NoError(t, err)
 	require.NoError(t, s.Operate(t.Context(), control.Cancel, job))
@@ -140,7 +140,7 @@ func TestStoppingRunsTheShutDownCommandsAndForgets(t *testing.T) {
 	require.Zero(t, s.count(t, "stops"), "there was nothing to stop")
 
 	require.NoError(t, s.Start(t.Context(), false))
-	s.now = s.now.Add(1000 * time.Hour)
+	s.ahead += 1000 * time.Hour
 	require.NoError(t, s.Stop(t.Context()))
 	require.Equal(t, 1, s.count(t, "stops"))
 	require.NoError(t, s.Stop(t.Context()))
@@ -178,7 +178,7 @@ func TestDataOfASessionThatCannotBeReadStartsANewOne(t *testing.T) {
 	key := "here@local:" + info.User + "@" + info.Host
 	_, err := s.store.Session(t.Context(), key)
 	require.NoError(t, err)
-	require.NoError(t, s.store.SaveSession(t.Context(), jobstore.Session{Target: key, Started: s.now, State: jobstore.Started, Data: []byte("{")}))
+	require.NoError(t, s.store.SaveSession(t.Context(), jobstore.Session{Target: key, Started: time.Now(), State: jobstore.Started, Data: []byte("{")}))
 	require.NoError(t, s.Start(t.Context(), false))
 	require.Equal(t, 2, s.count(t, "starts"))
 }
@@ -257,10 +257,10 @@ func TestWhatAnActionFoundIsKeptAndWhatItWasGivenIsNot(t *testing.T) {
 func TestAnActionDoesNotMakeASessionYounger(t *testing.T) {
 	s := newSite(t, define(t, strings.Replace(withAction, "%s", running("start-up-command", `echo x >>starts`, "", ""), 1), refreshing))
 	require.NoError(t, s.Start(t.Context(), false))
-	s.now = s.now.Add(20 * time.Second)
+	s.ahead += 20 * time.Second
 	_, err := s.Action(t.Context(), "list", control.Submission{})
 	require.NoError(t, err)
-	s.now = s.now.Add(20 * time.Second)
+	s.ahead += 20 * time.Second
 	require.NoError(t, s.Start(t.Context(), false))
 	require.Equal(t, 2, s.count(t, "starts"))
 }

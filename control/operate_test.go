@@ -1,0 +1,116 @@
+package control_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// operated is a site with all control commands; each notes its name and the id
+// in the file did and then runs the script in the file answer.
+func operated(t *testing.T, attributes string) (*site, jobstore.Job) {
+	t.Helper()
+	controlData := `<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/><x:outcome kind="transient" expression="try again"/>` +
+		submitting(`echo job 7`, "") + running("get-job-status", `echo x >>asked; echo RUNNING`, "", asStatus)
+	for _, element := range []string{"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"} {
+		controlData += `<` + element + ` name="n" ` + attributes + `><arg>/bin/sh -c 'echo "$@" >>did; . ./answer' sh ` + element + ` ${ptp_rm:@jobId#name} @jobId</arg></` + element + `>`
+	}
+	s := newSite(t, define(t, controlData))
+	s.answering(t, `:`)
+	return s, s.submits(t, control.Submission{Executable: "x"})
+}
+
+func TestEachOperationHasItsCommand(t *testing.T) {
+	for operation, element := range map[control.Operation]string{
+		control.Cancel: "terminate-job", control.Suspend: "suspend-job", control.Resume: "resume-job", control.Hold: "hold-job", control.Release: "release-job",
+	} {
+		s, job := operated(t, "")
+		require.NoError(t, s.Operate(t.Context(), operation, job))
+		require.Equal(t, element+" 7 7\n", s.read(t, "did"))
+
+		bare := newSite(t, define(t, submitting(`echo job 7`, "")))
+		err := bare.Operate(t.Context(), operation, job)
+		var unsupported *control.UnsupportedError
+		require.ErrorAs(t, err, &unsupported)
+		require.ErrorContains(t, err, element)
+	}
+}
+
+func TestAnOperationChangesNoStateButWhatIsKnownIsDoubted(t *testing.T) {
+	s, job := operated(t, "")
+	job = s.status(t, job)
+	require.NoError(t, s.Operate(t.Context(), control.Cancel, job))
+	known, err := s.store.ByTag(t.Context(), job.Tag)
+	require.NoError(t, err)
+	require.Equal(t, state.Running, known.Detail)
+	require.True(t, known.Stale)
+	require.Contains(t, known.StaleReason, "cancel was asked for")
+	_, err = s.Status(t.Context(), known, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, 2, s.count(t, "asked"), "the next look asks the scheduler")
+}
+
+func TestNothingIsDoneToAJobThatHasEndedOrHasNoId(t *testing.T) {
+	s, job := operated(t, "")
+	for operation, word := range map[control.Operation]string{
+		control.Cancel: "canceled", control.Suspend: "suspended", control.Resume: "resumed", control.Hold: "held", control.Release: "released",
+	} {
+		ended := job
+		ended.Detail = state.Failed
+		err := s.Operate(t.Context(), operation, ended)
+		var gone *control.EndedError
+		require.ErrorAs(t, err, &gone)
+		require.ErrorContains(t, err, "job 7 cannot be "+word+": it has ended (FAILED)")
+		require.ErrorContains(t, s.Operate(t.Context(), operation, jobstore.Job{Tag: job.Tag}), "no job id yet")
+	}
+	require.False(t, s.exists("did"))
+}
+
+func TestHowOperationsFail(t *testing.T) {
+	for _, attributes := range []string{"", `ignoreExitStatus="true"`} {
+		s, job := operated(t, attributes)
+		s.answering(t, `exit 44`)
+		var unknown *control.NotFoundError
+		require.ErrorAs(t, s.Operate(t.Context(), control.Hold, job), &unknown)
+
+		s.answering(t, `exit 45`)
+		var gone *control.EndedError
+		require.ErrorAs(t, s.Operate(t.Context(), control.Hold, job), &gone)
+
+		for _, refusal := range []string{"access denied", "try again later"} {
+			s.answering(t, `echo "`+refusal+`" >&2; exit 1`)
+			require.ErrorContains(t, s.Operate(t.Context(), control.Hold, job), refusal, "also where the exit status is ignored")
+		}
+
+		s.answering(t, `echo "what is this" >&2; exit 1`)
+		err := s.Operate(t.Context(), control.Hold, job)
+		if attributes != "" {
+			require.NoError(t, err)
+			continue
+		}
+		var failed *command.Error
+		require.ErrorAs(t, err, &failed)
+		require.ErrorContains(t, err, "what is this")
+	}
+}
+
+func TestAnOperationThatFailedLeavesWhatIsKnown(t *testing.T) {
+	s, job := operated(t, "")
+	job = s.status(t, job)
+	s.answering(t, `exit 1`)
+	require.Error(t, s.Operate(t.Context(), control.Cancel, job))
+	known, err := s.store.ByTag(t.Context(), job.Tag)
+	require.NoError(t, err)
+	require.False(t, known.Stale)
+}
+
+func TestAJobFromElsewhereCanBeOperatedOn(t *testing.T) {
+	s, _ := operated(t, "")
+	require.NoError(t, s.Operate(t.Context(), control.Cancel, jobstore.Job{ID: "99", ShortID: "99"}))
+	require.Equal(t, "terminate-job 99 99\n", s.read(t, "did"))
+}

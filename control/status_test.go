@@ -1,0 +1,284 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// facts are the attributes in which parsers leave what they learn of a job.
+const facts = `<attribute name="job.native" visible="false"/><attribute name="job.exitCode" visible="false"/><attribute name="job.outputPath" visible="false"/>`
+
+// asked is a site whose status command runs the script in the file answer; it
+// notes each run in the file asked.
+func asked(t *testing.T, children, others string) (*site, jobstore.Job) {
+	t.Helper()
+	s := newSite(t, define(t, facts+`<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/>`+
+		submitting(`echo job 7`, "")+running("get-job-status", `echo x >>asked; . ./answer`, "", asStatus+children)+others))
+	return s, s.submits(t, control.Submission{Executable: "x"})
+}
+
+// answering writes what the scheduler answers from now on.
+func (s *site) answering(t *testing.T, script string) { s.write(t, "answer", script) }
+
+func (s *site) status(t *testing.T, job jobstore.Job) jobstore.Job {
+	t.Helper()
+	job, err := s.Status(t.Context(), job, control.Fresh)
+	require.NoError(t, err)
+	return job
+}
+
+func TestAStateCarriesItsEvidence(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo RUNNING; echo native R`)
+	before := time.Now()
+	job = s.status(t, job)
+	require.Equal(t, state.Running, job.Detail)
+	require.Equal(t, "R", job.Native)
+	require.Equal(t, "get-job-status", job.Source)
+	require.Equal(t, "RUNNING\nnative R\n", job.Evidence)
+	require.False(t, job.Observed.Before(before.Add(-time.Second)))
+	require.False(t, job.Stale)
+}
+
+func TestJobsMoveBetweenStatesThatAreNotTheEnd(t *testing.T) {
+	s, job := asked(t, "", "")
+	for _, detail := range []state.Detail{state.QueuedActive, state.UserOnHold, state.QueuedActive, state.Running, state.Suspended, state.Running, state.QueuedActive, state.Completed} {
+		s.answering(t, "echo "+string(detail))
+		job = s.status(t, job)
+		require.Equal(t, detail, job.Detail)
+	}
+}
+
+func TestFactsOfAnEarlierQueryAreNotTakenForThoseOfThis(t *testing.T) {
+	s := newSite(t, define(t, facts+running("start-up-command", `echo left over`, "", `<stdout-parser delim="\n"><target ref="job.native"><match><expression>(.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>`)+
+		submitting(`echo job 7`, "")+running("get-job-status", `echo RUNNING`, "", asStatus)))
+	job := s.status(t, s.submits(t, control.Submission{Executable: "x"}))
+	require.Equal(t, state.Running, job.Detail)
+	require.Empty(t, job.Native)
+}
+
+func TestWhatAQueryFindsOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		script  string
+		detail  state.Detail
+		native  string
+		missing bool
+		stale   string // part of the reason; empty for an answer
+	}{
+		"an end":                                {`echo COMPLETED`, state.Completed, "", false, ""},
+		"an end that is told by its outcome":    {`exit 45`, state.Completed, "", false, ""},
+		"a job that is not known":               {`exit 44`, state.Running, "", true, ""},
+		"a word outside the vocabulary":         {`echo HELD`, state.Running, "HELD", false, ""},
+		"a word beside a state that is no word": {`echo UNDETERMINED; echo native X`, state.Running, "X", false, ""},
+		"nothing at all":                        {`:`, state.Running, "", false, "printed nothing that the definition understands"},
+		"something else":                        {`echo "slurm 23.02"`, state.Running, "", false, "printed nothing that the definition understands"},
+		"the reference's text for nothing":      {`echo null`, state.Running, "", false, "printed nothing that the definition understands"},
+		"a failing command":                     {`echo "cannot connect" >&2; exit 1`, state.Running, "", false, "cannot connect"},
+		"a command that is denied":              {`echo "access denied" >&2; exit 1`, state.Running, "", false, "access denied"},
+		"a command that answers and fails":      {`echo COMPLETED; echo partial >&2; exit 1`, state.Completed, "", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, job := asked(t, "", "")
+			s.answering(t, `echo RUNNING`)
+			running := s.status(t, job)
+			s.ahead += time.Minute
+			s.answering(t, c.script)
+			job, err := s.Status(t.Context(), running, control.Fresh)
+			require.Equal(t, c.detail, job.Detail)
+			require.Equal(t, c.native, job.Native)
+			require.Equal(t, c.missing, job.Missing)
+			if c.stale == "" {
+				require.NoError(t, err)
+				require.False(t, job.Stale)
+				return
+			}
+			var failed *control.QueryError
+			require.ErrorAs(t, err, &failed)
+			require.Equal(t, "7", failed.ID)
+			require.True(t, job.Stale)
+			require.Contains(t, job.StaleReason, c.stale)
+			require.Equal(t, running.Observed.UnixNano(), job.Observed.UnixNano(), "nothing was seen since")
+		})
+	}
+}
+
+func TestAnAnswerMakesAJobNeitherStaleNorMissing(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `exit 1`)
+	job, err := s.Status(t.Context(), job, control.Fresh)
+	require.Error(t, err)
+	s.answering(t, `exit 44`)
+	job = s.status(t, job)
+	require.True(t, job.Missing)
+	s.answering(t, `echo RUNNING`)
+	job = s.status(t, job)
+	require.False(t, job.Stale)
+	require.False(t, job.Missing)
+	require.Zero(t, job.MissingCount)
+}
+
+func TestRecentAnswersAreReused(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo RUNNING`)
+	recent := func() {
+		var err error
+		job, err = s.Status(t.Context(), job, control.Recent)
+		require.NoError(t, err)
+	}
+	recent()
+	require.Equal(t, 1, s.count(t, "asked"), "what the submit command told is no answer to a query")
+	s.ahead = 4 * time.Second
+	recent()
+	require.Equal(t, 1, s.count(t, "asked"))
+	s.ahead = 6 * time.Second
+	recent()
+	require.Equal(t, 2, s.count(t, "asked"))
+	s.ahead = 0
+	s.status(t, job)
+	require.Equal(t, 3, s.count(t, "asked"), "a fresh answer is a new one")
+
+	require.NoError(t, s.store.MarkStale(t.Context(), job.Tag, "why not", time.Now()))
+	job, err := s.store.ByTag(t.Context(), job.Tag)
+	require.NoError(t, err)
+	_, err = s.Status(t.Context(), job, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, 4, s.count(t, "asked"), "an answer that is doubted is asked for again")
+}
+
+func TestJobsThatHaveEndedAreNotAskedFor(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo FAILED`)
+	job = s.status(t, job)
+	s.answering(t, `echo RUNNING`)
+	require.Equal(t, state.Failed, s.status(t, job).Detail)
+	require.Equal(t, 1, s.count(t, "asked"))
+}
+
+func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")))
+	job := s.submits(t, control.Submission{Executable: "x"})
+	require.Equal(t, state.Submitted, s.status(t, job).Detail)
+	_, err := s.Look(t.Context(), "7")
+	var unsupported *control.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+}
+
+func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
+	s, _ := asked(t, "", "")
+	_, err := s.Status(t.Context(), jobstore.Job{Tag: "t", Phase: jobstore.Unknown}, control.Fresh)
+	require.NoError(t, err)
+	require.Zero(t, s.count(t, "asked"))
+}
+
+func TestAQueryThatIsGivenUpMakesTheJobStale(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo >>asked; exec sleep 600`)
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	defer cancel()
+	job, err := s.Status(ctx, job, control.Fresh)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.True(t, job.Stale)
+	require.Equal(t, state.Submitted, job.Detail)
+}
+
+// fallback is a second status command, for which the file answer-NAME stands.
+func fallback(name, attributes string) string {
+	return `<x:fallback name="` + name + `" ` + attributes + `><arg>/bin/sh -c '. ./answer-` + name + `'</arg>` + asStatus + `</x:fallback>`
+}
+
+func TestFallbacksAreTriedWhileNoStateIsKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second, third string // commands; the second is for unknown jobs, the third for any
+		detail               state.Detail
+		missing              bool
+		ran                  string
+		want                 string // part of the error
+	}{
+		"a state needs none":                         {`echo RUNNING`, `echo FAILED`, `echo CANCELED`, state.Running, false, "", ""},
+		"an unknown job is asked for elsewhere":      {`exit 44`, `echo FAILED`, `echo CANCELED`, state.Failed, false, "2", ""},
+		"silence is not being unknown":               {`:`, `echo FAILED`, `echo CANCELED`, state.Canceled, false, "3", ""},
+		"the last one counts":                        {`exit 44`, `:`, `echo CANCELED`, state.Canceled, false, "23", ""},
+		"unknown to all":                             {`exit 44`, `exit 44`, `exit 44`, state.Submitted, true, "23", ""},
+		"unknown, and the others are silent":         {`exit 44`, `:`, `:`, state.Submitted, true, "23", ""},
+		"unknown elsewhere says nothing of failures": {`echo down >&2; exit 1`, `:`, `exit 44`, state.Submitted, false, "3", "down"},
+		"a failure elsewhere leaves all open":        {`exit 44`, `:`, `echo "accounting is down" >&2; exit 1`, state.Submitted, false, "23", "accounting is down"},
+		"an end that nobody can tell more of":        {`exit 45`, `:`, `:`, state.Completed, false, "3", ""},
+		"an end that accounting tells more of":       {`exit 45`, `:`, `echo FAILED`, state.Failed, false, "3", ""},
+		"a word, then a state":                       {`echo HELD`, `:`, `echo USER_ON_HOLD`, state.UserOnHold, false, "3", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, job := asked(t, fallback("second", `on="not-found"`)+fallback("third", ""), "")
+			s.answering(t, c.first)
+			s.write(t, "ran", "")
+			s.write(t, "answer-second", "printf 2 >>ran; "+c.second)
+			s.write(t, "answer-third", "printf 3 >>ran; "+c.third)
+			job, err := s.Status(t.Context(), job, control.Fresh)
+			require.Equal(t, c.ran, s.read(t, "ran"))
+			require.Equal(t, c.detail, job.Detail)
+			require.Equal(t, c.missing, job.Missing)
+			if c.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.want)
+			}
+		})
+	}
+}
+
+func TestAFallbackWhoseProgramIsMissingIsNone(t *testing.T) {
+	s, job := asked(t, `<x:fallback name="f"><arg>no-such-program-anywhere</arg></x:fallback>`+fallback("second", `on="not-found"`), "")
+	s.answering(t, `exit 44`)
+	s.write(t, "answer-second", "echo FAILED")
+	require.Equal(t, state.Failed, s.status(t, job).Detail, "the next one follows the command before")
+
+	s, job = asked(t, `<x:fallback name="f"><arg>no-such-program-anywhere</arg></x:fallback>`, "")
+	s.answering(t, `exit 44`)
+	require.True(t, s.status(t, job).Missing)
+}
+
+func TestTheStatusCommandItselfMustBeThere(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")+`<get-job-status name="g"><arg>no-such-program-anywhere</arg></get-job-status>`))
+	_, err := s.Status(t.Context(), s.submits(t, control.Submission{Executable: "x"}), control.Fresh)
+	require.ErrorIs(t, err, remote.ErrCommandNotFound)
+}
+
+func TestAJobFromElsewhereCanBeLookedAt(t *testing.T) {
+	s, _ := asked(t, "", "")
+	s.answering(t, `echo RUNNING; echo native R`)
+	job, err := s.Look(t.Context(), "99")
+	require.NoError(t, err)
+	require.Equal(t, []string{"99", "here", "R"}, []string{job.ID, job.Target, job.Native})
+	require.Equal(t, state.Running, job.Detail)
+	require.Empty(t, job.Tag)
+	_, err = s.store.Find(t.Context(), "99", "here")
+	require.ErrorIs(t, err, jobstore.ErrNotFound, "it is not kept")
+
+	s.answering(t, `exit 44`)
+	_, err = s.Look(t.Context(), "99")
+	var unknown *control.NotFoundError
+	require.ErrorAs(t, err, &unknown)
+
+	s.answering(t, `exit 1`)
+	_, err = s.Look(t.Context(), "99")
+	var failed *control.QueryError
+	require.ErrorAs(t, err, &failed)
+	require.False(t, errors.As(err, &unknown))
+}
+
+func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
+	s := newSite(t, define(t, `<submit-batch name="s" waitForId="true"><arg>echo 17.server</arg><stdout-parser delim="\n"><target ref="@jobId"><match><expression>((\d+).*)</expression>
+		<set field="name"><entry valueGroup="1"/></set><set field="default"><entry valueGroup="2"/></set></match></target></stdout-parser></submit-batch>
+		<get-job-status name="g"><arg>/bin/sh -c 'echo "$@" >seen; echo RUNNING' sh ${ptp_rm:@jobId#name} ${ptp_rm:@jobId#default} [${ptp_rm:@jobId#value}]</arg>`+asStatus+`</get-job-status>`))
+	job := s.status(t, s.submits(t, control.Submission{Executable: "x"}))
+	require.Equal(t, "17.server 17 []\n", s.read(t, "seen"))
+	require.Equal(t, "17", job.ShortID)
+}
