@@ -22,6 +22,18 @@ func (l *loader) checkSchema(root *schemas.Element) {
 	}
 }
 
+// checkExtensions warns of elements of our namespace that the schema knows but
+// that nothing in this version acts on.
+func (l *loader) checkExtensions(e *schemas.Element) {
+	if e.Space == schemas.ExtensionNamespace && e.Name != "outcome" && e.Name != string(Fallback) {
+		l.report(Position{l.file, e.Line, e.Column}, Warning, "extension-without-effect",
+			fmt.Sprintf("x:%s has no effect in this version of rmctl", e.Name), "")
+	}
+	for _, child := range e.Children {
+		l.checkExtensions(child)
+	}
+}
+
 // checkExpression compiles an expression unless references in it, which are
 // known only when it is used, keep it from being complete.
 func (l *loader) checkExpression(x *Expression) {

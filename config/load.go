@@ -40,6 +40,7 @@ func load(l *loader, source []byte) (*Definition, Diagnostics) {
 	}
 	if l.check {
 		l.checkSchema(root)
+		l.checkExtensions(root)
 	}
 	definition := l.definition(element{root, l})
 	definition.source = source

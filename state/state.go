@@ -7,7 +7,7 @@
 // keep what they knew, showing the scheduler's own word beside it.
 package state
 
-// A Primary is one of the six states that every job is in.
+// A Primary is one of the five states that every job is in.
 type Primary string
 
 // The primary states, in the order in which a job usually passes them.

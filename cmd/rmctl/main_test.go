@@ -44,6 +44,7 @@ func runScripts(t *testing.T, folder string, environment map[string]string) {
 			env.Setenv("PROJECT", project)
 			env.Setenv("XDG_STATE_HOME", "")
 			env.Setenv("XDG_CONFIG_HOME", "")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would hold up the end of every rmctl for a second
 			for name, value := range environment {
 				env.Setenv(name, value)
 			}
