@@ -34,8 +34,7 @@ func checkCharacters(text string) error {
 			Reason: "the file is not valid UTF-8", Help: "save it as UTF-8"}
 	}
 	for i := range len(text) {
-		control := text[i] < ' ' && !isSpace(text[i])
-		if !control && text[i] != firstOfNonCharacters {
+		if !suspicious[text[i]] {
 			continue
 		}
 		if r, _ := utf8.DecodeRuneInString(text[i:]); !isCharacter(r) {
@@ -46,9 +45,15 @@ func checkCharacters(text string) error {
 	return nil
 }
 
-// firstOfNonCharacters is the first byte of U+FFFE and U+FFFF, the only ones
-// beyond the control characters that are valid UTF-8 and not XML.
-const firstOfNonCharacters = 0xef
+// suspicious marks the bytes with which a character that XML does not have can
+// begin: those of the control characters, and the first of U+FFFE and U+FFFF.
+var suspicious = func() (marked [256]bool) {
+	for c := range ' ' {
+		marked[c] = !isCharacter(c)
+	}
+	marked["\ufffe"[0]] = true
+	return marked
+}()
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8.
 func invalidUTF8(text string) int {

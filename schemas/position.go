@@ -1,6 +1,9 @@
 package schemas
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A lineCounter finds the line and column of offsets. It looks at every byte
 // once as long as the offsets ascend.
@@ -16,11 +19,14 @@ func (c *lineCounter) of(offset int) (line, column int) {
 	if offset < c.lineStart {
 		return placeOf(c.text, offset)
 	}
-	for ; c.counted < offset; c.counted++ {
-		if c.text[c.counted] == '\n' {
-			c.line++
-			c.lineStart = c.counted + 1
+	for c.counted < offset {
+		length := strings.IndexByte(c.text[c.counted:offset], '\n')
+		if length < 0 {
+			c.counted = offset
+			break
 		}
+		c.counted += length + 1
+		c.line, c.lineStart = c.line+1, c.counted
 	}
 	return c.line, offset - c.lineStart + 1
 }

@@ -69,24 +69,25 @@ func (r *documentReader) next() error {
 
 // text reads character data up to the next markup.
 func (r *documentReader) text() error {
-	begin, asWritten := r.at, true
-	for ; r.at < len(r.source) && r.source[r.at] != '<'; r.at++ {
-		switch r.source[r.at] {
+	begin := r.at
+	data, _, _ := strings.Cut(r.source[begin:], "<")
+	r.at += len(data)
+	asWritten := true
+	for i := range len(data) {
+		switch data[i] {
 		case '&', '\r':
 			asWritten = false
 		case '>':
-			if strings.HasSuffix(r.source[begin:r.at], "]]") {
-				return r.syntaxError(r.at-2, "\"]]>\" may not stand in text").withHelp("write ]]&gt;")
+			if strings.HasSuffix(data[:i], "]]") {
+				return r.syntaxError(begin+i-2, "\"]]>\" may not stand in text").withHelp("write ]]&gt;")
 			}
 		}
 	}
-	data := r.source[begin:r.at]
 	if !asWritten {
-		expanded, err := r.expanded(begin, r.at, "\n")
-		if err != nil {
+		var err error
+		if data, err = r.expanded(begin, r.at, "\n"); err != nil {
 			return err
 		}
-		data = expanded
 	}
 	ink := skipBlanks(r.source, begin)
 	if len(r.open) > 0 {

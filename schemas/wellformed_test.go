@@ -23,7 +23,7 @@ func TestReadAgreesWithLibxml2(t *testing.T) {
 	_, err := exec.LookPath("xmllint")
 	require.NoError(t, err, "install libxml2-utils")
 	random := rand.New(rand.NewPCG(7, 2))
-	sources := documentsToDamage(t)
+	sources := seedDocuments(t)
 	folder := t.TempDir()
 	refused := map[string]error{}
 	var paths []string
@@ -62,9 +62,12 @@ func TestReadAgreesWithLibxml2(t *testing.T) {
 	}
 }
 
-func documentsToDamage(t *testing.T) [][]byte {
-	sources := [][]byte{[]byte("\ufeff<?xml version='1.0' encoding=\"UTF-8\" standalone='yes'?>\n<!-- c --><?pi x?>" +
-		"<p:a xmlns:p='u' xml:space='preserve'\n p:b='&#10;\t&#xA;&lt;'><![CDATA[x]]>&lt;&#233;<!-- é --></p:a>\n<?end?>")}
+func seedDocuments(t testing.TB) [][]byte {
+	sources := [][]byte{
+		[]byte("\ufeff<?xml version='1.0' encoding=\"UTF-8\" standalone='yes'?>\n<!-- c --><?pi x?>" +
+			"<p:a xmlns:p='u' xml:space='preserve'\n p:b='&#10;\t&#xA;&lt;'><![CDATA[x]]>&lt;&#233;<!-- é --></p:a>\n<?end?>"),
+		[]byte("<a xmlns='u'><b xmlns='' c=\"&quot;'\r\n\"/>x\r\ny\r]]&gt;<![CDATA[\r\n]]]]><c/> &apos;&amp; </a>\r\n"),
+	}
 	paths, err := filepath.Glob("testdata/violations/*.xml")
 	require.NoError(t, err)
 	for _, path := range paths {
