@@ -44,8 +44,18 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 	if err := accepted.finally(background); err != nil {
 		return jobstore.Job{}, errors.Join(runErr, err)
 	}
+	if result.ExitCode < 0 {
+		return c.outOfSight(background, p.tag, runErr)
+	}
 	job, err := c.store.Observe(background, p.tag, c.ending(ctx, p, result))
 	return job, errors.Join(runErr, err)
+}
+
+// outOfSight records that the connection to a job was lost: nobody has seen its end.
+func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (jobstore.Job, error) {
+	err := c.store.MarkStale(ctx, tag, lost.Error(), c.now())
+	job, lookUpErr := c.store.ByTag(ctx, tag)
+	return job, errors.Join(lost, err, lookUpErr)
 }
 
 // ending is what the end of the local process says of its job.

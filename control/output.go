@@ -70,16 +70,18 @@ func (c *Controller) Output(ctx context.Context, job jobstore.Job, stderr bool, 
 // Follow copies a job's output to w as it grows until the job has ended. It
 // waits for the file to appear, and returns the error of ctx when that is done.
 func (c *Controller) Follow(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer) error {
-	name, err := c.OutputPath(job, stderr)
-	if err != nil {
-		return err
-	}
 	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
 	var offset int64
 	for {
-		// The state is asked for first: what an ended job wrote is all there then.
+		// The state is asked for first: what an ended job wrote is all there then,
+		// and the scheduler may know better where that goes.
+		var err error
 		if job, err = c.Status(ctx, job, Recent); err != nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)
+		}
+		name, err := c.OutputPath(job, stderr)
+		if err != nil {
+			return err
 		}
 		copied, err := c.copyFrom(ctx, name, offset, w)
 		offset += copied

@@ -52,8 +52,11 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // comes back as it was known, marked stale, together with a *QueryError; a job
 // that the scheduler has forgotten comes back marked missing, without error.
 func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Freshness) (jobstore.Job, error) {
-	if job.ID == "" || job.Detail.Ended() || job.Interactive {
+	if job.ID == "" || job.Detail.Ended() {
 		return job, nil
+	}
+	if job.Interactive && job.ID == job.Tag {
+		return c.store.ByTag(ctx, job.Tag) // no scheduler knows it; the process that it is attached to records its end
 	}
 	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(job) {
 		return job, nil

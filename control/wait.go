@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -60,8 +61,12 @@ func (e *MissingError) Error() string {
 
 // Wait asks for a job until it has ended or has reached a state: a detail or a
 // primary state; empty for the end. Every change is told to changed, which may
-// be nil. It goes on through failing queries for a while.
+// be nil. It goes on through failing queries for a while. A job that nobody can
+// ask for is an error at once.
 func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Detail, changed func(jobstore.Job)) (jobstore.Job, error) {
+	if err := c.waitable(job); err != nil {
+		return job, err
+	}
 	pace := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
 	forgotten, failures := 0, 0
 	for {
@@ -92,6 +97,18 @@ func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Det
 			return job, err
 		}
 	}
+}
+
+// waitable returns why the end of a job would never be seen.
+func (c *Controller) waitable(job jobstore.Job) error {
+	switch {
+	case job.Detail.Ended(), job.Interactive:
+		return nil
+	case job.ID == "":
+		return fmt.Errorf("submission %s has no job id; there is nothing to wait for", job.Tag)
+	}
+	_, err := c.command(config.GetJobStatus)
+	return err
 }
 
 func reached(detail, until state.Detail) bool {

@@ -1,0 +1,140 @@
+package control_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// written is a site whose jobs write to the files out and err.
+func written(t *testing.T) (*site, jobstore.Job) {
+	t.Helper()
+	s := newSite(t, define(t, `<attribute name="stdout_remote_path" visible="false"><default>out-@jobId</default></attribute>
+		<attribute name="stderr_remote_path" visible="false"><default>err-@jobId</default></attribute>`+facts+
+		submitting(`echo job 7`, "")+running("get-job-status", `. ./answer`, "", asStatus)))
+	s.answering(t, `echo RUNNING`)
+	return s, s.submits(t, control.Submission{Executable: "x"})
+}
+
+func TestTheOutputOfAJobIsCopied(t *testing.T) {
+	s, job := written(t)
+	s.write(t, "out-7", "all\xff of it\x00")
+	s.write(t, "err-7", "an error")
+	var text bytes.Buffer
+	require.NoError(t, s.Output(t.Context(), job, false, &text))
+	require.Equal(t, "all\xff of it\x00", text.String())
+	text.Reset()
+	require.NoError(t, s.Output(t.Context(), job, true, &text))
+	require.Equal(t, "an error", text.String())
+}
+
+func TestOutputThatIsNotThereYetIsSaid(t *testing.T) {
+	s, job := written(t)
+	var text bytes.Buffer
+	err := s.Output(t.Context(), job, false, &text)
+	var absent *control.OutputError
+	require.ErrorAs(t, err, &absent)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "not there yet (the job is RUNNING)")
+	require.Equal(t, s.path("out-7"), absent.Path)
+
+	require.NoError(t, os.Mkdir(s.path("out-7"), 0o700))
+	require.ErrorContains(t, s.Output(t.Context(), job, false, &text), "reading its output file")
+}
+
+func TestTheSchedulerKnowsBetterWhereTheOutputGoes(t *testing.T) {
+	s, job := written(t)
+	s.write(t, "out-7", "elsewhere")
+	s.write(t, "elsewhere", "here it is")
+	s.answering(t, `echo RUNNING; echo output "$PWD/elsewhere"`)
+	var text bytes.Buffer
+	require.NoError(t, s.Output(t.Context(), job, false, &text))
+	require.Equal(t, "here it is", text.String())
+
+	text.Reset()
+	job.OutputPath = ""
+	s.answering(t, `echo COMPLETED; echo output "$PWD/elsewhere"`)
+	s.ahead += 1e10
+	require.NoError(t, s.Follow(t.Context(), job, false, &text))
+	require.Equal(t, "here it is", text.String())
+}
+
+func TestOutputIsLookedForThoughTheStateIsNotKnown(t *testing.T) {
+	s, job := written(t)
+	s.write(t, "out-7", "text")
+	s.answering(t, `exit 1`)
+	var text bytes.Buffer
+	require.NoError(t, s.Output(t.Context(), job, false, &text))
+	require.Equal(t, "text", text.String())
+}
+
+func TestWhyThereIsNoOutput(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")))
+	job := s.submits(t, control.Submission{Executable: "x"})
+	for want, job := range map[string]jobstore.Job{
+		"does not say where": job,
+		"attached":           {ID: "7", Interactive: true},
+		"not submitted":      {},
+	} {
+		_, err := s.OutputPath(job, true)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, s.Follow(t.Context(), job, false, nil), want)
+	}
+}
+
+func TestOutputIsFollowedUntilTheJobHasEnded(t *testing.T) {
+	s, job := written(t)
+	steps := []func(){
+		func() { s.write(t, "out-7", "") },
+		func() { s.write(t, "out-7", "one\n") },
+		func() {},
+		func() { s.answering(t, `exit 1`); s.write(t, "out-7", "one\ntwo\n") },
+		func() { s.answering(t, `echo COMPLETED`); s.write(t, "out-7", "one\ntwo\nthe rest") },
+	}
+	s.whilePausing = func() error {
+		s.ahead += 1e10 // so that every look asks anew
+		steps[0]()
+		steps = steps[1:]
+		return nil
+	}
+	var text bytes.Buffer
+	require.NoError(t, s.Follow(t.Context(), job, false, &text))
+	require.Equal(t, "one\ntwo\nthe rest", text.String())
+	require.Empty(t, steps)
+}
+
+func TestAJobMayEndWithoutAnyOutput(t *testing.T) {
+	s, job := written(t)
+	s.answering(t, `echo CANCELED`)
+	err := s.Follow(t.Context(), job, false, nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "CANCELED")
+}
+
+func TestFollowingMayBeGivenUp(t *testing.T) {
+	s, job := written(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.whilePausing = func() error { cancel(); return nil }
+	require.ErrorIs(t, s.Follow(ctx, job, false, nil), context.Canceled)
+}
+
+// refusing is a writer whose reader has gone.
+type refusing struct{}
+
+var errGone = errors.New("gone")
+
+func (refusing) Write([]byte) (int, error) { return 0, errGone }
+
+func TestFollowingEndsWithItsReader(t *testing.T) {
+	s, job := written(t)
+	s.write(t, "out-7", "text")
+	require.ErrorIs(t, s.Follow(t.Context(), job, false, refusing{}), errGone)
+}

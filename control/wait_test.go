@@ -1,0 +1,152 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// answers lets each query answer with the next of scripts; the last one stays.
+func (s *site) answers(t *testing.T, scripts ...string) {
+	t.Helper()
+	s.answering(t, scripts[0])
+	s.whilePausing = func() error {
+		if len(scripts) > 1 {
+			scripts = scripts[1:]
+			s.answering(t, scripts[0])
+		}
+		return nil
+	}
+}
+
+func TestWaitingTellsEachStateOnce(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answers(t, `echo QUEUED_ACTIVE`, `echo QUEUED_ACTIVE`, `echo RUNNING; echo native R`, `echo RUNNING; echo native R`, `echo RUNNING; echo native C`, `echo FAILED; echo exit 3`)
+	var told []string
+	job, err := s.Wait(t.Context(), job, "", func(job jobstore.Job) { told = append(told, string(job.Detail)+job.Native) })
+	require.NoError(t, err)
+	require.Equal(t, []string{"QUEUED_ACTIVE", "RUNNINGR", "RUNNINGC", "FAILED"}, told)
+	require.Equal(t, state.Failed, job.Detail)
+	require.Equal(t, 3, *job.ExitCode)
+	require.Equal(t, 6, s.count(t, "asked"))
+}
+
+func TestWaitingMayEndAtAState(t *testing.T) {
+	for until, asked := range map[state.Detail]int{state.Submitted: 1, state.UserOnHold: 1, state.Running: 2, state.Completed: 3, "": 3} {
+		t.Run(string(until), func(t *testing.T) {
+			s, job := askedSite(t)
+			s.answers(t, `echo USER_ON_HOLD`, `echo RUNNING`, `echo CANCELED`)
+			_, err := s.Wait(t.Context(), job, until, nil)
+			require.NoError(t, err)
+			require.Equal(t, asked, s.count(t, "asked"))
+		})
+	}
+}
+
+func askedSite(t *testing.T) (*site, jobstore.Job) { return asked(t, "", "") }
+
+func TestWaitingGrowsSlowerWhileNothingMoves(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo RUNNING`)
+	s.whilePausing = func() error {
+		switch len(s.pauses) {
+		case 30:
+			s.answering(t, `echo SUSPENDED`)
+		case 31:
+			s.answering(t, `echo COMPLETED`)
+		}
+		return nil
+	}
+	_, err := s.Wait(t.Context(), job, "", nil)
+	require.NoError(t, err)
+	require.Equal(t, 250*time.Millisecond, s.pauses[0])
+	require.Equal(t, 300*time.Millisecond, s.pauses[1])
+	require.Equal(t, 10*time.Second, s.pauses[29])
+	require.Equal(t, 250*time.Millisecond, s.pauses[30], "and short again once something does")
+}
+
+func TestAMissingJobIsGivenUpAfterAWhile(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answers(t, `echo RUNNING`, `exit 44`)
+	job, err := s.Wait(t.Context(), job, "", nil)
+	var missing *control.MissingError
+	require.ErrorAs(t, err, &missing)
+	require.ErrorContains(t, err, "last seen RUNNING")
+	require.Equal(t, state.Running, job.Detail, "that it is gone is not an end")
+	require.True(t, job.Missing)
+	require.Equal(t, 5, s.count(t, "asked"))
+}
+
+func TestAJobThatComesBackIsWaitedForAnew(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answers(t, `exit 44`, `exit 44`, `exit 44`, `echo RUNNING`, `exit 44`, `exit 44`, `exit 44`, `echo COMPLETED`)
+	job, err := s.Wait(t.Context(), job, "", nil)
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail)
+}
+
+func TestFailingQueriesDoNotEndAWait(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answers(t, `exit 1`, `exit 1`, `:`, `echo RUNNING`, `exit 1`, `echo COMPLETED`)
+	job, err := s.Wait(t.Context(), job, "", nil)
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail)
+}
+
+func TestQueriesThatGoOnFailingEndAWait(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo "controller is down" >&2; exit 1`)
+	_, err := s.Wait(t.Context(), job, "", nil)
+	var failed *control.QueryError
+	require.ErrorAs(t, err, &failed)
+	require.ErrorContains(t, err, "controller is down")
+	require.Len(t, s.pauses, 60)
+}
+
+func TestAWaitMayBeGivenUp(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo RUNNING`)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.whilePausing = func() error { cancel(); return nil }
+	job, err := s.Wait(ctx, job, "", nil)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, state.Running, job.Detail)
+
+	gaveUp := errors.New("no patience")
+	s.whilePausing = func() error { return gaveUp }
+	_, err = s.Wait(t.Context(), job, "", nil)
+	require.ErrorIs(t, err, gaveUp)
+}
+
+func TestWhatWouldNeverEndIsNotWaitedFor(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")))
+	job := s.submits(t, control.Submission{Executable: "x"})
+	_, err := s.Wait(t.Context(), job, "", nil)
+	var unsupported *control.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+
+	s, job = askedSite(t)
+	job.ID = ""
+	_, err = s.Wait(t.Context(), job, "", nil)
+	require.ErrorContains(t, err, "no job id")
+
+	job.Detail = state.Failed
+	_, err = s.Wait(t.Context(), job, "", nil)
+	require.NoError(t, err, "but one that has ended is waited for at once")
+}
+
+func TestTheRealPauseEndsWithItsContext(t *testing.T) {
+	s, job := asked(t, "", "")
+	s.answering(t, `echo RUNNING`)
+	s.options.Pause = nil
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := control.New(s.options).Wait(ctx, job, "", func(jobstore.Job) { cancel() })
+	require.ErrorIs(t, err, context.Canceled)
+}
