@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,6 +108,12 @@ func (s *site) write(t testing.TB, name, text string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(s.path(name)), 0o700))
 	require.NoError(t, os.WriteFile(s.path(name), []byte(text), 0o600))
+}
+
+// fifo makes a named pipe, by which a script and a test wait for each other.
+func fifo(t testing.TB, path string) {
+	t.Helper()
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
 }
 
 func (s *site) read(t testing.TB, name string) string {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -151,7 +150,7 @@ func TestAnIdProvesThatTheJobExists(t *testing.T) {
 func TestACallerWhoGivesUpTooLateGetsTheJob(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSite(t, define(t, submitting(`trap 'exit 0' TERM; echo job 7; echo >printed; while :; do sleep 0.01; done`, "")))
-	require.NoError(t, syscall.Mkfifo(s.path("printed"), 0o600))
+	fifo(t, s.path("printed"))
 	go func() {
 		defer cancel()
 		_, _ = os.ReadFile(s.path("printed")) // until the script has printed the id

@@ -1,0 +1,160 @@
+package control_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// interactively runs a program attached to buffers.
+func (s *site) interactively(t *testing.T, ctx context.Context, stdin string) (jobstore.Job, string, error) {
+	t.Helper()
+	var stdout bytes.Buffer
+	job, err := s.RunInteractive(ctx, control.Submission{Executable: "/bin/true", Arguments: []string{"a"}}, control.Terminal{
+		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: io.Discard,
+	})
+	return job, stdout.String(), err
+}
+
+const pidParser = `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>#PTP job_id=(\d+)</expression>` +
+	`<set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>`
+
+func TestAnInteractiveJobEndsWithItsExitCode(t *testing.T) {
+	for code, detail := range map[int]state.Detail{0: state.Completed, 7: state.Failed} {
+		s := newSite(t, define(t, running("submit-interactive", `read -r line; echo "#PTP job_id=321"; echo "got $line"; exit `+map[int]string{0: "0", 7: "7"}[code], `waitForId="true"`, pidParser)))
+		job, stdout, err := s.interactively(t, t.Context(), "typed\n")
+		require.NoError(t, err)
+		require.Equal(t, "#PTP job_id=321\ngot typed\n", stdout)
+		require.Equal(t, "321", job.ID)
+		require.Equal(t, detail, job.Detail)
+		require.Equal(t, code, *job.ExitCode)
+		require.True(t, job.Interactive)
+		require.Equal(t, jobstore.Submitted, s.onlyJob(t).Phase)
+	}
+}
+
+func TestAnInteractiveJobRunsAsSoonAsItIsNamed(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo "#PTP job_id=321"; cat go`, `waitForId="true" keepOpen="true"`, pidParser)))
+	fifo(t, s.path("go"))
+	var during jobstore.Job
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// The open returns when the script has printed its id and reads.
+		file, err := os.OpenFile(s.path("go"), os.O_WRONLY, 0)
+		if err != nil {
+			return
+		}
+		defer file.Close()
+		for during.Phase != jobstore.Submitted && t.Context().Err() == nil { // the parser may be a moment behind
+			jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
+			if err != nil || len(jobs) == 0 {
+				return
+			}
+			during = jobs[0]
+		}
+	}()
+	job, _, err := s.interactively(t, t.Context(), "")
+	<-done
+	require.NoError(t, err)
+	require.Equal(t, "321", during.ID)
+	require.Equal(t, state.Running, during.Detail)
+	require.Equal(t, state.Completed, job.Detail)
+}
+
+func TestWithoutAnIdAnInteractiveJobIsCalledByItsTag(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo hello`, `waitForId="false"`, "")+running("get-job-status", `touch asked; echo RUNNING`, "", asStatus)))
+	job, stdout, err := s.interactively(t, t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, "hello\n", stdout)
+	require.Equal(t, job.Tag, job.ID)
+
+	before := job
+	before.Detail = state.Running // as another process knew it
+	job, err = s.Wait(t.Context(), before, "", nil)
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail, "its end is known from its own process")
+	require.False(t, s.exists("asked"))
+}
+
+func TestAnInteractiveJobThatASchedulerKnowsIsAskedFor(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo "#PTP job_id=321"`, `waitForId="true"`, pidParser)+running("get-job-status", `echo FAILED`, "", asStatus)))
+	job, _, err := s.interactively(t, t.Context(), "")
+	require.NoError(t, err)
+	job.Detail = state.Running
+	job, err = s.Status(t.Context(), job, control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, state.Failed, job.Detail)
+}
+
+func TestAnInteractiveJobMayBeCanceled(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo "#PTP job_id=321"; echo >started; exec sleep 600`, `waitForId="true"`, pidParser)))
+	fifo(t, s.path("started"))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		_, _ = os.ReadFile(s.path("started")) // until the script has printed its id
+	}()
+	job, _, err := s.interactively(t, ctx, "")
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, state.Canceled, job.Detail)
+	require.Equal(t, "321", job.ID)
+	kept := s.onlyJob(t)
+	require.Equal(t, state.Canceled, kept.Detail)
+}
+
+func TestAnInteractiveJobThatCannotStartIsRejected(t *testing.T) {
+	s := newSite(t, define(t, `<managed-files><file name="f" deleteTargetAfterUse="true"><contents>c</contents></file></managed-files><submit-interactive name="s"><arg>no-such-program-anywhere</arg></submit-interactive>`))
+	_, _, err := s.interactively(t, t.Context(), "")
+	var failed *control.SubmitError
+	require.ErrorAs(t, err, &failed)
+	require.ErrorIs(t, err, remote.ErrCommandNotFound)
+	require.Equal(t, jobstore.Rejected, s.onlyJob(t).Phase)
+	require.Empty(t, s.files(t, ".eclipsesettings"))
+}
+
+func TestAnInteractiveJobWhoseConnectionIsLostHasNotFailed(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `:`, `waitForId="false"`, "")), func(o *control.Options) { o.Connection = losing{o.Connection} })
+	job, _, err := s.interactively(t, t.Context(), "")
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Equal(t, state.Running, job.Detail)
+	require.True(t, job.Stale)
+	require.Nil(t, job.ExitCode)
+}
+
+// losing is a connection that is lost while a command runs.
+type losing struct{ remote.Connection }
+
+type lost struct{}
+
+func (losing) Start(context.Context, remote.Command) (remote.Process, error) { return lost{}, nil }
+
+func (lost) Wait() (int, error) { return -1, io.ErrUnexpectedEOF }
+func (lost) Terminate()         {}
+
+func TestABatchDefinitionRunsNothingInteractively(t *testing.T) {
+	s := newSite(t, define(t, submitting(`touch ran; echo job 7`, "")))
+	_, _, err := s.interactively(t, t.Context(), "")
+	var unsupported *control.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+	require.ErrorContains(t, err, "rmctl submit")
+	require.False(t, s.exists("ran"))
+}
+
+func TestAnErrorThatAnInteractiveJobsParserThrowsComesWithItsJob(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo bad; exit 3`, "", `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>bad</expression><throw message="it went bad"/></match></target></stdout-parser>`)))
+	job, _, err := s.interactively(t, t.Context(), "")
+	require.ErrorContains(t, err, "it went bad")
+	require.Equal(t, state.Failed, job.Detail)
+	require.Equal(t, 3, *job.ExitCode)
+}

@@ -1,0 +1,180 @@
+package control_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// targets loads a configuration of that text.
+func targets(t *testing.T, text string) (*control.Targets, string, error) {
+	t.Helper()
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, control.TargetsFile), []byte(text), 0o600))
+	loaded, err := control.LoadTargets(folder)
+	return loaded, folder, err
+}
+
+func TestShippedDefinitionsAreTargetsWithoutConfiguration(t *testing.T) {
+	loaded, err := control.LoadTargets(filepath.Join(t.TempDir(), "missing"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, rms.Names(), loaded.Names())
+	target, err := loaded.Find("")
+	require.NoError(t, err)
+	require.Equal(t, control.Target{Name: "local", Definition: "local", Transport: "local", Shipped: true}, target)
+}
+
+func TestTargetsAreReadFromTheConfiguration(t *testing.T) {
+	loaded, folder, err := targets(t, `
+default = "big"
+[targets.big]
+definition = "slurm"
+transport = "ssh"
+host = "login.example.org"
+ssh_config = "~/.ssh/other"
+[targets.big.attributes]
+account = "proj7"
+[targets.mine]
+definition = "site/mine.xml"
+[targets.elsewhere]
+definition = "/etc/rmctl/site.xml"
+[targets.slurm]
+definition = "slurm"
+[targets.slurm.attributes]
+partition = "debug"
+`)
+	require.NoError(t, err)
+	big, err := loaded.Find("")
+	require.NoError(t, err)
+	require.Equal(t, control.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "~/.ssh/other", Attributes: map[string]string{"account": "proj7"}}, big)
+	mine, err := loaded.Find("mine")
+	require.NoError(t, err)
+	require.Equal(t, control.Target{Name: "mine", Definition: filepath.Join(folder, "site/mine.xml"), Transport: "local"}, mine, "files are relative to the configuration")
+	elsewhere, err := loaded.Find("elsewhere")
+	require.NoError(t, err)
+	require.Equal(t, "/etc/rmctl/site.xml", elsewhere.Definition)
+	slurm, err := loaded.Find("slurm")
+	require.NoError(t, err)
+	require.False(t, slurm.Shipped, "a target of a shipped definition's name replaces it")
+	require.Equal(t, "debug", slurm.Attributes["partition"])
+}
+
+func TestAnUnknownTargetIsNamedWithThoseThereAre(t *testing.T) {
+	loaded, _, err := targets(t, `[targets.big]
+definition = "slurm"`)
+	require.NoError(t, err)
+	_, err = loaded.Find("bigger")
+	var unknown *control.UnknownTargetError
+	require.ErrorAs(t, err, &unknown)
+	require.ErrorContains(t, err, `no target "bigger"`)
+	require.ErrorContains(t, err, "big, ")
+}
+
+func TestWrongConfigurationsAreReportedWithTheirPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, want   string
+		line, column int
+	}{
+		"no TOML":                     {"default = \n", "", 1, 0},
+		"a setting that is unknown":   {"[targets.big]\ndefinition = \"slurm\"\nhots = \"x\"\n", `no setting "targets.big.hots"`, 3, 1},
+		"a setting at the top":        {"defualt = \"big\"\n", `no setting "defualt"`, 1, 1},
+		"a text that is none":         {"[targets.big]\ndefinition = 3\n", "", 2, 0},
+		"an attribute that is none":   {"[targets.big]\ndefinition = \"slurm\"\n[targets.big.attributes]\nnodes = [1]\n", "", 4, 0},
+		"no definition":               {"[targets.big]\nhost = \"x\"\n", `"big" names no definition`, 0, 0},
+		"a default that is no target": {"default = \"big\"\n", `default target "big"`, 0, 0},
+		"a target given twice":        {"[targets.big]\ndefinition = \"slurm\"\n[targets.big]\n", "", 3, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, folder, err := targets(t, c.text)
+			var wrong *control.ConfigurationError
+			require.ErrorAs(t, err, &wrong)
+			require.Equal(t, filepath.Join(folder, "targets.toml"), wrong.File)
+			require.Equal(t, c.line, wrong.Line)
+			if c.column > 0 {
+				require.Equal(t, c.column, wrong.Column)
+			}
+			require.ErrorContains(t, err, c.want)
+			if c.line > 0 {
+				require.ErrorContains(t, err, fmt.Sprintf("targets.toml:%d:", c.line))
+			}
+		})
+	}
+}
+
+func TestAConfigurationThatCannotBeReadIsReported(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(folder, control.TargetsFile), 0o700))
+	_, err := control.LoadTargets(folder)
+	var wrong *control.ConfigurationError
+	require.ErrorAs(t, err, &wrong)
+}
+
+func FuzzConfiguration(f *testing.F) {
+	f.Add("default = \"a\"\n[targets.a]\ndefinition = \"slurm\"\n[targets.a.attributes]\nx = \"1\"\n")
+	f.Add("[targets]\na.b = 1\n")
+	f.Add("[targets.a]\ndefinition = \"../x.xml\"\ntransport = \"ssh\"\n")
+	f.Add("targets = []\n")
+	folder := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, control.TargetsFile), []byte(text), 0o600))
+		loaded, err := control.LoadTargets(folder)
+		if err != nil {
+			var wrong *control.ConfigurationError
+			require.ErrorAs(t, err, &wrong)
+			return
+		}
+		for _, name := range loaded.Names() {
+			target, err := loaded.Find(name)
+			require.NoError(t, err)
+			require.Equal(t, name, target.Name)
+			require.NotEmpty(t, target.Definition)
+			require.NotEmpty(t, target.Transport)
+		}
+		_, err = loaded.Find("")
+		require.NoError(t, err)
+	})
+}
+
+func TestDefinitionsAreFoundByNameAndByFile(t *testing.T) {
+	shipped, problems, err := control.LoadDefinition("slurm")
+	require.NoError(t, err)
+	require.NoError(t, problems.Err())
+	require.Equal(t, "slurm.xml", shipped.File)
+
+	usable, problems, err := control.UsableDefinition("slurm")
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	require.Equal(t, shipped.Name, usable.Name)
+
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("mine.xml", shipped.Source(), 0o600))
+	require.NoError(t, os.WriteFile("bare", shipped.Source(), 0o600))
+	for _, name := range []string{"mine.xml", "./mine.xml", "bare"} {
+		found, _, err := control.UsableDefinition(name)
+		require.NoError(t, err, name)
+		require.Equal(t, shipped.Name, found.Name)
+		require.Equal(t, name, found.File)
+	}
+}
+
+func TestDefinitionsThatCannotBeReadAreReported(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("folder.xml", 0o700))
+	fifo(t, "pipe.xml")
+	require.NoError(t, os.WriteFile("broken.xml", []byte("<resource-manager-builder"), 0o600))
+	require.NoError(t, os.WriteFile("huge.xml", nil, 0o600))
+	require.NoError(t, os.Truncate("huge.xml", 65<<20))
+	for name, want := range map[string]string{
+		"slrum": "no shipped definition", "missing.xml": "no such file", "folder.xml": "not a regular file", "pipe.xml": "not a regular file",
+		"huge.xml": "which no definition has", "broken.xml": "broken.xml:1:",
+	} {
+		_, _, err := control.UsableDefinition(name)
+		require.ErrorContains(t, err, want, name)
+	}
+}
