@@ -8,14 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 // A Validator checks values of an attribute: by an expression, by ranges, or
 // by a property of the file that the value names. It holds at most one of the three.
 type Validator struct {
-	Regex   *javaregex.Regexp
+	Regex   *Pattern
 	Split   bool // the expression splits instead of matching, and then accepts everything
 	Ranges  []Range
 	File    *FileInfo
@@ -76,7 +74,7 @@ func (v *Validator) check(text string, stat Stat) (string, error) {
 		if v.Split {
 			return "", nil
 		}
-		matched, err := v.Regex.MatchString(text)
+		matched, err := v.Regex.matches(text)
 		if err != nil {
 			return "", err
 		}

@@ -19,9 +19,7 @@ func check(t *testing.T, validator attribute.Validator, value string, stat attri
 }
 
 func TestAnExpressionMustMatchTheWholeValue(t *testing.T) {
-	expression, err := javaregex.Compile(`|\d+`, 0)
-	require.NoError(t, err)
-	validator := attribute.Validator{Regex: expression}
+	validator := attribute.Validator{Regex: attribute.NewPattern(`|\d+`, 0)}
 	require.NoError(t, check(t, validator, "12", nil))
 	require.NoError(t, check(t, validator, "", nil))
 	var invalid *attribute.InvalidError
@@ -31,6 +29,16 @@ func TestAnExpressionMustMatchTheWholeValue(t *testing.T) {
 	validator.Split = true
 	require.NoError(t, check(t, validator, "12a", nil), "an expression that splits accepts everything")
 	require.NoError(t, attribute.New("y").Check("anything", nil))
+}
+
+func TestAnExpressionThatCannotBeCompiledAcceptsNothing(t *testing.T) {
+	validator := attribute.Validator{Regex: attribute.NewPattern("(", 0), Message: "a number, please"}
+	err := check(t, validator, "12", nil)
+	var syntax *javaregex.SyntaxError
+	require.ErrorAs(t, err, &syntax)
+	require.ErrorContains(t, err, `checking attribute "x"`)
+	var invalid *attribute.InvalidError
+	require.NotErrorAs(t, err, &invalid, "not knowing is not refusing")
 }
 
 func TestTheDefinitionsMessageTellsWhyAValueIsRefused(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 func (l *loader) validator(e element) *attribute.Validator {
@@ -16,11 +15,7 @@ func (l *loader) validator(e element) *attribute.Validator {
 		switch child.Name {
 		case "regex":
 			x := l.expression(child)
-			v.Split = x.Split
-			compiled, err := javaregex.Compile(x.Text, x.Flags)
-			if err == nil { // an error was reported when the expression was read
-				v.Regex = compiled
-			}
+			v.Regex, v.Split = attribute.NewPattern(x.Text, x.Flags), x.Split
 		case "file-info":
 			v.File = fileInfo(child)
 		case "range":
