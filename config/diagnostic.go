@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -51,16 +52,17 @@ func sourceLine(source []byte, number int) (string, bool) {
 	if number < 1 {
 		return "", false
 	}
-	rest := string(source)
 	for range number - 1 {
-		_, after, found := strings.Cut(rest, "\n")
-		if !found {
+		end := bytes.IndexByte(source, '\n')
+		if end < 0 {
 			return "", false
 		}
-		rest = after
+		source = source[end+1:]
 	}
-	line, _, _ := strings.Cut(rest, "\n")
-	return strings.TrimSuffix(line, "\r"), true
+	if end := bytes.IndexByte(source, '\n'); end >= 0 {
+		source = source[:end]
+	}
+	return string(bytes.TrimSuffix(source, []byte("\r"))), true
 }
 
 // excerpt returns the part of a line around a column, made printable, and the
@@ -116,10 +118,21 @@ func (d Diagnostics) Err() error {
 	return &InvalidError{Problems: errors}
 }
 
+// maxProblems bounds how many problems are reported: whoever mends a thousand
+// will look again.
+const maxProblems = 1000
+
+// sorted returns the first problems in the order of their positions.
 func (d Diagnostics) sorted() Diagnostics {
 	slices.SortStableFunc(d, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	if len(d) > maxProblems {
+		last := d[maxProblems]
+		last.Severity, last.Code, last.Suggestion = Error, "too-many-problems", ""
+		last.Message = fmt.Sprintf("there are more than %d problems; those from here on are not shown", maxProblems)
+		d = append(d[:maxProblems], last)
+	}
 	return d
 }
 

@@ -214,3 +214,11 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+func TestAFloodOfProblemsIsCutShort(t *testing.T) {
+	source := "<resource-manager-builder name=\"x\"><control-data>" + strings.Repeat(`<attribute name="a"/>`, 5000) + "</control-data></resource-manager-builder>"
+	_, problems := config.Load("flood.xml", []byte(source))
+	require.Len(t, problems, 1001)
+	require.Equal(t, "too-many-problems", problems[1000].Code)
+	require.Error(t, problems.Err(), "what is not shown may be an error")
+}
