@@ -43,9 +43,12 @@ func (e element) named(names ...string) []element {
 	return found
 }
 
+// first returns the first core child of a name.
 func (e element) first(name string) (element, bool) {
-	if found := e.named(name); len(found) > 0 {
-		return found[0], true
+	for _, child := range e.Children {
+		if child.Name == name && schemas.IsCore(child.Space) {
+			return element{child, e.loader}, true
+		}
 	}
 	return element{}, false
 }
@@ -98,7 +101,11 @@ func (e element) boolean(name string, fallback bool) bool {
 }
 
 func (e element) integer(name string, fallback int) int {
-	number, err := strconv.ParseInt(strings.TrimSpace(e.text(name)), 10, 32)
+	text := strings.TrimSpace(e.text(name))
+	if text == "" {
+		return fallback // absent as a rule; ParseInt would make an error first
+	}
+	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
 		return fallback
 	}

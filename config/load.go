@@ -156,16 +156,18 @@ func (l *loader) attribute(e element) *Attribute {
 			set(text.field, value.Text)
 		}
 	}
-	for name, field := range map[string]attribute.Field{"visible": attribute.FieldVisible, "readOnly": attribute.FieldReadOnly} {
-		if e.optional(name).Set {
-			set(field, e.boolean(name, name == "visible"))
-		}
+	if e.optional("visible").Set {
+		set(attribute.FieldVisible, e.boolean("visible", true))
 	}
-	for name, field := range map[string]attribute.Field{"min": attribute.FieldMin, "max": attribute.FieldMax} {
-		const unset = -1 << 31
-		if number := e.integer(name, unset); number != unset {
-			set(field, number)
-		}
+	if e.optional("readOnly").Set {
+		set(attribute.FieldReadOnly, e.boolean("readOnly", false))
+	}
+	const unset = -1 << 31
+	if least := e.integer("min", unset); least != unset {
+		set(attribute.FieldMin, least)
+	}
+	if most := e.integer("max", unset); most != unset {
+		set(attribute.FieldMax, most)
 	}
 	for _, text := range attributeTexts {
 		if value := e.childText(text.element); value.Set {
