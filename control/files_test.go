@@ -18,7 +18,7 @@ import (
 // filesOf renders the managed files of a definition.
 func filesOf(t *testing.T, files string) (*site, []control.StagedFile, error) {
 	t.Helper()
-	s := newSite(t, define(t, `<attribute name="a"><default>the text</default></attribute><attribute name="shell"><default>echo ${HOME} ${ptp_rm:a#value}</default></attribute>
+	s := newRenderer(t, define(t, `<attribute name="a"><default>the text</default></attribute><attribute name="shell"><default>echo ${HOME} ${ptp_rm:a#value}</default></attribute>
 		<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute><managed-files><file-staging-location>stage/${ptp_rm:a#name}</file-staging-location>`+
 		files+`</managed-files><submit-batch name="s"><arg>x</arg></submit-batch>`))
 	rendering, err := s.Render(control.Submission{Executable: "x"})

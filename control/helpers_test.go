@@ -48,13 +48,26 @@ type site struct {
 // alter its options before.
 func newSite(t testing.TB, definition *config.Definition, change ...func(*control.Options)) *site {
 	t.Helper()
-	s := &site{home: newHome(t), state: t.TempDir()}
+	s := newRenderer(t, definition)
+	s.state = t.TempDir()
+	s.store = openStore(t, s.state)
+	s.options.Store = s.store
+	for _, one := range change {
+		one(&s.options)
+	}
+	s.Controller = control.New(s.options)
+	return s
+}
+
+// newRenderer returns a site without a store, whose controller only renders.
+func newRenderer(t testing.TB, definition *config.Definition, change ...func(*control.Options)) *site {
+	t.Helper()
+	s := &site{home: newHome(t)}
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
-	s.store = openStore(t, s.state)
 	s.options = control.Options{
-		Target: "here", Definition: definition, Connection: local, Store: s.store,
+		Target: "here", Definition: definition, Connection: local,
 		Now: func() time.Time { return time.Now().Add(s.ahead) },
 		Pause: func(ctx context.Context, length time.Duration) error {
 			s.pauses = append(s.pauses, length)

@@ -14,7 +14,7 @@ import (
 // scriptOf renders a definition's script with variables.
 func scriptOf(t *testing.T, script string, variables ...command.Variable) (string, error) {
 	t.Helper()
-	s := newSite(t, define(t, `<attribute name="q"/><attribute name="sh"><default>/bin/sh</default></attribute>`+script+`<submit-batch name="s"><arg>x</arg></submit-batch>`))
+	s := newRenderer(t, define(t, `<attribute name="q"/><attribute name="sh"><default>/bin/sh</default></attribute>`+script+`<submit-batch name="s"><arg>x</arg></submit-batch>`))
 	rendering, err := s.Render(control.Submission{Executable: "x", Launch: command.Launch{Variables: variables}})
 	if err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func TestAScriptForCshSetsVariablesAsCshDoes(t *testing.T) {
 }
 
 func TestTheShellIsToldByTheFirstLineAsResolved(t *testing.T) {
-	s := newSite(t, define(t, `<attribute name="sh"/><script insertEnvironmentAfter="1"><line><arg>#!${ptp_rm:sh#value}</arg></line><line><arg>x</arg></line></script><submit-batch name="s"><arg>x</arg></submit-batch>`))
+	s := newRenderer(t, define(t, `<attribute name="sh"/><script insertEnvironmentAfter="1"><line><arg>#!${ptp_rm:sh#value}</arg></line><line><arg>x</arg></line></script><submit-batch name="s"><arg>x</arg></submit-batch>`))
 	rendering, err := s.Render(control.Submission{Executable: "x", Values: values("sh", "/bin/csh"), Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "1"}}}})
 	require.NoError(t, err)
 	require.Equal(t, "#!/bin/csh\nx\nsetenv A \"1\"\n", rendering.Script)
@@ -122,7 +122,7 @@ func TestALineThatDoesNotResolveIsAnError(t *testing.T) {
 }
 
 func TestTheScriptIsAnAttribute(t *testing.T) {
-	s := newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line><line><arg resolve="false">echo ${ptp_rm:x#value}</arg></line></script>
+	s := newRenderer(t, define(t, `<script><line><arg>#!/bin/sh</arg></line><line><arg resolve="false">echo ${ptp_rm:x#value}</arg></line></script>
 		<submit-batch name="s"><arg>x</arg><input>${ptp_rm:script#value}</input></submit-batch>`))
 	rendering, err := s.Render(control.Submission{Executable: "x"})
 	require.NoError(t, err)

@@ -48,7 +48,7 @@ func showing(names ...string) string {
 // shown renders a submission and returns the values of attributes in it.
 func shown(t *testing.T, controlData, name string, s control.Submission, change ...func(*control.Options)) (string, error) {
 	t.Helper()
-	rendering, err := newSite(t, define(t, controlData+showing(name)), change...).Render(s)
+	rendering, err := newRenderer(t, define(t, controlData+showing(name)), change...).Render(s)
 	if err != nil {
 		return "", err
 	}
@@ -186,7 +186,7 @@ const twoTabsForm = `<launch-tab>
 
 func TestVisibleAttributesThatTheFirstTabDoesNotSetHaveNoValue(t *testing.T) {
 	definition := define(t, twoTabs+showing("basic", "advanced", "shared", "hidden", "os.name")+twoTabsForm)
-	s := newSite(t, definition)
+	s := newRenderer(t, definition)
 	rendering, err := s.Render(control.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "b", "", "s", "h", runtime.GOOS}, rendering.Commands[0].Arguments)
@@ -218,7 +218,7 @@ func TestTheEngineTellsWhatItKnowsOfTheProgram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for attribute, want := range c.want {
-				site := newSite(t, define(t, `<submit-batch name="s"><arg>${ptp_rm:`+attribute+`#value}</arg><arg>.</arg></submit-batch>`))
+				site := newRenderer(t, define(t, `<submit-batch name="s"><arg>${ptp_rm:`+attribute+`#value}</arg><arg>.</arg></submit-batch>`))
 				rendering, err := site.Render(c.submission)
 				require.NoError(t, err)
 				got := rendering.Commands[0].Arguments
@@ -230,11 +230,11 @@ func TestTheEngineTellsWhatItKnowsOfTheProgram(t *testing.T) {
 
 func TestDebuggingHasItsOwnCommand(t *testing.T) {
 	controlData := `<submit-batch name="s"><arg>${ptp_rm:launchMode#value}</arg></submit-batch>`
-	_, err := newSite(t, define(t, controlData)).Render(control.Submission{Executable: "x", Debug: true})
+	_, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x", Debug: true})
 	var unsupported *control.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 
-	rendering, err := newSite(t, define(t, controlData+`<submit-batch-debug name="d"><arg>${ptp_rm:launchMode#value}</arg></submit-batch-debug>`)).
+	rendering, err := newRenderer(t, define(t, controlData+`<submit-batch-debug name="d"><arg>${ptp_rm:launchMode#value}</arg></submit-batch-debug>`)).
 		Render(control.Submission{Executable: "x", Debug: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"debug"}, rendering.Commands[0].Arguments)
@@ -265,7 +265,7 @@ func argumentLists() [][]string {
 }
 
 func TestArgumentsSurviveShellAndSplitting(t *testing.T) {
-	site := newSite(t, define(t, `<attribute name="text"><default>no</default></attribute>
+	site := newRenderer(t, define(t, `<attribute name="text"><default>no</default></attribute>
 		<script><line><arg>printf '%s\0'</arg><arg>${ptp_rm:executablePath#value}</arg><arg>${ptp_rm:progArgs#value}</arg></line></script>
 		<submit-batch name="s"><arg>${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}</arg></submit-batch>`))
 	for _, list := range argumentLists() {
