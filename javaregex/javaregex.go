@@ -20,7 +20,6 @@ package javaregex
 import (
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // A SyntaxError tells where an expression is wrong.
@@ -55,7 +54,7 @@ type Regexp struct {
 	whole  *matcher
 	// search is compiled when it is first asked for: most expressions are
 	// only ever matched as a whole.
-	search func() (*matcher, error)
+	search deferred[*matcher]
 }
 
 // Compile compiles an expression in Java's syntax. Errors are *SyntaxError.
@@ -68,8 +67,7 @@ func Compile(expression string, flags Flags) (*Regexp, error) {
 	if err != nil {
 		return nil, &SyntaxError{Expression: expression, Reason: err.Error()}
 	}
-	search := sync.OnceValues(func() (*matcher, error) { return newMatcher(expression, parsed, false) })
-	return &Regexp{source: expression, flags: flags, parsed: parsed, whole: whole, search: search}, nil
+	return &Regexp{source: expression, flags: flags, parsed: parsed, whole: whole}, nil
 }
 
 // String returns the expression as it was given.
@@ -119,7 +117,7 @@ func (r *Regexp) Find(dst []int, text []byte, offset int) ([]int, bool, error) {
 }
 
 func (r *Regexp) findPast(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
-	search, err := r.search()
+	search, err := r.search.get(func() (*matcher, error) { return newMatcher(r.source, r.parsed, false) })
 	if err != nil {
 		return dst[:0], false, fmt.Errorf("compiling %s for searches: %w", shortened(r.source), err)
 	}

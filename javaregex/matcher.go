@@ -18,31 +18,32 @@ const matchTimeout = time.Second
 // the engines that give Java's result.
 type matcher struct {
 	source string
-	groups int
+	parsed program
 	whole  bool
 
-	// linear is the expression for the linear engine, nil where that cannot be
-	// right. It is compiled when a text has come past the required literals:
-	// most expressions of a definition never see one that does.
-	linear func() *regexp.Regexp
-	// asciiOnly: the linear engine is right on ASCII text only.
-	asciiOnly bool
-	// backtracking is compiled when a text needs it, for the linear engine
-	// may be right on all texts there are.
-	backtracking func() (*regexp2.Regexp, error)
-	// pastPrevious finds what backtracking finds, but not at the offset
-	// itself; nil where the expression has no \G.
-	pastPrevious func() (*regexp2.Regexp, error)
-	reason       string // why the linear engine cannot be right
+	reason    string // why the linear engine cannot be right; empty where it can
+	written   string // the expression for the linear engine
+	asciiOnly bool   // the linear engine is right on ASCII text only
+	required  requiredLiterals
 
-	required requiredLiterals
+	// Each engine is compiled when a text first needs it. Most expressions of a
+	// definition never see one that comes past the required literals.
+	linear       deferred[*regexp.Regexp] // nil where the expression is too large for it
+	backtracking deferred[*regexp2.Regexp]
+
+	// hasPreviousEnd: the expression has a \G. Then pastPrevious finds what
+	// backtracking finds, but not at the offset itself.
+	hasPreviousEnd bool
+	pastPrevious   deferred[*regexp2.Regexp]
+
 	// continued finds what linear finds, after one rune that it skips and
 	// that anchors and word edges see.
-	continued func() (*regexp.Regexp, error)
+	continued deferred[*regexp.Regexp]
 }
 
 func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
-	m := &matcher{source: source, groups: parsed.groups, whole: whole}
+	m := &matcher{source: source, parsed: parsed, whole: whole}
+	m.hasPreviousEnd = holds(parsed.root, isPreviousMatchEnd)
 	m.required = findRequiredLiterals(parsed.root)
 	text, err := emit(parsed, linear, whole)
 	var mustBacktrack *backtrackError
@@ -52,64 +53,71 @@ func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 	case err != nil:
 		return nil, err
 	default:
-		m.asciiOnly = text.asciiOnly
-		expression := text.out.String()
-		m.linear = sync.OnceValue(func() *regexp.Regexp {
-			compiled, err := regexp.Compile(expression)
-			if err != nil {
-				return nil // too large; the backtracking engine takes it
-			}
-			return compiled
-		})
-		m.continued = sync.OnceValues(func() (*regexp.Regexp, error) {
-			return regexp.Compile(`\A(?s:.)(?s:.*?)(` + expression + `)`)
-		})
+		m.written, m.asciiOnly = text.out.String(), text.asciiOnly
 	}
-	m.backtracking = compileBacktracking(parsed, whole, "")
-	if holds(parsed.root, isPreviousMatchEnd) {
-		m.pastPrevious = compileBacktracking(parsed, whole, `(?!\G)`)
-	}
-	if m.linear == nil {
+	if m.reason != "" {
 		// An expression that neither engine takes is refused at once.
-		if _, err := m.backtracking(); err != nil {
+		if _, err := m.backtrackingEngine(); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
 }
 
-// compileBacktracking returns a function that compiles the expression, after a
-// prefix, when it is first called.
-func compileBacktracking(parsed program, whole bool, prefix string) func() (*regexp2.Regexp, error) {
-	return sync.OnceValues(func() (*regexp2.Regexp, error) {
-		text, err := emit(parsed, backtracking, whole)
-		if err != nil {
-			return nil, err
-		}
-		compiled, err := regexp2.Compile(prefix+"(?:"+text.out.String()+")", regexp2.None)
-		if err != nil {
-			return nil, fmt.Errorf("the backtracking engine refuses the expression: %w", err)
-		}
-		compiled.MatchTimeout = matchTimeout
-		return compiled, nil
+// linearEngine returns nil where the linear engine cannot be right.
+func (m *matcher) linearEngine() *regexp.Regexp {
+	if m.reason != "" {
+		return nil
+	}
+	// Its error tells that the expression is too large; the other engine takes it.
+	engine, _ := m.linear.get(func() (*regexp.Regexp, error) { return regexp.Compile(m.written) })
+	return engine
+}
+
+func (m *matcher) continuedEngine() (*regexp.Regexp, error) {
+	return m.continued.get(func() (*regexp.Regexp, error) {
+		return regexp.Compile(`\A(?s:.)(?s:.*?)(` + m.written + `)`)
 	})
+}
+
+func (m *matcher) backtrackingEngine() (*regexp2.Regexp, error) {
+	return m.backtracking.get(func() (*regexp2.Regexp, error) { return m.compileBacktracking("") })
+}
+
+func (m *matcher) pastPreviousEngine() (*regexp2.Regexp, error) {
+	return m.pastPrevious.get(func() (*regexp2.Regexp, error) { return m.compileBacktracking(`(?!\G)`) })
+}
+
+// compileBacktracking compiles the expression, after a prefix, for the
+// backtracking engine.
+func (m *matcher) compileBacktracking(prefix string) (*regexp2.Regexp, error) {
+	text, err := emit(m.parsed, backtracking, m.whole)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := regexp2.Compile(prefix+"(?:"+text.out.String()+")", regexp2.None)
+	if err != nil {
+		return nil, fmt.Errorf("the backtracking engine refuses the expression: %w", err)
+	}
+	compiled.MatchTimeout = matchTimeout
+	return compiled, nil
 }
 
 // linearFor returns the linear engine if it decides a text, else nil.
 func (m *matcher) linearFor(text []byte) *regexp.Regexp {
-	if m.linear == nil || m.asciiOnly && !isASCII(text) {
+	if m.asciiOnly && !isASCII(text) {
 		return nil
 	}
-	return m.linear()
+	return m.linearEngine()
 }
 
 // engine names the engine that decides texts for which either would do, and
 // why, if that is the backtracking one.
 func (m *matcher) engine() (name, reason string) {
 	switch {
-	case m.linear == nil:
+	case m.reason != "":
 		return "regexp2", m.reason
-	case m.linear() == nil:
+	case m.linearEngine() == nil:
 		return "regexp2", "too large for the linear engine"
 	}
 	return "regexp", ""
@@ -132,7 +140,7 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 	if linear == nil {
 		return m.backtrack(dst, text, 0, false)
 	}
-	if m.groups == 0 {
+	if m.parsed.groups == 0 {
 		// Without groups the engine need not make a result.
 		if !linear.Match(text) {
 			return dst[:0], false, nil
@@ -147,8 +155,8 @@ func (m *matcher) matchString(text string) (bool, error) {
 	if !m.required.inString(text) {
 		return false, nil
 	}
-	if m.linear != nil && !m.asciiOnly {
-		if linear := m.linear(); linear != nil {
+	if !m.asciiOnly {
+		if linear := m.linearEngine(); linear != nil {
 			return linear.MatchString(text), nil
 		}
 	}
@@ -159,7 +167,7 @@ func (m *matcher) matchString(text string) (bool, error) {
 // find searches from an offset or, where the last match was an empty one
 // there, past it: \G still is at the offset then.
 func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
-	if past && m.pastPrevious == nil {
+	if past && !m.hasPreviousEnd {
 		if offset == len(text) {
 			return dst[:0], false, nil
 		}
@@ -183,7 +191,7 @@ func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bo
 		// The offset tears a character apart; only the other engine can begin there.
 		return m.backtrack(dst, text, offset, past)
 	}
-	continued, err := m.continued()
+	continued, err := m.continuedEngine()
 	if err != nil {
 		return dst[:0], false, fmt.Errorf("compiling %s for searches that go on: %w", shortened(m.source), err)
 	}
@@ -243,9 +251,9 @@ func (m *matcher) backtrack(dst []int, text []byte, offset int, past bool) ([]in
 }
 
 func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past bool) ([]int, bool, error) {
-	compile := m.backtracking
-	if past && m.pastPrevious != nil {
-		compile = m.pastPrevious
+	compile := m.backtrackingEngine
+	if past && m.hasPreviousEnd {
+		compile = m.pastPreviousEngine
 	}
 	engine, err := compile()
 	if err != nil {
@@ -260,7 +268,7 @@ func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past boo
 	if found == nil {
 		return dst, false, nil
 	}
-	for number := range m.groups + 1 {
+	for number := range m.parsed.groups + 1 {
 		captured := found.GroupByNumber(number)
 		if captured == nil || len(captured.Captures) == 0 {
 			dst = append(dst, -1, -1)

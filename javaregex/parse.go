@@ -1,6 +1,9 @@
 package javaregex
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Bounds of what is compiled at all; expressions come from files of other people.
 const (
@@ -20,6 +23,7 @@ type parser struct {
 	groups     int
 	names      map[string]int
 	depth      int
+	parts      []node // of the sequences that are being read, the innermost last
 }
 
 // parse reads an expression in Java's syntax. Errors are *SyntaxError.
@@ -120,26 +124,24 @@ func (p *parser) leave() { p.depth-- }
 
 // alternatives reads up to the end or to a ')' that it leaves unread.
 func (p *parser) alternatives() (node, error) {
-	var branches []node
-	for {
+	first, err := p.sequence()
+	if err != nil || p.peek() != '|' {
+		return first, err
+	}
+	branches := []node{first}
+	for p.peek() == '|' {
+		p.next()
 		branch, err := p.sequence()
 		if err != nil {
 			return nil, err
 		}
 		branches = append(branches, branch)
-		if p.peek() != '|' {
-			break
-		}
-		p.next()
-	}
-	if len(branches) == 1 {
-		return branches[0], nil
 	}
 	return alternation{branches}, nil
 }
 
 func (p *parser) sequence() (node, error) {
-	var parts []node
+	begin := len(p.parts)
 	for {
 		r := p.peek()
 		if p.ended() || r == '|' || r == ')' {
@@ -156,12 +158,14 @@ func (p *parser) sequence() (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part)
+		p.parts = append(p.parts, part)
 	}
+	parts := p.parts[begin:]
+	p.parts = p.parts[:begin]
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	return sequence{parts}, nil
+	return sequence{slices.Clone(parts)}, nil
 }
 
 // part reads one construct that begins with r, without its quantifier. The

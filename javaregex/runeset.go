@@ -41,11 +41,17 @@ func normalized(ranges []runeRange) runeSet {
 }
 
 func (s runeSet) union(other runeSet) runeSet {
+	switch {
+	case len(s) == 0:
+		return other
+	case len(other) == 0:
+		return s
+	}
 	return normalized(slices.Concat(s, other))
 }
 
 func (s runeSet) complement() runeSet {
-	var result runeSet
+	result := make(runeSet, 0, len(s)+1)
 	next := rune(0)
 	for _, present := range s {
 		if present.low > next {

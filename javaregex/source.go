@@ -1,5 +1,7 @@
 package javaregex
 
+import "strings"
+
 // A source is the text of an expression with \Q…\E written out, so that the
 // parser meets plain escapes only, and with the byte offset of each rune for
 // error messages.
@@ -7,6 +9,10 @@ type source struct {
 	runes   []rune
 	offsets []int
 	end     int // length of the expression in bytes
+}
+
+func newSource(expression string) source {
+	return source{runes: make([]rune, 0, len(expression)), offsets: make([]int, 0, len(expression)), end: len(expression)}
 }
 
 func (s *source) add(r rune, offset int) {
@@ -34,11 +40,14 @@ func (s *source) offset(index int) int {
 // class, and a quantifier after \E takes the last quoted rune alone.
 // A quote that is not closed runs to the end.
 func readSource(expression string) source {
-	plain := source{end: len(expression)}
+	plain := newSource(expression)
 	for offset, r := range expression {
 		plain.add(r, offset)
 	}
-	result := source{end: len(expression)}
+	if !strings.Contains(expression, `\Q`) {
+		return plain
+	}
+	result := newSource(expression)
 	quoted, first := false, false
 	for i := 0; i < len(plain.runes); i++ {
 		r, offset := plain.runes[i], plain.offsets[i]

@@ -3,6 +3,7 @@ package tokenizer_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -93,4 +94,44 @@ func definitionWith(parser string) string {
 	return `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="test"><control-data>
 <start-up-command name="c"><arg/>` + parser + `</start-up-command>
 </control-data><monitor-data schedulerType="test"/></resource-manager-builder>`
+}
+
+// BenchmarkCompileStatusParsers compiles what a status query of a shipped
+// definition may need: the parsers of the command and of its fallbacks.
+func BenchmarkCompileStatusParsers(b *testing.B) {
+	for _, name := range []string{"slurm", "pbs"} {
+		source, err := os.ReadFile("../rms/" + name + ".xml")
+		require.NoError(b, err)
+		definition, err := config.Read(name, source)
+		require.NoError(b, err)
+		parsers := statusParsers(definition)
+		require.NotEmpty(b, parsers)
+		env := attribute.NewEnvironment()
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, parser := range parsers {
+					_, err := tokenizer.Compile(parser, env, "1")
+					require.NoError(b, err)
+				}
+			}
+		})
+	}
+}
+
+func statusParsers(definition *config.Definition) []*config.Parser {
+	var parsers []*config.Parser
+	for _, command := range definition.Commands {
+		if command.Element != config.GetJobStatus {
+			continue
+		}
+		for _, one := range append([]*config.Command{command}, command.Fallbacks...) {
+			for _, parser := range []*config.Parser{one.StdoutParser, one.StderrParser, one.RedirectParser} {
+				if parser != nil {
+					parsers = append(parsers, parser)
+				}
+			}
+		}
+	}
+	return parsers
 }
