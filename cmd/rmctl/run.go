@@ -1,6 +1,10 @@
 package main
 
 import (
+	"context"
+	"os/signal"
+	"syscall"
+
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
@@ -34,7 +38,9 @@ runs any command on this machine.`,
 					return err
 				}
 			}
-			job, err := controller.RunInteractive(c.Context(), s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
+			ctx, stop := a.attached(c.Context())
+			defer stop()
+			job, err := controller.RunInteractive(ctx, s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
 			if err != nil {
 				return err
 			}
@@ -43,4 +49,14 @@ runs any command on this machine.`,
 	}
 	flags.add(c)
 	return c
+}
+
+// attached returns a context for a job attached to the terminal. What is typed
+// there to interrupt reaches the job by itself, and the job decides what comes
+// of it; rmctl only passes on that it is to end itself.
+func (a *app) attached(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !isTerminal(a.stdin) {
+		return context.WithCancel(ctx)
+	}
+	return signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
 }
