@@ -3,6 +3,8 @@ package javaregex
 import (
 	"fmt"
 	"slices"
+	"sync"
+	"unicode/utf8"
 )
 
 // Bounds of what is compiled at all; expressions come from files of other people.
@@ -28,7 +30,7 @@ type parser struct {
 
 // parse reads an expression in Java's syntax. Errors are *SyntaxError.
 func parse(expression string, flags Flags) (program, error) {
-	p := &parser{expression: expression, flags: flags, names: map[string]int{}}
+	p := &parser{expression: expression, flags: flags, names: map[string]int{}, parts: make([]node, 0, 32)}
 	if len(expression) > maxExpressionLength {
 		return program{}, p.failAt(maxExpressionLength, "the expression is longer than %d bytes", maxExpressionLength)
 	}
@@ -236,7 +238,22 @@ func (p *parser) dot() runeSet {
 
 // literal returns a rune as such, or the letters that it stands for where
 // case is ignored.
-func (p *parser) literal(r rune) node { return one{p.letter(r)} }
+func (p *parser) literal(r rune) node {
+	if r < utf8.RuneSelf && !p.has(CaseInsensitive) {
+		return asciiLiterals()[r]
+	}
+	return one{p.letter(r)}
+}
+
+// asciiLiterals are the nodes of single ASCII characters, of which expressions
+// mostly consist. They are shared.
+var asciiLiterals = sync.OnceValue(func() *[utf8.RuneSelf]node {
+	nodes := new([utf8.RuneSelf]node)
+	for r := range nodes {
+		nodes[r] = one{singleRune(rune(r))}
+	}
+	return nodes
+})
 
 func (p *parser) letter(r rune) runeSet {
 	switch {

@@ -101,8 +101,10 @@ func compileTest(described *config.Test) *test {
 
 func compileActions(described []*config.Action) []*action {
 	actions := make([]*action, 0, len(described))
-	for _, one := range described {
-		compiled := &action{config: one}
+	storage := make([]action, len(described))
+	for i, one := range described {
+		compiled := &storage[i]
+		compiled.config = one
 		switch field, known := attribute.ParseField(one.Field.Text); {
 		case known:
 			compiled.field = field
@@ -111,6 +113,7 @@ func compileActions(described []*config.Action) []*action {
 		case one.Kind != config.Throw:
 			compiled.fieldErr = fmt.Errorf("the %s action names no field", one.Kind)
 		}
+		compiled.entries = make([]*entry, 0, len(one.Entries))
 		for _, entry := range one.Entries {
 			compiled.entries = append(compiled.entries, newEntry(entry))
 		}
