@@ -10,31 +10,33 @@ import (
 
 // Names of attributes that the engine supplies or reads.
 const (
-	attributeQueueName      = "control.queue.name"
-	attributeStdoutPath     = "stdout_remote_path"
-	attributeStderrPath     = "stderr_remote_path"
-	attributeScript         = "script"
-	attributeScriptPath     = "script_path"
-	attributeStagedScript   = "managed_file_for_script"
-	attributeQueues         = "queues"
-	attributeDirectory      = "directory"
-	attributeExecutable     = "executablePath"
-	attributeExecutableDir  = "executableDirectory"
-	attributeExecutableName = "executableName" // not of the reference: what a job can be called by
-	attributeArguments      = "progArgs"
-	attributeLaunchMode     = "launchMode"
-	attributeDebugger       = "debuggerExecutablePath"
-	attributeDebuggerArgs   = "debuggerArgs"
-	attributeWorkingDir     = "working.directory"
-	attributeUserName       = "control.user.name"
-	attributeAddress        = "control.address"
-	attributeControlDir     = "control.working.dir"
-	attributeSettings       = "ptpDirectory"
-	settingsFolder          = ".eclipsesettings" // where the reference keeps scripts on the target
-	attributeJobPrefix      = "job."
-	attributeSystemName     = "os.name"
-	attributeSystemArch     = "os.arch"
-	attributeSystemVersion  = "os.version"
+	attributeQueueName        = "control.queue.name"
+	attributeStdoutPath       = "stdout_remote_path"
+	attributeStderrPath       = "stderr_remote_path"
+	attributeScript           = "script"
+	attributeScriptPath       = "script_path"
+	attributeStagedScript     = "managed_file_for_script"
+	attributeQueues           = "queues"
+	attributeDirectory        = "directory"
+	attributeExecutable       = "executablePath"
+	attributeExecutableDir    = "executableDirectory"
+	attributeExecutableName   = "executableName" // not of the reference: what a job can be called by
+	attributeArguments        = "progArgs"
+	attributeLaunchMode       = "launchMode"
+	attributeDebugger         = "debuggerExecutablePath"
+	attributeDebuggerArgs     = "debuggerArgs"
+	attributeDebuggerID       = "debuggerId"
+	attributeDebuggerLauncher = "debuggerLauncher"
+	attributeWorkingDir       = "working.directory"
+	attributeUserName         = "control.user.name"
+	attributeAddress          = "control.address"
+	attributeControlDir       = "control.working.dir"
+	attributeSettings         = "ptpDirectory"
+	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
+	attributeJobPrefix        = "job."
+	attributeSystemName       = "os.name"
+	attributeSystemArch       = "os.arch"
+	attributeSystemVersion    = "os.version"
 )
 
 // newEnvironment returns the environment at the start of a session: the
@@ -79,6 +81,17 @@ func isEngineAttribute(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, attributeJobPrefix)
+}
+
+// isDebuggerAttribute reports whether a caller may give a value to an attribute
+// that no definition has to have: commands for debugging are told by these what
+// to run.
+func isDebuggerAttribute(name string) bool {
+	switch name {
+	case attributeDebugger, attributeDebuggerArgs, attributeDebuggerID, attributeDebuggerLauncher:
+		return true
+	}
+	return false
 }
 
 // jobAttribute puts the attribute of a job into env under key and returns it.

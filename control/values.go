@@ -84,6 +84,9 @@ func (c *Controller) assignOne(env *attribute.Environment, value Assignment, aga
 	switch {
 	case isEngineAttribute(value.Name):
 		return &ValueError{value.Name, "it is set by rmctl itself", ""}
+	case a == nil && isDebuggerAttribute(value.Name):
+		env.SetVariable(value.Name, value.Value)
+		return nil
 	case a == nil:
 		return &ValueError{value.Name, fmt.Sprintf("definition %q has no such attribute", c.definition.Name), c.similar(env, value.Name)}
 	case a.ReadOnly():

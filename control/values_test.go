@@ -282,3 +282,10 @@ func TestArgumentsSurviveShellAndSplitting(t *testing.T) {
 		require.Equal(t, want, strings.Split(strings.TrimSuffix(string(printed), "\x00"), "\x00"))
 	}
 }
+
+func TestADebuggerIsToldByValuesThatNoDefinitionHasToHave(t *testing.T) {
+	controlData := `<submit-interactive name="s"><arg>x</arg></submit-interactive><submit-interactive-debug name="d"><arg>${ptp_rm:debuggerExecutablePath#value} ${ptp_rm:debuggerArgs#value}</arg></submit-interactive-debug>`
+	rendering, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x", Debug: true, Values: values("debuggerExecutablePath", "/opt/sdm", "debuggerArgs", "--a --b")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"/opt/sdm", "--a", "--b"}, rendering.Commands[0].Arguments)
+}
