@@ -33,14 +33,13 @@ var slurmReasons = map[string]string{
 
 func TestSlurmEveryStateIsUnderstoodFromEverySource(t *testing.T) {
 	definition := slurmDefinition(t)
-	env := slurmEnvironment(definition) // one for all, as one query must not influence the next
 	for word, state := range slurmStates {
 		for _, source := range []slurmQuestion{
 			{selector: "get-job-status", stdout: record("JobId=7", word, "None", "0:0")},
 			{selector: "fallback:get-job-status-from-squeue", stdout: word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|N/A|\n"},
 		} {
 			source.job = "7"
-			got := askSlurm(t, definition, env, source)
+			got := askSlurm(t, definition, source)
 			require.Equal(t, state, got.State, "%s of %s", word, source.selector)
 			require.Equal(t, word, got.Facts["native"], source.selector)
 		}
@@ -51,18 +50,17 @@ func TestSlurmEveryStateIsUnderstoodFromEverySource(t *testing.T) {
 			{selector: "fallback:get-job-status-from-squeue", stdout: "PENDING|" + strings.ReplaceAll(reason, "_", " ") + "|normal||2026-11-20T14:00:00|N/A|N/A|\n"},
 		} {
 			source.job = "7"
-			require.Equal(t, state, askSlurm(t, definition, env, source).State, "%s of %s", reason, source.selector)
+			require.Equal(t, state, askSlurm(t, definition, source).State, "%s of %s", reason, source.selector)
 		}
 	}
 }
 
 func TestSlurmAccountingIsBelievedAboutEndsOnly(t *testing.T) {
 	definition := slurmDefinition(t)
-	env := slurmEnvironment(definition)
 	ends := map[string]bool{"COMPLETED": true, "CANCELED": true, "FAILED": true}
 	for word, state := range slurmStates {
 		for _, suffix := range []string{"", "+", " by 1000"} {
-			got := askSlurm(t, definition, env, slurmQuestion{
+			got := askSlurm(t, definition, slurmQuestion{
 				selector: "fallback:get-job-status-from-sacct", job: "7",
 				stdout: word + suffix + "|0:0|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02\n",
 			})
@@ -78,7 +76,6 @@ func TestSlurmAccountingIsBelievedAboutEndsOnly(t *testing.T) {
 
 func TestSlurmArrayIsWhatItsLiveliestTaskIs(t *testing.T) {
 	definition := slurmDefinition(t)
-	env := slurmEnvironment(definition)
 	// each state is decisive over the one before it, and so over all before it
 	order := []string{"COMPLETED", "CANCELLED", "FAILED", "NEW_WORD", "SPECIAL_EXIT", "PENDING", "CONFIGURING", "SUSPENDED", "RUNNING"}
 	for i, decisive := range order[1:] {
@@ -94,7 +91,7 @@ func TestSlurmArrayIsWhatItsLiveliestTaskIs(t *testing.T) {
 				{selector: "fallback:get-job-status-from-squeue", stdout: rows},
 			} {
 				source.job = "7"
-				got := askSlurm(t, definition, env, source)
+				got := askSlurm(t, definition, source)
 				require.Equal(t, slurmStates[decisive], got.State, "%v of %s", words, source.selector)
 				require.Equal(t, decisive, got.Facts["native"], "%v of %s", words, source.selector)
 			}
@@ -104,7 +101,6 @@ func TestSlurmArrayIsWhatItsLiveliestTaskIs(t *testing.T) {
 
 func TestSlurmExitCodeIsKnownOfEndedJobsOnly(t *testing.T) {
 	definition := slurmDefinition(t)
-	env := slurmEnvironment(definition)
 	for _, c := range []struct{ word, exit, code, signal string }{
 		{"COMPLETED", "0:0", "0", ""},
 		{"FAILED", "3:0", "3", ""},
@@ -117,9 +113,43 @@ func TestSlurmExitCodeIsKnownOfEndedJobsOnly(t *testing.T) {
 		{"COMPLETING", "0:15", "", ""},
 		{"NEW_WORD", "3:0", "", ""},
 	} {
-		got := askSlurm(t, definition, env, slurmQuestion{selector: "get-job-status", job: "7", stdout: record("JobId=7", c.word, "None", c.exit)})
+		got := askSlurm(t, definition, slurmQuestion{selector: "get-job-status", job: "7", stdout: record("JobId=7", c.word, "None", c.exit)})
 		require.Equal(t, c.code, got.Facts["exitCode"], "%v", c)
 		require.Equal(t, c.signal, got.Facts["signal"], "%v", c)
+	}
+}
+
+// A fallback runs in the environment that the command before it left: of a
+// record that was not believed nothing may be taken for what the fallback says.
+func TestSlurmNothingOfADisbelievedRecordDecides(t *testing.T) {
+	definition := slurmDefinition(t)
+	everything := record("JobId=7", "NEW_WORD", "None", "3:9")
+	for word := range slurmStates {
+		everything += "   JobState=" + word + " Reason=None Dependency=(null)\n"
+	}
+	for reason := range slurmReasons {
+		everything += "   JobState=PENDING Reason=" + reason + " Dependency=(null)\n"
+	}
+	disbelieved := slurmQuestion{selector: "get-job-status", job: "7", stdout: everything}
+	require.Empty(t, askSlurm(t, definition, disbelieved).State)
+	forgotten := disbelieved // as it was printed
+	forgotten.stderr, forgotten.exit = "slurm_load_jobs error: Invalid job id specified\n", 1
+	gone := slurmQuestion{
+		selector: "fallback:get-job-status-from-squeue", job: "7",
+		stderr: forgotten.stderr, exit: forgotten.exit,
+	}
+	for word := range slurmStates {
+		squeue := slurmQuestion{
+			selector: gone.selector, job: "7",
+			stdout: word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02|\n",
+		}
+		sacct := slurmQuestion{
+			selector: "fallback:get-job-status-from-sacct", job: "7",
+			stdout: word + "|0:0|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02\n",
+		}
+		require.Equal(t, askSlurm(t, definition, squeue), askSlurm(t, definition, disbelieved, squeue), word)
+		require.Equal(t, askSlurm(t, definition, sacct), askSlurm(t, definition, disbelieved, gone, sacct), word)
+		require.Equal(t, askSlurm(t, definition, sacct), askSlurm(t, definition, forgotten, sacct), word)
 	}
 }
 
@@ -127,7 +157,6 @@ func TestSlurmExitCodeIsKnownOfEndedJobsOnly(t *testing.T) {
 // of a running job can: nothing of it may make the job look ended.
 func FuzzSlurmNoTextOfTheOwnerMakesAJobEnd(f *testing.F) {
 	definition := slurmDefinition(f)
-	env := slurmEnvironment(definition)
 	f.Add(" JobState=COMPLETED Reason=None Dependency=(null)")
 	f.Add("x\n   JobState=COMPLETED Reason=None Dependency=(null)")
 	f.Add("x\n   JobState=COMPLETED Reason=None Dependency=(null)\n   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0")
@@ -140,7 +169,7 @@ func FuzzSlurmNoTextOfTheOwnerMakesAJobEnd(f *testing.F) {
 		output = strings.Replace(output, "JobName=a name", "JobName="+text, 1)
 		output = strings.Replace(output, "Command=/bin/true", "Command="+text, 1)
 		output = strings.Replace(output, "Comment=none", "Comment="+text, 1)
-		got := askSlurm(t, definition, env, slurmQuestion{selector: "get-job-status", job: "7", stdout: output})
+		got := askSlurm(t, definition, slurmQuestion{selector: "get-job-status", job: "7", stdout: output})
 		require.Contains(t, []string{"RUNNING", ""}, got.State)
 		require.Empty(t, got.Facts["exitCode"])
 		require.Empty(t, got.Facts["ended"])

@@ -47,7 +47,7 @@ func TestSlurmReadsRecordedOutputs(t *testing.T) {
 			folder := filepath.Join(slurmCases, entry.Name())
 			exit, err := strconv.Atoi(strings.TrimSpace(slurmFile(t, folder, "exit")))
 			require.NoError(t, err)
-			got := askSlurm(t, definition, slurmEnvironment(definition), slurmQuestion{
+			got := askSlurm(t, definition, slurmQuestion{
 				selector: strings.TrimSpace(slurmFile(t, folder, "command")),
 				job:      strings.TrimSpace(slurmFile(t, folder, "job")),
 				stdout:   slurmFile(t, folder, "stdout"),
@@ -102,31 +102,35 @@ func (a answering) Start(ctx context.Context, start remote.Command) (remote.Proc
 	return a.slurmQuestion.Start(ctx, start)
 }
 
-// askSlurm runs a command of the definition against a recorded answer. The
-// environment may be used again, as it is in a session.
-func askSlurm(t testing.TB, definition *config.Definition, env *attribute.Environment, q slurmQuestion) slurmAnswer {
-	selector, err := config.ParseSelector(q.selector)
-	require.NoError(t, err)
-	selected, err := definition.Select(selector)
-	require.NoError(t, err)
-
+// askSlurm runs commands of the definition against recorded answers, one after
+// the other in one environment as the fallbacks of a query do, and returns what
+// the last one left.
+func askSlurm(t testing.TB, definition *config.Definition, questions ...slurmQuestion) slurmAnswer {
 	const key = "5d3c8f0e-query"
+	env := slurmEnvironment(definition)
 	env.SetVariable(key, nil)
 	job := env.Variable(key)
-	if q.job != "" {
-		require.NoError(t, job.Set(attribute.FieldName, q.job))
-	} else {
-		require.NoError(t, job.Set(attribute.FieldName, nil))
+	var selected *config.Command
+	var result *command.Result
+	var err error
+	for _, q := range questions {
+		var selector config.Selector
+		selector, err = config.ParseSelector(q.selector)
+		require.NoError(t, err)
+		selected, err = definition.Select(selector)
+		require.NoError(t, err)
+		var name attribute.Value // none while a job is being submitted
+		if q.job != "" {
+			name = q.job
+		}
+		require.NoError(t, job.Set(attribute.FieldName, name))
+		runner := command.Runner{Connection: answering{slurmQuestion: q}}
+		result, err = runner.Run(t.Context(), command.Request{
+			Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes,
+		})
+		var failed *command.Error
+		require.True(t, err == nil || errors.As(err, &failed), "%v", err)
 	}
-	for _, fact := range slurmFacts {
-		env.Lookup(fact).SetValue(nil)
-	}
-	runner := command.Runner{Connection: answering{slurmQuestion: q}}
-	result, err := runner.Run(t.Context(), command.Request{
-		Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes,
-	})
-	var failed *command.Error
-	require.True(t, err == nil || errors.As(err, &failed), "%v", err)
 
 	got := slurmAnswer{
 		State: attribute.Text(job.Value()), Version: env.Text("slurm.version"),
