@@ -83,6 +83,15 @@ func TestLineBreaksOfOtherSystemsBecomeNewlines(t *testing.T) {
 	require.Equal(t, "a\nb\nc\r", read(t, "<a>a\r\nb\rc&#13;</a>").Text)
 }
 
+func TestWhatIsAddedToOneElementLeavesItsNeighbourAlone(t *testing.T) {
+	root := read(t, "<a><b x='1'/><c y='2'><d/></c><e><f/></e></a>")
+	b, c, e := root.Children[0], root.Children[1], root.Children[2]
+	b.Attributes = append(b.Attributes, Attribute{Name: "added"})
+	c.Children = append(c.Children, b)
+	require.Equal(t, "y", c.Attributes[0].Name)
+	require.Equal(t, "f", e.Children[0].Name)
+}
+
 func TestNamespacesAreResolved(t *testing.T) {
 	root := read(t, `<p:a xmlns:p="urn:p" xmlns="urn:d" p:x="1" x="2" xml:lang="en"><b xmlns="" p:y=""><c/></b><d xmlns:p="urn:q"><p:e/></d></p:a>`)
 	require.Equal(t, "urn:p", root.Space)
@@ -158,7 +167,7 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 		"null by reference":         {"<a>&#0;</a>", `1:4 xml-syntax the reference "&#0;" is to no character`},
 		"reference without number":  {"<a>\n&#x;</a>", `2:1 xml-syntax the reference "&#x;" is to no character`},
 		"reference beyond Unicode":  {"<a>&#99999999999999999999;</a>", `1:4 xml-syntax the reference "&#99999999999999999999;" is to no character`},
-		"wrong digit":               {"<a>&#1a;</a>", `1:4 xml-syntax the reference "&#1a;" is to no character`},
+		"wrong digit":               {"<a>&#9a;</a>", `1:4 xml-syntax the reference "&#9a;" is to no character`},
 		"reference cut by a tag":    {"<a>&lt<b/></a>", "1:4 xml-syntax the & here begins no reference"},
 		"surrogate by reference":    {"<a>x\n&#xD83D;&#xDE00;</a>", `2:1 xml-syntax the reference "&#xD83D;" is to no character`},
 		"surrogate in a value":      {"<a b='&#55357;'/>", `1:7 xml-syntax the reference "&#55357;" is to no character`},
