@@ -29,12 +29,12 @@ func TestReadFindsWhatTheStandardDecoderFinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	sources := seedDocuments(t)
 	agreed := 0
-	for range 20_000 {
+	for range 6000 {
 		if agreesWithDecoder(t, damageBytes(sources[random.IntN(len(sources))], random)) {
 			agreed++
 		}
 	}
-	require.Greater(t, agreed, 2000)
+	require.Greater(t, agreed, 600)
 }
 
 func FuzzReadAgainstTheStandardDecoder(f *testing.F) {
