@@ -3,6 +3,7 @@ package control_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -81,6 +82,7 @@ func TestWithoutAnIdAnInteractiveJobIsCalledByItsTag(t *testing.T) {
 
 	before := job
 	before.Detail = state.Running // as another process knew it
+	s.whilePausing = func() error { return errors.New("it ended long ago") }
 	job, err = s.Wait(t.Context(), before, "", nil)
 	require.NoError(t, err)
 	require.Equal(t, state.Completed, job.Detail, "its end is known from its own process")

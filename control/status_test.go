@@ -58,8 +58,8 @@ func TestJobsMoveBetweenStatesThatAreNotTheEnd(t *testing.T) {
 	}
 }
 
-func TestFactsOfAnEarlierQueryAreNotTakenForThoseOfThis(t *testing.T) {
-	s := newSite(t, define(t, facts+running("start-up-command", `echo left over`, "", `<stdout-parser delim="\n"><target ref="job.native"><match><expression>(.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>`)+
+func TestOnlyWhatAQueryItselfTellsIsAFact(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="job.native" visible="false"><default>left over</default></attribute>`+
 		submitting(`echo job 7`, "")+running("get-job-status", `echo RUNNING`, "", asStatus)))
 	job := s.status(t, s.submits(t, control.Submission{Executable: "x"}))
 	require.Equal(t, state.Running, job.Detail)
