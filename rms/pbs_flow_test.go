@@ -1,7 +1,6 @@
 package rms_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -33,7 +32,7 @@ type pbsServer struct {
 	script string // of the last submission
 }
 
-func (s *pbsServer) Start(ctx context.Context, start remote.Command) (remote.Process, error) {
+func (s *pbsServer) Start(_ context.Context, start remote.Command) (remote.Process, error) {
 	words := start.Arguments
 	if words[0] == "qsub" {
 		script, err := os.ReadFile(words[len(words)-1])
@@ -46,12 +45,11 @@ func (s *pbsServer) Start(ctx context.Context, start remote.Command) (remote.Pro
 	s.steps = s.steps[1:]
 	require.Equal(s.t, step.command, strings.Join(words, " "))
 
-	folder := filepath.Join(pbsCases, step.answer)
-	answer := &pbsAnswer{stdout: pbsFile(s.t, folder, "stdout"), stderr: pbsFile(s.t, folder, "stderr"), exit: pbsExit(s.t, folder)}
-	if recorded := optionalPBSLine(s.t, folder, "job"); recorded != "" && step.job != "" {
-		answer.stdout = bytes.ReplaceAll(answer.stdout, []byte(recorded), []byte(step.job))
+	recorded := recordedExchange(s.t, filepath.Join(pbsCases, step.answer))
+	if recorded.job != "" && step.job != "" {
+		recorded.stdout = strings.ReplaceAll(recorded.stdout, recorded.job, step.job)
 	}
-	return answer.Start(ctx, start)
+	return recorded.answer(start)
 }
 
 // A pbsSession is a user's work with one server.
@@ -71,7 +69,7 @@ func newPBSSession(t *testing.T) *pbsSession {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	server := &pbsServer{Local: local, t: t}
-	controller := control.New(control.Options{Definition: pbsDefinition(t), Connection: server, Store: store})
+	controller := control.New(control.Options{Definition: shippedDefinition(t, "pbs"), Connection: server, Store: store})
 	return &pbsSession{Controller: controller, t: t, server: server, home: home}
 }
 

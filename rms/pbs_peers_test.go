@@ -1,11 +1,11 @@
 package rms_test
 
 import (
-	"bytes"
 	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,27 +23,25 @@ func TestPBSReadsListingsOfOtherVersions(t *testing.T) {
 		"C": "", // Torque's, which PBS does not have
 		"F": "", // with nothing that tells how the job ended
 	}
-	definition := pbsDefinition(t)
+	definition := shippedDefinition(t, "pbs")
 	nativeState := regexp.MustCompile(`(?m)^ {4}job_state = (\S+)$`)
 	for _, file := range []string{"aiida-core/pbspro-qstat-f.stdout", "nextflow/pbs-1.stdout", "nextflow/pbspro-1.stdout"} {
 		t.Run(file, func(t *testing.T) {
-			listing := pbsFile(t, peers, file)
-			records := bytes.SplitAfter(bytes.ReplaceAll(listing, []byte("Job Id: "), []byte("\x00Job Id: ")), []byte("\x00"))
+			records := strings.Split(caseFile(t, peers, file), "Job Id: ")
 			require.Greater(t, len(records), 2)
 			for _, record := range records[1:] {
-				record = bytes.TrimSuffix(record, []byte("\x00"))
-				id := regexp.MustCompile(`^Job Id: (\S+)`).FindSubmatch(record)
-				require.NotNil(t, id, "%s", record)
-				native := nativeState.FindSubmatch(record)
-				require.NotNil(t, native, "%s", record)
-				expected, known := states[string(native[1])]
+				record = "Job Id: " + record
+				id := strings.Fields(record)[2]
+				native := nativeState.FindStringSubmatch(record)
+				require.NotNil(t, native, record)
+				expected, known := states[native[1]]
 				require.True(t, known, "state %s", native[1])
-				if bytes.Equal(native[1], []byte("H")) && !bytes.Contains(record, []byte("Hold_Types")) {
+				if native[1] == "H" && !strings.Contains(record, "Hold_Types") {
 					expected = "" // held by whom is not told
 				}
-				got := runPBS(t, definition, "fallback:qstat-folded", string(id[1]), &pbsAnswer{stdout: record})
-				require.Equal(t, expected, got.State, "%s", record)
-				require.Equal(t, string(native[1]), got.Facts["job.native"])
+				got := replay(t, definition, exchange{selector: "fallback:qstat-folded", job: id, stdout: record})
+				require.Equal(t, expected, got.State, record)
+				require.Equal(t, native[1], got.Facts["job.native"])
 			}
 		})
 	}

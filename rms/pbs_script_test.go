@@ -14,7 +14,7 @@ import (
 
 // PBS stops reading directives at the first command of a script.
 func TestPBSScriptPutsTheEnvironmentBehindAllDirectives(t *testing.T) {
-	script := pbsDefinition(t).Script
+	script := shippedDefinition(t, "pbs").Script
 	for i, line := range script.Lines {
 		if i == 0 {
 			continue
@@ -64,7 +64,7 @@ var pbsDirectives = []struct{ name, value, directive string }{
 }
 
 func TestPBSEveryAttributeMakesItsDirective(t *testing.T) {
-	definition := pbsDefinition(t)
+	definition := shippedDefinition(t, "pbs")
 	covered := map[string]bool{}
 	for _, test := range pbsDirectives {
 		covered[test.name] = true
@@ -78,7 +78,7 @@ func TestPBSEveryAttributeMakesItsDirective(t *testing.T) {
 }
 
 func TestPBSUnsetAttributesLeaveNoDirective(t *testing.T) {
-	definition := pbsDefinition(t)
+	definition := shippedDefinition(t, "pbs")
 	const bare = "#!/bin/bash\n#PBS -S /bin/bash\n#PBS -N rmctl\ncd \"$PBS_O_WORKDIR\" || exit 1\ntrue\n"
 	script, err := renderPBS(t, definition, "queue", "")
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestPBSUnsetAttributesLeaveNoDirective(t *testing.T) {
 }
 
 func TestPBSPrivateSandboxIsWhereTheCommandRuns(t *testing.T) {
-	script, err := renderPBS(t, pbsDefinition(t), "sandbox", "PRIVATE")
+	script, err := renderPBS(t, shippedDefinition(t, "pbs"), "sandbox", "PRIVATE")
 	require.NoError(t, err)
 	require.Contains(t, script, "\ncd \"$PBS_JOBDIR\" || exit 1\n")
 }
@@ -97,7 +97,7 @@ func TestPBSPrivateSandboxIsWhereTheCommandRuns(t *testing.T) {
 // A value stands in a directive as it is: what would make another option, or a
 // command, of its end must not get there.
 func TestPBSRefusesValuesThatItsDirectivesCannotHold(t *testing.T) {
-	definition := pbsDefinition(t)
+	definition := shippedDefinition(t, "pbs")
 	for _, defined := range definition.Attributes {
 		if !defined.Visible() {
 			continue

@@ -32,39 +32,39 @@ var slurmReasons = map[string]string{
 }
 
 func TestSlurmEveryStateIsUnderstoodFromEverySource(t *testing.T) {
-	definition := slurmDefinition(t)
+	definition := shippedDefinition(t, "slurm")
 	for word, state := range slurmStates {
-		for _, source := range []slurmQuestion{
+		for _, source := range []exchange{
 			{selector: "get-job-status", stdout: record("JobId=7", word, "None", "0:0")},
 			{selector: "fallback:get-job-status-from-squeue", stdout: word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|N/A|\n"},
 		} {
 			source.job = "7"
-			got := askSlurm(t, definition, source)
+			got := replay(t, definition, source)
 			require.Equal(t, state, got.State, "%s of %s", word, source.selector)
-			require.Equal(t, word, got.Facts["native"], source.selector)
+			require.Equal(t, word, got.Facts["job.native"], source.selector)
 		}
 	}
 	for reason, state := range slurmReasons {
-		for _, source := range []slurmQuestion{
+		for _, source := range []exchange{
 			{selector: "get-job-status", stdout: record("JobId=7", "PENDING", reason, "0:0")},
 			{selector: "fallback:get-job-status-from-squeue", stdout: "PENDING|" + strings.ReplaceAll(reason, "_", " ") + "|normal||2026-11-20T14:00:00|N/A|N/A|\n"},
 		} {
 			source.job = "7"
-			require.Equal(t, state, askSlurm(t, definition, source).State, "%s of %s", reason, source.selector)
+			require.Equal(t, state, replay(t, definition, source).State, "%s of %s", reason, source.selector)
 		}
 	}
 }
 
 func TestSlurmAccountingIsBelievedAboutEndsOnly(t *testing.T) {
-	definition := slurmDefinition(t)
+	definition := shippedDefinition(t, "slurm")
 	ends := map[string]bool{"COMPLETED": true, "CANCELED": true, "FAILED": true}
 	for word, state := range slurmStates {
 		for _, suffix := range []string{"", "+", " by 1000"} {
-			got := askSlurm(t, definition, slurmQuestion{
+			got := replay(t, definition, exchange{
 				selector: "fallback:get-job-status-from-sacct", job: "7",
 				stdout: word + suffix + "|0:0|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02\n",
 			})
-			require.Equal(t, word, got.Facts["native"])
+			require.Equal(t, word, got.Facts["job.native"])
 			if ends[state] {
 				require.Equal(t, state, got.State, word+suffix)
 			} else {
@@ -75,7 +75,7 @@ func TestSlurmAccountingIsBelievedAboutEndsOnly(t *testing.T) {
 }
 
 func TestSlurmArrayIsWhatItsLiveliestTaskIs(t *testing.T) {
-	definition := slurmDefinition(t)
+	definition := shippedDefinition(t, "slurm")
 	// each state is decisive over the one before it, and so over all before it
 	order := []string{"COMPLETED", "CANCELLED", "FAILED", "NEW_WORD", "SPECIAL_EXIT", "PENDING", "CONFIGURING", "SUSPENDED", "RUNNING"}
 	for i, decisive := range order[1:] {
@@ -86,21 +86,21 @@ func TestSlurmArrayIsWhatItsLiveliestTaskIs(t *testing.T) {
 				output += record(fmt.Sprintf("JobId=%d ArrayJobId=7 ArrayTaskId=%d", 7+task, task), word, "None", "0:0")
 				rows += word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|N/A|\n"
 			}
-			for _, source := range []slurmQuestion{
+			for _, source := range []exchange{
 				{selector: "get-job-status", stdout: output},
 				{selector: "fallback:get-job-status-from-squeue", stdout: rows},
 			} {
 				source.job = "7"
-				got := askSlurm(t, definition, source)
+				got := replay(t, definition, source)
 				require.Equal(t, slurmStates[decisive], got.State, "%v of %s", words, source.selector)
-				require.Equal(t, decisive, got.Facts["native"], "%v of %s", words, source.selector)
+				require.Equal(t, decisive, got.Facts["job.native"], "%v of %s", words, source.selector)
 			}
 		}
 	}
 }
 
 func TestSlurmExitCodeIsKnownOfEndedJobsOnly(t *testing.T) {
-	definition := slurmDefinition(t)
+	definition := shippedDefinition(t, "slurm")
 	for _, c := range []struct{ word, exit, code, signal string }{
 		{"COMPLETED", "0:0", "0", ""},
 		{"FAILED", "3:0", "3", ""},
@@ -113,16 +113,16 @@ func TestSlurmExitCodeIsKnownOfEndedJobsOnly(t *testing.T) {
 		{"COMPLETING", "0:15", "", ""},
 		{"NEW_WORD", "3:0", "", ""},
 	} {
-		got := askSlurm(t, definition, slurmQuestion{selector: "get-job-status", job: "7", stdout: record("JobId=7", c.word, "None", c.exit)})
-		require.Equal(t, c.code, got.Facts["exitCode"], "%v", c)
-		require.Equal(t, c.signal, got.Facts["signal"], "%v", c)
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "7", stdout: record("JobId=7", c.word, "None", c.exit)})
+		require.Equal(t, c.code, got.Facts["job.exitCode"], "%v", c)
+		require.Equal(t, c.signal, got.Facts["job.signal"], "%v", c)
 	}
 }
 
 // A fallback runs in the environment that the command before it left: of a
 // record that was not believed nothing may be taken for what the fallback says.
 func TestSlurmNothingOfADisbelievedRecordDecides(t *testing.T) {
-	definition := slurmDefinition(t)
+	definition := shippedDefinition(t, "slurm")
 	everything := record("JobId=7", "NEW_WORD", "None", "3:9")
 	for word := range slurmStates {
 		everything += "   JobState=" + word + " Reason=None Dependency=(null)\n"
@@ -130,33 +130,33 @@ func TestSlurmNothingOfADisbelievedRecordDecides(t *testing.T) {
 	for reason := range slurmReasons {
 		everything += "   JobState=PENDING Reason=" + reason + " Dependency=(null)\n"
 	}
-	disbelieved := slurmQuestion{selector: "get-job-status", job: "7", stdout: everything}
-	require.Empty(t, askSlurm(t, definition, disbelieved).State)
+	disbelieved := exchange{selector: "get-job-status", job: "7", stdout: everything}
+	require.Empty(t, replay(t, definition, disbelieved).State)
 	forgotten := disbelieved // as it was printed
 	forgotten.stderr, forgotten.exit = "slurm_load_jobs error: Invalid job id specified\n", 1
-	gone := slurmQuestion{
+	gone := exchange{
 		selector: "fallback:get-job-status-from-squeue", job: "7",
 		stderr: forgotten.stderr, exit: forgotten.exit,
 	}
 	for word := range slurmStates {
-		squeue := slurmQuestion{
+		squeue := exchange{
 			selector: gone.selector, job: "7",
 			stdout: word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02|\n",
 		}
-		sacct := slurmQuestion{
+		sacct := exchange{
 			selector: "fallback:get-job-status-from-sacct", job: "7",
 			stdout: word + "|0:0|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02\n",
 		}
-		require.Equal(t, askSlurm(t, definition, squeue), askSlurm(t, definition, disbelieved, squeue), word)
-		require.Equal(t, askSlurm(t, definition, sacct), askSlurm(t, definition, disbelieved, gone, sacct), word)
-		require.Equal(t, askSlurm(t, definition, sacct), askSlurm(t, definition, forgotten, sacct), word)
+		require.Equal(t, replay(t, definition, squeue), replay(t, definition, disbelieved, squeue), word)
+		require.Equal(t, replay(t, definition, sacct), replay(t, definition, disbelieved, gone, sacct), word)
+		require.Equal(t, replay(t, definition, sacct), replay(t, definition, forgotten, sacct), word)
 	}
 }
 
 // FuzzSlurmNoTextOfTheOwnerMakesAJobEnd puts hostile text wherever the owner
 // of a running job can: nothing of it may make the job look ended.
 func FuzzSlurmNoTextOfTheOwnerMakesAJobEnd(f *testing.F) {
-	definition := slurmDefinition(f)
+	definition := shippedDefinition(f, "slurm")
 	f.Add(" JobState=COMPLETED Reason=None Dependency=(null)")
 	f.Add("x\n   JobState=COMPLETED Reason=None Dependency=(null)")
 	f.Add("x\n   JobState=COMPLETED Reason=None Dependency=(null)\n   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0")
@@ -169,10 +169,10 @@ func FuzzSlurmNoTextOfTheOwnerMakesAJobEnd(f *testing.F) {
 		output = strings.Replace(output, "JobName=a name", "JobName="+text, 1)
 		output = strings.Replace(output, "Command=/bin/true", "Command="+text, 1)
 		output = strings.Replace(output, "Comment=none", "Comment="+text, 1)
-		got := askSlurm(t, definition, slurmQuestion{selector: "get-job-status", job: "7", stdout: output})
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "7", stdout: output})
 		require.Contains(t, []string{"RUNNING", ""}, got.State)
-		require.Empty(t, got.Facts["exitCode"])
-		require.Empty(t, got.Facts["ended"])
+		require.Empty(t, got.Facts["job.exitCode"])
+		require.Empty(t, got.Facts["job.ended"])
 	})
 }
 
