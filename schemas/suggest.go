@@ -3,6 +3,8 @@ package schemas
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // longestCompared bounds what edit distances are computed of; no name of the
@@ -23,15 +25,19 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// distanceIfSimilar counts the letters to change, add, leave out or swap with
-// their neighbour; a third of the letters at most may differ. Case, and whether
-// words are joined by dashes, does not matter.
+// distanceIfSimilar counts the letters to change, add or leave out; a third of
+// the letters at most may differ. Two letters that have changed places, the most
+// common slip, count as one. Case, and whether words are joined by dashes, does
+// not matter.
 func distanceIfSimilar(word, candidate string) (distance int, similar bool) {
 	if len(word) > longestCompared || len(candidate) > longestCompared {
 		return 0, false
 	}
 	a, b := folded(word), folded(candidate)
-	distance = editDistance(a, b)
+	distance = levenshtein.ComputeDistance(a, b)
+	if areSwapped(a, b) {
+		distance = 1
+	}
 	return distance, distance <= max(1, min(len(a), len(b))/3) && distance < max(len(a), len(b))
 }
 
@@ -44,27 +50,18 @@ func folded(word string) string {
 	}, strings.ToLower(word))
 }
 
-func editDistance(a, b string) int {
-	var rows [3][longestCompared*2 + 1]int
-	twoAbove, above, row := &rows[0], &rows[1], &rows[2]
-	for j := range len(b) + 1 {
-		above[j] = j
+// areSwapped reports whether words differ only by two neighbouring letters that
+// have changed places.
+func areSwapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
 	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], twoAbove[j-2]+1)
-			}
+	for i := range len(a) - 1 {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 		}
-		twoAbove, above, row = above, row, twoAbove
 	}
-	return above[len(b)]
+	return false
 }
 
 // quote quotes what stands in a document for a message, cut to a length that

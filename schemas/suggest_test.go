@@ -30,7 +30,13 @@ func TestMisspellingsAreRecognised(t *testing.T) {
 }
 
 func TestSwappedLettersAreOneMistake(t *testing.T) {
-	require.Equal(t, 1, editDistance("tset", "test"))
-	require.Equal(t, 2, editDistance("test", "tent-"))
-	require.Equal(t, 3, editDistance("", "abc"))
+	for word, meant := range map[string]string{"tset": "test", "etst": "test", "tets": "test", "no": "on"} {
+		distance, similar := distanceIfSimilar(word, meant)
+		require.Equal(t, 1, distance, word)
+		require.True(t, similar, word)
+	}
+	for word, meant := range map[string]string{"tste": "test", "sett": "test"} {
+		distance, _ := distanceIfSimilar(word, meant)
+		require.Equal(t, 2, distance, word)
+	}
 }
