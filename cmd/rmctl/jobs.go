@@ -39,32 +39,16 @@ that was refused.`,
 			if !all {
 				jobs = slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return job.Phase == jobstore.Rejected })
 			}
-			return a.printJobs(jobs)
+			return a.printJobs(jobs, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, submittedRow)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "list all, also submissions that were refused")
 	return c
 }
 
-func (a *app) printJobs(jobs []jobstore.Job) error {
-	if a.json {
-		for _, job := range jobs {
-			if err := printJSON(a.stdout, toJSON(job)); err != nil {
-				return err
-			}
-		}
-		return nil
+func submittedRow(job jobstore.Job, now time.Time) []string {
+	return []string{
+		orDash(job.ID), orDash(job.Target), string(detailOf(job)), age(job.Created, now) + " ago",
+		orDash(job.Name), remark(job),
 	}
-	if len(jobs) == 0 {
-		return nil
-	}
-	now := time.Now()
-	rows := make([][]string, 0, len(jobs))
-	for _, job := range jobs {
-		rows = append(rows, []string{
-			orDash(job.ID), orDash(job.Target), string(detailOf(job)), age(job.Created, now) + " ago",
-			orDash(job.Name), remark(job),
-		})
-	}
-	return printTable(a.stdout, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, rows)
 }

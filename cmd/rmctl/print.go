@@ -63,6 +63,28 @@ func printJSON(w io.Writer, value any) error {
 	return nil
 }
 
+// printJobs prints jobs: with --json an object a line, else a table of what row
+// makes of each at one point in time, and nothing at all if there are none.
+func (a *app) printJobs(jobs []jobstore.Job, header []string, row func(job jobstore.Job, now time.Time) []string) error {
+	if a.json {
+		for _, job := range jobs {
+			if err := printJSON(a.stdout, toJSON(job)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	now := time.Now()
+	rows := make([][]string, 0, len(jobs))
+	for _, job := range jobs {
+		rows = append(rows, row(job, now))
+	}
+	return printTable(a.stdout, header, rows)
+}
+
 // printTable prints rows in aligned columns; the last column is not padded.
 // On a terminal, cells that are states are coloured.
 func printTable(w io.Writer, header []string, rows [][]string) error {

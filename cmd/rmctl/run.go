@@ -25,11 +25,7 @@ runs any command on this machine.`,
 		Example: `  rmctl run -- ./simulate input.dat
   rmctl run -t mympi -s mpiNumberOfProcesses=4 -- ./a.out`,
 		RunE: func(c *cobra.Command, arguments []string) error {
-			s, err := flags.submission(arguments)
-			if err != nil {
-				return err
-			}
-			controller, err := a.controller(c.Context(), "")
+			controller, s, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
 				return err
 			}

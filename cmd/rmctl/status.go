@@ -80,25 +80,17 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 	return errors.Join(problems...)
 }
 
-func (a *app) printStatus(jobs []found) error {
-	if a.json {
-		for _, job := range jobs {
-			if err := printJSON(a.stdout, toJSON(job.Job)); err != nil {
-				return err
-			}
-		}
-		return nil
+func (a *app) printStatus(asked []found) error {
+	jobs := make([]jobstore.Job, 0, len(asked))
+	for _, job := range asked {
+		jobs = append(jobs, job.Job)
 	}
-	if len(jobs) == 0 {
-		return nil
+	return a.printJobs(jobs, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, statusRow)
+}
+
+func statusRow(job jobstore.Job, now time.Time) []string {
+	return []string{
+		orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(detailOf(job)),
+		orDash(job.Queue), age(job.Observed, now), remark(job),
 	}
-	now := time.Now()
-	rows := make([][]string, 0, len(jobs))
-	for _, job := range jobs {
-		rows = append(rows, []string{
-			orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(detailOf(job.Job)),
-			orDash(job.Queue), age(job.Observed, now), remark(job.Job),
-		})
-	}
-	return printTable(a.stdout, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, rows)
 }

@@ -72,6 +72,16 @@ func (f *submissionFlags) submission(arguments []string) (control.Submission, er
 	return s, nil
 }
 
+// prepare returns what is to be run, and the controller of the target it runs on.
+func (a *app) prepare(ctx context.Context, flags submissionFlags, arguments []string) (*control.Controller, control.Submission, error) {
+	s, err := flags.submission(arguments)
+	if err != nil {
+		return nil, s, err
+	}
+	controller, err := a.controller(ctx, "")
+	return controller, s, err
+}
+
 func newSubmit(a *app) *cobra.Command {
 	var flags submissionFlags
 	var dryRun, wait, output bool
@@ -88,11 +98,7 @@ anything runs.`,
   rmctl submit --script job.sh
   rmctl submit --wait --output -- make check`,
 		RunE: func(c *cobra.Command, arguments []string) error {
-			s, err := flags.submission(arguments)
-			if err != nil {
-				return err
-			}
-			controller, err := a.controller(c.Context(), "")
+			controller, s, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
 				return err
 			}
