@@ -84,7 +84,13 @@ func (l *Local) workingDirectory(name string) (string, error) {
 // environment returns the variables that the command sees.
 func (l *Local) environment(command Command, directory string) (map[string]string, error) {
 	variables := map[string]string{}
-	if !command.ReplaceEnvironment {
+	if command.ReplaceEnvironment {
+		for _, name := range command.Keep {
+			if value, set := os.LookupEnv(name); set {
+				variables[name] = value
+			}
+		}
+	} else {
 		for _, assignment := range os.Environ() {
 			name, value, _ := strings.Cut(assignment, "=")
 			variables[name] = value

@@ -46,6 +46,17 @@ func testEnvironment(t *testing.T, s *suite) {
 		}
 		require.ElementsMatch(t, []string{"PATH=/usr/bin:/bin", "RMCTL_ONLY=1"}, strings.Fields(s.run(t, command).stdout))
 	})
+	t.Run("what is to be kept stays when it is replaced", func(t *testing.T) {
+		command := remote.Command{
+			Arguments:          []string{"env"},
+			Environment:        map[string]string{"RMCTL_ONLY": "1"},
+			ReplaceEnvironment: true,
+			Keep:               []string{"PATH", "RMCTL_NOT_SET"},
+		}
+		printed := s.run(t, command).stdout
+		require.Regexp(t, `(?m)^PATH=.`, printed)
+		require.Len(t, strings.Fields(printed), 2, printed)
+	})
 	t.Run("values pass unchanged", func(t *testing.T) {
 		for _, text := range hostileTexts() {
 			command := shellCommand(`printf '%s.' "$RMCTL_TEXT"`)
