@@ -2,6 +2,7 @@ package rms_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,14 +63,68 @@ func TestSlurmAccountingIsBelievedAboutEndsOnly(t *testing.T) {
 		for _, suffix := range []string{"", "+", " by 1000"} {
 			got := replay(t, definition, exchange{
 				selector: "fallback:get-job-status-from-sacct", job: "7",
-				stdout: word + suffix + "|0:0|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02\n",
+				stdout: word + suffix + "|3:9|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:00:02\n",
 			})
 			require.Equal(t, word, got.Facts["job.native"])
 			if ends[state] {
 				require.Equal(t, state, got.State, word+suffix)
 			} else {
 				require.Empty(t, got.State, word+suffix)
+				for _, fact := range []string{"job.exitCode", "job.signal", "job.started", "job.ended"} {
+					require.Empty(t, got.Facts[fact], word+suffix)
+				}
 			}
+		}
+	}
+}
+
+// squeue and sacct print a row of columns, which are taken off one by one.
+func TestSlurmEmptyColumnsLeaveTheOthersInPlace(t *testing.T) {
+	definition := shippedDefinition(t, "slurm")
+	names := []string{"job.queue", "job.nodes", "job.submitted", "job.started", "job.ended"}
+	columns := []string{"normal", "n1", "2026-11-20T14:00:00", "2026-11-20T14:00:01", "2026-11-20T14:00:02"}
+	for selector, row := range map[string]string{
+		"fallback:get-job-status-from-squeue": "COMPLETED|None|%s|\n",
+		"fallback:get-job-status-from-sacct":  "COMPLETED|0:0|%s\n",
+	} {
+		for empty, name := range names {
+			expected := map[string]string{}
+			for i, name := range names {
+				if i != empty {
+					expected[name] = columns[i]
+				}
+			}
+			if name == "job.nodes" {
+				delete(expected, "job.started") // without nodes it never was
+			}
+			printed := slices.Clone(columns)
+			printed[empty] = ""
+			got := replay(t, definition, exchange{selector: selector, job: "7", stdout: fmt.Sprintf(row, strings.Join(printed, "|"))})
+			require.Equal(t, "COMPLETED", got.State, name)
+			delete(got.Facts, "job.native")
+			delete(got.Facts, "job.exitCode")
+			require.Equal(t, expected, got.Facts, "%s without %s", selector, name)
+		}
+	}
+}
+
+// While a job waits Slurm prints forecasts, and of a word that is not known
+// nobody can tell what they are.
+func TestSlurmTimesAreKnownOfWhatHasHappenedOnly(t *testing.T) {
+	definition := shippedDefinition(t, "slurm")
+	for word, happened := range map[string][]string{
+		"PENDING": {}, "CONFIGURING": {}, "REQUEUE_HOLD": {}, "NEW_WORD": {},
+		"RUNNING": {"job.started"}, "SUSPENDED": {"job.started"},
+		"COMPLETED": {"job.started", "job.ended"}, "FAILED": {"job.started", "job.ended"},
+	} {
+		for _, source := range []exchange{
+			{selector: "get-job-status", stdout: record("JobId=7", word, "None", "0:0")},
+			{selector: "fallback:get-job-status-from-squeue", stdout: word + "|None|normal|n1|2026-11-20T14:00:00|2026-11-20T14:00:01|2026-11-20T14:10:01|\n"},
+		} {
+			source.job = "7"
+			got := replay(t, definition, source)
+			require.Equal(t, slices.Contains(happened, "job.started"), got.Facts["job.started"] != "", "%s of %s", word, source.selector)
+			require.Equal(t, slices.Contains(happened, "job.ended"), got.Facts["job.ended"] != "", "%s of %s", word, source.selector)
 		}
 	}
 }
