@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,11 +19,7 @@ import (
 // libxml2 but with XML, U+0000 after the root element and a declaration without
 // white space before "standalone".
 func TestReadAgreesWithLibxml2(t *testing.T) {
-	if os.Getenv("RMCTL_CLUSTERS") != "1" {
-		t.Skip("compares with xmllint only where RMCTL_CLUSTERS=1")
-	}
-	_, err := exec.LookPath("xmllint")
-	require.NoError(t, err, "install libxml2-utils")
+	needXmllint(t)
 	random := rand.New(rand.NewPCG(7, 2))
 	sources := seedDocuments(t)
 	folder := t.TempDir()
@@ -44,12 +39,8 @@ func TestReadAgreesWithLibxml2(t *testing.T) {
 	for len(paths) > 0 {
 		batch := paths[:min(500, len(paths))]
 		paths = paths[len(batch):]
-		output, err := exec.Command("xmllint", append([]string{"--noout", "--nonet"}, batch...)...).CombinedOutput()
-		if exit := (*exec.ExitError)(nil); err != nil {
-			require.ErrorAs(t, err, &exit)
-		}
 		faults := map[string]string{}
-		for line := range strings.Lines(string(output)) {
+		for line := range strings.Lines(xmllint(t, batch...)) {
 			path, fault, ok := strings.Cut(line, ".xml:")
 			if ok && strings.Contains(fault, " error :") && !strings.Contains(fault, "valid URI") {
 				faults[path+".xml"] += fault

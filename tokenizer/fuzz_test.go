@@ -49,22 +49,27 @@ func FuzzSegments(f *testing.F) {
 		delimiter := delimiters[int(which/2)%len(delimiters)]
 		include := which%2 == 1
 		parser := &config.Parser{Element: "stdout-parser", Delimiter: config.Optional{Text: delimiter.written, Set: true}, IncludeDelimiter: include}
-		segments := []string{}
-		options := tokenizer.Options{Trace: func(event tokenizer.Event) {
-			if segment, isSegment := event.(tokenizer.SegmentEvent); isSegment {
-				segments = append(segments, string(segment.Text))
-			}
-		}}
-		run, err := options.Compile(parser, attribute.NewEnvironment(), "")
-		require.NoError(t, err)
-		for piece := range pieces(stream, int(size)+1) {
-			_, err := run.Write(piece)
-			require.NoError(t, err)
-			clear(piece)
-		}
-		require.NoError(t, run.Close())
-		require.Equal(t, naiveSegments(stream, delimiter.meant, include), segments)
+		require.Equal(t, naiveSegments(stream, delimiter.meant, include), segmentsOf(t, parser, stream, int(size)+1))
 	})
+}
+
+// segmentsOf returns what a parser cuts a stream into that comes in pieces of a size.
+func segmentsOf(t *testing.T, parser *config.Parser, stream []byte, size int) []string {
+	segments := []string{}
+	options := tokenizer.Options{Trace: func(event tokenizer.Event) {
+		if segment, isSegment := event.(tokenizer.SegmentEvent); isSegment {
+			segments = append(segments, string(segment.Text))
+		}
+	}}
+	run, err := options.Compile(parser, attribute.NewEnvironment(), "")
+	require.NoError(t, err)
+	for piece := range pieces(stream, size) {
+		_, err := run.Write(piece)
+		require.NoError(t, err)
+		clear(piece)
+	}
+	require.NoError(t, run.Close())
+	return segments
 }
 
 // pieces yields copies of the parts of a stream.
@@ -110,21 +115,7 @@ func FuzzWindows(f *testing.F) {
 	f.Add([]byte("\xf0\x9f\x98\x80\xf0\x9f"), uint8(0), uint8(0))
 	f.Fuzz(func(t *testing.T, stream []byte, step, size uint8) {
 		parser := &config.Parser{Element: "stdout-parser", MaxMatchLength: int(step)%8 + 1}
-		windows := []string{}
-		options := tokenizer.Options{Trace: func(event tokenizer.Event) {
-			if segment, isSegment := event.(tokenizer.SegmentEvent); isSegment {
-				windows = append(windows, string(segment.Text))
-			}
-		}}
-		run, err := options.Compile(parser, attribute.NewEnvironment(), "")
-		require.NoError(t, err)
-		for piece := range pieces(stream, int(size)+1) {
-			_, err := run.Write(piece)
-			require.NoError(t, err)
-			clear(piece)
-		}
-		require.NoError(t, run.Close())
-		require.Equal(t, naiveWindows(stream, parser.MaxMatchLength), windows)
+		require.Equal(t, naiveWindows(stream, parser.MaxMatchLength), segmentsOf(t, parser, stream, int(size)+1))
 	})
 }
 

@@ -256,23 +256,13 @@ func testEnding(t *testing.T, s *suite) {
 		defer cancel()
 		process, ids := s.startPair(t, ctx, "", "sleep 300")
 		cancel()
-		code, err := process.Wait()
-		require.NoError(t, err)
-		require.Equal(t, 128+15, code)
-		for _, id := range ids {
-			s.requireGone(t, id)
-		}
+		s.requireKilled(t, process, 15, ids)
 	})
 	t.Run("Terminate does the same", func(t *testing.T) {
 		process, ids := s.startPair(t, timeLimit(t), "", "sleep 300")
 		process.Terminate()
 		process.Terminate()
-		code, err := process.Wait()
-		require.NoError(t, err)
-		require.Equal(t, 128+15, code)
-		for _, id := range ids {
-			s.requireGone(t, id)
-		}
+		s.requireKilled(t, process, 15, ids)
 	})
 	t.Run("a process may end in its own way", func(t *testing.T) {
 		process, _ := s.startPair(t, timeLimit(t), "trap 'exit 42' TERM", "while :; do sleep 0.01; done")
@@ -284,12 +274,7 @@ func testEnding(t *testing.T, s *suite) {
 	t.Run("a group that does not want to end is killed", func(t *testing.T) {
 		process, ids := s.startPair(t, timeLimit(t), "trap '' TERM", "while :; do sleep 0.05; done")
 		process.Terminate()
-		code, err := process.Wait()
-		require.NoError(t, err)
-		require.Equal(t, 128+9, code)
-		for _, id := range ids {
-			s.requireGone(t, id)
-		}
+		s.requireKilled(t, process, 9, ids)
 	})
 	t.Run("a child that does not want to end is killed with its parent", func(t *testing.T) {
 		reader, writer := io.Pipe()

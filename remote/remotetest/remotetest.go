@@ -119,6 +119,17 @@ func (s *suite) requireGone(t *testing.T, id string) {
 	require.Eventually(t, func() bool { return !s.exists(t, id) }, patience, 10*time.Millisecond, "process %s lives on", id)
 }
 
+// requireKilled waits for a process that a signal ended, with all of its group.
+func (s *suite) requireKilled(t *testing.T, process remote.Process, signal int, group []string) {
+	t.Helper()
+	code, err := process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 128+signal, code)
+	for _, id := range group {
+		s.requireGone(t, id)
+	}
+}
+
 // hostileTexts reach a program as they are, or something on the way
 // interprets them.
 func hostileTexts() []string {
