@@ -61,6 +61,9 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(job) {
 		return job, nil
 	}
+	if job.Tag == "" {
+		return c.lookAgain(ctx, job)
+	}
 	seen, err := c.query(ctx, job)
 	switch {
 	case err != nil:
@@ -69,6 +72,21 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 		return c.store.MarkMissing(ctx, job.Tag, c.now())
 	}
 	return c.store.Observe(ctx, job.Tag, seen.Observation)
+}
+
+// lookAgain asks for a job that is not on record.
+func (c *Controller) lookAgain(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+	seen, err := c.Look(ctx, job.ID)
+	var forgotten *NotFoundError
+	switch {
+	case errors.As(err, &forgotten):
+		job.Missing = true
+		return job, nil
+	case err != nil:
+		job.Stale, job.StaleReason = true, err.Error()
+		return job, err
+	}
+	return seen, nil
 }
 
 // stale records that a query failed.
@@ -103,6 +121,7 @@ func (c *Controller) Look(ctx context.Context, id string) (jobstore.Job, error) 
 	return jobstore.Job{
 		ID: id, ShortID: id, Target: c.target, Definition: c.definition.File, Phase: jobstore.Submitted,
 		Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason, ExitCode: seen.ExitCode, Signal: seen.Signal,
+		OutputPath: seen.OutputPath, ErrorPath: seen.ErrorPath,
 		Name: seen.Name, Queue: seen.Queue, Nodes: seen.Nodes, Submitted: seen.Submitted, Started: seen.Started, Ended: seen.Ended,
 		Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence,
 	}, nil

@@ -262,6 +262,16 @@ func TestAJobFromElsewhereCanBeLookedAt(t *testing.T) {
 	_, err = s.store.Find(t.Context(), "99", "here")
 	require.ErrorIs(t, err, jobstore.ErrNotFound, "it is not kept")
 
+	s.answering(t, `echo COMPLETED`)
+	job, err = s.Status(t.Context(), job, control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail, "it can be followed")
+	s.answering(t, `exit 44`)
+	missing, err := s.Status(t.Context(), jobstore.Job{ID: "99", Detail: state.Running}, control.Fresh)
+	require.NoError(t, err)
+	require.True(t, missing.Missing)
+	require.Equal(t, state.Running, missing.Detail)
+
 	s.answering(t, `exit 44`)
 	_, err = s.Look(t.Context(), "99")
 	var unknown *control.NotFoundError
