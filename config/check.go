@@ -147,7 +147,10 @@ func (l *loader) checkField(e element, action *Action) {
 		return
 	}
 	if _, known := attribute.ParseField(action.Field.Text); !known {
-		l.report(e.valuePosition("field"), Error, "unknown-field",
-			fmt.Sprintf("attributes have no field %q", action.Field.Text), "one of "+strings.Join(attribute.FieldNames(), ", "))
+		suggestion := schemas.Nearest(action.Field.Text, attribute.FieldNames())
+		if suggestion == "" {
+			suggestion = "one of " + strings.Join(attribute.FieldNames(), ", ")
+		}
+		l.report(e.valuePosition("field"), Error, "unknown-field", fmt.Sprintf("attributes have no field %q", action.Field.Text), suggestion)
 	}
 }

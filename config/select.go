@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
 )
 
 // Command returns the first command of that element, or nil.
@@ -126,3 +128,7 @@ func (d *Definition) Attribute(name string) *Attribute {
 	}
 	return nil
 }
+
+// Similar returns the candidate that name is most likely a misspelling of, empty
+// if none looks like it.
+func Similar(name string, candidates []string) string { return schemas.Nearest(name, candidates) }

@@ -21,11 +21,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/agnivade/levenshtein"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -132,28 +129,18 @@ func (c *Controller) submitCommand(debug bool) (*config.Command, error) {
 	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: lacks}
 }
 
-// similar suggests attributes whose names resemble one that does not exist.
+// similar suggests an attribute whose name resembles one that does not exist.
 func (c *Controller) similar(env *attribute.Environment, name string) string {
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var near []candidate
+	var candidates []string
 	for _, known := range append(env.Variables(), env.Discovered()...) {
-		a := env.Lookup(known)
-		if !a.Visible() || a.ReadOnly() || isEngineAttribute(known) {
-			continue
-		}
-		distance := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(known))
-		if distance <= max(1, len(name)/3) {
-			near = append(near, candidate{known, distance})
+		if a := env.Lookup(known); a.Visible() && !a.ReadOnly() && !isEngineAttribute(known) {
+			candidates = append(candidates, known)
 		}
 	}
-	if len(near) == 0 {
-		return fmt.Sprintf("rmctl describe %s lists the attributes", c.definitionName())
+	if near := config.Similar(name, candidates); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
 	}
-	slices.SortFunc(near, func(a, b candidate) int { return a.distance - b.distance })
-	return fmt.Sprintf("did you mean %q?", near[0].name)
+	return fmt.Sprintf("rmctl describe %s lists the attributes", c.definitionName())
 }
 
 // definitionName returns the definition as the command line takes it.

@@ -148,7 +148,7 @@ func (m *misfits) surplus(r repair) {
 	child, symbol := m.children[r.child], m.symbols[r.child]
 	content := m.declaration.content
 	if !content.knows(symbol) {
-		meant := content.declaration(nearest(symbol, names(content.declarations())))
+		meant := content.declaration(Nearest(symbol, names(content.declarations())))
 		if meant != nil && m.looksLike(symbol, meant.symbol) {
 			m.misspelled(child, symbol, meant)
 			return

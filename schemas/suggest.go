@@ -11,10 +11,10 @@ import (
 // format is longer.
 const longestCompared = 40
 
-// nearest returns the candidate that a word is most likely a misspelling of,
+// Nearest returns the candidate that a word is most likely a misspelling of,
 // empty if none looks like it. Of several as near it is the first by the
 // alphabet, so that the order of the candidates does not matter.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", longestCompared
 	for _, candidate := range candidates {
 		distance, similar := distanceIfSimilar(word, candidate)

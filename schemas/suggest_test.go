@@ -25,7 +25,7 @@ func TestMisspellingsAreRecognised(t *testing.T) {
 		"launch-tab":           "",
 		"attributeattributeat": "",
 	} {
-		require.Equal(t, meant, nearest(word, names), "%q", word)
+		require.Equal(t, meant, Nearest(word, names), "%q", word)
 	}
 }
 

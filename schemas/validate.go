@@ -27,7 +27,7 @@ func (v *validation) root(e *Element) {
 	}
 	suggestion := ""
 	if relevant {
-		suggestion = nearest(e.Name, roots)
+		suggestion = Nearest(e.Name, roots)
 	}
 	v.report(e.Line, e.Column, UnknownElement, suggestion, "%s is not the root of a definition; %s is",
 		quote(symbol), oneOf(roots))
@@ -66,7 +66,7 @@ func (v *validation) textOnly(e *Element, d *elementDeclaration) {
 		}
 	}
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
-		v.report(e.TextLine, e.TextColumn, InvalidValue, nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
+		v.report(e.TextLine, e.TextColumn, InvalidValue, Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
 			quote(d.symbol), d.text.expects(), quote(e.Text))
 	}
 }
@@ -132,7 +132,7 @@ func (v *validation) unknownExtension(child *Element, symbol string, parent *ele
 			here = append(here, name)
 		}
 	}
-	suggestion := nearest(symbol, here)
+	suggestion := Nearest(symbol, here)
 	v.report(child.Line, child.Column, UnknownElement, suggestion, "%s is not an element of the extensions %s",
 		quote(symbol), ExtensionNamespace)
 	if suggestion != "" {
@@ -182,7 +182,7 @@ func (v *validation) attribute(attribute Attribute, d *elementDeclaration) strin
 		for _, known := range d.elementType.attributes {
 			names = append(names, known.name)
 		}
-		suggestion := nearest(name, names)
+		suggestion := Nearest(name, names)
 		if len(names) == 0 {
 			v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s has no attributes, not %s",
 				quote(d.symbol), quote(name))
@@ -210,7 +210,7 @@ func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclarati
 				names = append(names, name)
 			}
 		}
-		v.report(attribute.Line, attribute.Column, UnknownAttribute, nearest(symbol, names),
+		v.report(attribute.Line, attribute.Column, UnknownAttribute, Nearest(symbol, names),
 			"%s is not an attribute of the extensions %s", quote(symbol), ExtensionNamespace)
 	case d.foreign == nil:
 		v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s cannot have the attribute %s",
@@ -221,7 +221,7 @@ func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclarati
 }
 
 func (v *validation) invalidValue(attribute Attribute, name string, expected *simpleType) {
-	suggestion := nearest(strings.Trim(attribute.Value, blanks), expected.choices())
+	suggestion := Nearest(strings.Trim(attribute.Value, blanks), expected.choices())
 	if expected.primitive() == "boolean" && suggestion == "" {
 		switch strings.ToLower(attribute.Value) {
 		case "yes", "on":
