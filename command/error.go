@@ -72,6 +72,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Ambiguous reports whether the command may have had its effect although it failed.
 func (e *Error) Ambiguous() bool {
+	if e.Outcome == config.Doubtful {
+		return true
+	}
 	switch e.Failure {
 	case TimedOut, Canceled, Lost, ParserFailed, PostLaunch:
 		return true

@@ -307,6 +307,7 @@ type OutcomeKind string
 // The outcomes.
 const (
 	Transient OutcomeKind = "transient" // nothing is known; asking again may help
+	Doubtful  OutcomeKind = "doubtful"  // as Transient, but the command may have had its effect
 	NotFound  OutcomeKind = "not-found" // the scheduler does not know the job
 	Denied    OutcomeKind = "denied"    // the user may not do this
 	Finished  OutcomeKind = "finished"  // the job has ended

@@ -91,7 +91,7 @@ func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	switch result.Outcome {
 	case config.NotFound, config.Finished:
 		return result.Outcome, nil
-	case config.Transient, config.Denied:
+	case config.Transient, config.Doubtful, config.Denied:
 		if err == nil {
 			err = fmt.Errorf("%s: %s", result.Outcome, strings.TrimSpace(result.Stderr+result.Stdout))
 		}

@@ -100,6 +100,7 @@ func TestHowASubmissionEnds(t *testing.T) {
 		want                         string
 	}{
 		"rejected by the scheduler":   {`echo "no such queue" >&2; exit 1`, "", "", jobstore.Rejected, false, "no such queue"},
+		"the answer was lost":         {`echo "answer lost" >&2; exit 1`, "", "", jobstore.Unknown, true, "answer lost"},
 		"no id printed":               {`echo thanks`, "", "", jobstore.Unknown, true, "thanks"},
 		"nothing printed":             {`:`, "", "", jobstore.Unknown, true, "(nothing)"},
 		"took too long":               {`exec sleep 600`, `x:timeout="100ms"`, "", jobstore.Unknown, true, "took too long"},
@@ -113,7 +114,8 @@ func TestHowASubmissionEnds(t *testing.T) {
 			if bytes.Contains([]byte(children), []byte("stdout-parser")) {
 				parser, children = children, ""
 			}
-			s := newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script>`+running("submit-batch", c.script, `waitForId="true" `+c.attributes, parser+children)))
+			s := newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script>`+running("submit-batch", c.script, `waitForId="true" `+c.attributes, parser+children)+
+				`<x:outcome kind="doubtful" expression="answer lost"/>`))
 			_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
 			var failed *control.SubmitError
 			require.ErrorAs(t, err, &failed)
