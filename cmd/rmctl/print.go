@@ -246,6 +246,12 @@ func remark(job jobstore.Job) string {
 	if job.Stale {
 		add("stale: %s", job.StaleReason)
 	}
+	switch job.Phase {
+	case jobstore.Intended:
+		add("being submitted, or cut off while it was: submission %s", job.Tag)
+	case jobstore.Unknown:
+		add("it is not known whether it was submitted")
+	}
 	if job.Error != "" {
 		add("%s", job.Error)
 	}
