@@ -329,20 +329,3 @@ type Monitor struct {
 	SchedulerType  string
 	RefreshSeconds int
 }
-
-// A LaunchTab is the form of a definition.
-type LaunchTab struct {
-	Position
-	Tabs   []*Tab
-	Import bool
-}
-
-// A Tab is one tab of the form and the attributes that its controls set.
-type Tab struct {
-	Position
-	Title         string
-	IncludeFrom   []string // titles of tabs whose values count, too
-	Attributes    []string // bound to a control or listed in a viewer
-	AllPredefined bool     // a viewer lists all visible attributes but Excluded
-	Excluded      []string
-}

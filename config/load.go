@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/schemas"
@@ -229,46 +228,4 @@ func (l *loader) arguments(e element, name string) []*Argument {
 		})
 	}
 	return arguments
-}
-
-func (l *loader) launchTab(e element) *LaunchTab {
-	_, hasImport := e.first("import")
-	tab := &LaunchTab{Position: e.position(), Import: hasImport}
-	for _, dynamic := range e.named("dynamic") {
-		t := &Tab{Position: dynamic.position(), Title: dynamic.childText("title").Text}
-		if from := dynamic.text("includeWidgetValuesFrom"); from != "" {
-			t.IncludeFrom = strings.Split(from, ",")
-		}
-		l.boundAttributes(dynamic, t)
-		tab.Tabs = append(tab.Tabs, t)
-	}
-	return tab
-}
-
-// boundAttributes collects the attributes that controls below e are bound to.
-func (l *loader) boundAttributes(e element, tab *Tab) {
-	e.children(func(child element) {
-		switch child.Name {
-		case "widget", "button-group", "browse":
-			if bound := child.optional("attribute", "saveValueTo"); bound.Text != "" {
-				tab.Attributes = append(tab.Attributes, bound.Text)
-			}
-		case "viewer":
-			if items, ok := child.first("items"); ok {
-				l.viewerItems(items, tab)
-			}
-		default:
-			l.boundAttributes(child, tab)
-		}
-	})
-}
-
-func (l *loader) viewerItems(items element, tab *Tab) {
-	tab.AllPredefined = tab.AllPredefined || items.boolean("allPredefined", false)
-	for _, include := range items.named("include") {
-		tab.Attributes = append(tab.Attributes, include.Text)
-	}
-	for _, exclude := range items.named("exclude") {
-		tab.Excluded = append(tab.Excluded, exclude.Text)
-	}
 }

@@ -170,8 +170,8 @@ func TestEverythingOfADefinitionIsRead(t *testing.T) {
 	require.Equal(t, []int{1, 255}, d.Outcomes[0].ExitCodes)
 	require.Equal(t, "PBS", d.Monitor.SchedulerType)
 	require.Equal(t, 15, d.Monitor.RefreshSeconds)
-	require.Equal(t, []string{"queue", "old"}, d.LaunchTab.Tabs[0].Attributes)
-	require.True(t, d.LaunchTab.Import)
+	require.Equal(t, []string{"queue", "old"}, boundAttributes(d.LaunchTab.Tabs[0]))
+	require.NotNil(t, d.LaunchTab.Import)
 	require.Len(t, d.Expressions(), 3)
 }
 

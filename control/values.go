@@ -12,7 +12,6 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
 )
 
 // An Assignment gives an attribute a value. Several for one attribute make a
@@ -201,46 +200,6 @@ func integer(a *attribute.Attribute, text string, refuse func(string) error) (at
 		return nil, refuse(fmt.Sprintf("the largest value is %d", most))
 	}
 	return number, nil
-}
-
-// clearUnreachable takes the value from every visible attribute that the
-// caller did not set and that no control of the form's first tab sets. Without
-// a form every attribute counts as set by its default.
-func (c *Controller) clearUnreachable(env *attribute.Environment, given map[string]bool) {
-	reachable := reachableAttributes(c.definition)
-	if reachable == nil {
-		return
-	}
-	for _, defined := range c.definition.Attributes {
-		name := defined.Name()
-		if a := env.Variable(name); a.Visible() && !given[name] && !reachable(name) {
-			a.SetValue(nil)
-		}
-	}
-}
-
-// reachableAttributes tells which attributes the controls of the form's first
-// tab, and of the tabs whose values it includes, are bound to. It is nil for a
-// definition without a form.
-func reachableAttributes(d *config.Definition) func(name string) bool {
-	if d.LaunchTab == nil || len(d.LaunchTab.Tabs) == 0 {
-		return nil
-	}
-	first := d.LaunchTab.Tabs[0]
-	tabs := []*config.Tab{first}
-	for _, tab := range d.LaunchTab.Tabs[1:] {
-		if slices.Contains(first.IncludeFrom, tab.Title) {
-			tabs = append(tabs, tab)
-		}
-	}
-	return func(name string) bool {
-		for _, tab := range tabs {
-			if slices.Contains(tab.Attributes, name) || tab.AllPredefined && !slices.Contains(tab.Excluded, name) {
-				return true
-			}
-		}
-		return false
-	}
 }
 
 // setLaunch sets what the engine knows of the program. Arguments are quoted so

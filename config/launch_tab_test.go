@@ -1,0 +1,237 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// boundAttributes returns the attributes that the controls of a tab set.
+func boundAttributes(tab *config.Tab) []string {
+	var names []string
+	tab.Walk(func(control config.Control) {
+		if bound := config.Bound(control); bound.Name != "" {
+			names = append(names, bound.Name)
+		}
+	})
+	return names
+}
+
+// loadForm loads what testdata/launch-tab.xml holds; it gives every element
+// and attribute of the form a value.
+func loadForm(t *testing.T) *config.LaunchTab {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("testdata", "launch-tab.xml"))
+	require.NoError(t, err)
+	definition, problems := config.Load("launch-tab.xml", source)
+	require.Empty(t, problems, "the form is valid")
+	return definition.LaunchTab
+}
+
+func position(line, column int) config.Position {
+	return config.Position{File: "launch-tab.xml", Line: line, Column: column}
+}
+
+func text(text string) config.Optional { return config.Optional{Text: text, Set: true} }
+
+func reference(line, column int, name string) config.Reference {
+	return config.Reference{Position: position(line, column), Name: name}
+}
+
+func TestTabsSayWhatTheyShowAndInclude(t *testing.T) {
+	form := loadForm(t)
+	require.Len(t, form.Tabs, 2)
+	tab := form.Tab("Basic")
+	require.Equal(t, position(17, 4), tab.Position)
+	require.Equal(t, []config.Reference{reference(17, 38, "More"), reference(17, 43, " Other")}, tab.IncludeFrom, "titles are not trimmed")
+	require.False(t, tab.ShowViewConfig)
+	require.True(t, tab.ShowViewExcluded)
+	require.Equal(t, "SWT.NONE", tab.Style)
+	require.Equal(t, "SWT.COLOR_WHITE", tab.Background)
+	require.Equal(t, text("basic help"), tab.Tooltip)
+	require.Equal(t, &config.Font{Position: position(32, 5), Name: "Sans", Size: 11, Style: "bold"}, tab.Font)
+	require.Equal(t, "Import", form.Import.Title)
+	require.Equal(t, "exported", form.Import.Viewer.Name.Name)
+	require.Nil(t, form.Tab("Nowhere"))
+
+	more := form.Tab("More")
+	require.True(t, more.ShowViewConfig, "the buttons of a tab have defaults")
+	require.False(t, more.ShowViewExcluded)
+}
+
+func TestLayoutsAreReadWithTheirFigures(t *testing.T) {
+	tab := loadForm(t).Tab("Basic")
+	require.Equal(t, &config.Layout{
+		Position: position(20, 6), Kind: config.GridLayout, Columns: 3, EqualWidth: true, MarginHeight: 1, MarginWidth: 2, MarginTop: 3,
+		MarginBottom: 4, MarginLeft: 5, MarginRight: 6, Spacing: config.NotSaid, HorizontalSpacing: 7, VerticalSpacing: 8,
+	}, tab.Layout)
+	require.Equal(t, &config.LayoutData{
+		Position: position(24, 6), Kind: config.FormLayout, Height: 10, Width: 20, HorizontalSpan: 1, VerticalSpan: 1,
+		HorizontalIndent: config.NotSaid, VerticalIndent: config.NotSaid, MinimumHeight: config.NotSaid, MinimumWidth: config.NotSaid,
+		HeightHint: config.NotSaid, WidthHint: config.NotSaid,
+		Top:    &config.Attachment{Position: position(25, 7), Alignment: "SWT.TOP", Numerator: 1, Denominator: 2, Offset: 3},
+		Bottom: &config.Attachment{Position: position(26, 7), Numerator: config.NotSaid, Denominator: config.NotSaid},
+		Left:   &config.Attachment{Position: position(27, 7), Numerator: config.NotSaid, Denominator: config.NotSaid, Offset: 4},
+		Right:  &config.Attachment{Position: position(28, 7), Numerator: 3, Denominator: config.NotSaid},
+	}, tab.LayoutData)
+	row := tab.Controls[0].Common().Layout
+	require.Equal(t, config.RowLayout, row.Kind)
+	require.Equal(t, "SWT.HORIZONTAL", row.Orientation)
+	require.Equal(t, []bool{true, true, true, true, true}, []bool{row.Center, row.Justify, row.Fill, row.Pack, row.Wrap})
+	require.Equal(t, 9, row.Spacing)
+	require.Equal(t, 1, row.Columns)
+	grid := tab.Controls[0].Common().LayoutData
+	require.Equal(t, &config.LayoutData{
+		Position: position(38, 7), Kind: config.GridLayout, Height: config.NotSaid, Width: config.NotSaid, Style: "GridData.FILL_BOTH",
+		HorizontalAlign: "SWT.FILL", VerticalAlign: "SWT.TOP", GrabHorizontal: true, GrabVertical: true, HorizontalSpan: 2, VerticalSpan: 3,
+		HorizontalIndent: 4, VerticalIndent: 5, MinimumHeight: 6, MinimumWidth: 7, HeightHint: 8, WidthHint: 9,
+	}, grid)
+	require.True(t, tab.Controls[0].Inside()[0].Common().LayoutData.Exclude, "a row's control may take no room")
+}
+
+func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
+	form := loadForm(t)
+	var kinds []config.WidgetType
+	widgets := map[string]*config.Widget{}
+	form.Walk(func(control config.Control) {
+		if widget, ok := control.(*config.Widget); ok {
+			kinds = append(kinds, widget.Type)
+			widgets[widget.Attribute.Name] = widget
+		}
+	})
+	require.Equal(t, []config.WidgetType{
+		config.LabelWidget, config.TextWidget, config.TextWidget, config.CheckboxWidget, config.SpinnerWidget, config.ComboWidget,
+		config.CustomWidget, config.CustomWidget,
+	}, kinds)
+	require.Equal(t, text("Queue of ${ptp_rm:queue#name}"), widgets[""].FixedText)
+	require.Equal(t, "SWT.COLOR_DARK_RED", widgets[""].Foreground)
+
+	queue := widgets["queue"]
+	require.Equal(t, reference(53, 88, "queue"), queue.Attribute)
+	require.Equal(t, text("Queue:"), queue.Title)
+	require.True(t, queue.ReadOnly)
+	require.Equal(t, reference(54, 19, "queues"), queue.ItemsFrom)
+	require.Equal(t, []string{"BORDER", "READ_ONLY"}, config.StyleTokens(queue.Style))
+
+	require.Equal(t, reference(51, 40, "more"), widgets["flag"].ButtonID)
+	dynamic := widgets["computed"]
+	require.Equal(t, "a ${ptp_rm:queue#value}", dynamic.DynamicText[0].Text)
+	require.Len(t, dynamic.DynamicText, 2)
+	require.Equal(t, config.EnvironmentModules, widgets["modules"].TypeID)
+	require.Equal(t, config.EnvironmentModules, widgets["older"].TypeID, "the spelling of the format 5.0 counts")
+
+	require.Equal(t, []string{"computed", "name", "flag", "nodes", "queue", "modules", "older", "side", "file", "old"}, boundAttributes(form.Tab("Basic")))
+}
+
+func TestGroupsBrowsersAndButtonsAreRead(t *testing.T) {
+	controls := loadForm(t).Tab("Basic").Controls
+	group, browse, older, run := controls[1].(*config.ButtonGroup), controls[2].(*config.Browse), controls[3].(*config.Browse), controls[4].(*config.PushButton)
+	require.True(t, group.Group)
+	require.Equal(t, text("Side"), group.Title)
+	require.Equal(t, []config.Optional{text("left"), text("right")}, []config.Optional{group.Buttons[0].Title, group.Buttons[1].Title})
+	require.Equal(t, config.RadioButtonWidget, group.Buttons[0].Type)
+	require.Equal(t, "left", group.Buttons[0].ButtonID.Name)
+
+	require.Equal(t, text("Browse…"), browse.Title)
+	require.Equal(t, []bool{true, true, true, true}, []bool{browse.Directory, browse.URI, browse.LocalOnly, browse.ReadOnly})
+	require.Equal(t, "SWT.BORDER", browse.Style)
+	require.Equal(t, 2, browse.LayoutData.HorizontalSpan)
+	require.Equal(t, 1, browse.ButtonLayoutData.HorizontalSpan)
+	require.Equal(t, "more", browse.State.EnableIf.Button.Name)
+	require.Equal(t, "left", browse.ButtonState.HideIf.Button.Name)
+	require.Equal(t, "old", older.Attribute.Name)
+	require.False(t, older.Directory)
+
+	require.Equal(t, text("Ask"), run.Title)
+	require.Equal(t, "get-queues", run.Action.Name)
+	require.Equal(t, "queue", run.ClearValue.Name)
+	require.False(t, run.Refresh)
+}
+
+func TestViewersAreReadWithColumnsItemsAndValue(t *testing.T) {
+	form := loadForm(t)
+	folder := form.Tab("More").Controls[0].(*config.TabFolder)
+	require.Equal(t, []string{"Page 1", "Page 2"}, []string{folder.Items[0].Title, folder.Items[1].Title})
+	require.Equal(t, text("a page"), folder.Items[0].Tooltip)
+	viewer := folder.Items[0].Controls[0].(*config.Viewer)
+	require.Equal(t, "environment", viewer.Name.Name)
+	require.True(t, viewer.Tree)
+	require.Equal(t, []bool{false, false, false, false, false},
+		[]bool{viewer.InitialAllChecked, viewer.Sort, viewer.HeaderVisible, viewer.LinesVisible, viewer.TooltipEnabled})
+	require.Equal(t, text("Variables"), viewer.Label)
+	column := viewer.Columns[0]
+	require.Equal(t, "Name", column.Name)
+	require.Equal(t, 100, column.Width)
+	require.Equal(t, "SWT.LEFT", column.Alignment)
+	require.True(t, column.Resizable && column.Moveable)
+	require.Equal(t, text("what it is called"), column.Tooltip)
+	require.Equal(t, "italic", column.Font.Style)
+	require.Equal(t, config.NotSaid, viewer.Columns[1].Width)
+	require.True(t, viewer.AllPredefined && viewer.AllDiscovered)
+	require.Equal(t, "queue", viewer.Include[0].Name)
+	require.True(t, viewer.Shows("queue"))
+	require.True(t, viewer.Shows("name"), "all that are predefined")
+	require.False(t, viewer.Shows("flag"), "but those excluded")
+	require.Equal(t, "export @name='@value'", viewer.Value.Pattern)
+	require.Equal(t, "; ", viewer.Value.Separator)
+	exported := form.Import.Viewer
+	require.False(t, exported.Tree)
+	require.True(t, exported.InitialAllChecked && exported.Sort && exported.HeaderVisible && exported.LinesVisible && exported.TooltipEnabled)
+	require.Equal(t, " ", exported.Value.Separator, "a blank unless something else is said")
+	require.False(t, exported.Shows("name"))
+}
+
+func TestRulesAreReadAsATree(t *testing.T) {
+	more := loadForm(t).Tab("More")
+	require.Len(t, more.State.Rules(), 2)
+	show := more.State.ShowIf
+	require.Equal(t, config.RuleOr, show.Kind)
+	require.Equal(t, config.RuleNot, show.Rules[0].Kind)
+	inner := show.Rules[0].Rules[0]
+	require.Equal(t, config.RuleButton, inner.Kind)
+	require.Equal(t, reference(105, 24, "more"), inner.Button)
+	require.False(t, inner.Selected)
+	require.Equal(t, config.RuleAnd, show.Rules[1].Kind)
+	require.Equal(t, config.RuleAttribute, show.Rules[1].Rules[0].Kind)
+	require.Equal(t, text("AIX"), show.Rules[1].Rules[0].Value)
+	require.True(t, show.Rules[1].Rules[1].Selected, "a button has to be selected unless something else is said")
+	require.Equal(t, config.RuleAlways, show.Rules[2].Kind)
+	require.Equal(t, config.RuleNot, more.State.DisableIf.Kind, "an operator beats what stands on its own element")
+	count := 0
+	show.Walk(func(*config.Rule) { count++ })
+	require.Equal(t, 7, count)
+}
+
+func TestFormsOfDefinitionsFromTheFieldAreReadWhole(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
+	require.NoError(t, err)
+	seen := map[config.WidgetType]int{}
+	rules := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		definition, err := config.Read(filepath.Base(file), source)
+		require.NoError(t, err)
+		if definition.LaunchTab == nil {
+			continue
+		}
+		for _, tab := range definition.LaunchTab.Tabs {
+			require.NotEmpty(t, tab.Title, file)
+		}
+		definition.LaunchTab.Walk(func(control config.Control) {
+			require.NotZero(t, control.Common().Line, file)
+			rules += len(control.Common().State.Rules())
+			if widget, ok := control.(*config.Widget); ok {
+				seen[widget.Type]++
+			}
+		})
+	}
+	for _, kind := range []config.WidgetType{config.LabelWidget, config.TextWidget, config.CheckboxWidget, config.SpinnerWidget, config.ComboWidget} {
+		require.Positive(t, seen[kind], kind)
+	}
+	require.Positive(t, rules)
+}
