@@ -58,6 +58,7 @@ type ConfigurationError struct {
 	File         string
 	Line, Column int // 0 where unknown
 	Reason       string
+	Err          error // the cause, where it is more than the reason
 }
 
 func (e *ConfigurationError) Error() string {
@@ -66,6 +67,9 @@ func (e *ConfigurationError) Error() string {
 	}
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
 }
+
+// Unwrap returns the cause, if there is one beside the reason.
+func (e *ConfigurationError) Unwrap() error { return e.Err }
 
 // LoadTargets returns the shipped targets and those of the configuration
 // folder, which may have no file of them. Errors are *ConfigurationError.

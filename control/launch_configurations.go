@@ -1,0 +1,211 @@
+package control
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+)
+
+// A LaunchConfiguration is a submission kept under a name, or a part of one:
+// what it leaves out is said when it is used. Empty fields are left out.
+type LaunchConfiguration struct {
+	Name string // see CheckLaunchConfigurationName
+	File string // where it was read from; empty for one that was not
+
+	// At most one of these is set.
+	Target     string // the name of a target
+	Definition string // a shipped name or a file
+
+	Tab        string // the title of the form's tab whose controls count
+	Executable string
+	Arguments  []string // only with an executable
+	Directory  string   // where the program runs
+	Script     string   // a local file to submit instead of the definition's script
+	Debug      bool     // whether to use the command for debugging
+
+	// Attributes are values for attributes of the definition: each a string, a
+	// bool, an int or a []string. An empty list takes the value away.
+	Attributes map[string]attribute.Value
+	// Environment are variables of the job's environment.
+	Environment map[string]string
+
+	places map[string]place // of the attributes in File
+}
+
+// A place is a line and a column of a file, both from 1.
+type place struct{ line, column int }
+
+// MaximumLaunchConfigurationName is the greatest length of a name in bytes. With
+// what is put around it, such a name fits into the name of a file.
+const MaximumLaunchConfigurationName = 100
+
+// A LaunchConfigurationNameError tells why a text cannot name a launch configuration.
+type LaunchConfigurationNameError struct{ Name, Reason string }
+
+func (e *LaunchConfigurationNameError) Error() string {
+	return fmt.Sprintf("%.200q cannot name a launch configuration: %s", e.Name, e.Reason)
+}
+
+// CheckLaunchConfigurationName tells whether a text can name a launch
+// configuration: up to MaximumLaunchConfigurationName bytes of letters, digits
+// and the characters ._+@- of which the first is none of ".", "-". The error is a
+// *LaunchConfigurationNameError.
+func CheckLaunchConfigurationName(name string) error {
+	refuse := func(reason string) error { return &LaunchConfigurationNameError{name, reason} }
+	switch {
+	case name == "":
+		return refuse("it is empty")
+	case len(name) > MaximumLaunchConfigurationName:
+		return refuse(fmt.Sprintf("it has %d bytes; the most are %d", len(name), MaximumLaunchConfigurationName))
+	case !utf8.ValidString(name):
+		return refuse("it is not UTF-8")
+	case name[0] == '.' || name[0] == '-':
+		return refuse(fmt.Sprintf("it begins with %q", name[0]))
+	}
+	for _, r := range name {
+		// Marks are what letters of some scripts, and decomposed ones, are made of.
+		if !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("._+@-", r) {
+			return refuse(fmt.Sprintf("%q may not stand in it; letters, digits and ._+@- may", r))
+		}
+	}
+	return nil
+}
+
+// SetValues gives attributes their values. Several for one attribute make a
+// list. It replaces what the attributes had before.
+func (l *LaunchConfiguration) SetValues(values []Assignment) {
+	lists := map[string][]string{}
+	for _, value := range values {
+		lists[value.Name] = append(lists[value.Name], value.Value)
+	}
+	for name, list := range lists {
+		if l.Attributes == nil {
+			l.Attributes = map[string]attribute.Value{}
+		}
+		l.Attributes[name] = list
+		if len(list) == 1 {
+			l.Attributes[name] = list[0]
+		}
+		delete(l.places, name)
+	}
+}
+
+// Values returns the values of the attributes as a submission takes them, in
+// the order of the names.
+func (l *LaunchConfiguration) Values() []Assignment {
+	var values []Assignment
+	for _, name := range slices.Sorted(maps.Keys(l.Attributes)) {
+		list, isList := l.Attributes[name].([]string)
+		switch {
+		case !isList:
+			values = append(values, Assignment{name, attribute.Text(l.Attributes[name])})
+		case len(list) == 0:
+			values = append(values, Assignment{Name: name})
+		}
+		for _, item := range list {
+			values = append(values, Assignment{name, item})
+		}
+	}
+	return values
+}
+
+// Variables returns the environment in the order of the names.
+func (l *LaunchConfiguration) Variables() []command.Variable {
+	var variables []command.Variable
+	for _, name := range slices.Sorted(maps.Keys(l.Environment)) {
+		variables = append(variables, command.Variable{Name: name, Value: l.Environment[name]})
+	}
+	return variables
+}
+
+// Override lays another submission over the launch configuration: what that
+// says replaces what the launch configuration says, attribute by attribute and
+// variable by variable. A program or a script replaces what is run as a whole.
+func (l *LaunchConfiguration) Override(s Submission) Submission {
+	values := slices.DeleteFunc(l.Values(), func(saved Assignment) bool { return isAssigned(s.Values, saved.Name) })
+	s.Values = append(values, s.Values...)
+	variables := slices.DeleteFunc(l.Variables(), func(saved command.Variable) bool {
+		return slices.ContainsFunc(s.Launch.Variables, func(given command.Variable) bool { return given.Name == saved.Name })
+	})
+	s.Launch.Variables = append(variables, s.Launch.Variables...)
+	if s.Executable == "" && s.ScriptFile == "" {
+		s.Executable, s.Arguments, s.ScriptFile = l.Executable, l.Arguments, l.Script
+	}
+	s.Directory = cmp.Or(s.Directory, l.Directory)
+	s.Debug = s.Debug || l.Debug
+	return s
+}
+
+func isAssigned(values []Assignment, name string) bool {
+	return slices.ContainsFunc(values, func(value Assignment) bool { return value.Name == name })
+}
+
+// Submission returns what the launch configuration submits.
+func (l *LaunchConfiguration) Submission() Submission { return l.Override(Submission{}) }
+
+// Locate puts the place in the launch configuration's file before each error of
+// err that refuses a value of it. Overridden are values that do not come from the
+// launch configuration although it has the attribute. Such errors become
+// *ConfigurationError, which wrap them; others stay as they are.
+func (l *LaunchConfiguration) Locate(err error, overridden []Assignment) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		located := make([]error, 0, len(joined.Unwrap()))
+		for _, one := range joined.Unwrap() {
+			located = append(located, l.Locate(one, overridden))
+		}
+		return errors.Join(located...)
+	}
+	var value *ValueError
+	var invalid *attribute.InvalidError
+	name := ""
+	switch {
+	case errors.As(err, &value):
+		name = value.Attribute
+	case errors.As(err, &invalid):
+		name = invalid.Attribute
+	}
+	at, ok := l.places[name]
+	if !ok || isAssigned(overridden, name) {
+		return err
+	}
+	return &ConfigurationError{File: l.File, Line: at.line, Column: at.column, Reason: err.Error(), Err: err}
+}
+
+// CheckValues tries the values of a launch configuration on the controller's
+// definition, as far as that goes without running anything. Errors are
+// *ConfigurationError where the launch configuration was read from a file, else
+// *ValueError and *attribute.InvalidError, several joined.
+func (c *Controller) CheckValues(l *LaunchConfiguration) error {
+	return l.Locate(c.check(l.Submission()), nil)
+}
+
+// An UnknownLaunchConfigurationError names a launch configuration that does not exist.
+type UnknownLaunchConfigurationError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownLaunchConfigurationError) Error() string {
+	text := fmt.Sprintf("there is no launch configuration %q", e.Name)
+	if near := config.Similar(e.Name, e.Known); near != "" {
+		return fmt.Sprintf("%s; did you mean %q?", text, near)
+	}
+	if len(e.Known) == 0 {
+		return text + "; rmctl config save makes one"
+	}
+	const most = 20
+	list := strings.Join(e.Known[:min(len(e.Known), most)], ", ")
+	if len(e.Known) > most {
+		list += ", …"
+	}
+	return text + "; there are " + list
+}

@@ -1,0 +1,201 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// LaunchFolder is the name of the folder in the configuration folder that holds
+// launch configurations.
+const LaunchFolder = "launch"
+
+const launchSuffix = ".toml"
+
+// maxLaunchBytes bounds the file of a launch configuration.
+const maxLaunchBytes = 1 << 20
+
+// A LaunchConfigurationExistsError tells that a launch configuration would be replaced.
+type LaunchConfigurationExistsError struct{ Name, File string }
+
+func (e *LaunchConfigurationExistsError) Error() string {
+	return fmt.Sprintf("there is a launch configuration %q already, in %s", e.Name, e.File)
+}
+
+// LaunchConfigurationFile returns where the launch configuration of a name
+// stands in a configuration folder. The error is a *LaunchConfigurationNameError.
+func LaunchConfigurationFile(folder, name string) (string, error) {
+	if err := CheckLaunchConfigurationName(name); err != nil {
+		return "", err
+	}
+	return filepath.Join(folder, LaunchFolder, name+launchSuffix), nil
+}
+
+// Save writes the launch configuration to its place in the configuration folder,
+// which is made where it does not exist: at once or not at all, readable by its
+// owner only. Where one of its name exists and replace is false the error is a
+// *LaunchConfigurationExistsError.
+func (l *LaunchConfiguration) Save(folder string, replace bool) error {
+	file, err := LaunchConfigurationFile(folder, l.Name)
+	if err != nil {
+		return err
+	}
+	text, err := l.TOML()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
+	}
+	if _, err := os.Lstat(file); err == nil && !replace {
+		return &LaunchConfigurationExistsError{l.Name, file}
+	}
+	if err := writePrivately(file, text); err != nil {
+		return fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
+	}
+	return nil
+}
+
+// ReplaceLaunchConfiguration puts a text into the file of a launch
+// configuration, at once or not at all, after it was read with
+// ReadLaunchConfiguration to see that it is one.
+func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
+	file, err := LaunchConfigurationFile(folder, name)
+	if err != nil {
+		return err
+	}
+	if _, err := ReadLaunchConfiguration(name, file, text); err != nil {
+		return err
+	}
+	if err := writePrivately(file, text); err != nil {
+		return fmt.Errorf("saving launch configuration %q: %w", name, err)
+	}
+	return nil
+}
+
+// writePrivately replaces a file. What a link leads to is replaced, not the
+// link: people keep their configuration elsewhere and link it into place.
+func writePrivately(file string, text []byte) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	draft, err := os.CreateTemp(filepath.Dir(file), ".draft-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = draft.Write(text)
+	if err == nil {
+		err = draft.Sync()
+	}
+	err = errors.Join(err, draft.Close())
+	if err == nil {
+		err = os.Rename(draft.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(draft.Name()))
+	}
+	return nil
+}
+
+// LoadLaunchConfiguration reads a launch configuration of a configuration
+// folder. Errors are *LaunchConfigurationNameError,
+// *UnknownLaunchConfigurationError, or *ConfigurationError with the place of
+// what is wrong, several joined.
+func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) {
+	file, err := LaunchConfigurationFile(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readLaunchFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		known, err := LaunchConfigurationNames(folder)
+		if err != nil {
+			return nil, err
+		}
+		return nil, &UnknownLaunchConfigurationError{name, known}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ReadLaunchConfiguration(name, file, text)
+}
+
+func readLaunchFile(file string) ([]byte, error) {
+	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err} }
+	// A pipe would be waited for at opening already.
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, refuse(errors.New("it is not a regular file"))
+	}
+	opened, err := os.Open(file)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	text, err := io.ReadAll(io.LimitReader(opened, maxLaunchBytes+1))
+	if err = errors.Join(err, opened.Close()); err != nil {
+		return nil, refuse(err)
+	}
+	if len(text) > maxLaunchBytes {
+		return nil, refuse(fmt.Errorf("it has more than %d bytes, which no launch configuration has", maxLaunchBytes))
+	}
+	return text, nil
+}
+
+// reasonOf returns what went wrong with a file without its name.
+func reasonOf(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// LaunchConfigurationNames returns the names of all launch configurations of a
+// configuration folder, sorted, broken ones included.
+func LaunchConfigurationNames(folder string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(folder, LaunchFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the launch configurations: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		name, isTOML := strings.CutSuffix(entry.Name(), launchSuffix)
+		if isTOML && !entry.IsDir() && CheckLaunchConfigurationName(name) == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// RemoveLaunchConfiguration removes a launch configuration, also a broken one.
+// Errors are as of LoadLaunchConfiguration.
+func RemoveLaunchConfiguration(folder, name string) error {
+	file, err := LaunchConfigurationFile(folder, name)
+	if err != nil {
+		return err
+	}
+	err = os.Remove(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		known, err := LaunchConfigurationNames(folder)
+		if err != nil {
+			return err
+		}
+		return &UnknownLaunchConfigurationError{name, known}
+	}
+	if err != nil {
+		return fmt.Errorf("removing launch configuration %q: %w", name, err)
+	}
+	return nil
+}

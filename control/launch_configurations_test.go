@@ -1,0 +1,263 @@
+package control_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+)
+
+// everything is a launch configuration that leaves out nothing.
+func everything() *control.LaunchConfiguration {
+	return &control.LaunchConfiguration{
+		Name: "everything", Target: "slurm", Tab: "Basic", Executable: "./a.out", Arguments: []string{"", "a b", "$(x)\n\"'"},
+		Directory: "/tmp/x y", Script: "/home/job.sh", Debug: true,
+		Attributes: map[string]attribute.Value{
+			"text": "5", "number": -7, "yes": true, "list": []string{"a", "", "b"}, "none": []string{}, "with.dots": "x", "": "no name", "ümläut": "\u0001\t",
+		},
+		Environment: map[string]string{"PATH": "/x:$PATH", "A.B": "", "QUOTES": `"'\`},
+	}
+}
+
+func TestALaunchConfigurationIsReadAsItWasSaved(t *testing.T) {
+	folder := t.TempDir()
+	saved := everything()
+	require.NoError(t, saved.Save(folder, false))
+	loaded, err := control.LoadLaunchConfiguration(folder, "everything")
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(folder, "launch", "everything.toml"), loaded.File)
+	again, err := loaded.TOML()
+	require.NoError(t, err)
+	first, err := saved.TOML()
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(again))
+	require.Equal(t, saved.Attributes, loaded.Attributes)
+	require.Equal(t, saved.Environment, loaded.Environment)
+	require.Equal(t, saved.Submission(), loaded.Submission())
+}
+
+func TestLaunchConfigurationsAreForTheirOwnerOnly(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, everything().Save(folder, false))
+	for name, mode := range map[string]os.FileMode{"launch": 0o700, "launch/everything.toml": 0o600} {
+		info, err := os.Stat(filepath.Join(folder, name))
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm(), name)
+	}
+}
+
+func TestALaunchConfigurationIsReplacedOnRequestOnly(t *testing.T) {
+	folder := t.TempDir()
+	l := &control.LaunchConfiguration{Name: "x", Executable: "first"}
+	require.NoError(t, l.Save(folder, false))
+	l.Executable = "second"
+	var exists *control.LaunchConfigurationExistsError
+	require.ErrorAs(t, l.Save(folder, false), &exists)
+	loaded, err := control.LoadLaunchConfiguration(folder, "x")
+	require.NoError(t, err)
+	require.Equal(t, "first", loaded.Executable)
+	require.NoError(t, l.Save(folder, true))
+	loaded, err = control.LoadLaunchConfiguration(folder, "x")
+	require.NoError(t, err)
+	require.Equal(t, "second", loaded.Executable)
+	entries, err := os.ReadDir(filepath.Join(folder, "launch"))
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "drafts are left behind")
+}
+
+func TestALinkedLaunchConfigurationStaysLinked(t *testing.T) {
+	folder, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "mine.toml")
+	require.NoError(t, os.WriteFile(elsewhere, []byte(`executable = "first"`), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "launch"), 0o700))
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "launch", "x.toml")))
+	require.NoError(t, (&control.LaunchConfiguration{Name: "x", Executable: "second"}).Save(folder, true))
+	text, err := os.ReadFile(elsewhere)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "second")
+}
+
+func TestNamesOfLaunchConfigurationsAreSafeNamesOfFiles(t *testing.T) {
+	for _, name := range []string{"x", "big-run_2.5+a@b", "größe", strings.Repeat("x", 100)} {
+		require.NoError(t, control.CheckLaunchConfigurationName(name), name)
+	}
+	for _, name := range []string{"", ".", "..", ".x", "-x", "a/b", `a\b`, "a b", "a\nb", "a\x00b", "\xff", "*", "a;b", "\u202ex", strings.Repeat("x", 101)} {
+		var wrong *control.LaunchConfigurationNameError
+		require.ErrorAs(t, control.CheckLaunchConfigurationName(name), &wrong, "%q", name)
+		l := control.LaunchConfiguration{Name: name}
+		require.ErrorAs(t, l.Save(t.TempDir(), false), &wrong, "%q", name)
+		_, err := control.LoadLaunchConfiguration(t.TempDir(), name)
+		require.ErrorAs(t, err, &wrong, "%q", name)
+	}
+}
+
+func TestWhatAFileCannotHoldIsNotSaved(t *testing.T) {
+	for reason, l := range map[string]*control.LaunchConfiguration{
+		`an argument, "\xff", is not UTF-8`:         {Executable: "x", Arguments: []string{"\xff"}},
+		`the value of variable "A", "\xff", is not`: {Environment: map[string]string{"A": "\xff"}},
+		"holds a zero byte":                         {Executable: "a\x00b"},
+		"either target or definition":               {Target: "a", Definition: "b"},
+		"no executable":                             {Arguments: []string{"a"}},
+		`cannot hold the value of attribute "m"`:    {Attributes: map[string]attribute.Value{"m": map[string]string{}}},
+		`"A=B" cannot name a variable`:              {Environment: map[string]string{"A=B": ""}},
+		"the most are 1048576":                      {Executable: strings.Repeat("x", 1<<20)},
+	} {
+		l.Name = "x"
+		folder := t.TempDir()
+		require.ErrorContains(t, l.Save(folder, false), reason)
+		require.NoDirExists(t, filepath.Join(folder, "launch"))
+	}
+}
+
+func TestMistakesOfALaunchConfigurationAreAllReportedWithTheirPlaces(t *testing.T) {
+	text := `target = 5
+executables = "x"
+arguments = [1, 2.5, ["a"]]
+debug = "true"
+directory.x = "y"
+definition = "a"
+
+[attributes]
+walltime = 01:30:00
+a.b = 1
+"a.b" = 2
+t = { x = inf }
+
+[enviroment]
+X = "1"
+
+[[attribute]]
+y = 1
+`
+	_, err := control.ReadLaunchConfiguration("x", "x.toml", []byte(text))
+	require.Error(t, err)
+	require.Equal(t, strings.TrimSpace(`
+x.toml:1:10: "target" is an integer, but has to be a text
+x.toml:2:1: there is no setting "executables"; did you mean "executable"?
+x.toml:3:1: a value cannot be a list here
+x.toml:3:1: there are arguments, but no executable
+x.toml:3:17: a value cannot be a number with a fraction: write it in quotes, "2.5"
+x.toml:4:9: "debug" is a text, but has to be true or false
+x.toml:5:1: "directory" is no table
+x.toml:9:12: a value cannot be a date or time: write it in quotes, "01:30:00"
+x.toml:11:1: attribute "a.b" has a value already, on line 10
+x.toml:12:11: a value cannot be a number with a fraction: write it in quotes, "inf"
+x.toml:14:2: there is no setting "enviroment"; did you mean "environment"?
+x.toml:17:3: "attribute" is written in double brackets; tables have single ones
+`), err.Error())
+	var wrong *control.ConfigurationError
+	require.ErrorAs(t, err, &wrong)
+}
+
+func TestDocumentsThatAreNoTOMLAreRefused(t *testing.T) {
+	for text, place := range map[string]string{
+		"target = ":                       "x.toml:1:",
+		"\xff":                            "x.toml:1:1",
+		"a = 99999999999999999999":        "x.toml:1:5: decimal number is too large",
+		"a = 1\na = 2":                    "x.toml:2:1",
+		"[attributes]\n[attributes]\n":    "x.toml:2:",
+		"target = \"a\nb\"":               "x.toml:1:",
+		"a = " + strings.Repeat("[", 5e5): "x.toml:1:",
+	} {
+		_, err := control.ReadLaunchConfiguration("x", "x.toml", []byte(text))
+		require.ErrorContains(t, err, place, "%.40q", text)
+	}
+}
+
+func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "launch", "folder.toml"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "large.toml"), make([]byte, 2<<20), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "other.txt"), nil, 0o600))
+	for name, reason := range map[string]string{"folder": "not a regular file", "large": "more than 1048576 bytes"} {
+		_, err := control.LoadLaunchConfiguration(folder, name)
+		var wrong *control.ConfigurationError
+		require.ErrorAs(t, err, &wrong)
+		require.ErrorContains(t, err, reason)
+	}
+	names, err := control.LaunchConfigurationNames(folder)
+	require.NoError(t, err)
+	require.Equal(t, []string{"large"}, names)
+}
+
+func TestAnUnknownLaunchConfigurationIsNamedWithWhatResemblesIt(t *testing.T) {
+	folder := t.TempDir()
+	_, err := control.LoadLaunchConfiguration(folder, "small")
+	require.EqualError(t, err, `there is no launch configuration "small"; rmctl config save makes one`)
+	for _, name := range []string{"large", "medium"} {
+		require.NoError(t, (&control.LaunchConfiguration{Name: name}).Save(folder, false))
+	}
+	_, err = control.LoadLaunchConfiguration(folder, "small")
+	require.EqualError(t, err, `there is no launch configuration "small"; there are large, medium`)
+	var unknown *control.UnknownLaunchConfigurationError
+	require.ErrorAs(t, control.RemoveLaunchConfiguration(folder, "lage"), &unknown)
+	require.ErrorContains(t, unknown, `did you mean "large"?`)
+	require.NoError(t, control.RemoveLaunchConfiguration(folder, "large"))
+	names, err := control.LaunchConfigurationNames(folder)
+	require.NoError(t, err)
+	require.Equal(t, []string{"medium"}, names)
+}
+
+func TestASubmissionOverridesALaunchConfiguration(t *testing.T) {
+	l := &control.LaunchConfiguration{
+		Executable: "saved", Arguments: []string{"1"}, Directory: "/saved", Script: "saved.sh",
+		Attributes:  map[string]attribute.Value{"a": 1, "list": []string{"x", "y"}, "off": []string{}},
+		Environment: map[string]string{"A": "saved", "B": "saved"},
+	}
+	s := l.Override(control.Submission{
+		Executable: "given", Values: []control.Assignment{{Name: "list", Value: "z"}},
+		Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "given"}}},
+	})
+	require.Equal(t, control.Submission{
+		Executable: "given", Directory: "/saved",
+		Values: []control.Assignment{{Name: "a", Value: "1"}, {Name: "off"}, {Name: "list", Value: "z"}},
+		Launch: command.Launch{Variables: []command.Variable{{Name: "B", Value: "saved"}, {Name: "A", Value: "given"}}},
+	}, s)
+	s = l.Override(control.Submission{ScriptFile: "given.sh"})
+	require.Equal(t, "given.sh", s.ScriptFile)
+	require.Empty(t, s.Executable)
+	s = l.Submission()
+	require.Equal(t, []string{"saved", "saved.sh"}, []string{s.Executable, s.ScriptFile})
+	require.Len(t, s.Values, 4)
+}
+
+func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
+	l, err := control.ReadLaunchConfiguration("x", "x.toml", []byte("[attributes]\ncolour = \"red\"\n  size =   5\n"))
+	require.NoError(t, err)
+	colour := &control.ValueError{Attribute: "colour", Reason: "no such attribute"}
+	size := &attribute.InvalidError{Attribute: "size", Value: "5", Reason: "too small"}
+	other := errors.New("something else")
+	located := l.Locate(errors.Join(colour, size, other), nil)
+	require.EqualError(t, located, "x.toml:2:10: "+colour.Error()+"\nx.toml:3:12: "+size.Error()+"\nsomething else")
+	require.ErrorIs(t, located, error(size))
+	require.Equal(t, size, l.Locate(size, []control.Assignment{{Name: "size", Value: "9"}}), "the value is not of the file")
+	require.NoError(t, l.Locate(nil, nil))
+}
+
+func FuzzLaunchConfiguration(f *testing.F) {
+	f.Add([]byte("target = \"slurm\"\narguments = ['a', \"b\\n\", 5]\nexecutable = 'x'\n[attributes]\na.b = [true]\nc = { d = 0x1f }\n[environment]\nX = ''"))
+	f.Add([]byte("definition = 'a'\ntab = \"\"\"\nx\"\"\"\n[[attributes]]\n[attributes.a]\nb = 1979-05-27"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		l, err := control.ReadLaunchConfiguration("x", "x.toml", text)
+		if err != nil {
+			var wrong *control.ConfigurationError
+			require.ErrorAs(t, err, &wrong)
+			return
+		}
+		saved, err := l.TOML()
+		require.NoError(t, err)
+		again, err := control.ReadLaunchConfiguration("x", "x.toml", saved)
+		require.NoError(t, err, "%s", saved)
+		require.Equal(t, l.Submission(), again.Submission())
+		for _, value := range l.Values() {
+			located := l.Locate(&control.ValueError{Attribute: value.Name}, nil)
+			require.ErrorContains(t, located, "x.toml:")
+		}
+	})
+}
