@@ -40,7 +40,7 @@ var benchmarks = []struct {
 func BenchmarkMatch(b *testing.B) {
 	for _, probe := range benchmarks {
 		compiled := mustCompile(b, probe.expression, probe.flags)
-		require.Equal(b, "regexp", compiled.Engine())
+		require.Equal(b, "automaton", compiled.Engine())
 		for _, line := range []struct {
 			name, text string
 			matches    bool

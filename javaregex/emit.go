@@ -38,13 +38,6 @@ type emitter struct {
 	size      int // instructions that the linear engine will need, about
 }
 
-// A place tells what is known about where a node stands.
-type place struct {
-	first  bool // only ever at the start of the text
-	last   bool // only ever at the end of the text, if the match succeeds
-	follow int  // runes that still follow, at least
-}
-
 // emit writes an expression for whole matches or for searches. The error is a
 // *backtrackError or errTooLong.
 func emit(parsed program, target dialect, whole bool) (*emitter, error) {
@@ -124,19 +117,8 @@ func (e *emitter) node(part node, where place, copies int) error {
 }
 
 func (e *emitter) sequence(list sequence, where place, copies int) error {
-	// What stands behind each part decides whether it is last and what follows.
-	places := make([]place, len(list.parts))
-	last, follow := where.last, where.follow
-	for i := len(list.parts) - 1; i >= 0; i-- {
-		places[i] = place{last: last, follow: follow}
-		last = last && zeroWidth(list.parts[i])
-		follow = min(follow+minLength(list.parts[i]), unlimited)
-	}
-	first := where.first
-	for i, part := range list.parts {
-		places[i].first = first
-		first = first && zeroWidth(part)
-		if err := e.node(part, places[i], copies); err != nil {
+	for i, inside := range list.places(where) {
+		if err := e.node(list.parts[i], inside, copies); err != nil {
 			return err
 		}
 	}
@@ -175,10 +157,7 @@ func (e *emitter) loop(loop repeat, where place, copies int) error {
 		e.out.WriteString("(?>")
 		where = place{}
 	}
-	inner := place{follow: where.follow}
-	if loop.max <= 1 {
-		inner = where
-	}
+	inner := loop.inside(where)
 	if loop.max > 1 && minLength(loop.body) == 0 && e.emptyRoundShows(loop.body) {
 		if err := e.needsBacktracking("loop whose body can match the empty text"); err != nil {
 			return err
@@ -280,6 +259,9 @@ func (e *emitter) backreference(part backreference) error {
 const terminators = "\u0085\u2028\u2029"
 
 func (e *emitter) assertion(kind assertionKind, where place) error {
+	if kind.holdsAt(where) {
+		return nil
+	}
 	switch kind {
 	case textStart:
 		e.out.WriteString(`\A`)
@@ -287,19 +269,6 @@ func (e *emitter) assertion(kind assertionKind, where place) error {
 	case textEnd:
 		e.out.WriteString(`\z`)
 		return nil
-	case previousMatchEnd:
-		if where.first {
-			return nil
-		}
-	case lastLineEnd, lastUnixLineEnd, lineEnd, unixLineEnd:
-		if where.last {
-			return nil // a whole match ends at the end of the text, where all of them hold
-		}
-	case lineStart, unixLineStart:
-		// Java has no start of a line at the end of the text, not even in an empty text.
-		if where.first && where.follow > 0 {
-			return nil
-		}
 	case wordEdge, unicodeWordEdge, noWordEdge, noUnicodeWordEdge:
 		e.wordEdge(kind)
 		return nil

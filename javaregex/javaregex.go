@@ -1,7 +1,7 @@
 // Package javaregex gives regular expressions the meaning that
-// java.util.regex of Java 17 gives them, over Go's linear-time engine where
-// that can be done with the same result and over a backtracking one, bounded in
-// time, where it cannot. Texts are bytes; each byte that is not part of valid
+// java.util.regex of Java 17 gives them: over an automaton of its own or Go's
+// engine, in time linear in the text, where that can be done with the same result, and
+// over a backtracking engine, bounded in time, where it cannot. Texts are bytes; each byte that is not part of valid
 // UTF-8 counts as one character, U+FFFD.
 //
 // CANON_EQ, \X, \b{g} and \N{…} are refused. Known differences that remain,
@@ -79,15 +79,16 @@ func (r *Regexp) Flags() Flags { return r.flags }
 // Groups returns the number of capturing groups, group 0 not counted.
 func (r *Regexp) Groups() int { return r.parsed.groups }
 
-// Engine names the engine that runs whole matches of the expression: "regexp",
-// in time linear in the text, or "regexp2", backtracking.
+// Engine names the engine that runs whole matches of the expression:
+// "automaton", this package's own, or "regexp", Go's, in time linear in the text;
+// or "regexp2", backtracking.
 func (r *Regexp) Engine() string {
 	name, _ := r.whole.engine()
 	return name
 }
 
 // EngineReason tells which construct made regexp2 necessary; it is empty
-// where Engine is "regexp".
+// for the other engines.
 func (r *Regexp) EngineReason() string {
 	_, reason := r.whole.engine()
 	return reason

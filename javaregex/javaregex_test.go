@@ -19,18 +19,18 @@ func TestMatchReturnsTheGroupsOfBothEngines(t *testing.T) {
 		expression, text, engine string
 		positions                []int
 	}{
-		{`(\d+)[.](x)?.+`, "12.ab", "regexp", []int{0, 5, 0, 2, -1, -1}},
-		{`(a)(?<n>b)(c)`, "abc", "regexp", []int{0, 3, 0, 1, 1, 2, 2, 3}},
+		{`(\d+)[.](x)?.+`, "12.ab", "automaton", []int{0, 5, 0, 2, -1, -1}},
+		{`(a)(?<n>b)(c)`, "abc", "automaton", []int{0, 3, 0, 1, 1, 2, 2, 3}},
 		{`(a)(?<n>b)(c)(?=)`, "abc", "regexp2", []int{0, 3, 0, 1, 1, 2, 2, 3}},
 		{`(é)(x)?+(.*)`, "éü", "regexp2", []int{0, 4, 0, 2, -1, -1, 2, 4}},
 		{`(a*)+`, "aa", "regexp2", []int{0, 2, 2, 2}},
 		{`\bab\b`, "ab", "regexp", []int{0, 2}},
 		{`(x$|y)+`, "yx", "regexp2", []int{0, 2, 1, 2}},
-		{`(x$|y)`, "x", "regexp", []int{0, 1, 0, 1}},
+		{`(x$|y)`, "x", "automaton", []int{0, 1, 0, 1}},
 	} {
 		compiled := mustCompile(t, probe.expression, 0)
 		require.Equal(t, probe.engine, compiled.Engine(), probe.expression)
-		require.Equal(t, probe.engine == "regexp", compiled.EngineReason() == "", probe.expression)
+		require.Equal(t, probe.engine != "regexp2", compiled.EngineReason() == "", probe.expression)
 		require.Equal(t, len(probe.positions)/2-1, compiled.Groups(), probe.expression)
 		positions, matched, err := compiled.Match(make([]int, 3, 40), []byte(probe.text))
 		require.NoError(t, err)

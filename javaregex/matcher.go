@@ -26,6 +26,10 @@ type matcher struct {
 	asciiOnly bool   // the linear engine is right on ASCII text only
 	required  requiredLiterals
 
+	// automaton is nil where the expression has what it does not know, or is
+	// too large for it; it runs whole matches only.
+	automaton deferred[*automaton]
+
 	// Each engine is compiled when a text first needs it. Most expressions of a
 	// definition never see one that comes past the required literals.
 	linear       deferred[*regexp.Regexp] // nil where the expression is too large for it
@@ -62,6 +66,15 @@ func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 		}
 	}
 	return m, nil
+}
+
+// ownEngine returns nil where another engine must run.
+func (m *matcher) ownEngine() *automaton {
+	if !m.whole {
+		return nil
+	}
+	engine, _ := m.automaton.get(func() (*automaton, error) { return newAutomaton(m.parsed), nil })
+	return engine
 }
 
 // linearEngine returns nil where the linear engine cannot be right.
@@ -117,6 +130,8 @@ func (m *matcher) engine() (name, reason string) {
 	switch {
 	case m.reason != "":
 		return "regexp2", m.reason
+	case m.ownEngine() != nil:
+		return "automaton", ""
 	case m.linearEngine() == nil:
 		return "regexp2", "too large for the linear engine"
 	}
@@ -135,6 +150,13 @@ func isASCII(text []byte) bool {
 func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 	if !m.required.in(text) {
 		return dst[:0], false, nil
+	}
+	if m.reason == "" {
+		if own := m.ownEngine(); own != nil {
+			if positions, matched, decided := own.match(dst, text); decided {
+				return positions, matched, nil
+			}
+		}
 	}
 	linear := m.linearFor(text)
 	if linear == nil {

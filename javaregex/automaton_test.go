@@ -1,0 +1,82 @@
+package javaregex
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+)
+
+// The automaton and Go's engine are written for the same results; they share
+// nothing but the parsed expression.
+func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
+	questions := append(invented(plainInventor, 3, 20_000, 3), invented(richInventor, 4, 10_000, 2)...)
+	var compared, matched, lookedBack int
+	for _, q := range questions {
+		compiled, err := Compile(q.expression, q.flags)
+		if err != nil {
+			continue
+		}
+		own, other := compiled.whole.ownEngine(), compiled.whole.linearEngine()
+		if own == nil || other == nil {
+			continue
+		}
+		text := []byte(q.text)
+		positions, found, decided := own.match(nil, text)
+		require.True(t, decided, "%s", q)
+		expected := other.FindSubmatchIndex(text)
+		require.Equal(t, expected != nil, found, "%s", q)
+		if found {
+			require.Equal(t, expected, positions, "%s", q)
+			matched++
+			if own.steps == nil {
+				lookedBack++
+			}
+		}
+		compared++
+	}
+	t.Logf("%d compared, %d of them matched, %d after looking back", compared, matched, lookedBack)
+	require.Greater(t, compared, 20_000)
+	require.Greater(t, lookedBack, 2_000)
+	require.Greater(t, matched-lookedBack, 1_000)
+}
+
+func TestAnotherEngineTakesOverWhereTheTablesWouldGrowTooLarge(t *testing.T) {
+	// Which of the next 13 runes are an a makes a different future each.
+	compiled := mustCompile(t, `[ab]*[ab]{12}a([ab]*)`, 0)
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 20_000)
+	for i := range text {
+		text[i] = "ab"[random.IntN(2)]
+	}
+	own := compiled.whole.ownEngine()
+	_, _, decided := own.match(nil, text)
+	require.False(t, decided)
+
+	positions, matched, err := compiled.Match(nil, text)
+	require.NoError(t, err)
+	require.True(t, matched)
+	require.Equal(t, compiled.whole.linearEngine().FindSubmatchIndex(text), positions)
+}
+
+func TestManyGoroutinesMayUseOneExpression(t *testing.T) {
+	compiled := mustCompile(t, `.+[\s]+.+[\s]+([A-Z])[\s]+.+`, 0)
+	var all errgroup.Group
+	for worker := range 8 {
+		all.Go(func() error {
+			for i := range 200 {
+				text := fmt.Appendf(nil, "%d worker-%d é  X %d", i, worker, i)
+				at := bytes.IndexByte(text, 'X')
+				positions, matched, err := compiled.Match(nil, text)
+				if err != nil || !matched || positions[2] != at || positions[3] != at+1 {
+					return fmt.Errorf("%q: %v %t %w", text, positions, matched, err)
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, all.Wait())
+}
