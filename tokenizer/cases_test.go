@@ -43,37 +43,50 @@ var notSupported = map[string]string{
 }
 
 func TestParsersMakeOfStreamsWhatTheGoldenCasesSay(t *testing.T) {
-	runGoldenCases(t, filepath.Join("..", "testdata", "tokenizer"), "*")
+	for _, folder := range goldenFolders(t) {
+		t.Run(filepath.Base(folder), func(t *testing.T) { readGoldenCase(t, folder).run(t) })
+	}
 }
 
 func TestDocumentedExamplesGiveTheDocumentedResults(t *testing.T) {
+	folders, err := exampleFolders()
+	if err != nil {
+		t.Skipf("the documented examples are not part of the project and not here: %v", err)
+	}
+	for _, folder := range folders {
+		t.Run(filepath.Base(folder), func(t *testing.T) { readGoldenCase(t, folder).run(t) })
+	}
+}
+
+// goldenFolders returns the folders of the project's own cases.
+func goldenFolders(t testing.TB) []string {
+	files, err := filepath.Glob(filepath.Join("..", "testdata", "tokenizer", "*", "tokenizer.xml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return foldersOf(files)
+}
+
+// exampleFolders returns the folders of the documented examples, which lie
+// outside the project, beside it or where RMCTL_SHARED says.
+func exampleFolders() ([]string, error) {
 	shared := os.Getenv("RMCTL_SHARED")
 	if shared == "" {
 		shared = filepath.Join("..", "..", "shared")
 	}
-	folder := filepath.Join(shared, "tokenizer-cases")
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("the documented examples are not part of the project and not here: %v", err)
+	cases := filepath.Join(shared, "tokenizer-cases")
+	if _, err := os.Stat(cases); err != nil {
+		return nil, err
 	}
-	runGoldenCases(t, folder, "example-*")
+	files, err := filepath.Glob(filepath.Join(cases, "example-*", "tokenizer.xml"))
+	return foldersOf(files), err
 }
 
-func runGoldenCases(t *testing.T, folder, pattern string) {
-	files, err := filepath.Glob(filepath.Join(folder, pattern, "tokenizer.xml"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
+func foldersOf(files []string) []string {
+	folders := make([]string, 0, len(files))
 	for _, file := range files {
-		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
-			c := readGoldenCase(t, filepath.Dir(file))
-			sizes := []int{len(c.stream) + 1, 1, 7}
-			if len(c.stream) > 10_000 {
-				sizes = []int{len(c.stream) + 1, 4099} // smaller pieces take long and show nothing new
-			}
-			for _, size := range sizes {
-				c.run(t, size)
-			}
-		})
+		folders = append(folders, filepath.Dir(file))
 	}
+	return folders
 }
 
 func readGoldenCase(t *testing.T, folder string) goldenCase {
@@ -109,12 +122,17 @@ func readStream(t *testing.T, folder string) []byte {
 	return stream
 }
 
-// run feeds the stream in pieces of one size and compares the outcome.
-func (c goldenCase) run(t *testing.T, size int) {
+// parser returns the parser that the case is about.
+func (c goldenCase) parser(t *testing.T) *config.Parser {
 	selector, err := config.ParseSelector(c.initial.Selector)
 	require.NoError(t, err)
 	command, err := c.definition.Select(selector)
 	require.NoError(t, err)
+	return command.Parser(selector.Parser)
+}
+
+// environment returns the attributes as they are before the run.
+func (c goldenCase) environment() *attribute.Environment {
 	environment := attribute.NewEnvironment()
 	if c.initial.UseDefinition {
 		for _, one := range c.definition.Attributes {
@@ -126,40 +144,32 @@ func (c goldenCase) run(t *testing.T, size int) {
 		}
 	}
 	c.initial.Define(environment)
+	return environment
+}
 
-	err = feed(command.Parser(selector.Parser), environment, c.initial.Job, c.stream, size)
+// run feeds the stream in one piece and compares the outcome with what is expected.
+func (c goldenCase) run(t *testing.T) {
+	environment := c.environment()
+	run, err := tokenizer.Compile(c.parser(t), environment, c.initial.Job)
+	if err == nil {
+		err = run.Run(bytes.NewReader(c.stream))
+	}
 	if construct := notSupported[c.name]; construct != "" && err != nil {
 		require.ErrorContains(t, err, construct+" is not supported")
 		t.Skipf("javaregex does not support %s: %v", construct, err)
 	}
 	if c.expected.Status.State != "OK" {
-		require.Error(t, err, "in pieces of %d", size)
+		require.Error(t, err)
 		return
 	}
-	require.NoError(t, err, "in pieces of %d", size)
+	require.NoError(t, err)
 
 	var actual expectation
 	text, err := json.Marshal(environment)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &actual))
-	require.Equal(t, comparable(c.expected.Attributes, actual.Attributes), comparable(actual.Attributes, nil), "attributes, in pieces of %d", size)
-	require.Equal(t, comparable(c.expected.Discovered, actual.Discovered), comparable(actual.Discovered, nil), "discovered, in pieces of %d", size)
-}
-
-func feed(parser *config.Parser, environment *attribute.Environment, job string, stream []byte, size int) error {
-	run, err := tokenizer.Compile(parser, environment, job)
-	if err != nil {
-		return err
-	}
-	for len(stream) > 0 {
-		piece := bytes.Clone(stream[:min(size, len(stream))])
-		stream = stream[len(piece):]
-		if _, err := run.Write(piece); err != nil {
-			return err
-		}
-		clear(piece) // nothing may go on using it
-	}
-	return run.Close()
+	require.Equal(t, comparable(c.expected.Attributes, actual.Attributes), comparable(actual.Attributes, nil))
+	require.Equal(t, comparable(c.expected.Discovered, actual.Discovered), comparable(actual.Discovered, nil))
 }
 
 var replacements = regexp.MustCompile("\ufffd+")
