@@ -54,24 +54,6 @@ func (l *loader) checkExpression(x *Expression) {
 	l.report(at, Error, "invalid-expression", message, "")
 }
 
-// checkDefinition reports what no schema can express.
-func (l *loader) checkDefinition(d *Definition) {
-	known := map[string]Position{}
-	for _, a := range d.Attributes {
-		if earlier, twice := known[a.Name()]; twice {
-			l.report(a.Position, Warning, "duplicate-attribute",
-				fmt.Sprintf("attribute %q is defined a second time; the definition at line %d is lost", a.Name(), earlier.Line), "")
-		}
-		known[a.Name()] = a.Position
-	}
-	for _, command := range d.Commands {
-		l.checkCommand(command)
-		for _, fallback := range command.Fallbacks {
-			l.checkCommand(fallback)
-		}
-	}
-}
-
 func (l *loader) checkCommand(c *Command) {
 	for _, parser := range c.parsers() {
 		if parser.MaxMatchLength < 0 {

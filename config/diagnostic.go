@@ -25,6 +25,7 @@ type Diagnostic struct {
 	Code       string // stable, such as unknown-attribute
 	Message    string
 	Suggestion string // what to do, may be empty
+	Replaces   string // what stands at the position and is to become the suggestion; empty where that is advice
 }
 
 // String returns the problem on one line: file:line:col: severity: message (code).

@@ -121,6 +121,25 @@ func (e element) valuePosition(name string) Position {
 	return Position{File: e.loader.file, Line: attribute.ValueLine, Column: attribute.ValueColumn}
 }
 
+// valueWithin returns where a byte of an attribute's value stands in the source.
+func (e element) valueWithin(name string, index int) Position {
+	attribute, ok := e.lookup("", name)
+	if !ok {
+		return e.position()
+	}
+	line, column := e.ValueWithin(attribute, index)
+	return Position{File: e.position().File, Line: line, Column: column}
+}
+
+// textWithin returns where a byte of the element's text stands in the source.
+func (e element) textWithin(index int) Position {
+	if e.TextLine == 0 {
+		return e.position()
+	}
+	line, column := e.TextWithin(index)
+	return Position{File: e.position().File, Line: line, Column: column}
+}
+
 // textPosition returns where the text of the element begins, leading white
 // space skipped if trimmed is set.
 func (e element) textPosition(trimmed bool) Position {

@@ -44,7 +44,7 @@ func load(l *loader, source []byte) (*Definition, Diagnostics) {
 	definition := l.definition(element{root, l})
 	definition.source = source
 	if l.check {
-		l.checkDefinition(definition)
+		l.checkDefinition(element{root, l}, definition)
 	}
 	return definition, l.problems.sorted()
 }
@@ -53,6 +53,8 @@ type loader struct {
 	file     string
 	check    bool
 	problems Diagnostics
+
+	suggested int // how often a name was sought that may have been meant
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {

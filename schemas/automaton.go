@@ -208,7 +208,7 @@ func oneOf(names []string) string {
 	const shown = 8
 	quoted := make([]string, 0, len(names))
 	for _, name := range names[:min(len(names), shown)] {
-		quoted = append(quoted, quote(name))
+		quoted = append(quoted, Quote(name))
 	}
 	switch {
 	case len(names) > shown:

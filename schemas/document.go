@@ -28,6 +28,8 @@ type Element struct {
 	Parent       *Element
 
 	scope              *namespaceScope // the prefixes known inside
+	document           *string         // the text of the whole document
+	textOffset         int             // in document, of the first character data
 	inkLine, inkColumn int             // of the first character data that is not blank; 0 for none
 }
 
@@ -38,6 +40,8 @@ type Attribute struct {
 	Line, Column       int // of the name
 	ValueColumn        int // of the first character of the value, on ValueLine
 	ValueLine          int
+
+	valueOffset int // in the document
 }
 
 // A DocumentError tells why a document could not be read, and where.
@@ -75,6 +79,6 @@ func Read(source []byte) (*Element, error) {
 	if err := checkCharacters(text); err != nil {
 		return nil, err
 	}
-	reader := &documentReader{source: text, places: lineCounter{text: text, line: 1}}
+	reader := &documentReader{source: text, document: &text, places: lineCounter{text: text, line: 1}}
 	return reader.read()
 }

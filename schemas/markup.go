@@ -23,6 +23,7 @@ func (r *documentReader) markup() error {
 const (
 	commentBegin = "<!--"
 	sectionBegin = "<![CDATA["
+	sectionEnd   = "]]>"
 )
 
 func (r *documentReader) comment() error {
@@ -44,10 +45,10 @@ func (r *documentReader) comment() error {
 func (r *documentReader) section() error {
 	begin := r.at
 	content := begin + len(sectionBegin)
-	length := strings.Index(r.source[content:], "]]>")
+	length := strings.Index(r.source[content:], sectionEnd)
 	switch {
 	case length < 0:
-		return r.syntaxError(begin, "the section of character data does not end").withHelp("it ends with ]]>")
+		return r.syntaxError(begin, "the section of character data does not end").withHelp("it ends with " + sectionEnd)
 	case len(r.open) == 0:
 		return r.syntaxError(begin, "text stands outside the root element")
 	}
@@ -56,6 +57,6 @@ func (r *documentReader) section() error {
 		data = strings.ReplaceAll(strings.ReplaceAll(data, "\r\n", "\n"), "\r", "\n")
 	}
 	r.addText(data, content, begin)
-	r.at = content + length + len("]]>")
+	r.at = content + length + len(sectionEnd)
 	return nil
 }

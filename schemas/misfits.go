@@ -105,10 +105,10 @@ func (m *misfits) looksLike(symbol, meant string) bool {
 // and checks it as that.
 func (m *misfits) misspelled(child *Element, symbol string, meant *elementDeclaration) {
 	if m.set.parents[symbol] == nil {
-		m.report(child.Line, child.Column, UnknownElement, meant.symbol, "%s is not an element of the format", quote(symbol))
+		m.report(child.Line, child.Column, UnknownElement, meant.symbol, "%s is not an element of the format", Quote(symbol))
 	} else {
 		m.report(child.Line, child.Column, MisplacedElement, meant.symbol, "%s may not stand in %s",
-			quote(symbol), quote(m.declaration.symbol))
+			Quote(symbol), Quote(m.declaration.symbol))
 	}
 	m.element(child, meant)
 }
@@ -137,10 +137,10 @@ func (m *misfits) missing(r repair, later []repair) {
 	}
 	where := ""
 	if following >= 0 && r.child < len(m.children) {
-		where = fmt.Sprintf(" before %s on line %d", quote(m.symbols[r.child]), m.children[r.child].Line)
+		where = fmt.Sprintf(" before %s on line %d", Quote(m.symbols[r.child]), m.children[r.child].Line)
 	}
 	m.report(m.parent.Line, m.parent.Column, MissingElement, "", "%s lacks %s%s",
-		quote(m.declaration.symbol), oneOf(alternatives), where)
+		Quote(m.declaration.symbol), oneOf(alternatives), where)
 }
 
 // surplus reports a child that must go, and why.
@@ -158,7 +158,7 @@ func (m *misfits) surplus(r repair) {
 			expectation = "expected here: " + oneOf(expected)
 		}
 		if len(content.states) == 1 {
-			expectation = quote(m.declaration.symbol) + " holds no elements"
+			expectation = Quote(m.declaration.symbol) + " holds no elements"
 		}
 		m.misfit(child, symbol, m.declaration, expectation)
 		return
@@ -168,7 +168,7 @@ func (m *misfits) surplus(r repair) {
 		declaration = m.set.elements[symbol]
 	}
 	code, reason := m.whySurplus(r.child)
-	m.report(child.Line, child.Column, code, "", "%s %s", quote(symbol), reason)
+	m.report(child.Line, child.Column, code, "", "%s %s", Quote(symbol), reason)
 	m.element(child, declaration)
 }
 
@@ -183,9 +183,9 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 	}
 	if place, ok := m.whereFits(child, m.kept); ok {
 		if place < m.keptBefore(child) {
-			return MisplacedElement, "must stand before " + quote(m.kept[place].symbol)
+			return MisplacedElement, "must stand before " + Quote(m.kept[place].symbol)
 		}
-		return MisplacedElement, "must stand after " + quote(m.kept[place-1].symbol)
+		return MisplacedElement, "must stand after " + Quote(m.kept[place-1].symbol)
 	}
 	present, first := 0, 0
 	for _, k := range m.kept {
@@ -206,7 +206,7 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		tried[other.symbol] = true
 		without := slices.DeleteFunc(slices.Clone(m.kept), func(k kept) bool { return k.symbol == other.symbol })
 		if _, ok := m.whereFits(child, without); ok {
-			return MisplacedElement, "cannot stand beside " + quote(other.symbol)
+			return MisplacedElement, "cannot stand beside " + Quote(other.symbol)
 		}
 	}
 	return MisplacedElement, "may not stand here"
@@ -284,12 +284,12 @@ func (v *validation) misfit(child *Element, symbol string, parent *elementDeclar
 	}
 	owners := v.set.parents[symbol]
 	if len(owners) == 0 && v.set.elements[symbol] == nil {
-		v.report(child.Line, child.Column, UnknownElement, "", "%s is not an element of the format%s", quote(symbol), detail)
+		v.report(child.Line, child.Column, UnknownElement, "", "%s is not an element of the format%s", Quote(symbol), detail)
 		return
 	}
 	if len(owners) > 0 && !contains(owners, parent.symbol) {
 		detail = "; it stands in " + oneOf(owners)
 	}
 	v.report(child.Line, child.Column, MisplacedElement, "", "%s may not stand in %s%s",
-		quote(symbol), quote(parent.symbol), detail)
+		Quote(symbol), Quote(parent.symbol), detail)
 }

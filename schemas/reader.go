@@ -12,12 +12,13 @@ import "strings"
 // Every method that reads something finds its beginning at r.at and leaves r.at
 // after its end. The characters were checked before: all are UTF-8 and XML.
 type documentReader struct {
-	source string
-	at     int
-	places lineCounter
-	root   *Element
-	number int // of elements so far
-	open   []openElement
+	source   string
+	document *string // the source, for the tree to keep without keeping the reader
+	at       int
+	places   lineCounter
+	root     *Element
+	number   int // of elements so far
+	open     []openElement
 
 	// What belongs to the open elements, that of the innermost last.
 	children []*Element
@@ -106,6 +107,7 @@ func (r *documentReader) addText(data string, begin, ink int) {
 	innermost := &r.open[len(r.open)-1]
 	if len(r.texts) == innermost.firstText {
 		innermost.TextLine, innermost.TextColumn = r.places.of(begin)
+		innermost.textOffset = begin
 	}
 	if innermost.inkLine == 0 && !isBlank(data) {
 		innermost.inkLine, innermost.inkColumn = r.places.of(ink)

@@ -64,9 +64,9 @@ func areSwapped(a, b string) bool {
 	return false
 }
 
-// quote quotes what stands in a document for a message, cut to a length that
-// can be read.
-func quote(text string) string {
+// Quote quotes what stands in a document for a message, cut to a length that can
+// be read, with blanks in the place of control characters.
+func Quote(text string) string {
 	const longest = 60
 	if len(text) > longest {
 		cut := longest

@@ -17,6 +17,7 @@ func (r *documentReader) startTag() error {
 		return r.syntaxError(begin, "no name follows the <").withHelp("write &lt; for a literal <")
 	}
 	element := &r.elements.take(1)[0]
+	element.document = r.document
 	element.Line, element.Column = r.places.of(begin)
 	if len(r.open) > 0 {
 		element.Parent = r.open[len(r.open)-1].Element
@@ -110,7 +111,8 @@ func (r *documentReader) attribute(tag string, adjoins bool) error {
 		return r.syntaxError(r.at, "the value of the attribute %q has no quotes", name)
 	}
 	attribute := Attribute{Name: local, Line: line, Column: column}
-	attribute.ValueLine, attribute.ValueColumn = r.places.of(r.at + len(`"`))
+	attribute.valueOffset = r.at + len(`"`)
+	attribute.ValueLine, attribute.ValueColumn = r.places.of(attribute.valueOffset)
 	var err error
 	attribute.Value, err = r.value(name)
 	r.written = append(r.written, writtenAttribute{attribute, prefix})

@@ -16,7 +16,7 @@ func (v *validation) root(e *Element) {
 	}
 	if !relevant && v.set.elements[e.Name] != nil {
 		v.report(e.Line, e.Column, UnknownElement, "", "%s is in the namespace %s, not in %s",
-			quote(e.Name), quote(e.Space), quote(CoreNamespace))
+			Quote(e.Name), Quote(e.Space), Quote(CoreNamespace))
 		return
 	}
 	var roots []string
@@ -30,7 +30,7 @@ func (v *validation) root(e *Element) {
 		suggestion = Nearest(e.Name, roots)
 	}
 	v.report(e.Line, e.Column, UnknownElement, suggestion, "%s is not the root of a definition; %s is",
-		quote(symbol), oneOf(roots))
+		Quote(symbol), oneOf(roots))
 	if suggestion != "" {
 		v.element(e, v.set.elements[suggestion])
 	}
@@ -54,7 +54,7 @@ func (v *validation) element(e *Element, d *elementDeclaration) {
 	}
 	if !d.mixed && e.inkLine > 0 {
 		v.report(e.inkLine, e.inkColumn, UnexpectedText, "", "text may not stand in %s: %s",
-			quote(d.symbol), quote(strings.Trim(e.Text, blanks)))
+			Quote(d.symbol), Quote(strings.Trim(e.Text, blanks)))
 	}
 	v.children(e, d)
 }
@@ -62,12 +62,12 @@ func (v *validation) element(e *Element, d *elementDeclaration) {
 func (v *validation) textOnly(e *Element, d *elementDeclaration) {
 	for _, child := range e.Children {
 		if symbol, relevant := symbolOf(child); relevant {
-			v.misfit(child, symbol, d, quote(d.symbol)+" holds a text and no elements")
+			v.misfit(child, symbol, d, Quote(d.symbol)+" holds a text and no elements")
 		}
 	}
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
 		v.report(e.TextLine, e.TextColumn, InvalidValue, Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
-			quote(d.symbol), d.text.expects(), quote(e.Text))
+			Quote(d.symbol), d.text.expects(), Quote(e.Text))
 	}
 }
 
@@ -119,7 +119,7 @@ func (v *validation) placed(child *Element, symbol string, parent *elementDeclar
 		counts[symbol]++
 		if declaration.atMost > 0 && counts[symbol] > declaration.atMost {
 			v.report(child.Line, child.Column, RepeatedElement, "", "%s may stand in %s only %s",
-				quote(symbol), quote(parent.symbol), times(declaration.atMost))
+				Quote(symbol), Quote(parent.symbol), times(declaration.atMost))
 		}
 	}
 	v.element(child, declaration)
@@ -134,7 +134,7 @@ func (v *validation) unknownExtension(child *Element, symbol string, parent *ele
 	}
 	suggestion := Nearest(symbol, here)
 	v.report(child.Line, child.Column, UnknownElement, suggestion, "%s is not an element of the extensions %s",
-		quote(symbol), ExtensionNamespace)
+		Quote(symbol), ExtensionNamespace)
 	if suggestion != "" {
 		v.element(child, v.set.elements[suggestion])
 	}
@@ -154,14 +154,14 @@ func (v *validation) attributes(e *Element, d *elementDeclaration) {
 			v.extensionAttribute(attribute, d)
 		case IsCore(attribute.Space):
 			v.report(attribute.Line, attribute.Column, UnknownAttribute, attribute.Name,
-				"attributes of the format are written without a prefix: %s", quote(attribute.Name))
+				"attributes of the format are written without a prefix: %s", Quote(attribute.Name))
 			present = append(present, attribute.Name)
 		}
 	}
 	for _, declaration := range d.elementType.attributes {
 		if declaration.required && !contains(present, declaration.name) {
 			v.report(e.Line, e.Column, MissingAttribute, "", "%s needs the attribute %s",
-				quote(d.symbol), quote(declaration.name))
+				Quote(d.symbol), Quote(declaration.name))
 		}
 	}
 }
@@ -185,10 +185,10 @@ func (v *validation) attribute(attribute Attribute, d *elementDeclaration) strin
 		suggestion := Nearest(name, names)
 		if len(names) == 0 {
 			v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s has no attributes, not %s",
-				quote(d.symbol), quote(name))
+				Quote(d.symbol), Quote(name))
 		} else {
 			v.report(attribute.Line, attribute.Column, UnknownAttribute, suggestion, "%s has no attribute %s; it has %s",
-				quote(d.symbol), quote(name), strings.Join(names, ", "))
+				Quote(d.symbol), Quote(name), strings.Join(names, ", "))
 		}
 		return suggestion
 	}
@@ -211,10 +211,10 @@ func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclarati
 			}
 		}
 		v.report(attribute.Line, attribute.Column, UnknownAttribute, Nearest(symbol, names),
-			"%s is not an attribute of the extensions %s", quote(symbol), ExtensionNamespace)
+			"%s is not an attribute of the extensions %s", Quote(symbol), ExtensionNamespace)
 	case d.foreign == nil:
 		v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s cannot have the attribute %s",
-			quote(d.symbol), quote(symbol))
+			Quote(d.symbol), Quote(symbol))
 	case !declaration.value.accepts(attribute.Value):
 		v.invalidValue(attribute, symbol, declaration.value)
 	}
@@ -231,5 +231,5 @@ func (v *validation) invalidValue(attribute Attribute, name string, expected *si
 		}
 	}
 	v.report(attribute.Line, attribute.Column, InvalidValue, suggestion, "%s must be %s, not %s",
-		quote(name), expected.expects(), quote(attribute.Value))
+		Quote(name), expected.expects(), Quote(attribute.Value))
 }

@@ -1,0 +1,175 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+var referenceCodes = []Code{
+	{"undefined-attribute", Warning, "An attribute is named that nothing defines."},
+	{"malformed-reference", Warning, "A reference is not written as ${ptp_rm:NAME#FIELD}."},
+	{"unresolved-reference", Warning, "A reference stands where references are not resolved."},
+	{"not-yet-known", Warning, "A reference is used before its attribute has a value."},
+}
+
+// resolvedTexts are the elements whose texts the engine resolves, besides arguments.
+var resolvedTexts = map[string]bool{
+	"file-staging-location": true, "path": true, "contents": true,
+	"expression": true, "exit-on": true, "exit-after": true,
+	"default": true, "value": true, "description": true, "tooltip": true, "fixed-text": true,
+}
+
+// resolvedValues are the attributes of elements whose values the engine resolves.
+var resolvedValues = []string{
+	"directory", "exec", "isUndefinedIfMatches", "isUndefIfMatches", "ref", "message", "key", "value", "expression",
+	"pattern", "separator",
+}
+
+// unresolvedValues are exceptions from resolvedValues, by the element.
+var unresolvedValues = map[string]string{
+	"regex": "expression", "outcome": "expression",
+	"rule": "value", "show-if": "value", "hide-if": "value", "enable-if": "value", "disable-if": "value",
+}
+
+func isArgument(name string) bool { return name == "arg" || name == "input" || name == "args" }
+
+// resolvesText reports whether the engine resolves the text of an element.
+func resolvesText(e element) bool {
+	if isArgument(e.Name) {
+		return e.boolean("resolve", true)
+	}
+	return resolvedTexts[e.Name]
+}
+
+func resolvesValue(e element, name string) bool {
+	switch {
+	case e.Name == "file":
+		return name == "name"
+	case isArgument(e.Name):
+		return !e.optional("attribute").Set && e.boolean("resolve", true)
+	case unresolvedValues[e.Name] == name:
+		return false
+	}
+	return slices.Contains(resolvedValues, name)
+}
+
+// checkTexts checks the references of an element and of all below it.
+func (c *checker) checkTexts(e element, part string) {
+	if e.Parent != nil && e.Parent.Name == "control-data" {
+		part = e.Name
+	}
+	for _, a := range e.Attributes {
+		if a.Space == "" && strings.Contains(a.Value, "$") {
+			at := func(index int) Position { return e.valueWithin(a.Name, index) }
+			c.checkText(a.Value, resolvesValue(e, a.Name), part, e, at)
+		}
+	}
+	if strings.Contains(e.Text, "$") {
+		c.checkText(e.Text, resolvesText(e), part, e, e.textWithin)
+	}
+	for _, child := range e.Children {
+		c.checkTexts(element{child, c.loader}, part)
+	}
+}
+
+func (c *checker) checkText(text string, resolved bool, part string, e element, at func(index int) Position) {
+	// With resolveContents="false" a file is as a whole the value of the
+	// attribute that it refers to, if it does.
+	resolved = resolved || e.Name == "contents"
+	for _, r := range references(text) {
+		switch {
+		case !resolved && r.prefix == referencePrefix && r.closed:
+			c.report(at(r.offset), Warning, "unresolved-reference",
+				fmt.Sprintf("%s stays as it is written: references are not resolved here", schemas.Quote(r.written)), unresolvedHelp(e))
+			c.use(r.name, usedElsewhere)
+		case !resolved:
+		case c.malformed(r, at):
+		case r.prefix == referencePrefix && r.nested:
+			c.dynamicUses = true
+		case r.prefix == referencePrefix:
+			c.checkReference(r, part, e, at)
+		}
+	}
+}
+
+func unresolvedHelp(e element) string {
+	if isArgument(e.Name) && !e.boolean("resolve", true) {
+		return `leave out resolve="false"; shell variables such as ${HOME} stay as they are all the same`
+	}
+	return ""
+}
+
+// malformed reports what was meant to be a reference and is none.
+func (c *checker) malformed(r reference, at func(int) Position) bool {
+	switch {
+	case !r.closed:
+		c.report(at(r.offset), Warning, "malformed-reference", fmt.Sprintf("the reference %s has no closing brace", schemas.Quote(r.written)), "end it with }")
+	case r.prefix == "" && strings.HasPrefix(r.written, referenceStart+referencePrefix):
+		c.report(at(r.offset), Warning, "malformed-reference",
+			fmt.Sprintf("%s names no attribute", schemas.Quote(r.written)), "write ${ptp_rm:NAME#value}")
+	case r.prefix != referencePrefix && r.hasField && schemas.Nearest(r.prefix, []string{referencePrefix}) != "":
+		c.reportReplacement(at(r.offset+len(referenceStart)), Warning, "malformed-reference",
+			fmt.Sprintf("%s is no reference: the word before the colon is not %s", schemas.Quote(r.written), referencePrefix), r.prefix, referencePrefix)
+	case r.prefix == referencePrefix && !r.nested && r.field == "":
+		c.report(at(r.offset), Warning, "malformed-reference",
+			fmt.Sprintf("%s names no field; PTP puts the name of a Java object there", schemas.Quote(r.written)),
+			"write "+strings.TrimSuffix(strings.TrimSuffix(r.written, "}"), "#")+"#value}")
+		return false // its name is checked all the same
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *checker) checkReference(r reference, part string, e element, at func(int) Position) {
+	c.use(r.name, useIn(part))
+	if !c.names.has(r.name) {
+		c.undefined(at(r.nameOffset()), r.name, "the reference is always empty")
+		return
+	}
+	if r.field != "" {
+		if _, known := attribute.ParseField(r.field); !known {
+			c.reportName(at(r.nameOffset()+len(r.name)+len("#")), Error, "unknown-field",
+				fmt.Sprintf("attributes have no field %q", r.field), r.field, attribute.FieldNames())
+			return
+		}
+	}
+	c.checkAvailable(r, part, e, at)
+}
+
+// checkAvailable reports references to what gets its value only later: the id of
+// a job that is not submitted, and the paths of files that are being written.
+func (c *checker) checkAvailable(r reference, part string, e element, at func(int) Position) {
+	if _, defined := c.names.defined[r.name]; defined {
+		return
+	}
+	isJob := r.name == attribute.JobPlaceholder
+	generated := part == "script" || part == "managed-files"
+	switch {
+	case isJob && isSessionPart(part):
+		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs; the reference is empty", part), "")
+	case isJob && (generated || CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part):
+		c.report(at(r.offset), Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
+			"write @jobId alone for an identifier that is unique, or let the script use the scheduler's own variable")
+	case generated && part == "script" && (c.names.files[r.name] || r.name == "managed_file_for_script"):
+		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", schemas.Quote(r.name)),
+			"hand it over in the environment of the submit command")
+	}
+}
+
+func isSessionPart(part string) bool {
+	switch CommandElement(part) {
+	case StartUpCommand, ShutDownCommand, ButtonAction:
+		return true
+	}
+	return false
+}
+
+// undefined reports a name that nothing defines.
+func (c *checker) undefined(at Position, name, consequence string) {
+	c.reportName(at, Warning, "undefined-attribute", fmt.Sprintf("no attribute %s is defined; %s", schemas.Quote(name), consequence), name, c.names.candidates)
+}

@@ -1,0 +1,38 @@
+package config
+
+import "slices"
+
+// A Code is a kind of problem that definitions can have.
+type Code struct {
+	Name     string // stable, in words joined by dashes
+	Severity Severity
+	Summary  string // one line, what is wrong
+}
+
+// Codes returns every kind of problem that [Load] reports, in the order of the
+// documentation. docs/diagnostics.md has a section for each.
+func Codes() []Code {
+	return slices.Concat(documentCodes, schemaCodes, attributeCodes, referenceCodes, parserCodes)
+}
+
+var documentCodes = []Code{
+	{"xml-syntax", Error, "The file is not well-formed XML."},
+	{"xml-encoding", Error, "The file is not encoded in UTF-8."},
+	{"xml-doctype", Error, "The file has a document type declaration."},
+	{"xml-limit", Error, "The file is larger or deeper than any definition."},
+	{"wrong-root", Error, "The root element is not that of a definition."},
+	{"too-many-problems", Error, "There are more problems than are shown."},
+}
+
+var schemaCodes = []Code{
+	{"unknown-element", Error, "The format has no element of this name."},
+	{"misplaced-element", Warning, "The element may not stand here, or not in this order."},
+	{"repeated-element", Error, "The element stands more often than allowed."},
+	{"missing-element", Error, "A required element is missing."},
+	{"unknown-attribute", Error, "The element has no XML attribute of this name."},
+	{"missing-attribute", Error, "A required XML attribute is missing."},
+	{"invalid-value", Error, "A value is not of the type that is demanded here."},
+	{"unexpected-text", Error, "Text stands where only elements may."},
+	{"schema-error", Error, "The schema built into the program is damaged."},
+	{"extension-without-effect", Warning, "The extension has no effect in this version."},
+}

@@ -1,0 +1,123 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// suppliedAttributes are those that the engine sets, whether a definition has
+// them or not.
+var suppliedAttributes = []string{
+	attribute.JobPlaceholder,
+	"control.user.name", "control.address", "control.working.dir", "working.directory", "ptpDirectory",
+	"os.name", "os.arch", "os.version",
+	"launchMode", "executablePath", "executableName", "executableDirectory", "progArgs", "directory",
+	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
+	"ems", "script", "script_path", "managed_file_for_script",
+}
+
+// readAttributes are those that the engine reads where a definition has them.
+var readAttributes = []string{
+	"control.queue.name", "stdout_remote_path", "stderr_remote_path", "mpiNumberOfProcesses", "queues",
+}
+
+// factPrefix begins the names of the attributes that tell of a job.
+const factPrefix = "job."
+
+// knownNames are the names by which texts of a definition can refer to attributes.
+type knownNames struct {
+	defined    map[string]element // attributes of the definition; of several the last
+	files      map[string]bool    // managed files, whose paths are attributes
+	viewers    map[string]bool    // viewers, whose templates are attributes
+	discovered map[string]bool    // attributes that parsers construct under a name that stands there
+	// openEnded tells that parsers also construct attributes whose names are in
+	// their input, so that any name may be known when it is used.
+	openEnded  bool
+	candidates []string // for suggestions
+}
+
+func namesOf(root element) *knownNames {
+	names := &knownNames{
+		defined: map[string]element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
+	}
+	names.collect(root)
+	all := map[string]bool{}
+	for name := range names.defined {
+		all[name] = true
+	}
+	for _, more := range []map[string]bool{names.files, names.viewers, names.discovered} {
+		maps.Copy(all, more)
+	}
+	for _, name := range suppliedAttributes {
+		all[name] = true
+	}
+	names.candidates = slices.Sorted(maps.Keys(all))
+	return names
+}
+
+func (n *knownNames) collect(e element) {
+	switch e.Name {
+	case "attribute", "property":
+		if e.Parent != nil && e.Parent.Name == "control-data" {
+			n.defined[e.text("name")] = e
+		}
+	case "file":
+		n.files[e.text("name")] = true
+	case "viewer", "export-for-override":
+		n.viewers[e.text("name")] = true
+	case "target":
+		if !e.optional("ref").Set {
+			n.construct(e)
+		}
+	}
+	for _, child := range e.Children {
+		n.collect(element{child, e.loader})
+	}
+}
+
+// construct finds the names that a target without ref gives to attributes.
+func (n *knownNames) construct(e element) {
+	for _, child := range e.Children {
+		inner := element{child, e.loader}
+		field, known := attribute.ParseField(inner.text("field"))
+		if !known || field != attribute.FieldName || (child.Name != string(Set) && child.Name != string(Append)) {
+			n.construct(inner)
+			continue
+		}
+		entry, hasEntry := inner.first("entry")
+		value := entry.optionalOf(hasEntry, "value")
+		if child.Name == string(Set) && value.Set && !strings.Contains(value.Text, referenceStart) && !strings.HasPrefix(value.Text, "#") {
+			n.discovered[value.Text] = true
+		} else {
+			n.openEnded = true
+		}
+	}
+}
+
+// optionalOf is optional of an element that may be absent.
+func (e element) optionalOf(present bool, name string) Optional {
+	if !present {
+		return Optional{}
+	}
+	return e.optional(name)
+}
+
+// has reports whether an attribute of that name can exist when it is used.
+func (n *knownNames) has(name string) bool {
+	_, defined := n.defined[name]
+	return defined || n.openEnded || n.files[name] || n.viewers[name] || n.discovered[name] ||
+		slices.Contains(suppliedAttributes, name) ||
+		strings.Contains(name, attribute.JobPlaceholder) || isExternal(name)
+}
+
+// isExternal reports whether a name belongs to the program that shows a form.
+func isExternal(name string) bool {
+	return strings.HasPrefix(name, "org.eclipse.debug") || strings.HasPrefix(name, "org.eclipse.ptp")
+}
+
+// nearest returns the known name that is most like one that is not known.
+func (n *knownNames) nearest(name string) string { return schemas.Nearest(name, n.candidates) }
