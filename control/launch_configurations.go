@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // A LaunchConfiguration is a submission kept under a name, or a part of one:
@@ -96,6 +97,16 @@ func (l *LaunchConfiguration) SetValues(values []Assignment) {
 			l.Attributes[name] = list[0]
 		}
 		delete(l.places, name)
+	}
+}
+
+// SetVariables gives variables of the environment their values.
+func (l *LaunchConfiguration) SetVariables(variables []command.Variable) {
+	for _, variable := range variables {
+		if l.Environment == nil {
+			l.Environment = map[string]string{}
+		}
+		l.Environment[variable.Name] = variable.Value
 	}
 }
 
@@ -208,4 +219,36 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 		list += ", …"
 	}
 	return text + "; there are " + list
+}
+
+// requestOf records what was asked for as a launch configuration, in the form of
+// its file. What that cannot hold is not recorded.
+func (c *Controller) requestOf(s Submission) string {
+	l := LaunchConfiguration{
+		Name: "request", Target: c.target, Executable: s.Executable, Arguments: s.Arguments,
+		Directory: s.Directory, Script: s.ScriptFile, Debug: s.Debug,
+	}
+	l.SetValues(s.Values)
+	l.SetVariables(s.Launch.Variables)
+	text, err := l.TOML()
+	if err != nil {
+		c.log.Debug("a submission cannot be saved as a launch configuration", "error", err)
+		return ""
+	}
+	return string(text)
+}
+
+// LaunchConfigurationOf returns what was asked for when a job was submitted, as
+// a launch configuration of a name. The job must be complete, as Store.ByTag
+// returns it. The error tells that this was not recorded.
+func LaunchConfigurationOf(job jobstore.Job, name string) (*LaunchConfiguration, error) {
+	if job.Request == "" {
+		return nil, fmt.Errorf("what was asked for when job %q was submitted is not recorded", job.ID)
+	}
+	l, err := ReadLaunchConfiguration(name, "", []byte(job.Request))
+	if err != nil {
+		return nil, fmt.Errorf("reading what was asked for when job %q was submitted: %w", job.ID, err)
+	}
+	l.places = nil
+	return l, nil
 }

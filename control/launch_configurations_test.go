@@ -141,7 +141,6 @@ y = 1
 x.toml:1:10: "target" is an integer, but has to be a text
 x.toml:2:1: there is no setting "executables"; did you mean "executable"?
 x.toml:3:1: a value cannot be a list here
-x.toml:3:1: there are arguments, but no executable
 x.toml:3:17: a value cannot be a number with a fraction: write it in quotes, "2.5"
 x.toml:4:9: "debug" is a text, but has to be true or false
 x.toml:5:1: "directory" is no table

@@ -318,7 +318,9 @@ func (r *launchReader) plain(path []string, value *unstable.Node, at place) {
 	case value.Kind != unstable.Array:
 		wrong("a list of texts")
 	default:
-		l.Arguments, _ = r.list(value, at)
+		if list, ok := r.list(value, at); ok && len(list) > 0 {
+			l.Arguments = list
+		}
 	}
 }
 

@@ -159,7 +159,7 @@ func (c *Controller) intended(p *prepared) jobstore.Job {
 		Interactive: p.submit.Element.IsInteractive(),
 		Name:        p.env.Text(attributeExecutableName), Queue: p.env.Text(attributeQueueName), Owner: c.place.User, Directory: p.env.Text(attributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
-		Attributes: values, Script: p.env.Text(attributeScript), Created: c.now(),
+		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(),
 	}
 }
 

@@ -47,6 +47,26 @@ func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
 	require.False(t, kept.Interactive)
 }
 
+func TestWhatWasAskedForIsRecordedAsALaunchConfiguration(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="queue"><default>short</default></attribute><attribute name="nodes" type="integer"/>`+submitting("echo job 7", "")))
+	asked := control.Submission{
+		Executable: "/bin/true", Arguments: []string{"a b"}, Values: values("nodes", "2"), Directory: s.home,
+		Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "x y"}}},
+	}
+	job, err := s.store.ByTag(t.Context(), s.submits(t, asked).Tag)
+	require.NoError(t, err)
+	l, err := control.LaunchConfigurationOf(job, "again")
+	require.NoError(t, err)
+	require.Equal(t, []string{"again", "here", ""}, []string{l.Name, l.Target, l.File})
+	require.Equal(t, asked, l.Submission(), "the defaults of the definition are no part of it")
+
+	asked.Arguments = []string{"\xff"}
+	job, err = s.store.ByTag(t.Context(), s.submits(t, asked).Tag)
+	require.NoError(t, err, "a job is submitted all the same")
+	_, err = control.LaunchConfigurationOf(job, "again")
+	require.ErrorContains(t, err, `job "7" was submitted is not recorded`)
+}
+
 // inspecting lets a connection look into the store, through a handle of its
 // own, when a command is about to start.
 func inspecting(t *testing.T, s **site, look func(*jobstore.Store)) func(*control.Options) {

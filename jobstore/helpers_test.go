@@ -47,6 +47,7 @@ func fullJob(number int) jobstore.Job {
 		},
 		Arguments: []string{"sbatch", "--parsable", "/home/alice/run/job.sh", ""},
 		Script:    "#!/bin/sh\n#SBATCH -N 4\nsrun ./simulate\n",
+		Request:   "executable = \"./simulate\"\n",
 	}
 }
 

@@ -78,6 +78,9 @@ type Job struct {
 	Attributes map[string]any
 	Arguments  []string // the words of the submit command
 	Script     string   // the generated job script
+	// Request is what was asked for, in words of the one who submitted the job;
+	// empty where that is not known.
+	Request string
 }
 
 // MaximumEvidence bounds, in bytes, each text that quotes what a scheduler

@@ -64,7 +64,7 @@ func (s *Store) Find(ctx context.Context, id, target string) ([]Job, error) {
 }
 
 // List returns the jobs that a filter chooses, newest first, without Attributes,
-// Arguments and Script.
+// Arguments, Script and Request.
 func (s *Store) List(ctx context.Context, filter Filter) ([]Job, error) {
 	condition := "WHERE true"
 	var arguments []any

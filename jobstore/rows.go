@@ -119,7 +119,7 @@ var (
 	updateJob = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
 )
 
-const insertSubmission = "INSERT INTO submissions (tag, attributes, arguments, script) VALUES (?, ?, ?, ?)"
+const insertSubmission = "INSERT INTO submissions (tag, attributes, arguments, script, request) VALUES (?, ?, ?, ?, ?)"
 
 // queryer is a database or a transaction.
 type queryer interface {
@@ -168,8 +168,8 @@ func queryJob(ctx context.Context, source queryer, tag string) (Job, error) {
 // addSubmission adds what the submission of a job was.
 func addSubmission(ctx context.Context, source queryer, job *Job) error {
 	var attributes, arguments string
-	row := source.QueryRowContext(ctx, "SELECT attributes, arguments, script FROM submissions WHERE tag = ?", job.Tag)
-	if err := row.Scan(&attributes, &arguments, &job.Script); err != nil {
+	row := source.QueryRowContext(ctx, "SELECT attributes, arguments, script, request FROM submissions WHERE tag = ?", job.Tag)
+	if err := row.Scan(&attributes, &arguments, &job.Script, &job.Request); err != nil {
 		return fmt.Errorf("reading the submission of %s: %w", job.Tag, err)
 	}
 	var err error
@@ -196,7 +196,7 @@ func insert(ctx context.Context, transaction *sql.Tx, job Job) error {
 	if _, err := transaction.ExecContext(ctx, insertJob, row.values()...); err != nil {
 		return err
 	}
-	_, err = transaction.ExecContext(ctx, insertSubmission, job.Tag, attributes, arguments, job.Script)
+	_, err = transaction.ExecContext(ctx, insertSubmission, job.Tag, attributes, arguments, job.Script, job.Request)
 	return err
 }
 

@@ -72,6 +72,9 @@ var migrations = []string{
 		state   TEXT NOT NULL,
 		data    BLOB NOT NULL
 	) STRICT;`,
+	// What was asked for cannot be told from the attributes, which hold the
+	// definition's and the target's values, too.
+	"ALTER TABLE submissions ADD COLUMN request TEXT NOT NULL DEFAULT ''",
 }
 
 // migrate brings the database to the newest schema.
