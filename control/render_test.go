@@ -1,11 +1,12 @@
 package control_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,31 +33,21 @@ func fieldDefinitions(t *testing.T) string {
 	return folder
 }
 
-// Each file in testdata/render is named after a definition from the field. Its
-// head says, after "-s", "-e" and "debug", what is submitted by it; the rest is
-// what comes of that, checked against the description of the format. After a
-// change, RMCTL_UPDATE=1 writes them anew, to be read before they are kept.
+// Each folder in testdata/render is named after a definition from the field. A
+// case of it is what is submitted (NAME.values), and what the reference would make
+// of that: the script (NAME.script), and files and command lines (NAME.commands).
+// These were worked out from the definition and the description of the format.
 func TestDefinitionsFromTheFieldRenderAsTheReferenceDoes(t *testing.T) {
 	folder := fieldDefinitions(t)
-	goldens, err := filepath.Glob(filepath.Join("testdata", "render", "*.txt"))
+	cases, err := filepath.Glob(filepath.Join("testdata", "render", "*", "*.values"))
 	require.NoError(t, err)
-	require.NotEmpty(t, goldens)
-	for _, golden := range goldens {
-		t.Run(strings.TrimSuffix(filepath.Base(golden), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			head, want, found := strings.Cut(string(text), "\n---\n")
-			require.True(t, found, "a line --- ends the head")
-			name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(golden), ".txt"), "+")
-			source, err := os.ReadFile(filepath.Join(folder, name+".xml"))
-			require.NoError(t, err)
-			definition, problems := config.Load(name+".xml", source)
-			require.NoError(t, problems.Err())
-			got := rendered(t, definition, submissionOf(t, head))
-			if os.Getenv("RMCTL_UPDATE") != "" {
-				require.NoError(t, os.WriteFile(golden, []byte(head+"\n---\n"+got), 0o600))
-			}
-			require.Equal(t, want, got)
+	require.NotEmpty(t, cases)
+	for _, file := range cases {
+		name := filepath.Base(filepath.Dir(file))
+		t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".values"), func(t *testing.T) {
+			rendering := render(t, fieldDefinition(t, folder, name), submissionOf(t, file))
+			require.Equal(t, expected(t, file, ".script"), scriptText(rendering))
+			require.Equal(t, expected(t, file, ".commands"), commandsText(rendering))
 		})
 	}
 }
@@ -66,23 +57,49 @@ func TestEveryDefinitionFromTheFieldThatSubmitsIsRendered(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.xml"))
 	require.NoError(t, err)
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		require.NoError(t, err)
-		definition, problems := config.Load(filepath.Base(file), source)
-		require.NoError(t, problems.Err())
-		if definition.Submit(false) == nil {
-			continue
+		name := strings.TrimSuffix(filepath.Base(file), ".xml")
+		definition := fieldDefinition(t, folder, name)
+		for debug, wanted := range map[bool]string{false: "defaults.values", true: "debug.values"} {
+			if definition.Submit(debug) != nil {
+				require.FileExists(t, filepath.Join("testdata", "render", name, wanted))
+			}
 		}
-		_, err = os.Stat(filepath.Join("testdata", "render", strings.TrimSuffix(filepath.Base(file), ".xml")+".txt"))
-		require.NoError(t, err)
 	}
 }
 
-// submissionOf reads the head of a golden file.
-func submissionOf(t *testing.T, head string) control.Submission {
+func fieldDefinition(t *testing.T, folder, name string) *config.Definition {
 	t.Helper()
-	s := control.Submission{Executable: "/home/user/bin/prog", Arguments: []string{"input file", "-x"}, Directory: "/home/user/run"}
-	for line := range strings.SplitSeq(head, "\n") {
+	source, err := os.ReadFile(filepath.Join(folder, name+".xml"))
+	require.NoError(t, err)
+	definition, problems := config.Load(name+".xml", source)
+	require.NoError(t, problems.Err())
+	return definition
+}
+
+// expected returns a file of a case; one that is missing is empty.
+func expected(t *testing.T, values, extension string) string {
+	t.Helper()
+	text, err := os.ReadFile(strings.TrimSuffix(values, ".values") + extension)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	require.NoError(t, err)
+	return string(text)
+}
+
+// submissionOf reads what a case submits. A line that begins with a double quote
+// is a line quoted as in Go.
+func submissionOf(t *testing.T, file string) control.Submission {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	s := control.Submission{Executable: "/home/user/bin/prog", Directory: "/home/user/run"}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, `"`) {
+			line, err = strconv.Unquote(line)
+			require.NoError(t, err)
+		}
 		kind, rest, _ := strings.Cut(line, " ")
 		name, value, _ := strings.Cut(rest, "=")
 		switch kind {
@@ -90,12 +107,23 @@ func submissionOf(t *testing.T, head string) control.Submission {
 			s.Values = append(s.Values, control.Assignment{Name: name, Value: value})
 		case "-e":
 			s.Launch.Variables = append(s.Launch.Variables, command.Variable{Name: name, Value: value})
-		case "debug":
+		case "-d":
+			s.Directory = rest
+		case "--debug":
 			s.Debug = true
+		case "--script":
+			s.ScriptFile = filepath.Join(filepath.Dir(file), rest)
+		case "program":
+			s.Executable = rest
+		case "argument":
+			s.Arguments = append(s.Arguments, rest)
 		case "#", "":
 		default:
-			require.Failf(t, "unknown line in the head", "%q", line)
+			require.Failf(t, "unknown line in a case", "%q", line)
 		}
+	}
+	if s.ScriptFile == "" && s.Arguments == nil {
+		s.Arguments = []string{"input file", "-x"}
 	}
 	return s
 }
@@ -107,15 +135,33 @@ func (place) Info() remote.Info {
 	return remote.Info{Transport: "local", User: "user", Host: "host", Home: "/home/user", System: "linux", Arch: "x86_64", Version: "6.1"}
 }
 
-func rendered(t *testing.T, definition *config.Definition, submission control.Submission) string {
+func render(t *testing.T, definition *config.Definition, submission control.Submission) *control.Rendering {
 	t.Helper()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	rendering, err := control.New(control.Options{Definition: definition, Connection: place{local}}).Render(submission)
 	require.NoError(t, err)
+	return rendering
+}
+
+const stagedScript = "managed_file_for_script"
+
+func scriptText(rendering *control.Rendering) string {
+	for _, file := range rendering.Files {
+		if file.Name == stagedScript {
+			return file.Content
+		}
+	}
+	return ""
+}
+
+func commandsText(rendering *control.Rendering) string {
 	var text strings.Builder
 	for _, file := range rendering.Files {
-		fmt.Fprintf(&text, "file %s %s %04o\n%s", file.Name, file.Path, file.Mode&fs.ModePerm, indented(file.Content))
+		fmt.Fprintf(&text, "file %s %s %04o\n", file.Name, file.Path, file.Mode&fs.ModePerm)
+		if file.Name != stagedScript {
+			text.WriteString(indented(file.Content))
+		}
 	}
 	for _, invocation := range rendering.Commands {
 		fmt.Fprintf(&text, "%s %s\n", invocation.Command.Element, invocation.Command.Name)
@@ -126,7 +172,7 @@ func rendered(t *testing.T, definition *config.Definition, submission control.Su
 			fmt.Fprintf(&text, "    keeping only %q\n", invocation.Keep)
 		}
 		for _, variable := range invocation.Environment {
-			if !slices.Contains([]string{"LC_ALL"}, variable.Name) {
+			if variable.Name != "LC_ALL" { // rmctl's own
 				fmt.Fprintf(&text, "    %s=%q\n", variable.Name, variable.Value)
 			}
 		}
