@@ -18,7 +18,7 @@ func (l *loader) checkSchema(root *schemas.Element) {
 		if violation.Code == "misplaced-element" {
 			severity = Warning
 		}
-		l.report(Position{l.file, violation.Line, violation.Column}, severity, violation.Code, violation.Message, violation.Suggestion)
+		l.report(l.place(violation.Line, violation.Column), severity, violation.Code, violation.Message, violation.Suggestion)
 	}
 }
 
@@ -26,7 +26,7 @@ func (l *loader) checkSchema(root *schemas.Element) {
 // that nothing in this version acts on.
 func (l *loader) checkExtensions(e *schemas.Element) {
 	if e.Space == schemas.ExtensionNamespace && e.Name != "outcome" && e.Name != string(Fallback) {
-		l.report(Position{l.file, e.Line, e.Column}, Warning, "extension-without-effect",
+		l.report(l.place(e.Line, e.Column), Warning, "extension-without-effect",
 			fmt.Sprintf("x:%s has no effect in this version of rmctl", e.Name), "")
 	}
 	for _, child := range e.Children {

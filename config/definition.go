@@ -47,11 +47,8 @@ type Definition struct {
 	LaunchTab    *LaunchTab
 	Monitor      Monitor
 
-	source []byte
+	documents documents
 }
-
-// Source returns the text that the definition was read from.
-func (d *Definition) Source() []byte { return d.source }
 
 // Site holds defaults for the connection.
 type Site struct {

@@ -26,7 +26,13 @@ type Diagnostic struct {
 	Message    string
 	Suggestion string // what to do, may be empty
 	Replaces   string // what stands at the position and is to become the suggestion; empty where that is advice
+
+	source []byte
 }
+
+// Source returns the text of the file that the problem stands in, for Excerpt.
+// What a definition extends stands in files of its own.
+func (d Diagnostic) Source() []byte { return d.source }
 
 // String returns the problem on one line: file:line:col: severity: message (code).
 func (d Diagnostic) String() string {
@@ -123,16 +129,20 @@ func (d Diagnostics) Err() error {
 // will look again.
 const maxProblems = 1000
 
-// sorted returns the first problems in the order of their positions.
-func (d Diagnostics) sorted() Diagnostics {
+// sorted returns the first problems in the order of their positions, those of
+// one file after the other.
+func (d Diagnostics) sorted(files documents) Diagnostics {
 	slices.SortStableFunc(d, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(files.index(a.File), files.index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if len(d) > maxProblems {
 		last := d[maxProblems]
 		last.Severity, last.Code, last.Suggestion = Error, "too-many-problems", ""
 		last.Message = fmt.Sprintf("there are more than %d problems; those from here on are not shown", maxProblems)
 		d = append(d[:maxProblems], last)
+	}
+	for i := range d {
+		d[i].source = files[files.index(d[i].File)].source
 	}
 	return d
 }

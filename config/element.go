@@ -14,7 +14,7 @@ type element struct {
 }
 
 func (e element) position() Position {
-	return Position{File: e.loader.file, Line: e.Line, Column: e.Column}
+	return e.loader.place(e.Line, e.Column)
 }
 
 func (e element) isExtension(name string) bool {
@@ -118,7 +118,7 @@ func (e element) valuePosition(name string) Position {
 	if !ok {
 		return e.position()
 	}
-	return Position{File: e.loader.file, Line: attribute.ValueLine, Column: attribute.ValueColumn}
+	return e.loader.place(attribute.ValueLine, attribute.ValueColumn)
 }
 
 // valueWithin returns where a byte of an attribute's value stands in the source.
@@ -143,10 +143,10 @@ func (e element) textWithin(index int) Position {
 // textPosition returns where the text of the element begins, leading white
 // space skipped if trimmed is set.
 func (e element) textPosition(trimmed bool) Position {
-	position := Position{File: e.loader.file, Line: e.TextLine, Column: e.TextColumn}
 	if e.TextLine == 0 {
 		return e.position()
 	}
+	position := e.loader.place(e.TextLine, e.TextColumn)
 	if !trimmed {
 		return position
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/schemas"
@@ -27,32 +26,29 @@ func Read(file string, source []byte) (*Definition, error) {
 }
 
 func load(l *loader, source []byte) (*Definition, Diagnostics) {
-	file := l.file
-	root, err := schemas.Read(source)
-	if err != nil {
-		return nil, Diagnostics{l.documentProblem(err)}
-	}
-	if root.Name != RootElement || !schemas.IsCore(root.Space) {
-		l.report(Position{file, root.Line, root.Column}, Error, "wrong-root",
-			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", RootElement))
-		return nil, l.problems
+	root := l.readMerged(l.file, source)
+	if root == nil {
+		return nil, l.problems.sorted(l.documents)
 	}
 	if l.check {
 		l.checkSchema(root)
 		l.checkExtensions(root)
 	}
 	definition := l.definition(element{root, l})
-	definition.source = source
+	definition.documents = l.documents
 	if l.check {
 		l.checkDefinition(element{root, l}, definition)
 	}
-	return definition, l.problems.sorted()
+	return definition, l.problems.sorted(l.documents)
 }
 
 type loader struct {
-	file     string
-	check    bool
-	problems Diagnostics
+	file      string
+	base      BaseReader // nil: a definition that extends another cannot be read
+	check     bool
+	documents documents
+	origins   *origins // nil: nobody asks
+	problems  Diagnostics
 
 	suggested int // how often a name was sought that may have been meant
 }
@@ -61,8 +57,8 @@ func (l *loader) report(at Position, severity Severity, code, message, suggestio
 	l.problems = append(l.problems, Diagnostic{Position: at, Severity: severity, Code: code, Message: message, Suggestion: suggestion})
 }
 
-func (l *loader) documentProblem(err error) Diagnostic {
-	problem := Diagnostic{Position: Position{File: l.file, Line: 1, Column: 1}, Severity: Error, Code: "xml-syntax", Message: err.Error()}
+func documentProblem(file string, err error) Diagnostic {
+	problem := Diagnostic{Position: Position{File: file, Line: 1, Column: 1}, Severity: Error, Code: "xml-syntax", Message: err.Error()}
 	var document *schemas.DocumentError
 	if errors.As(err, &document) {
 		problem.Line, problem.Column = document.Line, document.Column

@@ -90,10 +90,14 @@ func (c *Controller) Definition() *config.Definition { return c.definition }
 // Target returns the name of the target.
 func (c *Controller) Target() string { return c.target }
 
-// fingerprint tells one state of a definition from another.
+// fingerprint tells one state of a definition, and of what it extends, from another.
 func (c *Controller) fingerprint() string {
-	sum := sha256.Sum256(c.definition.Source())
-	return hex.EncodeToString(sum[:])
+	sum := sha256.New()
+	for _, source := range c.definition.Sources() {
+		sum.Write(source)
+		sum.Write([]byte{0})
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // An UnsupportedError tells that the definition lacks what was asked for.

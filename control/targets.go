@@ -181,21 +181,49 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "))
 		}
 	}
-	info, err := os.Stat(nameOrFile)
+	source, err = readDefinitionFile(nameOrFile)
+	return nameOrFile, source, err
+}
+
+// ReadBase returns the text of a definition that another one extends: a shipped
+// one by its name, or a file relative to the one that extends it. It is a
+// [config.BaseReader].
+func ReadBase(name, from string) (file string, source []byte, err error) {
+	if !isFile(name) {
+		source, known := rms.Source(name)
+		if !known {
+			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); a file is named by a path that ends in .xml or has a /", strings.Join(rms.Names(), ", "))
+		}
+		return shippedFolder + name + ".xml", source, nil
+	}
+	file = name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(from), file)
+	}
+	source, err = readDefinitionFile(file)
+	return file, source, err
+}
+
+// shippedFolder begins what a shipped definition is called where another one
+// extends it, so that slurm.xml of a site can extend the slurm.xml of this project.
+const shippedFolder = "rms/"
+
+func readDefinitionFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
 	if err != nil {
-		return "", nil, fmt.Errorf("reading the definition: %w", err)
+		return nil, fmt.Errorf("reading the definition: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", nil, fmt.Errorf("reading the definition: %q is not a regular file", nameOrFile)
+		return nil, fmt.Errorf("reading the definition: %q is not a regular file", file)
 	}
 	if info.Size() > maxDefinitionBytes {
-		return "", nil, fmt.Errorf("reading the definition: %q has %d bytes, which no definition has", nameOrFile, info.Size())
+		return nil, fmt.Errorf("reading the definition: %q has %d bytes, which no definition has", file, info.Size())
 	}
-	source, err = os.ReadFile(nameOrFile)
+	source, err := os.ReadFile(file)
 	if err != nil {
-		return "", nil, fmt.Errorf("reading the definition: %w", err)
+		return nil, fmt.Errorf("reading the definition: %w", err)
 	}
-	return nameOrFile, source, nil
+	return source, nil
 }
 
 // LoadDefinition loads and checks a shipped definition or a file. Problems of
@@ -205,7 +233,7 @@ func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, 
 	if err != nil {
 		return nil, nil, err
 	}
-	definition, problems := config.Load(file, source)
+	definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase})
 	return definition, problems, nil
 }
 
@@ -218,9 +246,9 @@ func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics
 		return nil, nil, err
 	}
 	if _, isShipped := rms.Source(nameOrFile); isShipped && !isFile(nameOrFile) {
-		definition, err := config.Read(file, source)
-		return definition, nil, err
+		definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase, Unchecked: true})
+		return definition, nil, problems.Err()
 	}
-	definition, problems := config.Load(file, source)
+	definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase})
 	return definition, problems, problems.Err()
 }

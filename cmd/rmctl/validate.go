@@ -57,7 +57,7 @@ func (a *app) validate(name string, strict bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	definition, problems := config.Load(file, source)
+	definition, problems := config.LoadWith(file, source, config.Options{Base: control.ReadBase})
 	for _, problem := range problems {
 		if strict {
 			problem.Severity = config.Error
@@ -65,7 +65,7 @@ func (a *app) validate(name string, strict bool) (bool, error) {
 		if a.json {
 			err = printJSON(a.stdout, diagnosticJSON{problem.File, problem.Line, problem.Column, string(problem.Severity), problem.Code, problem.Message, problem.Suggestion})
 		} else {
-			_, err = fmt.Fprintln(a.stdout, printable(problem.Excerpt(source)))
+			_, err = fmt.Fprintln(a.stdout, printable(problem.Excerpt(problem.Source())))
 		}
 		if err != nil {
 			return false, err

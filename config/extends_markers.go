@@ -1,0 +1,114 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// markers are the attributes by which an element of an extending definition
+// says what it does to the base.
+type markers struct {
+	remove, replace   bool
+	at, before, after *schemas.Attribute
+}
+
+var markerNames = []string{"remove", "replace", "at", "before", "after"}
+
+func isMarker(a schemas.Attribute) bool {
+	return a.Space == schemas.ExtensionNamespace && slices.Contains(markerNames, a.Name)
+}
+
+// takeMarkers removes the markers from an element and returns them. What makes
+// no sense is reported, and ok false.
+func (m *merging) takeMarkers(e *schemas.Element) (found markers, ok bool) {
+	if !slices.ContainsFunc(e.Attributes, isMarker) {
+		return markers{}, true
+	}
+	ok = true
+	var kept []schemas.Attribute
+	for _, attribute := range e.Attributes {
+		if !isMarker(attribute) {
+			kept = append(kept, attribute)
+			continue
+		}
+		value := attribute
+		switch attribute.Name {
+		case "remove":
+			found.remove = m.isTrue(attribute)
+		case "replace":
+			found.replace = m.isTrue(attribute)
+		case "at":
+			found.at = &value
+		case "before":
+			found.before = &value
+		case "after":
+			found.after = &value
+		}
+		if attribute.Name != "remove" && attribute.Name != "replace" && strings.TrimSpace(attribute.Value) == "" {
+			m.problem(attribute, Error, "invalid-override", fmt.Sprintf("x:%s is empty", attribute.Name), "the beginning of the text that is meant")
+			ok = false
+		}
+	}
+	e.Attributes = kept
+	isListed := ruleOf(e).kind == listedPart
+	switch {
+	case found.at != nil && !isListed:
+		m.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", partName(e)), "")
+		ok = false
+	case found.remove && isListed && found.at == nil:
+		m.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", partName(e)), `x:at="the beginning of its text"`)
+		ok = false
+	case found.remove && (found.before != nil || found.after != nil || found.replace):
+		m.problemAt(e, Error, "invalid-override", "what x:remove takes away can have no other marker but x:at", "")
+		ok = false
+	case found.before != nil && found.after != nil:
+		m.problem(*found.after, Error, "invalid-override", "x:before and x:after exclude each other", "")
+		ok = false
+	}
+	return found, ok
+}
+
+// isTrue returns the value of a marker that is a boolean.
+func (m *merging) isTrue(marker schemas.Attribute) bool {
+	switch strings.TrimSpace(marker.Value) {
+	case "true", "1":
+		return true
+	case "false", "0":
+		return false
+	}
+	m.problem(marker, Error, "invalid-override", fmt.Sprintf("x:%s must be true or false, not %q", marker.Name, marker.Value), "true")
+	return false
+}
+
+// reportMarkers reports the markers of an element and below, where they mean nothing.
+func (l *loader) reportMarkers(e *schemas.Element, code, reason string) {
+	for _, attribute := range e.Attributes {
+		if isMarker(attribute) {
+			l.report(l.place(attribute.Line, attribute.Column), Error, code, fmt.Sprintf("x:%s changes nothing here: %s", attribute.Name, reason), "")
+		}
+	}
+	for _, child := range e.Children {
+		l.reportMarkers(child, code, reason)
+	}
+}
+
+// dropMarkers removes the markers below an element, so that the schema does not
+// report them as well.
+func dropMarkers(e *schemas.Element) {
+	e.Attributes = slices.DeleteFunc(e.Attributes, isMarker)
+	for _, child := range e.Children {
+		dropMarkers(child)
+	}
+}
+
+// problem reports what is wrong with an attribute of the extending definition.
+func (m *merging) problem(a schemas.Attribute, severity Severity, code, message, suggestion string) {
+	m.loader.report(m.loader.place(a.ValueLine, a.ValueColumn), severity, code, message, suggestion)
+}
+
+func (m *merging) problemAt(e *schemas.Element, severity Severity, code, message, suggestion string) {
+	m.loader.report(m.loader.place(e.Line, e.Column), severity, code, message, suggestion)
+}

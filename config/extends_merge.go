@@ -1,0 +1,310 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// A merging puts the elements of an extending definition and of its base
+// together. Elements keep the positions that they have in their files; one that
+// changes one of the base stands for both.
+type merging struct {
+	loader *loader
+}
+
+// A family is the children of one element while those of the extending
+// definition are put among those of the base.
+type family struct {
+	parent *schemas.Element
+	// standFor has the children of the extending definition that are in their
+	// places, with the one of the base that each stands for, nil for new ones.
+	standFor map[*schemas.Element]*schemas.Element
+}
+
+// isOwn reports whether a child is one of the extending definition.
+func (f family) isOwn(child *schemas.Element) bool {
+	_, own := f.standFor[child]
+	return own
+}
+
+// isNew reports whether a child is one that the base has no counterpart of.
+func (f family) isNew(child *schemas.Element) bool { return f.isOwn(child) && f.standFor[child] == nil }
+
+// addressInBase returns by which text the extending definition knows a child.
+func (f family) addressInBase(child *schemas.Element) string {
+	if base := f.standFor[child]; base != nil {
+		return addressOf(base)
+	}
+	return addressOf(child)
+}
+
+// merge gives an element what only the base has. The namesakes among the
+// children are merged or replaced, by their rules.
+func (m *merging) merge(base, e *schemas.Element) {
+	m.loader.origins.changed(e, base)
+	e.Attributes = mergedAttributes(base, e)
+	own := e.Children
+	e.Children = slices.Clone(base.Children)
+	m.startLists(e, own)
+	siblings := family{e, map[*schemas.Element]*schemas.Element{}}
+	for _, child := range own {
+		m.child(siblings, child)
+	}
+	for _, child := range e.Children {
+		child.Parent = e
+	}
+}
+
+// mergedAttributes returns the attributes of the base with those of the element
+// in place of their namesakes or, where there is none, after them.
+func mergedAttributes(base, e *schemas.Element) []schemas.Attribute {
+	merged := slices.Clone(base.Attributes)
+	for _, attribute := range e.Attributes {
+		if attribute.Space == schemas.ExtensionNamespace && attribute.Name == extendsAttribute {
+			continue
+		}
+		same := slices.IndexFunc(merged, func(other schemas.Attribute) bool {
+			return other.Name == attribute.Name && other.Space == attribute.Space
+		})
+		if same >= 0 {
+			merged[same] = attribute
+		} else {
+			merged = append(merged, attribute)
+		}
+	}
+	return merged
+}
+
+// startLists empties the lists of words that are given anew: those of which no
+// element says where in the list of the base it belongs.
+func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
+	anew, placed := map[string]bool{}, map[string]bool{}
+	for _, child := range own {
+		name := partName(child)
+		switch {
+		case ruleOf(child).kind != listedPart || name == "line" || name == "x:outcome":
+		case slices.ContainsFunc(child.Attributes, isMarker):
+			placed[name] = true
+		default:
+			anew[name] = true
+		}
+	}
+	e.Children = slices.DeleteFunc(e.Children, func(child *schemas.Element) bool {
+		name := partName(child)
+		goes := anew[name] && !placed[name]
+		if goes {
+			m.loader.origins.lost(Replaces, e, child)
+		}
+		return goes
+	})
+}
+
+// child puts one child of an extending element among those of the base.
+func (m *merging) child(siblings family, child *schemas.Element) {
+	marked, ok := m.takeMarkers(child)
+	if !ok {
+		return
+	}
+	present, ok := m.find(siblings, child, marked)
+	switch {
+	case !ok:
+		return
+	case marked.remove:
+		m.remove(siblings, child, present)
+		return
+	case present < 0:
+		m.whole(child)
+		if at, ok := m.placeFor(siblings, child, marked); ok {
+			siblings.insert(at, child, nil)
+		}
+		return
+	}
+	base := siblings.parent.Children[present]
+	if ruleOf(child).merged && !marked.replace {
+		m.merge(base, child)
+	} else {
+		m.whole(child)
+		m.loader.origins.replaced(child, base)
+	}
+	siblings.remove(present)
+	if marked.before != nil || marked.after != nil {
+		if present, ok = m.placeFor(siblings, child, marked); !ok {
+			return
+		}
+	}
+	siblings.insert(present, child, base)
+}
+
+func (f family) insert(at int, child, base *schemas.Element) {
+	f.parent.Children = slices.Insert(f.parent.Children, at, child)
+	f.standFor[child] = base
+}
+
+func (f family) remove(at int) { f.parent.Children = slices.Delete(f.parent.Children, at, at+1) }
+
+// whole ends the merging at an element that is taken as it is.
+func (m *merging) whole(e *schemas.Element) {
+	for _, child := range e.Children {
+		m.loader.reportMarkers(child, "invalid-override", fmt.Sprintf("this <%s> is taken as a whole", partName(e)))
+		dropMarkers(child)
+	}
+}
+
+// find returns the index of the base's element that a child stands for, -1 if
+// it is a new one, and false if it should stand for one and does not.
+func (m *merging) find(siblings family, child *schemas.Element, marked markers) (int, bool) {
+	if ruleOf(child).kind == listedPart {
+		if marked.at == nil {
+			return -1, true
+		}
+		return m.address(siblings, child, *marked.at, marked.remove)
+	}
+	// Of several attributes of one name the last counts.
+	for i, other := range slices.Backward(siblings.parent.Children) {
+		if partName(other) == partName(child) && !siblings.isOwn(other) && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
+			return i, true
+		}
+	}
+	return -1, true
+}
+
+// hasSameName compares names. A group of managed files has none: it is known by
+// the files in it.
+func hasSameName(a, b *schemas.Element) bool {
+	if partName(a) != "managed-files" {
+		name := addressOf(b)
+		return name != "" && addressOf(a) == name
+	}
+	for _, file := range a.Children {
+		for _, other := range b.Children {
+			if file.Name == "file" && other.Name == "file" && hasSameName(file, other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// remove takes a child away; that there is none is only worth a warning, for
+// the definition is then as its author wants it.
+func (m *merging) remove(siblings family, child *schemas.Element, present int) {
+	if present >= 0 {
+		m.loader.origins.lost(Removes, child, siblings.parent.Children[present])
+		siblings.remove(present)
+	} else if ruleOf(child).kind != listedPart { // address has reported those
+		m.problemAt(child, Warning, "override-matches-nothing", fmt.Sprintf("the base has no %s to remove", called(child)),
+			Similar(addressOf(child), siblings.addresses(child)))
+	}
+}
+
+// addresses returns those of the base's elements of the same element name.
+func (f family) addresses(like *schemas.Element) []string {
+	var all []string
+	for _, other := range f.parent.Children {
+		if partName(other) == partName(like) && !f.isNew(other) {
+			all = append(all, f.addressInBase(other))
+		}
+	}
+	return all
+}
+
+// called names an element in messages.
+func called(e *schemas.Element) string {
+	if name := addressOf(e); name != "" {
+		return fmt.Sprintf("<%s> %q", partName(e), name)
+	}
+	return fmt.Sprintf("<%s>", partName(e))
+}
+
+// placeFor returns where among the children of the base a new one goes.
+func (m *merging) placeFor(siblings family, child *schemas.Element, marked markers) (int, bool) {
+	children := siblings.parent.Children
+	switch {
+	case marked.before != nil:
+		return m.address(siblings, child, *marked.before, false)
+	case marked.after != nil:
+		at, ok := m.address(siblings, child, *marked.after, false)
+		// several that follow the same one keep their order
+		for at++; ok && at < len(children) && siblings.isNew(children[at]); at++ {
+		}
+		return at, ok
+	}
+	ofBase := func(other *schemas.Element) bool {
+		return partName(other) == partName(child) && !siblings.isOwn(other)
+	}
+	switch partName(child) {
+	case "x:outcome": // the first that fits counts, so the site's come before those of the base
+		if first := slices.IndexFunc(children, ofBase); first >= 0 {
+			return first, true
+		}
+	case "line":
+		if slices.ContainsFunc(children, ofBase) {
+			m.problemAt(child, Error, "override-without-place", "the line does not tell where among those of the base it belongs",
+				fmt.Sprintf(`x:before or x:after with the beginning of a line, or x:replace="true" on the whole <%s>`, partName(siblings.parent)))
+			return 0, false
+		}
+	}
+	own := rank(siblings.parent, child)
+	for i, other := range slices.Backward(children) {
+		if rank(siblings.parent, other) <= own {
+			return i + 1, true
+		}
+	}
+	return 0, true
+}
+
+// address returns the index of the element that a marker names: the one of that
+// name or, where elements have none, the one whose text it is or begins with it.
+// That there is none is only worth a warning where it is to be removed: the
+// definition is then as its author wants it.
+func (m *merging) address(siblings family, child *schemas.Element, marker schemas.Attribute, removed bool) (int, bool) {
+	text := onOneLine(marker.Value)
+	isListed := ruleOf(child).kind == listedPart
+	var equal, beginning []int
+	for i, other := range siblings.parent.Children {
+		if partName(other) != partName(child) || siblings.isNew(other) {
+			continue
+		}
+		switch address := siblings.addressInBase(other); {
+		case address == text:
+			equal = append(equal, i)
+		case isListed && strings.HasPrefix(address, text):
+			beginning = append(beginning, i)
+		}
+	}
+	fitting := equal
+	if len(fitting) == 0 {
+		fitting = beginning
+	}
+	switch {
+	case len(fitting) == 1:
+		return fitting[0], true
+	case len(fitting) > 1 && isListed:
+		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("%d <%s> of the base begin with %q", len(fitting), partName(child), text),
+			siblings.choices(fitting))
+	case len(fitting) > 1:
+		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("the base has %d <%s> %q", len(fitting), partName(child), text), "")
+	case removed:
+		m.problem(marker, Warning, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", partName(child), text), "")
+		return -1, true
+	case isListed:
+		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", partName(child), text), "")
+	default:
+		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", partName(child), text),
+			Similar(text, siblings.addresses(child)))
+	}
+	return -1, false
+}
+
+// choices lists the first elements that an address could mean.
+func (f family) choices(fitting []int) string {
+	const most = 3
+	var texts []string
+	for _, i := range fitting[:min(len(fitting), most)] {
+		texts = append(texts, fmt.Sprintf("%q", f.addressInBase(f.parent.Children[i])))
+	}
+	return "more of the text, such as " + strings.Join(texts, " or ")
+}

@@ -1,0 +1,142 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// A kindOfPart tells which element of a base an element that is given again stands for.
+type kindOfPart int
+
+const (
+	singlePart kindOfPart = iota // there is one at most: the one of the same element name
+	namedPart                    // the one of the same element name and name
+	listedPart                   // the one whose text begins as x:at says
+)
+
+// A partRule tells what giving an element again does.
+type partRule struct {
+	kind   kindOfPart
+	merged bool // it changes what it mentions; otherwise it replaces the whole
+}
+
+// partRules are the elements that are not both single and replaced as a whole.
+var partRules = func() map[string]partRule {
+	rules := map[string]partRule{
+		"site-data": {merged: true}, "control-data": {merged: true}, "monitor-data": {merged: true},
+		"script": {merged: true}, "launch-tab": {merged: true},
+		"attribute":     {kind: namedPart, merged: true},
+		"managed-files": {kind: namedPart, merged: true},
+		"file":          {kind: namedPart, merged: true},
+		"environment":   {kind: namedPart},
+		"dynamic":       {kind: namedPart},
+		"arg":           {kind: listedPart}, "input": {kind: listedPart}, "line": {kind: listedPart},
+		"pre-launch-cmd": {kind: listedPart}, "post-launch-cmd": {kind: listedPart},
+		"driver": {kind: listedPart}, "workflow": {kind: listedPart},
+		"x:outcome":  {kind: listedPart},
+		"x:fallback": {kind: namedPart, merged: true}, "x:probe": {kind: namedPart, merged: true},
+		"x:find-job": {merged: true}, "x:list-jobs": {merged: true}, "x:list-nodes": {merged: true}, "x:list-queues": {merged: true},
+	}
+	for _, command := range commandElements {
+		rules[string(command)] = partRule{merged: true}
+	}
+	for _, several := range []CommandElement{StartUpCommand, ShutDownCommand, ButtonAction} {
+		rules[string(several)] = partRule{kind: namedPart, merged: true}
+	}
+	return rules
+}()
+
+var commandElements = []CommandElement{StartUpCommand, SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug,
+	GetJobStatus, TerminateJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, ShutDownCommand, ButtonAction}
+
+// partOrders gives the children of elements that are merged in the order of the
+// schema, for what is added. Ours follow after those of the format.
+var partOrders = map[string][]string{
+	RootElement: {"site-data", "control-data", "monitor-data"},
+	"site-data": {"remote-services", "connection-name", "control-connection", "monitor-connection"},
+	"control-data": {"attribute", "managed-files", "script", "start-up-command", "submit-interactive", "submit-interactive-debug",
+		"submit-batch", "submit-batch-debug", "get-job-status", "terminate-job", "suspend-job", "resume-job", "hold-job",
+		"release-job", "shut-down-command", "button-action", "launch-tab"},
+	"monitor-data":  {"driver", "workflow", "layout"},
+	"attribute":     {"description", "tooltip", "choice", "translateChoiceAs", "items-from", "default", "value", "link-value-to", "validator"},
+	"managed-files": {"file-staging-location", "file"},
+	"file":          {"line", "contents", "path"},
+	"script":        {"file-staging-location", "line"},
+	"launch-tab":    {"dynamic", "import"},
+}
+
+// commandOrder is that of all elements of command type.
+var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "stderr-parser", "redirect-parser", "pre-launch-cmd", "post-launch-cmd"}
+
+// partName returns the element name by which rules are found.
+func partName(e *schemas.Element) string {
+	switch {
+	case e.Space == schemas.ExtensionNamespace:
+		return "x:" + e.Name
+	case e.Name == "property" && schemas.IsCore(e.Space): // format of 5.0
+		return "attribute"
+	}
+	return e.Name
+}
+
+func ruleOf(e *schemas.Element) partRule { return partRules[partName(e)] }
+
+// rank returns where among its siblings an element belongs.
+func rank(parent, e *schemas.Element) int {
+	order, ok := partOrders[partName(parent)]
+	if !ok {
+		order = commandOrder
+	}
+	if at := slices.Index(order, partName(e)); at >= 0 {
+		return at
+	}
+	return len(order)
+}
+
+// addressOf returns the text by which an element is told from others of its
+// element name: its name or, where it has none, what it says.
+func addressOf(e *schemas.Element) string {
+	switch partName(e) {
+	case "line":
+		texts := make([]string, 0, len(e.Children))
+		for _, argument := range e.Children {
+			texts = append(texts, argument.Text)
+		}
+		return onOneLine(strings.Join(texts, " "))
+	case "arg", "input":
+		return onOneLine(e.Text)
+	case "dynamic":
+		return childText(e, "title")
+	case "managed-files":
+		return ""
+	case "x:outcome":
+		return attributeOf(e, "expression")
+	case "pre-launch-cmd", "post-launch-cmd":
+		return onOneLine(attributeOf(e, "exec"))
+	case "driver":
+		return childText(e, "name")
+	}
+	return attributeOf(e, "name")
+}
+
+func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func attributeOf(e *schemas.Element, name string) string {
+	for _, attribute := range e.Attributes {
+		if attribute.Space == "" && attribute.Name == name {
+			return attribute.Value
+		}
+	}
+	return ""
+}
+
+func childText(e *schemas.Element, name string) string {
+	for _, child := range e.Children {
+		if child.Name == name {
+			return strings.TrimSpace(child.Text)
+		}
+	}
+	return ""
+}
