@@ -81,7 +81,11 @@ func (t *Tokenizer) unconverted(o operand, at config.Position, object *attribute
 		return object.Effective(o.field), nil
 	case reference:
 		// Values may hold @jobId, which only a second resolution replaces.
-		return t.resolve(at, t.resolve(at, o.text)), nil
+		resolved := t.resolve(at, o.text)
+		if resolved == o.text {
+			return resolved, nil
+		}
+		return t.resolve(at, resolved), nil
 	case malformedOperand:
 		return nil, o.err
 	default:
@@ -166,12 +170,12 @@ func pick(c captures, index, group int) (attribute.Value, error) {
 
 // run runs an action on an attribute. The error says where the action stands.
 func (t *Tokenizer) run(a *action, object *attribute.Attribute, c captures) error {
-	err := t.apply(a, object, c)
+	stored, err := t.apply(a, object, c)
 	if err != nil {
 		return &Error{Position: a.config.Position, Err: err}
 	}
 	if t.options.Trace != nil && (a.config.Kind != config.Throw || a.config.Field.Set) {
-		t.options.Trace(ActionEvent{Action: a.config, Attribute: object, Field: a.field, Value: object.Field(a.field)})
+		t.options.Trace(ActionEvent{Action: a.config, Attribute: object, Field: a.field, Value: object.Field(a.field), Stored: stored})
 	}
 	if a.config.Kind == config.Throw {
 		return &Error{Position: a.config.Position, Thrown: true, Message: t.resolve(a.config.Position, a.config.Message)}
@@ -179,24 +183,25 @@ func (t *Tokenizer) run(a *action, object *attribute.Attribute, c captures) erro
 	return nil
 }
 
-func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c captures) error {
+// apply does what an action is for; for a trace it also returns what was added or put.
+func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c captures) ([]Stored, error) {
 	if a.fieldErr != nil {
-		return a.fieldErr
+		return nil, a.fieldErr
 	}
 	switch a.config.Kind {
 	case config.Throw:
 		if !a.config.Field.Set {
-			return nil
+			return nil, nil
 		}
-		return t.set(a, object, c)
+		return nil, t.set(a, object, c)
 	case config.Add:
 		return t.add(a, object, c)
 	case config.Append:
-		return t.append(a, object, c)
+		return nil, t.append(a, object, c)
 	case config.Put:
 		return t.put(a, object, c)
 	default:
-		return t.set(a, object, c)
+		return nil, t.set(a, object, c)
 	}
 }
 
@@ -213,18 +218,23 @@ func (t *Tokenizer) set(a *action, object *attribute.Attribute, c captures) erro
 	return object.Set(a.field, value)
 }
 
-func (t *Tokenizer) add(a *action, object *attribute.Attribute, c captures) error {
+func (t *Tokenizer) add(a *action, object *attribute.Attribute, c captures) (stored []Stored, err error) {
 	texts := make([]string, 0, len(a.entries))
 	for _, entry := range a.entries {
 		value, err := t.value(entry, object, c)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if value != nil {
 			texts = append(texts, attribute.Text(value))
 		}
 	}
-	return object.Add(a.field, texts...)
+	if t.options.Trace != nil {
+		for _, text := range texts {
+			stored = append(stored, Stored{Text: text, Set: true})
+		}
+	}
+	return stored, object.Add(a.field, texts...)
 }
 
 // append joins the old text and the values. The separator stands before every
@@ -251,15 +261,15 @@ func (t *Tokenizer) append(a *action, object *attribute.Attribute, c captures) e
 	return object.Set(a.field, joined.String())
 }
 
-func (t *Tokenizer) put(a *action, object *attribute.Attribute, c captures) error {
+func (t *Tokenizer) put(a *action, object *attribute.Attribute, c captures) (stored []Stored, err error) {
 	for _, entry := range a.entries {
 		key, err := t.key(entry, object, c)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		value, err := t.text(entry, object, c)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if value == nil {
 			err = object.PutUnset(a.field, key)
@@ -267,8 +277,11 @@ func (t *Tokenizer) put(a *action, object *attribute.Attribute, c captures) erro
 			err = object.Put(a.field, key, attribute.Text(value))
 		}
 		if err != nil {
-			return err
+			return nil, err
+		}
+		if t.options.Trace != nil {
+			stored = append(stored, Stored{Key: key, Text: attribute.Text(value), Set: value != nil})
 		}
 	}
-	return nil
+	return stored, nil
 }

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -44,4 +45,35 @@ func quoteSegment(segment []byte) string {
 		return strconv.Quote(string(segment))
 	}
 	return fmt.Sprintf("%q… of %d bytes", segment[:longestQuoted], len(segment))
+}
+
+// fail ends the parser with an error at an element of the definition.
+func (t *Tokenizer) fail(at config.Position, err error) {
+	t.left = true
+	var already *Error
+	if !errors.As(err, &already) {
+		already = &Error{Position: at, Err: err}
+	}
+	if already.Segment == "" {
+		already.Segment = quoteSegment(t.current)
+	}
+	t.err = already
+	if t.options.Trace != nil {
+		t.options.Trace(ErrorEvent{Err: already})
+	}
+}
+
+// failTooLong ends the parser where it would have to hold more of the stream
+// than it may, and says what usually helps.
+func (t *Tokenizer) failTooLong(what string) {
+	t.current = nil
+	advice := "does the parser's delimiter occur in it?"
+	switch {
+	case t.parser.MaxMatchLength > 0:
+		advice = "a smaller maxMatchLen takes less."
+	case t.parser.All:
+		advice = "does the parser's delimiter occur in it, and is save as small as can be?"
+	}
+	t.fail(t.parser.Position, fmt.Errorf("%s longer than the limit of %d bytes: %s Programs can raise the limit (LongestSegment of tokenizer.Options)",
+		what, t.longestSegment(), advice))
 }

@@ -10,11 +10,13 @@ import (
 // Trace returns.
 type Event interface{ event() }
 
-// A SegmentEvent tells that a segment is looked at. In a parser with all="true"
-// it is only kept; the targets see the last ones when the stream has ended.
+// A SegmentEvent tells that a segment is looked at. A parser with all="true"
+// only saves it; the targets see the last ones when the stream has ended, each
+// after a further event.
 type SegmentEvent struct {
 	Number int64 // from 1
 	Text   []byte
+	Saved  bool // it was saved, and is looked at now that the stream has ended
 }
 
 // A MissEvent tells that a match was tried on a segment and did not take it.
@@ -26,6 +28,11 @@ type MissEvent struct {
 	// End, and would have taken it if it had to match only there.
 	Near       bool
 	Start, End int
+	// Leading is, where Near is not set, the longest beginning of the expression
+	// that matches at the begin of the text, up to LeadingEnd; what follows it in
+	// the expression does not fit there. It is empty if there is none.
+	Leading    string
+	LeadingEnd int
 }
 
 // A MatchEvent tells that a match took a text.
@@ -54,20 +61,66 @@ type ActionEvent struct {
 	Action    *config.Action
 	Attribute *attribute.Attribute // as it is now; the tokenizer goes on changing it
 	Field     attribute.Field
-	Value     attribute.Value
+	Value     attribute.Value // of the field, after the action
+	Stored    []Stored        // what add and put have put into it
 }
 
-// A TestEvent tells the outcome of a test, and what a comparison compared.
+// Stored is an element that an action added to a list or put into a map.
+type Stored struct {
+	Key  string // of a map
+	Text string
+	Set  bool // false for a key that stands for nothing
+}
+
+// A TestEvent tells the outcome of a test, and what a comparison compared. The
+// events of nested tests, and of the actions of these, come before it.
 type TestEvent struct {
-	Test     *config.Test
-	Operands []attribute.Value // two for a comparison, none for AND, OR and NOT
-	Outcome  bool
+	Test      *config.Test
+	Attribute *attribute.Attribute // that is tested
+	Operands  []attribute.Value    // two for a comparison, none for AND, OR and NOT
+	Outcome   bool
+	Depth     int // how many tests it is nested in
+}
+
+// An ElseEvent tells that the actions of a target's else are about to run.
+type ElseEvent struct {
+	Target *config.Target
+	Acted  bool // a match had acted, but no test was true; otherwise no match had
 }
 
 // A MergeEvent tells that two constructed attributes of one name became one.
 type MergeEvent struct {
 	Target *config.Target
 	Name   string
+}
+
+// A DiscoverEvent tells that a constructed attribute is now known by its name.
+type DiscoverEvent struct {
+	Target    *config.Target
+	Attribute *attribute.Attribute
+}
+
+// A DropEvent tells that a constructed attribute is lost because nothing has
+// given it a name.
+type DropEvent struct {
+	Target    *config.Target
+	Attribute *attribute.Attribute
+}
+
+// A MoveEvent tells that a match with moveToTop has made its target the first
+// that is tried.
+type MoveEvent struct {
+	Target *config.Target
+	Match  *config.Match
+}
+
+// An EndEvent tells that the stream has ended, or was left: the events after it
+// are of saved segments, and of what follows the last segment.
+type EndEvent struct{}
+
+// An ErrorEvent tells that the parser ends with an error; nothing follows it.
+type ErrorEvent struct {
+	Err *Error
 }
 
 // An ExitEvent tells that exit-on or exit-after ended the reading.
@@ -88,6 +141,12 @@ func (MatchEvent) event()     {}
 func (UnmatchedEvent) event() {}
 func (ActionEvent) event()    {}
 func (TestEvent) event()      {}
+func (ElseEvent) event()      {}
 func (MergeEvent) event()     {}
+func (DiscoverEvent) event()  {}
+func (DropEvent) event()      {}
+func (MoveEvent) event()      {}
+func (EndEvent) event()       {}
+func (ErrorEvent) event()     {}
 func (ExitEvent) event()      {}
 func (WarningEvent) event()   {}

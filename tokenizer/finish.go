@@ -32,7 +32,7 @@ func (t *Tokenizer) finishReferenced(target *target) error {
 		return err
 	}
 	if !target.acted {
-		return t.runAll(target.otherwise, object)
+		return t.runElse(target, object)
 	}
 	return t.runTests(target, object)
 }
@@ -44,24 +44,35 @@ func (t *Tokenizer) finishConstructed(target *target) error {
 	}
 	if len(target.constructed.all) == 0 && len(target.otherwise) > 0 {
 		object := &attribute.Attribute{}
-		if err := t.runAll(target.otherwise, object); err != nil {
+		if err := t.runElse(target, object); err != nil {
 			return err
 		}
-		t.discover(object)
+		t.discover(target, object)
 	}
 	for _, object := range objects {
 		if err := t.runTests(target, object); err != nil {
 			return err
 		}
-		t.discover(object)
+		t.discover(target, object)
 	}
 	return nil
 }
 
 // discover makes a constructed attribute known; one without a name cannot be.
-func (t *Tokenizer) discover(object *attribute.Attribute) {
-	if object.Field(attribute.FieldName) != nil {
-		t.env.Discover(object)
+func (t *Tokenizer) discover(target *target, object *attribute.Attribute) {
+	if object.Field(attribute.FieldName) == nil {
+		t.traceDrop(target, object)
+		return
+	}
+	t.env.Discover(object)
+	if t.options.Trace != nil {
+		t.options.Trace(DiscoverEvent{Target: target.config, Attribute: object})
+	}
+}
+
+func (t *Tokenizer) traceDrop(target *target, object *attribute.Attribute) {
+	if t.options.Trace != nil {
+		t.options.Trace(DropEvent{Target: target.config, Attribute: object})
 	}
 }
 
@@ -69,7 +80,7 @@ func (t *Tokenizer) discover(object *attribute.Attribute) {
 func (t *Tokenizer) runTests(target *target, object *attribute.Attribute) error {
 	succeeded := false
 	for _, test := range target.tests {
-		outcome, err := t.runTest(test, object)
+		outcome, err := t.runTest(test, object, 0)
 		if err != nil {
 			return err
 		}
@@ -77,6 +88,14 @@ func (t *Tokenizer) runTests(target *target, object *attribute.Attribute) error 
 	}
 	if succeeded {
 		return nil
+	}
+	return t.runElse(target, object)
+}
+
+// runElse runs the actions of a target's else, if it has one.
+func (t *Tokenizer) runElse(target *target, object *attribute.Attribute) error {
+	if t.options.Trace != nil && len(target.otherwise) > 0 {
+		t.options.Trace(ElseEvent{Target: target.config, Acted: target.acted})
 	}
 	return t.runAll(target.otherwise, object)
 }
@@ -88,6 +107,7 @@ func (t *Tokenizer) merge(target *target) ([]*attribute.Attribute, error) {
 	byName := make(map[string]*attribute.Attribute, len(target.constructed.all))
 	for _, object := range target.constructed.all {
 		if object.Field(attribute.FieldName) == nil {
+			t.traceDrop(target, object)
 			continue
 		}
 		name := object.Name()

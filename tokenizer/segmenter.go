@@ -189,8 +189,3 @@ func (t *Tokenizer) longestSegment() int {
 	}
 	return DefaultLongestSegment
 }
-
-func (t *Tokenizer) failTooLong(what string) {
-	t.current = nil
-	t.fail(t.parser.Position, fmt.Errorf("%s longer than %d bytes", what, t.longestSegment()))
-}

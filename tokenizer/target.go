@@ -165,14 +165,3 @@ func (c *constructed) paired(index int) *attribute.Attribute {
 	c.pairs = append(c.pairs, object)
 	return object
 }
-
-// traceMiss tells that a match did not take a text, and where in it the
-// expression would have matched, which is what authors usually got wrong.
-func (t *Tokenizer) traceMiss(target *target, m *match, text []byte) {
-	miss := MissEvent{Target: target.config, Match: m.config, Text: text}
-	found, ok, err := m.regex.regexp.Find(nil, text, 0)
-	if err == nil && ok && found[1] > found[0] {
-		miss.Near, miss.Start, miss.End = true, found[0], found[1]
-	}
-	t.options.Trace(miss)
-}

@@ -20,17 +20,17 @@ type test struct {
 
 // runTest evaluates a test and runs its actions or those of its else. Nested
 // tests do the same as they are evaluated, up to the one that decides.
-func (t *Tokenizer) runTest(test *test, object *attribute.Attribute) (bool, error) {
-	event := TestEvent{Test: test.config}
+func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) (bool, error) {
+	event := TestEvent{Test: test.config, Attribute: object, Depth: depth}
 	var err error
 	switch test.config.Operator {
 	case config.And, config.Or:
-		event.Outcome, err = t.combine(test, object)
+		event.Outcome, err = t.combine(test, object, depth+1)
 	case config.Not:
 		if len(test.tests) != 1 {
 			return false, malformedTest(test, "exactly one nested test")
 		}
-		event.Outcome, err = t.runTest(test.tests[0], object)
+		event.Outcome, err = t.runTest(test.tests[0], object, depth+1)
 		event.Outcome = !event.Outcome
 	default:
 		event.Operands, event.Outcome, err = t.compare(test, object)
@@ -58,13 +58,13 @@ func (t *Tokenizer) runAll(actions []*action, object *attribute.Attribute) error
 	return nil
 }
 
-func (t *Tokenizer) combine(test *test, object *attribute.Attribute) (bool, error) {
+func (t *Tokenizer) combine(test *test, object *attribute.Attribute, depth int) (bool, error) {
 	if len(test.tests) < 2 {
 		return false, malformedTest(test, "at least two nested tests")
 	}
 	decisive := test.config.Operator == config.Or
 	for _, nested := range test.tests {
-		outcome, err := t.runTest(nested, object)
+		outcome, err := t.runTest(nested, object, depth)
 		if err != nil {
 			return false, err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/javaregex"
 )
 
 // DefaultLongestSegment is the length in bytes that a segment may have unless
@@ -59,6 +60,8 @@ type Tokenizer struct {
 	left    bool     // nothing more is looked at
 	closed  bool
 	err     error
+
+	leadingParts map[*match][]*javaregex.Regexp // for traces
 }
 
 // Compile prepares a parser for one run with the default options.
@@ -105,6 +108,9 @@ func (t *Tokenizer) Close() error {
 	}
 	if !t.left {
 		t.source.close()
+	}
+	if t.options.Trace != nil && t.err == nil {
+		t.options.Trace(EndEvent{})
 	}
 	t.lookAtSaved()
 	t.current = nil
@@ -173,12 +179,12 @@ func (t *Tokenizer) take(segment []byte) (consumed int, settled bool) {
 		return 0, false
 	}
 	if t.parser.All {
-		t.saved.keep(segment, t.parser.Save)
+		t.saved.keep(t.stats.Segments, segment, t.parser.Save)
 		if t.saved.length > t.longestSegment() {
 			t.failTooLong("the segments to be saved are together")
 		}
 	} else {
-		consumed, settled = t.match(segment)
+		consumed, settled = t.match(t.stats.Segments, segment)
 	}
 	if t.err == nil {
 		t.exits(t.exitAfter, segment)
@@ -207,10 +213,11 @@ func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
 }
 
 // match tries the targets on a segment, all of them or up to the first that takes it.
-func (t *Tokenizer) match(segment []byte) (consumed int, settled bool) {
+func (t *Tokenizer) match(number int64, segment []byte) (consumed int, settled bool) {
 	settled = true
 	taken := false
 	promote := -1
+	var promoting *match
 	for i, target := range t.targets {
 		m, end, captured, err := t.tryTarget(target, segment[consumed:])
 		if err != nil {
@@ -224,7 +231,7 @@ func (t *Tokenizer) match(segment []byte) (consumed int, settled bool) {
 		consumed += end
 		if !t.parser.ApplyToAll {
 			if m.config.MoveToTop {
-				promote = i
+				promote, promoting = i, m
 			}
 			break
 		}
@@ -233,13 +240,16 @@ func (t *Tokenizer) match(segment []byte) (consumed int, settled bool) {
 		top := t.targets[promote]
 		copy(t.targets[1:promote+1], t.targets[:promote])
 		t.targets[0] = top
+		if t.options.Trace != nil {
+			t.options.Trace(MoveEvent{Target: top.config, Match: promoting.config})
+		}
 	}
 	if taken {
 		t.stats.Matched++
 	} else {
 		t.stats.Unmatched++
 		if t.options.Trace != nil {
-			t.options.Trace(UnmatchedEvent{Number: t.stats.Segments, Text: segment})
+			t.options.Trace(UnmatchedEvent{Number: number, Text: segment})
 		}
 	}
 	return consumed, settled
@@ -247,12 +257,15 @@ func (t *Tokenizer) match(segment []byte) (consumed int, settled bool) {
 
 // lookAtSaved tries the targets on the segments that an all="true" parser kept.
 func (t *Tokenizer) lookAtSaved() {
-	for _, segment := range t.saved.segments {
+	for i, segment := range t.saved.segments {
 		if t.err != nil {
 			return
 		}
 		t.current = segment
-		t.match(segment)
+		if t.options.Trace != nil {
+			t.options.Trace(SegmentEvent{Number: t.saved.numbers[i], Text: segment, Saved: true})
+		}
+		t.match(t.saved.numbers[i], segment)
 	}
 	t.saved.segments = nil
 }
@@ -260,12 +273,13 @@ func (t *Tokenizer) lookAtSaved() {
 // savedSegments are the last ones of the stream, oldest first.
 type savedSegments struct {
 	segments [][]byte
-	length   int // of all together, in bytes
+	numbers  []int64 // of the segments, counted from 1 in the stream
+	length   int     // of all together, in bytes
 }
 
 // keep stores a copy of a segment, in place of the oldest where there are as
 // many as wanted. Empty segments do not count.
-func (s *savedSegments) keep(segment []byte, wanted int) {
+func (s *savedSegments) keep(number int64, segment []byte, wanted int) {
 	if len(segment) == 0 || wanted <= 0 {
 		return
 	}
@@ -275,23 +289,12 @@ func (s *savedSegments) keep(segment []byte, wanted int) {
 		s.length -= len(s.segments[0])
 		copy(s.segments, s.segments[1:])
 		s.segments = s.segments[:wanted-1]
+		s.numbers = append(s.numbers[:0], s.numbers[1:]...)
 	}
 	if cap(reused) > largestKeptBuffer {
 		reused = nil
 	}
 	s.segments = append(s.segments, append(reused, segment...))
+	s.numbers = append(s.numbers, number)
 	s.length += len(segment)
-}
-
-// fail ends the parser with an error at an element of the definition.
-func (t *Tokenizer) fail(at config.Position, err error) {
-	t.left = true
-	var already *Error
-	if !errors.As(err, &already) {
-		already = &Error{Position: at, Err: err}
-	}
-	if already.Segment == "" {
-		already.Segment = quoteSegment(t.current)
-	}
-	t.err = already
 }

@@ -126,7 +126,7 @@ func TestSegmentsLongerThanTheLimitAreAnErrorHoweverTheyArrive(t *testing.T) {
 				err = run.Run(reader)
 				require.Equal(t, c.fails, err != nil, "%s %q: %v", attributes, c.stream, err)
 				if c.fails {
-					require.ErrorContains(t, err, "longer than 30 bytes")
+					require.ErrorContains(t, err, "longer than the limit of 30 bytes: ")
 				}
 			}
 		}
@@ -136,7 +136,7 @@ func TestSegmentsLongerThanTheLimitAreAnErrorHoweverTheyArrive(t *testing.T) {
 func TestSavedSegmentsAreBoundedTogether(t *testing.T) {
 	run, err := tokenizer.Options{LongestSegment: 10}.Compile(parserOf(t, collecting(`delim="\n" all="true" save="100"`)), variables("r"), "")
 	require.NoError(t, err)
-	require.ErrorContains(t, run.Run(strings.NewReader("1234\n1234\n1234\n")), "together longer than 10 bytes")
+	require.ErrorContains(t, run.Run(strings.NewReader("1234\n1234\n1234\n")), "the segments to be saved are together longer than the limit of 10 bytes: ")
 }
 
 func TestAReadingErrorIsReportedAndWhatWasReadCounts(t *testing.T) {

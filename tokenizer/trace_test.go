@@ -5,12 +5,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/tokenizer"
 	"github.com/stretchr/testify/require"
 )
 
 func TestATraceTellsEverythingInOrder(t *testing.T) {
-	parser := parserOf(t, `<stdout-parser delim="\n">
+	require.Equal(t, []string{
+		`segment 1 v=5`, `match v=5 ["v=5" "5" unset], 3 consumed`, `value = 5`,
+		`segment 2 - v=5 -`, `miss, only v=5`, `miss`, `unmatched 2`,
+		`segment 3 n`, `miss`, `match n ["n"], 1 consumed`, `name = n`,
+		`segment 4 n`, `miss`, `match n ["n"], 1 consumed`, `name = n`,
+		`segment 5 END`, `exit END`,
+		`end`,
+		`  test r: EQ [5 5] true`, `  test r: GT [5 9] false`, `test r: AND [] false`,
+		`else, acted`, `warning at line 9`, `status = ${ptp_rm:r#nosuch}`,
+		`merge n`, `discover n`,
+	}, traceOf(t, `<stdout-parser delim="\n">
 <target ref="r">
  <match><expression>v=(\d)(x)?</expression><set field="value"><entry valueGroup="1"/></set></match>
  <test op="AND">
@@ -22,31 +33,83 @@ func TestATraceTellsEverythingInOrder(t *testing.T) {
 <target allowOverwrites="true">
  <match><expression>n</expression><set field="name"><entry value="n"/></set></match>
 </target>
-<exit-on>END</exit-on></stdout-parser>`)
+<exit-on>END</exit-on></stdout-parser>`, "v=5\n- v=5 -\nn\nn\nEND\nlater"))
+}
+
+func TestATraceTellsHowFarAnExpressionGets(t *testing.T) {
+	parser := `<stdout-parser delim="\n"><target ref="r"><match><expression>(\w+)\s+(\d+)\s+R</expression></match></target></stdout-parser>`
+	require.Equal(t, []string{
+		`segment 1 job 17 Q`, `miss, (\w+)\s+(\d+)\s+ gets to "Q"`, `unmatched 1`,
+		`segment 2 job`, `miss, (\w+) gets to ""`, `unmatched 2`,
+		`segment 3 -`, `miss`, `unmatched 3`,
+		`segment 4 (job 17 R)`, `miss, only job 17 R`, `unmatched 4`,
+		`end`,
+	}, traceOf(t, parser, "job 17 Q\njob\n-\n(job 17 R)"))
+}
+
+func TestATraceNumbersSavedSegmentsAsTheyCame(t *testing.T) {
+	require.Equal(t, []string{
+		`segment 1 a`, `segment 2 `, `segment 3 b`, `segment 4 c`, `segment 5 `, `end`,
+		`saved segment 3 b`, `match b ["b"], 1 consumed`,
+		`saved segment 4 c`, `miss`, `unmatched 4`,
+	}, traceOf(t, `<stdout-parser delim="\n" all="true" save="2"><target ref="r"><match><expression>[ab]</expression></match></target></stdout-parser>`, "a\n\nb\nc\n"))
+}
+
+func TestATraceTellsWhatActionsStored(t *testing.T) {
+	require.Equal(t, []string{
+		`segment 1 q=x`, `match q=x ["q=x" "q" "x" unset], 3 consumed`,
+		`value = map[q:x z:] {q x true} {z  false}`,
+		`segment 2 q=y`, `match q=y ["q=y" "q" "y" unset], 3 consumed`,
+		`value = map[q:y z:] {q y true} {z  false}`,
+		`end`,
+	}, traceOf(t, `<stdout-parser delim="\n"><target ref="r"><match><expression>(.)=(.)(!)?</expression>
+<put field="value"><entry keyGroup="1" valueGroup="2"/><entry key="z" valueGroup="3"/></put></match></target></stdout-parser>`, "q=x\nq=y"))
+	require.Equal(t, []string{`segment 1 xy`, `match xy ["xy" "x" "y"], 2 consumed`, `value = [x y] { x true} { y true}`, `end`},
+		traceOf(t, `<stdout-parser><target ref="r"><match><expression>(.)(.)</expression>
+<add field="value"><entry valueGroup="1"/><entry valueGroup="2"/></add></match></target></stdout-parser>`, "xy"))
+}
+
+func TestATraceTellsWhichTargetMovedAndWhatIsLost(t *testing.T) {
+	require.Equal(t, []string{
+		`segment 1 b`, `miss`, `match b ["b"], 1 consumed`, `value = b`, `move to line 4`,
+		`segment 2 b`, `match b ["b"], 1 consumed`, `value = b`,
+		`end`, `drop b`, `drop b`, `else, not acted`, `value = none`,
+	}, traceOf(t, `<stdout-parser delim="\n">
+<target ref="r"><match><expression>a</expression></match><else><set field="value"><entry value="none"/></set></else></target>
+<target><match moveToTop="true"><expression>b</expression><set field="value"><entry valueGroup="0"/></set></match></target>
+</stdout-parser>`, "b\nb"))
+}
+
+func TestATraceEndsWithTheError(t *testing.T) {
+	require.Equal(t, []string{
+		`segment 1 bad`, `match bad ["bad"], 3 consumed`, `error test.xml:2:111: so bad (in "bad")`,
+	}, traceOf(t, `<stdout-parser delim="\n"><target ref="r"><match><expression>bad</expression><throw message="so bad"/></match></target></stdout-parser>`, "bad\nworse"))
+}
+
+// traceOf runs a parser on a stream, with an attribute r, and describes the events.
+func traceOf(t *testing.T, parser, stream string) []string {
 	var trace []string
 	options := tokenizer.Options{Trace: func(event tokenizer.Event) { trace = append(trace, describe(event)) }}
-	run, err := options.Compile(parser, variables("r"), "")
+	run, err := options.Compile(parserOf(t, parser), variables("r"), "")
 	require.NoError(t, err)
-	require.NoError(t, run.Run(strings.NewReader("v=5\n- v=5 -\nn\nn\nEND\nlater")))
-	require.Equal(t, []string{
-		`segment 1 v=5`, `match v=5 ["v=5" "5" unset], 3 consumed`, `value = 5`,
-		`segment 2 - v=5 -`, `miss, near v=5`, `miss`, `unmatched 2`,
-		`segment 3 n`, `miss`, `match n ["n"], 1 consumed`, `name = n`,
-		`segment 4 n`, `miss`, `match n ["n"], 1 consumed`, `name = n`,
-		`segment 5 END`, `exit END`,
-		`test EQ [5 5] true`, `test GT [5 9] false`, `test AND [] false`,
-		`warning at line 9`, `warning at line 9`, `status = ${ptp_rm:r#nosuch}`,
-		`merge n`,
-	}, trace)
+	err = run.Run(strings.NewReader(stream))
+	require.Equal(t, err != nil, strings.HasPrefix(trace[len(trace)-1], "error "))
+	return trace
 }
 
 func describe(event tokenizer.Event) string {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent:
+		if e.Saved {
+			return fmt.Sprintf("saved segment %d %s", e.Number, e.Text)
+		}
 		return fmt.Sprintf("segment %d %s", e.Number, e.Text)
 	case tokenizer.MissEvent:
-		if e.Near {
-			return fmt.Sprintf("miss, near %s", e.Text[e.Start:e.End])
+		switch {
+		case e.Near:
+			return fmt.Sprintf("miss, only %s", e.Text[e.Start:e.End])
+		case e.Leading != "":
+			return fmt.Sprintf("miss, %s gets to %q", e.Leading, e.Text[e.LeadingEnd:])
 		}
 		return "miss"
 	case tokenizer.MatchEvent:
@@ -62,15 +125,34 @@ func describe(event tokenizer.Event) string {
 	case tokenizer.UnmatchedEvent:
 		return fmt.Sprintf("unmatched %d", e.Number)
 	case tokenizer.ActionEvent:
-		return fmt.Sprintf("%s = %v", e.Field, e.Value)
+		text := fmt.Sprintf("%s = %v", e.Field, e.Value)
+		for _, stored := range e.Stored {
+			text += fmt.Sprintf(" %v", stored)
+		}
+		return text
 	case tokenizer.TestEvent:
-		return fmt.Sprintf("test %s %v %v", e.Test.Operator, e.Operands, e.Outcome)
+		return fmt.Sprintf("%stest %s: %s %v %v", strings.Repeat("  ", e.Depth), e.Attribute.Name(), e.Test.Operator, e.Operands, e.Outcome)
+	case tokenizer.ElseEvent:
+		if e.Acted {
+			return "else, acted"
+		}
+		return "else, not acted"
 	case tokenizer.MergeEvent:
 		return "merge " + e.Name
+	case tokenizer.DiscoverEvent:
+		return "discover " + e.Attribute.Name()
+	case tokenizer.DropEvent:
+		return "drop " + e.Attribute.Text(attribute.FieldValue)
+	case tokenizer.MoveEvent:
+		return fmt.Sprintf("move to line %d", e.Target.Line)
 	case tokenizer.ExitEvent:
 		return "exit " + e.Expression.Text
+	case tokenizer.EndEvent:
+		return "end"
 	case tokenizer.WarningEvent:
 		return fmt.Sprintf("warning at line %d", e.Line)
+	case tokenizer.ErrorEvent:
+		return "error " + e.Err.Error()
 	}
 	return "unknown"
 }

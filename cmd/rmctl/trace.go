@@ -16,6 +16,9 @@ const longestTraced = 200
 func (a *app) traceTo(w io.Writer) func(tokenizer.Event) {
 	return func(event tokenizer.Event) {
 		line := traceLine(event)
+		if line == "" {
+			return
+		}
 		if a.json {
 			// A trace that cannot be written is of no account to the run.
 			_ = printJSON(w, map[string]string{"event": fmt.Sprintf("%T", event)[len("tokenizer."):], "text": line})
@@ -60,7 +63,7 @@ func traceLine(event tokenizer.Event) string {
 	case tokenizer.WarningEvent:
 		return fmt.Sprintf("warning: %s: %v", e.Position, e.Err)
 	default:
-		return fmt.Sprintf("%T", event)
+		return ""
 	}
 }
 
