@@ -1,0 +1,314 @@
+package javaregex
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// An expression takes a backtracking engine exponential time where a text can
+// be read in two ways that lead from one place of the expression back to the
+// same place: each further round of such a text doubles the ways to try.
+// This file looks for such a text; whether the engine really runs away on it
+// is then tried, since atomic groups, assertions and the engine's own cleverness
+// may prevent it.
+
+// maxPositions bounds the expressions that are looked at.
+const maxPositions = 200
+
+// A ramble is an expression as the runes it consumes and which may follow
+// which, with in how many ways, counted up to two.
+type ramble struct {
+	sets   []runeSet
+	follow []map[int]int
+}
+
+// A fragment tells of a part of an expression in how many ways it matches the
+// empty text, and which positions it begins and ends with.
+type fragment struct {
+	empty       int
+	first, last map[int]int
+}
+
+func twoAtMost(ways int) int { return min(ways, 2) }
+
+func merge(into, from map[int]int, ways int) map[int]int {
+	if ways == 0 || len(from) == 0 {
+		return into
+	}
+	merged := make(map[int]int, len(into)+len(from))
+	for position, count := range into {
+		merged[position] = count
+	}
+	for position, count := range from {
+		merged[position] = twoAtMost(merged[position] + count*ways)
+	}
+	return merged
+}
+
+func (r *ramble) overfull() bool { return len(r.sets) > maxPositions }
+
+func (r *ramble) connect(last, first map[int]int) {
+	for from, waysFrom := range last {
+		for to, waysTo := range first {
+			r.follow[from][to] = twoAtMost(r.follow[from][to] + waysFrom*waysTo)
+		}
+	}
+}
+
+func (r *ramble) position(set runeSet) fragment {
+	r.sets = append(r.sets, set)
+	r.follow = append(r.follow, map[int]int{})
+	ends := map[int]int{len(r.sets) - 1: 1}
+	return fragment{first: ends, last: ends}
+}
+
+func (r *ramble) join(a, b fragment) fragment {
+	r.connect(a.last, b.first)
+	return fragment{
+		empty: twoAtMost(a.empty * b.empty),
+		first: merge(a.first, b.first, a.empty),
+		last:  merge(b.last, a.last, b.empty),
+	}
+}
+
+func either(a, b fragment) fragment {
+	return fragment{empty: twoAtMost(a.empty + b.empty), first: merge(a.first, b.first, 1), last: merge(a.last, b.last, 1)}
+}
+
+// visit adds a node. Lookarounds count as what may be read or not, assertions as nothing.
+func (r *ramble) visit(part node) fragment {
+	nothing := fragment{empty: 1}
+	if r.overfull() {
+		return nothing
+	}
+	switch part := part.(type) {
+	case one:
+		return r.position(part.set)
+	case lineBreak:
+		return r.position(verticalSpace)
+	case sequence:
+		result := nothing
+		for _, element := range part.parts {
+			result = r.join(result, r.visit(element))
+		}
+		return result
+	case alternation:
+		result := r.visit(part.branches[0])
+		for _, branch := range part.branches[1:] {
+			result = either(result, r.visit(branch))
+		}
+		return result
+	case group:
+		return r.visit(part.body)
+	case look:
+		return either(nothing, r.visit(part.body))
+	case repeat:
+		return r.visitRepeat(part)
+	}
+	return nothing
+}
+
+func (r *ramble) visitRepeat(loop repeat) fragment {
+	nothing := fragment{empty: 1}
+	if zeroWidth(loop.body) {
+		return nothing
+	}
+	result := nothing
+	for range loop.min {
+		if r.overfull() {
+			return nothing
+		}
+		result = r.join(result, r.visit(loop.body))
+	}
+	if loop.max == unlimited {
+		round := r.visit(loop.body)
+		r.connect(round.last, round.first)
+		return r.join(result, fragment{empty: 1, first: round.first, last: round.last})
+	}
+	for range loop.max - loop.min {
+		if r.overfull() {
+			return nothing
+		}
+		result = r.join(result, either(nothing, r.visit(loop.body)))
+	}
+	return result
+}
+
+// A way is where two readings of the same text are, and whether they have parted.
+type way struct {
+	one, other int
+	parted     bool
+}
+
+type arrival struct {
+	from way
+	over rune
+}
+
+// rounds returns a text that leads from a position back to it in two ways.
+func (r *ramble) rounds(position int, effort *int) (string, bool) {
+	start := way{one: position, other: position}
+	goal := way{one: position, other: position, parted: true}
+	arrivals := map[way]arrival{start: {}}
+	pending := []way{start}
+	for len(pending) > 0 {
+		current := pending[0]
+		pending = pending[1:]
+		for _, one := range sortedPositions(r.follow[current.one]) {
+			for _, other := range sortedPositions(r.follow[current.other]) {
+				*effort--
+				if *effort < 0 {
+					return "", false
+				}
+				shared := r.sets[one].intersection(r.sets[other])
+				if len(shared) == 0 {
+					continue
+				}
+				parted := current.parted || one != other || current.one == current.other && r.follow[current.one][one] > 1
+				next := way{one, other, parted}
+				if _, seen := arrivals[next]; seen {
+					continue
+				}
+				arrivals[next] = arrival{current, sample(shared)}
+				if next == goal {
+					return textTo(arrivals, start, goal), true
+				}
+				pending = append(pending, next)
+			}
+		}
+	}
+	return "", false
+}
+
+func textTo(arrivals map[way]arrival, start, goal way) string {
+	var runes []rune
+	for at := goal; at != start; at = arrivals[at].from {
+		runes = append(runes, arrivals[at].over)
+	}
+	slices.Reverse(runes)
+	return string(runes)
+}
+
+// prefix returns a text that leads to a position.
+func (r *ramble) prefix(first map[int]int, position int) string {
+	type path struct {
+		position int
+		text     string
+	}
+	var pending []path
+	seen := map[int]bool{}
+	visit := func(from string, positions map[int]int) {
+		for _, next := range sortedPositions(positions) {
+			if !seen[next] && len(r.sets[next]) > 0 {
+				seen[next] = true
+				pending = append(pending, path{next, from + string(sample(r.sets[next]))})
+			}
+		}
+	}
+	visit("", first)
+	for len(pending) > 0 {
+		current := pending[0]
+		pending = pending[1:]
+		if current.position == position {
+			return current.text
+		}
+		visit(current.text, r.follow[current.position])
+	}
+	return ""
+}
+
+func sortedPositions(ways map[int]int) []int {
+	positions := make([]int, 0, len(ways))
+	for position := range ways {
+		positions = append(positions, position)
+	}
+	slices.Sort(positions)
+	return positions
+}
+
+// sample returns a rune of a set, if possible one that a reader recognises.
+func sample(set runeSet) rune {
+	for _, readable := range []runeSet{rangeOf('a', 'z'), rangeOf('0', '9'), rangeOf('A', 'Z'), rangeOf('!', '~'), singleRune(' ')} {
+		if shared := set.intersection(readable); len(shared) > 0 {
+			return shared[0].low
+		}
+	}
+	return set[0].low
+}
+
+// Runaway looks for a text on which a whole match of the expression takes
+// exponential time, and tries it. It returns the text that has to be repeated,
+// with what stands before and after the repetitions. Only expressions for
+// which the linear engine does not do can run away.
+func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string, found bool) {
+	matcher := expression.whole
+	if matcher.reason == "" {
+		return "", "", "", false
+	}
+	var r ramble
+	whole := r.visit(matcher.parsed.root)
+	if r.overfull() {
+		return "", "", "", false
+	}
+	for position := range r.sets {
+		repeated, found := r.rounds(position, &i.effort)
+		if !found {
+			continue
+		}
+		before := r.prefix(whole.first, position)
+		for _, end := range r.ends() {
+			// Whatever has to be in the text may stand behind the mismatch.
+			after := end + requiredText(matcher.required)
+			i.effort -= trialEffort
+			if i.effort < 0 {
+				return "", "", "", false
+			}
+			if runsAway(matcher, before+strings.Repeat(repeated, trialRounds)+after) {
+				return before, repeated, after, true
+			}
+		}
+	}
+	return "", "", "", false
+}
+
+const (
+	trialRounds  = 60                     // 2 to the power of that is out of reach
+	trialTimeout = 100 * time.Millisecond // what does not run away takes microseconds
+	trialEffort  = 10_000
+)
+
+func runsAway(m *matcher, text string) bool {
+	engine, err := m.compileBacktracking("")
+	if err != nil || !m.required.inString(text) {
+		return false
+	}
+	engine.MatchTimeout = trialTimeout
+	_, err = engine.MatchString(text)
+	return err != nil // nothing but the time can make a match fail
+}
+
+// ends are texts by which a match may fail at the end.
+func (r *ramble) ends() []string {
+	var all runeSet
+	for _, set := range r.sets {
+		all = all.union(set)
+	}
+	ends := []string{""}
+	if rest := all.complement().intersection(rangeOf(' ', unicode.MaxRune)); len(rest) > 0 {
+		ends = append(ends, string(sample(rest)))
+	}
+	if !slices.Contains(ends, "!") {
+		ends = append(ends, "!")
+	}
+	return ends
+}
+
+func requiredText(literals requiredLiterals) string {
+	var text strings.Builder
+	for _, literal := range literals {
+		text.Write(literal)
+	}
+	return text.String()
+}

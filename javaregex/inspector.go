@@ -1,0 +1,401 @@
+package javaregex
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+)
+
+// Texts is a set of texts that questions about expressions are limited to.
+// The zero value holds every text.
+type Texts struct {
+	// Delimiter is a rune that no text contains; 0 for none.
+	Delimiter rune
+	// KeepsDelimiter lets texts end in the delimiter, a carriage return with a
+	// line feed behind it.
+	KeepsDelimiter bool
+	// NotEmpty leaves the empty text out.
+	NotEmpty bool
+}
+
+// reading is how far a text of a set of Texts was read.
+type reading uint8
+
+const (
+	nothingRead reading = iota
+	insideRead
+	delimiterRead
+	lineFeedRead
+)
+
+// over returns the runes of a set that may come next, in parts that lead to
+// different readings.
+func (t Texts) over(at reading, set runeSet, use func(part runeSet, next reading) bool) bool {
+	if at >= delimiterRead {
+		if at == delimiterRead && t.Delimiter == '\r' && set.contains('\n') {
+			return use(singleRune('\n'), lineFeedRead)
+		}
+		return true
+	}
+	if t.Delimiter == 0 || t.Delimiter == utf8.RuneError || !set.contains(t.Delimiter) {
+		return use(set, insideRead)
+	}
+	if t.KeepsDelimiter && !use(singleRune(t.Delimiter), delimiterRead) {
+		return false
+	}
+	if set = set.without(singleRune(t.Delimiter)); len(set) > 0 {
+		return use(set, insideRead)
+	}
+	return true
+}
+
+func (t Texts) mayEnd(at reading) bool { return at != nothingRead || !t.NotEmpty }
+
+// An Inspector answers questions about the texts that expressions match as a
+// whole. Its effort is limited: what it cannot prove, it denies. It must not
+// be used by several goroutines at once.
+type Inspector struct {
+	effort    int
+	languages map[languageKey]*language
+}
+
+type languageKey struct {
+	expression *Regexp
+	stance     stance
+}
+
+// NewInspector returns an inspector that takes about so many steps, of some
+// hundred nanoseconds each, for all questions together.
+func NewInspector(effort int) *Inspector {
+	return &Inspector{effort: effort, languages: map[languageKey]*language{}}
+}
+
+// anyText stands for what matches everything.
+var anyText = repeat{body: one{everyRune}, max: unlimited}
+
+// language returns nil for an expression that is too large.
+func (i *Inspector) language(expression *Regexp, stance stance) *language {
+	key := languageKey{expression, stance}
+	if known, done := i.languages[key]; done {
+		return known
+	}
+	var root node = anyText
+	if expression != nil {
+		root = expression.parsed.root
+	}
+	built := newLanguage(root, stance)
+	i.languages[key] = built
+	if built != nil {
+		i.effort -= len(built.states) / 8
+	}
+	return built
+}
+
+// spend reports whether there is effort left for more steps.
+func (i *Inspector) spend(steps int) bool {
+	i.effort -= steps
+	return i.effort >= 0
+}
+
+// Impossible reports whether the expression certainly matches none of the texts.
+func (i *Inspector) Impossible(expression *Regexp, texts Texts) bool {
+	if !texts.NotEmpty && plainlyPossible(expression.parsed.root, texts) {
+		return false
+	}
+	a := i.language(expression, generous)
+	return a != nil && i.impossibleFrom(a, standing{state: a.start}, texts, nothingRead)
+}
+
+// plainlyPossible finds out cheaply that an expression without assertions
+// matches some text; most do.
+func plainlyPossible(root node, texts Texts) bool {
+	if !texts.KeepsDelimiter {
+		return plainlyPossibleWithin(root, texts.Delimiter)
+	}
+	parts, isSequence := root.(sequence)
+	if !isSequence || len(parts.parts) == 0 {
+		return false
+	}
+	last := len(parts.parts) - 1
+	for _, part := range parts.parts[:last] {
+		if !plainlyPossibleWithin(part, texts.Delimiter) {
+			return false
+		}
+	}
+	end, isOne := parts.parts[last].(one)
+	return isOne && len(end.set) > 0
+}
+
+func plainlyPossibleWithin(part node, delimiter rune) bool {
+	within := func(inner node) bool { return plainlyPossibleWithin(inner, delimiter) }
+	switch part := part.(type) {
+	case one:
+		only, single := part.set.only()
+		return len(part.set) > 0 && (!single || only != delimiter || delimiter == 0)
+	case sequence:
+		return !slices.ContainsFunc(part.parts, func(inner node) bool { return !within(inner) })
+	case alternation:
+		return slices.ContainsFunc(part.branches, within)
+	case group:
+		return within(part.body)
+	case repeat:
+		return within(part.body)
+	}
+	return false
+}
+
+type readStanding struct {
+	standing
+	at reading
+}
+
+func (i *Inspector) impossibleFrom(a *language, from standing, texts Texts, at reading) bool {
+	visited := map[readStanding]bool{{from, at}: true}
+	pending := []readStanding{{from, at}}
+	var steps []step
+	for len(pending) > 0 {
+		current := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		steps = a.steps(steps[:0], current.standing)
+		if !i.spend(a.effort()) {
+			return false
+		}
+		for _, way := range steps {
+			if way.set == nil {
+				if texts.mayEnd(current.at) {
+					return false
+				}
+				continue
+			}
+			texts.over(current.at, way.set, func(_ runeSet, next reading) bool {
+				target := readStanding{way.target, next}
+				if !visited[target] {
+					visited[target] = true
+					pending = append(pending, target)
+				}
+				return true
+			})
+		}
+	}
+	return true
+}
+
+// OnlyEmpty reports whether the expression certainly matches no text but the
+// empty one.
+func (i *Inspector) OnlyEmpty(expression *Regexp) bool {
+	return zeroWidth(expression.parsed.root) || i.Impossible(expression, Texts{NotEmpty: true})
+}
+
+// MinLength returns a number of characters that each text which the
+// expression matches has at least.
+func (r *Regexp) MinLength() int { return minLength(r.parsed.root) }
+
+// Culprit returns the offset, in bytes, of what makes an expression
+// impossible: where its longest beginning ends that is not.
+func (i *Inspector) Culprit(expression *Regexp, texts Texts) int {
+	const longest = 400 // each beginning is parsed anew
+	text := expression.source
+	if len(text) > longest {
+		return 0
+	}
+	texts.NotEmpty = false
+	for end := len(text) - 1; end > 0; end-- {
+		if !utf8.RuneStart(text[end]) {
+			continue
+		}
+		if beginning := parsedBeginning(text[:end], expression.flags); beginning != nil && !i.Impossible(beginning, texts) {
+			return end
+		}
+	}
+	return 0
+}
+
+// parsedBeginning reads the beginning of an expression, groups that are open
+// at its end closed; nil where it makes no expression.
+func parsedBeginning(text string, flags Flags) *Regexp {
+	open := 0
+	for at := 0; at < len(text); at++ {
+		switch text[at] {
+		case '\\':
+			at++
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+	}
+	for range max(open, 0) {
+		text += ")"
+	}
+	parsed, err := parse(text, flags)
+	if err != nil {
+		return nil
+	}
+	return &Regexp{source: text, flags: flags, parsed: parsed}
+}
+
+// Covered reports whether each of the texts that the expression matches is
+// certainly matched by one of the others, too. A nil expression stands for one
+// that may match anything; a nil among the others matches everything.
+func (i *Inspector) Covered(expression *Regexp, others []*Regexp, texts Texts) bool {
+	c := covering{Inspector: i, texts: texts, visited: map[string]bool{}}
+	c.covered = i.language(expression, generous)
+	if c.covered == nil {
+		return false
+	}
+	var start []otherPlace
+	for _, other := range others {
+		if a := i.language(other, strict); a != nil {
+			start = append(start, otherPlace{automaton: int32(len(c.others)), standing: standing{state: a.start}})
+			c.others = append(c.others, a)
+		}
+	}
+	return len(start) > 0 && c.holds(readStanding{standing{state: c.covered.start}, nothingRead}, start)
+}
+
+// otherPlace is a standing in one of several automata.
+type otherPlace struct {
+	automaton int32
+	standing
+}
+
+// A covering walks through the covered automaton and, in step, through all
+// places that the others can be in.
+type covering struct {
+	*Inspector
+	texts   Texts
+	covered *language
+	others  []*language
+	visited map[string]bool
+	key     []byte
+}
+
+type coverStep struct {
+	set    runeSet
+	target otherPlace
+}
+
+// holds reports whether all texts from here on are covered.
+func (c *covering) holds(from readStanding, others []otherPlace) bool {
+	type pair struct {
+		from   readStanding
+		others []otherPlace
+	}
+	pending := []pair{{from, others}}
+	var ways []step
+	var otherWays []coverStep
+	for len(pending) > 0 {
+		current := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		slices.SortFunc(current.others, compareOthers)
+		current.others = slices.Compact(current.others)
+		if !c.isNew(current.from, current.others) {
+			continue
+		}
+		if len(current.others) == 0 {
+			if !c.impossibleFrom(c.covered, current.from.standing, c.texts, current.from.at) {
+				return false
+			}
+			continue
+		}
+		ways = c.covered.steps(ways[:0], current.from.standing)
+		var accepts bool
+		if otherWays, accepts = c.otherSteps(otherWays[:0], current.others); c.effort < 0 {
+			return false
+		}
+		for _, way := range ways {
+			if way.set == nil {
+				if c.texts.mayEnd(current.from.at) && !accepts {
+					return false
+				}
+				continue
+			}
+			followed := c.texts.over(current.from.at, way.set, func(part runeSet, next reading) bool {
+				return c.divide(part, otherWays, func(_ runeSet, targets []otherPlace) bool {
+					pending = append(pending, pair{readStanding{way.target, next}, targets})
+					return c.spend(1 + len(targets)/8)
+				})
+			})
+			if !followed {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (c *covering) otherSteps(dst []coverStep, others []otherPlace) (ways []coverStep, accepts bool) {
+	var steps []step
+	for _, other := range others {
+		a := c.others[other.automaton]
+		steps = a.steps(steps[:0], other.standing)
+		c.effort -= a.effort()
+		for _, way := range steps {
+			if way.set == nil {
+				accepts = true
+				continue
+			}
+			dst = append(dst, coverStep{way.set, otherPlace{other.automaton, way.target}})
+		}
+	}
+	return dst, accepts
+}
+
+// divide splits a set into parts whose runes lead the others to the same
+// places, and stops where use returns false.
+func (c *covering) divide(set runeSet, ways []coverStep, use func(part runeSet, targets []otherPlace) bool) bool {
+	if r, single := set.only(); single {
+		var targets []otherPlace
+		for _, way := range ways {
+			if way.set.contains(r) {
+				targets = append(targets, way.target)
+			}
+		}
+		return use(set, targets)
+	}
+	var divideBy func(part runeSet, index int, targets []otherPlace) bool
+	divideBy = func(part runeSet, index int, targets []otherPlace) bool {
+		if len(part) == 0 {
+			return true
+		}
+		if index == len(ways) {
+			return use(part, slices.Clone(targets))
+		}
+		if !c.spend(1) {
+			return false
+		}
+		// Without the way first: what none of the others follows ends the search.
+		if !divideBy(part.without(ways[index].set), index+1, targets) {
+			return false
+		}
+		return divideBy(part.intersection(ways[index].set), index+1, append(targets[:len(targets):len(targets)], ways[index].target))
+	}
+	return divideBy(set, 0, nil)
+}
+
+// isNew remembers a pair of places.
+func (c *covering) isNew(from readStanding, others []otherPlace) bool {
+	key := binary.AppendVarint(c.key[:0], int64(from.state))
+	key = append(key, from.known, byte(from.at))
+	for _, other := range others {
+		key = binary.AppendVarint(key, int64(other.automaton))
+		key = binary.AppendVarint(key, int64(other.state))
+		key = append(key, other.known)
+	}
+	c.key = key
+	if c.visited[string(key)] {
+		return false
+	}
+	c.visited[string(key)] = true
+	return true
+}
+
+func compareOthers(a, b otherPlace) int {
+	if a.automaton != b.automaton {
+		return int(a.automaton - b.automaton)
+	}
+	if a.state != b.state {
+		return int(a.state - b.state)
+	}
+	return int(a.known) - int(b.known)
+}
