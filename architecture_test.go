@@ -20,9 +20,10 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":         {"control", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
-	"control":           {"command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "rms"},
+	"cmd/rmctl":         {"control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
+	"control":           {"form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "rms"},
 	"jobstore":          {"state"},
+	"form":              {"command", "config", "attribute"},
 	"command":           {"tokenizer", "attribute", "remote", "config", "javaregex"},
 	"tokenizer":         {"attribute", "config", "javaregex"},
 	"config":            {"javaregex", "schemas", "attribute"},

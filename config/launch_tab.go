@@ -1,7 +1,5 @@
 package config
 
-import "slices"
-
 // A LaunchTab is the form of a definition: a tab for each way of filling it in.
 type LaunchTab struct {
 	Position
@@ -79,11 +77,14 @@ type Control interface {
 }
 
 // Bound returns the attribute whose value a control shows and sets, or a
-// reference to nothing. Viewers set the attributes of their rows instead.
+// reference to nothing. Viewers set the attributes of their rows instead, and a
+// widget with a dynamic text shows that whatever else it names.
 func Bound(control Control) Reference {
 	switch c := control.(type) {
 	case *Widget:
-		return c.Attribute
+		if len(c.DynamicText) == 0 {
+			return c.Attribute
+		}
 	case *ButtonGroup:
 		return c.Attribute
 	case *Browse:
@@ -233,13 +234,6 @@ type Viewer struct {
 	Include           []Reference
 	Exclude           []Reference
 	Value             *ViewerValue // nil for one whose value is empty
-}
-
-// Shows reports whether the viewer has a row for a visible attribute of the
-// definition.
-func (v *Viewer) Shows(name string) bool {
-	named := func(reference Reference) bool { return reference.Name == name }
-	return (v.AllPredefined || slices.ContainsFunc(v.Include, named)) && !slices.ContainsFunc(v.Exclude, named)
 }
 
 // A Column is a column of a viewer.

@@ -124,7 +124,7 @@ func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
 	require.Equal(t, config.EnvironmentModules, widgets["modules"].TypeID)
 	require.Equal(t, config.EnvironmentModules, widgets["older"].TypeID, "the spelling of the format 5.0 counts")
 
-	require.Equal(t, []string{"computed", "name", "flag", "nodes", "queue", "modules", "older", "side", "file", "old"}, boundAttributes(form.Tab("Basic")))
+	require.Equal(t, []string{"name", "flag", "nodes", "queue", "modules", "older", "side", "file", "old"}, boundAttributes(form.Tab("Basic")))
 }
 
 func TestGroupsBrowsersAndButtonsAreRead(t *testing.T) {
@@ -173,16 +173,13 @@ func TestViewersAreReadWithColumnsItemsAndValue(t *testing.T) {
 	require.Equal(t, config.NotSaid, viewer.Columns[1].Width)
 	require.True(t, viewer.AllPredefined && viewer.AllDiscovered)
 	require.Equal(t, "queue", viewer.Include[0].Name)
-	require.True(t, viewer.Shows("queue"))
-	require.True(t, viewer.Shows("name"), "all that are predefined")
-	require.False(t, viewer.Shows("flag"), "but those excluded")
+	require.Equal(t, "flag", viewer.Exclude[0].Name)
 	require.Equal(t, "export @name='@value'", viewer.Value.Pattern)
 	require.Equal(t, "; ", viewer.Value.Separator)
 	exported := form.Import.Viewer
 	require.False(t, exported.Tree)
 	require.True(t, exported.InitialAllChecked && exported.Sort && exported.HeaderVisible && exported.LinesVisible && exported.TooltipEnabled)
 	require.Equal(t, " ", exported.Value.Separator, "a blank unless something else is said")
-	require.False(t, exported.Shows("name"))
 }
 
 func TestRulesAreReadAsATree(t *testing.T) {

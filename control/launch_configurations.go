@@ -152,6 +152,7 @@ func (l *LaunchConfiguration) Override(s Submission) Submission {
 		s.Executable, s.Arguments, s.ScriptFile = l.Executable, l.Arguments, l.Script
 	}
 	s.Directory = cmp.Or(s.Directory, l.Directory)
+	s.Tab = cmp.Or(s.Tab, l.Tab)
 	s.Debug = s.Debug || l.Debug
 	return s
 }

@@ -28,6 +28,7 @@ type Submission struct {
 	Launch     command.Launch
 	Directory  string // where the program runs; empty for the connection's own
 	ScriptFile string // a local file to submit instead of the definition's script
+	Tab        string // the title of the form's tab whose controls count; empty for the usual one
 	Debug      bool
 }
 
@@ -54,7 +55,9 @@ func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribu
 	if err != nil {
 		return err
 	}
-	c.clearUnreachable(env, given)
+	if err := c.applyForm(env, s, given); err != nil {
+		return err
+	}
 	c.setLaunch(env, s)
 	if err := env.ResolveLinks(given); err != nil {
 		return err
@@ -115,7 +118,7 @@ func accepted(a *attribute.Attribute, text string) (attribute.Value, error) {
 		return &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: reason}
 	}
 	kind := strings.ToLower(a.Text(attribute.FieldType))
-	on, off, translated := translation(a)
+	on, off, translated := a.Translation()
 	switch {
 	case a.Field(attribute.FieldTranslateBooleanAs) != nil || strings.Contains(kind, "bool"):
 		if translated && (text == on || text == off) {
@@ -139,16 +142,6 @@ func accepted(a *attribute.Attribute, text string) (attribute.Value, error) {
 	return text, nil
 }
 
-// translation returns what a switch is stored as; a translation that is no pair
-// is ignored.
-func translation(a *attribute.Attribute) (on, off string, ok bool) {
-	parts := strings.Split(a.Text(attribute.FieldTranslateBooleanAs), ",")
-	if len(parts) != 2 {
-		return "", "", false
-	}
-	return parts[0], parts[1], true
-}
-
 func yes(text string) (checked, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "yes", "on", "1":
@@ -161,31 +154,19 @@ func yes(text string) (checked, ok bool) {
 
 // chosen accepts an item of the attribute's choice, or what it is stored as.
 func chosen(a *attribute.Attribute, text string, refuse func(string) error) (attribute.Value, error) {
-	var items, stored []string
-	for item := range strings.SplitSeq(a.Text(attribute.FieldChoice), ",") {
-		if strings.TrimSpace(item) != "" {
-			items = append(items, item)
+	var names []string
+	isStored := text == ""
+	for _, item := range a.Items() {
+		if strings.TrimSpace(item.Shown) == strings.TrimSpace(text) {
+			return item.Stored, nil
 		}
+		isStored = isStored || item.Stored == text
+		names = append(names, item.Shown)
 	}
-	if a.Field(attribute.FieldTranslateChoiceAs) != nil {
-		for item := range strings.SplitSeq(a.Text(attribute.FieldTranslateChoiceAs), ",") {
-			if strings.TrimSpace(item) != "" {
-				stored = append(stored, item)
-			}
-		}
-	}
-	for i, item := range items {
-		if strings.TrimSpace(item) == strings.TrimSpace(text) {
-			if i < len(stored) {
-				return stored[i], nil
-			}
-			return item, nil
-		}
-	}
-	if text == "" || slices.Contains(stored, text) {
+	if isStored {
 		return text, nil
 	}
-	return nil, refuse("it is none of " + strings.Join(items, ", "))
+	return nil, refuse("it is none of " + strings.Join(names, ", "))
 }
 
 func integer(a *attribute.Attribute, text string, refuse func(string) error) (attribute.Value, error) {

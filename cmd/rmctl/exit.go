@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/form"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -71,6 +72,7 @@ func exitCode(err error) int {
 		refused       *attribute.InvalidError
 		invalid       *config.InvalidError
 		unknownTarget *control.UnknownTargetError
+		unknownTab    *form.UnknownPageError
 		configuration *control.ConfigurationError
 		unsupported   *control.UnsupportedError
 		noJob         *control.NotFoundError
@@ -80,7 +82,7 @@ func exitCode(err error) int {
 	case errors.As(err, &exit):
 		return exit.code
 	case errors.As(err, &wrongUsage), errors.As(err, &value), errors.As(err, &refused), errors.As(err, &invalid),
-		errors.As(err, &unknownTarget), errors.As(err, &configuration), errors.As(err, &unsupported):
+		errors.As(err, &unknownTarget), errors.As(err, &unknownTab), errors.As(err, &configuration), errors.As(err, &unsupported):
 		return exitUsage
 	case errors.As(err, &noJob), errors.Is(err, jobstore.ErrNotFound):
 		return exitNoJob

@@ -20,6 +20,7 @@ type submissionFlags struct {
 	environment []string
 	directory   string
 	script      string
+	tab         string
 	debug       bool
 }
 
@@ -30,12 +31,13 @@ func (f *submissionFlags) add(c *cobra.Command) {
 	flags.StringArrayVarP(&f.environment, "env", "e", nil, "set a variable of the job's environment: `NAME=VALUE`; may be repeated")
 	flags.StringVarP(&f.directory, "directory", "d", "", "the directory the job runs in (default: this one)")
 	flags.StringVar(&f.script, "script", "", "submit this script instead of the one that the definition makes")
+	flags.StringVar(&f.tab, "tab", "", "the `title` of the form's tab whose controls count (default: the first; with --script the one for scripts)")
 	flags.BoolVar(&f.debug, "debug", false, "use the definition's command for debugging")
 }
 
 // submission turns the flags and arguments into what is to be run.
 func (f *submissionFlags) submission(arguments []string) (control.Submission, error) {
-	s := control.Submission{Debug: f.debug, Directory: f.directory}
+	s := control.Submission{Debug: f.debug, Directory: f.directory, Tab: f.tab}
 	if len(arguments) > 0 {
 		s.Executable, s.Arguments = arguments[0], arguments[1:]
 	} else if f.script == "" {

@@ -1,0 +1,153 @@
+// Package form is the launch tab of a definition being filled in: which
+// controls are shown and enabled, what they show, what they make of what is
+// typed, and which attributes count in the end.
+//
+// A [Form] does no input or output of its own and runs nothing. [New] makes
+// one over an environment; [Form.Fields] tells what to show on a page,
+// [Form.Set] and [Form.Check] take what a user does; [Form.Apply] leaves in the
+// environment what a submission from a page hands over. Sections named below
+// are those of the description of the format: what a form is made of, which of
+// its values are passed on, and when controls are shown and enabled.
+package form
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// A Form is a launch tab being filled in. It is not safe for concurrent use.
+type Form struct {
+	definition  *config.Definition
+	environment *attribute.Environment
+	initial     *attribute.Environment // as it was before anything was filled in
+	pages       []*Page
+	buttons     map[string]*config.Widget // by the name that rules use
+	groups      map[*config.Widget]*config.ButtonGroup
+
+	texts    map[config.Control]string          // of controls that are bound to nothing
+	selected map[*config.Widget]bool            // of buttons that are bound to nothing
+	checked  map[*config.Viewer]map[string]bool // rows that a user checked or unchecked
+}
+
+// A Page is a tab of the form.
+type Page struct {
+	Title    string
+	Tooltip  string // with references unresolved
+	Import   bool   // whether it is the one for scripts of the user
+	Controls []config.Control
+
+	state    *config.ControlState
+	layout   *config.Layout
+	includes []config.Reference
+}
+
+// New returns the form of a definition over an environment that holds its
+// attributes. The form belongs to the environment: it changes the values there.
+// A definition without launch tab gives a form without pages.
+func New(definition *config.Definition, environment *attribute.Environment) *Form {
+	f := &Form{
+		definition: definition, environment: environment, initial: environment.Clone(),
+		buttons: map[string]*config.Widget{}, groups: map[*config.Widget]*config.ButtonGroup{},
+		texts: map[config.Control]string{}, selected: map[*config.Widget]bool{},
+		checked: map[*config.Viewer]map[string]bool{},
+	}
+	if definition.LaunchTab == nil {
+		return f
+	}
+	for _, tab := range definition.LaunchTab.Tabs {
+		f.pages = append(f.pages, &Page{
+			Title: tab.Title, Tooltip: tab.Tooltip.Text, Controls: tab.Controls,
+			state: tab.State, layout: tab.Layout, includes: tab.IncludeFrom,
+		})
+	}
+	if script := definition.LaunchTab.Import; script != nil {
+		page := &Page{Title: script.Title, Import: true}
+		if script.Viewer != nil {
+			page.Controls = []config.Control{script.Viewer}
+		}
+		f.pages = append(f.pages, page)
+	}
+	definition.LaunchTab.Walk(f.register)
+	return f
+}
+
+// register makes buttons known by their names; of two of one name the first counts.
+func (f *Form) register(control config.Control) {
+	name := func(button *config.Widget) {
+		if id := button.ButtonID.Name; id != "" && f.buttons[id] == nil {
+			f.buttons[id] = button
+		}
+	}
+	switch c := control.(type) {
+	case *config.Widget:
+		name(c)
+	case *config.ButtonGroup:
+		for _, button := range c.Buttons {
+			f.groups[button] = c
+			name(button)
+		}
+	}
+}
+
+// Pages returns the pages in their order; the one for scripts of the user, if
+// there is one, comes last.
+func (f *Form) Pages() []*Page { return f.pages }
+
+// Environment returns the environment that the form fills.
+func (f *Form) Environment() *attribute.Environment { return f.environment }
+
+// An UnknownPageError names a page that the form of a definition does not have.
+type UnknownPageError struct {
+	Definition string
+	Title      string
+	Known      []string
+}
+
+func (e *UnknownPageError) Error() string {
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("definition %q has no launch tab, and so no tab %q", e.Definition, e.Title)
+	}
+	text := fmt.Sprintf("the launch tab of definition %q has no tab %q", e.Definition, e.Title)
+	if near := config.Similar(e.Title, e.Known); near != "" {
+		return fmt.Sprintf("%s; did you mean %q?", text, near)
+	}
+	return text + "; it has " + strings.Join(e.Known, ", ")
+}
+
+// Page returns the page of a title; blanks around it and its case do not
+// matter. Without a title it is the page that a submission comes from that
+// says nothing: the one for scripts if it has a script of its own, else the first;
+// nil for a form without pages. The error is an *UnknownPageError.
+func (f *Form) Page(title string, hasScript bool) (*Page, error) {
+	if title == "" {
+		return f.usualPage(hasScript), nil
+	}
+	for _, same := range []func(a, b string) bool{
+		func(a, b string) bool { return a == b },
+		func(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) },
+	} {
+		for _, page := range f.pages {
+			if same(page.Title, title) {
+				return page, nil
+			}
+		}
+	}
+	unknown := &UnknownPageError{Definition: f.definition.Name, Title: title}
+	for _, page := range f.pages {
+		unknown.Known = append(unknown.Known, page.Title)
+	}
+	return nil, unknown
+}
+
+func (f *Form) usualPage(hasScript bool) *Page {
+	if len(f.pages) == 0 {
+		return nil
+	}
+	if last := f.pages[len(f.pages)-1]; hasScript && last.Import {
+		return last
+	}
+	return f.pages[0]
+}

@@ -1,0 +1,112 @@
+package form
+
+import (
+	"github.com/rmctl/rmctl/config"
+)
+
+// Given tells the form which attributes have a value that a user gave outside
+// of it: these rows of viewers count as checked.
+func (f *Form) Given(names map[string]bool) {
+	for _, page := range f.pages {
+		f.visit(page, func(control config.Control, _ State) {
+			viewer, ok := control.(*config.Viewer)
+			if !ok {
+				return
+			}
+			for _, name := range f.rows(viewer) {
+				if names[name] {
+					f.check(viewer, name, true)
+				}
+			}
+		})
+	}
+}
+
+// Live returns the names of the attributes, and of the viewers, whose values
+// count when a submission comes from the page: those of controls that are
+// shown and enabled, there or on a page that it includes. What is on the page
+// and does not count is not taken from another page either.
+func (f *Form) Live(page *Page) map[string]bool {
+	live, out := f.local(page)
+	for _, include := range page.includes {
+		for _, other := range f.pages {
+			if other.Title != include.Name || other == page || other.Import {
+				continue
+			}
+			included, _ := f.local(other)
+			for name := range included {
+				if !out[name] {
+					live[name] = true
+				}
+			}
+		}
+	}
+	return live
+}
+
+// local returns the names on a page that count, and those that do not. A name
+// that two controls of the page set counts if one of them makes it count.
+func (f *Form) local(page *Page) (live, out map[string]bool) {
+	live, out = map[string]bool{}, map[string]bool{}
+	note := func(name string, counts bool) {
+		if name == "" {
+			return
+		}
+		if counts {
+			live[name] = true
+		} else {
+			out[name] = true
+		}
+	}
+	f.visit(page, func(control config.Control, state State) {
+		note(config.Bound(control).Name, state.Effective())
+		viewer, ok := control.(*config.Viewer)
+		if !ok {
+			return
+		}
+		note(viewer.Name.Name, state.Effective())
+		for _, row := range f.rows(viewer) {
+			note(row, state.Effective() && f.isChecked(viewer, row))
+		}
+	})
+	for name := range live {
+		delete(out, name)
+	}
+	return live, out
+}
+
+// Apply leaves in the environment what a submission from the page hands over:
+// visible attributes of the definition that do not count lose their value,
+// unless given has their name, and viewers whose value counts get it. Invisible
+// attributes keep what they have. Without pages every attribute counts.
+func (f *Form) Apply(page *Page, given map[string]bool) {
+	if page == nil {
+		return
+	}
+	live := f.Live(page)
+	values := f.viewerValues(live)
+	for _, defined := range f.definition.Attributes {
+		name := defined.Name()
+		if a := f.environment.Variable(name); a != nil && a.Visible() && !given[name] && !live[name] {
+			a.SetValue(nil)
+		}
+	}
+	for name, value := range values {
+		if !given[name] {
+			f.environment.SetVariable(name, value)
+		}
+	}
+}
+
+// viewerValues returns the values of those viewers whose names are live.
+func (f *Form) viewerValues(live map[string]bool) map[string]string {
+	values := map[string]string{}
+	for _, page := range f.pages {
+		f.visit(page, func(control config.Control, _ State) {
+			if viewer, ok := control.(*config.Viewer); ok && viewer.Name.Name != "" && live[viewer.Name.Name] {
+				values[viewer.Name.Name] = f.viewerValue(viewer)
+			}
+		})
+	}
+	return values
+}

@@ -1,0 +1,84 @@
+package form
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// rows returns the names of the attributes that a viewer shows, sorted. Names
+// that nothing defines, and invisible attributes, have no row.
+func (f *Form) rows(viewer *config.Viewer) []string {
+	var rows []string
+	add := func(name string) {
+		if a := f.environment.Lookup(name); a != nil && a.Visible() {
+			rows = append(rows, name)
+		}
+	}
+	if viewer.AllPredefined {
+		for _, defined := range f.definition.Attributes {
+			add(defined.Name())
+		}
+	}
+	if viewer.AllDiscovered {
+		for _, name := range f.environment.Discovered() {
+			add(name)
+		}
+	}
+	for _, include := range viewer.Include {
+		add(include.Name)
+	}
+	rows = slices.DeleteFunc(rows, func(name string) bool {
+		return slices.ContainsFunc(viewer.Exclude, func(exclude config.Reference) bool { return exclude.Name == name })
+	})
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+func (f *Form) isChecked(viewer *config.Viewer, row string) bool {
+	if checked, decided := f.checked[viewer][row]; decided {
+		return checked
+	}
+	return viewer.InitialAllChecked
+}
+
+func (f *Form) check(viewer *config.Viewer, row string, checked bool) {
+	if f.checked[viewer] == nil {
+		f.checked[viewer] = map[string]bool{}
+	}
+	f.checked[viewer][row] = checked
+}
+
+// viewerValue makes up the value of a viewer: its pattern for each checked row
+// with a value, joined.
+func (f *Form) viewerValue(viewer *config.Viewer) string {
+	if viewer.Value == nil {
+		return ""
+	}
+	var parts []string
+	for _, row := range f.rows(viewer) {
+		if !f.isChecked(viewer, row) {
+			continue
+		}
+		a := f.environment.Lookup(row)
+		value := attribute.Text(a.Value())
+		if a.Editor() == attribute.SwitchEditor && value != "" {
+			// A switch in a table is true or false, translated or not.
+			value = attribute.Text(isOn(a, a.Value()))
+		}
+		if value == "" {
+			continue
+		}
+		// One after the other, as the reference does: a name that holds "@value" is replaced, too.
+		part := strings.ReplaceAll(viewer.Value.Pattern, "@name", row)
+		parts = append(parts, strings.ReplaceAll(part, "@value", value))
+	}
+	text := strings.TrimSpace(strings.Join(parts, viewer.Value.Separator))
+	resolved, err := f.environment.Resolve(text, "")
+	if err != nil {
+		return text // which the reference goes on with
+	}
+	return resolved
+}
