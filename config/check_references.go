@@ -82,6 +82,7 @@ func (c *checker) checkText(text string, resolved bool, part string, e element, 
 	resolved = resolved || e.Name == "contents"
 	for _, r := range references(text) {
 		switch {
+		case !resolved && e.Name == "error-message": // it may tell users what to write
 		case !resolved && r.prefix == referencePrefix && r.closed:
 			c.report(at(r.offset), Warning, "unresolved-reference",
 				fmt.Sprintf("%s stays as it is written: references are not resolved here", schemas.Quote(r.written)), unresolvedHelp(e))

@@ -10,15 +10,25 @@ type checker struct {
 	root       element
 	definition *Definition
 	names      *knownNames
+	attributes map[string]*Attribute // of several of one name the last
 
-	uses        map[string]use // of attributes, by their names
-	dynamicUses bool           // references have names that are known only when they are resolved
+	uses        map[string]use  // of attributes, by their names
+	dynamicUses bool            // references have names that are known only when they are resolved
+	listed      map[string]bool // the attributes that parsers add to; nil until asked for
 }
 
 func (l *loader) checkDefinition(root element, d *Definition) {
-	c := &checker{loader: l, root: root, definition: d, names: namesOf(root), uses: map[string]use{}}
+	c := &checker{loader: l, root: root, definition: d, names: namesOf(root), attributes: map[string]*Attribute{}, uses: map[string]use{}}
+	for _, a := range d.Attributes {
+		c.attributes[a.Name()] = a
+	}
 	c.checkTexts(root, "")
 	c.checkAttributes()
+	c.checkArguments(root)
+	c.checkLaunchTab()
+	c.checkFiles()
+	c.checkCommandNames()
+	c.checkUses()
 	for _, command := range d.Commands {
 		l.checkCommand(command)
 		for _, fallback := range command.Fallbacks {
@@ -76,4 +86,41 @@ func (l *loader) reportName(at Position, severity Severity, code, message, name 
 func (l *loader) reportReplacement(at Position, severity Severity, code, message, wrong, right string) {
 	l.report(at, severity, code, message, right)
 	l.problems[len(l.problems)-1].Replaces = wrong
+}
+
+// eachParser calls visit for the parsers of all commands.
+func eachParser(d *Definition, visit func(*Parser)) {
+	for _, command := range d.Commands {
+		for _, parser := range command.parsers() {
+			visit(parser)
+		}
+		for _, fallback := range command.Fallbacks {
+			for _, parser := range fallback.parsers() {
+				visit(parser)
+			}
+		}
+	}
+}
+
+// eachAction calls visit for the actions of a target: of its matches, its tests
+// and its else.
+func eachAction(t *Target, visit func(*Action)) {
+	all := func(actions []*Action) {
+		for _, action := range actions {
+			visit(action)
+		}
+	}
+	for _, match := range t.Matches {
+		all(match.Actions)
+	}
+	all(t.Else)
+	var tests func([]*Test)
+	tests = func(of []*Test) {
+		for _, test := range of {
+			all(test.Actions)
+			all(test.Else)
+			tests(test.Tests)
+		}
+	}
+	tests(t.Tests)
 }

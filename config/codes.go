@@ -12,7 +12,7 @@ type Code struct {
 // Codes returns every kind of problem that [Load] reports, in the order of the
 // documentation. docs/diagnostics.md has a section for each.
 func Codes() []Code {
-	return slices.Concat(documentCodes, schemaCodes, attributeCodes, referenceCodes, parserCodes)
+	return slices.Concat(documentCodes, schemaCodes, attributeCodes, referenceCodes, fileCodes, argumentCodes, launchTabCodes, parserCodes)
 }
 
 var documentCodes = []Code{

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ const factPrefix = "job."
 // knownNames are the names by which texts of a definition can refer to attributes.
 type knownNames struct {
 	defined    map[string]element // attributes of the definition; of several the last
+	inOrder    []element          // the same, each once, in document order
 	files      map[string]bool    // managed files, whose paths are attributes
 	viewers    map[string]bool    // viewers, whose templates are attributes
 	discovered map[string]bool    // attributes that parsers construct under a name that stands there
@@ -46,9 +48,13 @@ func namesOf(root element) *knownNames {
 	}
 	names.collect(root)
 	all := map[string]bool{}
-	for name := range names.defined {
+	for name, e := range names.defined {
+		names.inOrder = append(names.inOrder, e)
 		all[name] = true
 	}
+	slices.SortFunc(names.inOrder, func(a, b element) int {
+		return cmp.Or(cmp.Compare(a.position().File, b.position().File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	for _, more := range []map[string]bool{names.files, names.viewers, names.discovered} {
 		maps.Copy(all, more)
 	}

@@ -43,22 +43,26 @@ func (l *loader) bound(e element, name string) *float64 {
 	return &number
 }
 
+const (
+	fileDateLayout = "2006/01/02 15:04:05"
+	filePrefix     = "ATTRIBUTE_" // of the names of file attributes; may be left out
+)
+
 // fileInfo reads what a file must be. A date that cannot be read is ignored,
 // as in the reference.
 func fileInfo(e element) *attribute.FileInfo {
 	info := &attribute.FileInfo{IsDirectory: e.boolean("isDirectory", false)}
-	const layout = "2006/01/02 15:04:05"
-	if date, err := time.ParseInLocation(layout, e.text("lastModifiedAfter"), time.Local); err == nil {
+	if date, err := time.ParseInLocation(fileDateLayout, e.text("lastModifiedAfter"), time.Local); err == nil {
 		info.LastModifiedAfter = date
 	}
-	if date, err := time.ParseInLocation(layout, e.text("lastModifiedBefore"), time.Local); err == nil {
+	if date, err := time.ParseInLocation(fileDateLayout, e.text("lastModifiedBefore"), time.Local); err == nil {
 		info.LastModifiedBefore = date
 	}
 	if length, err := strconv.ParseInt(strings.TrimSpace(e.text("length")), 10, 64); err == nil {
 		info.Length = &length
 	}
 	for bit := range strings.SplitSeq(e.text("efsAttributes"), "|") {
-		info.Permissions |= permissionBits[strings.TrimPrefix(strings.TrimSpace(bit), "ATTRIBUTE_")]
+		info.Permissions |= permissionBits[strings.TrimPrefix(strings.TrimSpace(bit), filePrefix)]
 	}
 	return info
 }

@@ -1,0 +1,141 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+var fileCodes = []Code{
+	{"duplicate-file", Warning, "Two managed files have one name."},
+	{"file-without-source", Error, "A managed file has no content."},
+	{"invalid-mode", Warning, "The permissions of a file are not octal."},
+	{"insert-outside-script", Warning, "Variables are to be inserted after a line that the script does not have."},
+	{"unused-script", Warning, "No command takes the generated script."},
+	{"missing-script", Warning, "A command takes a generated script that the definition does not have."},
+	{"quoted-program", Warning, "The program or its arguments stand inside of quotes of a script."},
+}
+
+const (
+	stagedScript = "managed_file_for_script"
+	scriptText   = "script"
+)
+
+func (c *checker) checkFiles() {
+	earlier := map[string]element{}
+	for _, control := range c.root.named("control-data") {
+		for _, group := range control.named("managed-files") {
+			for _, file := range group.named("file") {
+				name := file.text("name")
+				if first, twice := earlier[name]; twice {
+					c.report(file.valuePosition("name"), Warning, "duplicate-file",
+						fmt.Sprintf("a second file is called %s; the path of the one on line %d is lost", schemas.Quote(name), first.Line), "")
+				}
+				earlier[name] = file
+				c.checkFile(file)
+			}
+		}
+		for _, script := range control.named("script") {
+			c.checkScript(script)
+		}
+	}
+}
+
+var octalMode = regexp.MustCompile(`^\s*0?[0-7]{3,4}\s*$`)
+
+func (c *checker) checkFile(e element) {
+	if mode := e.optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {
+		c.report(e.valuePosition("mode"), Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", schemas.Quote(mode.Text)), "write them as 0644 or 0700")
+	}
+	if len(e.named("line", "contents", "path")) == 0 {
+		c.report(e.position(), Error, "file-without-source", fmt.Sprintf("the file %s has no content", schemas.Quote(e.text("name"))),
+			"give it lines, contents, or the path of a file on this machine")
+	}
+}
+
+func (c *checker) checkScript(e element) {
+	lines := e.named("line")
+	if after := e.optional("insertEnvironmentAfter"); after.Set {
+		index := e.integer("insertEnvironmentAfter", -1)
+		effect := "variables are inserted after line 1"
+		if index < 0 {
+			effect = "no variables are inserted"
+		}
+		if index < -1 || index >= len(lines) {
+			c.report(e.valuePosition("insertEnvironmentAfter"), Warning, "insert-outside-script",
+				fmt.Sprintf("the script has no line %d: it has %d, counted from 0; %s", index, len(lines), effect), "")
+		}
+	}
+	if c.uses[stagedScript]|c.uses[scriptText] == 0 && !c.dynamicUses {
+		c.report(e.position(), Warning, "unused-script", "no command takes the generated script",
+			`hand it to the submit command: <arg>"${ptp_rm:managed_file_for_script#value}"</arg>`)
+	}
+	c.checkQuotedProgram(lines)
+}
+
+// checkQuotedProgram reports the program and its arguments inside of quotes:
+// they are quoted for a shell already, and inside of other quotes their own
+// stay as they are. What is evaluated a second time is left alone.
+func (c *checker) checkQuotedProgram(lines []element) {
+	if slices.ContainsFunc(lines, evaluates) {
+		return
+	}
+	for _, line := range lines {
+		scan := quoteScan{checker: c}
+		for _, argument := range line.named("arg") {
+			if scan.argument(argument) {
+				break // once for a line
+			}
+		}
+	}
+}
+
+// evaluates reports whether a line hands a text to a shell once more.
+func evaluates(line element) bool {
+	return slices.ContainsFunc(line.named("arg"), func(argument element) bool {
+		return strings.Contains(argument.Text, "eval ") || strings.Contains(argument.Text, "sh -c")
+	})
+}
+
+// A quoteScan goes over a line of a script as a shell would.
+type quoteScan struct {
+	*checker
+	quote byte // the quote that is open; 0 for none
+}
+
+// argument goes over the next argument of the line, and reports whether the
+// line needs no further look.
+func (s *quoteScan) argument(e element) (done bool) {
+	for i := 0; i < len(e.Text); i++ {
+		switch character := e.Text[i]; {
+		case character == '\\' && s.quote != '\'':
+			i++
+		case s.quote == 0 && character == '#' && (i == 0 || isBlank(e.Text[i-1])):
+			return true // a comment or a directive
+		case s.quote == 0 && (character == '"' || character == '\''):
+			s.quote = character
+		case character == s.quote:
+			s.quote = 0
+		case s.quote != 0 && character == '$' && e.boolean("resolve", true) && s.reference(e, i):
+			return true
+		}
+	}
+	return false
+}
+
+// reference reports a reference to the program or its arguments that stands
+// inside of a quote.
+func (s *quoteScan) reference(e element, at int) bool {
+	for _, name := range []string{"executablePath", "progArgs"} {
+		if strings.HasPrefix(e.Text[at:], referenceStart+referencePrefix+":"+name+"#value}") {
+			s.report(e.textWithin(at), Warning, "quoted-program",
+				name+" is quoted for the shell already, and stands inside of quotes here: its own become a part of it, so that blanks and quotes in it break the command",
+				"let it stand outside of quotes")
+			return true
+		}
+	}
+	return false
+}

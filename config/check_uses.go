@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// checkUses reports attributes that nothing uses, and those that a job uses
+// though no control of the form can give them a value. References were looked
+// at before, and controls.
+func (c *checker) checkUses() {
+	if c.dynamicUses {
+		return // any attribute may be meant
+	}
+	jobParsers := c.useByParsers()
+	for _, e := range c.names.inOrder {
+		name := e.text("name")
+		if isReadByEngine(name) || c.names.discovered[name] {
+			continue
+		}
+		if c.uses[name] == 0 && !e.optionalElement("link-value-to") {
+			c.report(e.valuePosition("name"), Warning, "unused-attribute", fmt.Sprintf("nothing uses the attribute %s", schemas.Quote(name)), "")
+			continue
+		}
+		if c.isUnreachable(e, name) && !jobParsers[name] {
+			c.report(e.valuePosition("name"), Warning, "unreachable-attribute",
+				fmt.Sprintf("no control of the form sets %s, so that its value is empty in jobs submitted by the form", schemas.Quote(name)),
+				`bind a control to it, list it in a viewer, or make it visible="false"`)
+		}
+	}
+}
+
+func isReadByEngine(name string) bool {
+	return strings.HasPrefix(name, factPrefix) || strings.HasPrefix(name, "control.") || isExternal(name) ||
+		slices.Contains(readAttributes, name) || slices.Contains(suppliedAttributes, name)
+}
+
+func (e element) optionalElement(name string) bool {
+	_, present := e.first(name)
+	return present
+}
+
+// isUnreachable reports whether the form takes the value from an attribute that
+// jobs use: it does so with visible ones that none of its controls is bound to.
+func (c *checker) isUnreachable(e element, name string) bool {
+	form := c.definition.LaunchTab
+	return form != nil && len(form.Tabs) > 0 && e.boolean("visible", true) &&
+		c.uses[name]&usedByJobs != 0 && c.uses[name]&bound == 0 && !e.optionalElement("link-value-to")
+}
+
+// useByParsers notes which attributes parsers name, and returns those that are
+// set after the form has taken the values away: by parsers of a job's commands.
+func (c *checker) useByParsers() map[string]bool {
+	ofJobs := map[string]bool{}
+	for _, command := range c.definition.Commands {
+		for _, parser := range slices.Concat(command.parsers(), fallbackParsers(command)) {
+			for _, target := range parser.Targets {
+				c.use(target.Ref.Text, usedElsewhere)
+				if !isSessionPart(string(command.Element)) {
+					ofJobs[target.Ref.Text] = true
+				}
+			}
+		}
+	}
+	return ofJobs
+}
+
+func fallbackParsers(c *Command) []*Parser {
+	var parsers []*Parser
+	for _, fallback := range c.Fallbacks {
+		parsers = append(parsers, fallback.parsers()...)
+	}
+	return parsers
+}

@@ -1,0 +1,109 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+func (c *checker) checkValidator(e, validator element) {
+	message, hasMessage := validator.first("error-message")
+	rules := validator.named("regex", "file-info", "range")
+	if len(rules) == 0 {
+		c.report(validator.position(), Warning, "validator-without-rule", "the validator accepts every value", "give it a regex, a range or a file-info")
+		return
+	}
+	if !hasMessage || strings.TrimSpace(message.Text) == "" {
+		c.report(validator.position(), Warning, "validator-without-message",
+			"the validator has no error-message: users see the rule instead, and PTP stores what it refuses",
+			"add <error-message> that says what a value has to be")
+	}
+	for _, rule := range rules {
+		switch rule.Name {
+		case "range":
+			c.checkRange(rule)
+		case "file-info":
+			c.checkFileInfo(rule)
+		}
+	}
+}
+
+// checkRange reports a range that holds no number. What is no number is
+// reported when it is read.
+func (c *checker) checkRange(e element) {
+	r := attribute.Range{
+		LessThan: number(e, "lessThan"), LessOrEqual: number(e, "lessThanOrEqualTo"),
+		GreaterThan: number(e, "greaterThan"), GreaterOrEqual: number(e, "greaterThanOrEqualTo"),
+	}
+	upper, strictlyBelow := r.LessOrEqual, r.LessThan != nil
+	if strictlyBelow {
+		upper = r.LessThan
+	}
+	lower, strictlyAbove := r.GreaterOrEqual, r.GreaterThan != nil
+	if strictlyAbove {
+		lower = r.GreaterThan
+	}
+	switch {
+	case upper == nil && lower == nil:
+		if len(e.Attributes) == 0 {
+			c.report(e.position(), Warning, "validator-without-rule", "the range has no bounds: it accepts every number", "")
+		}
+	case upper != nil && lower != nil && (*lower > *upper || *lower == *upper && (strictlyBelow || strictlyAbove)):
+		c.report(e.position(), Warning, "empty-range", "no number lies within the bounds", "")
+	}
+}
+
+func number(e element, name string) *float64 {
+	if !e.optional(name).Set {
+		return nil
+	}
+	quiet := loader{}
+	return quiet.bound(e, name)
+}
+
+// checkFileInfo reports what is ignored where a file is checked, since it cannot be read.
+func (c *checker) checkFileInfo(e element) {
+	for _, name := range []string{"lastModifiedAfter", "lastModifiedBefore"} {
+		if date := e.text(name); date != "" {
+			if _, err := time.Parse(fileDateLayout, date); err != nil {
+				c.report(e.valuePosition(name), Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", schemas.Quote(date)), "write it as 2024/12/31 23:59:59")
+			}
+		}
+	}
+	offset := 0
+	for bit := range strings.SplitSeq(e.text("efsAttributes"), "|") {
+		name := strings.TrimSpace(bit)
+		if name != "" && !isFileAttribute(strings.TrimPrefix(name, filePrefix)) {
+			c.reportName(e.valueWithin("efsAttributes", offset+strings.Index(bit, name)), Warning, "invalid-value",
+				fmt.Sprintf("%s is no attribute of files, and is ignored", schemas.Quote(name)), name, fileAttributes())
+		}
+		offset += len(bit) + len("|")
+	}
+}
+
+func isFileAttribute(name string) bool {
+	_, permission := permissionBits[name]
+	switch name {
+	case "READ_ONLY", "IMMUTABLE", "ARCHIVE", "HIDDEN", "SYMLINK", "LINK_TARGET":
+		return true
+	}
+	return permission
+}
+
+func fileAttributes() []string {
+	names := []string{filePrefix + "READ_ONLY", filePrefix + "IMMUTABLE", filePrefix + "ARCHIVE", filePrefix + "HIDDEN", filePrefix + "SYMLINK", filePrefix + "LINK_TARGET"}
+	for name := range permissionBits {
+		names = append(names, filePrefix+name)
+	}
+	return names
+}
+
+// refusal returns the refusal of a value that an error tells of.
+func refusal(err error) (*attribute.InvalidError, bool) {
+	var refused *attribute.InvalidError
+	return refused, errors.As(err, &refused)
+}
