@@ -28,7 +28,7 @@ func loadForm(t *testing.T) *config.LaunchTab {
 	source, err := os.ReadFile(filepath.Join("testdata", "launch-tab.xml"))
 	require.NoError(t, err)
 	definition, problems := config.Load("launch-tab.xml", source)
-	require.Empty(t, problems, "the form is valid")
+	require.NoError(t, problems.Err(), "the form can be read")
 	return definition.LaunchTab
 }
 
