@@ -30,7 +30,7 @@ func (c *checker) checkAttributes() {
 			name := e.text("name")
 			if first, twice := earlier[name]; twice {
 				c.report(e.position(), Warning, "duplicate-attribute",
-					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", schemas.Quote(name), first.Line), "")
+					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", schemas.Quote(name), first.position().Line), "")
 			}
 			earlier[name] = e
 			c.checkAttribute(e)

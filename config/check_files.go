@@ -32,7 +32,7 @@ func (c *checker) checkFiles() {
 				name := file.text("name")
 				if first, twice := earlier[name]; twice {
 					c.report(file.valuePosition("name"), Warning, "duplicate-file",
-						fmt.Sprintf("a second file is called %s; the path of the one on line %d is lost", schemas.Quote(name), first.Line), "")
+						fmt.Sprintf("a second file is called %s; the path of the one on line %d is lost", schemas.Quote(name), first.position().Line), "")
 				}
 				earlier[name] = file
 				c.checkFile(file)

@@ -187,14 +187,16 @@ func (f *form) checkViewer(v *Viewer) {
 			f.undefined(include.Position, include.Name, "the viewer has no row for it")
 		}
 	}
+	excluded := map[string]bool{}
 	for _, exclude := range v.Exclude {
+		excluded[exclude.Name] = true
 		if !f.names.has(exclude.Name) {
 			f.undefined(exclude.Position, exclude.Name, "nothing is left out")
 		}
 	}
 	if v.AllPredefined {
 		for _, e := range f.names.inOrder {
-			if name := e.text("name"); e.boolean("visible", true) && v.Shows(name) {
+			if name := e.text("name"); e.boolean("visible", true) && !excluded[name] {
 				f.use(name, bound)
 			}
 		}

@@ -127,8 +127,7 @@ func (e element) valueWithin(name string, index int) Position {
 	if !ok {
 		return e.position()
 	}
-	line, column := e.ValueWithin(attribute, index)
-	return Position{File: e.position().File, Line: line, Column: column}
+	return e.loader.place(e.ValueWithin(attribute, index))
 }
 
 // textWithin returns where a byte of the element's text stands in the source.
@@ -136,8 +135,7 @@ func (e element) textWithin(index int) Position {
 	if e.TextLine == 0 {
 		return e.position()
 	}
-	line, column := e.TextWithin(index)
-	return Position{File: e.position().File, Line: line, Column: column}
+	return e.loader.place(e.TextWithin(index))
 }
 
 // textPosition returns where the text of the element begins, leading white

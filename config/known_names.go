@@ -53,7 +53,7 @@ func namesOf(root element) *knownNames {
 		all[name] = true
 	}
 	slices.SortFunc(names.inOrder, func(a, b element) int {
-		return cmp.Or(cmp.Compare(a.position().File, b.position().File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	for _, more := range []map[string]bool{names.files, names.viewers, names.discovered} {
 		maps.Copy(all, more)
