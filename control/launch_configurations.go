@@ -39,11 +39,15 @@ type LaunchConfiguration struct {
 	// Environment are variables of the job's environment.
 	Environment map[string]string
 
-	places map[string]place // of the attributes in File
+	attributes map[string]attributePlaces // in File
+	settings   map[string]place           // of everything else in File
 }
 
 // A place is a line and a column of a file, both from 1.
 type place struct{ line, column int }
+
+// attributePlaces are where an attribute is named and where its value begins.
+type attributePlaces struct{ name, value place }
 
 // MaximumLaunchConfigurationName is the greatest length of a name in bytes. With
 // what is put around it, such a name fits into the name of a file.
@@ -96,7 +100,7 @@ func (l *LaunchConfiguration) SetValues(values []Assignment) {
 		if len(list) == 1 {
 			l.Attributes[name] = list[0]
 		}
-		delete(l.places, name)
+		delete(l.attributes, name)
 	}
 }
 
@@ -161,6 +165,18 @@ func isAssigned(values []Assignment, name string) bool {
 	return slices.ContainsFunc(values, func(value Assignment) bool { return value.Name == name })
 }
 
+// Update puts a submission into the launch configuration: what that says
+// replaces what the launch configuration says, as Override tells.
+func (l *LaunchConfiguration) Update(s Submission) {
+	l.SetValues(s.Values)
+	l.SetVariables(s.Launch.Variables)
+	if s.Executable != "" || s.ScriptFile != "" {
+		l.Executable, l.Arguments, l.Script = s.Executable, s.Arguments, s.ScriptFile
+	}
+	l.Directory = cmp.Or(s.Directory, l.Directory)
+	l.Debug = l.Debug || s.Debug
+}
+
 // Submission returns what the launch configuration submits.
 func (l *LaunchConfiguration) Submission() Submission { return l.Override(Submission{}) }
 
@@ -178,17 +194,30 @@ func (l *LaunchConfiguration) Locate(err error, overridden []Assignment) error {
 	}
 	var value *ValueError
 	var invalid *attribute.InvalidError
-	name := ""
+	var name string
+	var at place
 	switch {
 	case errors.As(err, &value):
 		name = value.Attribute
+		at = l.attributes[name].name
 	case errors.As(err, &invalid):
 		name = invalid.Attribute
+		at = l.attributes[name].value
 	}
-	at, ok := l.places[name]
-	if !ok || isAssigned(overridden, name) {
+	if at.line == 0 || isAssigned(overridden, name) {
 		return err
 	}
+	return &ConfigurationError{File: l.File, Line: at.line, Column: at.column, Reason: err.Error(), Err: err}
+}
+
+// LocateSetting puts the place of a setting, such as "target", in the launch
+// configuration's file before an error that concerns it. Without a file the error
+// stays as it is.
+func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
+	if err == nil || l.File == "" {
+		return err
+	}
+	at := l.settings[setting]
 	return &ConfigurationError{File: l.File, Line: at.line, Column: at.column, Reason: err.Error(), Err: err}
 }
 
@@ -225,12 +254,8 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 // requestOf records what was asked for as a launch configuration, in the form of
 // its file. What that cannot hold is not recorded.
 func (c *Controller) requestOf(s Submission) string {
-	l := LaunchConfiguration{
-		Name: "request", Target: c.target, Executable: s.Executable, Arguments: s.Arguments,
-		Directory: s.Directory, Script: s.ScriptFile, Debug: s.Debug,
-	}
-	l.SetValues(s.Values)
-	l.SetVariables(s.Launch.Variables)
+	l := LaunchConfiguration{Name: "request", Target: c.target}
+	l.Update(s)
 	text, err := l.TOML()
 	if err != nil {
 		c.log.Debug("a submission cannot be saved as a launch configuration", "error", err)
@@ -250,6 +275,6 @@ func LaunchConfigurationOf(job jobstore.Job, name string) (*LaunchConfiguration,
 	if err != nil {
 		return nil, fmt.Errorf("reading what was asked for when job %q was submitted: %w", job.ID, err)
 	}
-	l.places = nil
+	l.attributes, l.settings = nil, nil
 	return l, nil
 }

@@ -107,22 +107,33 @@ func writePrivately(file string, text []byte) error {
 // *UnknownLaunchConfigurationError, or *ConfigurationError with the place of
 // what is wrong, several joined.
 func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) {
-	file, err := LaunchConfigurationFile(folder, name)
-	if err != nil {
-		return nil, err
-	}
-	text, err := readLaunchFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		known, err := LaunchConfigurationNames(folder)
-		if err != nil {
-			return nil, err
-		}
-		return nil, &UnknownLaunchConfigurationError{name, known}
-	}
+	file, text, err := LaunchConfigurationText(folder, name)
 	if err != nil {
 		return nil, err
 	}
 	return ReadLaunchConfiguration(name, file, text)
+}
+
+// LaunchConfigurationText returns the text of a launch configuration, which may
+// be broken, and the file that it stands in. Errors are as of
+// LoadLaunchConfiguration.
+func LaunchConfigurationText(folder, name string) (file string, text []byte, err error) {
+	if file, err = LaunchConfigurationFile(folder, name); err != nil {
+		return "", nil, err
+	}
+	text, err = readLaunchFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file, nil, unknownLaunchConfiguration(folder, name)
+	}
+	return file, text, err
+}
+
+func unknownLaunchConfiguration(folder, name string) error {
+	known, err := LaunchConfigurationNames(folder)
+	if err != nil {
+		return err
+	}
+	return &UnknownLaunchConfigurationError{name, known}
 }
 
 func readLaunchFile(file string) ([]byte, error) {
@@ -139,12 +150,9 @@ func readLaunchFile(file string) ([]byte, error) {
 	if err != nil {
 		return nil, refuse(err)
 	}
-	text, err := io.ReadAll(io.LimitReader(opened, maxLaunchBytes+1))
+	text, err := io.ReadAll(io.LimitReader(opened, maxLaunchBytes+1)) // one more than is taken
 	if err = errors.Join(err, opened.Close()); err != nil {
 		return nil, refuse(err)
-	}
-	if len(text) > maxLaunchBytes {
-		return nil, refuse(fmt.Errorf("it has more than %d bytes, which no launch configuration has", maxLaunchBytes))
 	}
 	return text, nil
 }
@@ -188,11 +196,7 @@ func RemoveLaunchConfiguration(folder, name string) error {
 	}
 	err = os.Remove(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		known, err := LaunchConfigurationNames(folder)
-		if err != nil {
-			return err
-		}
-		return &UnknownLaunchConfigurationError{name, known}
+		return unknownLaunchConfiguration(folder, name)
 	}
 	if err != nil {
 		return fmt.Errorf("removing launch configuration %q: %w", name, err)

@@ -106,7 +106,7 @@ func TestWhatAFileCannotHoldIsNotSaved(t *testing.T) {
 		"no executable":                             {Arguments: []string{"a"}},
 		`cannot hold the value of attribute "m"`:    {Attributes: map[string]attribute.Value{"m": map[string]string{}}},
 		`"A=B" cannot name a variable`:              {Environment: map[string]string{"A=B": ""}},
-		"the most are 1048576":                      {Executable: strings.Repeat("x", 1<<20)},
+		"more than 1048576 bytes":                   {Executable: strings.Repeat("x", 1<<20)},
 	} {
 		l.Name = "x"
 		folder := t.TempDir()
@@ -233,10 +233,21 @@ func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
 	size := &attribute.InvalidError{Attribute: "size", Value: "5", Reason: "too small"}
 	other := errors.New("something else")
 	located := l.Locate(errors.Join(colour, size, other), nil)
-	require.EqualError(t, located, "x.toml:2:10: "+colour.Error()+"\nx.toml:3:12: "+size.Error()+"\nsomething else")
+	require.EqualError(t, located, "x.toml:2:1: "+colour.Error()+"\nx.toml:3:12: "+size.Error()+"\nsomething else")
 	require.ErrorIs(t, located, error(size))
 	require.Equal(t, size, l.Locate(size, []control.Assignment{{Name: "size", Value: "9"}}), "the value is not of the file")
 	require.NoError(t, l.Locate(nil, nil))
+	require.Equal(t, other, (&control.LaunchConfiguration{}).LocateSetting("target", other), "there is no file")
+}
+
+func TestErrorsOfSettingsTellTheirPlaceInTheFile(t *testing.T) {
+	l, err := control.ReadLaunchConfiguration("x", "x.toml", []byte("executable = \"x\"\n target = \"nowhere\"\n"))
+	require.NoError(t, err)
+	unknown := &control.UnknownTargetError{Name: "nowhere"}
+	located := l.LocateSetting("target", unknown)
+	require.EqualError(t, located, "x.toml:2:2: "+unknown.Error())
+	require.ErrorIs(t, located, error(unknown))
+	require.NoError(t, l.LocateSetting("target", nil))
 }
 
 func FuzzLaunchConfiguration(f *testing.F) {

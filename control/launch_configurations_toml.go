@@ -55,9 +55,6 @@ func (l *LaunchConfiguration) TOML() ([]byte, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if len(text) > maxLaunchBytes {
-		return fail(fmt.Errorf("it would have %d bytes; the most are %d", len(text), maxLaunchBytes))
-	}
 	if _, err := ReadLaunchConfiguration(l.Name, l.Name+launchSuffix, text); err != nil {
 		return fail(withoutPlaces(err))
 	}
@@ -100,13 +97,16 @@ func (l *LaunchConfiguration) texts() func(yield func(what, text string) bool) {
 // ReadLaunchConfiguration reads a launch configuration from a text; file names
 // it in errors. Errors are *ConfigurationError, several joined.
 func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfiguration, error) {
+	if len(text) > maxLaunchBytes {
+		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("it has more than %d bytes, which no launch configuration has", maxLaunchBytes)}
+	}
 	// The decoder finds what is wrong with the document as such, keys that stand
 	// twice included. It does not tell where values are.
 	var document map[string]any
 	if err := toml.Unmarshal(text, &document); err != nil {
 		return nil, configurationError(file, err)
 	}
-	r := &launchReader{launch: &LaunchConfiguration{Name: name, File: file, places: map[string]place{}}, seen: map[string]place{}}
+	r := &launchReader{launch: &LaunchConfiguration{Name: name, File: file, attributes: map[string]attributePlaces{}, settings: map[string]place{}}}
 	r.parser.Reset(text)
 	r.read()
 	r.checkWhole()
@@ -120,7 +120,6 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 type launchReader struct {
 	parser   unstable.Parser
 	launch   *LaunchConfiguration
-	seen     map[string]place // of the settings outside of the tables
 	problems []error
 }
 
@@ -207,7 +206,7 @@ func (r *launchReader) setting(table []string, node *unstable.Node) {
 
 func (r *launchReader) attribute(name string, value *unstable.Node, at place) {
 	if _, twice := r.launch.Attributes[name]; twice {
-		r.refuse(at, "attribute %q has a value already, on line %d", name, r.launch.places[name].line)
+		r.refuse(at, "attribute %q has a value already, on line %d", name, r.launch.attributes[name].name.line)
 		return
 	}
 	var converted attribute.Value
@@ -225,7 +224,7 @@ func (r *launchReader) attribute(name string, value *unstable.Node, at place) {
 		r.launch.Attributes = map[string]attribute.Value{}
 	}
 	r.launch.Attributes[name] = converted
-	r.launch.places[name] = r.valuePlace(value, at)
+	r.launch.attributes[name] = attributePlaces{name: at, value: r.valuePlace(value, at)}
 }
 
 func (r *launchReader) variable(name string, value *unstable.Node, at place) {
@@ -301,7 +300,7 @@ func (r *launchReader) plain(path []string, value *unstable.Node, at place) {
 	wrong := func(wanted string) {
 		r.refuse(r.valuePlace(value, at), "%q is %s, but has to be %s", name, kindOf(value), wanted)
 	}
-	r.seen[name] = at
+	l.settings[name] = at
 	switch {
 	case len(path) > 1:
 		r.refuse(at, "%q is no table", name)
@@ -337,10 +336,10 @@ func (r *launchReader) unknown(at place, name string) {
 func (r *launchReader) checkWhole() {
 	l := r.launch
 	if l.Target != "" && l.Definition != "" {
-		r.refuse(r.seen["definition"], "a target is named already; say either target or definition")
+		r.refuse(l.settings["definition"], "a target is named already; say either target or definition")
 	}
 	if len(l.Arguments) > 0 && l.Executable == "" {
-		r.refuse(r.seen["arguments"], "there are arguments, but no executable")
+		r.refuse(l.settings["arguments"], "there are arguments, but no executable")
 	}
 	slices.SortStableFunc(r.problems, func(a, b error) int {
 		var x, y *ConfigurationError

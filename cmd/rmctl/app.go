@@ -84,11 +84,16 @@ func (a *app) openStore(ctx context.Context) (*jobstore.Store, error) {
 	return a.store, err
 }
 
+// configuration returns the folder of the user's own settings.
+func (a *app) configuration() (string, error) {
+	return folder(a.configFolder, "XDG_CONFIG_HOME", ".config")
+}
+
 func (a *app) loadTargets() (*control.Targets, error) {
 	if a.targets != nil {
 		return a.targets, nil
 	}
-	path, err := folder(a.configFolder, "XDG_CONFIG_HOME", ".config")
+	path, err := a.configuration()
 	if err != nil {
 		return nil, err
 	}

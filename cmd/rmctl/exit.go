@@ -73,6 +73,8 @@ func exitCode(err error) int {
 		invalid       *config.InvalidError
 		unknownTarget *control.UnknownTargetError
 		unknownTab    *form.UnknownPageError
+		unknownLaunch *control.UnknownLaunchConfigurationError
+		launchName    *control.LaunchConfigurationNameError
 		configuration *control.ConfigurationError
 		unsupported   *control.UnsupportedError
 		noJob         *control.NotFoundError
@@ -82,7 +84,8 @@ func exitCode(err error) int {
 	case errors.As(err, &exit):
 		return exit.code
 	case errors.As(err, &wrongUsage), errors.As(err, &value), errors.As(err, &refused), errors.As(err, &invalid),
-		errors.As(err, &unknownTarget), errors.As(err, &unknownTab), errors.As(err, &configuration), errors.As(err, &unsupported):
+		errors.As(err, &unknownTarget), errors.As(err, &unknownTab), errors.As(err, &unknownLaunch), errors.As(err, &launchName),
+		errors.As(err, &configuration), errors.As(err, &unsupported):
 		return exitUsage
 	case errors.As(err, &noJob), errors.Is(err, jobstore.ErrNotFound):
 		return exitNoJob

@@ -21,15 +21,32 @@ func newRender(a *app) *cobra.Command {
 		Long: `render resolves a submission, and the commands that follow it, by a definition and
 prints the job script, the managed files, and the arguments, environment,
 directory and input of every command. In place of what is known only later
-stand @jobId, the job's id, and UUID, which makes file names unique.`,
+stand @jobId, the job's id, and UUID, which makes file names unique.
+
+With --config-name the definition may be left out; it is then that of the launch
+configuration.`,
 		Example: `  rmctl render slurm -s nodes=2 -s time=30 -- ./a.out x
-  rmctl render mysite.xml --json -- ./a.out`,
-		Args: atLeast(1, "a definition"),
+  rmctl render mysite.xml --json -- ./a.out
+  rmctl render --config-name nightly`,
 		RunE: func(c *cobra.Command, arguments []string) error {
+			// What stands behind -- is the program, so there is no definition then.
+			if flags.configName != "" && (len(arguments) == 0 || c.Flags().ArgsLenAtDash() == 0) {
+				controller, r, err := a.prepare(c.Context(), flags, arguments)
+				if err != nil {
+					return err
+				}
+				return r.located(a.render(controller, r.Submission))
+			}
+			if err := atLeast(1, "a definition")(c, arguments); err != nil {
+				return err
+			}
 			if err := c.Flags().Parse(arguments[1:]); err != nil {
 				return &usageError{err}
 			}
-			s, err := flags.submission(c.Flags().Args())
+			r, err := a.request(flags, c.Flags().Args())
+			if err == nil {
+				err = r.runnable()
+			}
 			if err != nil {
 				return err
 			}
@@ -41,10 +58,10 @@ stand @jobId, the job's id, and UUID, which makes file names unique.`,
 			if err != nil {
 				return err
 			}
-			return a.render(control.New(control.Options{Definition: definition, Connection: local, Log: a.log()}), s)
+			return r.located(a.render(control.New(control.Options{Definition: definition, Connection: local, Log: a.log()}), r.Submission))
 		},
 	}
-	flags.add(c)
+	flags.add(a, c)
 	return c
 }
 

@@ -54,7 +54,7 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 	}
 	add(groupUsing, newSubmit(a), newRun(a), newStatus(a), newJobs(a), newWait(a), newOutput(a))
 	add(groupUsing, newOperations(a)...)
-	add(groupUsing, newAction(a))
+	add(groupUsing, newAction(a), newConfig(a))
 	add(groupSessions, newStart(a), newStop(a), newTargets(a), newQueues(a))
 	add(groupAuthoring, newValidate(a), newDescribe(a), newRender(a), newReplay(a))
 	add(groupOther, newVersion(a))

@@ -25,7 +25,7 @@ runs any command on this machine.`,
 		Example: `  rmctl run -- ./simulate input.dat
   rmctl run -t mympi -s mpiNumberOfProcesses=4 -- ./a.out`,
 		RunE: func(c *cobra.Command, arguments []string) error {
-			controller, s, err := a.prepare(c.Context(), flags, arguments)
+			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
 				return err
 			}
@@ -36,14 +36,14 @@ runs any command on this machine.`,
 			}
 			ctx, stop := a.attached(c.Context())
 			defer stop()
-			job, err := controller.RunInteractive(ctx, s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
+			job, err := controller.RunInteractive(ctx, r.Submission, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
 			if err != nil {
-				return err
+				return r.located(err)
 			}
 			return jobExit(job)
 		},
 	}
-	flags.add(c)
+	flags.add(a, c)
 	return c
 }
 

@@ -143,17 +143,17 @@ shut-down commands, by name, and keeps what it finds. rmctl describe lists them.
 			if err := c.Flags().Parse(arguments[1:]); err != nil {
 				return &usageError{err}
 			}
-			s, err := flags.submission(append([]string{""}, c.Flags().Args()...))
+			r, err := a.request(flags, append([]string{""}, c.Flags().Args()...))
 			if err != nil {
 				return err
 			}
-			controller, err := a.controller(c.Context(), "")
+			controller, err := a.controllerOf(c.Context(), r.launch)
 			if err != nil {
 				return err
 			}
-			result, err := controller.Action(c.Context(), arguments[0], s)
+			result, err := controller.Action(c.Context(), arguments[0], r.Submission)
 			if err != nil {
-				return err
+				return r.located(err)
 			}
 			if a.verbose > 0 {
 				fmt.Fprint(a.stderr, printable(result.Stdout))
@@ -161,6 +161,6 @@ shut-down commands, by name, and keeps what it finds. rmctl describe lists them.
 			return nil
 		},
 	}
-	flags.add(c)
+	flags.add(a, c)
 	return c
 }

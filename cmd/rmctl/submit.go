@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,9 +20,10 @@ type submissionFlags struct {
 	script      string
 	tab         string
 	debug       bool
+	configName  string
 }
 
-func (f *submissionFlags) add(c *cobra.Command) {
+func (f *submissionFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.SetInterspersed(false) // flags after the program are the program's
 	flags.StringArrayVarP(&f.values, "set", "s", nil, "set an attribute of the definition: `name=value`; may be repeated")
@@ -33,15 +32,15 @@ func (f *submissionFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.script, "script", "", "submit this script instead of the one that the definition makes")
 	flags.StringVar(&f.tab, "tab", "", "the `title` of the form's tab whose controls count (default: the first; with --script the one for scripts)")
 	flags.BoolVar(&f.debug, "debug", false, "use the definition's command for debugging")
+	flags.StringVar(&f.configName, "config-name", "", "start from the launch configuration `NAME`; flags and arguments override it")
+	a.completeSubmissions(c)
 }
 
-// submission turns the flags and arguments into what is to be run.
+// submission turns the flags and arguments into what they say is to be run.
 func (f *submissionFlags) submission(arguments []string) (control.Submission, error) {
-	s := control.Submission{Debug: f.debug, Directory: f.directory, Tab: f.tab}
+	s := control.Submission{Debug: f.debug, Directory: f.directory, ScriptFile: f.script, Tab: f.tab}
 	if len(arguments) > 0 {
 		s.Executable, s.Arguments = arguments[0], arguments[1:]
-	} else if f.script == "" {
-		return s, usage("there is nothing to run: name a program after --, or a script with --script")
 	}
 	for _, setting := range f.values {
 		name, value, found := strings.Cut(setting, "=")
@@ -57,31 +56,7 @@ func (f *submissionFlags) submission(arguments []string) (control.Submission, er
 		}
 		s.Launch.Variables = append(s.Launch.Variables, command.Variable{Name: name, Value: value})
 	}
-	if f.script != "" {
-		script, err := filepath.Abs(f.script)
-		if err != nil {
-			return s, fmt.Errorf("finding the script %q: %w", f.script, err)
-		}
-		s.ScriptFile = script
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return s, fmt.Errorf("finding the working directory: %w", err)
-	}
-	if !filepath.IsAbs(s.Directory) {
-		s.Directory = filepath.Join(here, s.Directory)
-	}
 	return s, nil
-}
-
-// prepare returns what is to be run, and the controller of the target it runs on.
-func (a *app) prepare(ctx context.Context, flags submissionFlags, arguments []string) (*control.Controller, control.Submission, error) {
-	s, err := flags.submission(arguments)
-	if err != nil {
-		return nil, s, err
-	}
-	controller, err := a.controller(ctx, "")
-	return controller, s, err
 }
 
 func newSubmit(a *app) *cobra.Command {
@@ -98,18 +73,19 @@ anything runs.`,
 		Example: `  rmctl submit -- sh -c 'echo hello'
   rmctl submit -t slurm -s partition=debug -s time=5 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl submit --script job.sh
+  rmctl submit --config-name nightly -s time=60
   rmctl submit --wait --output -- make check`,
 		RunE: func(c *cobra.Command, arguments []string) error {
-			controller, s, err := a.prepare(c.Context(), flags, arguments)
+			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
 				return err
 			}
 			if dryRun {
-				return a.render(controller, s)
+				return r.located(a.render(controller, r.Submission))
 			}
-			job, err := controller.Submit(c.Context(), s)
+			job, err := controller.Submit(c.Context(), r.Submission)
 			if err != nil {
-				return err
+				return r.located(err)
 			}
 			if err := a.printSubmitted(job); err != nil || !wait && !output {
 				return err
@@ -117,7 +93,7 @@ anything runs.`,
 			return a.waitForSubmitted(c.Context(), controller, job, output)
 		},
 	}
-	flags.add(c)
+	flags.add(a, c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be run, and run nothing; like rmctl render")
 	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, showing states as they change; exit with the job's code")
 	c.Flags().BoolVar(&output, "output", false, "wait for the end, then print the job's output")

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+)
+
+// completeSubmissions makes shells complete what flags of submissions take.
+func (a *app) completeSubmissions(c *cobra.Command) {
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"config-name": a.completeLaunchConfigurations,
+		"set":         a.completeValues,
+	} {
+		if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			// The flag was not added before, or twice.
+			cobra.CompError(err.Error())
+		}
+	}
+}
+
+// completeLaunchConfigurations offers the names of launch configurations.
+func (a *app) completeLaunchConfigurations(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	configuration, err := a.configuration()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	names, err := control.LaunchConfigurationNames(configuration)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeValues offers the attributes that can be set, and after "name=" the
+// values of those that have a choice.
+func (a *app) completeValues(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	definition := a.completionDefinition(c, arguments)
+	if definition == nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	name, _, hasValue := strings.Cut(begun, "=")
+	var offered []cobra.Completion
+	for _, known := range definition.Attributes {
+		if !known.Visible() || known.ReadOnly() {
+			continue
+		}
+		if !hasValue {
+			offered = append(offered, cobra.CompletionWithDesc(known.Name()+"=", oneLine(known.Text(attribute.FieldDescription))))
+		} else if known.Name() == name {
+			for value := range strings.SplitSeq(known.Text(attribute.FieldChoice), ",") {
+				offered = append(offered, name+"="+strings.TrimSpace(value))
+			}
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completionTarget returns the target that the flags so far choose, empty for
+// the default one.
+func (a *app) completionTarget(c *cobra.Command) string {
+	name, err := c.Flags().GetString("config-name")
+	if err != nil || name == "" || a.target != "" {
+		return a.target
+	}
+	l, err := a.loadLaunchConfiguration(name)
+	if err != nil {
+		return ""
+	}
+	target, err := a.targetOf(l)
+	if err != nil {
+		return ""
+	}
+	return target
+}
+
+// completionDefinition returns the definition whose attributes are asked for:
+// that of the target, or what render was given. It is nil where there is none.
+func (a *app) completionDefinition(c *cobra.Command, arguments []string) *config.Definition {
+	nameOrFile := ""
+	if c.Name() == "render" && len(arguments) > 0 {
+		nameOrFile = arguments[0]
+	} else if targets, err := a.loadTargets(); err == nil {
+		if target, err := targets.Find(a.completionTarget(c)); err == nil {
+			nameOrFile = target.Definition
+		}
+	}
+	if nameOrFile == "" {
+		return nil
+	}
+	definition, _, err := control.UsableDefinition(nameOrFile)
+	if err != nil {
+		return nil
+	}
+	return definition
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/control"
+)
+
+func newConfig(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Keep submissions under a name: launch configurations",
+		Long: `config saves what a submission is made of under a name, for submit, run and
+render to start from with --config-name NAME. A launch configuration is a file
+in the folder launch of the configuration folder, to be edited with any editor.`,
+		Example: `  rmctl config save nightly -t slurm -s time=60 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
+  rmctl config save again --from-job 4711
+  rmctl config list
+  rmctl submit --config-name nightly -s time=90`,
+		RunE: noArguments,
+	}
+	c.AddCommand(newConfigSave(a), newConfigList(a), newConfigShow(a), newConfigEdit(a), newConfigRemove(a))
+	return c
+}
+
+func newConfigSave(a *app) *cobra.Command {
+	var flags submissionFlags
+	var fromJob string
+	var force bool
+	c := &cobra.Command{
+		Use:   "save NAME [flags] [--] [PROGRAM [ARGUMENT...]]",
+		Short: "Save a launch configuration",
+		Long: `save keeps what the flags and arguments say under a name; all may be left out that
+is to be said at the submission. What the definition refuses is saved all the
+same, with a warning.
+
+--from-job starts from what was asked for when a job was submitted, --config-name
+from another launch configuration.
+
+Values stand in the file as they are: it is no place for secrets.`,
+		Example: `  rmctl config save nightly -t slurm -s time=60 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
+  rmctl config save short -s time=5
+  rmctl config save again --from-job 4711 -s time=90 --force`,
+		Args: atLeast(1, "a name"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if err := c.Flags().Parse(arguments[1:]); err != nil {
+				return &usageError{err}
+			}
+			l, err := a.toSave(c.Context(), arguments[0], flags, fromJob, c.Flags().Args())
+			if err != nil {
+				return err
+			}
+			configuration, err := a.configuration()
+			if err != nil {
+				return err
+			}
+			if err := a.warnOfValues(c.Context(), l); err != nil {
+				return err
+			}
+			err = l.Save(configuration, force)
+			var exists *control.LaunchConfigurationExistsError
+			if errors.As(err, &exists) {
+				return fmt.Errorf("%w; --force replaces it", err)
+			}
+			return err
+		},
+	}
+	flags.add(a, c)
+	c.Flags().StringVar(&fromJob, "from-job", "", "start from what was asked for when this `JOB` was submitted")
+	c.Flags().BoolVar(&force, "force", false, "replace a launch configuration of that name")
+	return c
+}
+
+// toSave makes a launch configuration of the command line and what it starts from.
+func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fromJob string, arguments []string) (*control.LaunchConfiguration, error) {
+	if err := control.CheckLaunchConfigurationName(name); err != nil {
+		return nil, err
+	}
+	l, err := a.savedBefore(ctx, name, flags.configName, fromJob)
+	if err != nil {
+		return nil, err
+	}
+	s, err := flags.submission(arguments)
+	if err != nil {
+		return nil, err
+	}
+	here, err := placed(s)
+	if err != nil {
+		return nil, err
+	}
+	s.ScriptFile = here.ScriptFile
+	if s.Directory != "" {
+		s.Directory = here.Directory
+	}
+	l.Update(s)
+	if a.target != "" {
+		l.Target, l.Definition = a.target, ""
+	}
+	if text, err := l.TOML(); err == nil && len(text) == 0 {
+		return nil, usage("there is nothing to save: give flags, a program, or --from-job")
+	}
+	return l, nil
+}
+
+// savedBefore returns what a launch configuration is to start from.
+func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string) (*control.LaunchConfiguration, error) {
+	switch {
+	case configName != "" && fromJob != "":
+		return nil, usage("give either --config-name or --from-job")
+	case fromJob != "":
+		job, err := a.findJob(ctx, fromJob)
+		if err != nil {
+			return nil, err
+		}
+		return control.LaunchConfigurationOf(job.Job, name)
+	case configName != "":
+		l, err := a.loadLaunchConfiguration(configName)
+		if err != nil {
+			return nil, err
+		}
+		l.Name = name
+		return l, nil
+	}
+	return &control.LaunchConfiguration{Name: name}, nil
+}
+
+func (a *app) loadLaunchConfiguration(name string) (*control.LaunchConfiguration, error) {
+	configuration, err := a.configuration()
+	if err != nil {
+		return nil, err
+	}
+	return control.LoadLaunchConfiguration(configuration, name)
+}
+
+// warnOfValues says on standard error what the definition refuses of a launch
+// configuration. A target that does not exist is an error.
+func (a *app) warnOfValues(ctx context.Context, l *control.LaunchConfiguration) error {
+	controller, err := a.controllerOf(ctx, l)
+	var unknown *control.UnknownTargetError
+	if errors.As(err, &unknown) || ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		err = fmt.Errorf("the values were not checked: %w", err)
+	} else {
+		err = controller.CheckValues(l)
+	}
+	if err != nil {
+		_, err = fmt.Fprintf(a.stderr, "rmctl: warning: %s\n", printable(err.Error()))
+	}
+	return err
+}
+
+func newConfigList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the launch configurations",
+		Long:    "list lists the launch configurations with their target and what they run.",
+		Example: "  rmctl config list\n  rmctl config list --json",
+		Args:    exactly(0, ""),
+		RunE: func(_ *cobra.Command, _ []string) error {
+			configuration, err := a.configuration()
+			if err != nil {
+				return err
+			}
+			names, err := control.LaunchConfigurationNames(configuration)
+			if err != nil {
+				return err
+			}
+			var rows [][]string
+			for _, name := range names {
+				l, err := control.LoadLaunchConfiguration(configuration, name)
+				if a.json {
+					if err := printJSON(a.stdout, toLaunchJSON(name, l, err)); err != nil {
+						return err
+					}
+					continue
+				}
+				rows = append(rows, launchRow(name, l, err))
+			}
+			if len(rows) == 0 {
+				return nil
+			}
+			return printTable(a.stdout, []string{"NAME", "TARGET", "RUNS"}, rows)
+		},
+	}
+}
+
+func launchRow(name string, l *control.LaunchConfiguration, err error) []string {
+	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return []string{name, "-", "broken: " + oneLine(first)}
+	}
+	runs := l.Script
+	if l.Executable != "" {
+		runs = shellescape.QuoteCommand(append([]string{l.Executable}, l.Arguments...))
+	}
+	const longest = 100
+	if text := []rune(orDash(runs)); len(text) > longest {
+		runs = string(text[:longest]) + "…"
+	}
+	target := l.Target
+	if target == "" {
+		target = l.Definition
+	}
+	return []string{name, orDash(target), orDash(runs)}
+}
+
+// launchJSON is how a launch configuration is printed as JSON; the names are a
+// contract.
+type launchJSON struct {
+	Name        string                     `json:"name"`
+	File        string                     `json:"file,omitempty"`
+	Target      string                     `json:"target,omitempty"`
+	Definition  string                     `json:"definition,omitempty"`
+	Tab         string                     `json:"tab,omitempty"`
+	Executable  string                     `json:"executable,omitempty"`
+	Arguments   []string                   `json:"arguments,omitempty"`
+	Directory   string                     `json:"directory,omitempty"`
+	Script      string                     `json:"script,omitempty"`
+	Debug       bool                       `json:"debug,omitempty"`
+	Attributes  map[string]attribute.Value `json:"attributes,omitempty"`
+	Environment map[string]string          `json:"environment,omitempty"`
+	Error       string                     `json:"error,omitempty"`
+}
+
+func toLaunchJSON(name string, l *control.LaunchConfiguration, err error) launchJSON {
+	if err != nil {
+		return launchJSON{Name: name, Error: err.Error()}
+	}
+	return launchJSON{
+		Name: name, File: l.File, Target: l.Target, Definition: l.Definition, Tab: l.Tab, Executable: l.Executable, Arguments: l.Arguments,
+		Directory: l.Directory, Script: l.Script, Debug: l.Debug, Attributes: l.Attributes, Environment: l.Environment,
+	}
+}
+
+func newConfigShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "show NAME",
+		Short:             "Print a launch configuration",
+		Long:              "show prints the file of a launch configuration, or with --json what it says.",
+		Example:           "  rmctl config show nightly\n  rmctl config show nightly --json",
+		Args:              exactly(1, "a name"),
+		ValidArgsFunction: a.completeLaunchConfigurations,
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			configuration, err := a.configuration()
+			if err != nil {
+				return err
+			}
+			file, text, err := control.LaunchConfigurationText(configuration, arguments[0])
+			if err != nil {
+				return err
+			}
+			l, err := control.ReadLaunchConfiguration(arguments[0], file, text)
+			if a.json {
+				if err != nil {
+					return err
+				}
+				return printJSON(a.stdout, toLaunchJSON(l.Name, l, nil))
+			}
+			if _, err := fmt.Fprint(a.stdout, printable(string(text))); err != nil {
+				return fmt.Errorf("printing: %w", err)
+			}
+			return err
+		},
+	}
+}
+
+func newConfigRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "rm NAME...",
+		Short:             "Remove launch configurations",
+		Long:              "rm removes launch configurations. Jobs that were submitted from them are not touched.",
+		Example:           "  rmctl config rm nightly",
+		Args:              atLeast(1, "a name"),
+		ValidArgsFunction: a.completeLaunchConfigurations,
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			configuration, err := a.configuration()
+			if err != nil {
+				return err
+			}
+			var failures []error
+			for _, name := range arguments {
+				failures = append(failures, control.RemoveLaunchConfiguration(configuration, name))
+			}
+			return errors.Join(failures...)
+		},
+	}
+}

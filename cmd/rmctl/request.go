@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rmctl/rmctl/control"
+)
+
+// A request is what is to be run, and where its parts come from.
+type request struct {
+	control.Submission
+	given  []control.Assignment         // the values of the command line
+	launch *control.LaunchConfiguration // nil without --config-name
+}
+
+// request returns what the command line, and the launch configuration that it
+// names, ask for. The program may be missing.
+func (a *app) request(flags submissionFlags, arguments []string) (request, error) {
+	s, err := flags.submission(arguments)
+	if err != nil {
+		return request{}, err
+	}
+	r := request{Submission: s, given: s.Values}
+	if flags.configName != "" {
+		configuration, err := a.configuration()
+		if err != nil {
+			return r, err
+		}
+		if r.launch, err = control.LoadLaunchConfiguration(configuration, flags.configName); err != nil {
+			return r, err
+		}
+		r.Submission = r.launch.Override(s)
+	}
+	r.Submission, err = placed(r.Submission)
+	return r, err
+}
+
+// placed returns a submission whose files and folder do not depend on where
+// rmctl runs.
+func placed(s control.Submission) (control.Submission, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return s, fmt.Errorf("finding the working directory: %w", err)
+	}
+	if s.ScriptFile != "" && !filepath.IsAbs(s.ScriptFile) {
+		s.ScriptFile = filepath.Join(here, s.ScriptFile)
+	}
+	if !filepath.IsAbs(s.Directory) {
+		s.Directory = filepath.Join(here, s.Directory)
+	}
+	return s, nil
+}
+
+// runnable refuses a request without anything to run.
+func (r request) runnable() error {
+	if r.Executable != "" || r.ScriptFile != "" {
+		return nil
+	}
+	if r.launch != nil {
+		return usage("there is nothing to run: the launch configuration %q says neither executable nor script; name a program after --", r.launch.Name)
+	}
+	return usage("there is nothing to run: name a program after --, or a script with --script")
+}
+
+// located puts the place in the launch configuration before errors of values
+// that come from there.
+func (r request) located(err error) error {
+	if err == nil || r.launch == nil {
+		return err
+	}
+	return r.launch.Locate(err, r.given)
+}
+
+// prepare returns what is to be run, and the controller of the target it runs on.
+func (a *app) prepare(ctx context.Context, flags submissionFlags, arguments []string) (*control.Controller, request, error) {
+	r, err := a.request(flags, arguments)
+	if err == nil {
+		err = r.runnable()
+	}
+	if err != nil {
+		return nil, r, err
+	}
+	controller, err := a.controllerOf(ctx, r.launch)
+	return controller, r, err
+}
+
+// controllerOf returns the controller of the target that was chosen, by -t or
+// else by a launch configuration, which may be nil.
+func (a *app) controllerOf(ctx context.Context, l *control.LaunchConfiguration) (*control.Controller, error) {
+	if a.target == "" && l != nil {
+		target, err := a.targetOf(l)
+		if err != nil {
+			return nil, err
+		}
+		a.target = target
+	}
+	return a.controller(ctx, "")
+}
+
+// targetOf returns the target that a launch configuration names, or the only one
+// of the definition that it names; it is empty where it names neither.
+func (a *app) targetOf(l *control.LaunchConfiguration) (string, error) {
+	targets, err := a.loadTargets()
+	if err != nil {
+		return "", err
+	}
+	if l.Target != "" {
+		_, err := targets.Find(l.Target)
+		return l.Target, l.LocateSetting("target", err)
+	}
+	if l.Definition == "" {
+		return "", nil
+	}
+	var found []string
+	for _, name := range targets.Names() {
+		if target, err := targets.Find(name); err == nil && target.Definition == l.Definition {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", l.LocateSetting("definition", fmt.Errorf("no target has the definition %q: describe one in %s, or choose one with -t", l.Definition, control.TargetsFile))
+	}
+	return "", l.LocateSetting("definition", fmt.Errorf("the targets %s have the definition %q: choose one with -t", strings.Join(found, ", "), l.Definition))
+}
