@@ -24,7 +24,7 @@ type LaunchConfiguration struct {
 
 	// At most one of these is set.
 	Target     string // the name of a target
-	Definition string // a shipped name or a file
+	Definition string // a shipped name or a file, in the configuration folder where its path is relative
 
 	Tab        string // the title of the form's tab whose controls count
 	Executable string

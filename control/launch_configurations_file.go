@@ -111,7 +111,11 @@ func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) 
 	if err != nil {
 		return nil, err
 	}
-	return ReadLaunchConfiguration(name, file, text)
+	l, err := ReadLaunchConfiguration(name, file, text)
+	if err == nil && isFile(l.Definition) && !filepath.IsAbs(l.Definition) {
+		l.Definition = filepath.Join(folder, l.Definition)
+	}
+	return l, err
 }
 
 // LaunchConfigurationText returns the text of a launch configuration, which may

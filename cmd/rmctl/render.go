@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -31,11 +32,7 @@ configuration.`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			// What stands behind -- is the program, so there is no definition then.
 			if flags.configName != "" && (len(arguments) == 0 || c.Flags().ArgsLenAtDash() == 0) {
-				controller, r, err := a.prepare(c.Context(), flags, arguments)
-				if err != nil {
-					return err
-				}
-				return r.located(a.render(controller, r.Submission))
+				return a.renderLaunchConfiguration(c.Context(), flags, arguments)
 			}
 			if err := atLeast(1, "a definition")(c, arguments); err != nil {
 				return err
@@ -50,19 +47,44 @@ configuration.`,
 			if err != nil {
 				return err
 			}
-			definition, err := a.definition(arguments[0])
-			if err != nil {
-				return err
-			}
-			local, err := remote.NewLocal()
-			if err != nil {
-				return err
-			}
-			return r.located(a.render(control.New(control.Options{Definition: definition, Connection: local, Log: a.log()}), r.Submission))
+			return a.renderBy(arguments[0], r)
 		},
 	}
 	flags.add(a, c)
 	return c
+}
+
+// renderLaunchConfiguration renders by the definition that a launch
+// configuration names, or else by that of its target.
+func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFlags, arguments []string) error {
+	r, err := a.request(flags, arguments)
+	if err == nil {
+		err = r.runnable()
+	}
+	if err != nil {
+		return err
+	}
+	if r.launch.Definition != "" && a.target == "" {
+		return a.renderBy(r.launch.Definition, r)
+	}
+	controller, err := a.controllerOf(ctx, r.launch)
+	if err != nil {
+		return err
+	}
+	return r.located(a.render(controller, r.Submission))
+}
+
+// renderBy renders by a definition, without what a target adds.
+func (a *app) renderBy(nameOrFile string, r request) error {
+	definition, err := a.definition(nameOrFile)
+	if err != nil {
+		return err
+	}
+	local, err := remote.NewLocal()
+	if err != nil {
+		return err
+	}
+	return r.located(a.render(control.New(control.Options{Definition: definition, Connection: local, Log: a.log()}), r.Submission))
 }
 
 type renderedCommand struct {
