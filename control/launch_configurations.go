@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/form"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -174,6 +175,7 @@ func (l *LaunchConfiguration) Update(s Submission) {
 		l.Executable, l.Arguments, l.Script = s.Executable, s.Arguments, s.ScriptFile
 	}
 	l.Directory = cmp.Or(s.Directory, l.Directory)
+	l.Tab = cmp.Or(s.Tab, l.Tab)
 	l.Debug = l.Debug || s.Debug
 }
 
@@ -181,22 +183,27 @@ func (l *LaunchConfiguration) Update(s Submission) {
 func (l *LaunchConfiguration) Submission() Submission { return l.Override(Submission{}) }
 
 // Locate puts the place in the launch configuration's file before each error of
-// err that refuses a value of it. Overridden are values that do not come from the
-// launch configuration although it has the attribute. Such errors become
-// *ConfigurationError, which wrap them; others stay as they are.
-func (l *LaunchConfiguration) Locate(err error, overridden []Assignment) error {
+// err that refuses a value of it. What given says does not come from the launch
+// configuration; see Override. Such errors become *ConfigurationError, which wrap
+// them; others stay as they are.
+func (l *LaunchConfiguration) Locate(err error, given Submission) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		located := make([]error, 0, len(joined.Unwrap()))
 		for _, one := range joined.Unwrap() {
-			located = append(located, l.Locate(one, overridden))
+			located = append(located, l.Locate(one, given))
 		}
 		return errors.Join(located...)
 	}
 	var value *ValueError
 	var invalid *attribute.InvalidError
+	var tab *form.UnknownPageError
 	var name string
 	var at place
 	switch {
+	case errors.As(err, &tab):
+		if given.Tab == "" {
+			at = l.settings["tab"]
+		}
 	case errors.As(err, &value):
 		name = value.Attribute
 		at = l.attributes[name].name
@@ -204,7 +211,7 @@ func (l *LaunchConfiguration) Locate(err error, overridden []Assignment) error {
 		name = invalid.Attribute
 		at = l.attributes[name].value
 	}
-	if at.line == 0 || isAssigned(overridden, name) {
+	if at.line == 0 || isAssigned(given.Values, name) {
 		return err
 	}
 	return &ConfigurationError{File: l.File, Line: at.line, Column: at.column, Reason: err.Error(), Err: err}
@@ -226,7 +233,7 @@ func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
 // *ConfigurationError where the launch configuration was read from a file, else
 // *ValueError and *attribute.InvalidError, several joined.
 func (c *Controller) CheckValues(l *LaunchConfiguration) error {
-	return l.Locate(c.check(l.Submission()), nil)
+	return l.Locate(c.check(l.Submission()), Submission{})
 }
 
 // An UnknownLaunchConfigurationError names a launch configuration that does not exist.

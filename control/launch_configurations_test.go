@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/form"
 )
 
 // everything is a launch configuration that leaves out nothing.
@@ -207,6 +208,7 @@ func TestASubmissionOverridesALaunchConfiguration(t *testing.T) {
 	l := &control.LaunchConfiguration{
 		Executable: "saved", Arguments: []string{"1"}, Directory: "/saved", Script: "saved.sh",
 		Attributes:  map[string]attribute.Value{"a": 1, "list": []string{"x", "y"}, "off": []string{}},
+		Tab:         "saved",
 		Environment: map[string]string{"A": "saved", "B": "saved"},
 	}
 	s := l.Override(control.Submission{
@@ -214,7 +216,7 @@ func TestASubmissionOverridesALaunchConfiguration(t *testing.T) {
 		Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "given"}}},
 	})
 	require.Equal(t, control.Submission{
-		Executable: "given", Directory: "/saved",
+		Executable: "given", Directory: "/saved", Tab: "saved",
 		Values: []control.Assignment{{Name: "a", Value: "1"}, {Name: "off"}, {Name: "list", Value: "z"}},
 		Launch: command.Launch{Variables: []command.Variable{{Name: "B", Value: "saved"}, {Name: "A", Value: "given"}}},
 	}, s)
@@ -232,22 +234,25 @@ func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
 	colour := &control.ValueError{Attribute: "colour", Reason: "no such attribute"}
 	size := &attribute.InvalidError{Attribute: "size", Value: "5", Reason: "too small"}
 	other := errors.New("something else")
-	located := l.Locate(errors.Join(colour, size, other), nil)
+	located := l.Locate(errors.Join(colour, size, other), control.Submission{})
 	require.EqualError(t, located, "x.toml:2:1: "+colour.Error()+"\nx.toml:3:12: "+size.Error()+"\nsomething else")
 	require.ErrorIs(t, located, error(size))
-	require.Equal(t, size, l.Locate(size, []control.Assignment{{Name: "size", Value: "9"}}), "the value is not of the file")
-	require.NoError(t, l.Locate(nil, nil))
+	require.Equal(t, size, l.Locate(size, control.Submission{Values: values("size", "9")}), "the value is not of the file")
+	require.NoError(t, l.Locate(nil, control.Submission{}))
 	require.Equal(t, other, (&control.LaunchConfiguration{}).LocateSetting("target", other), "there is no file")
 }
 
 func TestErrorsOfSettingsTellTheirPlaceInTheFile(t *testing.T) {
-	l, err := control.ReadLaunchConfiguration("x", "x.toml", []byte("executable = \"x\"\n target = \"nowhere\"\n"))
+	l, err := control.ReadLaunchConfiguration("x", "x.toml", []byte("executable = \"x\"\n target = \"nowhere\"\ntab = \"X\"\n"))
 	require.NoError(t, err)
 	unknown := &control.UnknownTargetError{Name: "nowhere"}
 	located := l.LocateSetting("target", unknown)
 	require.EqualError(t, located, "x.toml:2:2: "+unknown.Error())
 	require.ErrorIs(t, located, error(unknown))
 	require.NoError(t, l.LocateSetting("target", nil))
+	tab := &form.UnknownPageError{Title: "X"}
+	require.EqualError(t, l.Locate(tab, control.Submission{}), "x.toml:3:1: "+tab.Error())
+	require.Equal(t, tab, l.Locate(tab, control.Submission{Tab: "X"}), "the tab is not of the file")
 }
 
 func FuzzLaunchConfiguration(f *testing.F) {
@@ -266,7 +271,7 @@ func FuzzLaunchConfiguration(f *testing.F) {
 		require.NoError(t, err, "%s", saved)
 		require.Equal(t, l.Submission(), again.Submission())
 		for _, value := range l.Values() {
-			located := l.Locate(&control.ValueError{Attribute: value.Name}, nil)
+			located := l.Locate(&control.ValueError{Attribute: value.Name}, control.Submission{})
 			require.ErrorContains(t, located, "x.toml:")
 		}
 	})

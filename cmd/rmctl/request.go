@@ -13,7 +13,7 @@ import (
 // A request is what is to be run, and where its parts come from.
 type request struct {
 	control.Submission
-	given  []control.Assignment         // the values of the command line
+	given  control.Submission           // by the command line alone
 	launch *control.LaunchConfiguration // nil without --config-name
 }
 
@@ -24,7 +24,7 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 	if err != nil {
 		return request{}, err
 	}
-	r := request{Submission: s, given: s.Values}
+	r := request{Submission: s, given: s}
 	if flags.configName != "" {
 		configuration, err := a.configuration()
 		if err != nil {
