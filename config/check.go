@@ -13,7 +13,7 @@ import (
 // checkSchema reports what the schema does not allow. The reference's XML
 // binding does not insist on the order of elements, so that is a warning.
 func (l *loader) checkSchema(root *schemas.Element) {
-	for _, violation := range schemas.Validate(root) {
+	for _, violation := range schemas.ValidateMerged(root, l.documents.lineName) {
 		severity := Error
 		if violation.Code == "misplaced-element" {
 			severity = Warning

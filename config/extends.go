@@ -43,6 +43,15 @@ func (d documents) position(line, column int) Position {
 	return Position{File: d[i].file, Line: line - d[i].linesBefore, Column: column}
 }
 
+// lineName returns what messages call a line of that numbering.
+func (d documents) lineName(line int) string {
+	at := d.position(line, 0)
+	if at.File == d[0].file {
+		return fmt.Sprintf("line %d", at.Line)
+	}
+	return fmt.Sprintf("line %d of %s", at.Line, at.File)
+}
+
 // index returns which of the texts a file has, the first of that name.
 func (d documents) index(file string) int {
 	return slices.IndexFunc(d, func(one document) bool { return one.file == file })
@@ -86,6 +95,7 @@ func (l *loader) readMerged(file string, source []byte) *schemas.Element {
 	if !ok {
 		if l.check {
 			l.reportMarkers(root, "override-without-base", "the definition extends none")
+			dropMarkers(root)
 		}
 		return root
 	}

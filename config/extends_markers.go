@@ -104,6 +104,31 @@ func dropMarkers(e *schemas.Element) {
 	}
 }
 
+// checkExtensionAttributes reports attributes of ours where they mean nothing,
+// which the schema allows: it cannot say which of them an element may have.
+func (l *loader) checkExtensionAttributes(e *schemas.Element) {
+	for _, attribute := range e.Attributes {
+		if attribute.Space != schemas.ExtensionNamespace {
+			continue
+		}
+		if attribute.Name == "timeout" && !isCommand(e) || attribute.Name == extendsAttribute && e.Parent != nil {
+			l.report(l.place(attribute.Line, attribute.Column), Error, "unknown-attribute",
+				fmt.Sprintf("%q cannot have the attribute %q", partName(e), attributeName(attribute)), "")
+		}
+	}
+	for _, child := range e.Children {
+		l.checkExtensionAttributes(child)
+	}
+}
+
+// isCommand reports whether an element is of command type.
+func isCommand(e *schemas.Element) bool {
+	if e.Space != schemas.ExtensionNamespace {
+		return isCommandElement(e.Name)
+	}
+	return e.Name != "outcome"
+}
+
 // problem reports what is wrong with an attribute of the extending definition.
 func (m *merging) problem(a schemas.Attribute, severity Severity, code, message, suggestion string) {
 	m.loader.report(m.loader.place(a.ValueLine, a.ValueColumn), severity, code, message, suggestion)

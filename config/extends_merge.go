@@ -44,7 +44,7 @@ func (f family) addressInBase(child *schemas.Element) string {
 // merge gives an element what only the base has. The namesakes among the
 // children are merged or replaced, by their rules.
 func (m *merging) merge(base, e *schemas.Element) {
-	m.loader.origins.changed(e, base)
+	m.loader.origins.took(Changes, e, base)
 	e.Attributes = mergedAttributes(base, e)
 	own := e.Children
 	e.Children = slices.Clone(base.Children)
@@ -52,6 +52,9 @@ func (m *merging) merge(base, e *schemas.Element) {
 	siblings := family{e, map[*schemas.Element]*schemas.Element{}}
 	for _, child := range own {
 		m.child(siblings, child)
+	}
+	if partName(e) == "script" {
+		siblings.keepEnvironmentPlace(base)
 	}
 	for _, child := range e.Children {
 		child.Parent = e
@@ -127,7 +130,7 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 		m.merge(base, child)
 	} else {
 		m.whole(child)
-		m.loader.origins.replaced(child, base)
+		m.loader.origins.took(Replaces, child, base)
 	}
 	siblings.remove(present)
 	if marked.before != nil || marked.after != nil {
@@ -211,14 +214,6 @@ func (f family) addresses(like *schemas.Element) []string {
 	return all
 }
 
-// called names an element in messages.
-func called(e *schemas.Element) string {
-	if name := addressOf(e); name != "" {
-		return fmt.Sprintf("<%s> %q", partName(e), name)
-	}
-	return fmt.Sprintf("<%s>", partName(e))
-}
-
 // placeFor returns where among the children of the base a new one goes.
 func (m *merging) placeFor(siblings family, child *schemas.Element, marked markers) (int, bool) {
 	children := siblings.parent.Children
@@ -235,17 +230,13 @@ func (m *merging) placeFor(siblings family, child *schemas.Element, marked marke
 	ofBase := func(other *schemas.Element) bool {
 		return partName(other) == partName(child) && !siblings.isOwn(other)
 	}
-	switch partName(child) {
-	case "x:outcome": // the first that fits counts, so the site's come before those of the base
-		if first := slices.IndexFunc(children, ofBase); first >= 0 {
+	if first := slices.IndexFunc(children, ofBase); first >= 0 && ruleOf(child).kind == listedPart {
+		if partName(child) == "x:outcome" { // the first that fits counts, so the site's come before those of the base
 			return first, true
 		}
-	case "line":
-		if slices.ContainsFunc(children, ofBase) {
-			m.problemAt(child, Error, "override-without-place", "the line does not tell where among those of the base it belongs",
-				fmt.Sprintf(`x:before or x:after with the beginning of a line, or x:replace="true" on the whole <%s>`, partName(siblings.parent)))
-			return 0, false
-		}
+		m.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", partName(child)),
+			fmt.Sprintf(`x:before or x:after with the beginning of another, or x:replace="true" on the whole <%s>`, partName(siblings.parent)))
+		return 0, false
 	}
 	own := rank(siblings.parent, child)
 	for i, other := range slices.Backward(children) {

@@ -2,34 +2,11 @@ package config
 
 import "github.com/rmctl/rmctl/schemas"
 
-// An Effect is what an element of an extending definition does to the base.
-type Effect string
-
-// The effects.
-const (
-	Changes  Effect = "changes"  // the element of the base has been given what this one mentions
-	Replaces Effect = "replaces" // the element of the base is gone in favour of this one
-	Removes  Effect = "removes"  // the element of the base is gone
-)
-
-// An Origin tells where a part of a merged definition comes from.
-type Origin struct {
-	Position
-	Overrides []Override // of bases, that of the nearest first; none for what stands in one file alone
-}
-
-// An Override is what an element of an extending definition does to an element of a base.
-type Override struct {
-	Effect   Effect
-	Position // of the element of the base
-	Element  *schemas.Element
-}
-
-// origins remembers what merging has done, by the elements that the merged tree
-// has, and for removed ones by what they were removed from.
+// origins remembers what merging has done, for those who ask. A nil one
+// remembers nothing.
 type origins struct {
-	overrides map[*schemas.Element][]override
-	gone      []override
+	overrides map[*schemas.Element][]override // by elements of the merged tree
+	gone      []override                      // of elements that have no successor of their own
 }
 
 type override struct {
@@ -38,7 +15,9 @@ type override struct {
 	of     *schemas.Element
 }
 
-func (o *origins) add(effect Effect, by, of *schemas.Element) {
+// took remembers that an element has taken the place of one of the base, and
+// with it what that one had done to bases of its own.
+func (o *origins) took(effect Effect, by, of *schemas.Element) {
 	if o == nil {
 		return
 	}
@@ -46,9 +25,6 @@ func (o *origins) add(effect Effect, by, of *schemas.Element) {
 	delete(o.overrides, of)
 	o.overrides[by] = append([]override{{effect, by, of}}, earlier...)
 }
-
-func (o *origins) changed(by, of *schemas.Element)  { o.add(Changes, by, of) }
-func (o *origins) replaced(by, of *schemas.Element) { o.add(Replaces, by, of) }
 
 // lost remembers an element of a base that has no successor of its own.
 func (o *origins) lost(effect Effect, by, of *schemas.Element) {

@@ -137,7 +137,7 @@ func (m *misfits) missing(r repair, later []repair) {
 	}
 	where := ""
 	if following >= 0 && r.child < len(m.children) {
-		where = fmt.Sprintf(" before %s on line %d", Quote(m.symbols[r.child]), m.children[r.child].Line)
+		where = fmt.Sprintf(" before %s on %s", Quote(m.symbols[r.child]), m.lineName(m.children[r.child].Line))
 	}
 	m.report(m.parent.Line, m.parent.Column, MissingElement, "", "%s lacks %s%s",
 		Quote(m.declaration.symbol), oneOf(alternatives), where)
@@ -196,7 +196,7 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		}
 	}
 	if present > 0 {
-		return RepeatedElement, fmt.Sprintf("may stand here only %s; the first is on line %d", times(present), first)
+		return RepeatedElement, fmt.Sprintf("may stand here only %s; the first is on %s", times(present), m.lineName(first))
 	}
 	tried := map[string]bool{}
 	for _, other := range m.kept {

@@ -13,11 +13,13 @@ func TestEmbeddedSchemasCompile(t *testing.T) {
 	set, err := embedded()
 	require.NoError(t, err)
 	require.Contains(t, set.elements, "resource-manager-builder")
-	for _, name := range []string{"list-jobs", "list-nodes", "list-queues", "find-job", "fallback", "outcome", "probe", "extends"} {
+	for _, name := range []string{"list-jobs", "list-nodes", "list-queues", "find-job", "fallback", "outcome", "probe"} {
 		require.Contains(t, set.elements, "x:"+name)
 		require.NotEmpty(t, set.elements["x:"+name].within)
 	}
-	require.Contains(t, set.attributes, "x:timeout")
+	for _, name := range []string{"timeout", "extends", "remove", "replace", "at", "before", "after"} {
+		require.Contains(t, set.attributes, "x:"+name)
+	}
 }
 
 func TestSchemaTextsAreThoseOfTheFiles(t *testing.T) {

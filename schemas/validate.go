@@ -3,8 +3,9 @@ package schemas
 import "strings"
 
 type validation struct {
-	set   *schemaSet
-	found []Violation
+	set      *schemaSet
+	lineName func(line int) string // what messages call a line
+	found    []Violation
 }
 
 func (v *validation) root(e *Element) {

@@ -65,9 +65,10 @@ func TestBlanksAreAllowedWhereNothingMayStand(t *testing.T) {
 }
 
 func TestExtensionsAreAcceptedInTheirPlaces(t *testing.T) {
-	require.Empty(t, violationsOf(t, `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:y="urn:rmctl:definition:1">
-		<y:extends definition="slurm"/>
+	require.Empty(t, violationsOf(t, `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:y="urn:rmctl:definition:1" y:extends="slurm">
 		<control-data>
+			<attribute name="a" y:remove="true"/>
+			<script><line y:after="exec" y:at="x"/></script>
 			<get-job-status name="g" y:timeout="1m30s">
 				<arg>squeue</arg>
 				<stdout-parser><target><match/></target></stdout-parser>

@@ -38,11 +38,18 @@ type Violation struct {
 // elements and attributes of other namespaces are ignored, as are xsi:*.
 // Spellings of earlier generations of the format are accepted.
 func Validate(root *Element) []Violation {
+	return ValidateMerged(root, func(line int) string { return fmt.Sprintf("line %d", line) })
+}
+
+// ValidateMerged is Validate for a tree put together from several documents
+// whose lines share one numbering: see [Element.ShiftLines]. lineName returns
+// what messages call a line of it.
+func ValidateMerged(root *Element, lineName func(line int) string) []Violation {
 	set, err := embedded()
 	if err != nil {
 		return []Violation{{Line: 1, Column: 1, Code: SchemaError, Message: err.Error()}}
 	}
-	v := &validation{set: set}
+	v := &validation{set: set, lineName: lineName}
 	v.root(root)
 	slices.SortStableFunc(v.found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

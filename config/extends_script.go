@@ -1,0 +1,54 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+const environmentPlace = "insertEnvironmentAfter"
+
+// keepEnvironmentPlace counts anew after which line the variables of a job go,
+// as lines came and went: after the one of the base that they would go after
+// there, or what stands for it, and after what was added right behind it. Were
+// that line removed, it is the one before. A number that the extending
+// definition gives counts the merged lines and stays.
+func (f family) keepEnvironmentPlace(base *schemas.Element) {
+	script := f.parent
+	at := slices.IndexFunc(script.Attributes, func(a schemas.Attribute) bool { return a.Space == "" && a.Name == environmentPlace })
+	if at < 0 || !slices.Contains(base.Attributes, script.Attributes[at]) {
+		return
+	}
+	after, err := strconv.Atoi(strings.TrimSpace(script.Attributes[at].Value))
+	before := linesOf(base)
+	if err != nil || after < 0 || after >= len(before) {
+		return
+	}
+	lines := linesOf(script)
+	for ; after >= 0; after-- {
+		place := slices.IndexFunc(lines, func(line *schemas.Element) bool {
+			return line == before[after] || f.standFor[line] == before[after]
+		})
+		if place < 0 {
+			continue
+		}
+		for place+1 < len(lines) && f.isNew(lines[place+1]) {
+			place++
+		}
+		script.Attributes[at].Value = strconv.Itoa(place)
+		return
+	}
+	script.Attributes[at].Value = "0" // not -1, which would lose the variables
+}
+
+func linesOf(script *schemas.Element) []*schemas.Element {
+	var lines []*schemas.Element
+	for _, child := range script.Children {
+		if partName(child) == "line" {
+			lines = append(lines, child)
+		}
+	}
+	return lines
+}

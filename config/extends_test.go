@@ -1,0 +1,183 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// readBase finds bases in the folder of the definition that extends them.
+func readBase(name, from string) (string, []byte, error) {
+	file := filepath.Join(filepath.Dir(from), name)
+	source, err := os.ReadFile(file)
+	return filepath.ToSlash(file), source, err
+}
+
+// Each folder of testdata/extends has a definition, site.xml, that extends
+// another one. Beside it stand the merged definition and the problems.
+func TestDefinitionsAreMergedWithWhatTheyExtend(t *testing.T) {
+	files, err := filepath.Glob("testdata/extends/*/site.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		folder := filepath.Dir(file)
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			source, err := os.ReadFile(file)
+			require.NoError(t, err)
+			_, problems := config.LoadWith(file, source, config.Options{Base: readBase})
+			var text strings.Builder
+			for _, problem := range problems {
+				text.WriteString(problem.Excerpt(problem.Source()) + "\n")
+			}
+			requireGolden(t, filepath.Join(folder, "problems.txt"), text.String())
+
+			merged, problems := config.Merge(file, source, readBase)
+			if problems.HasErrors() {
+				require.Nil(t, merged)
+				return
+			}
+			requireGolden(t, filepath.Join(folder, "merged.xml"), string(merged.XML()))
+		})
+	}
+}
+
+// requireGolden compares with a file that is absent where nothing is expected.
+func requireGolden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.RemoveAll(file))
+		if got != "" {
+			require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+		}
+	}
+	want, err := os.ReadFile(file)
+	if !errors.Is(err, os.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, string(want), got)
+}
+
+// withoutPositions returns what a definition says, wherever it stands.
+func withoutPositions(t *testing.T, d *config.Definition) string {
+	t.Helper()
+	var text strings.Builder
+	write(t, &text, reflect.ValueOf(d), 0)
+	return text.String()
+}
+
+func write(t *testing.T, text *strings.Builder, v reflect.Value, depth int) {
+	require.Less(t, depth, 100)
+	if v.Kind() == reflect.Pointer && v.Type() == reflect.TypeFor[*attribute.Attribute]() {
+		a := v.Interface().(*attribute.Attribute)
+		for _, name := range attribute.FieldNames() {
+			field, _ := attribute.ParseField(name)
+			fmt.Fprintf(text, "%s=%q ", name, attribute.Text(a.Field(field)))
+		}
+		if validator := a.Validator(); validator != nil {
+			fmt.Fprintf(text, "%v %v %+v %q", validator.Regex, validator.Ranges, validator.File, validator.Message)
+		}
+		text.WriteString("\n")
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			text.WriteString("nil\n")
+			return
+		}
+		write(t, text, v.Elem(), depth+1)
+	case reflect.Slice:
+		fmt.Fprintf(text, "%d:\n", v.Len())
+		for i := range v.Len() {
+			write(t, text, v.Index(i), depth+1)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[config.Position]() {
+			return
+		}
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() {
+				text.WriteString(field.Name + " ")
+				write(t, text, v.Field(i), depth+1)
+			}
+		}
+	default:
+		fmt.Fprintf(text, "%#v\n", v.Interface())
+	}
+}
+
+func requireSameWhenMerged(t *testing.T, file string, source []byte) {
+	t.Helper()
+	options := config.Options{Base: readBase}
+	original, problems := config.LoadWith(file, source, options)
+	require.NoError(t, problems.Err(), file)
+	merged, problems := config.Merge(file, source, readBase)
+	require.NoError(t, problems.Err(), file)
+	reloaded, again := config.Load("merged.xml", merged.XML())
+	require.NoError(t, again.Err(), "%s\n%s", file, merged.XML())
+	require.Equal(t, withoutPositions(t, original), withoutPositions(t, reloaded), file)
+}
+
+func TestThePrintedDefinitionIsTheSameDefinition(t *testing.T) {
+	files, err := filepath.Glob("testdata/extends/*/site.xml")
+	require.NoError(t, err)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if _, problems := config.LoadWith(file, source, config.Options{Base: readBase}); !problems.HasErrors() {
+			requireSameWhenMerged(t, file, source)
+		}
+	}
+	for _, name := range rms.Names() {
+		source, _ := rms.Source(name)
+		requireSameWhenMerged(t, name, source)
+	}
+}
+
+func TestDefinitionsFromTheFieldArePrintedAsTheyAre(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
+	require.NoError(t, err)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		requireSameWhenMerged(t, file, source)
+	}
+}
+
+func TestADefinitionThatExtendsNeedsSomebodyWhoReadsBases(t *testing.T) {
+	source := []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" x:extends="slurm"/>`)
+	definition, problems := config.Load("site.xml", source)
+	require.Nil(t, definition)
+	require.Len(t, problems, 1)
+	require.Equal(t, "unknown-base", problems[0].Code)
+}
+
+func TestChainsOfBasesEnd(t *testing.T) {
+	deep := func(last int) config.Diagnostics {
+		base := func(_, from string) (string, []byte, error) {
+			next := from + "x"
+			extends := `x:extends="next"`
+			if len(next) == last {
+				extends = ""
+			}
+			return next, []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" ` + extends + `/>`), nil
+		}
+		_, problems := config.LoadWith("", []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" x:extends="x"/>`), config.Options{Base: base})
+		return problems
+	}
+	require.Empty(t, deep(config.MaxBases))
+	problems := deep(config.MaxBases + 1)
+	require.Len(t, problems, 1)
+	require.Equal(t, "too-many-bases", problems[0].Code)
+	require.Equal(t, strings.Repeat("x", config.MaxBases), problems[0].File)
+}

@@ -1,0 +1,138 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// XML returns the merged definition as a document of its own, with comments
+// that tell where each part comes from. It loads as the same definition; only
+// the comments of the files that it was made of, and hints for other programs
+// where to find schemas, are not in it.
+func (m *Merged) XML() []byte {
+	p := &documentPrinter{merged: m, parts: map[*schemas.Element]Part{}}
+	m.walk(m.root, "", 0, func(e *schemas.Element, path string, depth int) {
+		p.parts[e] = m.part(e, path, depth)
+	})
+	p.text.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n")
+	fmt.Fprintf(&p.text, "  Made of %s.\n", inComment(strings.Join(m.Files(), ", which extends ")))
+	for _, lost := range m.Lost() {
+		how := "removed"
+		if lost.Effect == Replaces {
+			how = "replaced"
+		}
+		fmt.Fprintf(&p.text, "  %s: %s\n", how, inComment(fmt.Sprintf("%s of %s, by %s", lost.Path, lost.Position, lost.By)))
+	}
+	p.text.WriteString("-->\n")
+	p.element(m.root, 0, "", false)
+	return p.text.Bytes()
+}
+
+type documentPrinter struct {
+	text   bytes.Buffer
+	merged *Merged
+	parts  map[*schemas.Element]Part
+}
+
+const xsiNamespace = "http://www.w3.org/2001/XMLSchema-instance"
+const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
+
+// element prints an element. Elements of the format get its present namespace,
+// except in what belongs to another program (foreign): there no namespace is one, too.
+func (p *documentPrinter) element(e *schemas.Element, depth int, defaultSpace string, foreign bool) {
+	indent := strings.Repeat("  ", depth)
+	p.text.WriteString(indent)
+	name, space := e.Name, e.Space
+	switch {
+	case space == schemas.ExtensionNamespace:
+		name, space = "x:"+name, defaultSpace
+	case !foreign && schemas.IsCore(space):
+		space = schemas.CoreNamespace
+	}
+	p.text.WriteString("<" + name)
+	if space != defaultSpace {
+		fmt.Fprintf(&p.text, " xmlns=\"%s\"", quoted(space))
+	}
+	if depth == 0 {
+		fmt.Fprintf(&p.text, " xmlns:x=\"%s\"", schemas.ExtensionNamespace)
+	}
+	p.attributes(e, foreign)
+	switch {
+	case len(e.Children) == 0 && e.Text == "":
+		p.text.WriteString("/>")
+		p.origin(e)
+	case len(e.Children) == 0:
+		p.text.WriteString(">" + textEscapes.Replace(e.Text) + "</" + name + ">")
+		p.origin(e)
+	default:
+		p.text.WriteString(">")
+		p.origin(e)
+		if strings.TrimSpace(e.Text) != "" {
+			p.text.WriteString(textEscapes.Replace(e.Text))
+		}
+		p.text.WriteString("\n")
+		for _, child := range e.Children {
+			p.element(child, depth+1, space, foreign || e.Name == "layout" && depth == 2)
+		}
+		p.text.WriteString(indent + "</" + name + ">")
+	}
+	p.text.WriteString("\n")
+}
+
+func (p *documentPrinter) attributes(e *schemas.Element, foreign bool) {
+	prefixes := 0
+	for _, attribute := range e.Attributes {
+		name := attribute.Name
+		switch {
+		case attribute.Space == "" || !foreign && schemas.IsCore(attribute.Space):
+		case attribute.Space == schemas.ExtensionNamespace:
+			name = "x:" + name
+		case attribute.Space == xmlNamespace:
+			name = "xml:" + name
+		case attribute.Space == xsiNamespace:
+			continue
+		default:
+			prefixes++
+			fmt.Fprintf(&p.text, " xmlns:n%d=\"%s\"", prefixes, quoted(attribute.Space))
+			name = fmt.Sprintf("n%d:%s", prefixes, name)
+		}
+		fmt.Fprintf(&p.text, " %s=\"%s\"", name, quoted(attribute.Value))
+	}
+}
+
+// origin prints where a part comes from.
+func (p *documentPrinter) origin(e *schemas.Element) {
+	part, ok := p.parts[e]
+	if !ok || len(p.merged.documents) == 1 {
+		return
+	}
+	text := part.Position.String()
+	if len(part.Sets) > 0 {
+		text += ", sets " + strings.Join(part.Sets, ", ")
+	}
+	for _, one := range part.Overrides {
+		text += fmt.Sprintf(", %s %s", one.Effect, one.Position)
+	}
+	p.text.WriteString(" <!-- " + inComment(text) + " -->")
+}
+
+// inComment keeps a text from ending the comment that it stands in.
+func inComment(text string) string {
+	text = onOneLine(text)
+	for strings.Contains(text, "--") {
+		text = strings.ReplaceAll(text, "--", "- -")
+	}
+	return strings.TrimSuffix(text, "-")
+}
+
+// What the reader would otherwise change when it normalises line ends and the
+// white space of attributes is written as references.
+var (
+	textEscapes  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#13;")
+	valueEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;")
+)
+
+func quoted(value string) string { return valueEscapes.Replace(value) }
