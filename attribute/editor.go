@@ -8,15 +8,25 @@ type Editor string
 
 // The editors.
 const (
-	SwitchEditor Editor = "switch"
-	ChoiceEditor Editor = "choice"
-	NumberEditor Editor = "number"
-	TextEditor   Editor = "text"
+	SwitchEditor Editor = "switch" // on or off
+	ChoiceEditor Editor = "choice" // one of the items
+	ComboEditor  Editor = "combo"  // one of the items, or any text
+	NumberEditor Editor = "number" // a whole number of 32 bits, within min and max
+	TextEditor   Editor = "text"   // any text
+	ListEditor   Editor = "list"   // elements, one by one
+	MapEditor    Editor = "map"    // entries, one by one
 )
 
-// Editor returns the kind of control that edits the attribute, by its fields in
-// this order: a translation of booleans, items to choose from, the type.
+// Editor returns the kind of control that edits the attribute: what holds a list
+// or map is edited as that; else its fields decide in this order: a translation
+// of booleans, items to choose from, the type.
 func (a *Attribute) Editor() Editor {
+	switch a.Value().(type) {
+	case []string:
+		return ListEditor
+	case map[string]string:
+		return MapEditor
+	}
 	kind := strings.ToLower(Text(a.Field(FieldType)))
 	switch {
 	case a.Field(FieldTranslateBooleanAs) != nil:
@@ -27,6 +37,10 @@ func (a *Attribute) Editor() Editor {
 		return NumberEditor
 	case strings.Contains(kind, "bool"):
 		return SwitchEditor
+	case strings.Contains(kind, "list"):
+		return ListEditor
+	case strings.Contains(kind, "map"):
+		return MapEditor
 	}
 	return TextEditor
 }

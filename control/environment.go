@@ -27,6 +27,7 @@ const (
 	attributeDebuggerArgs     = "debuggerArgs"
 	attributeDebuggerID       = "debuggerId"
 	attributeDebuggerLauncher = "debuggerLauncher"
+	attributeEnvironmentSetup = "ems"
 	attributeWorkingDir       = "working.directory"
 	attributeUserName         = "control.user.name"
 	attributeAddress          = "control.address"
@@ -34,6 +35,7 @@ const (
 	attributeSettings         = "ptpDirectory"
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
 	attributeJobPrefix        = "job."
+	attributeControlPrefix    = "control."
 	attributeSystemName       = "os.name"
 	attributeSystemArch       = "os.arch"
 	attributeSystemVersion    = "os.version"
@@ -67,7 +69,10 @@ func setSystem(env *attribute.Environment, info remote.Info) {
 		if value == "" {
 			continue
 		}
-		env.SetVariable(name, value)
+		system := attribute.New(name)
+		_ = system.Set(attribute.FieldReadOnly, true) // a boolean field takes booleans
+		system.SetValue(value)
+		env.Define(name, system)
 	}
 }
 
@@ -83,15 +88,21 @@ func isEngineAttribute(name string) bool {
 	return strings.HasPrefix(name, attributeJobPrefix)
 }
 
-// isDebuggerAttribute reports whether a caller may give a value to an attribute
-// that no definition has to have: commands for debugging are told by these what
-// to run.
-func isDebuggerAttribute(name string) bool {
+// isLaunchAttribute reports whether a caller may give a value to an attribute
+// that no definition has to have: what commands for debugging are told to run,
+// and commands that set up the environment of the program.
+func isLaunchAttribute(name string) bool {
 	switch name {
-	case attributeDebugger, attributeDebuggerArgs, attributeDebuggerID, attributeDebuggerLauncher:
+	case attributeDebugger, attributeDebuggerArgs, attributeDebuggerID, attributeDebuggerLauncher, attributeEnvironmentSetup:
 		return true
 	}
 	return false
+}
+
+// isFixedValid reports whether a caller may set an attribute of the definition
+// although the form does not show it. The reference takes these from anybody.
+func isFixedValid(name string) bool {
+	return isLaunchAttribute(name) || name == attributeStdoutPath || name == attributeStderrPath || strings.HasPrefix(name, attributeControlPrefix)
 }
 
 // jobAttribute puts the attribute of a job into env under key and returns it.

@@ -51,7 +51,7 @@ const anyAge = time.Duration(1<<63 - 1)
 // attributes of the definition with the values that the target gives them.
 func (c *Controller) initialEnvironment() (*attribute.Environment, error) {
 	env := c.newEnvironment()
-	if _, err := c.assign(env, nil, nil); err != nil {
+	if _, err := c.assign(env, Submission{}, nil); err != nil {
 		return nil, fmt.Errorf("target %q: %w", c.target, err)
 	}
 	return env, nil

@@ -112,11 +112,10 @@ func (c *Controller) otherKind(interactive bool) error {
 // commands may discover have to wait.
 func (c *Controller) check(s Submission) error {
 	env := c.newEnvironment()
-	values := s.Values
 	if c.discovers() {
-		values = slices.DeleteFunc(slices.Clone(values), func(value Assignment) bool { return env.Lookup(value.Name) == nil })
+		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value Assignment) bool { return env.Lookup(value.Name) == nil })
 	}
-	_, err := c.assign(env, values, nil)
+	_, err := c.assign(env, s, nil)
 	return err
 }
 

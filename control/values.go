@@ -1,21 +1,21 @@
 package control
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path"
 	"slices"
-	"strconv"
-	"strings"
-
-	"al.essio.dev/pkg/shellescape"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 )
 
-// An Assignment gives an attribute a value. Several for one attribute make a
-// list where the attribute holds one; otherwise the last counts.
+// An Assignment gives an attribute a value as a user writes it; the empty text
+// takes the value away. Several for one attribute make up a list or map where the
+// attribute holds one; otherwise the last counts.
 type Assignment struct {
 	Name, Value string
 }
@@ -30,6 +30,7 @@ type Submission struct {
 	ScriptFile string // a local file to submit instead of the definition's script
 	Tab        string // the title of the form's tab whose controls count; empty for the usual one
 	Debug      bool
+	Invisible  bool // Values may set invisible attributes, in place of what commands find out
 }
 
 // A ValueError tells which attribute could not be given a value.
@@ -51,7 +52,7 @@ func (e *ValueError) Error() string {
 // reference: the caller's values, nothing for visible attributes that no
 // control of the form sets, links, and what the engine knows.
 func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribute.Stat) error {
-	given, err := c.assign(env, s.Values, stat)
+	given, err := c.assign(env, s, stat)
 	if err != nil {
 		return err
 	}
@@ -62,194 +63,149 @@ func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribu
 	if err := env.ResolveLinks(given); err != nil {
 		return err
 	}
-	return nil
+	// Links do not bring back what the form leaves out.
+	return c.applyForm(env, s, given)
 }
 
-func (c *Controller) assign(env *attribute.Environment, values []Assignment, stat attribute.Stat) (map[string]bool, error) {
-	given := map[string]bool{}
+// assign gives attributes the values of the target, then those of the caller.
+// Where several are refused the error tells of all.
+func (c *Controller) assign(env *attribute.Environment, s Submission, stat attribute.Stat) (map[string]bool, error) {
+	a := &assignment{controller: c, env: env, editors: boundEditors(c.definition), given: map[string]bool{}, stat: stat}
+	if stat != nil && s.Directory != "" {
+		a.stat = func(name string) (fs.FileInfo, error) { return stat(within(s.Directory, name)) }
+	}
 	var problems []error
-	// A list of the caller's replaces one of the target, so each begins anew.
-	for _, source := range [][]Assignment{c.defaults, values} {
-		again := map[string]bool{}
-		for _, value := range source {
-			if err := c.assignOne(env, value, again[value.Name], stat); err != nil {
-				problems = append(problems, err)
-			}
-			again[value.Name], given[value.Name] = true, true
-		}
-	}
-	return given, errors.Join(problems...)
+	// A target says where things are on its machine, which no user has to know.
+	a.invisible = true
+	problems = append(problems, a.all(c.defaults)...)
+	a.invisible = s.Invisible
+	problems = append(problems, a.all(s.Values)...)
+	return a.given, errors.Join(problems...)
 }
 
-func (c *Controller) assignOne(env *attribute.Environment, value Assignment, again bool, stat attribute.Stat) error {
-	a := env.Lookup(value.Name)
-	switch {
-	case isEngineAttribute(value.Name):
-		return &ValueError{value.Name, "it is set by rmctl itself", ""}
-	case a == nil && isDebuggerAttribute(value.Name):
-		env.SetVariable(value.Name, value.Value)
-		return nil
-	case a == nil:
-		return &ValueError{value.Name, fmt.Sprintf("definition %q has no such attribute", c.definition.Name), c.similar(env, value.Name)}
-	case a.ReadOnly():
-		return &ValueError{value.Name, "it is read-only", ""}
+// within makes the name of a file absolute: a job finds it from its directory.
+func within(directory, name string) string {
+	if path.IsAbs(name) {
+		return name
 	}
-	converted, err := accepted(a, value.Value)
+	return path.Join(directory, name)
+}
+
+// assignment is the state of giving values to attributes.
+type assignment struct {
+	controller *Controller
+	env        *attribute.Environment
+	editors    map[string][]editor
+	given      map[string]bool
+	stat       attribute.Stat
+	invisible  bool // invisible attributes may be set, too
+}
+
+// all gives values from one source. A list begins anew with each source.
+func (a *assignment) all(values []Assignment) []error {
+	var problems []error
+	again := map[string]bool{}
+	for _, value := range values {
+		if err := a.one(value, again[value.Name]); err != nil {
+			problems = append(problems, err)
+		}
+		again[value.Name], a.given[value.Name] = true, true
+	}
+	return problems
+}
+
+func (a *assignment) one(value Assignment, again bool) error {
+	found, err := a.settable(value.Name)
 	if err != nil {
 		return err
 	}
-	if err := a.Check(converted, stat); err != nil {
+	if found == nil {
+		a.env.SetVariable(value.Name, value.Value)
+		return nil
+	}
+	converted, kind, err := a.convert(found, value.Value)
+	if err != nil {
 		return err
 	}
-	if list, isList := a.Value().([]string); isList || strings.Contains(strings.ToLower(a.Text(attribute.FieldType)), "list") {
+	if err := found.Check(checked(converted, value.Value), a.stat); err != nil {
+		return err
+	}
+	found.SetValue(collected(found.Value(), converted, kind, again))
+	return nil
+}
+
+// settable returns the attribute of that name if the caller may set it, or nil
+// for one that no definition has to have.
+func (a *assignment) settable(name string) (*attribute.Attribute, error) {
+	found := a.env.Lookup(name)
+	refuse := func(reason, help string) error { return &ValueError{name, reason, help} }
+	switch {
+	case name == attributeDirectory:
+		return nil, refuse("it is set by rmctl itself", "-d names the directory")
+	case isEngineAttribute(name):
+		return nil, refuse("it is set by rmctl itself", "")
+	case found == nil && isLaunchAttribute(name):
+		return nil, nil
+	case found == nil:
+		return nil, refuse(fmt.Sprintf("definition %q has no such attribute", a.controller.definition.Name), a.controller.similar(a.env, name))
+	case found.ReadOnly():
+		return nil, refuse("it is read-only", "")
+	case found.Visible(), len(a.editors[name]) > 0:
+		return found, nil
+	case found.Field(attribute.FieldLinkValueTo) != nil:
+		return nil, refuse(fmt.Sprintf("it takes the value of %q", found.Text(attribute.FieldLinkValueTo)), "")
+	case !a.invisible && !isFixedValid(name):
+		return nil, refuse("the definition sets it, and does not show it to users", "")
+	}
+	return found, nil
+}
+
+// convert returns what the first editor that takes a text makes of it.
+func (a *assignment) convert(found *attribute.Attribute, text string) (attribute.Value, attribute.Editor, error) {
+	editors := a.editors[found.Name()]
+	if len(editors) == 0 {
+		editors = []editor{{kind: found.Editor()}}
+	}
+	var refused error
+	for _, each := range editors {
+		value, err := each.accept(found, text)
+		if err == nil {
+			return value, each.kind, nil
+		}
+		refused = cmp.Or(refused, err)
+	}
+	return nil, "", refused
+}
+
+// checked is what the validator sees: an emptied field is the empty text, and of
+// a map the entry as it was given.
+func checked(value attribute.Value, text string) attribute.Value {
+	if _, isMap := value.(map[string]string); isMap || value == nil {
+		return text
+	}
+	return value
+}
+
+// collected adds an element or an entry to what an attribute holds; other values,
+// and the empty one, take its place.
+func collected(held, value attribute.Value, kind attribute.Editor, again bool) attribute.Value {
+	if value == nil {
+		return nil
+	}
+	switch kind {
+	case attribute.ListEditor:
+		list, _ := held.([]string)
 		if !again {
 			list = nil
 		}
-		a.SetValue(append(slices.Clone(list), attribute.Text(converted)))
-		return nil
-	}
-	a.SetValue(converted)
-	return nil
-}
-
-// accepted converts a text as the control of a form would that edits the attribute.
-func accepted(a *attribute.Attribute, text string) (attribute.Value, error) {
-	refuse := func(reason string) error {
-		return &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: reason}
-	}
-	kind := strings.ToLower(a.Text(attribute.FieldType))
-	on, off, translated := a.Translation()
-	switch {
-	case a.Field(attribute.FieldTranslateBooleanAs) != nil || strings.Contains(kind, "bool"):
-		if translated && (text == on || text == off) {
-			return text, nil
+		return append(slices.Clone(list), attribute.Text(value))
+	case attribute.MapEditor:
+		entries := map[string]string{}
+		if before, isMap := held.(map[string]string); isMap && again {
+			maps.Copy(entries, before)
 		}
-		checked, ok := yes(text)
-		switch {
-		case !ok:
-			return nil, refuse("it is a switch: give true or false")
-		case translated && checked:
-			return on, nil
-		case translated:
-			return off, nil
-		}
-		return checked, nil
-	case a.Field(attribute.FieldChoice) != nil:
-		return chosen(a, text, refuse)
-	case strings.Contains(kind, "int") && text != "":
-		return integer(a, text, refuse)
+		maps.Copy(entries, value.(map[string]string))
+		return entries
 	}
-	return text, nil
-}
-
-func yes(text string) (checked, ok bool) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "true", "yes", "on", "1":
-		return true, true
-	case "false", "no", "off", "0", "":
-		return false, true
-	}
-	return false, false
-}
-
-// chosen accepts an item of the attribute's choice, or what it is stored as.
-func chosen(a *attribute.Attribute, text string, refuse func(string) error) (attribute.Value, error) {
-	var names []string
-	isStored := text == ""
-	for _, item := range a.Items() {
-		if strings.TrimSpace(item.Shown) == strings.TrimSpace(text) {
-			return item.Stored, nil
-		}
-		isStored = isStored || item.Stored == text
-		names = append(names, item.Shown)
-	}
-	if isStored {
-		return text, nil
-	}
-	return nil, refuse("it is none of " + strings.Join(names, ", "))
-}
-
-func integer(a *attribute.Attribute, text string, refuse func(string) error) (attribute.Value, error) {
-	number, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil {
-		return nil, refuse("it is not an integer")
-	}
-	if least, ok := a.Field(attribute.FieldMin).(int); ok && number < least {
-		return nil, refuse(fmt.Sprintf("the smallest value is %d", least))
-	}
-	if most, ok := a.Field(attribute.FieldMax).(int); ok && number > most {
-		return nil, refuse(fmt.Sprintf("the largest value is %d", most))
-	}
-	return number, nil
-}
-
-// setLaunch sets what the engine knows of the program. Arguments are quoted so
-// that a line of a shell script and the splitting of command lines both give
-// them back unchanged.
-func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
-	mode := "run"
-	if s.Debug {
-		mode = "debug"
-	}
-	env.SetVariable(attributeLaunchMode, mode)
-	quoted := make([]string, 0, len(s.Arguments))
-	for _, argument := range s.Arguments {
-		quoted = append(quoted, quote(argument))
-	}
-	env.SetVariable(attributeArguments, strings.Join(quoted, " "))
-	if s.Executable != "" {
-		env.SetVariable(attributeExecutable, quote(s.Executable))
-	}
-	directory := s.Directory
-	executableDir := directory
-	if strings.Contains(s.Executable, "/") {
-		executableDir = path.Dir(s.Executable)
-		if !path.IsAbs(executableDir) && directory != "" {
-			executableDir = path.Join(directory, executableDir)
-		}
-	}
-	if directory == "" {
-		directory = executableDir
-	} else {
-		env.SetVariable(attributeWorkingDir, directory)
-	}
-	setIfKnown(env, attributeExecutableName, jobName(s))
-	setIfKnown(env, attributeExecutableDir, executableDir)
-	setIfKnown(env, attributeDirectory, directory)
-	setIfKnown(env, attributeScriptPath, s.ScriptFile)
-}
-
-// quote quotes a text for shells and for the splitting of command lines. What
-// looks like a reference is taken apart, since values are resolved, too.
-func quote(text string) string {
-	return strings.ReplaceAll(shellescape.Quote(text), "${", "$''{")
-}
-
-// jobName returns the program's name, or the script's, as schedulers take it for
-// a job: without characters that one of them refuses.
-func jobName(s Submission) string {
-	name := s.Executable
-	if name == "" {
-		name = s.ScriptFile
-	}
-	if name == "" {
-		return ""
-	}
-	return plainName(path.Base(name))
-}
-
-// plainName replaces what a scheduler or a shell might take for something else.
-func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r)) {
-			return r
-		}
-		return '_'
-	}, name)
-}
-
-func setIfKnown(env *attribute.Environment, name, value string) {
-	if value != "" {
-		env.SetVariable(name, value)
-	}
+	return value
 }

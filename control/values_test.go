@@ -1,7 +1,9 @@
 package control_test
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -27,6 +29,7 @@ const someAttributes = `
 	<attribute name="nodes" type="integer" min="1" max="64"><default>1</default></attribute>
 	<attribute name="memory" type="java.lang.Integer"/>
 	<attribute name="mail" type="java.util.List"/>
+	<attribute name="limits" type="java.util.Map"/>
 	<attribute name="checked"><validator><regex expression="\d+"/><error-message>digits, please</error-message></validator></attribute>
 	<attribute name="silent"><validator><regex expression="\d+"/></validator></attribute>
 	<attribute name="queue"/>
@@ -71,9 +74,8 @@ func TestValuesAreStoredAsTheFormWouldStoreThem(t *testing.T) {
 	}{
 		"the default without a value":              {"text", nil, "d"},
 		"a text":                                   {"text", values("text", "x y"), "x y"},
-		"the empty text is a value":                {"text", values("text", ""), ""},
+		"the empty text takes the value away":      {"text", values("text", ""), ""},
 		"the last of several":                      {"text", values("text", "1", "text", "2"), "2"},
-		"one that no form shows":                   {"hidden", values("hidden", "x"), "x"},
 		"an item of a choice":                      {"color", values("color", "green"), "green"},
 		"an item is stored with its blanks":        {"color", values("color", "light blue"), " light blue"},
 		"no item":                                  {"color", values("color", ""), ""},
@@ -94,6 +96,13 @@ func TestValuesAreStoredAsTheFormWouldStoreThem(t *testing.T) {
 		"no integer":                               {"memory", values("memory", ""), ""},
 		"a list of one":                            {"mail", values("mail", "a"), "[a]"},
 		"a list by repetition":                     {"mail", values("mail", "a", "text", "x", "mail", "b,c"), "[a, b,c]"},
+		"a list begun anew":                        {"mail", values("mail", "a", "mail", "", "mail", "b"), "[b]"},
+		"an emptied list":                          {"mail", values("mail", "a", "mail", ""), ""},
+		"a map by repetition":                      {"limits", values("limits", "cpu=4", "limits", "mem=a=b"), "{cpu=4, mem=a=b}"},
+		"the last of several entries of a key":     {"limits", values("limits", "cpu=4", "limits", "cpu=5"), "{cpu=5}"},
+		"an emptied switch":                        {"rerun", values("rerun", ""), ""},
+		"an emptied choice":                        {"size", values("size", ""), ""},
+		"a value that refers to another":           {"text", values("text", "<${ptp_rm:nodes#value}>"), "<1>"},
 		"what a validator takes":                   {"checked", values("checked", "12"), "12"},
 		"a link":                                   {"control.queue.name", values("queue", "long"), "long"},
 		"the default of a link to nothing":         {"control.queue.name", nil, "none"},
@@ -123,7 +132,14 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"too small an integer":                 {"nodes", "0", "smallest value is 1"},
 		"too large an integer":                 {"nodes", "65", "largest value is 64"},
 		"what a validator refuses":             {"checked", "12x", "digits, please"},
-		"a validator without message":          {"silent", "", `does not match`},
+		"an integer of more than 32 bits":      {"memory", "99999999999", "32 bits"},
+		"an entry without a key":               {"limits", "4", "key=value"},
+		"an invisible one":                     {"hidden", "x", "does not show it to users"},
+		"an invisible one that is linked":      {"control.queue.name", "x", `takes the value of "queue"`},
+		"the directory":                        {"directory", "/x", "-d names the directory"},
+		"a system's property":                  {"os.name", "AIX", "set by rmctl itself"},
+		"a validator without message":          {"silent", "x", `does not match`},
+		"what a validator wants to be there":   {"silent", "", `does not match`},
 		"an attribute whose name has no text":  {"", "x", "no such attribute"},
 		"a name with references stays what it": {"${ptp_rm:text#value}", "x", "no such attribute"},
 	} {
@@ -172,6 +188,83 @@ func TestValuesOfTheTargetAreOverriddenByThoseOfTheCaller(t *testing.T) {
 	require.ErrorContains(t, err, "smallest value is 1", "the target's values are checked, too")
 }
 
+func TestAnArgumentOfAClearedAttributeIsUndefined(t *testing.T) {
+	controlData := `<attribute name="flag"><default>x</default></attribute>
+		<submit-batch name="s"><arg>show</arg><arg attribute="flag" isUndefinedIfMatches="false">--flag</arg></submit-batch>`
+	for text, want := range map[string][]string{"true": {"show", "--flag"}, "false": {"show"}, "": {"show"}} {
+		rendering, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x", Values: values("flag", text)})
+		require.NoError(t, err)
+		require.Equal(t, want, rendering.Commands[0].Arguments)
+	}
+}
+
+const withForm = `
+	<attribute name="bound" visible="false"/>
+	<attribute name="bindir" visible="false"/>
+	<attribute name="stdout_remote_path" visible="false"/>
+	<attribute name="linked" visible="false"><link-value-to>bound</link-value-to></attribute>
+	<attribute name="box"/>
+	<attribute name="count" min="1"/>
+	<attribute name="level"><choice>low,high</choice></attribute>
+	<attribute name="speed"><choice>slow,fast</choice></attribute>
+	<attribute name="queue"/>
+	<attribute name="queues" visible="false"/>
+	<attribute name="mpi"/>
+	<attribute name="nodes" type="integer"/>
+	<attribute name="twice"><choice>a,b</choice></attribute>`
+
+const itsForm = `<launch-tab><dynamic><title>T</title>
+	<widget type="text" attribute="bound"/>
+	<widget type="checkbox" attribute="box"/>
+	<widget type="spinner" attribute="count"/>
+	<widget type="combo" attribute="level"/>
+	<widget type="combo" attribute="speed" readOnly="true"/>
+	<widget type="combo" attribute="queue" readOnly="true"><items-from>queues</items-from></widget>
+	<button-group attribute="mpi"><button type="radiobutton" title=""/><button type="radiobutton" title="mpiexec"/><button type="radiobutton" title="mpirun"/></button-group>
+	<widget type="text" attribute="nodes"/>
+	<widget type="combo" attribute="twice" readOnly="true"/>
+	<browse attribute="twice" title="b"/><widget type="combo" attribute="twice"/>
+</dynamic></launch-tab>`
+
+func TestTheControlOfAnAttributeTellsWhatItTakes(t *testing.T) {
+	site := newRenderer(t, define(t, withForm+showing("bound", "box", "count", "level", "speed", "queue", "mpi", "nodes", "twice", "stdout_remote_path", "linked", "bindir")+itsForm))
+	rendering, err := site.Render(control.Submission{Executable: "x", Values: values("bound", "b", "box", "yes", "count", "3", "level", "medium",
+		"speed", "fast", "queue", "gpu", "mpi", "mpirun", "nodes", "2", "twice", "c", "stdout_remote_path", "/o")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"show", "b", "true", "3", "medium", "fast", "gpu", "mpirun", "2", "c", "/o", "b", ""}, rendering.Commands[0].Arguments)
+	for name, c := range map[string]struct{ value, want string }{
+		"box": {"x", "true or false"}, "count": {"0", "smallest value is 1"}, "speed": {"medium", "none of slow, fast"},
+		"mpi": {"srun", "none of mpiexec, mpirun"}, "nodes": {"two", "not an integer"}, "bindir": {"/opt/", "does not show it to users"}, "linked": {"x", `takes the value of "bound"`},
+	} {
+		_, err := site.Render(control.Submission{Executable: "x", Values: values(name, c.value)})
+		require.ErrorContains(t, err, `attribute "`+name+`"`)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+func TestATargetSaysWhatUsersNeedNotKnow(t *testing.T) {
+	got, err := shown(t, withForm, "bindir", control.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("bindir", "/opt/pbs/bin/") })
+	require.NoError(t, err)
+	require.Equal(t, "/opt/pbs/bin/", got)
+	got, err = shown(t, withForm, "bindir", control.Submission{Executable: "x", Values: values("bindir", "/usr/bin/"), Invisible: true})
+	require.NoError(t, err)
+	require.Equal(t, "/usr/bin/", got, "what commands find out may be made up for a rendering")
+	_, err = shown(t, someAttributes, "fixed", control.Submission{Executable: "x", Values: values("fixed", "x"), Invisible: true})
+	require.ErrorContains(t, err, "read-only")
+}
+
+func TestAFileIsLookedForFromTheDirectoryOfTheJob(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="input"><validator><file-info/><error-message>no such input</error-message></validator></attribute>`+submitting(`echo job 7`, "")))
+	s.write(t, "run/data", "x")
+	for _, name := range []string{"data", "../run/data", s.path("run/data"), ""} {
+		s.submits(t, control.Submission{Executable: "x", Directory: s.path("run"), Values: values("input", name)})
+	}
+	for _, name := range []string{"run/data", "/nonexistent/data", "."} {
+		_, err := s.Submit(t.Context(), control.Submission{Executable: "x", Directory: s.path("run"), Values: values("input", name)})
+		require.ErrorContains(t, err, "no such input", name)
+	}
+}
+
 const twoTabs = `
 	<attribute name="basic"><default>b</default></attribute>
 	<attribute name="advanced"><default>a</default></attribute>
@@ -194,6 +287,15 @@ func TestVisibleAttributesThatTheFirstTabDoesNotSetHaveNoValue(t *testing.T) {
 	rendering, err = s.Render(control.Submission{Executable: "x", Values: values("advanced", "set")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "b", "set", "s", "h", runtime.GOOS}, rendering.Commands[0].Arguments, "what a caller sets counts")
+}
+
+func TestALinkDoesNotBringBackWhatTheFormLeavesOut(t *testing.T) {
+	definition := define(t, twoTabs+`
+		<attribute name="left.out"><default>d</default><link-value-to>basic</link-value-to></attribute>
+		<attribute name="to.left.out" visible="false"><default>own</default><link-value-to>advanced</link-value-to></attribute>`+showing("left.out", "to.left.out")+twoTabsForm)
+	rendering, err := newRenderer(t, definition).Render(control.Submission{Executable: "x"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"show", "", "own"}, rendering.Commands[0].Arguments)
 }
 
 func TestTheEngineTellsWhatItKnowsOfTheProgram(t *testing.T) {
@@ -280,6 +382,29 @@ func TestArgumentsSurviveShellAndSplitting(t *testing.T) {
 		printed, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", rendering.Script).Output()
 		require.NoError(t, err, rendering.Script)
 		require.Equal(t, want, strings.Split(strings.TrimSuffix(string(printed), "\x00"), "\x00"))
+	}
+}
+
+// Definitions write COMMAND="… ${ptp_rm:progArgs#value}". No quoting gives the
+// arguments back from there, but none of them may be run.
+func TestNothingOfAnArgumentRunsWithinDoubleQuotes(t *testing.T) {
+	site := newRenderer(t, define(t, `<script><line><arg>COMMAND="${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}"</arg></line><line><arg>printf '%s\0' "$COMMAND"</arg></line></script>
+		<submit-batch name="s"><arg>${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}</arg></submit-batch>`))
+	unescaped := strings.NewReplacer(`\\`, `\`, `\$`, `$`, "\\`", "`", `\"`, `"`)
+	lists := append(argumentLists(), []string{"$(touch ran)"}, []string{"`touch ran`"}, []string{`"; touch ran; "`}, []string{`it's; touch ran`}, []string{`'"'; touch ran`}, []string{`\`, `\"; touch ran #`})
+	for _, list := range lists {
+		rendering, err := site.Render(control.Submission{Executable: cmp.Or(list[0], "x"), Arguments: list[1:], Directory: "/w"})
+		require.NoError(t, err)
+		line, _, _ := strings.Cut(strings.TrimPrefix(rendering.Script, `COMMAND="`), "\"\nprintf")
+		folder := t.TempDir()
+		shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", rendering.Script)
+		shell.Dir = folder
+		printed, err := shell.CombinedOutput()
+		require.NoError(t, err, rendering.Script)
+		require.Equal(t, unescaped.Replace(line)+"\x00", string(printed))
+		left, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		require.Empty(t, left, rendering.Script)
 	}
 }
 

@@ -125,7 +125,7 @@ func TestPBSFollowsAJobToItsEnd(t *testing.T) {
 	require.Equal(t, job.OutputPath, job.ErrorPath, "both streams go to one file")
 	require.Equal(t, "#!/bin/bash\n#PBS -S /bin/bash\n#PBS -N rmctl\n#PBS -q long\n#PBS -l walltime=10:00\n#PBS -j oe\n"+
 		"export GREETING=\"good morning, \\`date\\` \\$X\"\n"+
-		"cd \"$PBS_O_WORKDIR\" || exit 1\n./simulate 'a b' '$HOME' 'it'\"'\"'s'\n", s.server.script)
+		"cd \"$PBS_O_WORKDIR\" || exit 1\n./simulate 'a b' \\$HOME it\\'s\n", s.server.script)
 
 	const ask, askHistory = "qstat -f -w 1.pbs01", "qstat -x -f -w 1.pbs01"
 	job = s.status(job, state.QueuedActive, pbsStep{ask, "status-never-runs", "1.pbs01"})

@@ -75,7 +75,9 @@ func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFla
 }
 
 // renderBy renders by a definition, without what a target adds.
+// Values may stand for what commands of a session would find out.
 func (a *app) renderBy(nameOrFile string, r request) error {
+	r.Invisible = true
 	definition, err := a.definition(nameOrFile)
 	if err != nil {
 		return err

@@ -1,0 +1,81 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// An editor is what a control of the form takes for its attribute.
+type editor struct {
+	kind   attribute.Editor
+	titles []string // of the buttons in a group, of which one is the value
+}
+
+// boundEditors returns the editors of the attributes that controls of the form
+// are bound to. Rows of viewers have the editor that the attribute has itself.
+func boundEditors(d *config.Definition) map[string][]editor {
+	editors := map[string][]editor{}
+	if d.LaunchTab == nil {
+		return editors
+	}
+	kinds := map[string]attribute.Editor{}
+	for _, defined := range d.Attributes {
+		kinds[defined.Name()] = defined.Editor()
+	}
+	d.LaunchTab.Walk(func(control config.Control) {
+		bound := config.Bound(control).Name
+		kind, known := kinds[bound]
+		if !known {
+			return
+		}
+		each := editor{kind: kind}
+		switch c := control.(type) {
+		case *config.Widget:
+			each.kind = widgetEditor(c, kind)
+		case *config.ButtonGroup:
+			each = editor{kind: attribute.ChoiceEditor, titles: titles(c)}
+		}
+		editors[bound] = append(editors[bound], each)
+	})
+	return editors
+}
+
+// widgetEditor returns the editor of a widget; kind is the attribute's own, which
+// counts for texts: an integer stays one where its widget takes any text.
+func widgetEditor(widget *config.Widget, kind attribute.Editor) attribute.Editor {
+	switch {
+	case widget.Type.IsButton():
+		return attribute.SwitchEditor
+	case widget.Type == config.SpinnerWidget:
+		return attribute.NumberEditor
+	case widget.Type == config.ComboWidget && (!widget.ReadOnly || widget.ItemsFrom.Name != ""):
+		// What a command found need not be all that there is.
+		return attribute.ComboEditor
+	case widget.Type == config.ComboWidget:
+		return attribute.ChoiceEditor
+	}
+	return kind
+}
+
+func titles(group *config.ButtonGroup) []string {
+	var titles []string
+	for _, button := range group.Buttons {
+		titles = append(titles, button.Title.Text)
+	}
+	return titles
+}
+
+func (e editor) accept(a *attribute.Attribute, text string) (attribute.Value, error) {
+	if e.titles == nil || text == "" {
+		return a.Accept(text, e.kind)
+	}
+	if slices.Contains(e.titles, text) {
+		return text, nil
+	}
+	shown := slices.DeleteFunc(slices.Clone(e.titles), func(title string) bool { return strings.TrimSpace(title) == "" })
+	return nil, &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: fmt.Sprintf("it is none of %s", strings.Join(shown, ", "))}
+}

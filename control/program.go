@@ -1,0 +1,104 @@
+package control
+
+import (
+	"path"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// setLaunch sets what the engine knows of the program. Arguments are quoted so
+// that a line of a shell script and the splitting of command lines both give
+// them back unchanged.
+func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
+	mode := "run"
+	if s.Debug {
+		mode = "debug"
+	}
+	env.SetVariable(attributeLaunchMode, mode)
+	quoted := make([]string, 0, len(s.Arguments))
+	for _, argument := range s.Arguments {
+		quoted = append(quoted, quote(argument))
+	}
+	env.SetVariable(attributeArguments, strings.Join(quoted, " "))
+	if s.Executable != "" {
+		env.SetVariable(attributeExecutable, quote(s.Executable))
+	}
+	directory := s.Directory
+	executableDir := directory
+	if strings.Contains(s.Executable, "/") {
+		executableDir = path.Dir(s.Executable)
+		if !path.IsAbs(executableDir) && directory != "" {
+			executableDir = path.Join(directory, executableDir)
+		}
+	}
+	if directory == "" {
+		directory = executableDir
+	} else {
+		env.SetVariable(attributeWorkingDir, directory)
+	}
+	setIfKnown(env, attributeExecutableName, jobName(s))
+	setIfKnown(env, attributeExecutableDir, executableDir)
+	setIfKnown(env, attributeDirectory, directory)
+	setIfKnown(env, attributeScriptPath, s.ScriptFile)
+}
+
+// quote quotes a text so that a line of a shell script, and the splitting of
+// command lines, both give it back as one word. Definitions also write arguments
+// between double quotes (COMMAND="… ${ptp_rm:progArgs#value}"). There no quoting
+// survives, but what a shell would expand must not run: backslashes keep that from
+// happening within double quotes and without. What looks like a reference is
+// taken apart on the way, since values are resolved, too.
+func quote(text string) string {
+	if text == "" {
+		return "''"
+	}
+	var quoted strings.Builder
+	for text != "" {
+		end := strings.IndexAny(text, "'\"$`\\")
+		if end < 0 {
+			end = len(text)
+		}
+		if end > 0 {
+			quoted.WriteString(shellescape.Quote(text[:end]))
+		}
+		if end < len(text) {
+			quoted.WriteByte('\\')
+			quoted.WriteByte(text[end])
+			end++
+		}
+		text = text[end:]
+	}
+	return quoted.String()
+}
+
+// jobName returns the program's name, or the script's, as schedulers take it for
+// a job: without characters that one of them refuses.
+func jobName(s Submission) string {
+	name := s.Executable
+	if name == "" {
+		name = s.ScriptFile
+	}
+	if name == "" {
+		return ""
+	}
+	return plainName(path.Base(name))
+}
+
+// plainName replaces what a scheduler or a shell might take for something else.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r)) {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+func setIfKnown(env *attribute.Environment, name, value string) {
+	if value != "" {
+		env.SetVariable(name, value)
+	}
+}
