@@ -21,16 +21,21 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := e.Message
-	if !e.Thrown {
-		text = e.Err.Error()
-	} else if text == "" {
-		text = "the definition's parser reports a failure"
-	}
 	if e.Segment == "" {
-		return fmt.Sprintf("%s: %s", e.Position, text)
+		return fmt.Sprintf("%s: %s", e.Position, e.Reason())
 	}
-	return fmt.Sprintf("%s: %s (in %s)", e.Position, text, e.Segment)
+	return fmt.Sprintf("%s: %s (in %s)", e.Position, e.Reason(), e.Segment)
+}
+
+// Reason tells what went wrong, without the place and the segment.
+func (e *Error) Reason() string {
+	switch {
+	case !e.Thrown:
+		return e.Err.Error()
+	case e.Message == "":
+		return "the definition's parser reports a failure"
+	}
+	return e.Message
 }
 
 // Unwrap returns the cause.

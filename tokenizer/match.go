@@ -11,7 +11,8 @@ import (
 type expression struct {
 	config  *config.Expression
 	regexp  *javaregex.Regexp
-	indexes []int // positions of the groups in the text that matched last
+	indexes []int     // positions of the groups in the text that matched last
+	exits   ExitStats // where it is an exit-on or exit-after
 }
 
 // occurs reports whether the expression makes a parser leave at a segment: it

@@ -47,12 +47,17 @@ func (t *Tokenizer) leadingPart(m *match, text []byte) (part string, end int) {
 const longestExplained = 500
 
 // compileLeadingParts returns those beginnings of an expression that are
-// expressions themselves, the longest first.
+// expressions themselves, the longest first. One that matches nothing as well
+// tells nothing, such as the .* that many expressions begin with.
 func compileLeadingParts(whole *javaregex.Regexp) []*javaregex.Regexp {
 	text := whole.String()
 	var parts []*javaregex.Regexp
 	for end := min(len(text), longestExplained+1) - 1; end > 0; end-- {
-		if part, err := javaregex.Compile(text[:end], whole.Flags()); err == nil {
+		part, err := javaregex.Compile(text[:end], whole.Flags())
+		if err != nil {
+			continue
+		}
+		if _, matchesNothing, err := part.Match(nil, nil); err == nil && !matchesNothing {
 			parts = append(parts, part)
 		}
 	}

@@ -141,22 +141,43 @@ func (t *Tokenizer) Stats() Stats {
 	stats.Matches = make([]MatchStats, len(t.matches))
 	for i, m := range t.matches {
 		stats.Matches[i] = m.stats
+		if m.regex != nil {
+			stats.Matches[i].Engine = m.regex.regexp.Engine()
+		}
+	}
+	for _, exit := range []*expression{t.exitOn, t.exitAfter} {
+		if exit != nil {
+			counted := exit.exits
+			counted.Expression, counted.Engine = exit.config, exit.regexp.Engine()
+			stats.Exits = append(stats.Exits, counted)
+		}
 	}
 	return stats
 }
 
 // Stats counts what a tokenizer saw.
 type Stats struct {
-	Bytes     int64 // of the stream
-	Segments  int64 // that were tried on targets
-	Matched   int64 // segments that a target took
-	Unmatched int64 // segments that none took
-	Matches   []MatchStats
+	Bytes     int64        // of the stream
+	Segments  int64        // that were looked at
+	Matched   int64        // segments that a target took
+	Unmatched int64        // segments that were tried on all targets, and none took
+	Matches   []MatchStats // in the order of the definition
+	Exits     []ExitStats  // of exit-on and exit-after, in this order, where the parser has them
+}
+
+// ExitStats counts how often the expression of an exit-on or exit-after was
+// tried, and whether it made the parser leave the stream.
+type ExitStats struct {
+	Expression *config.Expression
+	Engine     string // that runs the expression, as javaregex names it
+	Tried      int64
+	Matched    int64
 }
 
 // MatchStats counts how often a match was tried and how often it took a segment.
 type MatchStats struct {
 	Match   *config.Match
+	Engine  string // that runs the expression, as javaregex names it; empty where there is none
 	Tried   int64
 	Matched int64
 }
@@ -197,6 +218,7 @@ func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
 	if exit == nil {
 		return false
 	}
+	exit.exits.Tried++
 	matched, err := exit.occurs(segment)
 	if err != nil {
 		t.fail(exit.config.Position, err)
@@ -205,6 +227,7 @@ func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
 	if !matched {
 		return false
 	}
+	exit.exits.Matched++
 	t.left = true
 	if t.options.Trace != nil {
 		t.options.Trace(ExitEvent{Expression: exit.config})

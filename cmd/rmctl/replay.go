@@ -38,7 +38,8 @@ SELECTOR names the command: an element (get-job-status), an element with an
 index from 1 (start-up-command[3]), or element:name (start-up-command:get-queues);
 a parser may follow (get-job-status/stderr-parser). A file given by --env may
 name it instead. With --trace every segment, match, action and test is shown on
-standard error. rmctl exits with 1 when the parser ends with an error.`,
+standard error; with -v how often each expression was tried and matched. With
+--json both are JSON, too. rmctl exits with 1 when the parser ends with an error.`,
 		Example: `  scontrol show job 7 | rmctl replay slurm --command get-job-status --job-id 7
   rmctl replay mysite.xml --command submit-batch --trace captured.txt
   rmctl replay tokenizer.xml --env env.json --json input.txt`,
@@ -68,13 +69,6 @@ type replayResult struct {
 	Attributes json.RawMessage `json:"attributes"`
 	Discovered json.RawMessage `json:"discovered"`
 	Statistics *replayCounts   `json:"statistics,omitempty"` // with -v
-}
-
-type replayCounts struct {
-	Bytes     int64 `json:"bytes"`
-	Segments  int64 `json:"segments"`
-	Matched   int64 `json:"matched"`
-	Unmatched int64 `json:"unmatched"`
 }
 
 func (a *app) replay(flags replayFlags, arguments []string) error {
@@ -226,16 +220,18 @@ func (a *app) replayInput(arguments []string) (io.ReadCloser, error) {
 
 func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, job string, input io.Reader, trace bool) error {
 	options := tokenizer.Options{}
+	var traced *traceWriter
 	if trace {
-		options.Trace = a.traceTo(a.stderr)
+		traced = a.newTraceWriter(parser)
+		options.Trace = traced.write
 	}
 	result := replayResult{}
 	result.Status.State = "OK"
 	run, err := options.Compile(parser, env, job)
 	if err == nil {
 		err = run.Run(input)
-		if stats := run.Stats(); a.verbose > 0 {
-			result.Statistics = &replayCounts{stats.Bytes, stats.Segments, stats.Matched, stats.Unmatched}
+		if a.verbose > 0 {
+			result.Statistics = countsOf(run.Stats())
 		}
 	}
 	if err != nil {
@@ -244,8 +240,11 @@ func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, j
 	if printErr := a.printReplay(result, env); printErr != nil {
 		return printErr
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return &exitError{code: exitFailed}
+	case traced != nil:
+		return traced.err
 	}
 	return nil
 }
@@ -263,6 +262,11 @@ func (a *app) printReplay(result replayResult, env *attribute.Environment) error
 	}
 	if result.Status.State != "OK" {
 		fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(result.Status.Message))
+	}
+	if result.Statistics != nil {
+		if err := result.Statistics.print(a.stderr); err != nil {
+			return err
+		}
 	}
 	for _, name := range env.Variables() {
 		if err := a.printAttribute("", name, env.Variable(name)); err != nil {

@@ -3,73 +3,285 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// longestTraced bounds how much of a segment one line of a trace shows, in bytes.
-const longestTraced = 200
+// A traceWriter tells what a tokenizer does: with --json an object an event, else
+// a line, coloured on a terminal.
+type traceWriter struct {
+	to     io.Writer
+	json   bool
+	colour bool
+	width  int   // of the column of positions
+	err    error // the first of writing; a trace that fails does not stop the run
+}
 
-// traceTo returns a function that tells what a tokenizer does, a line an event,
-// or a JSON object with --json.
-func (a *app) traceTo(w io.Writer) func(tokenizer.Event) {
-	return func(event tokenizer.Event) {
-		line := traceLine(event)
-		if line == "" {
-			return
-		}
-		if a.json {
-			// A trace that cannot be written is of no account to the run.
-			_ = printJSON(w, map[string]string{"event": fmt.Sprintf("%T", event)[len("tokenizer."):], "text": line})
-			return
-		}
-		fmt.Fprintln(w, printable(line))
+func (a *app) newTraceWriter(parser *config.Parser) *traceWriter {
+	return &traceWriter{to: a.stderr, json: a.json, colour: wantsColour(a.stderr), width: widestPosition(parser)}
+}
+
+func (w *traceWriter) write(event tokenizer.Event) {
+	var err error
+	if w.json {
+		err = printJSON(w.to, traceObject(event))
+	} else if line, shown := lineOf(event); shown {
+		_, err = fmt.Fprintln(w.to, w.format(line))
+	}
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("writing the trace: %w", err)
 	}
 }
 
-func traceLine(event tokenizer.Event) string {
+// A traceLine is an event as a person reads it.
+type traceLine struct {
+	depth  int // of the indentation
+	kind   string
+	at     config.Position
+	text   string
+	colour string // of the kind, as a parameter of the terminal's SGR sequence
+}
+
+const (
+	bold   = "1"
+	faint  = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+// kindWidth is the width of the column that tells what happened, with its indentation.
+const kindWidth = 13
+
+func (w *traceWriter) format(line traceLine) string {
+	kind := strings.Repeat("  ", line.depth) + line.kind
+	kindPadding := strings.Repeat(" ", max(1, kindWidth-len(kind)))
+	at := ""
+	if line.at.Line > 0 {
+		at = printable(line.at.String())
+	}
+	atPadding := ""
+	if line.depth > 0 {
+		atPadding = strings.Repeat(" ", max(0, w.width-utf8.RuneCountInString(at))+2)
+	}
+	if w.colour {
+		kind, at = inColour(line.colour, kind), inColour(faint, at)
+	}
+	return strings.TrimRight(kind+kindPadding+at+atPadding+printable(line.text), " ")
+}
+
+func inColour(colour, text string) string {
+	if colour == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// lineOf describes an event. Only the error is not shown: it follows the trace.
+func lineOf(event tokenizer.Event) (line traceLine, shown bool) {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent:
-		return fmt.Sprintf("segment %d: %s", e.Number, traced(e.Text))
+		line = traceLine{0, fmt.Sprintf("segment %d", e.Number), config.Position{}, traced(e.Text), bold}
+		if e.Saved {
+			line.kind = fmt.Sprintf("saved %d", e.Number)
+		}
 	case tokenizer.MissEvent:
-		text := fmt.Sprintf("  %s: no match", e.Match.Position)
-		if e.Near {
-			text += fmt.Sprintf("; it would match only bytes %d to %d: %s", e.Start, e.End, traced(e.Text[e.Start:e.End]))
-		}
-		return text
+		line = missLine(e)
 	case tokenizer.MatchEvent:
-		text := fmt.Sprintf("  %s: match", e.Match.Position)
-		for i, capture := range e.Captures {
-			if i > 0 && capture.Set {
-				text += fmt.Sprintf(", %d = %s", i, traced(capture.Text))
+		line = matchLine(e)
+	case tokenizer.UnmatchedEvent:
+		line = traceLine{1, "unmatched", config.Position{}, "no target takes it", faint}
+	case tokenizer.MoveEvent:
+		line = traceLine{2, "move", e.Match.Position, targetName(e.Target) + " is now the first target that is tried", cyan}
+	case tokenizer.ActionEvent:
+		line = traceLine{2, string(e.Action.Kind), e.Action.Position, actionText(e), cyan}
+	case tokenizer.ExitEvent:
+		line = traceLine{1, "exit", e.Expression.Position, "the rest of the stream is not looked at", yellow}
+	case tokenizer.EndEvent:
+		line = traceLine{0, "end", config.Position{}, "", bold}
+	case tokenizer.TestEvent:
+		line = testLine(e)
+	case tokenizer.ElseEvent:
+		line = traceLine{1, "else", e.Target.Position, targetName(e.Target) + ": no match has acted", cyan}
+		if e.Acted {
+			line.text = targetName(e.Target) + ": no test is true"
+		}
+	case tokenizer.MergeEvent:
+		line = traceLine{1, "merge", e.Target.Position, "one more of the name " + traced(e.Name) + " joins the first", cyan}
+	case tokenizer.DiscoverEvent:
+		line = traceLine{1, "discover", e.Target.Position, e.Attribute.Name() + " = " + tracedValue(e.Attribute.Value()), green}
+	case tokenizer.DropEvent:
+		line = traceLine{1, "drop", e.Target.Position, "an attribute without a name is lost, its value " + tracedValue(e.Attribute.Value()), yellow}
+	case tokenizer.WarningEvent:
+		line = traceLine{1, "warning", e.Position, e.Err.Error(), yellow}
+	default:
+		return line, false
+	}
+	return line, true
+}
+
+func missLine(e tokenizer.MissEvent) traceLine {
+	line := traceLine{1, "miss", e.Match.Position, targetName(e.Target), faint}
+	switch {
+	case e.Near:
+		line.colour = yellow
+		line.text += fmt.Sprintf(": it would match only bytes %d to %d, %s", e.Start, e.End, traced(e.Text[e.Start:e.End]))
+	case e.Leading != "":
+		line.text += fmt.Sprintf(": only the beginning `%s` fits, up to byte %d; ", e.Leading, e.LeadingEnd)
+		if e.LeadingEnd < len(e.Text) {
+			line.text += "then comes " + traced(e.Text[e.LeadingEnd:])
+		} else {
+			line.text += "then the text ends"
+		}
+	}
+	return line
+}
+
+func matchLine(e tokenizer.MatchEvent) traceLine {
+	line := traceLine{1, "match", e.Match.Position, targetName(e.Target), green}
+	split := e.Match.Expression != nil && e.Match.Expression.Split
+	separator := ": "
+	for i, capture := range e.Captures {
+		if i == 0 && !split {
+			continue // the segment, or what is left of it
+		}
+		value := "not set"
+		if capture.Set {
+			value = traced(capture.Text)
+		}
+		line.text += fmt.Sprintf("%s%d = %s", separator, i, value)
+		separator = ", "
+	}
+	if e.Consumed < len(e.Text) {
+		line.text += fmt.Sprintf("; it leaves %s", traced(e.Text[e.Consumed:]))
+	}
+	return line
+}
+
+func actionText(e tokenizer.ActionEvent) string {
+	place := fmt.Sprintf("%s of %s", e.Field, attributeName(e.Attribute))
+	switch e.Action.Kind {
+	case config.Add:
+		parts := make([]string, 0, len(e.Stored))
+		for _, stored := range e.Stored {
+			parts = append(parts, traced(stored.Text))
+		}
+		return place + " += " + strings.Join(parts, ", ")
+	case config.Put:
+		parts := make([]string, 0, len(e.Stored))
+		for _, stored := range e.Stored {
+			value := "not set"
+			if stored.Set {
+				value = traced(stored.Text)
 			}
+			parts = append(parts, fmt.Sprintf("%s: %s", traced(stored.Key), value))
+		}
+		return place + " += {" + strings.Join(parts, ", ") + "}"
+	}
+	return place + " = " + tracedValue(e.Value)
+}
+
+func testLine(e tokenizer.TestEvent) traceLine {
+	line := traceLine{1 + e.Depth, "test", e.Test.Position, attributeName(e.Attribute) + ": ", faint}
+	switch len(e.Operands) {
+	case 2:
+		line.text += fmt.Sprintf("%s %s %s", tracedValue(e.Operands[0]), e.Test.Operator, tracedValue(e.Operands[1]))
+	default:
+		line.text += string(e.Test.Operator)
+	}
+	line.text += fmt.Sprintf(" is %t", e.Outcome)
+	if e.Outcome {
+		line.colour = green
+	}
+	return line
+}
+
+// targetName names a target as its definition does.
+func targetName(target *config.Target) string {
+	if !target.Ref.Set {
+		return "constructed"
+	}
+	return target.Ref.Text
+}
+
+func attributeName(described *attribute.Attribute) string {
+	if name := described.Name(); name != "" {
+		return name
+	}
+	return "one without a name"
+}
+
+// longestTraced bounds how much of a text one line of a trace shows, in bytes.
+const longestTraced = 200
+
+func traced[T string | []byte](text T) string {
+	if len(text) <= longestTraced {
+		return fmt.Sprintf("%q", text)
+	}
+	return fmt.Sprintf("%q… of %d bytes", cutText(text, longestTraced), len(text))
+}
+
+// tracedValue shows a value so that its type can be told: only texts have quotes.
+func tracedValue(value attribute.Value) string {
+	switch v := value.(type) {
+	case nil:
+		return "not set"
+	case string:
+		return traced(v)
+	case []string, map[string]string:
+		text := attribute.Text(v)
+		if cut := cutText(text, longestTraced); cut != text {
+			return cut + "…"
 		}
 		return text
-	case tokenizer.UnmatchedEvent:
-		return "  no target takes it"
-	case tokenizer.ActionEvent:
-		return fmt.Sprintf("    %s of %q: %s = %q", e.Action.Kind, e.Attribute.Name(), e.Field, attribute.Text(e.Value))
-	case tokenizer.TestEvent:
-		text := fmt.Sprintf("test %s %s", e.Test.Position, e.Test.Operator)
-		for _, operand := range e.Operands {
-			text += fmt.Sprintf(" %q", attribute.Text(operand))
-		}
-		return fmt.Sprintf("%s: %t", text, e.Outcome)
-	case tokenizer.MergeEvent:
-		return fmt.Sprintf("merged constructed attributes named %q", e.Name)
-	case tokenizer.ExitEvent:
-		return fmt.Sprintf("%s: the rest is not read", e.Expression.Position)
-	case tokenizer.WarningEvent:
-		return fmt.Sprintf("warning: %s: %v", e.Position, e.Err)
 	default:
-		return ""
+		return attribute.Text(v)
 	}
 }
 
-func traced(text []byte) string {
-	if len(text) > longestTraced {
-		return fmt.Sprintf("%q… (%d bytes)", text[:longestTraced], len(text))
+// cutText returns the begin of a text, at most so many bytes, and no part of a character.
+func cutText[T string | []byte](text T, longest int) T {
+	if len(text) <= longest {
+		return text
 	}
-	return fmt.Sprintf("%q", text)
+	end := longest
+	for end > longest-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// widestPosition returns how wide the positions get that events of a parser tell.
+func widestPosition(parser *config.Parser) int {
+	widest := 0
+	see := func(at config.Position) { widest = max(widest, utf8.RuneCountInString(at.String())) }
+	seeActions := func(actions []*config.Action) {
+		for _, action := range actions {
+			see(action.Position)
+		}
+	}
+	var seeTests func(tests []*config.Test)
+	seeTests = func(tests []*config.Test) {
+		for _, test := range tests {
+			see(test.Position)
+			seeActions(test.Actions)
+			seeActions(test.Else)
+			seeTests(test.Tests)
+		}
+	}
+	for _, target := range parser.Targets {
+		see(target.Position)
+		for _, match := range target.Matches {
+			see(match.Position)
+			seeActions(match.Actions)
+		}
+		seeTests(target.Tests)
+		seeActions(target.Else)
+	}
+	return widest
 }

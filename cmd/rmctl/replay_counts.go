@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// replayCounts is what a tokenizer counted; the names are a contract.
+type replayCounts struct {
+	Bytes       int64              `json:"bytes"`
+	Segments    int64              `json:"segments"`
+	Matched     int64              `json:"matched"`
+	Unmatched   int64              `json:"unmatched"`
+	Expressions []expressionCounts `json:"expressions"`
+}
+
+// expressionCounts is what was counted of a match, an exit-on or an exit-after.
+type expressionCounts struct {
+	File       string `json:"file"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Expression string `json:"expression,omitempty"` // as written; a match may have none
+	Engine     string `json:"engine,omitempty"`
+	Tried      int64  `json:"tried"`
+	Matched    int64  `json:"matched"`
+}
+
+func countsOf(stats tokenizer.Stats) *replayCounts {
+	counts := &replayCounts{Bytes: stats.Bytes, Segments: stats.Segments, Matched: stats.Matched, Unmatched: stats.Unmatched,
+		Expressions: []expressionCounts{}}
+	add := func(at config.Position, counted expressionCounts) {
+		counted.File, counted.Line, counted.Column = at.File, at.Line, at.Column
+		counts.Expressions = append(counts.Expressions, counted)
+	}
+	for _, match := range stats.Matches {
+		counted := expressionCounts{Engine: match.Engine, Tried: match.Tried, Matched: match.Matched}
+		at := match.Match.Position
+		if match.Match.Expression != nil {
+			at, counted.Expression = match.Match.Expression.Position, match.Match.Expression.Text
+		}
+		add(at, counted)
+	}
+	for _, exit := range stats.Exits {
+		add(exit.Expression.Position, expressionCounts{Expression: exit.Expression.Text, Engine: exit.Engine, Tried: exit.Tried, Matched: exit.Matched})
+	}
+	return counts
+}
+
+// print writes the counts for a person to read.
+func (c *replayCounts) print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%d bytes, %d segments: %d matched, %d unmatched\n", c.Bytes, c.Segments, c.Matched, c.Unmatched)
+	if err != nil {
+		return fmt.Errorf("printing the counts: %w", err)
+	}
+	if len(c.Expressions) == 0 {
+		return nil
+	}
+	rows := make([][]string, 0, len(c.Expressions))
+	for _, one := range c.Expressions {
+		at := config.Position{File: one.File, Line: one.Line, Column: one.Column}
+		rows = append(rows, []string{
+			strconv.FormatInt(one.Tried, 10), strconv.FormatInt(one.Matched, 10),
+			orDash(one.Engine), oneLine(at.String()), orDash(one.Expression),
+		})
+	}
+	return printTable(w, []string{"TRIED", "MATCHED", "ENGINE", "WHERE", "EXPRESSION"}, rows)
+}
