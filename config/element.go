@@ -127,7 +127,16 @@ func (e element) valueWithin(name string, index int) Position {
 	if !ok {
 		return e.position()
 	}
-	return e.loader.place(e.ValueWithin(attribute, index))
+	return e.loader.place(e.loader.places(e.Element, name, func() *schemas.Places { return e.ValuePlaces(attribute) }).Of(index))
+}
+
+// places returns what finds bytes of one text. That of the text which was looked
+// into last is kept, since what is reported of a text is reported in its order.
+func (l *loader) places(e *schemas.Element, attribute string, find func() *schemas.Places) *schemas.Places {
+	if l.placed.element != e || l.placed.attribute != attribute {
+		l.placed = placedText{e, attribute, find()}
+	}
+	return l.placed.places
 }
 
 // textWithin returns where a byte of the element's text stands in the source.
@@ -135,7 +144,7 @@ func (e element) textWithin(index int) Position {
 	if e.TextLine == 0 {
 		return e.position()
 	}
-	return e.loader.place(e.TextWithin(index))
+	return e.loader.place(e.loader.places(e.Element, "", e.TextPlaces).Of(index))
 }
 
 // textPosition returns where the text of the element begins, leading white

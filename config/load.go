@@ -52,6 +52,14 @@ type loader struct {
 	problems  Diagnostics
 
 	suggested int // how often a name was sought that may have been meant
+	placed    placedText
+}
+
+// A placedText is a text of a definition of which bytes were placed.
+type placedText struct {
+	element   *schemas.Element
+	attribute string // empty for the element's own text
+	places    *schemas.Places
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {

@@ -5,32 +5,72 @@ import (
 	"unicode/utf8"
 )
 
-// ValueWithin returns where a byte of an attribute's value stands in the
-// document, both from 1, the column in bytes. A value is shorter than what
-// stands there where it was written with references such as &lt;.
-func (e *Element) ValueWithin(a Attribute, index int) (line, column int) {
-	if e.document == nil {
-		return a.ValueLine, a.ValueColumn
-	}
-	walk := sourceWalk{source: *e.document, at: a.valueOffset}
-	for walk.read < index && walk.character() {
-	}
-	return walk.place(a.valueOffset, a.ValueLine, a.ValueColumn)
+// Places finds where bytes of one text stand in the document. Those that are
+// sought in ascending order cost one pass over the text, all together.
+type Places struct {
+	known          bool // whether the document is at hand; without it all have one place
+	isValue        bool // of an attribute, not the text of an element
+	begin, walk    sourceWalk
+	first, reached placeInSource
 }
 
-// TextWithin returns where a byte of the element's text stands in the document,
-// as [Element.ValueWithin] does. Comments and the beginnings and ends of
-// sections of character data are not part of the text. Of a text that goes on
-// after a child element only what stands before that is found.
+// placeInSource is an offset with its line and column, both from 1.
+type placeInSource struct{ offset, line, column int }
+
+// ValuePlaces finds where bytes of an attribute's value stand. A value is shorter
+// than what stands there where it was written with references such as &lt;.
+func (e *Element) ValuePlaces(a Attribute) *Places {
+	p := &Places{isValue: true, first: placeInSource{a.valueOffset, a.ValueLine, a.ValueColumn}}
+	return p.from(e.document)
+}
+
+// TextPlaces finds where bytes of the element's text stand. Comments and the
+// beginnings and ends of sections of character data are not part of the text. Of
+// a text that goes on after a child element only what stands before that is found.
+func (e *Element) TextPlaces() *Places {
+	p := &Places{first: placeInSource{e.textOffset, e.TextLine, e.TextColumn}}
+	if e.TextLine == 0 {
+		return p.from(nil)
+	}
+	return p.from(e.document)
+}
+
+func (p *Places) from(document *string) *Places {
+	p.reached = p.first
+	if document == nil {
+		return p
+	}
+	p.known = true
+	p.begin = sourceWalk{source: *document, at: p.first.offset}
+	p.begin.inSection = !p.isValue && strings.HasSuffix(p.begin.source[:p.begin.at], sectionBegin)
+	p.walk = p.begin
+	return p
+}
+
+// Of returns where a byte of the text stands, both from 1, the column in bytes.
+func (p *Places) Of(index int) (line, column int) {
+	if !p.known {
+		return p.first.line, p.first.column
+	}
+	if index < p.walk.read {
+		p.walk, p.reached = p.begin, p.first
+	}
+	for (p.isValue || p.walk.skipMarkup()) && p.walk.read < index && p.walk.character() {
+	}
+	p.reached = p.walk.place(p.reached)
+	return p.reached.line, p.reached.column
+}
+
+// ValueWithin returns where one byte of an attribute's value stands; see
+// ValuePlaces.
+func (e *Element) ValueWithin(a Attribute, index int) (line, column int) {
+	return e.ValuePlaces(a).Of(index)
+}
+
+// TextWithin returns where one byte of the element's text stands; see
+// TextPlaces.
 func (e *Element) TextWithin(index int) (line, column int) {
-	if e.document == nil || e.TextLine == 0 {
-		return e.TextLine, e.TextColumn
-	}
-	walk := sourceWalk{source: *e.document, at: e.textOffset}
-	walk.inSection = strings.HasSuffix(walk.source[:walk.at], sectionBegin)
-	for walk.skipMarkup() && walk.read < index && walk.character() {
-	}
-	return walk.place(e.textOffset, e.TextLine, e.TextColumn)
+	return e.TextPlaces().Of(index)
 }
 
 // A sourceWalk goes over a document that was read before, and counts the bytes
@@ -98,11 +138,13 @@ func (w *sourceWalk) skipPast(end string) {
 	w.at += length + len(end)
 }
 
-// place returns line and column, counted on from those of an earlier offset.
-func (w *sourceWalk) place(from, line, column int) (int, int) {
-	passed := w.source[from:w.at]
+// place returns where the walk is, counted on from an earlier place.
+func (w *sourceWalk) place(from placeInSource) placeInSource {
+	passed := w.source[from.offset:w.at]
+	here := placeInSource{offset: w.at, line: from.line, column: from.column + len(passed)}
 	if breaks := strings.Count(passed, "\n"); breaks > 0 {
-		return line + breaks, len(passed) - strings.LastIndexByte(passed, '\n')
+		here.line += breaks
+		here.column = len(passed) - strings.LastIndexByte(passed, '\n')
 	}
-	return line, column + len(passed)
+	return here
 }

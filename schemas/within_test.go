@@ -43,6 +43,30 @@ func TestPlacesInsideOfTextsAreThoseOfTheSource(t *testing.T) {
 	}
 }
 
+func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
+	root, err := Read([]byte("<a b='x\r\n&lt;y&#xe9;\n\nz'>one\r\n&amp;<!-- \n --><![CDATA[\n<&é]]>\ntwo<b/>three</a>"))
+	require.NoError(t, err)
+	value := root.Attributes[0]
+	for _, text := range []struct {
+		places *Places
+		within func(index int) (line, column int)
+		length int
+	}{
+		{root.TextPlaces(), root.TextWithin, len(root.Text)},
+		{root.ValuePlaces(value), func(index int) (int, int) { return root.ValueWithin(value, index) }, len(value.Value)},
+	} {
+		var order []int
+		for index := range text.length + 2 {
+			order = append(order, index, index, text.length-index, 0)
+		}
+		for _, index := range order {
+			line, column := text.places.Of(index)
+			wantLine, wantColumn := text.within(index)
+			require.Equal(t, []int{wantLine, wantColumn}, []int{line, column}, "byte %d", index)
+		}
+	}
+}
+
 func TestAPlaceBeyondATextIsItsEnd(t *testing.T) {
 	root, err := Read([]byte("<a b='x'>one<b/>two</a>"))
 	require.NoError(t, err)
