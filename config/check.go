@@ -19,6 +19,7 @@ func (l *loader) checkSchema(root *schemas.Element) {
 			severity = Warning
 		}
 		l.report(l.place(violation.Line, violation.Column), severity, violation.Code, violation.Message, violation.Suggestion)
+		l.problems[len(l.problems)-1].Replaces = violation.Found
 	}
 }
 

@@ -1,12 +1,10 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Severity tells whether a problem keeps a definition from being used.
@@ -37,70 +35,6 @@ func (d Diagnostic) Source() []byte { return d.source }
 // String returns the problem on one line: file:line:col: severity: message (code).
 func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s: %s: %s (%s)", d.Position, d.Severity, d.Message, d.Code)
-}
-
-// Excerpt returns the problem with the line of source that it stands in, a
-// caret below its column, and the suggestion.
-func (d Diagnostic) Excerpt(source []byte) string {
-	var text strings.Builder
-	text.WriteString(d.String())
-	if line, ok := sourceLine(source, d.Line); ok {
-		shown, caret := excerpt(line, d.Column)
-		number := fmt.Sprintf("%5d", d.Line)
-		fmt.Fprintf(&text, "\n%s | %s\n%s | %s^", number, shown, strings.Repeat(" ", len(number)), caret)
-	}
-	if d.Suggestion != "" {
-		fmt.Fprintf(&text, "\n        try: %s", d.Suggestion)
-	}
-	return text.String()
-}
-
-func sourceLine(source []byte, number int) (string, bool) {
-	if number < 1 {
-		return "", false
-	}
-	for range number - 1 {
-		end := bytes.IndexByte(source, '\n')
-		if end < 0 {
-			return "", false
-		}
-		source = source[end+1:]
-	}
-	if end := bytes.IndexByte(source, '\n'); end >= 0 {
-		source = source[:end]
-	}
-	return string(bytes.TrimSuffix(source, []byte("\r"))), true
-}
-
-// excerpt returns the part of a line around a column, made printable, and the
-// white space that puts a caret below that column.
-func excerpt(line string, column int) (shown, indent string) {
-	const before, width = 60, 110
-	at := min(max(column-1, 0), len(line))
-	start := 0
-	if at > before {
-		start = at - before
-		for start < at && !utf8.RuneStart(line[start]) {
-			start++
-		}
-	}
-	var text, space strings.Builder
-	for i, r := range line[start:] {
-		if utf8.RuneCountInString(text.String()) >= width {
-			break
-		}
-		switch {
-		case r == '\t':
-			r = ' '
-		case r < ' ' || r == 0x7f || r == utf8.RuneError:
-			r = '?'
-		}
-		text.WriteRune(r)
-		if start+i < at {
-			space.WriteByte(' ')
-		}
-	}
-	return text.String(), space.String()
 }
 
 // Diagnostics are the problems of one definition in the order of their positions.

@@ -69,6 +69,7 @@ func (v *validation) textOnly(e *Element, d *elementDeclaration) {
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
 		v.report(e.TextLine, e.TextColumn, InvalidValue, Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
 			Quote(d.symbol), d.text.expects(), Quote(e.Text))
+		v.foundThere(e.Text)
 	}
 }
 
@@ -190,6 +191,7 @@ func (v *validation) attribute(attribute Attribute, d *elementDeclaration) strin
 		} else {
 			v.report(attribute.Line, attribute.Column, UnknownAttribute, suggestion, "%s has no attribute %s; it has %s",
 				Quote(d.symbol), Quote(name), strings.Join(names, ", "))
+			v.foundThere(name)
 		}
 		return suggestion
 	}
@@ -231,6 +233,7 @@ func (v *validation) invalidValue(attribute Attribute, name string, expected *si
 			suggestion = "false"
 		}
 	}
-	v.report(attribute.Line, attribute.Column, InvalidValue, suggestion, "%s must be %s, not %s",
+	v.report(attribute.ValueLine, attribute.ValueColumn, InvalidValue, suggestion, "%s must be %s, not %s",
 		Quote(name), expected.expects(), Quote(attribute.Value))
+	v.foundThere(attribute.Value)
 }

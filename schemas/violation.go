@@ -29,6 +29,7 @@ type Violation struct {
 	Code         string // one of the codes above
 	Message      string
 	Suggestion   string // what was probably meant, a name or a value; may be empty
+	Found        string // what stands at the position for the suggestion to replace; empty if nothing can just be replaced
 }
 
 // Validate checks a document that [Read] has read against the schema of the
@@ -71,4 +72,11 @@ func (v *validation) report(line, column int, code, suggestion, format string, a
 	}
 	v.found = append(v.found, Violation{Line: line, Column: column, Code: code,
 		Message: fmt.Sprintf(format, arguments...), Suggestion: suggestion})
+}
+
+// foundThere notes what stands at the position of the violation that was reported last.
+func (v *validation) foundThere(text string) {
+	if !v.full() && v.found[len(v.found)-1].Suggestion != "" {
+		v.found[len(v.found)-1].Found = text
+	}
 }

@@ -2,6 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,34 +15,156 @@ import (
 )
 
 func newValidate(a *app) *cobra.Command {
-	var strict bool
+	var strict, sarif bool
 	c := &cobra.Command{
-		Use:   "validate FILE|NAME...",
+		Use:   "validate FILE|NAME|DIR...",
 		Short: "Check definitions and show every problem with its line",
 		Long: `validate checks definitions, files or shipped ones, and shows all problems of each
-in one run. It exits with 0 when there is no error, and with 2 otherwise.
-With -v it also shows which engine runs each regular expression.`,
+in one run. Of a directory it checks the files whose names end in .xml. It exits
+with 0 when there is no error, and with 2 otherwise; docs/diagnostics.md tells
+what each problem means and how to mend it.
+
+With --json each problem is an object on a line of its own; with --sarif all of
+them are one SARIF 2.1.0 document, which tools for code review read. With -v it
+also shows which engine runs each regular expression.`,
 		Example: `  rmctl validate mysite.xml
   rmctl validate --strict slurm pbs local
-  rmctl validate --json mysite.xml`,
+  rmctl validate --sarif definitions/ >problems.sarif`,
 		Args: atLeast(1, "a definition"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			failed := false
-			for _, name := range arguments {
-				good, err := a.validate(name, strict)
-				if err != nil {
-					return &usageError{err}
+			if sarif && a.json {
+				return usage("--json and --sarif exclude each other")
+			}
+			names, err := definitionsIn(arguments)
+			if err != nil {
+				return &usageError{err}
+			}
+			v := &validation{app: a, strict: strict, sarif: sarif}
+			v.show = v.showText
+			switch {
+			case sarif:
+				v.show = v.collect
+			case a.json:
+				v.show = v.showJSON
+			}
+			for _, name := range names {
+				if err := v.check(name); err != nil {
+					return err
 				}
-				failed = failed || !good
 			}
-			if failed {
-				return &exitError{code: exitUsage}
-			}
-			return nil
+			return v.finish()
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
+	c.Flags().BoolVar(&sarif, "sarif", false, "print one SARIF 2.1.0 document")
 	return c
+}
+
+// definitionsIn replaces each directory by the definitions in it.
+func definitionsIn(arguments []string) ([]string, error) {
+	var names []string
+	for _, argument := range arguments {
+		info, err := os.Stat(argument)
+		if err != nil || !info.IsDir() {
+			names = append(names, argument) // what is wrong with it shows when it is read
+			continue
+		}
+		files, err := os.ReadDir(argument)
+		if err != nil {
+			return nil, fmt.Errorf("looking for definitions: %w", err)
+		}
+		found := 0
+		for _, file := range files {
+			if strings.EqualFold(filepath.Ext(file.Name()), ".xml") && !file.IsDir() {
+				names = append(names, filepath.Join(argument, file.Name()))
+				found++
+			}
+		}
+		if found == 0 {
+			return nil, fmt.Errorf("the directory %q holds no file whose name ends in .xml", argument)
+		}
+	}
+	return names, nil
+}
+
+// A validation is one run of validate over several definitions.
+type validation struct {
+	*app
+	strict, sarif    bool
+	show             func(config.Diagnostic) error
+	files            int
+	errors, warnings int
+	collected        []config.Diagnostic
+	unreadable       []string // why files could not be read
+}
+
+// check loads one definition and shows its problems.
+func (v *validation) check(name string) error {
+	file, source, err := control.ReadDefinition(name)
+	if err != nil { // the others are checked all the same
+		v.unreadable = append(v.unreadable, err.Error())
+		fmt.Fprintf(v.stderr, "rmctl: %s\n", printable(err.Error()))
+		return nil
+	}
+	v.files++
+	definition, problems := config.LoadWith(file, source, config.Options{Base: control.ReadBase})
+	before := v.errors
+	for _, problem := range problems {
+		if v.strict {
+			problem.Severity = config.Error
+		}
+		if problem.Severity == config.Error {
+			v.errors++
+		} else {
+			v.warnings++
+		}
+		if err := v.show(problem); err != nil {
+			return err
+		}
+	}
+	if v.json || v.sarif || definition == nil {
+		return nil
+	}
+	if v.errors == before {
+		fmt.Fprintf(v.stdout, "%s: %q is valid: %s, %s\n", printable(file), printable(definition.Name),
+			counted(len(definition.Attributes), "attribute"), counted(len(definition.Commands), "command"))
+	}
+	if v.verbose > 0 {
+		v.showEngines(definition)
+	}
+	return nil
+}
+
+// finish shows what there is to say of all definitions together.
+func (v *validation) finish() error {
+	switch {
+	case v.sarif:
+		if err := v.writeSARIF(); err != nil {
+			return err
+		}
+	case !v.json && v.errors+v.warnings > 0:
+		in := ""
+		if v.files > 1 {
+			in = " in " + counted(v.files, "definition")
+		}
+		fmt.Fprintf(v.stdout, "%s, %s%s\n", counted(v.errors, "error"), counted(v.warnings, "warning"), in)
+	}
+	if v.errors > 0 || len(v.unreadable) > 0 {
+		return &exitError{code: exitUsage}
+	}
+	return nil
+}
+
+func counted(number int, what string) string {
+	if number == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", number, what)
+}
+
+func (v *validation) collect(problem config.Diagnostic) error {
+	v.collected = append(v.collected, problem)
+	return nil
 }
 
 type diagnosticJSON struct {
@@ -51,34 +177,44 @@ type diagnosticJSON struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
-// validate shows the problems of one definition and reports whether it is good.
-func (a *app) validate(name string, strict bool) (bool, error) {
-	file, source, err := control.ReadDefinition(name)
-	if err != nil {
-		return false, err
+func (v *validation) showJSON(problem config.Diagnostic) error {
+	return printJSON(v.stdout, diagnosticJSON{problem.File, problem.Line, problem.Column, string(problem.Severity), problem.Code, problem.Message, problem.Suggestion})
+}
+
+func (v *validation) showText(problem config.Diagnostic) error {
+	text := printable(problem.Excerpt(problem.Source()))
+	if wantsColour(v.stdout) {
+		text = colouredProblem(text, problem)
 	}
-	definition, problems := config.LoadWith(file, source, config.Options{Base: control.ReadBase})
-	for _, problem := range problems {
-		if strict {
-			problem.Severity = config.Error
-		}
-		if a.json {
-			err = printJSON(a.stdout, diagnosticJSON{problem.File, problem.Line, problem.Column, string(problem.Severity), problem.Code, problem.Message, problem.Suggestion})
-		} else {
-			_, err = fmt.Fprintln(a.stdout, printable(problem.Excerpt(problem.Source())))
-		}
-		if err != nil {
-			return false, err
-		}
+	_, err := fmt.Fprintln(v.stdout, text)
+	return err
+}
+
+// colouredProblem gives the parts of a problem's text their colours. The text
+// was made printable before, so that no other escape sequences are in it.
+func colouredProblem(text string, problem config.Diagnostic) string {
+	const bold, boldRed, boldYellow, green = "1", "1;31", "1;33", "32"
+	colour := boldYellow
+	if problem.Severity == config.Error {
+		colour = boldRed
 	}
-	good := !problems.HasErrors() && (!strict || len(problems) == 0)
-	if good && !a.json {
-		fmt.Fprintf(a.stdout, "%s: %q is valid: %d attributes, %d commands\n", file, definition.Name, len(definition.Attributes), len(definition.Commands))
+	lines := strings.Split(text, "\n")
+	place, message, _ := strings.Cut(lines[0], ": "+string(problem.Severity)+": ")
+	lines[0] = inColour(bold, place+": ") + inColour(colour, string(problem.Severity)+": ") + inColour(bold, message)
+	if marks := slices.IndexFunc(lines, isMarks); marks > 0 {
+		gutter, mark, _ := strings.Cut(lines[marks], "^")
+		lines[marks] = gutter + inColour(colour, "^"+mark)
 	}
-	if definition != nil && a.verbose > 0 && !a.json {
-		a.showEngines(definition)
+	if last := len(lines) - 1; problem.Advice() != "" && last > 0 {
+		lines[last] = inColour(green, lines[last])
 	}
-	return good, nil
+	return strings.Join(lines, "\n")
+}
+
+func inColour(colour, text string) string { return "\x1b[" + colour + "m" + text + "\x1b[0m" }
+
+func isMarks(line string) bool {
+	return strings.HasPrefix(line, "      | ") && strings.Trim(line[len("      | "):], " ^~") == ""
 }
 
 func (a *app) showEngines(definition *config.Definition) {

@@ -1,0 +1,142 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// Excerpt returns the problem with the line of source that it stands in, marked
+// where it stands, and what to do. Characters of the line that a terminal would
+// not show as one or two columns are replaced.
+func (d Diagnostic) Excerpt(source []byte) string {
+	var text strings.Builder
+	text.WriteString(d.String())
+	if line, ok := sourceLine(source, d.Line); ok {
+		shown := excerptOf(line, d.Column-1, len(d.Replaces))
+		number := fmt.Sprintf("%5d", d.Line)
+		fmt.Fprintf(&text, "\n%s | %s\n%s | %s", number, shown.text, strings.Repeat(" ", len(number)), shown.marks)
+	}
+	if advice := d.Advice(); advice != "" {
+		text.WriteString("\n        " + advice)
+	}
+	return text.String()
+}
+
+// Advice returns what to do about the problem as a sentence for people; empty
+// if nothing is known.
+func (d Diagnostic) Advice() string {
+	switch {
+	case d.Suggestion == "":
+		return ""
+	case d.Replaces != "":
+		return fmt.Sprintf("did you mean %q?", d.Suggestion)
+	default:
+		return "try: " + d.Suggestion
+	}
+}
+
+// SourceLine returns the line that the problem stands in.
+func (d Diagnostic) SourceLine() (line string, ok bool) { return sourceLine(d.source, d.Line) }
+
+func sourceLine(source []byte, number int) (string, bool) {
+	if number < 1 {
+		return "", false
+	}
+	source = bytes.TrimPrefix(source, []byte("\ufeff")) // positions do not count it
+	for range number - 1 {
+		end := bytes.IndexByte(source, '\n')
+		if end < 0 {
+			return "", false
+		}
+		source = source[end+1:]
+	}
+	if end := bytes.IndexByte(source, '\n'); end >= 0 {
+		source = source[:end]
+	}
+	return string(bytes.TrimSuffix(source, []byte("\r"))), true
+}
+
+// The part of a long line that is shown, in columns of a terminal.
+const (
+	shownBefore = 60 // at most, left of what is marked
+	shownWidth  = 110
+)
+
+// A lineExcerpt is the part of a line around what is marked, and the marks that
+// stand below it: ^ under the first character and ~ under the others.
+type lineExcerpt struct{ text, marks string }
+
+func excerptOf(line string, at, length int) lineExcerpt {
+	at = min(max(at, 0), len(line))
+	end := at + length
+	start := startOfExcerpt(line, at)
+	var text, marks strings.Builder
+	columns := 0
+	if start > 0 {
+		text.WriteString("…")
+		marks.WriteByte(' ')
+		columns++
+	}
+	marked := false
+	for i, r := range line[start:] {
+		r, wide := shownAs(r)
+		if columns+wide > shownWidth {
+			text.WriteString("…")
+			break
+		}
+		text.WriteRune(r)
+		columns += wide
+		switch offset := start + i; {
+		case offset < at:
+			marks.WriteString(strings.Repeat(" ", wide))
+		case !marked:
+			marks.WriteString("^" + strings.Repeat("~", max(wide-1, 0)*min(length, 1)))
+			marked = true
+		case offset < end:
+			marks.WriteString(strings.Repeat("~", wide))
+		}
+	}
+	if !marked {
+		marks.WriteByte('^')
+	}
+	return lineExcerpt{text.String(), marks.String()}
+}
+
+// startOfExcerpt returns where a line is cut at its beginning, so that not too
+// much stands left of an offset.
+func startOfExcerpt(line string, at int) int {
+	columns, start := 0, at
+	for start > 0 {
+		r, size := utf8.DecodeLastRuneInString(line[:start])
+		if _, wide := shownAs(r); columns+wide > shownBefore {
+			return start
+		} else {
+			columns += wide
+		}
+		start -= size
+	}
+	return 0
+}
+
+// shownAs returns what is shown in the place of a character, and how many
+// columns that takes.
+func shownAs(r rune) (shown rune, columns int) {
+	switch {
+	case r == '\t':
+		return ' ', 1
+	case r == utf8.RuneError || !unicode.IsPrint(r):
+		return '?', 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return r, 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return r, 2
+	}
+	return r, 1
+}

@@ -1,0 +1,47 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// In each line «» is what is wrong. Below it stands what the terminal shows.
+func TestMarksStandBelowWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct{ line, text, marks string }{
+		"plain":                {`<a b="«wrong»"/>`, `<a b="wrong"/>`, `      ^~~~~`},
+		"a place only":         {`<a «»b=""/>`, `<a b=""/>`, `   ^`},
+		"at the end":           {`<a«»`, `<a`, `  ^`},
+		"tabs":                 {"\t\t<a «b»>", `  <a b>`, `     ^`},
+		"accents":              {`déjà «vu» x`, `déjà vu x`, `     ^~`},
+		"combining accents":    {"de\u0301ja\u0300 «vu» x", "de\u0301ja\u0300 vu x", `     ^~`},
+		"wide characters":      {`日本 «語a» x`, `日本 語a x`, `     ^~~`},
+		"control characters":   {"\x1b[31m\x00 «x»", `?[31m? x`, `       ^`},
+		"invisible characters": {"\u200b\u202e«x»", `??x`, `  ^`},
+		"no UTF-8":             {"\xff\xfe «x»", `?? x`, `   ^`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, rest, _ := strings.Cut(c.line, "«")
+			wrong, after, _ := strings.Cut(rest, "»")
+			shown := excerptOf(before+wrong+after, len(before), len(wrong))
+			require.Equal(t, c.text, shown.text)
+			require.Equal(t, c.marks, shown.marks)
+		})
+	}
+}
+
+func TestLongLinesAreShownAroundWhatIsWrong(t *testing.T) {
+	line := strings.Repeat("日", 50_000) + "wrong" + strings.Repeat("y", 50_000)
+	shown := excerptOf(line, len("日")*50_000, len("wrong"))
+	require.Equal(t, "…"+strings.Repeat("日", 30)+"wrong"+strings.Repeat("y", 44)+"…", shown.text)
+	require.Equal(t, strings.Repeat(" ", 61)+"^~~~~", shown.marks)
+}
+
+func TestAByteOrderMarkDoesNotMoveTheMarks(t *testing.T) {
+	_, problems := Load("bom.xml", []byte("\ufeff<resource-manager-builder nam='x'/>"))
+	require.Contains(t, problems[0].Excerpt(problems[0].Source()), `
+    1 | <resource-manager-builder nam='x'/>
+      |                           ^~~
+        did you mean "name"?`)
+}
