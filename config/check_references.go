@@ -148,6 +148,10 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 	if _, defined := c.names.defined[r.name]; defined {
 		return
 	}
+	if (r.name == stagedScript || r.name == scriptText) && c.definition.Script == nil {
+		c.report(at(r.offset), Warning, "missing-script", "the definition has no script; the reference is always empty", "add a <script>")
+		return
+	}
 	isJob := r.name == attribute.JobPlaceholder
 	generated := part == "script" || part == "managed-files"
 	switch {
@@ -156,7 +160,7 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 	case isJob && (generated || CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part):
 		c.report(at(r.offset), Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
 			"write @jobId alone for an identifier that is unique, or let the script use the scheduler's own variable")
-	case generated && part == "script" && (c.names.files[r.name] || r.name == "managed_file_for_script"):
+	case generated && part == "script" && (c.names.files[r.name] || r.name == stagedScript):
 		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", schemas.Quote(r.name)),
 			"hand it over in the environment of the submit command")
 	}

@@ -12,7 +12,7 @@ type Code struct {
 // Codes returns every kind of problem that [Load] reports, in the order of the
 // documentation. docs/diagnostics.md has a section for each.
 func Codes() []Code {
-	return slices.Concat(documentCodes, schemaCodes, attributeCodes, referenceCodes, fileCodes, argumentCodes, launchTabCodes, parserCodes)
+	return slices.Concat(documentCodes, schemaCodes, extendsCodes, attributeCodes, referenceCodes, fileCodes, argumentCodes, launchTabCodes, parserCodes)
 }
 
 var documentCodes = []Code{
@@ -35,4 +35,16 @@ var schemaCodes = []Code{
 	{"unexpected-text", Error, "Text stands where only elements may."},
 	{"schema-error", Error, "The schema built into the program is damaged."},
 	{"extension-without-effect", Warning, "The extension has no effect in this version."},
+}
+
+// extendsCodes are the problems of definitions that extend others.
+var extendsCodes = []Code{
+	{"unknown-base", Error, "The definition that this one extends cannot be read."},
+	{"base-cycle", Error, "Definitions extend one another in a circle."},
+	{"too-many-bases", Error, "Too many definitions extend one another."},
+	{"invalid-override", Error, "A change of the base is written in a way that has no meaning."},
+	{"override-without-base", Error, "A change of a base stands in a definition that extends none."},
+	{"override-without-place", Error, "An element does not tell where among those of the base it belongs."},
+	{"override-matches-nothing", Error, "A change is to something that the base does not have."},
+	{"override-ambiguous", Error, "A change fits more than one element of the base."},
 }
