@@ -211,8 +211,6 @@ func colouredProblem(text string, problem config.Diagnostic) string {
 	return strings.Join(lines, "\n")
 }
 
-func inColour(colour, text string) string { return "\x1b[" + colour + "m" + text + "\x1b[0m" }
-
 func isMarks(line string) bool {
 	return strings.HasPrefix(line, "      | ") && strings.Trim(line[len("      | "):], " ^~") == ""
 }
