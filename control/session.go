@@ -238,6 +238,11 @@ func (c *Controller) run(ctx context.Context, which *config.Command, env *attrib
 // Action runs a button-action, or a start-up or shut-down command, by its name
 // and keeps what it found for later commands.
 func (c *Controller) Action(ctx context.Context, name string, s Submission) (*command.Result, error) {
+	return c.action(ctx, name, s, "")
+}
+
+// action also takes the value from the attribute to clear, if that is one.
+func (c *Controller) action(ctx context.Context, name string, s Submission, clear string) (*command.Result, error) {
 	action := c.namedCommand(name)
 	if action == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
@@ -251,6 +256,9 @@ func (c *Controller) Action(ctx context.Context, name string, s Submission) (*co
 		return nil, err
 	}
 	given := env.Clone()
+	if a := env.Lookup(clear); a != nil {
+		a.SetValue(nil)
+	}
 	result, err := c.run(ctx, action, env, "", s.Launch)
 	if err != nil {
 		return result, err

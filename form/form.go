@@ -24,11 +24,15 @@ type Form struct {
 	environment *attribute.Environment
 	initial     *attribute.Environment // as it was before anything was filled in
 	pages       []*Page
+	whole       *Page                     // made when it is asked for
 	buttons     map[string]*config.Widget // by the name that rules use
 	groups      map[*config.Widget]*config.ButtonGroup
 
-	texts    map[config.Control]string          // of controls that are bound to nothing
-	selected map[*config.Widget]bool            // of buttons that are bound to nothing
+	texts    map[config.Control]string // of controls that are bound to nothing
+	selected map[*config.Widget]bool   // of buttons that are bound to nothing
+	given    map[string]bool           // names of attributes that a user gave outside of the form
+	standing map[string]bool           // names of those that every submission gives
+	refused  map[fieldKey]refusal
 	checked  map[*config.Viewer]map[string]bool // rows that a user checked or unchecked
 }
 
@@ -37,6 +41,7 @@ type Page struct {
 	Title    string
 	Tooltip  string // with references unresolved
 	Import   bool   // whether it is the one for scripts of the user
+	Whole    bool   // whether it stands for the launch tab that the definition does not have
 	Controls []config.Control
 
 	state    *config.ControlState
@@ -52,7 +57,7 @@ func New(definition *config.Definition, environment *attribute.Environment) *For
 		definition: definition, environment: environment, initial: environment.Clone(),
 		buttons: map[string]*config.Widget{}, groups: map[*config.Widget]*config.ButtonGroup{},
 		texts: map[config.Control]string{}, selected: map[*config.Widget]bool{},
-		checked: map[*config.Viewer]map[string]bool{},
+		checked: map[*config.Viewer]map[string]bool{}, refused: map[fieldKey]refusal{},
 	}
 	if definition.LaunchTab == nil {
 		return f

@@ -1,12 +1,15 @@
 package form
 
 import (
+	"slices"
+
 	"github.com/rmctl/rmctl/config"
 )
 
 // Given tells the form which attributes have a value that a user gave outside
 // of it: these rows of viewers count as checked.
 func (f *Form) Given(names map[string]bool) {
+	f.given = names
 	for _, page := range f.pages {
 		f.visit(page, func(control config.Control, _ State) {
 			viewer, ok := control.(*config.Viewer)
@@ -28,20 +31,28 @@ func (f *Form) Given(names map[string]bool) {
 // and does not count is not taken from another page either.
 func (f *Form) Live(page *Page) map[string]bool {
 	live, out := f.local(page)
-	for _, include := range page.includes {
-		for _, other := range f.pages {
-			if other.Title != include.Name || other == page || other.Import {
-				continue
-			}
-			included, _ := f.local(other)
-			for name := range included {
-				if !out[name] {
-					live[name] = true
-				}
+	for _, other := range f.counting(page)[1:] {
+		included, _ := f.local(other)
+		for name := range included {
+			if !out[name] {
+				live[name] = true
 			}
 		}
 	}
 	return live
+}
+
+// counting returns the pages whose values count in a submission from a page:
+// that one first, then those that it includes. Titles are compared exactly.
+func (f *Form) counting(page *Page) []*Page {
+	pages := []*Page{page}
+	for _, other := range f.pages {
+		named := func(r config.Reference) bool { return r.Name == other.Title }
+		if other != page && !other.Import && slices.ContainsFunc(page.includes, named) {
+			pages = append(pages, other)
+		}
+	}
+	return pages
 }
 
 // local returns the names on a page that count, and those that do not. A name

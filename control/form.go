@@ -1,0 +1,82 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/form"
+)
+
+// Form returns the launch tab of the definition, filled in with the values of a
+// submission, and the page that the submission comes from: for a definition
+// without launch tab one that shows everything. It starts a session where one is
+// needed. Values that are refused are *ValueError or *attribute.InvalidError.
+func (c *Controller) Form(ctx context.Context, s Submission) (*form.Form, *form.Page, error) {
+	env, err := c.FormEnvironment(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	filled := form.New(c.definition, env)
+	standing := map[string]bool{}
+	for _, value := range c.defaults {
+		standing[value.Name] = true
+	}
+	filled.Standing(standing)
+	page, err := filled.Page(s.Tab, s.ScriptFile != "")
+	if err != nil {
+		return nil, nil, err
+	}
+	if page == nil {
+		page = filled.Whole()
+	}
+	given, err := c.assign(env, s, c.stat(ctx))
+	if err != nil {
+		return nil, nil, err
+	}
+	filled.Given(given)
+	return filled, page, nil
+}
+
+// FormEnvironment returns what a form is made over: what the session knows, with
+// the values of the target.
+func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environment, error) {
+	env, err := c.environment(ctx, c.refresh())
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.assign(env, Submission{}, nil)
+	return env, err
+}
+
+// Filled returns a submission with the values that a form hands over from a page.
+func Filled(s Submission, filled *form.Form, page *form.Page) Submission {
+	s.Tab, s.Values = "", nil
+	if !page.Whole {
+		s.Tab = page.Title
+	}
+	for _, value := range filled.Values(page) {
+		s.Values = append(s.Values, Assignment{Name: value.Attribute, Value: value.Text})
+	}
+	return s
+}
+
+// Stat looks files up for the validators of a form, relative ones in the folder
+// of the submission.
+func (c *Controller) Stat(ctx context.Context, s Submission) attribute.Stat {
+	stat := c.stat(ctx)
+	return func(name string) (fs.FileInfo, error) { return stat(within(s.Directory, name)) }
+}
+
+// Press runs the command of a button of the form with what is filled in, and
+// keeps what it found. A form that the button wants made anew is to be renewed
+// with FormEnvironment.
+func (c *Controller) Press(ctx context.Context, button *config.PushButton, s Submission) (*command.Result, error) {
+	if button.Action.Name == "" {
+		return nil, fmt.Errorf("the button %q of the form runs nothing", button.Title.Text)
+	}
+	return c.action(ctx, button.Action.Name, s, button.ClearValue.Name)
+}

@@ -1,0 +1,262 @@
+package form
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+)
+
+// A Kind is what a field is.
+type Kind string
+
+// The kinds of fields. The first three only show something.
+const (
+	Heading  Kind = "heading"
+	Note     Kind = "note"
+	Computed Kind = "computed" // a text that follows the values of others
+	Text     Kind = "text"
+	Lines    Kind = "lines" // a text of several lines
+	Switch   Kind = "switch"
+	Number   Kind = "number"
+	Choice   Kind = "choice"
+	Path     Kind = "path"
+	Button   Kind = "button" // runs a command of the definition
+	Row      Kind = "row"    // of a viewer: an attribute to check and to edit
+)
+
+// A Field is one line of a page as users see it. Texts are those of the
+// definition and of its commands, and may hold anything.
+type Field struct {
+	Kind     Kind
+	Label    string
+	Hint     string // a few words beside the field
+	Tooltip  string // more help; one line
+	Text     string // what it shows; of a refused text, that
+	Items    []string
+	Open     bool // whether a choice takes texts that are none of its items
+	On       bool // of a switch; of a row, whether it is checked
+	Editor   attribute.Editor
+	Least    int // of a number
+	Most     int
+	Enabled  bool
+	Fixed    bool   // whether the value cannot be changed
+	PickOnly bool   // whether a path is chosen and not typed
+	Problem  string // why the text was refused; empty if it was not
+	Name     string // of the attribute; empty for none
+
+	control config.Control
+}
+
+// IsInput reports whether a user can do something with the field now.
+func (f Field) IsInput() bool {
+	switch f.Kind {
+	case Heading, Note, Computed:
+		return false
+	}
+	return f.Enabled && (!f.Fixed || f.Kind == Row)
+}
+
+// Same reports whether two fields, made at different times, are the same one.
+func (f Field) Same(other Field) bool {
+	return f.control == other.control && f.Kind == other.Kind && f.Name == other.Name && (f.control != nil || f.Label == other.Label)
+}
+
+// Browse returns what a path field chooses from; nil for other fields.
+func (f Field) Browse() *config.Browse {
+	browse, _ := f.control.(*config.Browse)
+	return browse
+}
+
+// Action returns the button of a field that is one; nil for other fields.
+func (f Field) Action() *config.PushButton {
+	button, _ := f.control.(*config.PushButton)
+	return button
+}
+
+// field returns the field for a control that is neither a label nor holds others.
+func (f *Form) field(control config.Control, state State) Field {
+	field := Field{control: control, Enabled: state.Enabled, Tooltip: f.tooltip(control.Common().Tooltip.Text), Least: math.MinInt32, Most: math.MaxInt32}
+	a := f.bound(control)
+	if a != nil {
+		field.Name = a.Name()
+		field.Fixed = a.ReadOnly()
+	}
+	field.Editor = attribute.TextEditor
+	if a != nil {
+		field.Editor = a.Editor()
+	}
+	field.Text = f.textOf(control)
+	if a != nil && field.Editor == attribute.ListEditor {
+		elements, _ := a.Value().([]string)
+		field.Text = strings.Join(elements, ", ")
+	}
+	switch c := control.(type) {
+	case *config.Widget:
+		f.widget(&field, c, a)
+	case *config.ButtonGroup:
+		field.Kind, field.Label = Choice, c.Title.Text
+		field.Items = []string{""}
+		for _, button := range c.Buttons {
+			if f.within(state, button.State).Effective() {
+				field.Items = append(field.Items, button.Title.Text)
+			}
+		}
+	case *config.Browse:
+		field.Kind, field.PickOnly = Path, c.ReadOnly
+	case *config.PushButton:
+		field.Kind, field.Label = Button, c.Title.Text
+	}
+	if refused, ok := f.refused[keyOf(field)]; ok {
+		field.Text, field.Problem = refused.text, refused.reason
+	}
+	return field
+}
+
+func (f *Form) widget(field *Field, w *config.Widget, a *attribute.Attribute) {
+	field.Label = f.expand(w.Title.Text)
+	switch w.Type {
+	case config.CheckboxWidget, config.RadioButtonWidget:
+		field.Kind, field.Editor, field.On = Switch, attribute.SwitchEditor, f.isSelected(w)
+		field.Text = attribute.Text(field.On)
+	case config.SpinnerWidget:
+		field.Kind, field.Editor = Number, attribute.NumberEditor
+		field.Least, field.Most = bounds(a)
+	case config.ComboWidget:
+		// What a command found need not be all that there is.
+		field.Kind, field.Editor = Choice, attribute.ComboEditor
+		if w.ReadOnly && w.ItemsFrom.Name == "" {
+			field.Editor = attribute.ChoiceEditor
+		}
+		f.choices(field, a, f.items(w.ItemsFrom.Name, a), w.ReadOnly)
+	default:
+		field.Kind = Text
+		if isMultiline(w) {
+			field.Kind = Lines
+		}
+		field.Fixed = field.Fixed || w.ReadOnly || field.Editor == attribute.MapEditor
+	}
+}
+
+// bounds returns those of a spinner, which counts from 0 unless something else
+// is said.
+func bounds(a *attribute.Attribute) (least, most int) {
+	most = math.MaxInt32
+	if a == nil {
+		return 0, most
+	}
+	if bound, ok := a.Field(attribute.FieldMin).(int); ok {
+		least = bound
+	}
+	if bound, ok := a.Field(attribute.FieldMax).(int); ok {
+		most = bound
+	}
+	return least, most
+}
+
+func isMultiline(w *config.Widget) bool {
+	if w.Type == config.CustomWidget {
+		return true
+	}
+	tokens := config.StyleTokens(w.Style)
+	return slices.ContainsFunc([]string{"MULTI", "WRAP", "V_SCROLL"}, func(token string) bool { return slices.Contains(tokens, token) })
+}
+
+// items returns the items to choose from: those of the list that from names,
+// else that the attribute names, else of the attribute's choice. A choice
+// begins with an empty item.
+func (f *Form) items(from string, a *attribute.Attribute) []attribute.Item {
+	if a == nil {
+		a = attribute.New("")
+	}
+	if from == "" {
+		from = a.Text(attribute.FieldItemsFrom)
+	}
+	if from == "" {
+		if a.Field(attribute.FieldChoice) == nil {
+			return nil
+		}
+		return append([]attribute.Item{{}}, a.Items()...)
+	}
+	list := f.environment.Lookup(from)
+	if list == nil {
+		return nil
+	}
+	values, _ := list.Value().([]string)
+	return a.ItemsOf(values)
+}
+
+// choices fills a field with items. One that has none, as long as nothing has
+// found any, takes any text, and so does one that is not read-only.
+func (f *Form) choices(field *Field, a *attribute.Attribute, items []attribute.Item, readOnly bool) {
+	field.Open = len(items) == 0 || !readOnly
+	for _, item := range items {
+		field.Items = append(field.Items, item.Shown)
+	}
+	if a != nil {
+		field.Text = a.Shown(attribute.Text(a.Value()))
+	}
+}
+
+// row returns the field for a row of a viewer.
+func (f *Form) row(viewer *config.Viewer, name string, state State) Field {
+	a := f.environment.Lookup(name)
+	field := Field{
+		control: viewer, Kind: Row, Name: name, Label: name, Text: attribute.Text(a.Value()), On: f.isChecked(viewer, name), Editor: a.Editor(),
+		Enabled: state.Enabled, Fixed: a.ReadOnly(), Hint: oneLine(a.Text(attribute.FieldDescription)), Tooltip: f.tooltip(a.Text(attribute.FieldTooltip)),
+	}
+	switch field.Editor {
+	case attribute.SwitchEditor:
+		field.Text = attribute.Text(isOn(a, a.Value()))
+	case attribute.ChoiceEditor:
+		f.choices(&field, a, f.items("", a), true)
+	case attribute.ListEditor:
+		elements, _ := a.Value().([]string)
+		field.Text = strings.Join(elements, ", ")
+	case attribute.MapEditor:
+		field.Fixed = true
+	}
+	if refused, ok := f.refused[keyOf(field)]; ok {
+		field.Text, field.Problem = refused.text, refused.reason
+	}
+	return field
+}
+
+// expand resolves the references of a text; one that cannot be resolved stays
+// as it is, as in the reference.
+func (f *Form) expand(text string) string {
+	resolved, err := f.environment.Resolve(text, "")
+	if err != nil {
+		return text
+	}
+	return resolved
+}
+
+func (f *Form) tooltip(text string) string { return oneLine(f.expand(text)) }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// label returns the text of a control that only shows one; ok is false for
+// controls that do more.
+func (f *Form) label(control config.Control) (text string, ok bool) {
+	w, isWidget := control.(*config.Widget)
+	if !isWidget || len(w.DynamicText) > 0 {
+		return "", false
+	}
+	if w.Type != config.LabelWidget && !(w.Type == config.TextWidget && w.FixedText.Set) {
+		return "", false
+	}
+	return oneLine(f.expand(w.FixedText.Text)), true
+}
+
+// computed returns the text of a widget that follows others.
+func (f *Form) computed(w *config.Widget) string {
+	text, err := command.Scope{Environment: f.environment}.Line(w.DynamicText)
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}

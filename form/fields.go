@@ -1,0 +1,273 @@
+package form
+
+import (
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// Fields returns what there is to see on a page, line by line. Definitions
+// arrange a form in grids whose first column holds the names of fields and whose
+// last one a few words on them; these become a part of the fields, so that a
+// page reads well on a narrow terminal.
+func (f *Form) Fields(page *Page) []Field {
+	// A viewer's value may stand in computed texts, of any page.
+	f.refreshViewers()
+	state := f.within(State{Shown: true, Enabled: true}, page.state)
+	if !state.Shown {
+		return nil
+	}
+	b := builder{form: f}
+	b.inside(page.Controls, page.layout, state)
+	return b.fields
+}
+
+// refreshViewers gives the attributes of viewers their present values.
+func (f *Form) refreshViewers() {
+	for _, page := range f.pages {
+		f.visit(page, func(control config.Control, _ State) {
+			if viewer, ok := control.(*config.Viewer); ok && viewer.Name.Name != "" && f.isOnlyViewer(viewer.Name.Name) {
+				f.environment.SetVariable(viewer.Name.Name, f.viewerValue(viewer))
+			}
+		})
+	}
+}
+
+// isOnlyViewer reports whether no attribute of the definition has the name of a viewer.
+func (f *Form) isOnlyViewer(name string) bool {
+	for _, defined := range f.definition.Attributes {
+		if defined.Name() == name {
+			return false
+		}
+	}
+	return true
+}
+
+// A builder makes up the fields of a page.
+type builder struct {
+	form   *Form
+	fields []Field
+	stray  string // a label that stands alone on a line, and may belong to the next one
+}
+
+// A cell is a control and its state in a row of a grid.
+type cell struct {
+	control config.Control
+	state   State
+}
+
+func (b *builder) inside(controls []config.Control, layout *config.Layout, around State) {
+	var shown []cell
+	for _, control := range controls {
+		if state := b.form.within(around, control.Common().State); state.Shown {
+			shown = append(shown, cell{control, state})
+		}
+	}
+	columns := 0 // all in one row
+	if layout != nil && layout.Kind == config.GridLayout {
+		columns = layout.Columns
+	}
+	for _, line := range arrange(shown, columns) {
+		b.line(line)
+	}
+	b.flush()
+}
+
+// arrange breaks controls into the rows of a grid with that many columns; 0
+// puts all into one row. What is hidden has given up its cells.
+func arrange(cells []cell, columns int) [][]cell {
+	if columns == 0 {
+		return [][]cell{cells}
+	}
+	var lines [][]cell
+	var line []cell
+	used := 0
+	for _, next := range cells {
+		width := span(next.control.Common().LayoutData)
+		if browse, ok := next.control.(*config.Browse); ok {
+			width += span(browse.ButtonLayoutData)
+		}
+		if used > 0 && used+width > columns {
+			lines, line, used = append(lines, line), nil, 0
+		}
+		line, used = append(line, next), used+width
+	}
+	if len(line) > 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func span(data *config.LayoutData) int {
+	if data == nil {
+		return 1
+	}
+	return data.HorizontalSpan
+}
+
+// A labelText is a label that waits for the field it belongs to.
+type labelText struct{ text, tooltip string }
+
+// line adds the fields of one row. A label belongs to the input after it; what
+// is left after the last input, or before the label of the next one, says
+// something about the input before.
+func (b *builder) line(cells []cell) {
+	var waiting []labelText
+	last := -1 // the input that labels after it belong to
+	for _, c := range cells {
+		if text, ok := b.form.label(c.control); ok {
+			if text != "" {
+				waiting = append(waiting, labelText{text, b.form.tooltip(c.control.Common().Tooltip.Text)})
+			}
+			continue
+		}
+		if b.container(c, &waiting, &last) {
+			continue
+		}
+		field := b.input(c)
+		if field.Kind == Button {
+			b.hint(last, waiting)
+		} else {
+			waiting = b.named(&field, waiting, last)
+			b.hint(last, waiting)
+		}
+		waiting = nil
+		b.flush()
+		b.fields = append(b.fields, field)
+		last = len(b.fields) - 1
+	}
+	switch {
+	case last >= 0:
+		b.hint(last, waiting)
+	case len(waiting) == 1:
+		b.flush()
+		b.stray = waiting[0].text
+	}
+	// A row of several labels alone heads the columns of a table, which is none here.
+}
+
+// container adds the fields of a control that has others inside, or rows.
+func (b *builder) container(c cell, waiting *[]labelText, last *int) bool {
+	switch control := c.control.(type) {
+	case *config.Composite:
+		b.leave(waiting, last)
+		if control.Group {
+			b.heading(b.form.expand(control.Title.Text))
+		}
+		b.inside(control.Controls, control.Layout, c.state)
+	case *config.TabFolder:
+		b.leave(waiting, last)
+		for _, item := range control.Items {
+			if state := b.form.within(c.state, item.State); state.Shown {
+				b.heading(b.form.expand(item.Title))
+				b.inside(item.Controls, item.Layout, state)
+			}
+		}
+	case *config.Viewer:
+		b.leave(waiting, last)
+		title := b.form.expand(control.Label.Text)
+		if title == "" {
+			title = control.Name.Name
+		}
+		b.heading(title)
+		for _, name := range b.form.rows(control) {
+			b.fields = append(b.fields, b.form.row(control, name, c.state))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// leave ends what belongs together before a control of another kind.
+func (b *builder) leave(waiting *[]labelText, last *int) {
+	b.flush()
+	if *last >= 0 {
+		b.hint(*last, *waiting)
+	} else {
+		for _, label := range *waiting {
+			b.note(label.text)
+		}
+	}
+	*waiting, *last = nil, -1
+}
+
+func (b *builder) input(c cell) Field {
+	if w, ok := c.control.(*config.Widget); ok && len(w.DynamicText) > 0 {
+		return Field{Kind: Computed, control: w, Text: b.form.computed(w), Enabled: c.state.Enabled, Tooltip: b.form.tooltip(w.Tooltip.Text)}
+	}
+	return b.form.field(c.control, c.state)
+}
+
+// named gives a field its label and returns the labels that are left.
+func (b *builder) named(field *Field, waiting []labelText, last int) []labelText {
+	if len(waiting) > 0 {
+		own := waiting[len(waiting)-1]
+		waiting = waiting[:len(waiting)-1]
+		field.Label = strings.TrimSpace(strings.TrimRight(own.text, ": ") + " " + field.Label)
+		if field.Tooltip == "" {
+			field.Tooltip = own.tooltip
+		}
+	} else if b.stray != "" && field.Label == "" {
+		field.Label, b.stray = b.stray, ""
+	} else if field.Label == "" && last >= 0 && b.fields[last].leads() {
+		field.Label = b.fields[last].Label
+	}
+	field.Label = strings.TrimRight(field.Label, ": ")
+	if a := b.form.environment.Lookup(field.Name); a != nil && field.Name != "" {
+		if field.Label == "" {
+			field.Label = field.Name
+		}
+		if field.Tooltip == "" {
+			field.Tooltip = b.form.tooltip(a.Text(attribute.FieldTooltip))
+		}
+		if field.Hint = oneLine(a.Text(attribute.FieldDescription)); strings.EqualFold(field.Hint, field.Label) {
+			field.Hint = ""
+		}
+	}
+	return waiting
+}
+
+// leads reports whether a field is a switch whose title is meant for what stands
+// beside it, too, such as "Host file:" before a path.
+func (f Field) leads() bool {
+	w, ok := f.control.(*config.Widget)
+	return ok && f.Kind == Switch && strings.HasSuffix(strings.TrimSpace(w.Title.Text), ":")
+}
+
+// hint makes labels the words beside an earlier field, or notes where there is none.
+func (b *builder) hint(at int, labels []labelText) {
+	for _, label := range labels {
+		if at < 0 {
+			b.note(label.text)
+			continue
+		}
+		field := &b.fields[at]
+		if field.Hint != label.text {
+			field.Hint = label.text
+		}
+		if field.Tooltip == "" {
+			field.Tooltip = label.tooltip
+		}
+	}
+}
+
+// flush makes a stray label that belonged to nothing a note.
+func (b *builder) flush() {
+	if b.stray != "" {
+		stray := b.stray
+		b.stray = ""
+		b.note(stray)
+	}
+}
+
+func (b *builder) note(text string) {
+	b.fields = append(b.fields, Field{Kind: Note, Label: text, Enabled: true})
+}
+
+func (b *builder) heading(text string) {
+	if text != "" {
+		b.fields = append(b.fields, Field{Kind: Heading, Label: text, Enabled: true})
+	}
+}

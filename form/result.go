@@ -1,0 +1,188 @@
+package form
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// A Value is what a submission is told for an attribute. An empty text takes
+// the value away.
+type Value struct {
+	Attribute, Text string
+}
+
+// Standing tells the form which attributes every submission has a value for,
+// such as those that a target sets. They are in the environment that the form
+// was made over.
+func (f *Form) Standing(names map[string]bool) { f.standing = names }
+
+// Values returns what a submission from the page has to be told so that it
+// hands over what was filled in: what it would not have by itself. Several
+// values for one attribute make up a list.
+func (f *Form) Values(page *Page) []Value {
+	wanted := f.outcome(page)
+	told := map[string]attribute.Value{}
+	// What is told may bring other controls into being, whose values have to be
+	// told only if they are not what they would be anyway.
+	for range 3 {
+		got := f.replayed(page, told)
+		settled := true
+		for name, value := range wanted {
+			if same(got[name], value) {
+				continue
+			}
+			if before, already := told[name]; already && same(before, value) {
+				continue
+			}
+			told[name], settled = value, false
+		}
+		if settled {
+			break
+		}
+	}
+	var values []Value
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		for _, text := range f.texted(name, told[name]) {
+			values = append(values, Value{name, text})
+		}
+	}
+	return values
+}
+
+// same treats no value and the empty text alike: nothing that a command is
+// given tells them apart.
+func same(a, b attribute.Value) bool {
+	if attribute.Text(a) == "" && attribute.Text(b) == "" {
+		return true
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// outcome returns the values that the form hands over from a page, as attributes
+// have them, of rows that are not checked none.
+func (f *Form) outcome(page *Page) map[string]attribute.Value {
+	filled := f.clone()
+	live := filled.Live(page)
+	given := map[string]bool{}
+	for name := range f.given {
+		// What was given from outside counts where no control decides on it.
+		given[name] = !filled.hasControl(page, name)
+	}
+	filled.Apply(page, given)
+	return filled.values(page, live)
+}
+
+// replayed returns the values that a submission from the page would have that
+// is told these.
+func (f *Form) replayed(page *Page, told map[string]attribute.Value) map[string]attribute.Value {
+	fresh := New(f.definition, f.initial.Clone())
+	given := maps.Clone(f.standing)
+	if given == nil {
+		given = map[string]bool{}
+	}
+	for name, value := range told {
+		given[name] = true
+		if a := fresh.environment.Lookup(name); a != nil {
+			a.SetValue(value)
+		}
+	}
+	fresh.Given(given)
+	there := fresh.counterpart(f, page)
+	live := fresh.Live(there)
+	fresh.Apply(there, given)
+	return fresh.values(there, live)
+}
+
+// counterpart returns the page of this form that is a page of another one of
+// the same definition.
+func (f *Form) counterpart(other *Form, page *Page) *Page {
+	if at := slices.Index(other.pages, page); at >= 0 {
+		return f.pages[at]
+	}
+	return f.Whole()
+}
+
+// values returns the value of each attribute. An attribute that was found by a
+// parser has one as long as its row is checked.
+func (f *Form) values(page *Page, live map[string]bool) map[string]attribute.Value {
+	values := map[string]attribute.Value{}
+	for _, defined := range f.definition.Attributes {
+		values[defined.Name()] = f.environment.Lookup(defined.Name()).Value()
+	}
+	for _, name := range f.environment.Discovered() {
+		if _, predefined := values[name]; !predefined && f.hasControl(page, name) {
+			if values[name] = nil; live[name] {
+				values[name] = f.environment.Lookup(name).Value()
+			}
+		}
+	}
+	return values
+}
+
+// hasControl reports whether a control of the page, or of one that it includes,
+// sets an attribute.
+func (f *Form) hasControl(page *Page, name string) bool {
+	for _, other := range f.counting(page) {
+		live, out := f.local(other)
+		if live[name] || out[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// texted returns a value as texts that a submission accepts for it.
+func (f *Form) texted(name string, value attribute.Value) []string {
+	a := f.environment.Lookup(name)
+	if list, ok := value.([]string); ok && len(list) > 0 {
+		return list
+	}
+	text := attribute.Text(value)
+	if value == nil || a == nil {
+		return []string{text}
+	}
+	// What a switch stores is read before what switches are usually given, so a
+	// translation into these words stands as it is.
+	if on, off, translated := a.Translation(); translated && (text == on || text == off) && on != "false" && off != "true" {
+		return []string{attribute.Text(text == on)}
+	}
+	if a.Field(attribute.FieldChoice) != nil && text != "" {
+		return []string{a.Shown(text)}
+	}
+	return []string{text}
+}
+
+// clone returns a form with the same things filled in, over an environment of
+// its own.
+func (f *Form) clone() *Form {
+	copied := *f
+	copied.environment = f.environment.Clone()
+	return &copied
+}
+
+// Renew puts the form over an environment that commands have changed since,
+// such as that of an action. What was filled in stays, but for the attributes
+// that commands gave another value and for those to forget.
+func (f *Form) Renew(environment *attribute.Environment, forget ...string) {
+	before := f.initial
+	filled := f.environment
+	f.initial, f.environment = environment.Clone(), environment
+	for _, name := range append(environment.Variables(), environment.Discovered()...) {
+		now, was, typed := environment.Lookup(name), before.Lookup(name), filled.Lookup(name)
+		if was == nil || typed == nil || slices.Contains(forget, name) {
+			continue
+		}
+		if same(now.Value(), was.Value()) && !same(typed.Value(), was.Value()) {
+			now.SetValue(typed.Value())
+		}
+	}
+	for _, name := range forget {
+		a, was := environment.Lookup(name), before.Lookup(name)
+		if a != nil && (was == nil || same(a.Value(), was.Value())) {
+			a.SetValue(nil)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package form
+
+import (
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+var widgetTypes = map[attribute.Editor]config.WidgetType{
+	attribute.SwitchEditor: config.CheckboxWidget,
+	attribute.ChoiceEditor: config.ComboWidget,
+	attribute.NumberEditor: config.SpinnerWidget,
+}
+
+// Whole returns a page with every attribute that users may set, each in the
+// control that fits it best. It is for definitions without launch tab, and the
+// same whenever it is asked for.
+func (f *Form) Whole() *Page {
+	if f.whole != nil {
+		return f.whole
+	}
+	f.whole = &Page{Title: f.definition.Name, Whole: true}
+	for _, defined := range f.definition.Attributes {
+		if !defined.Visible() || defined.ReadOnly() {
+			continue
+		}
+		kind, known := widgetTypes[defined.Editor()]
+		if !known {
+			kind = config.TextWidget
+		}
+		f.whole.Controls = append(f.whole.Controls, &config.Widget{
+			Look: config.Look{Position: defined.Position}, Type: kind, ReadOnly: kind == config.ComboWidget,
+			Attribute: config.Reference{Position: defined.Position, Name: defined.Name()},
+		})
+	}
+	return f.whole
+}
