@@ -6,7 +6,8 @@
 // job, [Controller.Status] and [Controller.Wait] follow it, [Controller.Operate]
 // cancels or holds it, and [Controller.Output] reads what it wrote;
 // [Controller.Render] shows what would be run, and runs nothing. [LoadTargets]
-// reads which targets a user has.
+// reads which targets a user has, [LoadLaunchConfiguration] what a user keeps to
+// submit again.
 //
 // What goes wrong is told by the type of the error: [ValueError] and
 // [attribute.InvalidError] before anything has run, [SubmitError] for a

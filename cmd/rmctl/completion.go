@@ -12,15 +12,23 @@ import (
 
 // completeSubmissions makes shells complete what flags of submissions take.
 func (a *app) completeSubmissions(c *cobra.Command) {
-	for flag, complete := range map[string]cobra.CompletionFunc{
-		"config-name": a.completeLaunchConfigurations,
-		"set":         a.completeValues,
-	} {
-		if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
-			// The flag was not added before, or twice.
-			cobra.CompError(err.Error())
-		}
+	completeFlag(c, "config-name", a.completeLaunchConfigurations)
+	completeFlag(c, "set", a.completeValues)
+}
+
+func completeFlag(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		cobra.CompError(err.Error()) // the flag does not exist, or is completed already
 	}
+}
+
+// completeTargets offers the names of targets.
+func (a *app) completeTargets(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	targets, err := a.loadTargets()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return targets.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeLaunchConfigurations offers the names of launch configurations.

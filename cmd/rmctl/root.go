@@ -40,6 +40,8 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 	flags.StringVar(&a.configFolder, "config", "", "folder of targets.toml (default: $XDG_CONFIG_HOME/rmctl)")
 	flags.StringVar(&a.stateFolder, "state", "", "folder of what rmctl remembers (default: $XDG_STATE_HOME/rmctl)")
 
+	completeFlag(root, "target", a.completeTargets)
+
 	root.AddGroup(
 		&cobra.Group{ID: groupUsing, Title: "Using:"},
 		&cobra.Group{ID: groupSessions, Title: "Sessions:"},
