@@ -26,7 +26,7 @@ var allowedImports = map[string][]string{
 	"form":              {"command", "config", "attribute"},
 	"command":           {"tokenizer", "attribute", "remote", "config", "javaregex"},
 	"tokenizer":         {"attribute", "config", "javaregex"},
-	"config":            {"javaregex", "schemas", "attribute"},
+	"config":            {"javaregex", "schemas", "attribute", "state"},
 	"attribute":         {"javaregex"},
 	"remote":            {},
 	"remote/remotetest": {"remote"},

@@ -1,6 +1,9 @@
 package config
 
-import "github.com/rmctl/rmctl/schemas"
+import (
+	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/schemas"
+)
 
 // A checker finds the problems of a definition that no schema can express. It
 // looks at the elements, for the places of what stands in them, and at the
@@ -11,6 +14,7 @@ type checker struct {
 	definition *Definition
 	names      *knownNames
 	attributes map[string]*Attribute // of several of one name the last
+	inspector  *javaregex.Inspector
 
 	uses        map[string]use  // of attributes, by their names
 	dynamicUses bool            // references have names that are known only when they are resolved
@@ -18,7 +22,10 @@ type checker struct {
 }
 
 func (l *loader) checkDefinition(root element, d *Definition) {
-	c := &checker{loader: l, root: root, definition: d, names: namesOf(root), attributes: map[string]*Attribute{}, uses: map[string]use{}}
+	c := &checker{
+		loader: l, root: root, definition: d, names: namesOf(root), attributes: map[string]*Attribute{}, uses: map[string]use{},
+		inspector: javaregex.NewInspector(inspectionEffort),
+	}
 	for _, a := range d.Attributes {
 		c.attributes[a.Name()] = a
 	}
@@ -29,12 +36,8 @@ func (l *loader) checkDefinition(root element, d *Definition) {
 	c.checkFiles()
 	c.checkCommandNames()
 	c.checkUses()
-	for _, command := range d.Commands {
-		l.checkCommand(command)
-		for _, fallback := range command.Fallbacks {
-			l.checkCommand(fallback)
-		}
-	}
+	c.checkCommands()
+	c.checkRunaways()
 }
 
 // use tells what an attribute is used for.

@@ -219,6 +219,8 @@ type Target struct {
 	Tests           []*Test
 	Else            []*Action
 	HasElse         bool
+
+	refAt Position // of the text of Ref
 }
 
 // A Match is an expression with the actions that a matching segment causes.
@@ -296,6 +298,8 @@ type Entry struct {
 	Value      Optional
 	ValueGroup int
 	ValueIndex int
+
+	valueAt Position // of the text of Value
 }
 
 // An OutcomeKind classifies how a command failed.

@@ -51,6 +51,8 @@ type loader struct {
 	origins   *origins // nil: nobody asks
 	problems  Diagnostics
 
+	expressions expressionTable // for the checks
+
 	suggested int // how often a name was sought that may have been meant
 	placed    placedText
 }

@@ -104,7 +104,7 @@ func (l *loader) outcome(e element) *Outcome {
 	if text := e.optional("expression"); text.Set {
 		flags, _ := javaregex.ParseFlags(e.text("flags"))
 		o.Expression = &Expression{Position: e.valuePosition("expression"), Text: text.Text, Flags: flags}
-		l.checkExpression(o.Expression)
+		l.checkExpression(o.Expression, func(offset int) Position { return e.valueWithin("expression", offset) })
 	}
 	return o
 }

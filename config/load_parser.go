@@ -2,6 +2,7 @@ package config
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/rmctl/rmctl/javaregex"
 )
@@ -34,6 +35,7 @@ func (l *loader) target(e element) *Target {
 	t := &Target{
 		Position:        e.position(),
 		Ref:             e.optional("ref"),
+		refAt:           e.valuePosition("ref"),
 		MatchAll:        e.boolean("matchAll", false),
 		AllowOverwrites: e.boolean("allowOverwrites", false),
 	}
@@ -67,14 +69,17 @@ func (l *loader) expression(e element) *Expression {
 	x := &Expression{Flags: flags, Split: e.boolean("split", false)}
 	if written := e.optional("expression"); written.Set {
 		x.Text, x.Position = written.Text, e.valuePosition("expression")
-	} else {
-		wrapped := strings.ContainsAny(e.Text, "\n\r")
-		x.Text, x.Position = e.Text, e.textPosition(wrapped)
-		if wrapped {
-			x.Text = strings.TrimSpace(e.Text)
-		}
+		l.checkExpression(x, func(offset int) Position { return e.valueWithin("expression", offset) })
+		return x
 	}
-	l.checkExpression(x)
+	wrapped := strings.ContainsAny(e.Text, "\n\r")
+	x.Text, x.Position = e.Text, e.textPosition(wrapped)
+	trimmed := 0
+	if wrapped {
+		trimmed = len(e.Text) - len(strings.TrimLeftFunc(e.Text, unicode.IsSpace))
+		x.Text = strings.TrimSpace(e.Text)
+	}
+	l.checkExpression(x, func(offset int) Position { return e.textWithin(trimmed + offset) })
 	return x
 }
 
@@ -133,6 +138,7 @@ func (l *loader) action(e element, kind ActionKind) *Action {
 			KeyGroup:   entry.integer("keyGroup", 0),
 			KeyIndex:   entry.integer("keyIndex", 0),
 			Value:      entry.optional("value"),
+			valueAt:    entry.valuePosition("value"),
 			ValueGroup: entry.integer("valueGroup", 0),
 			ValueIndex: entry.integer("valueIndex", 0),
 		})

@@ -1,0 +1,211 @@
+package config
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// checkCommands checks commands and how their output is read.
+func (c *checker) checkCommands() {
+	for _, command := range c.definition.Commands {
+		for one := range command.withFallbacks {
+			for _, parser := range one.parsers() {
+				c.checkParser(one, parser)
+			}
+			c.checkStates(one)
+		}
+		switch {
+		case command.Element.IsSubmit():
+			c.checkJobID(command)
+			c.checkBanner(command)
+		case command.Element == GetJobStatus:
+			c.checkStatusCommand(command)
+		}
+	}
+	if submit := c.definition.Command(SubmitBatch); submit != nil && c.definition.Command(GetJobStatus) == nil {
+		c.report(submit.Position, Warning, "no-status-command", "batch jobs are submitted, and no get-job-status tells what becomes of them", "add a get-job-status")
+	}
+}
+
+// withFallbacks yields a command and what is tried after it.
+func (c *Command) withFallbacks(yield func(*Command) bool) {
+	if !yield(c) {
+		return
+	}
+	for _, fallback := range c.Fallbacks {
+		if !yield(fallback) {
+			return
+		}
+	}
+}
+
+func (c *Command) parsers() []*Parser {
+	var parsers []*Parser
+	for _, parser := range []*Parser{c.StdoutParser, c.StderrParser, c.RedirectParser} {
+		if parser != nil {
+			parsers = append(parsers, parser)
+		}
+	}
+	return parsers
+}
+
+// readingParsers returns the parsers that a stream reaches.
+func (c *Command) readingParsers() []*Parser {
+	return slices.DeleteFunc(c.parsers(), func(parser *Parser) bool { return parser.readsNothing(c) })
+}
+
+// mayActOnJob reports whether a target acts on the job, or may: its name may
+// become known only when it is used.
+func (t *Target) mayActOnJob() bool {
+	return t.Ref.Set && (strings.Contains(t.Ref.Text, attribute.JobPlaceholder) || strings.Contains(t.Ref.Text, referenceStart))
+}
+
+// actsOnJob reports whether a target acts on the job for certain.
+func (t *Target) actsOnJob() bool { return t.Ref.Text == attribute.JobPlaceholder }
+
+// jobTargets returns the targets of a command that act on the job, or may.
+func (c *Command) jobTargets() iter.Seq[*Target] {
+	return func(yield func(*Target) bool) {
+		for _, parser := range c.readingParsers() {
+			for _, target := range parser.Targets {
+				if target.mayActOnJob() && !yield(target) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// maySet reports whether the parsers of a command can set a field of the job,
+// or one that does not exist: it may be meant.
+func (c *Command) maySet(field attribute.Field) bool {
+	for _, parser := range c.readingParsers() {
+		if parser.Type != "" {
+			return true // a tokenizer of a program that uses rmctl does what it likes
+		}
+	}
+	for target := range c.jobTargets() {
+		for action := range target.actions {
+			_, known := attribute.ParseField(action.Field.Text)
+			if (action.Kind == Set || action.Kind == Append) && (action.sets(field) || !known) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkJobID reports submissions whose jobs nobody can name.
+func (c *checker) checkJobID(command *Command) {
+	if command.maySet(attribute.FieldName) {
+		return
+	}
+	const help = `add to a parser: <target ref="@jobId"> with <set field="name"><entry valueGroup="1"/></set>`
+	switch {
+	case command.WaitForID:
+		c.report(command.Position, Warning, "no-job-id", fmt.Sprintf("%s waits for the id of the job, and no parser of it sets one: every submission fails", command.Element), help)
+	case command.Element == SubmitBatch || command.Element == SubmitBatchDebug:
+		c.report(command.Position, Warning, "no-job-id",
+			fmt.Sprintf("no parser of %s reads the id of the job: commands that ask for its status or control it get an identifier that the scheduler does not know", command.Element),
+			help+`, and waitForId="true"`)
+	}
+}
+
+// checkStatusCommand reports a status command that can never tell a state.
+func (c *checker) checkStatusCommand(command *Command) {
+	parsed := false
+	for one := range command.withFallbacks {
+		if one.maySet(attribute.FieldValue) {
+			return
+		}
+		parsed = parsed || len(one.readingParsers()) > 0
+	}
+	message := "no parser of get-job-status sets a state"
+	if !parsed {
+		message = "get-job-status has no parser, so that it tells nothing of the job"
+	}
+	c.report(command.Position, Warning, "no-job-state", message, `add to a parser: <target ref="@jobId"> with <set field="value"> for a state such as RUNNING`)
+}
+
+// bannerLines are what login shells, prologues and wrappers of submit commands
+// print before the answer of the scheduler, in the shapes that were seen to be
+// taken for it.
+var bannerLines = []string{
+	"Welcome to the Stampede3 Supercomputer",
+	"Welcome to Ubuntu 24.04.1 LTS (GNU/Linux 6.8.0-48-generic x86_64)",
+	"Last login: Fri Nov 20 16:17:20 2026 from 192.0.2.17",
+	"*******************************************************",
+	"-----------------------------------------------------------------",
+	"        Welcome to X3, please read these notes:",
+	"--> Verifying valid submit host (login3)...OK",
+	"--> Checking available allocation (TG-ABC123)...OK",
+	"Maintenance on 2026-12-01 from 08:00 to 18:00, all jobs will be held.",
+	"2026-12-01: maintenance of file systems",
+	"Disk quotas for user ada (uid 1000): 12.5G of 20G used, 31 files",
+	"     12.5G     20.0G    62%  /home/ada",
+	"You have 3 new messages, 2 of them about your last job.",
+	"There are 42 users logged in; load average: 0.52, 0.58, 0.59",
+	"1 update can be applied immediately.",
+	"1. Do not run programs on the login nodes.",
+	"1) Run jobs below /scratch, not in your home directory.",
+	"This job will be charged to project 4711",
+	"No partition specified, using 1 node of the default partition",
+	"(c) 2026 Example Computing Centre, Tel. +1 555 0100",
+}
+
+// checkBanner reports a job id that is taken from any line that holds a number.
+func (c *checker) checkBanner(command *Command) {
+	for _, parser := range command.readingParsers() {
+		if parser.All && parser.Save == 1 {
+			continue // nothing but the last line counts, and banners come first
+		}
+		if parser.delimiter() != '\n' || parser.MaxMatchLength > 0 {
+			continue // segments are no lines
+		}
+		for _, target := range parser.Targets {
+			if !target.actsOnJob() {
+				continue
+			}
+			for _, match := range target.Matches {
+				c.checkBannerMatch(match)
+			}
+		}
+	}
+}
+
+func (c *checker) checkBannerMatch(match *Match) {
+	group, takes := idGroup(match)
+	compiled := c.expressions.regexp(match.Expression)
+	if !takes || compiled == nil || match.Expression.Split {
+		return
+	}
+	for _, line := range bannerLines {
+		found, matches, err := compiled.Match(nil, []byte(line))
+		if err != nil || !matches || 2*group+1 >= len(found) || found[2*group] < 0 {
+			continue
+		}
+		c.report(match.Expression.Position, Warning, "job-id-from-banner",
+			fmt.Sprintf("any line may be taken for the job's id: %q would make it %q", line, line[found[2*group]:found[2*group+1]]),
+			"let the expression fit the whole line that the scheduler prints and no other, with the words around the id")
+		return
+	}
+}
+
+// idGroup returns the group that a match takes the job's id from.
+func idGroup(match *Match) (int, bool) {
+	for _, action := range match.Actions {
+		if (action.Kind != Set && action.Kind != Append) || !action.sets(attribute.FieldName) {
+			continue
+		}
+		for _, entry := range action.Entries {
+			if !entry.Value.Set {
+				return entry.usedGroups(action.Kind)[0], true
+			}
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// An expressionTable holds what the checks know of the expressions of a
+// definition; definitions repeat theirs, and each is compiled once.
+type expressionTable struct {
+	compiled map[expressionKey]compiledExpression
+	written  map[*Expression]*writtenExpression
+	order    []*Expression // as they stand in the definition
+}
+
+type expressionKey struct {
+	text  string
+	flags javaregex.Flags
+}
+
+type compiledExpression struct {
+	regexp *javaregex.Regexp
+	err    error
+}
+
+// A writtenExpression is an expression at its place in the source.
+type writtenExpression struct {
+	regexp *javaregex.Regexp         // nil if it is known only when it is used, or wrong
+	groups int                       // or unknownGroups
+	at     func(offset int) Position // of a byte of the expression
+}
+
+func (t *expressionTable) compile(text string, flags javaregex.Flags) (*javaregex.Regexp, error) {
+	key := expressionKey{text, flags}
+	known, done := t.compiled[key]
+	if !done {
+		known.regexp, known.err = javaregex.Compile(text, flags)
+		if t.compiled == nil {
+			t.compiled = map[expressionKey]compiledExpression{}
+		}
+		t.compiled[key] = known
+	}
+	return known.regexp, known.err
+}
+
+// regexp returns an expression compiled; nil for none, for one that is known
+// only when it is used, and for one that is wrong.
+func (t *expressionTable) regexp(x *Expression) *javaregex.Regexp {
+	if written := t.written[x]; written != nil {
+		return written.regexp
+	}
+	return nil
+}
+
+// unknownGroups is for expressions whose groups cannot be counted: those with
+// references, and those that split.
+const unknownGroups = -1
+
+// groups returns how many groups an expression has.
+func (t *expressionTable) groups(x *Expression) int {
+	switch written := t.written[x]; {
+	case x == nil:
+		return 0
+	case x.Split || written == nil:
+		return unknownGroups
+	default:
+		return written.groups
+	}
+}
+
+// checkExpression compiles an expression unless references in it, which are
+// known only when it is used, keep it from being complete. The function at
+// tells where a byte of the expression stands.
+func (l *loader) checkExpression(x *Expression, at func(offset int) Position) {
+	if !l.check {
+		return
+	}
+	written := &writtenExpression{groups: unknownGroups, at: at}
+	if l.expressions.written == nil {
+		l.expressions.written = map[*Expression]*writtenExpression{}
+	}
+	l.expressions.written[x] = written
+	l.expressions.order = append(l.expressions.order, x)
+	switch {
+	case strings.Contains(x.Text, referenceStart+referencePrefix+":"):
+		return
+	case strings.Contains(x.Text, attribute.JobPlaceholder):
+		// An id has no groups of its own.
+		if compiled, err := l.expressions.compile(strings.ReplaceAll(x.Text, attribute.JobPlaceholder, "0"), x.Flags); err == nil {
+			written.groups = compiled.Groups()
+		}
+		return
+	}
+	compiled, err := l.expressions.compile(x.Text, x.Flags)
+	if err != nil {
+		l.reportExpression(err, at)
+		return
+	}
+	written.regexp, written.groups = compiled, compiled.Groups()
+}
+
+func (l *loader) reportExpression(err error, at func(offset int) Position) {
+	var syntax *javaregex.SyntaxError
+	if !errors.As(err, &syntax) {
+		l.report(at(0), Error, "invalid-expression", err.Error(), "")
+		return
+	}
+	l.report(at(syntax.Offset), Error, "invalid-expression", syntax.Reason, "")
+}
+
+// checkRunaways reports expressions that take exponential time on some texts.
+// Those of outcomes are left out: they are searched for, not matched.
+func (c *checker) checkRunaways() {
+	searched := map[*Expression]bool{}
+	for _, outcome := range c.definition.Outcomes {
+		searched[outcome.Expression] = true
+	}
+	for _, x := range c.expressions.order {
+		if !searched[x] {
+			c.checkRunaway(x)
+		}
+	}
+}
+
+func (c *checker) checkRunaway(x *Expression) {
+	compiled := c.expressions.regexp(x)
+	if compiled == nil {
+		return
+	}
+	before, repeated, after, found := c.inspector.Runaway(compiled)
+	if !found {
+		return
+	}
+	c.report(x.Position, Warning, "runaway-expression",
+		fmt.Sprintf("matching takes a time that doubles with each further %s of a text such as %s: %s, and the expression can read the repeated part in more than one way",
+			schemas.Quote(repeated), schemas.Quote(before+strings.Repeat(repeated, 3)+"…"+after), compiled.EngineReason()),
+		"let the parts of nested repetitions begin with different characters, or use (?>…)")
+}

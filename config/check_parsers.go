@@ -1,0 +1,417 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+// inspectionEffort limits the proofs about the expressions of one definition to
+// some ten milliseconds. Definitions in use take a hundredth of it.
+const inspectionEffort = 200_000
+
+func (c *checker) checkParser(command *Command, parser *Parser) {
+	if parser.MaxMatchLength < 0 {
+		c.report(parser.Position, Error, "invalid-value", "maxMatchLen is negative", "leave it out to cut the stream at delimiters")
+	}
+	c.checkSettings(command, parser)
+	for _, target := range parser.Targets {
+		c.checkTarget(command, target)
+	}
+	if parser.readsNothing(command) || parser.MaxMatchLength < 0 {
+		return // it never sees a segment
+	}
+	for _, target := range parser.Targets {
+		for _, match := range target.Matches {
+			if match.Expression != nil {
+				c.checkFits(parser, match.Expression, len(match.Actions) > 0)
+			}
+		}
+	}
+	c.checkExits(parser)
+	c.checkReachable(parser)
+}
+
+// readsNothing reports whether the stream of a parser is always empty, or read by another.
+func (p *Parser) readsNothing(command *Command) bool {
+	switch p.Element {
+	case "redirect-parser":
+		return !command.RedirectStderr
+	case "stdout-parser":
+		return command.RedirectStderr && command.RedirectParser != nil
+	case "stderr-parser":
+		return command.RedirectStderr
+	}
+	return false
+}
+
+// checkSettings reports what is set and makes no difference.
+func (c *checker) checkSettings(command *Command, parser *Parser) {
+	useless := func(at Position, message, suggestion string) {
+		c.report(at, Warning, "without-effect", message, suggestion)
+	}
+	switch {
+	case !parser.readsNothing(command):
+	case parser.Element == "redirect-parser":
+		useless(parser.Position, "the redirect-parser is not used: standard error is not redirected", `set redirectStderr="true", or make it a stdout-parser`)
+	case parser.Element == "stdout-parser":
+		useless(parser.Position, "the stdout-parser is not used: standard error is redirected, and there is a redirect-parser", "leave one of the two out")
+	default:
+		useless(parser.Position, "the stderr-parser reads nothing: with redirectStderr, standard error goes to the parser of standard output",
+			"move what it does to the parser of standard output")
+	}
+	switch {
+	case parser.All && parser.Save <= 0:
+		useless(parser.Position, `all="true" without save keeps no segment: nothing matches`, `set save="1" for the last segment that is not empty`)
+	case !parser.All && parser.Save > 0:
+		useless(parser.Position, "save has no effect without all", `set all="true" too`)
+	}
+	switch {
+	case parser.MaxMatchLength > 0 && parser.Delimiter.Text != "":
+		useless(parser.Position, "maxMatchLen makes delim ineffective", "leave one of the two out")
+	case parser.IncludeDelimiter && (parser.MaxMatchLength > 0 || parser.Delimiter.Text == ""):
+		useless(parser.Position, "includeDelim has no effect without delim", "")
+	}
+	for _, target := range parser.Targets {
+		for _, match := range target.Matches {
+			switch {
+			case !match.MoveToTop:
+			case parser.ApplyToAll:
+				useless(match.Position, "moveToTop has no effect under applyToAll", "")
+			case len(parser.Targets) == 1:
+				useless(match.Position, "moveToTop has no effect: the parser has no other target", "")
+			}
+		}
+		if target.MatchAll && len(target.Matches) == 1 {
+			useless(target.Position, "matchAll has no effect: the target has one match only", "")
+		}
+		if target.AllowOverwrites && target.Ref.Set {
+			useless(target.Position, "allowOverwrites has no effect: a target with ref constructs nothing", "")
+		}
+	}
+}
+
+// checkTarget checks what a target acts on, its tests and its actions.
+func (c *checker) checkTarget(command *Command, target *Target) {
+	if target.Ref.Set {
+		c.checkRef(command, target)
+	} else if namesNothing(target) {
+		c.report(target.Position, Warning, "nameless-target", "the target constructs attributes without a name; they are lost",
+			`set the field "name", or add a ref to the attribute that the target acts on`)
+	}
+	for _, match := range target.Matches {
+		c.checkGroups(match.Actions, c.expressions.groups(match.Expression))
+		if target.Ref.Set {
+			for _, action := range match.Actions {
+				if action.ForceNewObject {
+					c.report(action.Position, Warning, "without-effect", "forceNewObject has no effect: a target with ref constructs nothing", "")
+				}
+			}
+		}
+	}
+	c.checkTests(target.Tests)
+	c.checkNoGroups(target.Else)
+}
+
+// checkRef checks the name of the attribute that a target acts on.
+func (c *checker) checkRef(command *Command, target *Target) {
+	name := target.Ref.Text
+	if strings.Contains(name, referenceStart) {
+		return
+	}
+	_, defined := c.names.defined[name]
+	switch {
+	case name == attribute.JobPlaceholder && isSessionPart(string(command.Element)) && !defined:
+		c.report(target.refAt, Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs: the parser fails when the target acts", command.Element), "")
+	case !c.names.has(name):
+		c.undefined(target.refAt, name, "the parser fails when the target acts")
+	}
+}
+
+// namesNothing reports whether a target constructs attributes and gives none of them a name.
+func namesNothing(target *Target) bool {
+	constructs := false
+	for action := range target.actions {
+		if action.Kind == Throw {
+			continue
+		}
+		if action.sets(attribute.FieldName) {
+			return false
+		}
+		constructs = true
+	}
+	return constructs
+}
+
+// actions yields all actions of a target.
+func (t *Target) actions(yield func(*Action) bool) {
+	all := func(actions []*Action) bool {
+		for _, action := range actions {
+			if !yield(action) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, match := range t.Matches {
+		if !all(match.Actions) {
+			return
+		}
+	}
+	if eachTest(t.Tests, func(test *Test) bool { return all(test.Actions) && all(test.Else) }) {
+		all(t.Else)
+	}
+}
+
+// eachTest calls use for tests and the tests in them, until it returns false.
+func eachTest(tests []*Test, use func(*Test) bool) bool {
+	for _, test := range tests {
+		if !use(test) || !eachTest(test.Tests, use) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *Action) sets(wanted attribute.Field) bool {
+	field, known := attribute.ParseField(a.Field.Text)
+	return known && field == wanted
+}
+
+// checkTests checks that tests have as many parts as their operators take; the
+// parser fails when it evaluates one that has not.
+func (c *checker) checkTests(tests []*Test) {
+	eachTest(tests, func(test *Test) bool {
+		c.checkNoGroups(test.Actions)
+		c.checkNoGroups(test.Else)
+		var message string
+		switch test.Operator {
+		case And, Or:
+			if len(test.Tests) < 2 {
+				message = fmt.Sprintf("%s takes two tests or more, and has %d", test.Operator, len(test.Tests))
+			}
+		case Not:
+			if len(test.Tests) != 1 {
+				message = fmt.Sprintf("NOT takes one test, and has %d", len(test.Tests))
+			}
+		default:
+			if len(test.Values) != 2 {
+				message = fmt.Sprintf("%s compares two values, and has %d", test.Operator, len(test.Values))
+			}
+		}
+		if message != "" {
+			c.report(test.Position, Error, "malformed-test", message, "")
+		}
+		return true
+	})
+}
+
+// usedGroups returns which groups an entry takes, leaving out what a text takes
+// the place of. An index that is not 0 comes before the group.
+func (e *Entry) usedGroups(kind ActionKind) []int {
+	var used []int
+	pick := func(index, group int) {
+		if index == 0 {
+			index = group
+		}
+		used = append(used, index)
+	}
+	if !e.Value.Set {
+		pick(e.ValueIndex, e.ValueGroup)
+	}
+	if kind == Put && !e.Key.Set {
+		pick(e.KeyIndex, e.KeyGroup)
+	}
+	return used
+}
+
+func (c *checker) checkGroups(actions []*Action, groups int) {
+	for _, action := range actions {
+		for _, entry := range action.Entries {
+			for _, group := range entry.usedGroups(action.Kind) {
+				if group < 0 || groups != unknownGroups && group > groups {
+					c.report(entry.Position, Error, "no-such-group",
+						fmt.Sprintf("the entry takes group %d of an expression with %d", group, max(groups, 0)), "groups count from 1; 0 is the whole segment")
+					break
+				}
+			}
+		}
+	}
+}
+
+// checkNoGroups checks actions that run when no segment is at hand: what takes
+// a group there takes nothing, and changes nothing.
+func (c *checker) checkNoGroups(actions []*Action) {
+	for _, action := range actions {
+		for _, entry := range action.Entries {
+			if len(entry.usedGroups(action.Kind)) > 0 {
+				c.report(entry.Position, Warning, "no-groups-here", "the entry takes a group, and there are none in tests and in else: it has no value",
+					`add value="…", or value="#value" for what the field holds`)
+			}
+		}
+	}
+}
+
+// segments returns which texts a parser tries its expressions on.
+func (p *Parser) segments() javaregex.Texts {
+	if p.MaxMatchLength > 0 {
+		return javaregex.Texts{}
+	}
+	return javaregex.Texts{Delimiter: p.delimiter(), KeepsDelimiter: p.IncludeDelimiter, NotEmpty: p.All}
+}
+
+// delimiter returns the character that segments end at, 0 for none: a line
+// break or tabulator written as in a program, or the first character.
+func (p *Parser) delimiter() rune {
+	text := p.Delimiter.Text
+	switch {
+	case text == "":
+		return 0
+	case strings.Contains(text, `\n`):
+		return '\n'
+	case strings.Contains(text, `\r`):
+		return '\r'
+	case strings.Contains(text, `\t`):
+		return '\t'
+	}
+	first, _ := utf8.DecodeRuneInString(text)
+	return first
+}
+
+func (c *checker) checkExits(parser *Parser) {
+	for _, exit := range []*Expression{parser.ExitOn, parser.ExitAfter} {
+		if exit != nil {
+			exits := *parser
+			exits.All = false // exits are tried on every segment
+			c.checkFits(&exits, exit, true)
+		}
+	}
+}
+
+// checkFits reports an expression that no segment of the parser fits, or only
+// by accident an empty one.
+func (c *checker) checkFits(parser *Parser, x *Expression, acts bool) {
+	compiled := c.expressions.regexp(x)
+	if compiled == nil || x.Split {
+		return // splitting always succeeds
+	}
+	if longest := 2 * parser.MaxMatchLength; longest > 0 && compiled.MinLength() > longest {
+		c.report(x.Position, Warning, "never-matches",
+			fmt.Sprintf("the expression needs %d characters at least, and maxMatchLen lets it see %d at most", compiled.MinLength(), longest), "raise maxMatchLen")
+		return
+	}
+	texts := parser.segments()
+	if acts && isFlagsOnly(x.Text) && !texts.NotEmpty {
+		c.report(x.Position, Warning, "only-flags", "the expression has flags and nothing else: it fits empty segments only, such as the one behind the last delimiter of every output",
+			fmt.Sprintf("write %s.* for any text, or leave the expression empty if empty segments are meant", x.Text))
+	}
+	if !c.inspector.Impossible(compiled, texts) {
+		return
+	}
+	at := c.expressions.written[x].at(c.inspector.Culprit(compiled, texts))
+	switch {
+	case c.inspector.Impossible(compiled, javaregex.Texts{}):
+		c.report(at, Warning, "never-matches", "from here on nothing can fit the expression, which has to fit a segment as a whole: an anchor or an empty class stands in the way", "")
+	case c.inspector.Impossible(compiled, javaregex.Texts{NotEmpty: true}):
+		c.report(at, Warning, "never-matches", `the expression fits empty segments only, which all="true" leaves out`, "")
+	case texts.KeepsDelimiter:
+		c.report(at, Warning, "never-matches", fmt.Sprintf("no segment fits the expression: the delimiter %q is in segments only at their end", texts.Delimiter), "")
+	default:
+		c.report(at, Warning, "never-matches", fmt.Sprintf("no segment fits the expression: the delimiter %q is in none", texts.Delimiter),
+			`leave it out of the expression, or set includeDelim="true"`)
+	}
+}
+
+// isFlagsOnly reports whether an expression is (?s) or the like.
+func isFlagsOnly(text string) bool {
+	rest, isGroup := strings.CutPrefix(text, "(?")
+	flags, isClosed := strings.CutSuffix(rest, ")")
+	return isGroup && isClosed && flags != "" && strings.Trim(flags, "idmsuxU-") == ""
+}
+
+// checkReachable reports matches whose segments are always taken by what
+// stands before them.
+func (c *checker) checkReachable(parser *Parser) {
+	texts := parser.segments()
+	var ofParser []earlier // what takes segments away from all targets that follow
+	if parser.ExitOn != nil && !parser.ExitOn.Split {
+		exits := c.appendEarlier(nil, parser.ExitOn, "exit-on", parser.ExitOn.Position)
+		ofParser = append(ofParser, exits...)
+	}
+	moves := false
+	for _, target := range parser.Targets {
+		for _, match := range target.Matches {
+			moves = moves || match.MoveToTop
+		}
+	}
+	for index, target := range parser.Targets {
+		if parser.ApplyToAll && index > 0 {
+			// Later targets see what the earlier ones have left.
+			ofParser = nil
+			texts.NotEmpty = false
+		}
+		ofTarget := append([]earlier(nil), ofParser...)
+		for _, match := range target.Matches {
+			c.checkShadowed(match, ofTarget, texts)
+			if !target.MatchAll {
+				ofTarget = c.appendEarlier(ofTarget, match.Expression, "match", match.Position)
+			}
+		}
+		if !moves {
+			ofParser = ofTarget
+		}
+	}
+}
+
+// earlier is an expression that takes segments away from those behind it.
+type earlier struct {
+	what   string
+	at     Position
+	regexp *javaregex.Regexp // nil takes everything
+}
+
+// appendEarlier leaves out what is known only when it is used.
+func (c *checker) appendEarlier(all []earlier, x *Expression, what string, at Position) []earlier {
+	if x == nil || x.Split {
+		return append(all, earlier{what, at, nil})
+	}
+	if compiled := c.expressions.regexp(x); compiled != nil {
+		return append(all, earlier{what, at, compiled})
+	}
+	return all
+}
+
+func (c *checker) checkShadowed(match *Match, before []earlier, texts javaregex.Texts) {
+	if len(before) == 0 || len(match.Actions) == 0 {
+		return // nothing is lost with a match that does nothing
+	}
+	var wanted *javaregex.Regexp
+	if x := match.Expression; x != nil && !x.Split {
+		wanted = c.expressions.regexp(x)
+	}
+	if wanted != nil && c.inspector.Impossible(wanted, texts) {
+		return // reported as such
+	}
+	covering := make([]*javaregex.Regexp, 0, len(before))
+	for _, one := range before {
+		covering = append(covering, one.regexp)
+	}
+	if !c.inspector.Covered(wanted, covering, texts) {
+		return
+	}
+	at := match.Position
+	if match.Expression != nil {
+		at = match.Expression.Position
+	}
+	for i, one := range before {
+		if c.inspector.Covered(wanted, covering[i:i+1], texts) {
+			c.report(at, Warning, "unreachable-match", fmt.Sprintf("the match is never reached: the %s at line %d takes every segment that fits it", one.what, one.at.Line),
+				"put the match that is more particular first")
+			return
+		}
+	}
+	c.report(at, Warning, "unreachable-match", "the match is never reached: those before it together take every segment that fits it", "")
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// A vocabulary is the words that a scheduler's commands have for the states of
+// jobs in one of their forms.
+type vocabulary struct {
+	scheduler string
+	programs  []string // that print the words; empty where the type of the scheduler has to tell
+	types     []string // beginnings of schedulerType, in capital letters
+	words     []string // what is worst to miss first: the ends of jobs
+}
+
+// vocabularies are those that the schedulers document. Words that the commands
+// show only when they are asked for jobs of the past are left out, since
+// status commands ask for jobs of the present; so is M of OpenPBS, which says
+// that another server knows the state.
+var vocabularies = []vocabulary{
+	{"Slurm", []string{"squeue", "scontrol", "sacct"}, nil, []string{
+		"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL", "REVOKED",
+		"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD",
+		"RUNNING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING", "SUSPENDED", "STOPPED",
+	}},
+	{"Slurm", []string{"squeue"}, nil, []string{
+		"CD", "CA", "F", "TO", "OOM", "NF", "PR", "DL", "BF", "RV",
+		"PD", "CF", "RQ", "RH", "RF", "SE", "RD",
+		"R", "CG", "SO", "SI", "RS", "S", "ST",
+	}},
+	{"PBS", nil, []string{"TORQUE", "PBS"}, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
+	{"OpenPBS", nil, []string{"PBS"}, []string{"B", "E", "H", "Q", "R", "S", "T", "U", "W"}},
+	{"Grid Engine", nil, []string{"GRIDENGINE", "GRID_ENGINE", "GE", "OGE", "SGE", "UGE"}, []string{
+		"Eqw", "qw", "hqw", "hRwq", "t", "r", "Rr", "hr", "s", "S", "T", "dr", "dt",
+	}},
+	{"LSF", []string{"bjobs"}, nil, []string{"DONE", "EXIT", "PEND", "WAIT", "PSUSP", "RUN", "USUSP", "SSUSP", "UNKWN", "ZOMBI"}},
+	{"LoadLeveler", []string{"llq"}, nil, []string{
+		"C", "CA", "NR", "RM", "TX", "X", "CP", "RP", "VP", "XP", "V",
+		"I", "NQ", "D", "P", "ST", "H", "S", "HS",
+		"R", "CK", "E", "EP", "MP",
+	}},
+}
+
+// vocabularyOf returns the words of the scheduler that a status command asks,
+// in the form that its tests know. Both the command, or the type of the
+// scheduler, and the tests have to point to it.
+func vocabularyOf(d *Definition, command *Command, tested []string) (vocabulary, bool) {
+	var best vocabulary
+	most := 0
+	for _, candidate := range vocabularies {
+		if !candidate.isAskedBy(d, command) {
+			continue
+		}
+		shared := 0
+		for _, word := range tested {
+			if slices.Contains(candidate.words, word) {
+				shared++
+			}
+		}
+		if shared > most && shared >= 2 && 2*shared >= len(tested) {
+			best, most = candidate, shared
+		}
+	}
+	return best, most > 0
+}
+
+func (v vocabulary) isAskedBy(d *Definition, command *Command) bool {
+	if len(v.programs) > 0 {
+		return slices.ContainsFunc(v.programs, command.runs)
+	}
+	declared := strings.ToUpper(d.Monitor.SchedulerType)
+	return command.runs("qstat") && slices.ContainsFunc(v.types, func(name string) bool { return strings.HasPrefix(declared, name) })
+}
+
+// runs reports whether the words of a command line name a program.
+func (c *Command) runs(program string) bool {
+	return slices.ContainsFunc(c.Arguments, func(argument *Argument) bool {
+		return holdsWord(withoutReferences(argument.Text), program)
+	})
+}
