@@ -24,6 +24,7 @@ func (c *checker) checkCommands() {
 			c.checkBanner(command)
 		case command.Element == GetJobStatus:
 			c.checkStatusCommand(command)
+			c.checkNativeStates(command)
 		}
 	}
 	if submit := c.definition.Command(SubmitBatch); submit != nil && c.definition.Command(GetJobStatus) == nil {

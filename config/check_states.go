@@ -154,38 +154,23 @@ func (c *checker) unmapped(parser *Parser, target *Target, source, word string) 
 	return !trial.doubtful && (!trial.isSet || !isState(trial.value))
 }
 
-// mayLookFor reports whether a match sets a state of its own for a word that
-// its expression looks for, or may look for.
+// mayLookFor reports whether a match sets a state of its own for segments that
+// may hold a word.
 func (c *checker) mayLookFor(match *Match, word string) bool {
 	literal := slices.ContainsFunc(match.Actions, func(action *Action) bool {
 		return action.sets(attribute.FieldValue) && len(action.Entries) > 0 && action.Entries[0].Value.Set
 	})
-	return literal && (c.expressions.regexp(match.Expression) == nil || holdsWord(match.Expression.Text, word))
+	if !literal {
+		return false
+	}
+	compiled := c.expressions.regexp(match.Expression)
+	held, err := c.expressions.compile(`(?s)(?:.*\W)?`+word+`(?:\W.*)?`, 0)
+	return compiled == nil || err != nil || c.inspector.Overlap(compiled, held)
 }
 
 func isState(text string) bool {
 	_, known := state.Parse(text)
 	return known
-}
-
-// holdsWord reports whether a text holds a word that letters and digits neither
-// precede nor follow; of one letter, whether it holds the letter in a class.
-func holdsWord(text, word string) bool {
-	for at := 0; ; {
-		index := strings.Index(text[at:], word)
-		if index < 0 {
-			return false
-		}
-		start, end := at+index, at+index+len(word)
-		if (start == 0 || !isWordByte(text[start-1])) && (end == len(text) || !isWordByte(text[end])) {
-			return true
-		}
-		at = end
-	}
-}
-
-func isWordByte(b byte) bool {
-	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
 // A nativeTrial runs the tests of a target for one word of the scheduler, as

@@ -79,3 +79,23 @@ func (c *Command) runs(program string) bool {
 		return holdsWord(withoutReferences(argument.Text), program)
 	})
 }
+
+// holdsWord reports whether a text holds a word that letters and digits neither
+// precede nor follow.
+func holdsWord(text, word string) bool {
+	for at := 0; ; {
+		index := strings.Index(text[at:], word)
+		if index < 0 {
+			return false
+		}
+		start, end := at+index, at+index+len(word)
+		if (start == 0 || !isWordByte(text[start-1])) && (end == len(text) || !isWordByte(text[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func isWordByte(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}

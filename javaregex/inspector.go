@@ -180,10 +180,42 @@ func (i *Inspector) impossibleFrom(a *language, from standing, texts Texts, at r
 	return true
 }
 
-// OnlyEmpty reports whether the expression certainly matches no text but the
-// empty one.
-func (i *Inspector) OnlyEmpty(expression *Regexp) bool {
-	return zeroWidth(expression.parsed.root) || i.Impossible(expression, Texts{NotEmpty: true})
+// Overlap reports whether some text may be matched by both of two expressions.
+// It denies that only if it is certain.
+func (i *Inspector) Overlap(one, other *Regexp) bool {
+	a, b := i.language(one, generous), i.language(other, generous)
+	if a == nil || b == nil {
+		return true
+	}
+	type pair struct{ one, other standing }
+	start := pair{standing{state: a.start}, standing{state: b.start}}
+	visited := map[pair]bool{start: true}
+	pending := []pair{start}
+	var ways, otherWays []step
+	for len(pending) > 0 {
+		current := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		ways = a.steps(ways[:0], current.one)
+		otherWays = b.steps(otherWays[:0], current.other)
+		if !i.spend(a.effort() + b.effort()) {
+			return true
+		}
+		for _, way := range ways {
+			for _, otherWay := range otherWays {
+				switch {
+				case way.set == nil && otherWay.set == nil:
+					return true
+				case way.set == nil || otherWay.set == nil || len(way.set.intersection(otherWay.set)) == 0:
+					continue
+				}
+				if next := (pair{way.target, otherWay.target}); !visited[next] {
+					visited[next] = true
+					pending = append(pending, next)
+				}
+			}
+		}
+	}
+	return false
 }
 
 // MinLength returns a number of characters that each text which the

@@ -114,6 +114,24 @@ func TestExpressionsThatOthersCoverAreFound(t *testing.T) {
 	require.True(t, inspector.Covered(nil, []*javaregex.Regexp{compile(t, `(?s).*`)}, lines))
 }
 
+func TestExpressionsThatHaveNothingInCommonAreFound(t *testing.T) {
+	for _, test := range []struct {
+		one, other string
+		overlap    bool
+	}{
+		{`REQUEU\w+ .*`, `(?s)(?:.*\W)?REQUEUED(?:\W.*)?`, true},
+		{`REQUEU\w+ .*`, `(?s)(?:.*\W)?QUEUED(?:\W.*)?`, true},
+		{`REQUEU\w+`, `(?s)(?:.*\W)?QUEUED(?:\W.*)?`, false},
+		{`a+`, `(?:aa)*b?`, true},
+		{`a+`, `b+`, false},
+		{`a*`, `b*`, true},
+		{`(a|b)\1`, `c.`, false},
+		{`(?=b)a`, `a`, true}, // a lookahead is not looked into
+	} {
+		require.Equal(t, test.overlap, javaregex.NewInspector(effort).Overlap(compile(t, test.one), compile(t, test.other)), "%s and %s", test.one, test.other)
+	}
+}
+
 // Proofs of some expressions need exponentially many steps; those of others a
 // huge automaton.
 func TestNothingIsClaimedWithoutEffort(t *testing.T) {
@@ -155,8 +173,8 @@ func FuzzInspector(f *testing.F) {
 		if matchesFirst && inspector.Impossible(first, javaregex.Texts{}) {
 			t.Fatalf("%q matches %q and is said to match nothing", one, text)
 		}
-		if matchesFirst && text != "" && inspector.OnlyEmpty(first) {
-			t.Fatalf("%q matches %q and is said to match the empty text only", one, text)
+		if matchesFirst && matchesSecond && !inspector.Overlap(first, second) {
+			t.Fatalf("%q and %q match %q and are said to have nothing in common", one, another, text)
 		}
 		if matchesFirst && !matchesSecond && inspector.Covered(first, []*javaregex.Regexp{second}, javaregex.Texts{}) {
 			t.Fatalf("%q matches %q, %q does not and is said to cover it", one, text, another)
