@@ -95,8 +95,11 @@ func (c *checker) checkVanishing(e element) {
 	at := e.valuePosition(name)
 	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", schemas.Quote(trimmed))
 	if rest := strings.TrimSpace(withoutReferences(e.Text)); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
-		c.reportReplacement(at, Warning, "never-undefined", message, pattern.Text, escaped(rest))
-		return
+		if pattern.Text != "" {
+			c.reportReplacement(at, Warning, "never-undefined", message, pattern.Text, escaped(rest))
+			return
+		}
+		message += ": without values it is " + schemas.Quote(rest)
 	}
 	c.report(at, Warning, "never-undefined", message, "")
 }

@@ -11,7 +11,6 @@ import (
 
 var fileCodes = []Code{
 	{"duplicate-file", Warning, "Two managed files have one name."},
-	{"file-without-source", Error, "A managed file has no content."},
 	{"invalid-mode", Warning, "The permissions of a file are not octal."},
 	{"insert-outside-script", Warning, "Variables are to be inserted after a line that the script does not have."},
 	{"unused-script", Warning, "No command takes the generated script."},
@@ -49,10 +48,6 @@ var octalMode = regexp.MustCompile(`^\s*0?[0-7]{3,4}\s*$`)
 func (c *checker) checkFile(e element) {
 	if mode := e.optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {
 		c.report(e.valuePosition("mode"), Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", schemas.Quote(mode.Text)), "write them as 0644 or 0700")
-	}
-	if len(e.named("line", "contents", "path")) == 0 {
-		c.report(e.position(), Error, "file-without-source", fmt.Sprintf("the file %s has no content", schemas.Quote(e.text("name"))),
-			"give it lines, contents, or the path of a file on this machine")
 	}
 }
 

@@ -51,7 +51,7 @@ func (c *checker) checkWords(texts []argumentText) {
 	const shown = 3
 	for i, problem := range found[:min(shown, len(found))] {
 		if more := len(found) - shown; i == shown-1 && more > 0 {
-			problem.Message += fmt.Sprintf(" (as of %d more)", more)
+			problem.Message += fmt.Sprintf(" (and %d more)", more)
 		}
 		c.report(problem.Position, Warning, "no-shell", problem.Message, "write a shell where one is wanted: sh -c '…'")
 	}
@@ -92,9 +92,9 @@ func forShell(word writtenWord, first bool) string {
 	case strings.Contains(word.outsideSingle, "$("), strings.Count(word.outsideSingle, "`") > 1:
 		return fmt.Sprintf("the command in %s is not run: no shell sees the command line", quoted)
 	case variable.MatchString(word.outsideSingle):
-		return fmt.Sprintf("the variable in %s is not expanded: no shell sees the command line", quoted)
+		return fmt.Sprintf("%s is not expanded: no shell sees the command line", variable.FindString(word.outsideSingle))
 	case strings.HasPrefix(word.bare, "~/"), strings.Contains(word.bare, "/") && strings.ContainsAny(word.bare, "*?"):
-		return fmt.Sprintf("%s is no pattern of file names: no shell expands it", quoted)
+		return fmt.Sprintf("%s stays as it is: no shell sees the command line", quoted)
 	}
 	return ""
 }

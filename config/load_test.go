@@ -37,9 +37,23 @@ func TestProblemsAreReportedWithTheirPositions(t *testing.T) {
 			want, err := os.ReadFile(golden)
 			require.NoError(t, err)
 			require.Equal(t, string(want), text.String())
-			require.True(t, problems.HasErrors())
-			require.Error(t, problems.Err())
+			require.NotEmpty(t, problems)
 		})
+	}
+}
+
+// Definitions that look suspicious and are right.
+func TestNothingIsReportedOfWhatIsRight(t *testing.T) {
+	shipped, err := filepath.Glob("../rms/*.xml")
+	require.NoError(t, err)
+	files, err := filepath.Glob("testdata/clean/*.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range append(append(files, shipped...), "../docs/example.xml") {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		_, problems := config.Load(filepath.Base(file), source)
+		require.Empty(t, problems)
 	}
 }
 
