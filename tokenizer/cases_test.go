@@ -89,7 +89,7 @@ func foldersOf(files []string) []string {
 	return folders
 }
 
-func readGoldenCase(t *testing.T, folder string) goldenCase {
+func readGoldenCase(t testing.TB, folder string) goldenCase {
 	source, err := os.ReadFile(filepath.Join(folder, "tokenizer.xml"))
 	require.NoError(t, err)
 	c := goldenCase{name: filepath.Base(folder)}
@@ -101,13 +101,13 @@ func readGoldenCase(t *testing.T, folder string) goldenCase {
 	return c
 }
 
-func readJSON(t *testing.T, file string, into any) {
+func readJSON(t testing.TB, file string, into any) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, into), file)
 }
 
-func readStream(t *testing.T, folder string) []byte {
+func readStream(t testing.TB, folder string) []byte {
 	file := filepath.Join(folder, "input.txt")
 	if stream, err := os.ReadFile(file); err == nil {
 		return stream
@@ -123,7 +123,7 @@ func readStream(t *testing.T, folder string) []byte {
 }
 
 // parser returns the parser that the case is about.
-func (c goldenCase) parser(t *testing.T) *config.Parser {
+func (c goldenCase) parser(t testing.TB) *config.Parser {
 	selector, err := config.ParseSelector(c.initial.Selector)
 	require.NoError(t, err)
 	command, err := c.definition.Select(selector)

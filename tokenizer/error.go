@@ -4,12 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/rmctl/rmctl/config"
 )
 
-// longestQuoted bounds how much of a segment an error message shows, in bytes.
-const longestQuoted = 160
+// longestQuoted bounds how much of a segment an error message shows, and
+// longestReason what it says otherwise, in bytes.
+const (
+	longestQuoted = 160
+	longestReason = 1000
+)
 
 // An Error tells why a parser ended: where in the definition, at which segment.
 type Error struct {
@@ -27,15 +32,20 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s (in %s)", e.Position, e.Reason(), e.Segment)
 }
 
-// Reason tells what went wrong, without the place and the segment.
+// Reason tells what went wrong, without the place and the segment. It is
+// bounded, since values that come from the stream may be part of it.
 func (e *Error) Reason() string {
+	reason := e.Message
 	switch {
 	case !e.Thrown:
-		return e.Err.Error()
-	case e.Message == "":
-		return "the definition's parser reports a failure"
+		reason = e.Err.Error()
+	case reason == "":
+		reason = "the definition's parser reports a failure"
 	}
-	return e.Message
+	if len(reason) > longestReason {
+		return strings.ToValidUTF8(reason[:longestReason], "") + "…"
+	}
+	return reason
 }
 
 // Unwrap returns the cause.

@@ -2,10 +2,6 @@ package tokenizer_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// naiveSegments cuts a stream as the format describes it, one byte at a time.
+// naiveSegments cuts a stream as the format describes it, at one delimiter after another.
 func naiveSegments(stream []byte, delimiter string, include bool) []string {
 	segments := []string{}
 	rest := string(stream)
@@ -37,18 +33,26 @@ func naiveSegments(stream []byte, delimiter string, include bool) []string {
 	}
 }
 
+// FuzzSegments compares what a stream is cut into with what the naive way makes of it.
 func FuzzSegments(f *testing.F) {
-	for _, seed := range []string{"a\nb\n", "a\r\nb\r\r\n", "\n\n", "", "a\u20acb\xe2\x82", "\x00\x00"} {
-		for which := range uint8(10) {
-			f.Add([]byte(seed), which, uint8(1))
-			f.Add([]byte(seed), which, uint8(3))
+	delimiters := []struct {
+		written string
+		set     bool
+		meant   string
+	}{
+		{`\n`, true, "\n"}, {`\r`, true, "\r"}, {`\t`, true, "\t"}, {"\u20ac", true, "\u20ac"}, {"", true, "\x00"},
+		{"", false, "\x00"}, {",;", true, ","}, {`\r\n`, true, "\n"}, {`x\r`, true, "\r"}, {`\`, true, `\`}, {"\n", true, "\n"}, {"aa", true, "a"},
+	}
+	for _, seed := range []string{"a\nb\n", "a\r\nb\r\r\n", "\n\n", "", "a\u20acb\xe2\x82", "\xe2\x82\u20ac", "\x00\x00", `a\,,b`} {
+		for which := range delimiters {
+			f.Add([]byte(seed), uint8(2*which), uint8(1))
+			f.Add([]byte(seed), uint8(2*which+1), uint8(3))
 		}
 	}
-	delimiters := []struct{ written, meant string }{{`\n`, "\n"}, {`\r`, "\r"}, {`\t`, "\t"}, {"\u20ac", "\u20ac"}, {"", "\x00"}}
 	f.Fuzz(func(t *testing.T, stream []byte, which, size uint8) {
 		delimiter := delimiters[int(which/2)%len(delimiters)]
 		include := which%2 == 1
-		parser := &config.Parser{Element: "stdout-parser", Delimiter: config.Optional{Text: delimiter.written, Set: true}, IncludeDelimiter: include}
+		parser := &config.Parser{Element: "stdout-parser", Delimiter: config.Optional{Text: delimiter.written, Set: delimiter.set}, IncludeDelimiter: include}
 		require.Equal(t, naiveSegments(stream, delimiter.meant, include), segmentsOf(t, parser, stream, int(size)+1))
 	})
 }
@@ -58,36 +62,29 @@ func segmentsOf(t *testing.T, parser *config.Parser, stream []byte, size int) []
 	segments := []string{}
 	options := tokenizer.Options{Trace: func(event tokenizer.Event) {
 		if segment, isSegment := event.(tokenizer.SegmentEvent); isSegment {
+			require.EqualValues(t, len(segments)+1, segment.Number)
 			segments = append(segments, string(segment.Text))
 		}
 	}}
 	run, err := options.Compile(parser, attribute.NewEnvironment(), "")
 	require.NoError(t, err)
-	for piece := range pieces(stream, size) {
+	for rest := stream; len(rest) > 0; {
+		piece := bytes.Clone(rest[:min(size, len(rest))])
+		rest = rest[len(piece):]
 		_, err := run.Write(piece)
 		require.NoError(t, err)
-		clear(piece)
+		clear(piece) // nothing may go on using it
 	}
 	require.NoError(t, run.Close())
+	require.EqualValues(t, len(stream), run.Stats().Bytes)
+	require.EqualValues(t, len(segments), run.Stats().Segments)
 	return segments
 }
 
-// pieces yields copies of the parts of a stream.
-func pieces(stream []byte, size int) func(func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		for len(stream) > 0 {
-			piece := bytes.Clone(stream[:min(size, len(stream))])
-			stream = stream[len(piece):]
-			if !yield(piece) {
-				return
-			}
-		}
-	}
-}
-
-// naiveWindows returns what a window of that many characters sees of a stream
-// in which nothing matches.
-func naiveWindows(stream []byte, step int) []string {
+// naiveWindows returns what a window of twice that many characters sees of a
+// stream. What ends with the first wanted character in it is consumed, as by
+// an expression whose last group is that character; there may be none.
+func naiveWindows(stream []byte, step int, wanted string) []string {
 	var characters []string
 	for rest := stream; len(rest) > 0; {
 		_, size := utf8.DecodeRune(rest)
@@ -95,72 +92,68 @@ func naiveWindows(stream []byte, step int) []string {
 		rest = rest[size:]
 	}
 	windows := []string{}
-	for len(characters) >= 2*step {
-		windows = append(windows, strings.Join(characters[:2*step], ""))
-		characters = characters[step:]
-		if len(characters) == step { // the stream has ended with a full window
-			return append(windows, strings.Join(characters, ""))
+	position, end := 0, 0 // of the window in the characters
+	look := func() (consumed bool) {
+		windows = append(windows, strings.Join(characters[position:end], ""))
+		for i := position; wanted != "" && i < end; i++ {
+			if characters[i] == wanted {
+				position = i + 1
+				return true
+			}
+		}
+		return false
+	}
+	for position+2*step <= len(characters) {
+		end = position + 2*step
+		if !look() {
+			position += step
 		}
 	}
-	rest := strings.Join(characters, "")
-	if len(characters) > 0 {
-		windows = append(windows, rest)
+	// The stream ends within the window: it is looked at with what is left, and
+	// again at the end, and as long as something is found.
+	if end < len(characters) {
+		end = len(characters)
+		look()
 	}
-	return append(windows, rest)
+	for look() && position < end {
+	}
+	return windows
 }
 
+// FuzzWindows compares what a window sees with what the naive way shows.
 func FuzzWindows(f *testing.F) {
-	f.Add([]byte("abcdefghij"), uint8(2), uint8(1))
-	f.Add([]byte("caf\u00e9 \u20ac\xe2\x82"), uint8(1), uint8(2))
-	f.Add([]byte("\xf0\x9f\x98\x80\xf0\x9f"), uint8(0), uint8(0))
-	f.Fuzz(func(t *testing.T, stream []byte, step, size uint8) {
+	f.Add([]byte("abcdefghij"), uint8(2), uint8(1), false)
+	f.Add([]byte("bab..b....bb"), uint8(2), uint8(1), true)
+	f.Add([]byte("caf\u00e9 \u20ac\xe2\x82"), uint8(1), uint8(2), false)
+	f.Add([]byte("\u20acb\xe2\x82b\xffb"), uint8(0), uint8(2), true)
+	f.Add([]byte("\xf0\x9f\x98\x80\xf0\x9f"), uint8(0), uint8(0), false)
+	f.Fuzz(func(t *testing.T, stream []byte, step, size uint8, consuming bool) {
 		parser := &config.Parser{Element: "stdout-parser", MaxMatchLength: int(step)%8 + 1}
-		require.Equal(t, naiveWindows(stream, parser.MaxMatchLength), segmentsOf(t, parser, stream, int(size)+1))
+		wanted := ""
+		if consuming {
+			wanted = "b"
+			parser.Targets = parserOf(t, `<stdout-parser><target ref="r"><match><expression flags="DOTALL">[^b]*(b).*</expression></match></target></stdout-parser>`).Targets
+		}
+		require.Equal(t, naiveWindows(stream, parser.MaxMatchLength, wanted), segmentsOf(t, parser, stream, int(size)+1))
 	})
 }
 
 // FuzzTokenizer runs the parsers of the golden cases on any stream: whatever
 // comes, the outcome must not depend on the pieces it comes in.
 func FuzzTokenizer(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "tokenizer", "*", "tokenizer.xml"))
-	require.NoError(f, err)
+	var cases []goldenCase
 	var parsers []*config.Parser
-	var initials []attribute.Initial
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		require.NoError(f, err)
-		definition, _ := config.Load(file, source)
-		require.NotNil(f, definition)
-		var initial attribute.Initial
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "env.json"))
-		require.NoError(f, err)
-		require.NoError(f, json.Unmarshal(text, &initial))
-		stream, err := os.ReadFile(filepath.Join(filepath.Dir(file), "input.txt"))
-		if err == nil && len(stream) < 1000 {
-			f.Add(stream, uint16(len(parsers)), uint8(2))
+	for _, folder := range goldenFolders(f) {
+		c := readGoldenCase(f, folder)
+		if len(c.stream) < 1000 {
+			f.Add(c.stream, uint16(len(cases)), uint8(2))
 		}
-		parsers = append(parsers, definition.Commands[0].StdoutParser)
-		initials = append(initials, initial)
+		cases = append(cases, c)
+		parsers = append(parsers, c.parser(f))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, which uint16, size uint8) {
-		index := int(which) % len(parsers)
-		outcome := func(size int) string {
-			env := attribute.NewEnvironment()
-			initials[index].Define(env)
-			run, err := tokenizer.Compile(parsers[index], env, initials[index].Job)
-			if err != nil {
-				return err.Error()
-			}
-			for piece := range pieces(stream, size) {
-				_, err := run.Write(piece)
-				require.NoError(t, err)
-				clear(piece)
-			}
-			err = run.Close()
-			text, marshalError := json.Marshal(env)
-			require.NoError(t, marshalError)
-			return fmt.Sprint(err, string(text))
-		}
-		require.Equal(t, outcome(len(stream)+1), outcome(int(size)+1))
+		c, parser := cases[int(which)%len(cases)], parsers[int(which)%len(cases)]
+		c.stream = stream
+		require.Equal(t, c.outcome(parser, nil, len(stream)), c.outcome(parser, nil, ofSize(int(size)+1, len(stream))...))
 	})
 }
