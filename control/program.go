@@ -49,15 +49,20 @@ func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
 // command lines, both give it back as one word. Definitions also write arguments
 // between double quotes (COMMAND="… ${ptp_rm:progArgs#value}"). There no quoting
 // survives, but what a shell would expand must not run: backslashes keep that from
-// happening within double quotes and without. What looks like a reference is
-// taken apart on the way, since values are resolved, too.
+// happening within double quotes and without; csh wants one for ! in any quotes.
+// What looks like a reference is taken apart on the way, since values are
+// resolved, too.
 func quote(text string) string {
 	if text == "" {
 		return "''"
 	}
 	var quoted strings.Builder
+	if strings.HasPrefix(text, "=") { // tcsh puts a directory for =0 and =-
+		quoted.WriteString("'='")
+		text = text[1:]
+	}
 	for text != "" {
-		end := strings.IndexAny(text, "'\"$`\\")
+		end := strings.IndexAny(text, "'\"$`\\!")
 		if end < 0 {
 			end = len(text)
 		}

@@ -1,7 +1,12 @@
 package control_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,14 +76,52 @@ var hostileValues = []string{
 	"${ptp_rm:q#value}", "@jobId", "\xff", "a'b'c!d\ne",
 }
 
+// randomValues returns values of characters that shells treat specially.
+func randomValues(count int) []string {
+	random := rand.New(rand.NewPCG(3, 4))
+	alphabet := []rune("aZ0 '\"\\$`!(){}[]<>|&;*?#~^%@=:,.-_\n\t\réß")
+	list := make([]string, count)
+	for i := range list {
+		var value strings.Builder
+		for range 1 + random.IntN(16) {
+			value.WriteRune(alphabet[random.IntN(len(alphabet))])
+		}
+		list[i] = value.String()
+	}
+	return list
+}
+
+// A script that sets many variables, each of them compared in the shell's own
+// environment afterwards: one process for all values.
 func TestVariablesOfAScriptReachItsShellUnchanged(t *testing.T) {
-	for _, value := range hostileValues {
-		script, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line><line><arg resolve="false">printf %s "$A"</arg></line></script>`,
-			command.Variable{Name: "A", Value: value})
-		require.NoError(t, err)
-		printed, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", script).Output()
-		require.NoError(t, err, script)
-		require.Equal(t, value, string(printed), script)
+	for _, shell := range []string{"/bin/sh", "/bin/bash", "/bin/dash", "/bin/ksh", "/bin/zsh", "/bin/csh", "/bin/tcsh", "/bin/bsd-csh"} {
+		t.Run(filepath.Base(shell), func(t *testing.T) {
+			if _, err := os.Stat(shell); err != nil {
+				t.Skip(err)
+			}
+			var variables []command.Variable
+			want := map[string]string{}
+			for i, value := range append(slices.Clone(hostileValues), randomValues(400)...) {
+				name := fmt.Sprintf("VALUE%03d", i)
+				variables = append(variables, command.Variable{Name: name, Value: value})
+				want[name] = value
+			}
+			script, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!`+shell+`</arg></line><line><arg resolve="false">env -0</arg></line></script>`, variables...)
+			require.NoError(t, err)
+			file := filepath.Join(t.TempDir(), "script")
+			require.NoError(t, os.WriteFile(file, []byte(script), 0o600))
+			run := exec.CommandContext(t.Context(), shell, file)
+			run.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LC_ALL=C.UTF-8"}
+			printed, err := run.Output()
+			require.NoError(t, err)
+			got := map[string]string{}
+			for entry := range strings.SplitSeq(string(printed), "\x00") {
+				if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "VALUE") {
+					got[name] = value
+				}
+			}
+			require.Equal(t, want, got)
+		})
 	}
 }
 

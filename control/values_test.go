@@ -368,20 +368,22 @@ func argumentLists() [][]string {
 
 func TestArgumentsSurviveShellAndSplitting(t *testing.T) {
 	site := newRenderer(t, define(t, `<attribute name="text"><default>no</default></attribute>
-		<script><line><arg>printf '%s\0'</arg><arg>${ptp_rm:executablePath#value}</arg><arg>${ptp_rm:progArgs#value}</arg></line></script>
+		<script><line><arg>/usr/bin/printf '%s\0'</arg><arg>${ptp_rm:executablePath#value}</arg><arg>${ptp_rm:progArgs#value}</arg></line></script>
 		<submit-batch name="s"><arg>${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}</arg></submit-batch>`))
 	for _, list := range argumentLists() {
-		program := list[0]
-		if program == "" {
-			program = "x"
-		}
+		program := cmp.Or(list[0], "x")
 		rendering, err := site.Render(control.Submission{Executable: program, Arguments: list, Directory: "/w"})
 		require.NoError(t, err)
 		want := append([]string{program}, list...)
 		require.Equal(t, want, rendering.Commands[0].Arguments)
-		printed, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", rendering.Script).Output()
-		require.NoError(t, err, rendering.Script)
-		require.Equal(t, want, strings.Split(strings.TrimSuffix(string(printed), "\x00"), "\x00"))
+		for _, shell := range []string{"/bin/sh", "/bin/bash", "/bin/csh", "/bin/tcsh"} {
+			if _, err := os.Stat(shell); err != nil || strings.HasSuffix(shell, "csh") && strings.ContainsAny(rendering.Script[:len(rendering.Script)-1], "\n") {
+				continue // csh has line breaks in no quotes that sh would know
+			}
+			printed, err := exec.CommandContext(t.Context(), shell, "-c", rendering.Script).Output()
+			require.NoError(t, err, rendering.Script)
+			require.Equal(t, want, strings.Split(strings.TrimSuffix(string(printed), "\x00"), "\x00"), shell)
+		}
 	}
 }
 
