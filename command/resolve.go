@@ -125,8 +125,27 @@ type SimpleInvocation struct {
 	Directory string
 }
 
-// Resolve turns a command into what will be executed. It runs nothing.
+// Resolve turns a command into what will be executed. It runs nothing. A command
+// whose arguments are all empty is an error, and so is such a pre- or post-launch
+// command.
 func Resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
+	invocation, err := Preview(c, scope, launch)
+	if err != nil {
+		return nil, err
+	}
+	if len(invocation.Arguments) == 0 {
+		return nil, fmt.Errorf("resolving %s %q: %s: its arguments are all empty; there is nothing to run", c.Element, c.Name, c.Position)
+	}
+	for _, simple := range slices.Concat(invocation.PreLaunch, invocation.PostLaunch) {
+		if len(simple.Arguments) == 0 {
+			return nil, fmt.Errorf("resolving %s %q: %s: exec is empty; there is nothing to run", c.Element, c.Name, simple.Command.Position)
+		}
+	}
+	return invocation, nil
+}
+
+// Preview is Resolve for what is only shown: there may be nothing to run.
+func Preview(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
 	invocation, err := resolve(c, scope, launch)
 	if err != nil {
 		return nil, fmt.Errorf("resolving %s %q: %w", c.Element, c.Name, err)
@@ -138,9 +157,6 @@ func resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error)
 	words, err := scope.Words(c.Arguments)
 	if err != nil {
 		return nil, err
-	}
-	if len(words) == 0 {
-		return nil, fmt.Errorf("%s: its arguments are all empty; there is nothing to run", c.Position)
 	}
 	i := &Invocation{Command: c, Arguments: words}
 	if i.Directory, err = scope.Environment.Resolve(c.Directory, scope.Job); err != nil {
@@ -170,9 +186,6 @@ func resolveSimple(commands []*config.SimpleCommand, directory string, scope Sco
 			return nil, err
 		}
 		simple := SimpleInvocation{Command: c, Arguments: attribute.Words(line), Directory: directory}
-		if len(simple.Arguments) == 0 {
-			return nil, fmt.Errorf("%s: exec is empty; there is nothing to run", c.Position)
-		}
 		if c.Directory != "" {
 			if simple.Directory, err = scope.Environment.Resolve(c.Directory, scope.Job); err != nil {
 				return nil, err

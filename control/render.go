@@ -10,12 +10,12 @@ import (
 type Rendering struct {
 	Script   string // empty where the definition has none
 	Files    []StagedFile
-	Commands []*command.Invocation // all of the definition, in document order
+	Commands []*command.Invocation // all of the definition, in document order; some may have nothing to run
 }
 
 // Render resolves everything that a submission, and the commands that follow
 // it, would run. In place of ids that are known only later stand @jobId and,
-// in file names, UUID.
+// in file names, UUID. Of a definition that submits nothing it shows the rest.
 func (c *Controller) Render(s Submission) (*Rendering, error) {
 	env := c.newEnvironment()
 	jobAttribute(env, attribute.JobPlaceholder, attribute.JobPlaceholder, attribute.JobPlaceholder)
@@ -30,7 +30,7 @@ func (c *Controller) Render(s Submission) (*Rendering, error) {
 	nameFiles(env, files)
 	rendering := &Rendering{Files: files, Script: env.Text(attributeScript)}
 	submit, err := c.submitCommand(s.Debug)
-	if err != nil {
+	if err != nil && s.Debug {
 		return nil, err
 	}
 	for _, each := range c.definition.Commands {
@@ -42,7 +42,7 @@ func (c *Controller) Render(s Submission) (*Rendering, error) {
 			launch = s.Launch
 		}
 		for _, one := range append([]*config.Command{each}, each.Fallbacks...) {
-			invocation, err := command.Resolve(one, scope, launch)
+			invocation, err := command.Preview(one, scope, launch)
 			if err != nil {
 				return nil, err
 			}

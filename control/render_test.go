@@ -52,17 +52,16 @@ func TestDefinitionsFromTheFieldRenderAsTheReferenceDoes(t *testing.T) {
 	}
 }
 
-func TestEveryDefinitionFromTheFieldThatSubmitsIsRendered(t *testing.T) {
+func TestEveryDefinitionFromTheFieldIsRendered(t *testing.T) {
 	folder := fieldDefinitions(t)
 	files, err := filepath.Glob(filepath.Join(folder, "*.xml"))
 	require.NoError(t, err)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".xml")
 		definition := fieldDefinition(t, folder, name)
-		for debug, wanted := range map[bool]string{false: "defaults.values", true: "debug.values"} {
-			if definition.Submit(debug) != nil {
-				require.FileExists(t, filepath.Join("testdata", "render", name, wanted))
-			}
+		require.FileExists(t, filepath.Join("testdata", "render", name, "defaults.values"))
+		if definition.Submit(true) != nil {
+			require.FileExists(t, filepath.Join("testdata", "render", name, "debug.values"))
 		}
 	}
 }
@@ -117,6 +116,8 @@ func submissionOf(t *testing.T, file string) control.Submission {
 			s.Executable = rest
 		case "argument":
 			s.Arguments = append(s.Arguments, rest)
+		case "no-arguments":
+			s.Arguments = []string{}
 		case "#", "":
 		default:
 			require.Failf(t, "unknown line in a case", "%q", line)
@@ -196,4 +197,18 @@ func indented(content string) string {
 		text.WriteString("    | " + line)
 	}
 	return text.String()
+}
+
+func TestWhatHasNothingToRunIsShownAllTheSame(t *testing.T) {
+	controlData := `<attribute name="none"/><start-up-command name="empty"><arg/><pre-launch-cmd exec="${ptp_rm:none#value}"/></start-up-command>`
+	rendering := render(t, define(t, controlData), control.Submission{Executable: "x"})
+	require.Len(t, rendering.Commands, 1)
+	require.Empty(t, rendering.Commands[0].Arguments)
+	require.Empty(t, rendering.Commands[0].PreLaunch[0].Arguments)
+}
+
+func TestADefinitionThatSubmitsNothingIsRendered(t *testing.T) {
+	rendering := render(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script><start-up-command name="start"><arg>a b</arg></start-up-command>`), control.Submission{Executable: "x"})
+	require.Equal(t, "#!/bin/sh\n", rendering.Script)
+	require.Len(t, rendering.Commands, 1)
 }

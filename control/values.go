@@ -61,7 +61,8 @@ func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribu
 	}
 	c.setLaunch(env, s)
 	if err := env.ResolveLinks(given); err != nil {
-		return err
+		// The reference takes what it finds, and there are values for all links.
+		c.log.Warn("some attributes take their defaults instead of each other's values", "error", err)
 	}
 	// Links do not bring back what the form leaves out.
 	return c.applyForm(env, s, given)

@@ -198,6 +198,13 @@ func TestAnArgumentOfAClearedAttributeIsUndefined(t *testing.T) {
 	}
 }
 
+func TestLinksInACircleTakeTheirDefaults(t *testing.T) {
+	got, err := shown(t, `<attribute name="a" visible="false"><default>x</default><link-value-to>b</link-value-to></attribute>
+		<attribute name="b" visible="false"><link-value-to>a</link-value-to></attribute>`, "a", control.Submission{Executable: "x"})
+	require.NoError(t, err)
+	require.Equal(t, "x", got)
+}
+
 const withForm = `
 	<attribute name="bound" visible="false"/>
 	<attribute name="bindir" visible="false"/>

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -102,6 +104,8 @@ type renderedCommand struct {
 	PostLaunch         [][]string        `json:"postLaunch,omitempty"`
 }
 
+func (c renderedCommand) submits() bool { return config.CommandElement(c.Element).IsSubmit() }
+
 type renderedFile struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`
@@ -135,7 +139,7 @@ func (a *app) render(controller *control.Controller, s control.Submission) error
 
 func toRendered(i *command.Invocation) renderedCommand {
 	r := renderedCommand{
-		Element: string(i.Command.Element), Name: i.Command.Name, Arguments: i.Arguments, Directory: i.Directory,
+		Element: string(i.Command.Element), Name: i.Command.Name, Arguments: append([]string{}, i.Arguments...), Directory: i.Directory,
 		ReplaceEnvironment: i.ReplaceEnvironment, Keep: i.Keep,
 	}
 	for _, variable := range i.Environment {
@@ -148,10 +152,10 @@ func toRendered(i *command.Invocation) renderedCommand {
 		r.Input = &i.Input
 	}
 	for _, simple := range i.PreLaunch {
-		r.PreLaunch = append(r.PreLaunch, simple.Arguments)
+		r.PreLaunch = append(r.PreLaunch, append([]string{}, simple.Arguments...))
 	}
 	for _, simple := range i.PostLaunch {
-		r.PostLaunch = append(r.PostLaunch, simple.Arguments)
+		r.PostLaunch = append(r.PostLaunch, append([]string{}, simple.Arguments...))
 	}
 	return r
 }
@@ -181,7 +185,11 @@ func printRendered(w io.Writer, r rendered) error {
 		for _, name := range sortedKeys(c.Environment) {
 			fmt.Fprintf(&text, "environment: %s=%s\n", name, shellescape.Quote(c.Environment[name]))
 		}
-		fmt.Fprintf(&text, "%s\n", shellescape.QuoteCommand(c.Arguments))
+		if len(c.Arguments) == 0 {
+			text.WriteString("# nothing to run: all arguments are empty\n")
+		} else {
+			fmt.Fprintf(&text, "%s\n", shellescape.QuoteCommand(c.Arguments))
+		}
 		if c.Input != nil {
 			fmt.Fprintf(&text, "input: %s\n", *c.Input)
 		}
@@ -189,6 +197,9 @@ func printRendered(w io.Writer, r rendered) error {
 			fmt.Fprintf(&text, "after: %s\n", shellescape.QuoteCommand(simple))
 		}
 		text.WriteByte('\n')
+	}
+	if !slices.ContainsFunc(r.Commands, renderedCommand.submits) {
+		text.WriteString("# the definition has no submit command\n")
 	}
 	_, err := fmt.Fprint(w, printable(strings.TrimSuffix(text.String(), "\n\n")+"\n"))
 	return err
