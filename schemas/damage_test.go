@@ -39,33 +39,55 @@ func (w *words) collect(n *node) {
 	}
 }
 
-// damage changes one thing about a document. Many changes leave it valid.
-func (w *words) damage(root *node, random *rand.Rand) {
+// A damage is one way to change a document.
+type damage int
+
+const (
+	drop damage = iota
+	duplicate
+	swap
+	reorder
+	rename
+	move
+	dropAttribute
+	changeValue
+	addAttribute
+	addText
+	insert
+
+	damages // how many there are
+	noDamage
+)
+
+// damage changes one thing about a document and tells which. Many changes leave
+// the document valid.
+func (w *words) damage(root *node, random *rand.Rand) damage {
 	parent, at := pick(root, random)
 	if parent == nil {
-		return
+		return noDamage
 	}
 	n := parent.children[at]
 	extension := strings.HasPrefix(n.symbol, "x:")
-	switch random.IntN(12) {
-	case 0:
+	kind := damage(random.IntN(int(damages)))
+	switch kind {
+	case drop:
 		parent.children = slices.Delete(parent.children, at, at+1)
-	case 1:
+	case duplicate:
 		if once := []string{"x:extends", "x:find-job", "x:list-jobs", "x:list-nodes", "x:list-queues"}; !slices.Contains(once, n.symbol) {
 			parent.children = slices.Insert(parent.children, at, n.clone())
 		}
-	case 2:
+	case swap:
 		if at > 0 {
 			parent.children[at-1], parent.children[at] = n, parent.children[at-1]
 		}
-	case 3:
+	case reorder:
 		other := random.IntN(len(parent.children))
 		parent.children[other], parent.children[at] = n, parent.children[other]
-	case 4:
+	case rename:
 		if !n.hasExtensions() {
 			n.symbol = w.elements[random.IntN(len(w.elements))]
 		}
-	case 5:
+	case move:
 		if !n.hasExtensions() {
 			parent.children = slices.Delete(parent.children, at, at+1)
 			to, place := pick(root, random)
@@ -73,24 +95,25 @@ func (w *words) damage(root *node, random *rand.Rand) {
 				to.children = slices.Insert(to.children, place, n)
 			}
 		}
-	case 6:
+	case dropAttribute:
 		if len(n.attributes) > 0 {
 			which := random.IntN(len(n.attributes))
 			n.attributes = slices.Delete(n.attributes, which, which+1)
 		}
-	case 7, 8:
+	case changeValue:
 		if len(n.attributes) > 0 {
 			n.attributes[random.IntN(len(n.attributes))].value = sampleValues[random.IntN(len(sampleValues))]
 		}
-	case 9:
+	case addAttribute:
 		if !extension || random.IntN(2) == 0 {
 			w.addAttribute(n, random)
 		}
-	case 10:
+	case addText:
 		n.text += []string{"stray", " x ", "1"}[random.IntN(3)]
-	case 11:
+	case insert:
 		parent.children = slices.Insert(parent.children, at, w.nodes[random.IntN(len(w.nodes))].clone())
 	}
+	return kind
 }
 
 func (w *words) addAttribute(n *node, random *rand.Rand) {
