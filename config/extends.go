@@ -43,6 +43,15 @@ func (d documents) position(line, column int) Position {
 	return Position{File: d[i].file, Line: line - d[i].linesBefore, Column: column}
 }
 
+// files returns what the texts are called in positions.
+func (d documents) files() []string {
+	files := make([]string, 0, len(d))
+	for _, one := range d {
+		files = append(files, one.file)
+	}
+	return files
+}
+
 // lineName returns what messages call a line of that numbering.
 func (d documents) lineName(line int) string {
 	at := d.position(line, 0)
@@ -152,6 +161,10 @@ func LoadWith(file string, source []byte, options Options) (*Definition, Diagnos
 
 // Source returns the text of the definition's own file, without what it extends.
 func (d *Definition) Source() []byte { return d.documents[0].source }
+
+// Files returns what the files are called in positions that the definition is
+// made of: its own, and each base after the one that extends it.
+func (d *Definition) Files() []string { return d.documents.files() }
 
 // Sources returns the texts that the definition is made of: its own and those of
 // its bases, each before the one that it extends.

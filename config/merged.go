@@ -29,13 +29,7 @@ func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 
 // Files returns the files that the definition is made of: its own, and each base
 // after the one that extends it.
-func (m *Merged) Files() []string {
-	var files []string
-	for _, one := range m.documents {
-		files = append(files, one.file)
-	}
-	return files
-}
+func (m *Merged) Files() []string { return m.documents.files() }
 
 // An Effect is what an element of an extending definition does to one of the base.
 type Effect string

@@ -107,6 +107,9 @@ func (d *Definition) Select(s Selector) (*Command, error) {
 	return all[s.Index-1], nil
 }
 
+// Parsers returns the command's parsers, that of standard output first.
+func (c *Command) Parsers() []*Parser { return c.parsers() }
+
 // Parser returns the parser of that element name or, for an empty name, the
 // first that the command has; nil if there is none.
 func (c *Command) Parser(name string) *Parser {

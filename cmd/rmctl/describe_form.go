@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+type tabDescription struct {
+	Title    string               `json:"title"`
+	Includes []string             `json:"includeWidgetValuesFrom,omitempty"`
+	Controls []controlDescription `json:"controls,omitempty"`
+	Import   bool                 `json:"import,omitempty"` // submits a script of the user's own
+	Position string               `json:"position"`
+}
+
+// A controlDescription is a control, or a button of a group.
+type controlDescription struct {
+	Kind       string               `json:"kind"` // text, combo, composite, viewer …
+	Title      string               `json:"title,omitempty"`
+	Attribute  string               `json:"attribute,omitempty"` // that it shows and sets
+	Text       string               `json:"text,omitempty"`      // that it shows
+	Action     string               `json:"action,omitempty"`    // the command that a button runs
+	ButtonID   string               `json:"buttonId,omitempty"`
+	ReadOnly   bool                 `json:"readOnly,omitempty"`
+	Attributes []string             `json:"attributes,omitempty"` // of a viewer
+	Rules      []string             `json:"rules,omitempty"`      // when it is shown and enabled
+	Inside     []controlDescription `json:"inside,omitempty"`
+	Position   string               `json:"position"`
+}
+
+func describeForm(form *config.LaunchTab) []tabDescription {
+	if form == nil {
+		return nil
+	}
+	var tabs []tabDescription
+	for _, tab := range form.Tabs {
+		d := tabDescription{Title: tab.Title, Controls: describeControls(tab.Controls), Position: tab.Position.String()}
+		for _, from := range tab.IncludeFrom {
+			d.Includes = append(d.Includes, from.Name)
+		}
+		tabs = append(tabs, d)
+	}
+	if form.Import != nil {
+		d := tabDescription{Title: form.Import.Title, Import: true, Position: form.Import.Position.String()}
+		if form.Import.Viewer != nil {
+			d.Controls = describeControls([]config.Control{form.Import.Viewer})
+		}
+		tabs = append(tabs, d)
+	}
+	return tabs
+}
+
+func describeControls(controls []config.Control) []controlDescription {
+	described := make([]controlDescription, 0, len(controls))
+	for _, control := range controls {
+		described = append(described, describeControl(control))
+	}
+	return described
+}
+
+func describeControl(control config.Control) controlDescription {
+	look := control.Common()
+	d := controlDescription{Attribute: config.Bound(control).Name, Rules: rules("", look.State), Inside: describeControls(control.Inside()), Position: look.Position.String()}
+	switch c := control.(type) {
+	case *config.Composite:
+		d.Kind, d.Title = "composite", c.Title.Text
+	case *config.TabFolder:
+		d.Kind = "tab-folder"
+	case *config.TabItem:
+		d.Kind, d.Title = "item", c.Title
+	case *config.Widget:
+		d.Kind, d.Title, d.ReadOnly, d.ButtonID = string(c.Type), c.Title.Text, c.ReadOnly, c.ButtonID.Name
+		d.Text = c.FixedText.Text
+		if len(c.DynamicText) > 0 {
+			d.Text = line(describeArguments(c.DynamicText))
+		}
+	case *config.ButtonGroup:
+		d.Kind, d.Title = "button-group", c.Title.Text
+		for _, button := range c.Buttons {
+			d.Inside = append(d.Inside, describeControl(button))
+		}
+	case *config.Browse:
+		d.Kind, d.Title, d.ReadOnly = "browse", c.Title.Text, c.ReadOnly
+		d.Rules = append(d.Rules, rules("the button ", c.ButtonState)...)
+	case *config.PushButton:
+		d.Kind, d.Title, d.Action = "action", c.Title.Text, c.Action.Name
+	case *config.Viewer:
+		d.Kind, d.Title, d.Attribute, d.Attributes = "viewer", c.Label.Text, c.Name.Name, rows(c)
+	}
+	return d
+}
+
+// rows tells which attributes a viewer shows.
+func rows(v *config.Viewer) []string {
+	var shown []string
+	if v.AllPredefined {
+		shown = append(shown, "all of the definition")
+	}
+	if v.AllDiscovered {
+		shown = append(shown, "all that were found")
+	}
+	for _, one := range v.Include {
+		shown = append(shown, one.Name)
+	}
+	for _, one := range v.Exclude {
+		shown = append(shown, "not "+one.Name)
+	}
+	return shown
+}
+
+func rules(whose string, s *config.ControlState) []string {
+	if s == nil {
+		return nil
+	}
+	var texts []string
+	for _, one := range []struct {
+		what string
+		rule *config.Rule
+	}{{"shown if ", s.ShowIf}, {"hidden if ", s.HideIf}, {"enabled if ", s.EnableIf}, {"disabled if ", s.DisableIf}} {
+		if one.rule != nil {
+			texts = append(texts, whose+one.what+rule(one.rule))
+		}
+	}
+	return texts
+}
+
+func rule(r *config.Rule) string {
+	parts := make([]string, 0, len(r.Rules))
+	for _, inner := range r.Rules {
+		text := rule(inner)
+		if inner.Kind == config.RuleAnd || inner.Kind == config.RuleOr {
+			text = "(" + text + ")"
+		}
+		parts = append(parts, text)
+	}
+	switch r.Kind {
+	case config.RuleNot:
+		return "not " + strings.Join(parts, " ")
+	case config.RuleAnd:
+		return strings.Join(parts, " and ")
+	case config.RuleOr:
+		return strings.Join(parts, " or ")
+	case config.RuleButton:
+		if r.Selected {
+			return r.Button.Name + " is selected"
+		}
+		return r.Button.Name + " is not selected"
+	case config.RuleAttribute:
+		return fmt.Sprintf("%s = %q", r.Attribute.Name, r.Value.Text)
+	}
+	return "always"
+}

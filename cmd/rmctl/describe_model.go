@@ -1,0 +1,173 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// A description is what describe shows of a definition; its names in JSON are a
+// contract, told in docs/definitions.md. Positions are file:line:column.
+type description struct {
+	Name          string                 `json:"name"`
+	File          string                 `json:"file"`
+	Extends       []string               `json:"extends,omitempty"` // files, the nearest base first
+	Mode          string                 `json:"mode"`              // batch, interactive or none
+	SchedulerType string                 `json:"schedulerType,omitempty"`
+	Connection    string                 `json:"connection,omitempty"`
+	Refresh       int                    `json:"refreshSeconds"`
+	Queues        *queuesDescription     `json:"queues,omitempty"`
+	Attributes    []attributeDescription `json:"attributes"`
+	Script        *scriptDescription     `json:"script,omitempty"`
+	Files         []fileDescription      `json:"files,omitempty"`
+	Commands      []commandDescription   `json:"commands"`
+	States        []stateDescription     `json:"states,omitempty"`
+	Outcomes      []outcomeDescription   `json:"outcomes,omitempty"`
+	Tabs          []string               `json:"tabs,omitempty"`
+	Form          []tabDescription       `json:"form,omitempty"`
+}
+
+type queuesDescription struct {
+	Attribute string `json:"attribute"`         // that of the job's queue
+	FoundBy   string `json:"foundBy,omitempty"` // the command that lists queues
+}
+
+type attributeDescription struct {
+	Name               string                `json:"name"`
+	Type               string                `json:"type,omitempty"`
+	Description        string                `json:"description,omitempty"`
+	Tooltip            string                `json:"tooltip,omitempty"`
+	Default            *string               `json:"default,omitempty"`
+	Value              *string               `json:"value,omitempty"`
+	Choice             []string              `json:"choice,omitempty"`
+	TranslateChoiceAs  []string              `json:"translateChoiceAs,omitempty"`
+	TranslateBooleanAs string                `json:"translateBooleanAs,omitempty"`
+	ItemsFrom          string                `json:"itemsFrom,omitempty"`
+	Min                *int                  `json:"min,omitempty"`
+	Max                *int                  `json:"max,omitempty"`
+	Validator          *validatorDescription `json:"validator,omitempty"`
+	LinkedTo           string                `json:"linkValueTo,omitempty"`
+	Status             string                `json:"status,omitempty"`
+	Visible            bool                  `json:"visible"`
+	ReadOnly           bool                  `json:"readOnly"`
+	Position           string                `json:"position"`
+}
+
+type validatorDescription struct {
+	Expression string   `json:"expression,omitempty"` // has to match the value as a whole
+	Ranges     []string `json:"ranges,omitempty"`     // one of them has to hold the value, such as ">= 1, < 9"
+	File       []string `json:"file,omitempty"`       // what the file that the value names has to be
+	Message    string   `json:"message,omitempty"`
+}
+
+// settable reports whether users set the attribute.
+func (a attributeDescription) Settable() bool { return a.Visible && !a.ReadOnly }
+
+func describe(d *config.Definition) description {
+	described := description{
+		Name: d.Name, File: d.File, Extends: d.Files()[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
+		Connection: d.Site.ConnectionName, Refresh: d.Monitor.RefreshSeconds, Queues: describeQueues(d),
+		Attributes: []attributeDescription{}, Commands: []commandDescription{},
+		Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles), States: describeStates(d), Form: describeForm(d.LaunchTab),
+	}
+	if submit := d.Submit(false); submit != nil {
+		described.Mode = "batch"
+		if submit.Element.IsInteractive() {
+			described.Mode = "interactive"
+		}
+	}
+	for i, defined := range d.Attributes {
+		if d.Attribute(defined.Name()) == d.Attributes[i] { // of several with one name the last counts
+			described.Attributes = append(described.Attributes, describeAttribute(defined))
+		}
+	}
+	for _, c := range d.Commands {
+		described.Commands = append(described.Commands, describeCommand(c))
+	}
+	for _, outcome := range d.Outcomes {
+		described.Outcomes = append(described.Outcomes, describeOutcome(outcome))
+	}
+	for _, tab := range described.Form {
+		described.Tabs = append(described.Tabs, tab.Title)
+	}
+	return described
+}
+
+// describeQueues tells how the queues are known: by the attributes of these names.
+func describeQueues(d *config.Definition) *queuesDescription {
+	chosen := d.Attribute("control.queue.name")
+	if chosen == nil && d.Attribute("queues") == nil {
+		return nil
+	}
+	queues := &queuesDescription{Attribute: "control.queue.name"}
+	if chosen != nil {
+		if link := chosen.Text(attribute.FieldLinkValueTo); link != "" {
+			queues.Attribute = link
+		}
+	}
+	for _, c := range d.CommandsOf(config.StartUpCommand) {
+		for _, parser := range c.Parsers() {
+			if slices.ContainsFunc(parser.Targets, func(t *config.Target) bool { return t.Ref.Text == "queues" }) {
+				queues.FoundBy = c.Name
+			}
+		}
+	}
+	return queues
+}
+
+func describeAttribute(a *config.Attribute) attributeDescription {
+	d := attributeDescription{
+		Name: a.Name(), Type: attribute.Text(a.Field(attribute.FieldType)),
+		Description: a.Text(attribute.FieldDescription), Tooltip: a.Text(attribute.FieldTooltip),
+		Default: optionalText(a, attribute.FieldDefault), Value: optionalText(a, attribute.FieldValue),
+		Choice: items(a.Text(attribute.FieldChoice)), TranslateChoiceAs: items(a.Text(attribute.FieldTranslateChoiceAs)),
+		TranslateBooleanAs: a.Text(attribute.FieldTranslateBooleanAs), ItemsFrom: a.Text(attribute.FieldItemsFrom),
+		Validator: describeValidator(a.Validator()), LinkedTo: a.Text(attribute.FieldLinkValueTo),
+		Status: a.Text(attribute.FieldStatus), Visible: a.Visible(), ReadOnly: a.ReadOnly(), Position: a.Position.String(),
+	}
+	if least, ok := a.Field(attribute.FieldMin).(int); ok {
+		d.Min = &least
+	}
+	if most, ok := a.Field(attribute.FieldMax).(int); ok {
+		d.Max = &most
+	}
+	return d
+}
+
+func optionalText(a *config.Attribute, field attribute.Field) *string {
+	if a.Field(field) == nil {
+		return nil
+	}
+	text := a.Text(field)
+	return &text
+}
+
+// items splits what the format separates by commas.
+func items(text string) []string {
+	var all []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+func describeValidator(v *attribute.Validator) *validatorDescription {
+	if v == nil {
+		return nil
+	}
+	d := &validatorDescription{Message: v.Message}
+	if v.Regex != nil {
+		d.Expression = v.Regex.String()
+	}
+	for _, r := range v.Ranges {
+		d.Ranges = append(d.Ranges, describeRange(r))
+	}
+	if v.File != nil {
+		d.File = describeFileInfo(v.File)
+	}
+	return d
+}
