@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -21,7 +22,7 @@ func (d description) writePage(w io.Writer) error {
 		p.anchors[a.Name] = fmt.Sprintf("attribute-%d", i+1)
 	}
 	parsed, err := template.New("describe").Funcs(template.FuncMap{
-		"anchor": p.anchor, "pieces": p.pieces, "number": func(i int) int { return i + 1 },
+		"anchor": p.anchor, "place": p.place, "pieces": p.pieces, "number": func(i int) int { return i + 1 },
 		"joined": strings.Join, "line": line,
 	}).Parse(pageText)
 	if err != nil {
@@ -57,6 +58,22 @@ func (p page) attributes(settable bool) []attributeDescription {
 // anchor returns the place of an attribute in the page, empty for one that the
 // definition does not have.
 func (p page) anchor(name string) string { return p.anchors[name] }
+
+// place shortens a position: to its line where it is in the definition's own file.
+func (p page) place(position string) string {
+	file, line := position, ""
+	for range 2 { // the column, then the line
+		colon := strings.LastIndexByte(file, ':')
+		if colon < 0 {
+			return position
+		}
+		file, line = file[:colon], file[colon+1:]
+	}
+	if file == p.File {
+		return "line " + line
+	}
+	return path.Base(file) + ":" + line
+}
 
 // A piece is a part of a text: plain, or a reference.
 type piece struct {
