@@ -1,7 +1,9 @@
 package tokenizer_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"log"
 	"strings"
 
@@ -96,4 +98,63 @@ func ExampleOptions_Compile() {
 	//   value of queues is [normal]
 	// 2 "debug 4 (drained)"
 	//   matches only "debug 4"
+}
+
+const jsonDefinition = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="example">
+<control-data>
+  <attribute name="queues"/>
+  <start-up-command name="get-queues">
+    <arg>list-queues --json</arg>
+    <stdout-parser><type>queues-from-json</type></stdout-parser>
+  </start-up-command>
+</control-data>
+</resource-manager-builder>`
+
+// queueReader is a tokenizer of a program's own: it gets the whole stream and
+// does with the environment what it likes.
+type queueReader struct {
+	env    *attribute.Environment
+	stream strings.Builder
+}
+
+func (q *queueReader) Write(p []byte) (int, error) { return q.stream.Write(p) }
+
+// Close is called when the stream has ended; its error becomes that of the parser.
+func (q *queueReader) Close() error {
+	var listing []struct{ Name string }
+	if err := json.Unmarshal([]byte(q.stream.String()), &listing); err != nil {
+		return fmt.Errorf("reading the list of queues: %w", err)
+	}
+	for _, queue := range listing {
+		if err := q.env.Lookup("queues").Add(attribute.FieldValue, queue.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ExampleFactory() {
+	options := tokenizer.Options{Types: map[string]tokenizer.Factory{
+		"queues-from-json": func(_ *config.Parser, env *attribute.Environment, _ string) (io.WriteCloser, error) {
+			return &queueReader{env: env}, nil
+		},
+	}}
+	definition, _ := config.Load("example.xml", []byte(jsonDefinition))
+	for _, stream := range []string{`[{"name": "normal"}, {"name": "debug"}]`, `squeue: error`} {
+		env := attribute.NewEnvironment()
+		env.Define("queues", attribute.New("queues"))
+		run, err := options.Compile(definition.Commands[0].StdoutParser, env, "")
+		if err != nil {
+			log.Fatal(err)
+		}
+		err = run.Run(strings.NewReader(stream))
+		fmt.Printf("%q, %v\n", env.Text("queues"), err)
+	}
+	// A definition may name only what the program knows.
+	_, err := tokenizer.Compile(definition.Commands[0].StdoutParser, attribute.NewEnvironment(), "")
+	fmt.Println(err)
+	// Output:
+	// "[normal, debug]", <nil>
+	// "", example.xml:6:5: reading the list of queues: invalid character 's' looking for beginning of value
+	// example.xml:6:5: there is no parser of type "queues-from-json"
 }

@@ -122,6 +122,22 @@ func TestSegmentsLongerThanTheLimitAreAnErrorHoweverTheyArrive(t *testing.T) {
 	}
 }
 
+// What is kept of a stream is bounded while it arrives, not only when it is looked at.
+func TestASegmentIsTooLongAsSoonAsItIs(t *testing.T) {
+	for _, attributes := range []string{`delim="\n"`, `delim="\r" includeDelim="true"`, `delim="€"`, `maxMatchLen="1000"`} {
+		run, err := tokenizer.Options{LongestSegment: 30}.Compile(parserOf(t, "<stdout-parser "+attributes+"/>"), variables(), "")
+		require.NoError(t, err)
+		for range 30 {
+			_, err := io.WriteString(run, "x")
+			require.NoError(t, err)
+		}
+		require.NoError(t, run.Err(), attributes)
+		_, err = io.WriteString(run, "xxxx")
+		require.NoError(t, err)
+		require.ErrorContains(t, run.Err(), "longer than the limit of 30 bytes", attributes)
+	}
+}
+
 func TestSavedSegmentsAreBoundedTogether(t *testing.T) {
 	run, err := tokenizer.Options{LongestSegment: 10}.Compile(parserOf(t, collecting(`delim="\n" all="true" save="100"`)), variables("r"), "")
 	require.NoError(t, err)
