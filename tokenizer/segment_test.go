@@ -70,6 +70,8 @@ func TestTargetsSeeTheSegmentsThatCount(t *testing.T) {
 		"saved before exit-on":                             {`delim=";" all="true" save="1"`, `<exit-on>x</exit-on>`, "a;b;x;c", []string{"b"}},
 		"saved up to exit-after":                           {`delim=";" all="true" save="2"`, `<exit-after>x</exit-after>`, "a;b;x;c", []string{"b", "x"}},
 		"an exit at the empty last segment":                {`delim=";"`, `<exit-on></exit-on>`, "a;", []string{"a"}},
+		"none from exit-on on, after long delimiters":      {`delim="€"`, `<exit-on>x</exit-on>`, "a€x€b€c", []string{"a"}},
+		"none after exit-after, after long delimiters":     {`delim="€"`, `<exit-after>x</exit-after>`, "a€x€b€c", []string{"a", "x"}},
 		"the delimiter is part of what an exit must match": {`delim=";" includeDelim="true"`, `<exit-on>x</exit-on>`, "x;x", []string{"x;"}},
 		"windows up to exit-on":                            {`maxMatchLen="2"`, `<exit-on>.*x.*</exit-on>`, "abcdefxg", []string{"abcd"}},
 		"windows up to exit-after":                         {`maxMatchLen="2"`, `<exit-after>.*x.*</exit-after>`, "abcdefxghi", []string{"abcd", "efxg"}},
