@@ -1,7 +1,6 @@
 package javaregex
 
 import (
-	"math/bits"
 	"slices"
 	"unicode/utf8"
 )
@@ -13,11 +12,10 @@ import (
 // Its states are the places of the expression that take a rune, and one that
 // accepts at the end of the text. From a state, paths lead over whatever takes
 // no rune to the next states, in the order in which backtracking would try
-// them. A backtracking engine ends up on the first path from which the rest of
-// the text can match. Where runes alone decide which that is, one pass over the
-// text is enough. Otherwise a first pass from the end to the start notes at each
-// place which states still lead to a match, and a second pass from the start
-// takes the first path to one of them.
+// them; a backtracking engine ends up on the first way on which all of the text
+// matches. Where a rune never allows for two paths, one pass over the text decides
+// and finds the groups. Otherwise one pass follows all ways at once, and another
+// one goes back along the first that succeeded, as far as there are groups.
 type automaton struct {
 	classes classifier
 	members []stateSet // by class: the states that take its runes
@@ -25,39 +23,36 @@ type automaton struct {
 
 	// An origin is the start of the expression, number 0, or the state before it.
 	paths   [][]path
-	reach   []stateSet // by origin: where its paths lead
-	settled []bool     // by origin: no group begins or ends from here on
+	unnoted []bool     // by state: on no way to it does a group begin or end
 	saves   [][]uint16 // positions to note on a path; the first is none
 	accept  uint16     // the accepting state
+	prefix  string     // what every match begins with; the text is known to do so
 
 	// By origin and class, and by origin for the end of the text: the one move that
 	// is possible. Only where runes alone decide.
 	steps    []move
 	finishes []move
-	undecided
+	runs     []run  // by origin: what leads from it back to it
+	entry    uint32 // the row after the prefix
+	noted    []int  // slots and positions that are noted on the way there
+	threads
 }
 
 // A path leads to a state and notes positions of groups on its way.
 type path struct{ to, saves uint16 }
 
-// A move is a path that was chosen: the origin that it leads to, times the width
-// of the table that it is used with, the positions to note, and whether nothing is left to
-// note after them. 0 is none.
+// A move is a path that was chosen: where the row of the origin that it leads to
+// begins, and the positions to note. 0 is none.
 type move uint32
 
-func newMove(origin int, saves uint16, last bool) move {
-	chosen := move(origin)<<13 | move(saves)<<1
-	if last {
-		chosen |= 1
-	}
-	return chosen
-}
+// mayRun is set in a move that leads back to where it began and notes nothing.
+const mayRun move = 1 << 31
 
-func (m move) origin() uint32 { return uint32(m >> 13) }
+func newMove(row int, saves uint16) move { return move(row)<<12 | move(saves) }
 
-func (m move) saves() uint16 { return uint16(m>>1) & (maxSaveLists - 1) }
+func (m move) row() uint32 { return uint32(m &^ mayRun >> 12) }
 
-func (m move) last() bool { return m&1 != 0 }
+func (m move) saves() uint16 { return uint16(m) & (maxSaveLists - 1) }
 
 const (
 	maxStates    = 256
@@ -75,31 +70,15 @@ func (s *stateSet) add(number int) { s[number>>6] |= 1 << (number & 63) }
 
 func (s *stateSet) has(number int) bool { return s[number>>6]&(1<<(number&63)) != 0 }
 
-func (s *stateSet) meets(other *stateSet) bool {
-	return s[0]&other[0]|s[1]&other[1]|s[2]&other[2]|s[3]&other[3] != 0
-}
-
-func (s *stateSet) empty() bool { return *s == stateSet{} }
-
-// each calls do with each number of the set in ascending order.
-func (s *stateSet) each(do func(number int)) {
-	for word, left := range s {
-		for left != 0 {
-			do(word<<6 + bits.TrailingZeros64(left))
-			left &= left - 1
-		}
-	}
-}
-
 // newAutomaton returns nil where the expression needs another engine, or where
-// its automaton would be too large.
-func newAutomaton(parsed program) *automaton {
+// its automaton would be too large. It will see only texts that begin with the prefix.
+func newAutomaton(parsed program, prefix string) *automaton {
 	made := thompson{}
 	start := made.node(parsed.root, made.add(instruction{kind: acceptText}), place{first: true, last: true})
 	if made.failed {
 		return nil
 	}
-	a := &automaton{groups: parsed.groups, saves: [][]uint16{nil}}
+	a := &automaton{groups: parsed.groups, prefix: prefix, saves: [][]uint16{nil}}
 	var states []int // instructions that are states
 	for number, one := range made.instructions {
 		if one.kind == takeRune || one.kind == acceptText {
@@ -116,12 +95,12 @@ func newAutomaton(parsed program) *automaton {
 	if !a.findPaths(made, states, start) {
 		return nil
 	}
-	a.findSettled()
+	a.findUnnoted()
 	a.decide()
 	return a
 }
 
-// findPaths fills paths and reach for all origins.
+// findPaths fills paths for all origins.
 func (a *automaton) findPaths(made thompson, states []int, start int) bool {
 	stateOf := make([]uint16, len(made.instructions))
 	for state, number := range states {
@@ -136,7 +115,6 @@ func (a *automaton) findPaths(made thompson, states []int, start int) bool {
 		origins[state+1] = made.instructions[number].first
 	}
 	a.paths = make([][]path, len(origins))
-	a.reach = make([]stateSet, len(origins))
 	total := 0
 	for origin, from := range origins {
 		if origin == int(a.accept)+1 {
@@ -169,9 +147,7 @@ func (f *pathFinder) visit(origin, number int) {
 	f.visited[number] = f.round
 	switch one := f.instructions[number]; one.kind {
 	case takeRune, acceptText:
-		to := f.stateOf[number]
-		f.paths[origin] = append(f.paths[origin], path{to: to, saves: f.saveList()})
-		f.reach[origin].add(int(to))
+		f.paths[origin] = append(f.paths[origin], path{to: f.stateOf[number], saves: f.saveList()})
 	case choose:
 		f.visit(origin, one.first)
 		f.visit(origin, one.second)
@@ -193,18 +169,21 @@ func (f *pathFinder) saveList() uint16 {
 	return uint16(len(f.saves) - 1)
 }
 
-// findSettled finds the origins from which no path ever notes a position.
-func (a *automaton) findSettled() {
-	a.settled = make([]bool, len(a.paths))
-	for origin := range a.settled {
-		a.settled[origin] = true
+// findUnnoted finds the states on the ways to which no position is noted.
+func (a *automaton) findUnnoted() {
+	a.unnoted = make([]bool, len(a.paths)-1)
+	for state := range a.unnoted {
+		a.unnoted[state] = true
 	}
 	for changed := true; changed; {
 		changed = false
 		for origin, paths := range a.paths {
-			if a.settled[origin] && slices.ContainsFunc(paths, func(p path) bool { return p.saves != 0 || !a.settled[p.to+1] }) {
-				a.settled[origin] = false
-				changed = true
+			noted := origin > 0 && !a.unnoted[origin-1]
+			for _, each := range paths {
+				if a.unnoted[each.to] && (noted || each.saves != 0) {
+					a.unnoted[each.to] = false
+					changed = true
+				}
 			}
 		}
 	}
@@ -218,7 +197,7 @@ func (a *automaton) decide() {
 	for origin, paths := range a.paths {
 		for _, each := range paths {
 			if each.to == a.accept {
-				finishes[origin] = newMove(1, each.saves, true)
+				finishes[origin] = newMove(1, each.saves)
 				continue
 			}
 			for class := range width {
@@ -229,11 +208,47 @@ func (a *automaton) decide() {
 				if *step != 0 {
 					return
 				}
-				*step = newMove((int(each.to)+1)*width, each.saves, false)
+				*step = newMove((int(each.to)+1)*width, each.saves)
 			}
 		}
 	}
 	a.steps, a.finishes = steps, finishes
+	a.findEntry()
+	a.findRuns()
+}
+
+// findEntry walks along the prefix.
+func (a *automaton) findEntry() {
+	for i, r := range a.prefix {
+		step := a.steps[a.entry+uint32(a.classes.of(r))]
+		for _, slot := range a.saves[step.saves()] {
+			a.noted = append(a.noted, int(slot), i)
+		}
+		a.entry = step.row()
+	}
+}
+
+// findRuns marks the steps that lead back to where they began and may be the
+// first of a run.
+func (a *automaton) findRuns() {
+	width := a.classes.count
+	a.runs = make([]run, len(a.paths))
+	for origin := 1; origin < len(a.runs); origin++ { // nothing leads back to the start
+		row := a.steps[origin*width : (origin+1)*width]
+		same := newMove(origin*width, 0)
+		if !slices.Contains(row, same) {
+			continue
+		}
+		a.runs[origin] = newRun(func(b byte) bool { return row[a.classes.ascii[b]] == same })
+		if !a.runs[origin].usable {
+			continue
+		}
+		for class := range row {
+			if row[class] == same {
+				row[class] |= mayRun
+			}
+		}
+	}
 }
 
 // match is like matcher.match. It gives up, deciding nothing, where the text
@@ -246,7 +261,7 @@ func (a *automaton) match(dst []int, text []byte) (positions []int, matched, dec
 	if a.steps != nil {
 		matched, decided = a.walk(dst, text), true
 	} else {
-		matched, decided = a.walkAfterLookingBack(dst, text)
+		matched, decided = a.matchByThreads(dst, text)
 	}
 	if !matched {
 		dst = dst[:0]
@@ -257,8 +272,11 @@ func (a *automaton) match(dst []int, text []byte) (positions []int, matched, dec
 // walk matches in one pass.
 func (a *automaton) walk(positions []int, text []byte) bool {
 	steps := a.steps
-	row := uint32(0)
-	for i := 0; i < len(text); i++ {
+	row := a.entry
+	for i := 0; i < len(a.noted); i += 2 {
+		positions[a.noted[i]] = a.noted[i+1]
+	}
+	for i := len(a.prefix); i < len(text); i++ {
 		var class uint8
 		size := 1
 		if b := text[i]; b < utf8.RuneSelf {
@@ -272,10 +290,15 @@ func (a *automaton) walk(positions []int, text []byte) bool {
 		if step == 0 {
 			return false
 		}
+		if step&mayRun != 0 {
+			i += size - 1
+			i += a.runs[int(row)/a.classes.count].length(text[i+1:])
+			continue
+		}
 		if saves := step.saves(); saves != 0 {
 			a.note(positions, saves, i)
 		}
-		row = step.origin()
+		row = step.row()
 		i += size - 1
 	}
 	finish := a.finishes[int(row)/a.classes.count]

@@ -14,7 +14,7 @@ import (
 // nothing but the parsed expression.
 func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
 	questions := append(invented(plainInventor, 3, 20_000, 3), invented(richInventor, 4, 10_000, 2)...)
-	var compared, matched, lookedBack int
+	var compared, matched, byThreads int
 	for _, q := range questions {
 		compiled, err := Compile(q.expression, q.flags)
 		if err != nil {
@@ -25,33 +25,38 @@ func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
 			continue
 		}
 		text := []byte(q.text)
+		expected := other.FindSubmatchIndex(text)
+		if !compiled.whole.mayMatch(text) {
+			require.Nil(t, expected, "%s", q)
+			continue
+		}
 		positions, found, decided := own.match(nil, text)
 		require.True(t, decided, "%s", q)
-		expected := other.FindSubmatchIndex(text)
 		require.Equal(t, expected != nil, found, "%s", q)
 		if found {
 			require.Equal(t, expected, positions, "%s", q)
 			matched++
 			if own.steps == nil {
-				lookedBack++
+				byThreads++
 			}
 		}
 		compared++
 	}
-	t.Logf("%d compared, %d of them matched, %d after looking back", compared, matched, lookedBack)
-	require.Greater(t, compared, 20_000)
-	require.Greater(t, lookedBack, 2_000)
-	require.Greater(t, matched-lookedBack, 1_000)
+	t.Logf("%d compared, %d of them matched, %d by threads", compared, matched, byThreads)
+	require.Greater(t, compared, 15_000)
+	require.Greater(t, byThreads, 2_000)
+	require.Greater(t, matched-byThreads, 1_000)
 }
 
 func TestAnotherEngineTakesOverWhereTheTablesWouldGrowTooLarge(t *testing.T) {
 	// Which of the next 13 runes are an a makes a different future each.
-	compiled := mustCompile(t, `[ab]*[ab]{12}a([ab]*)`, 0)
+	compiled := mustCompile(t, `([ab]*)a[ab]{12}`, 0)
 	random := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 20_000)
 	for i := range text {
 		text[i] = "ab"[random.IntN(2)]
 	}
+	text[len(text)-13] = 'a'
 	own := compiled.whole.ownEngine()
 	_, _, decided := own.match(nil, text)
 	require.False(t, decided)

@@ -15,6 +15,14 @@ type classifier struct {
 	kinds  []uint8 // the class that begins there
 }
 
+// of returns the class of a rune.
+func (c *classifier) of(r rune) uint8 {
+	if r < utf8.RuneSelf {
+		return c.ascii[r]
+	}
+	return c.wide(r)
+}
+
 // wide returns the class of a rune beyond ASCII.
 func (c *classifier) wide(r rune) uint8 {
 	at, found := slices.BinarySearch(c.starts, r)

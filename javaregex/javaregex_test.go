@@ -206,7 +206,7 @@ func TestRequiredLiteralsAreInEveryMatch(t *testing.T) {
 		`aa.bb.cc.dd.ee`:                         {"aa", "bb", "cc", "dd"},
 	} {
 		var found []string
-		for _, literal := range findRequiredLiterals(mustCompile(t, expression, 0).parsed.root) {
+		for _, literal := range mustCompile(t, expression, 0).whole.required {
 			found = append(found, string(literal))
 		}
 		require.Equal(t, literals, found, expression)

@@ -16,16 +16,50 @@ type requiredLiterals [][]byte
 const maxRequiredLiterals = 4
 
 // findRequiredLiterals returns the literals that are easily seen. Single
-// characters tell little and are left out beside longer ones.
-func findRequiredLiterals(root node) requiredLiterals {
-	var search literalSearch
+// characters tell little and are left out beside longer ones. Prefix is the one
+// that every whole match begins with.
+func findRequiredLiterals(root node) (literals requiredLiterals, prefix string) {
+	search := literalSearch{leading: true}
 	search.visit(root)
 	search.end()
 	isShort := func(literal []byte) bool { return utf8.RuneCount(literal) < 2 }
 	if found := search.found; slices.ContainsFunc(found, func(literal []byte) bool { return !isShort(literal) }) {
 		search.found = slices.DeleteFunc(found, isShort)
 	}
-	return search.found[:min(len(search.found), maxRequiredLiterals)]
+	return search.found[:min(len(search.found), maxRequiredLiterals)], search.prefix
+}
+
+// RequiredLiterals returns texts that are in every match of the expression, one
+// behind the other, and none where that is not easily seen. A text without them need not
+// be tried.
+func (r *Regexp) RequiredLiterals() []string {
+	texts := make([]string, 0, len(r.whole.required))
+	for _, literal := range r.whole.required {
+		texts = append(texts, string(literal))
+	}
+	return texts
+}
+
+// onlyLiteral returns the text that is all an expression matches, nil where it
+// matches others, too, or the empty one.
+func onlyLiteral(root node) []byte {
+	list, isSequence := root.(sequence)
+	if !isSequence {
+		list.parts = []node{root}
+	}
+	var literal []byte
+	for _, part := range list.parts {
+		character, isOne := part.(one)
+		if !isOne {
+			return nil
+		}
+		r, single := character.set.only()
+		if !single || r == utf8.RuneError {
+			return nil
+		}
+		literal = utf8.AppendRune(literal, r)
+	}
+	return literal
 }
 
 // in reports whether the text has all literals in their order.
@@ -53,12 +87,17 @@ func (l requiredLiterals) inString(text string) bool {
 }
 
 type literalSearch struct {
-	run   []byte // literal that ends where the search is
-	found requiredLiterals
+	run     []byte // literal that ends where the search is
+	leading bool   // it begins where the expression does
+	prefix  string
+	found   requiredLiterals
 }
 
 // end closes the run: what follows does not directly follow it in every match.
 func (s *literalSearch) end() {
+	if s.leading {
+		s.prefix, s.leading = string(s.run), false
+	}
 	if len(s.run) > 0 {
 		s.found = append(s.found, s.run)
 	}

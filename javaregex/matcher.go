@@ -25,6 +25,7 @@ type matcher struct {
 	written   string // the expression for the linear engine
 	asciiOnly bool   // the linear engine is right on ASCII text only
 	required  requiredLiterals
+	prefix    string // literal that begins every whole match
 
 	// automaton is nil where the expression has what it does not know, or is
 	// too large for it; it runs whole matches only.
@@ -48,7 +49,10 @@ type matcher struct {
 func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 	m := &matcher{source: source, parsed: parsed, whole: whole}
 	m.hasPreviousEnd = holds(parsed.root, isPreviousMatchEnd)
-	m.required = findRequiredLiterals(parsed.root)
+	m.required, m.prefix = findRequiredLiterals(parsed.root)
+	if !whole {
+		m.prefix = ""
+	}
 	text, err := emit(parsed, linear, whole)
 	var mustBacktrack *backtrackError
 	switch {
@@ -73,7 +77,7 @@ func (m *matcher) ownEngine() *automaton {
 	if !m.whole {
 		return nil
 	}
-	engine, _ := m.automaton.get(func() (*automaton, error) { return newAutomaton(m.parsed), nil })
+	engine, _ := m.automaton.get(func() (*automaton, error) { return newAutomaton(m.parsed, m.prefix), nil })
 	return engine
 }
 
@@ -147,8 +151,17 @@ func isASCII(text []byte) bool {
 	return true
 }
 
+// mayMatch reports whether a text as a whole has the literals that the
+// expression requires. A prefix alone tells apart as many texts as a rule.
+func (m *matcher) mayMatch(text []byte) bool {
+	if m.prefix != "" {
+		return len(text) >= len(m.prefix) && string(text[:len(m.prefix)]) == m.prefix
+	}
+	return m.required.in(text)
+}
+
 func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
-	if !m.required.in(text) {
+	if !m.mayMatch(text) {
 		return dst[:0], false, nil
 	}
 	if m.reason == "" {

@@ -1,36 +1,63 @@
 package javaregex
 
+import "bytes"
+
 // Split splits text at the matches of the expression as Java's Pattern.split
 // does: an empty match at the start gives no piece, trailing empty pieces are
 // left out, a text without a match is one piece. The pieces share text's memory.
 // Errors are those of Match.
 func (r *Regexp) Split(text []byte) ([][]byte, error) {
-	var pieces [][]byte
-	var positions []int
+	positions, err := r.SplitIndex(nil, text)
+	if err != nil {
+		return nil, err
+	}
+	pieces := make([][]byte, 0, len(positions)/2)
+	for i := 0; i < len(positions); i += 2 {
+		pieces = append(pieces, text[positions[i]:positions[i+1]])
+	}
+	return pieces, nil
+}
+
+// SplitIndex is like Split, but returns the start and end of each piece,
+// appended to dst[:0].
+func (r *Regexp) SplitIndex(dst []int, text []byte) ([]int, error) {
+	dst = dst[:0]
 	pieceStart, previousEnd, past := 0, 0, false
 	for {
-		found, matched, err := r.findPast(positions, text, previousEnd, past)
+		start, end, found, err := r.separator(text, previousEnd, past)
 		if err != nil {
 			return nil, err
 		}
-		if !matched {
+		if !found {
 			break
 		}
-		positions = found
-		start, end := found[0], found[1]
 		previousEnd, past = end, start == end
 		if end == 0 {
 			continue
 		}
-		pieces = append(pieces, text[pieceStart:start])
+		dst = append(dst, pieceStart, start)
 		pieceStart = end
 	}
 	if pieceStart == 0 {
-		return [][]byte{text}, nil
+		return append(dst[:0], 0, len(text)), nil
 	}
-	pieces = append(pieces, text[pieceStart:])
-	for len(pieces) > 0 && len(pieces[len(pieces)-1]) == 0 {
-		pieces = pieces[:len(pieces)-1]
+	dst = append(dst, pieceStart, len(text))
+	for len(dst) > 0 && dst[len(dst)-2] == dst[len(dst)-1] {
+		dst = dst[:len(dst)-2]
 	}
-	return pieces, nil
+	return dst, nil
+}
+
+// separator finds the next match from an offset, past it after an empty match.
+func (r *Regexp) separator(text []byte, offset int, past bool) (start, end int, found bool, err error) {
+	if literal := r.literal; literal != nil {
+		at := bytes.Index(text[offset:], literal)
+		return offset + at, offset + at + len(literal), at >= 0, nil
+	}
+	var few [8]int
+	positions, found, err := r.findPast(few[:0], text, offset, past)
+	if err != nil || !found {
+		return 0, 0, false, err
+	}
+	return positions[0], positions[1], true, nil
 }

@@ -16,6 +16,7 @@ type action struct {
 	fieldErr   error // why the field cannot be used; reported when the action runs
 	entries    []*entry
 	executions int // through matches of a target that constructs
+	joiner     *joiner
 }
 
 // An entry tells where a value, and for maps a key, comes from.
@@ -93,6 +94,15 @@ func (t *Tokenizer) unconverted(o operand, at config.Position, object *attribute
 	}
 }
 
+// unconvertedText is like unconverted, as a text.
+func (t *Tokenizer) unconvertedText(o operand, at config.Position, object *attribute.Attribute) (text string, set bool, err error) {
+	if o.kind == literalOperand {
+		return o.text, true, nil
+	}
+	value, err := t.unconverted(o, at, object)
+	return attribute.Text(value), value != nil, err
+}
+
 // normalised converts texts like literals, and copies what the attribute would
 // otherwise share with another one.
 func normalised(value attribute.Value) attribute.Value {
@@ -123,53 +133,54 @@ func (t *Tokenizer) resolve(at config.Position, text string) string {
 
 // value returns what an entry stands for, nil for a group that took no part
 // and for groups where nothing was matched: in tests and else.
-func (t *Tokenizer) value(e *entry, object *attribute.Attribute, c captures) (attribute.Value, error) {
+func (t *Tokenizer) value(e *entry, object *attribute.Attribute, c *captures) (attribute.Value, error) {
 	if e.value.kind != absentOperand {
 		return t.evaluate(e.value, e.config.Position, object)
 	}
-	return pick(c, e.config.ValueIndex, e.config.ValueGroup)
-}
-
-// text is like value, but converts nothing: for maps, which hold only text.
-func (t *Tokenizer) text(e *entry, object *attribute.Attribute, c captures) (attribute.Value, error) {
-	if e.value.kind != absentOperand {
-		return t.unconverted(e.value, e.config.Position, object)
-	}
-	return pick(c, e.config.ValueIndex, e.config.ValueGroup)
-}
-
-// key returns the key of an entry of put.
-func (t *Tokenizer) key(e *entry, object *attribute.Attribute, c captures) (string, error) {
-	var key attribute.Value
-	var err error
-	if e.key.kind != absentOperand {
-		key, err = t.unconverted(e.key, e.config.Position, object)
-	} else {
-		key, err = pick(c, e.config.KeyIndex, e.config.KeyGroup)
-	}
-	if err == nil && key == nil {
-		err = errors.New("the entry has no key: what it takes it from is not set")
-	}
-	return attribute.Text(key), err
-}
-
-// pick takes a group or piece; an index wins over a group unless it is 0.
-func pick(c captures, index, group int) (attribute.Value, error) {
-	if !c.present() {
-		return nil, nil
-	}
-	if index == 0 {
-		index = group
-	}
-	text, set, err := c.at(index)
+	text, set, err := pick(c, e.config.ValueIndex, e.config.ValueGroup)
 	if err != nil || !set {
 		return nil, err
 	}
 	return text, nil
 }
 
+// text is like value, but converts nothing: for maps, which hold only text.
+func (t *Tokenizer) text(e *entry, object *attribute.Attribute, c *captures) (text string, set bool, err error) {
+	if e.value.kind == absentOperand {
+		return pick(c, e.config.ValueIndex, e.config.ValueGroup)
+	}
+	return t.unconvertedText(e.value, e.config.Position, object)
+}
+
+// key returns the key of an entry of put.
+func (t *Tokenizer) key(e *entry, object *attribute.Attribute, c *captures) (string, error) {
+	var key string
+	var set bool
+	var err error
+	if e.key.kind == absentOperand {
+		key, set, err = pick(c, e.config.KeyIndex, e.config.KeyGroup)
+	} else {
+		key, set, err = t.unconvertedText(e.key, e.config.Position, object)
+	}
+	if err == nil && !set {
+		err = errors.New("the entry has no key: what it takes it from is not set")
+	}
+	return key, err
+}
+
+// pick takes a group or piece; an index wins over a group unless it is 0.
+func pick(c *captures, index, group int) (text string, set bool, err error) {
+	if c == nil {
+		return "", false, nil
+	}
+	if index == 0 {
+		index = group
+	}
+	return c.at(index)
+}
+
 // run runs an action on an attribute. The error says where the action stands.
-func (t *Tokenizer) run(a *action, object *attribute.Attribute, c captures) error {
+func (t *Tokenizer) run(a *action, object *attribute.Attribute, c *captures) error {
 	stored, err := t.apply(a, object, c)
 	if err != nil {
 		return &Error{Position: a.config.Position, Err: err}
@@ -184,7 +195,7 @@ func (t *Tokenizer) run(a *action, object *attribute.Attribute, c captures) erro
 }
 
 // apply does what an action is for; for a trace it also returns what was added or put.
-func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c captures) ([]Stored, error) {
+func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c *captures) ([]Stored, error) {
 	if a.fieldErr != nil {
 		return nil, a.fieldErr
 	}
@@ -207,7 +218,7 @@ func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c captures) ([
 
 // set stores the entry's value; one that is not there leaves the field alone,
 // an entry that is not there clears it.
-func (t *Tokenizer) set(a *action, object *attribute.Attribute, c captures) error {
+func (t *Tokenizer) set(a *action, object *attribute.Attribute, c *captures) error {
 	if len(a.entries) == 0 {
 		return object.Set(a.field, nil)
 	}
@@ -218,7 +229,7 @@ func (t *Tokenizer) set(a *action, object *attribute.Attribute, c captures) erro
 	return object.Set(a.field, value)
 }
 
-func (t *Tokenizer) add(a *action, object *attribute.Attribute, c captures) (stored []Stored, err error) {
+func (t *Tokenizer) add(a *action, object *attribute.Attribute, c *captures) (stored []Stored, err error) {
 	texts := make([]string, 0, len(a.entries))
 	for _, entry := range a.entries {
 		value, err := t.value(entry, object, c)
@@ -239,9 +250,8 @@ func (t *Tokenizer) add(a *action, object *attribute.Attribute, c captures) (sto
 
 // append joins the old text and the values. The separator stands before every
 // value but the first entry's, which follows the old text's separator.
-func (t *Tokenizer) append(a *action, object *attribute.Attribute, c captures) error {
-	var joined strings.Builder
-	joined.WriteString(object.Text(a.field))
+func (t *Tokenizer) append(a *action, object *attribute.Attribute, c *captures) error {
+	joined := a.joiner.continuing(object.Text(a.field))
 	if len(a.entries) > 0 && object.Effective(a.field) != nil {
 		joined.WriteString(a.config.Separator)
 	}
@@ -261,26 +271,40 @@ func (t *Tokenizer) append(a *action, object *attribute.Attribute, c captures) e
 	return object.Set(a.field, joined.String())
 }
 
-func (t *Tokenizer) put(a *action, object *attribute.Attribute, c captures) (stored []Stored, err error) {
+// A joiner keeps the text that the actions of one target have appended to last,
+// with room to grow: a text that grows with every segment is not copied each time.
+type joiner struct{ *strings.Builder }
+
+// continuing returns a builder that holds a text. Comparing with the same text is
+// quick, since it is in the same place.
+func (j *joiner) continuing(text string) *strings.Builder {
+	if j.Builder == nil || j.String() != text {
+		j.Builder = new(strings.Builder)
+		j.WriteString(text)
+	}
+	return j.Builder
+}
+
+func (t *Tokenizer) put(a *action, object *attribute.Attribute, c *captures) (stored []Stored, err error) {
 	for _, entry := range a.entries {
 		key, err := t.key(entry, object, c)
 		if err != nil {
 			return nil, err
 		}
-		value, err := t.text(entry, object, c)
+		text, set, err := t.text(entry, object, c)
 		if err != nil {
 			return nil, err
 		}
-		if value == nil {
-			err = object.PutUnset(a.field, key)
+		if set {
+			err = object.Put(a.field, key, text)
 		} else {
-			err = object.Put(a.field, key, attribute.Text(value))
+			err = object.PutUnset(a.field, key)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if t.options.Trace != nil {
-			stored = append(stored, Stored{Key: key, Text: attribute.Text(value), Set: value != nil})
+			stored = append(stored, Stored{Key: key, Text: text, Set: set})
 		}
 	}
 	return stored, nil

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
@@ -12,81 +16,141 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// jobRecords is output like that of scontrol show job; one line in a hundred
-// tells a state.
-func jobRecords(size int) []byte {
-	var stream bytes.Buffer
-	for line := 0; stream.Len() < size; line++ {
-		if line%100 == 3 {
-			fmt.Fprintf(&stream, "   JobState=RUNNING Reason=None Dependency=(null)\n")
-		} else {
-			fmt.Fprintf(&stream, "   NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=1\n", line%9, line%64, line%128)
-		}
-	}
-	return stream.Bytes()
+// BenchmarkSlurmRecords reads a status stream of which one line in a hundred
+// tells a state, with the shipped definition and with one from the field, and
+// has grep look for the literal in the same file.
+func BenchmarkSlurmRecords(b *testing.B) {
+	stream := slurmRecords(48 << 20)
+	file := filepath.Join(b.TempDir(), "records")
+	require.NoError(b, os.WriteFile(file, stream, 0o600))
+	b.Run("shipped", func(b *testing.B) {
+		benchmarkFile(b, benchmarkedParserOf(b, "../rms/slurm.xml", config.GetJobStatus), file)
+	})
+	b.Run("field", func(b *testing.B) {
+		benchmarkFile(b, benchmarkedParserOf(b, sharedFile(b, "definitions/slurm-generic-batch.xml"), config.GetJobStatus), file)
+	})
+	b.Run("grep", func(b *testing.B) { benchmarkGrep(b, file, "-c", "JobState=") })
 }
 
-func jobTable(rows int) []byte {
-	var stream bytes.Buffer
-	for row := range rows {
-		fmt.Fprintf(&stream, "%d.server          job%d    user%d    00:00:%02d R batch\n", 1000+row, row, row%40, row%60)
+// BenchmarkPBSRows reads rows of which all match, and rows that nearly do.
+func BenchmarkPBSRows(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "rows")
+	for _, one := range []struct {
+		name   string
+		stream []byte
+	}{{"rows", pbsTable(200_000)}, {"near-misses", pbsNearMisses(2_000)}} {
+		require.NoError(b, os.WriteFile(file, one.stream, 0o600))
+		b.Run(one.name, func(b *testing.B) {
+			benchmarkFile(b, benchmarkedParserOf(b, sharedFile(b, "definitions/pbs-generic-batch.xml"), config.GetJobStatus), file)
+		})
+		b.Run(one.name+"-grep", func(b *testing.B) {
+			benchmarkGrep(b, file, "-cE", `^[0-9]+[.].+[[:space:]]+.+[[:space:]]+.+[[:space:]]+.+[[:space:]]+([A-Z])[[:space:]]+.+$`)
+		})
 	}
-	return stream.Bytes()
 }
 
-func benchmark(b *testing.B, source string, stream []byte) {
-	definition, _ := config.Load("benchmark.xml", []byte(source))
-	require.NotNil(b, definition)
-	b.SetBytes(int64(len(stream)))
+func BenchmarkOpenMPIDiscovery(b *testing.B) {
+	for _, megabytes := range []int{1, 5, 20} {
+		b.Run(fmt.Sprintf("%dMB", megabytes), func(b *testing.B) {
+			parser := benchmarkedParserOf(b, sharedFile(b, "tokenizer-cases/example-03/tokenizer.xml"), config.StartUpCommand)
+			benchmarkStream(b, parser, ompiParameters(megabytes*1_000_000))
+		})
+	}
+}
+
+func BenchmarkWindows(b *testing.B) {
+	parser := benchmarkedParserOf(b, sharedFile(b, "tokenizer-cases/example-08/tokenizer.xml"), config.StartUpCommand)
+	benchmarkStream(b, parser, taggedJobs(20_000_000))
+}
+
+// BenchmarkMillionJobs keeps six fields of each job in a map of its own, or one
+// field of each in one map.
+func BenchmarkMillionJobs(b *testing.B) {
+	const row = `<expression>(\d+)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)</expression>`
+	stream := jobListing(1_000_000)
+	b.Run("map-per-job", func(b *testing.B) {
+		benchmarkStream(b, parserFrom(b, `<stdout-parser delim="\n"><target><match>`+row+`
+			<set field="name"><entry valueGroup="1"/></set>
+			<put field="value">
+				<entry key="name" valueGroup="2"/><entry key="user" valueGroup="3"/><entry key="state" valueGroup="4"/>
+				<entry key="queue" valueGroup="5"/><entry key="submitted" valueGroup="6"/><entry key="nodes" valueGroup="7"/>
+			</put>
+		</match></target></stdout-parser>`), stream)
+	})
+	b.Run("one-map", func(b *testing.B) {
+		benchmarkStream(b, parserFrom(b, `<stdout-parser delim="\n"><target ref="job"><match>`+row+`
+			<put field="value"><entry keyGroup="1" valueGroup="4"/></put>
+		</match></target></stdout-parser>`), stream)
+	})
+}
+
+func BenchmarkSegmentThatDoesNotMatch(b *testing.B) {
+	benchmarkSegment(b, "   NumNodes=75 NumCPUs=600 NumTasks=600 CPUs/Task=1\n", `(\d+)[.](\w+)\s+(\S+)\s.*`)
+}
+
+func BenchmarkSegmentThatSetsThreeFields(b *testing.B) {
+	benchmarkSegment(b, "1047.server          job47    user7    00:00:47 R batch\n", `(\d+)[.](\w+)\s+(\S+)\s.*`)
+}
+
+// benchmarkSegment writes one line after the other to a parser that sets three fields.
+func benchmarkSegment(b *testing.B, line, expression string) {
+	parser := parserFrom(b, `<stdout-parser delim="\n"><target ref="job"><match><expression>`+expression+`</expression>
+		<set field="name"><entry valueGroup="1"/></set>
+		<set field="default"><entry valueGroup="2"/></set>
+		<set field="value"><entry valueGroup="3"/></set>
+	</match></target></stdout-parser>`)
+	run, err := tokenizer.Compile(parser.parser, parser.environment(), "")
+	require.NoError(b, err)
+	segment := []byte(line)
 	b.ReportAllocs()
 	for b.Loop() {
-		env := attribute.NewEnvironment()
-		env.SetVariable("job", nil)
-		run, err := tokenizer.Compile(definition.Commands[0].StdoutParser, env, "")
+		_, err := run.Write(segment)
 		require.NoError(b, err)
-		require.NoError(b, run.Run(bytes.NewReader(stream)))
 	}
+	require.NoError(b, run.Close())
 }
 
-func BenchmarkStatusStreamWithFewMatches(b *testing.B) {
-	benchmark(b, definitionWith(`<stdout-parser delim="\n"><target ref="job">
-		<match><expression>[\s]*JobState=(\w+)[\s].*</expression><set field="value"><entry valueGroup="1"/></set></match>
-	</target></stdout-parser>`), jobRecords(8<<20))
+// A benchmarkedParser is a parser with the definition that it belongs to.
+type benchmarkedParser struct {
+	definition *config.Definition
+	parser     *config.Parser
 }
 
-func BenchmarkLineThatSetsThreeFields(b *testing.B) {
-	benchmark(b, definitionWith(`<stdout-parser delim="\n"><target ref="job">
-		<match><expression>(\d+)[.](\w+)\s+(\S+)\s.*</expression>
-			<set field="name"><entry valueGroup="1"/></set>
-			<set field="default"><entry valueGroup="2"/></set>
-			<set field="value"><entry valueGroup="3"/></set>
-		</match>
-	</target></stdout-parser>`), jobTable(10_000))
+// environment returns what the parser finds: the attributes of its definition,
+// those of the documented examples, and a job.
+func (p benchmarkedParser) environment() *attribute.Environment {
+	env := attribute.NewEnvironment()
+	for _, one := range p.definition.Attributes {
+		defined := one.Clone()
+		if defined.Value() == nil {
+			defined.SetValue(defined.Field(attribute.FieldDefault))
+		}
+		env.Define(defined.Name(), defined)
+	}
+	env.Define("@job", attribute.New("1"))
+	env.SetVariable("job", nil)
+	env.SetVariable("jobStates", nil)
+	return env
 }
 
-func BenchmarkMapOfRows(b *testing.B) {
-	benchmark(b, definitionWith(`<stdout-parser delim="\n"><target ref="job">
-		<match><expression>(\d+)[.]\S+\s+\S+\s+\S+\s+\S+\s+([A-Z])\s+\S+\s*</expression>
-			<put field="value"><entry keyGroup="1" valueGroup="2"/></put>
-		</match>
-	</target></stdout-parser>`), jobTable(10_000))
+func benchmarkedParserOf(b testing.TB, file string, element config.CommandElement) benchmarkedParser {
+	source, err := os.ReadFile(file)
+	require.NoError(b, err)
+	definition, err := config.Read(file, source)
+	require.NoError(b, err)
+	for _, command := range definition.Commands {
+		if command.Element == element {
+			return benchmarkedParser{definition, command.StdoutParser}
+		}
+	}
+	require.Fail(b, "no such command", "%s in %s", element, file)
+	return benchmarkedParser{}
 }
 
-func BenchmarkConstructedAttributes(b *testing.B) {
-	benchmark(b, definitionWith(`<stdout-parser delim="\n"><target>
-		<match><expression>(\d+)[.]\S+\s+(\S+)\s+(\S+)\s.*</expression>
-			<set field="name"><entry valueGroup="1"/></set>
-			<put field="value"><entry key="name" valueGroup="2"/><entry key="user" valueGroup="3"/></put>
-		</match>
-	</target></stdout-parser>`), jobTable(10_000))
-}
-
-func BenchmarkWindow(b *testing.B) {
-	benchmark(b, definitionWith(`<stdout-parser maxMatchLen="32"><target ref="job">
-		<match><expression flags="DOTALL">.*&lt;job&gt;(\d+)&lt;/job&gt;.*</expression>
-			<set field="value"><entry valueGroup="1"/></set>
-		</match>
-	</target></stdout-parser>`), jobRecords(1<<20))
+func parserFrom(b *testing.B, parser string) benchmarkedParser {
+	definition, err := config.Read("benchmark.xml", []byte(definitionWith(parser)))
+	require.NoError(b, err)
+	return benchmarkedParser{definition, definition.Commands[0].StdoutParser}
 }
 
 // definitionWith returns a definition whose only command has that parser.
@@ -94,6 +158,85 @@ func definitionWith(parser string) string {
 	return `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="test"><control-data>
 <start-up-command name="c"><arg/>` + parser + `</start-up-command>
 </control-data><monitor-data schedulerType="test"/></resource-manager-builder>`
+}
+
+func benchmarkStream(b *testing.B, p benchmarkedParser, stream []byte) {
+	b.SetBytes(int64(len(stream)))
+	b.ReportAllocs()
+	before := processorTime(b)
+	for b.Loop() {
+		run, err := tokenizer.Compile(p.parser, p.environment(), "@job")
+		require.NoError(b, err)
+		require.NoError(b, run.Run(bytes.NewReader(stream)))
+	}
+	reportProcessor(b, int64(len(stream)), processorTime(b)-before)
+}
+
+func benchmarkFile(b *testing.B, p benchmarkedParser, name string) {
+	size := reportSize(b, name)
+	before := processorTime(b)
+	for b.Loop() {
+		run, err := tokenizer.Compile(p.parser, p.environment(), "@job")
+		require.NoError(b, err)
+		file, err := os.Open(name)
+		require.NoError(b, err)
+		require.NoError(b, run.Run(file))
+		require.NoError(b, file.Close())
+		require.Positive(b, run.Stats().Segments)
+	}
+	reportProcessor(b, size, processorTime(b)-before)
+}
+
+func benchmarkGrep(b *testing.B, name string, arguments ...string) {
+	size := reportSize(b, name)
+	var used time.Duration
+	for b.Loop() {
+		command := exec.Command("grep", append(arguments, name)...)
+		command.Env = append(os.Environ(), "LC_ALL=C")
+		// grep stops at the first match where nobody reads what it prints; without
+		// a match it exits with 1, as it should for near misses.
+		if _, err := command.Output(); err != nil {
+			var exit *exec.ExitError
+			require.ErrorAs(b, err, &exit)
+			require.Equal(b, 1, exit.ExitCode())
+		}
+		used += command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+	}
+	reportProcessor(b, size, used)
+}
+
+func reportSize(b *testing.B, name string) int64 {
+	info, err := os.Stat(name)
+	require.NoError(b, err)
+	b.SetBytes(info.Size())
+	b.ReportAllocs()
+	return info.Size()
+}
+
+// processorTime returns what this process has used so far. On a machine that others use, too,
+// it tells more than the clock.
+func processorTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// reportProcessor reports 10^6 bytes for each second of a processor.
+func reportProcessor(b *testing.B, size int64, used time.Duration) {
+	b.ReportMetric(float64(size)*float64(b.N)/1e6/used.Seconds(), "cpu-MB/s")
+}
+
+// sharedFile returns a file of other projects, which are not part of this one.
+func sharedFile(b *testing.B, name string) string {
+	shared := os.Getenv("RMCTL_SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "..", "shared")
+	}
+	file := filepath.Join(shared, name)
+	if _, err := os.Stat(file); err != nil {
+		b.Skipf("definitions of other projects are not here; RMCTL_SHARED names their folder: %v", err)
+	}
+	return file
 }
 
 // BenchmarkCompileStatusParsers compiles what a status query of a shipped

@@ -17,7 +17,7 @@ import (
 // all others when they are needed. The error is an [*Error] that says where in
 // the definition an expression or a setting cannot be used.
 func (o Options) Compile(parser *config.Parser, env *attribute.Environment, job string) (*Tokenizer, error) {
-	t := &Tokenizer{parser: parser, env: env, job: job, options: o}
+	t := &Tokenizer{parser: parser, env: env, job: job, options: o, landmarks: anyLandmark, patterns: map[patternKey]*pattern{}}
 	if parser.Type != "" {
 		return t.withType(parser.Type)
 	}
@@ -54,9 +54,10 @@ func (t *Tokenizer) withType(name string) (*Tokenizer, error) {
 }
 
 func (t *Tokenizer) compileTarget(described *config.Target) (*target, error) {
-	compiled := &target{config: described, otherwise: compileActions(onlyElse(described.Else))}
+	var joining joiner
+	compiled := &target{config: described, landmarks: anyLandmark, otherwise: compileActions(onlyElse(described.Else), &joining)}
 	for _, one := range described.Matches {
-		m := &match{config: one, actions: compileActions(one.Actions), stats: MatchStats{Match: one}}
+		m := &match{config: one, target: compiled, actions: compileActions(one.Actions, &joining), stats: MatchStats{Match: one}}
 		m.naming = namingAction(m.actions)
 		var err error
 		if m.regex, err = t.compileExpression(one.Expression); err != nil {
@@ -66,7 +67,7 @@ func (t *Tokenizer) compileTarget(described *config.Target) (*target, error) {
 		t.matches = append(t.matches, m)
 	}
 	for _, one := range described.Tests {
-		compiled.tests = append(compiled.tests, compileTest(one))
+		compiled.tests = append(compiled.tests, compileTest(one, &joining))
 	}
 	return compiled, nil
 }
@@ -84,14 +85,14 @@ func onlyElse(actions []*config.Action) []*config.Action {
 	return nil
 }
 
-func compileTest(described *config.Test) *test {
+func compileTest(described *config.Test, joining *joiner) *test {
 	compiled := &test{
 		config:    described,
-		actions:   compileActions(described.Actions),
-		otherwise: compileActions(described.Else),
+		actions:   compileActions(described.Actions, joining),
+		otherwise: compileActions(described.Else, joining),
 	}
 	for _, nested := range described.Tests {
-		compiled.tests = append(compiled.tests, compileTest(nested))
+		compiled.tests = append(compiled.tests, compileTest(nested, joining))
 	}
 	for _, value := range described.Values {
 		compiled.operands = append(compiled.operands, newOperand(config.Optional{Text: value, Set: true}))
@@ -99,12 +100,12 @@ func compileTest(described *config.Test) *test {
 	return compiled
 }
 
-func compileActions(described []*config.Action) []*action {
+func compileActions(described []*config.Action, joining *joiner) []*action {
 	actions := make([]*action, 0, len(described))
 	storage := make([]action, len(described))
 	for i, one := range described {
 		compiled := &storage[i]
-		compiled.config = one
+		compiled.config, compiled.joiner = one, joining
 		switch field, known := attribute.ParseField(one.Field.Text); {
 		case known:
 			compiled.field = field
@@ -141,17 +142,29 @@ func namingAction(actions []*action) *action {
 	return nil
 }
 
+// A patternKey tells which expressions are the same.
+type patternKey struct {
+	text  string
+	flags javaregex.Flags
+}
+
 // compileExpression returns nil for none.
 func (t *Tokenizer) compileExpression(described *config.Expression) (*expression, error) {
 	if described == nil {
 		return nil, nil
 	}
 	text := t.resolve(described.Position, described.Text)
-	compiled, err := javaregex.Compile(text, described.Flags)
-	if err != nil {
-		return nil, expressionError(described, text, err)
+	key := patternKey{text, described.Flags}
+	shared := t.patterns[key]
+	if shared == nil {
+		compiled, err := javaregex.Compile(text, described.Flags)
+		if err != nil {
+			return nil, expressionError(described, text, err)
+		}
+		shared = &pattern{regexp: compiled}
+		t.patterns[key] = shared
 	}
-	return &expression{config: described, regexp: compiled}, nil
+	return &expression{config: described, pattern: shared}, nil
 }
 
 // expressionError tells where an expression is wrong: at the character itself

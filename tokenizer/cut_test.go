@@ -93,6 +93,9 @@ func countsOf(stats tokenizer.Stats) string {
 	for _, match := range stats.Matches {
 		text += fmt.Sprintf(", %d of %d", match.Matched, match.Tried)
 	}
+	for _, exit := range stats.Exits {
+		text += fmt.Sprintf(", %d of %d exits", exit.Matched, exit.Tried)
+	}
 	return text
 }
 

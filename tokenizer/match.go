@@ -9,21 +9,44 @@ import (
 
 // An expression is one of the definition, its references resolved, compiled.
 type expression struct {
-	config  *config.Expression
+	config *config.Expression
+	*pattern
+	found []int     // where it occurred last, as far as that is asked for
+	exits ExitStats // where it is an exit-on or exit-after
+}
+
+// A pattern is shared by all expressions that are the same, and remembers what it made of
+// the text at hand: definitions that read one line for several targets repeat themselves.
+type pattern struct {
 	regexp  *javaregex.Regexp
-	indexes []int     // positions of the groups in the text that matched last
-	exits   ExitStats // where it is an exit-on or exit-after
+	indexes []int // positions of the groups in the text
+	matched bool
+	look    int64 // at which the text was tried, with its length
+	length  int
+}
+
+// match matches a text, the rest of the segment at hand from some place on. Look is
+// another number for each segment.
+func (p *pattern) match(text []byte, look int64) (bool, error) {
+	if p.look == look && p.length == len(text) {
+		return p.matched, nil
+	}
+	var err error
+	p.indexes, p.matched, err = p.regexp.Match(p.indexes, text)
+	p.look, p.length = look, len(text)
+	if err != nil {
+		p.look = 0
+	}
+	return p.matched, err
 }
 
 // occurs reports whether the expression makes a parser leave at a segment: it
 // must match all of it or, if it splits, occur in it.
-func (e *expression) occurs(segment []byte) (bool, error) {
-	var matched bool
-	var err error
+func (e *expression) occurs(segment []byte) (matched bool, err error) {
 	if e.config.Split {
-		e.indexes, matched, err = e.regexp.Find(e.indexes, segment, 0)
+		e.found, matched, err = e.regexp.Find(e.found, segment, 0)
 	} else {
-		e.indexes, matched, err = e.regexp.Match(e.indexes, segment)
+		e.found, matched, err = e.regexp.Match(e.found, segment)
 	}
 	return matched, err
 }
@@ -31,36 +54,40 @@ func (e *expression) occurs(segment []byte) (bool, error) {
 // A match is one of a target. Its captures are those of the text it took last.
 type match struct {
 	config   *config.Match
+	target   *target
 	regex    *expression // nil takes every text
 	actions  []*action
 	naming   *action // what names an attribute that the match constructs, nil if nothing does
 	used     bool    // in the present round of a target with matchAll
 	captures captures
 	stats    MatchStats
+	landmark int // number of the landmark that every text it takes has
 }
 
 // try reports whether the match takes a text. Of it, end bytes are consumed:
 // up to the end of the last group or, where there is none or it took no part,
 // of everything; a split consumes nothing. Captured is where the last of all
 // groups ends.
-func (m *match) try(text []byte) (matched bool, end, captured int, err error) {
+func (m *match) try(text []byte, look int64) (matched bool, end, captured int, err error) {
 	m.stats.Tried++
-	m.captures = captures{text: text}
+	c := &m.captures
 	switch {
 	case m.regex == nil:
-		m.captures.indexes = append(m.captures.indexes, 0, len(text))
+		c.renew(text)
+		c.indexes = append(c.indexes, 0, len(text))
 		return true, len(text), len(text), nil
 	case m.regex.config.Split:
-		m.captures.split = true
-		m.captures.pieces, err = m.regex.regexp.Split(text)
+		c.renew(text)
+		c.split = true
+		c.indexes, err = m.regex.regexp.SplitIndex(c.indexes, text)
 		return err == nil, 0, 0, err
 	}
-	m.regex.indexes, matched, err = m.regex.regexp.Match(m.regex.indexes, text)
-	if err != nil || !matched {
+	if matched, err = m.regex.match(text, look); err != nil || !matched {
 		return false, 0, 0, err
 	}
-	m.captures.indexes = m.regex.indexes
-	groups := m.regex.indexes[2:]
+	c.renew(text)
+	c.indexes = m.regex.indexes
+	groups := c.indexes[2:]
 	if len(groups) == 0 {
 		return true, len(text), len(text), nil
 	}
@@ -74,26 +101,26 @@ func (m *match) try(text []byte) (matched bool, end, captured int, err error) {
 	return true, end, captured, nil
 }
 
-// captures are what actions may take values from; the zero value holds nothing,
-// as in tests.
+// captures are what actions may take values from; nil holds nothing, as in tests.
 type captures struct {
 	text    []byte
-	indexes []int // start and end of each group; negative for one that took no part
-	split   bool
-	pieces  [][]byte
+	indexes []int // start and end of each group or piece; negative for a group that took no part
+	split   bool  // they are pieces
+
+	// The texts of groups are cut from one copy, as far as groups are all of it.
+	copied     string
+	start, end int // of the copy in the text; equal before it is made
 }
 
-func (c captures) present() bool { return c.split || c.indexes != nil }
-
-func (c captures) count() int {
-	if c.split {
-		return len(c.pieces)
-	}
-	return len(c.indexes) / 2
+// renew forgets what was captured and keeps the memory.
+func (c *captures) renew(text []byte) {
+	*c = captures{text: text, indexes: c.indexes[:0]}
 }
+
+func (c *captures) count() int { return len(c.indexes) / 2 }
 
 // at returns the group or piece of that index.
-func (c captures) at(index int) (text string, set bool, err error) {
+func (c *captures) at(index int) (text string, set bool, err error) {
 	if index < 0 || index >= c.count() {
 		kind := "group"
 		if c.split {
@@ -101,22 +128,46 @@ func (c captures) at(index int) (text string, set bool, err error) {
 		}
 		return "", false, fmt.Errorf("the entry takes %s %d, but there are only %d, counted from 0", kind, index, c.count())
 	}
-	if c.split {
-		return string(c.pieces[index]), true, nil
-	}
 	start, end := c.indexes[2*index], c.indexes[2*index+1]
-	if start < 0 {
+	switch {
+	case start < 0:
 		return "", false, nil
+	case start == end:
+		return "", true, nil
+	case c.start == c.end:
+		c.copy(start, end)
 	}
-	return string(c.text[start:end]), true, nil
+	if start < c.start || end > c.end {
+		return string(c.text[start:end]), true, nil
+	}
+	return c.copied[start-c.start : end-c.start], true, nil
+}
+
+// copy copies the part of the text in which all groups or pieces are, if most of
+// it is theirs, so that many short texts need one allocation and little more
+// memory than their own. Otherwise it copies only the one that is wanted.
+func (c *captures) copy(start, end int) {
+	first, last, together := start, end, 0
+	skipped := 2 // group 0 is the whole text
+	if c.split {
+		skipped = 0
+	}
+	for i := skipped; i < len(c.indexes); i += 2 {
+		if c.indexes[i] < 0 {
+			continue
+		}
+		first, last = min(first, c.indexes[i]), max(last, c.indexes[i+1])
+		together += c.indexes[i+1] - c.indexes[i]
+	}
+	if last-first > 2*together {
+		first, last = start, end
+	}
+	c.copied, c.start, c.end = string(c.text[first:last]), first, last
 }
 
 // all returns everything captured, for events.
-func (c captures) all() []Capture {
+func (c *captures) all() []Capture {
 	list := make([]Capture, 0, c.count())
-	for _, piece := range c.pieces {
-		list = append(list, Capture{Text: piece, Set: true})
-	}
 	for i := 0; i+1 < len(c.indexes); i += 2 {
 		if start, end := c.indexes[i], c.indexes[i+1]; start >= 0 {
 			list = append(list, Capture{Text: c.text[start:end], Set: true})

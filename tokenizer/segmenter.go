@@ -75,6 +75,13 @@ func (d *delimited) write(p []byte) {
 			p = d.endReturn(p)
 			continue
 		}
+		if len(d.rest) == 0 && len(p) >= worthSkimming && d.tokenizer.skims(d) {
+			piece := p[:min(len(p), pieceLength)]
+			rest := d.tokenizer.skimmer.skim(d.tokenizer, d, piece)
+			if p = p[len(piece)-len(rest):]; len(rest) < len(piece) {
+				continue
+			}
+		}
 		at := bytes.IndexByte(p, d.delimiter[0])
 		if at < 0 {
 			d.keep(p)

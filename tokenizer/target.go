@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
@@ -15,8 +16,10 @@ type target struct {
 	tests     []*test
 	otherwise []*action // the else; at most one, as in the reference
 
-	acted       bool // an action ran through a match
-	usedMatches int  // in the present round of matchAll
+	landmarks   landmarkSet // without one of which no match takes a segment
+	passed      int64       // segments that have none of them
+	acted       bool        // an action ran through a match
+	usedMatches int         // in the present round of matchAll
 	referenced  *attribute.Attribute
 	constructed constructed
 }
@@ -31,7 +34,11 @@ func (t *Tokenizer) tryTarget(target *target, text []byte) (m *match, end, captu
 		if target.config.MatchAll && candidate.used {
 			continue
 		}
-		matched, end, captured, err := candidate.try(text)
+		if !t.landmarks.has(candidate.landmark) {
+			candidate.stats.Tried++
+			continue
+		}
+		matched, end, captured, err := t.try(candidate, text)
 		if err != nil {
 			err = fmt.Errorf("matching %q: %w", candidate.regex.regexp, err)
 			t.fail(candidate.regex.config.Position, err)
@@ -56,6 +63,30 @@ func (t *Tokenizer) tryTarget(target *target, text []byte) (m *match, end, captu
 		return candidate, end, captured, nil
 	}
 	return nil, 0, 0, nil
+}
+
+// try tries a match on a text.
+func (t *Tokenizer) try(m *match, text []byte) (matched bool, end, captured int, err error) {
+	start := t.startTry()
+	matched, end, captured, err = m.try(text, t.looks)
+	m.stats.Time += tookSince(start)
+	return matched, end, captured, err
+}
+
+// startTry returns the time if tries are timed: asking for it takes as long as a
+// quick try.
+func (t *Tokenizer) startTry() (start time.Time) {
+	if t.options.Timed {
+		start = time.Now()
+	}
+	return start
+}
+
+func tookSince(start time.Time) time.Duration {
+	if start.IsZero() {
+		return 0
+	}
+	return time.Since(start)
 }
 
 // use keeps a match of a target with matchAll from being tried again until all
@@ -86,7 +117,7 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 			return err
 		}
 		for _, action := range m.actions {
-			if err := t.run(action, object, m.captures); err != nil {
+			if err := t.run(action, object, &m.captures); err != nil {
 				return err
 			}
 		}
@@ -105,7 +136,7 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 			object = target.constructed.paired(action.executions)
 		}
 		action.executions++
-		if err := t.run(action, object, m.captures); err != nil {
+		if err := t.run(action, object, &m.captures); err != nil {
 			return err
 		}
 	}
@@ -124,7 +155,7 @@ func (t *Tokenizer) renames(target *target, m *match) bool {
 	if present == nil {
 		return false
 	}
-	name, err := t.value(m.naming.entries[0], object, m.captures)
+	name, err := t.value(m.naming.entries[0], object, &m.captures)
 	return err == nil && name != nil && attribute.Text(name) != present
 }
 
@@ -149,10 +180,18 @@ func (t *Tokenizer) referenced(target *target) (*attribute.Attribute, error) {
 type constructed struct {
 	all   []*attribute.Attribute // in order of construction
 	pairs []*attribute.Attribute
+	spare []attribute.Attribute // made together, since many are made as a rule
 }
 
+// mostSpare bounds how many attributes are made together.
+const mostSpare = 64
+
 func (c *constructed) create() *attribute.Attribute {
-	object := &attribute.Attribute{}
+	if len(c.spare) == 0 {
+		c.spare = make([]attribute.Attribute, min(len(c.all)+1, mostSpare))
+	}
+	object := &c.spare[0]
+	c.spare = c.spare[1:]
 	c.all = append(c.all, object)
 	return object
 }

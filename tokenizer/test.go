@@ -51,7 +51,7 @@ func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) 
 // runAll runs actions outside a match, where there is nothing captured.
 func (t *Tokenizer) runAll(actions []*action, object *attribute.Attribute) error {
 	for _, action := range actions {
-		if err := t.run(action, object, captures{}); err != nil {
+		if err := t.run(action, object, nil); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
@@ -35,6 +36,9 @@ type Options struct {
 	LongestSegment int
 	// Types holds the tokenizers that definitions may name by type.
 	Types map[string]Factory
+	// Timed has MatchStats.Time measured, which takes about a tenth of a
+	// microsecond for each try.
+	Timed bool
 	// Trace, if set, is told everything that happens, on the goroutine that writes.
 	Trace func(Event)
 }
@@ -53,6 +57,13 @@ type Tokenizer struct {
 	exitOn    *expression
 	exitAfter *expression
 	saved     savedSegments
+	skimmer   *skimmer    // nil where every segment must be looked at
+	landmarks landmarkSet // that the segment at hand has, or may have
+	passed    int64       // segments that the skimmer passed over
+	planned   bool        // whether there is a skimmer is decided
+
+	patterns map[patternKey]*pattern
+	looks    int64 // segments that targets were tried on
 
 	stats   Stats
 	matches []*match // of all targets, in the order of the definition
@@ -123,14 +134,22 @@ func (t *Tokenizer) Close() error {
 // Run reads a stream to its end and closes the tokenizer. The error is that of
 // Close or of reading; what was read before a reading error is post-processed.
 func (t *Tokenizer) Run(stream io.Reader) error {
-	_, err := io.CopyBuffer(writerOnly{t}, stream, make([]byte, 64<<10))
+	_, err := io.CopyBuffer(writerOnly{t}, readerOnly{stream}, make([]byte, pieceLength))
 	if err != nil {
 		err = fmt.Errorf("reading the stream of %s: %w", t.parser.Element, err)
 	}
 	return errors.Join(t.Close(), err)
 }
 
-type writerOnly struct{ io.Writer }
+// pieceLength is how much of a stream is read at once, in bytes.
+const pieceLength = 64 << 10
+
+// writerOnly and readerOnly hide the methods by which io.Copy would choose the
+// length of the pieces itself.
+type (
+	writerOnly struct{ io.Writer }
+	readerOnly struct{ io.Reader }
+)
 
 // Err returns the error that has ended the parser so far, an [*Error], or nil.
 func (t *Tokenizer) Err() error { return t.err }
@@ -141,6 +160,7 @@ func (t *Tokenizer) Stats() Stats {
 	stats.Matches = make([]MatchStats, len(t.matches))
 	for i, m := range t.matches {
 		stats.Matches[i] = m.stats
+		stats.Matches[i].Tried += t.passed + m.target.passed
 		if m.regex != nil {
 			stats.Matches[i].Engine = m.regex.regexp.Engine()
 		}
@@ -148,6 +168,7 @@ func (t *Tokenizer) Stats() Stats {
 	for _, exit := range []*expression{t.exitOn, t.exitAfter} {
 		if exit != nil {
 			counted := exit.exits
+			counted.Tried += t.passed
 			counted.Expression, counted.Engine = exit.config, exit.regexp.Engine()
 			stats.Exits = append(stats.Exits, counted)
 		}
@@ -172,6 +193,7 @@ type ExitStats struct {
 	Engine     string // that runs the expression, as javaregex names it
 	Tried      int64
 	Matched    int64
+	Time       time.Duration // that the tries took, if [Options] say Timed
 }
 
 // MatchStats counts how often a match was tried and how often it took a segment.
@@ -180,6 +202,7 @@ type MatchStats struct {
 	Engine  string // that runs the expression, as javaregex names it; empty where there is none
 	Tried   int64
 	Matched int64
+	Time    time.Duration // that the tries took, if [Options] say Timed
 }
 
 // take looks at one segment of the stream. It returns how many bytes of it were
@@ -219,7 +242,9 @@ func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
 		return false
 	}
 	exit.exits.Tried++
+	start := t.startTry()
 	matched, err := exit.occurs(segment)
+	exit.exits.Time += tookSince(start)
 	if err != nil {
 		t.fail(exit.config.Position, err)
 		return false
@@ -237,11 +262,16 @@ func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
 
 // match tries the targets on a segment, all of them or up to the first that takes it.
 func (t *Tokenizer) match(number int64, segment []byte) (consumed int, settled bool) {
+	t.looks++
 	settled = true
 	taken := false
 	promote := -1
 	var promoting *match
 	for i, target := range t.targets {
+		if t.landmarks&target.landmarks == 0 && len(target.matches) > 0 {
+			target.passed++
+			continue
+		}
 		m, end, captured, err := t.tryTarget(target, segment[consumed:])
 		if err != nil {
 			return consumed, false
