@@ -144,6 +144,11 @@ func readLaunchFile(file string) ([]byte, error) {
 	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err} }
 	// A pipe would be waited for at opening already.
 	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, linkErr := os.Lstat(file); linkErr == nil {
+			return nil, refuse(errors.New("it is a link that leads nowhere"))
+		}
+	}
 	if err != nil {
 		return nil, refuse(err)
 	}

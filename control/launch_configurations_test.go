@@ -175,7 +175,8 @@ func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "launch", "folder.toml"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "large.toml"), make([]byte, 2<<20), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "other.txt"), nil, 0o600))
-	for name, reason := range map[string]string{"folder": "not a regular file", "large": "more than 1048576 bytes"} {
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(folder, "launch", "dangling.toml")))
+	for name, reason := range map[string]string{"folder": "not a regular file", "large": "more than 1048576 bytes", "dangling": "leads nowhere"} {
 		_, err := control.LoadLaunchConfiguration(folder, name)
 		var wrong *control.ConfigurationError
 		require.ErrorAs(t, err, &wrong)
@@ -183,7 +184,7 @@ func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
 	}
 	names, err := control.LaunchConfigurationNames(folder)
 	require.NoError(t, err)
-	require.Equal(t, []string{"large"}, names)
+	require.Equal(t, []string{"dangling", "large"}, names)
 }
 
 func TestAnUnknownLaunchConfigurationIsNamedWithWhatResemblesIt(t *testing.T) {
