@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -81,7 +82,7 @@ func (c *Controller) onTarget(name string) string {
 func (c *Controller) stagedFile(file *config.File, location string, scope command.Scope, unique func() string) (StagedFile, error) {
 	staged := StagedFile{Name: file.Name, Mode: 0o600, deleteAfterSubmit: file.DeleteTargetAfterUse}
 	if file.Mode != "" {
-		mode, err := strconv.ParseUint(file.Mode, 8, 9)
+		mode, err := strconv.ParseUint(strings.TrimSpace(file.Mode), 8, 9)
 		if err != nil {
 			return staged, fmt.Errorf("mode %q is not an octal number such as 0700", file.Mode)
 		}
@@ -92,11 +93,12 @@ func (c *Controller) stagedFile(file *config.File, location string, scope comman
 		if err != nil {
 			return staged, err
 		}
-		content, err := os.ReadFile(source)
-		if err != nil {
+		if strings.TrimSpace(source) == "" {
+			return staged, fmt.Errorf("its path is empty")
+		}
+		if staged.Content, err = readLocal(source); err != nil {
 			return staged, fmt.Errorf("reading its source: %w", err)
 		}
-		staged.Content = string(content)
 		staged.Path = path.Join(location, filepath.Base(source))
 		if file.DeleteSourceAfterUse {
 			staged.source = source
@@ -160,11 +162,9 @@ func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scop
 		return staged, err
 	}
 	if s.ScriptFile != "" {
-		content, err := os.ReadFile(s.ScriptFile)
-		if err != nil {
+		if staged.Content, err = readLocal(s.ScriptFile); err != nil {
 			return staged, fmt.Errorf("reading the script: %w", err)
 		}
-		staged.Content = string(content)
 		staged.Path = path.Join(location, unique(), plainName(filepath.Base(s.ScriptFile)))
 		staged.ownFolder = true
 		env.SetVariable(attributeScript, staged.Content)
@@ -176,6 +176,22 @@ func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scop
 	env.SetVariable(attributeScript, staged.Content)
 	staged.Path = path.Join(location, unique()+attributeStagedScript)
 	return staged, nil
+}
+
+// maxLocalFileBytes bounds the files of this machine that are submitted: one may
+// be a device that never ends.
+const maxLocalFileBytes = 64 << 20
+
+func readLocal(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxLocalFileBytes+1))
+	if err == nil && len(content) > maxLocalFileBytes {
+		err = fmt.Errorf("%q has more than %d bytes", name, maxLocalFileBytes)
+	}
+	return string(content), errors.Join(err, file.Close())
 }
 
 // nameFiles gives the attribute of each file its path.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,6 +64,53 @@ func TestEveryDefinitionFromTheFieldIsRendered(t *testing.T) {
 		if definition.Submit(true) != nil {
 			require.FileExists(t, filepath.Join("testdata", "render", name, "debug.values"))
 		}
+	}
+}
+
+// oldSpellings turn a definition into what older generations of the format wrote.
+var oldSpellings = map[string]func(string) string{
+	"test definitions":   func(text string) string { return namespace.ReplaceAllString(text, `xmlns="http://org.eclipse.ptp/rm"`) },
+	"current namespace":  func(text string) string { return namespace.ReplaceAllString(text, `xmlns="http://eclipse.org/ptp/rm"`) },
+	"published copy":     func(text string) string { return namespace.ReplaceAllString(text, `xmlns="org.eclipse.ptp"`) },
+	"no namespace":       func(text string) string { return namespace.ReplaceAllString(text, "") },
+	"property":           strings.NewReplacer("<attribute ", "<property ", "</attribute>", "</property>").Replace,
+	"saveValueTo":        func(text string) string { return boundTo.ReplaceAllString(text, "${1}saveValueTo=") },
+	"isUndefIfMatches":   strings.NewReplacer("isUndefinedIfMatches=", "isUndefIfMatches=").Replace,
+	"target type":        strings.NewReplacer("<target ref=", `<target type="attribute" ref=`).Replace,
+	"envconfig":          func(text string) string { return customWidget.ReplaceAllString(text, `type="envconfig"`) },
+	"byte order mark":    func(text string) string { return "\ufeff" + text },
+	"line ends of DOS":   strings.NewReplacer("\r\n", "\r\n", "\n", "\r\n").Replace,
+	"unknown attributes": strings.NewReplacer("<script", `<script xmlns:o="urn:other" o:hint="x"`).Replace,
+}
+
+var (
+	namespace    = regexp.MustCompile(`\bxmlns="[^"]*"`)
+	boundTo      = regexp.MustCompile(`(<(?:widget|browse|button-group)\b[^>]*\s)attribute=`)
+	customWidget = regexp.MustCompile(`type="custom"\s+typeId="envconfig"`)
+)
+
+func TestOldSpellingsMakeNoDifference(t *testing.T) {
+	folder := fieldDefinitions(t)
+	cases, err := filepath.Glob(filepath.Join("testdata", "render", "*"))
+	require.NoError(t, err)
+	for spelling, rewrite := range oldSpellings {
+		changed := 0
+		for _, each := range cases {
+			name := filepath.Base(each)
+			source, err := os.ReadFile(filepath.Join(folder, name+".xml"))
+			require.NoError(t, err)
+			old := rewrite(string(source))
+			if old != string(source) {
+				changed++
+			}
+			definition, problems := config.Load(name+".xml", []byte(old))
+			require.NoError(t, problems.Err(), "%s of %s", spelling, name)
+			file := filepath.Join(each, "defaults.values")
+			rendering := render(t, definition, submissionOf(t, file))
+			require.Equal(t, expected(t, file, ".script"), scriptText(rendering), "%s of %s", spelling, name)
+			require.Equal(t, expected(t, file, ".commands"), commandsText(rendering), "%s of %s", spelling, name)
+		}
+		require.NotZero(t, changed, spelling)
 	}
 }
 
