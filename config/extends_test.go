@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -180,4 +181,65 @@ func TestChainsOfBasesEnd(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Equal(t, "too-many-bases", problems[0].Code)
 	require.Equal(t, strings.Repeat("x", config.MaxBases), problems[0].File)
+}
+
+// The table of docs/definitions.md says what to write for common changes.
+func TestDocumentedChangesOfABaseAreRight(t *testing.T) {
+	documentation, err := os.ReadFile("../docs/definitions.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(documentation), "| to | write |")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := regexp.MustCompile("(?m)^\\| ([^|]*) \\| `([^`]*)` \\|$").FindAllStringSubmatch(table, -1)
+	require.Greater(t, len(rows), 10)
+	base := func(name, _ string) (string, []byte, error) {
+		if source, shipped := rms.Source(name); shipped {
+			return name, source, nil
+		}
+		return name, extending("slurm", `<launch-tab><dynamic><title>Basic Settings</title></dynamic></launch-tab>`), nil
+	}
+	for _, row := range rows {
+		change := strings.ReplaceAll(row[2], "…", "")
+		if strings.HasPrefix(change, "<line") {
+			change = "<script>" + change + "</script>"
+		}
+		merged, problems := config.Merge("site.xml", extending("with-form", change), base)
+		require.Empty(t, problems, row[1])
+		require.NotEmpty(t, merged.Parts())
+		_, problems = config.LoadWith("site.xml", extending("with-form", change), config.Options{Base: base})
+		require.NoError(t, problems.Err(), row[1])
+	}
+}
+
+func extending(base, controlData string) []byte {
+	return fmt.Appendf(nil, `<resource-manager-builder xmlns:x="urn:rmctl:definition:1" name="n" x:extends="%s"><control-data>%s</control-data></resource-manager-builder>`, base, controlData)
+}
+
+// Whatever stands in two documents, merging them ends, and what comes of it is
+// printed so that it reads the same.
+func FuzzMerge(f *testing.F) {
+	base, err := os.ReadFile("testdata/extends/base.xml")
+	require.NoError(f, err)
+	sites, err := filepath.Glob("testdata/extends/*/site.xml")
+	require.NoError(f, err)
+	for _, site := range sites {
+		source, err := os.ReadFile(site)
+		require.NoError(f, err)
+		f.Add(source, base)
+	}
+	f.Fuzz(func(t *testing.T, site, base []byte) {
+		read := func(name, from string) (string, []byte, error) {
+			return from + "<", base, nil
+		}
+		_, problems := config.LoadWith("site.xml", site, config.Options{Base: read})
+		merged, mergeProblems := config.Merge("site.xml", site, read)
+		require.True(t, merged != nil || mergeProblems.HasErrors())
+		if problems.HasErrors() {
+			return
+		}
+		reread, again := config.Load("merged.xml", merged.XML())
+		require.NoError(t, again.Err(), "%s", merged.XML())
+		original, _ := config.LoadWith("site.xml", site, config.Options{Base: read})
+		require.Equal(t, withoutPositions(t, original), withoutPositions(t, reread))
+	})
 }

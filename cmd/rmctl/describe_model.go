@@ -17,7 +17,7 @@ type description struct {
 	Mode          string                 `json:"mode"`              // batch, interactive or none
 	SchedulerType string                 `json:"schedulerType,omitempty"`
 	Connection    string                 `json:"connection,omitempty"`
-	Refresh       int                    `json:"refreshSeconds"`
+	Refresh       int                    `json:"refreshSeconds,omitempty"`
 	Queues        *queuesDescription     `json:"queues,omitempty"`
 	Attributes    []attributeDescription `json:"attributes"`
 	Script        *scriptDescription     `json:"script,omitempty"`

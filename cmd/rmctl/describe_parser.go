@@ -62,20 +62,24 @@ func segments(p *config.Parser) string {
 	if p.MaxMatchLength > 0 {
 		return fmt.Sprintf("windows of %d characters", 2*p.MaxMatchLength)
 	}
-	text := "characters"
-	if p.Delimiter.Text != "" {
-		text = map[string]string{`\n`: "lines", `\r`: "texts up to a carriage return", `\t`: "texts up to a tab"}[p.Delimiter.Text]
-		if text == "" {
-			text = fmt.Sprintf("texts up to %q", p.Delimiter.Text)
-		}
+	var text string
+	switch delimiter := p.Delimiter.Text; delimiter {
+	case "":
+		text = "characters"
+	case `\n`:
+		text = "lines"
+	case `\r`:
+		text = "texts up to carriage returns"
+	case `\t`:
+		text = "texts up to tabs"
+	default:
+		text = fmt.Sprintf("texts up to %q", delimiter)
 	}
 	switch {
-	case p.All && p.Save > 0:
-		return fmt.Sprintf("the last %d %s", p.Save, text)
+	case p.All && p.Save == 1:
+		return text + ", of which the last counts"
 	case p.All:
-		return "the whole stream"
-	case p.Save > 0:
-		return fmt.Sprintf("%s, each with the %d before", text, p.Save)
+		return fmt.Sprintf("%s, of which the last %d count", text, p.Save)
 	}
 	return text
 }

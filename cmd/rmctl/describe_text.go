@@ -56,7 +56,9 @@ func (d description) monitorText() string {
 		}
 		facts = append(facts, queue)
 	}
-	facts = append(facts, fmt.Sprintf("findings are good for %d s", d.Refresh))
+	if d.Refresh > 0 {
+		facts = append(facts, fmt.Sprintf("findings are good for %d s", d.Refresh))
+	}
 	return strings.Join(facts, "; ")
 }
 
