@@ -124,6 +124,14 @@ func TestSegmentsLongerThanTheLimitAreAnErrorHoweverTheyArrive(t *testing.T) {
 	}
 }
 
+func TestSavedSegmentsThatWereReplacedDoNotCount(t *testing.T) {
+	env := variables("r")
+	run, err := tokenizer.Options{LongestSegment: 10}.Compile(parserOf(t, collecting(`delim="\n" all="true" save="2"`)), env, "")
+	require.NoError(t, err)
+	require.NoError(t, run.Run(strings.NewReader(strings.Repeat("1234\n", 9)+"12345\n")))
+	require.Equal(t, []string{"1234", "12345"}, env.Variable("r").Value())
+}
+
 // What is kept of a stream is bounded while it arrives, not only when it is looked at.
 func TestASegmentIsTooLongAsSoonAsItIs(t *testing.T) {
 	for _, attributes := range []string{`delim="\n"`, `delim="\r" includeDelim="true"`, `delim="€"`, `maxMatchLen="1000"`} {
