@@ -135,7 +135,9 @@ func convert(field Field, value Value) (Value, error) {
 		return value, nil
 	case textKind:
 		switch value.(type) {
-		case string, bool, int:
+		case string:
+			return value, nil
+		case bool, int:
 			return Text(value), nil
 		}
 		return nil, fmt.Errorf("a list or map cannot be stored in a text field")

@@ -37,6 +37,14 @@ func (e *Environment) Define(key string, attribute *Attribute) { e.variables[key
 // Discover stores an attribute that a parser constructed under its name.
 func (e *Environment) Discover(attribute *Attribute) { e.discovered[attribute.Name()] = attribute }
 
+// ExpectDiscovered makes room for as many attributes as are about to be
+// discovered: growing with each of a million takes twice as long.
+func (e *Environment) ExpectDiscovered(count int) {
+	if len(e.discovered) == 0 {
+		e.discovered = make(map[string]*Attribute, count)
+	}
+}
+
 // Remove forgets the variable of that name or, if there is none, the discovered attribute.
 func (e *Environment) Remove(name string) {
 	if _, ok := e.variables[name]; ok {

@@ -1,6 +1,7 @@
 package javaregex
 
 import (
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 )
@@ -18,6 +19,7 @@ import (
 // one goes back along the first that succeeded, as far as there are groups.
 type automaton struct {
 	classes classifier
+	shift   uint8      // rows of tables have as many places as there are classes, rounded up to 1<<shift
 	members []stateSet // by class: the states that take its runes
 	groups  int
 
@@ -92,6 +94,7 @@ func newAutomaton(parsed program, prefix string) *automaton {
 	if a.classes, a.members, ok = classify(made, states); !ok {
 		return nil
 	}
+	a.shift = uint8(bits.Len(uint(len(a.members) - 1)))
 	if !a.findPaths(made, states, start) {
 		return nil
 	}
@@ -99,6 +102,11 @@ func newAutomaton(parsed program, prefix string) *automaton {
 	a.decide()
 	return a
 }
+
+func (a *automaton) width() int { return 1 << a.shift }
+
+// number returns the number of the row that begins there.
+func (a *automaton) number(row uint32) int { return int(row >> a.shift) }
 
 // findPaths fills paths for all origins.
 func (a *automaton) findPaths(made thompson, states []int, start int) bool {
@@ -191,7 +199,7 @@ func (a *automaton) findUnnoted() {
 
 // decide fills steps and finishes if a rune never allows for two paths.
 func (a *automaton) decide() {
-	width := a.classes.count
+	width := a.width()
 	steps := make([]move, len(a.paths)*width)
 	finishes := make([]move, len(a.paths))
 	for origin, paths := range a.paths {
@@ -200,7 +208,7 @@ func (a *automaton) decide() {
 				finishes[origin] = newMove(1, each.saves)
 				continue
 			}
-			for class := range width {
+			for class := range a.members {
 				if !a.members[class].has(int(each.to)) {
 					continue
 				}
@@ -231,7 +239,7 @@ func (a *automaton) findEntry() {
 // findRuns marks the steps that lead back to where they began and may be the
 // first of a run.
 func (a *automaton) findRuns() {
-	width := a.classes.count
+	width := a.width()
 	a.runs = make([]run, len(a.paths))
 	for origin := 1; origin < len(a.runs); origin++ { // nothing leads back to the start
 		row := a.steps[origin*width : (origin+1)*width]
@@ -292,7 +300,7 @@ func (a *automaton) walk(positions []int, text []byte) bool {
 		}
 		if step&mayRun != 0 {
 			i += size - 1
-			i += a.runs[int(row)/a.classes.count].length(text[i+1:])
+			i += a.runs[a.number(row)].length(text[i+1:])
 			continue
 		}
 		if saves := step.saves(); saves != 0 {
@@ -301,7 +309,7 @@ func (a *automaton) walk(positions []int, text []byte) bool {
 		row = step.row()
 		i += size - 1
 	}
-	finish := a.finishes[int(row)/a.classes.count]
+	finish := a.finishes[a.number(row)]
 	if finish == 0 {
 		return false
 	}

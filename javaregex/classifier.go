@@ -9,7 +9,6 @@ import (
 // A classifier tells runes apart as far as an automaton does: those that the
 // same states take are of one class.
 type classifier struct {
-	count  int
 	ascii  [utf8.RuneSelf]uint8
 	starts []rune  // where, beyond ASCII, another class begins
 	kinds  []uint8 // the class that begins there
@@ -80,6 +79,5 @@ func classify(made thompson, states []int) (c classifier, members []stateSet, ok
 			c.ascii[r] = class
 		}
 	}
-	c.count = len(members)
 	return c, members, true
 }

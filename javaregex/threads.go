@@ -48,7 +48,7 @@ const (
 )
 
 // deadEnd is the row of the lineup without states.
-func (a *automaton) deadEnd() uint32 { return uint32(a.classes.count) }
+func (a *automaton) deadEnd() uint32 { return uint32(a.width()) }
 
 func (a *automaton) newLineups() *lineups {
 	l := &lineups{rows: map[string]uint32{}}
@@ -73,13 +73,13 @@ func (a *automaton) newLineups() *lineups {
 }
 
 func (a *automaton) addLineup(l *lineups, states []uint16) uint32 {
-	row := uint32(len(l.states) * a.classes.count)
+	row := uint32(len(l.states) * a.width())
 	l.states = append(l.states, states)
 	l.accepts = append(l.accepts, slices.Index(states, a.accept))
 	l.runs = append(l.runs, run{})
 	l.sought = append(l.sought, false)
-	l.next = append(l.next, make([]uint32, a.classes.count)...)
-	l.approaches = append(l.approaches, make([][]approach, a.classes.count)...)
+	l.next = append(l.next, make([]uint32, a.width())...)
+	l.approaches = append(l.approaches, make([][]approach, a.width())...)
 	return row
 }
 
@@ -106,7 +106,7 @@ func (a *automaton) matchByThreads(positions []int, text []byte) (matched, decid
 		a.givenUp.Store(true)
 		return false, false
 	}
-	thread := l.accepts[int(final)/a.classes.count]
+	thread := l.accepts[a.number(final)]
 	if thread >= 0 && a.groups > 0 {
 		a.back(l, positions, text, final, thread)
 	}
@@ -160,7 +160,7 @@ func (a *automaton) forward(l *lineups, text []byte) uint32 {
 
 // runFrom returns the run of a lineup that leads back to itself.
 func (a *automaton) runFrom(l *lineups, row uint32) *run {
-	number := int(row) / a.classes.count
+	number := a.number(row)
 	if !l.sought[number] {
 		l.sought[number] = true
 		l.runs[number] = newRun(func(b byte) bool {
@@ -179,7 +179,7 @@ func (a *automaton) findNext(l *lineups, present uint32, class uint8) uint32 {
 	var states []uint16
 	var approaches []approach
 	var seen stateSet
-	for from, state := range l.states[int(present)/a.classes.count] {
+	for from, state := range l.states[a.number(present)] {
 		if !a.members[class].has(int(state)) {
 			continue
 		}
@@ -213,7 +213,7 @@ func (a *automaton) findNext(l *lineups, present uint32, class uint8) uint32 {
 func (a *automaton) back(l *lineups, positions []int, text []byte, final uint32, thread int) {
 	following := final
 	for i := len(text); i > 0; {
-		if a.unnoted[l.states[int(following)/a.classes.count][thread]] {
+		if a.unnoted[l.states[a.number(following)][thread]] {
 			return
 		}
 		var class uint8

@@ -49,6 +49,7 @@ func (t *Tokenizer) finishConstructed(target *target) error {
 		}
 		t.discover(target, object)
 	}
+	t.env.ExpectDiscovered(len(objects))
 	for _, object := range objects {
 		if err := t.runTests(target, object); err != nil {
 			return err
