@@ -219,7 +219,7 @@ func (a *app) replayInput(arguments []string) (io.ReadCloser, error) {
 }
 
 func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, job string, input io.Reader, trace bool) error {
-	options := tokenizer.Options{}
+	options := tokenizer.Options{Timed: a.verbose > 0}
 	var traced *traceWriter
 	if trace {
 		traced = a.newTraceWriter(parser)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -27,6 +28,8 @@ type expressionCounts struct {
 	Engine     string `json:"engine,omitempty"`
 	Tried      int64  `json:"tried"`
 	Matched    int64  `json:"matched"`
+
+	Milliseconds float64 `json:"milliseconds"` // that the tries took
 }
 
 func countsOf(stats tokenizer.Stats) *replayCounts {
@@ -37,7 +40,7 @@ func countsOf(stats tokenizer.Stats) *replayCounts {
 		counts.Expressions = append(counts.Expressions, counted)
 	}
 	for _, match := range stats.Matches {
-		counted := expressionCounts{Engine: match.Engine, Tried: match.Tried, Matched: match.Matched}
+		counted := expressionCounts{Engine: match.Engine, Tried: match.Tried, Matched: match.Matched, Milliseconds: milliseconds(match.Time)}
 		at := match.Match.Position
 		if match.Match.Expression != nil {
 			at, counted.Expression = match.Match.Expression.Position, match.Match.Expression.Text
@@ -45,9 +48,14 @@ func countsOf(stats tokenizer.Stats) *replayCounts {
 		add(at, counted)
 	}
 	for _, exit := range stats.Exits {
-		add(exit.Expression.Position, expressionCounts{Expression: exit.Expression.Text, Engine: exit.Engine, Tried: exit.Tried, Matched: exit.Matched})
+		add(exit.Expression.Position, expressionCounts{Expression: exit.Expression.Text, Engine: exit.Engine,
+			Tried: exit.Tried, Matched: exit.Matched, Milliseconds: milliseconds(exit.Time)})
 	}
 	return counts
+}
+
+func milliseconds(duration time.Duration) float64 {
+	return float64(duration.Microseconds()) / 1000
 }
 
 // print writes the counts for a person to read.
@@ -63,9 +71,9 @@ func (c *replayCounts) print(w io.Writer) error {
 	for _, one := range c.Expressions {
 		at := config.Position{File: one.File, Line: one.Line, Column: one.Column}
 		rows = append(rows, []string{
-			strconv.FormatInt(one.Tried, 10), strconv.FormatInt(one.Matched, 10),
+			strconv.FormatInt(one.Tried, 10), strconv.FormatInt(one.Matched, 10), strconv.FormatFloat(one.Milliseconds, 'f', 1, 64),
 			orDash(one.Engine), oneLine(at.String()), orDash(one.Expression),
 		})
 	}
-	return printTable(w, []string{"TRIED", "MATCHED", "ENGINE", "WHERE", "EXPRESSION"}, rows)
+	return printTable(w, []string{"TRIED", "MATCHED", "MS", "ENGINE", "WHERE", "EXPRESSION"}, rows)
 }
