@@ -41,10 +41,10 @@ func TestATraceTellsHowFarAnExpressionGets(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 job 17 Q`, `miss, (\w+)\s+(\d+)\s+ gets to "Q"`, `unmatched 1`,
 		`segment 2 job`, `miss, (\w+) gets to ""`, `unmatched 2`,
-		`segment 3 -`, `miss`, `unmatched 3`,
+		`segment 3 -job`, `miss`, `unmatched 3`,
 		`segment 4 (job 17 R)`, `miss, only job 17 R`, `unmatched 4`,
 		`end`,
-	}, traceOf(t, parser, "job 17 Q\njob\n-\n(job 17 R)"))
+	}, traceOf(t, parser, "job 17 Q\njob\n-job\n(job 17 R)"))
 }
 
 func TestATraceNumbersSavedSegmentsAsTheyCame(t *testing.T) {
