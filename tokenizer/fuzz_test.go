@@ -138,22 +138,27 @@ func FuzzWindows(f *testing.F) {
 	})
 }
 
-// FuzzTokenizer runs the parsers of the golden cases on any stream: whatever
-// comes, the outcome must not depend on the pieces it comes in.
+// FuzzTokenizer runs the parsers of the golden cases on any stream, which may be
+// repeated until it is long: whatever comes, the outcome must not depend on the
+// pieces it comes in.
 func FuzzTokenizer(f *testing.F) {
+	const long = 20_000
 	var cases []goldenCase
 	var parsers []*config.Parser
 	for _, folder := range goldenFolders(f) {
 		c := readGoldenCase(f, folder)
 		if len(c.stream) < 1000 {
-			f.Add(c.stream, uint16(len(cases)), uint8(2))
+			f.Add(c.stream, uint16(len(cases)), uint8(2), len(cases)%10 == 0)
 		}
 		cases = append(cases, c)
 		parsers = append(parsers, c.parser(f))
 	}
-	f.Fuzz(func(t *testing.T, stream []byte, which uint16, size uint8) {
+	f.Fuzz(func(t *testing.T, stream []byte, which uint16, size uint8, repeat bool) {
 		c, parser := cases[int(which)%len(cases)], parsers[int(which)%len(cases)]
 		c.stream = stream
-		require.Equal(t, c.outcome(parser, nil, len(stream)), c.outcome(parser, nil, ofSize(int(size)+1, len(stream))...))
+		if repeat && len(stream) > 0 {
+			c.stream = bytes.Repeat(stream, 1+long/len(stream))
+		}
+		require.Equal(t, c.outcome(parser, nil, len(c.stream)), c.outcome(parser, nil, ofSize(int(size)+1, len(c.stream))...))
 	})
 }
