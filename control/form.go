@@ -20,6 +20,20 @@ func (c *Controller) Form(ctx context.Context, s Submission) (*form.Form, *form.
 	if err != nil {
 		return nil, nil, err
 	}
+	return c.formOver(ctx, env, s)
+}
+
+// FormWithoutSession is Form for where no session can be started: it lacks what
+// start-up commands would find.
+func (c *Controller) FormWithoutSession(ctx context.Context, s Submission) (*form.Form, *form.Page, error) {
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.formOver(ctx, env, s)
+}
+
+func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s Submission) (*form.Form, *form.Page, error) {
 	filled := form.New(c.definition, env)
 	standing := map[string]bool{}
 	for _, value := range c.defaults {

@@ -179,6 +179,9 @@ func (f *Form) Check(row Field, checked bool) {
 	}
 }
 
+// Forget drops a text that was refused: the field shows what is stored again.
+func (f *Form) Forget(field Field) { delete(f.refused, keyOf(field)) }
+
 // File returns the file that the attribute's validator would look up for a
 // text; empty if it looks none up.
 func (f *Form) File(field Field, text string) string {

@@ -1,0 +1,102 @@
+package control
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A Listed is one entry of a folder.
+type Listed struct {
+	Name   string
+	Folder bool
+}
+
+const (
+	listingTimeout  = 20 * time.Second
+	maxListingBytes = 1 << 20
+)
+
+// List returns what is in a folder of the target, folders first, each in the
+// order of names; a relative folder is relative to the home directory there. Of
+// a folder with names of more than a mebibyte in all it returns the first ones.
+// A name with a line break comes apart. A folder that does not exist, or may not
+// be read, gives an error that tells so.
+func (c *Controller) List(ctx context.Context, folder string) ([]Listed, error) {
+	ctx, cancel := context.WithTimeout(ctx, listingTimeout)
+	defer cancel()
+	if folder == "" {
+		folder = "."
+	}
+	if !path.IsAbs(folder) {
+		folder = "./" + folder // which a name that begins with "-" needs
+	}
+	names, complaint := &boundedBuffer{limit: maxListingBytes}, &boundedBuffer{limit: 1 << 10}
+	process, err := c.connection.Start(ctx, remote.Command{
+		// POSIX: one name on a line, with those that begin with a dot, and a slash after folders.
+		Arguments: []string{"ls", "-1Ap", folder}, Environment: map[string]string{"LC_ALL": "C"}, Stdout: names, Stderr: complaint,
+	})
+	if err == nil {
+		var code int
+		if code, err = process.Wait(); err == nil && code != 0 {
+			err = errors.New(cmp.Or(strings.TrimSpace(complaint.String()), fmt.Sprintf("ls exited with code %d", code)))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", folder, cmp.Or(ctx.Err(), err))
+	}
+	return listed(names.String(), names.cut), nil
+}
+
+func listed(output string, cut bool) []Listed {
+	lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
+	if cut {
+		lines = lines[:len(lines)-1]
+	}
+	var entries []Listed
+	for _, line := range lines {
+		if name := strings.TrimSuffix(line, "/"); name != "" {
+			entries = append(entries, Listed{Name: name, Folder: name != line})
+		}
+	}
+	SortListed(entries)
+	return entries
+}
+
+// SortListed puts folders first, each in the order of names.
+func SortListed(entries []Listed) {
+	slices.SortFunc(entries, func(a, b Listed) int {
+		if a.Folder != b.Folder {
+			if a.Folder {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+}
+
+// A boundedBuffer keeps the first bytes that are written to it.
+type boundedBuffer struct {
+	bytes.Buffer
+	limit int
+	cut   bool
+}
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	room := b.limit - b.Len()
+	if len(p) > room {
+		b.cut = true
+		b.Buffer.Write(p[:room])
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}

@@ -1,0 +1,31 @@
+package control_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+)
+
+func TestFoldersOfTheTargetAreListed(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "z folder"), 0o700))
+	for _, name := range []string{"b", "-n", ".hidden", "a\x1b[31m", "with \"quotes'"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
+	}
+	site := newRenderer(t, define(t, showing("x")))
+	entries, err := site.List(t.Context(), folder)
+	require.NoError(t, err)
+	require.Equal(t, []control.Listed{{Name: "z folder", Folder: true}, {Name: "-n"}, {Name: ".hidden"}, {Name: "a\x1b[31m"}, {Name: "b"}, {Name: "with \"quotes'"}}, entries)
+
+	entries, err = site.List(t.Context(), filepath.Join(folder, "z folder"))
+	require.NoError(t, err)
+	require.Empty(t, entries)
+	_, err = site.List(t.Context(), filepath.Join(folder, "absent"))
+	require.ErrorContains(t, err, "absent")
+	_, err = site.List(t.Context(), "-R")
+	require.ErrorContains(t, err, "./-R")
+}
