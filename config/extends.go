@@ -133,11 +133,16 @@ func (l *loader) readBase(extends schemas.Attribute, from string) *schemas.Eleme
 		l.report(at, Error, "unknown-base", fmt.Sprintf("the definition extends %q: %v", name, err), "")
 		return nil
 	}
-	for _, earlier := range l.documents {
-		if earlier.file == file && bytes.Equal(earlier.source, source) {
-			l.report(at, Error, "base-cycle", fmt.Sprintf("the definition extends %q, which extends this one", name), "")
-			return nil
+	for i, earlier := range l.documents {
+		if earlier.file != file || !bytes.Equal(earlier.source, source) {
+			continue
 		}
+		what := fmt.Sprintf("the definition extends %q, which extends this one", name)
+		if i == len(l.documents)-1 {
+			what = "the definition extends itself"
+		}
+		l.report(at, Error, "base-cycle", what, "")
+		return nil
 	}
 	return l.readMerged(file, source)
 }

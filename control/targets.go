@@ -192,7 +192,11 @@ func ReadBase(name, from string) (file string, source []byte, err error) {
 	if !isFile(name) {
 		source, known := rms.Source(name)
 		if !known {
-			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); a file is named by a path that ends in .xml or has a /", strings.Join(rms.Names(), ", "))
+			help := "a file is named by a path that ends in .xml or has a /"
+			if similar := config.Similar(name, rms.Names()); similar != "" {
+				help = fmt.Sprintf("did you mean %q?", similar)
+			}
+			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(rms.Names(), ", "), help)
 		}
 		return shippedFolder + name + ".xml", source, nil
 	}
