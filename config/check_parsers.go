@@ -384,7 +384,12 @@ func (c *checker) appendEarlier(all []earlier, x *Expression, what string, at Po
 	return all
 }
 
+// maxEarlier bounds how many expressions before a match it is compared with, as
+// the time grows with their product. Definitions in the field have some ten.
+const maxEarlier = 200
+
 func (c *checker) checkShadowed(match *Match, before []earlier, texts javaregex.Texts) {
+	before = before[:min(len(before), maxEarlier)]
 	if len(before) == 0 || len(match.Actions) == 0 {
 		return // nothing is lost with a match that does nothing
 	}
