@@ -215,20 +215,6 @@ func TestSelectorsNameCommands(t *testing.T) {
 	require.ErrorContains(t, err, "only 2")
 }
 
-func FuzzLoad(f *testing.F) {
-	f.Add([]byte(sample))
-	f.Add([]byte("<resource-manager-builder/>"))
-	f.Fuzz(func(t *testing.T, source []byte) {
-		definition, problems := config.Load("fuzz.xml", source)
-		if definition == nil && !problems.HasErrors() {
-			t.Fatal("neither a definition nor an error")
-		}
-		for _, problem := range problems {
-			_ = problem.Excerpt(source)
-		}
-	})
-}
-
 func TestAFloodOfProblemsIsCutShort(t *testing.T) {
 	source := "<resource-manager-builder name=\"x\"><control-data>" + strings.Repeat(`<attribute name="a"/>`, 5000) + "</control-data></resource-manager-builder>"
 	_, problems := config.Load("flood.xml", []byte(source))
