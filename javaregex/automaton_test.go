@@ -85,3 +85,31 @@ func TestManyGoroutinesMayUseOneExpression(t *testing.T) {
 	}
 	require.NoError(t, all.Wait())
 }
+
+func FuzzAutomaton(f *testing.F) {
+	for _, one := range benchmarks {
+		f.Add(one.expression, uint8(one.flags), []byte(one.hit))
+		f.Add(one.expression, uint8(one.flags), []byte(one.miss))
+	}
+	f.Add(`(a|ab)(c|bcd)(d*)`, uint8(0), []byte("abcd"))
+	f.Add(`(é*?)(\S+)\s*([^é]*)`, uint8(0), []byte("ééé x\xffé"))
+	f.Fuzz(func(t *testing.T, expression string, flags uint8, text []byte) {
+		compiled, err := Compile(expression, Flags(flags)&(UnixLines<<1-1))
+		if err != nil {
+			return
+		}
+		own, other := compiled.whole.ownEngine(), compiled.whole.linearEngine()
+		if own == nil || other == nil || compiled.whole.asciiOnly && !isASCII(text) {
+			return
+		}
+		expected := other.FindSubmatchIndex(text)
+		for range 2 { // what the first match remembers must not change the second
+			positions, matched, err := compiled.Match(nil, text)
+			require.NoError(t, err)
+			require.Equal(t, expected != nil, matched)
+			if matched {
+				require.Equal(t, expected, positions)
+			}
+		}
+	})
+}
