@@ -17,6 +17,40 @@ import (
 // maxPositions bounds the expressions that are looked at.
 const maxPositions = 200
 
+// positions counts the runes that an expression consumes, counted repetitions
+// written out.
+func positions(part node) int {
+	total := 0
+	sum := func(inner node) { total = min(total+positions(inner), unlimited) }
+	switch part := part.(type) {
+	case one, lineBreak:
+		return 1
+	case sequence:
+		for _, element := range part.parts {
+			sum(element)
+		}
+	case alternation:
+		for _, branch := range part.branches {
+			sum(branch)
+		}
+	case group:
+		sum(part.body)
+	case look:
+		sum(part.body)
+	case repeat:
+		if zeroWidth(part.body) {
+			return 0
+		}
+		copies := part.max
+		if copies == unlimited {
+			copies = part.min + 1
+		}
+		sum(part.body)
+		return min(total*copies, unlimited)
+	}
+	return total
+}
+
 // A ramble is an expression as the runes it consumes and which may follow
 // which, with in how many ways, counted up to two.
 type ramble struct {
@@ -46,8 +80,6 @@ func merge(into, from map[int]int, ways int) map[int]int {
 	}
 	return merged
 }
-
-func (r *ramble) overfull() bool { return len(r.sets) > maxPositions }
 
 func (r *ramble) connect(last, first map[int]int) {
 	for from, waysFrom := range last {
@@ -80,9 +112,6 @@ func either(a, b fragment) fragment {
 // visit adds a node. Lookarounds count as what may be read or not, assertions as nothing.
 func (r *ramble) visit(part node) fragment {
 	nothing := fragment{empty: 1}
-	if r.overfull() {
-		return nothing
-	}
 	switch part := part.(type) {
 	case one:
 		return r.position(part.set)
@@ -117,9 +146,6 @@ func (r *ramble) visitRepeat(loop repeat) fragment {
 	}
 	result := nothing
 	for range loop.min {
-		if r.overfull() {
-			return nothing
-		}
 		result = r.join(result, r.visit(loop.body))
 	}
 	if loop.max == unlimited {
@@ -128,9 +154,6 @@ func (r *ramble) visitRepeat(loop repeat) fragment {
 		return r.join(result, fragment{empty: 1, first: round.first, last: round.last})
 	}
 	for range loop.max - loop.min {
-		if r.overfull() {
-			return nothing
-		}
 		result = r.join(result, either(nothing, r.visit(loop.body)))
 	}
 	return result
@@ -147,8 +170,9 @@ type arrival struct {
 	over rune
 }
 
-// rounds returns a text that leads from a position back to it in two ways.
-func (r *ramble) rounds(position int, effort *int) (string, bool) {
+// rounds returns a text that leads from a position back to it in two ways, and
+// the positions on the first way.
+func (r *ramble) rounds(position int, effort *int) (text string, passed []int, found bool) {
 	start := way{one: position, other: position}
 	goal := way{one: position, other: position, parted: true}
 	arrivals := map[way]arrival{start: {}}
@@ -160,7 +184,7 @@ func (r *ramble) rounds(position int, effort *int) (string, bool) {
 			for _, other := range sortedPositions(r.follow[current.other]) {
 				*effort--
 				if *effort < 0 {
-					return "", false
+					return "", nil, false
 				}
 				shared := r.sets[one].intersection(r.sets[other])
 				if len(shared) == 0 {
@@ -173,22 +197,24 @@ func (r *ramble) rounds(position int, effort *int) (string, bool) {
 				}
 				arrivals[next] = arrival{current, sample(shared)}
 				if next == goal {
-					return textTo(arrivals, start, goal), true
+					text, passed = textTo(arrivals, start, goal)
+					return text, passed, true
 				}
 				pending = append(pending, next)
 			}
 		}
 	}
-	return "", false
+	return "", nil, false
 }
 
-func textTo(arrivals map[way]arrival, start, goal way) string {
+func textTo(arrivals map[way]arrival, start, goal way) (text string, passed []int) {
 	var runes []rune
 	for at := goal; at != start; at = arrivals[at].from {
 		runes = append(runes, arrivals[at].over)
+		passed = append(passed, at.one)
 	}
 	slices.Reverse(runes)
-	return string(runes)
+	return string(runes), passed
 }
 
 // prefix returns a text that leads to a position.
@@ -247,15 +273,22 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 	if matcher.reason == "" {
 		return "", "", "", false
 	}
-	var r ramble
-	whole := r.visit(matcher.parsed.root)
-	if r.overfull() {
+	if positions(matcher.parsed.root) > maxPositions {
 		return "", "", "", false
 	}
+	var r ramble
+	whole := r.visit(matcher.parsed.root)
+	tried := map[int]bool{}
 	for position := range r.sets {
-		repeated, found := r.rounds(position, &i.effort)
+		if tried[position] {
+			continue
+		}
+		repeated, passed, found := r.rounds(position, &i.effort)
 		if !found {
 			continue
+		}
+		for _, one := range passed {
+			tried[one] = true // it would lead to the same text, begun elsewhere
 		}
 		before := r.prefix(whole.first, position)
 		for _, end := range r.ends() {
@@ -265,7 +298,7 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 			if i.effort < 0 {
 				return "", "", "", false
 			}
-			if runsAway(matcher, before+strings.Repeat(repeated, trialRounds)+after) {
+			if runsAway(matcher, before, repeated, after) {
 				return before, repeated, after, true
 			}
 		}
@@ -273,19 +306,47 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 	return "", "", "", false
 }
 
+// A trial counts the steps for so many rounds that there are some, and for
+// four and eight rounds more. If each round doubles the steps, each four make
+// them sixteen times as many; if they grow with the fifth power of the rounds,
+// the second four make them eight times as many at most.
 const (
-	trialRounds  = 60                     // 2 to the power of that is out of reach
-	trialTimeout = 100 * time.Millisecond // what does not run away takes microseconds
+	trialRounds  = 64
+	fewestRounds = 4
+	trialSteps   = 1000
+	trialGrowth  = 12
+	mostSteps    = 1_000_000
+	trialTimeout = 100 * time.Millisecond
 	trialEffort  = 10_000
 )
 
-func runsAway(m *matcher, text string) bool {
+// runsAway reports whether the number of steps explodes, and whether the
+// engine, which may know better than to take them, takes too long as well.
+func runsAway(m *matcher, before, repeated, after string) bool {
+	text := func(rounds int) string { return before + strings.Repeat(repeated, rounds) + after }
+	if countSteps(m.parsed, text(trialRounds), mostSteps/10) < mostSteps/10 {
+		return false // as a rule: the two readings were only apparent
+	}
+	rounds := fewestRounds
+	for countSteps(m.parsed, text(rounds), trialSteps) < trialSteps {
+		if rounds++; rounds > trialRounds {
+			return false
+		}
+	}
+	some := countSteps(m.parsed, text(rounds+fewestRounds), mostSteps)
+	if countSteps(m.parsed, text(rounds+2*fewestRounds), mostSteps) < min(some*trialGrowth, mostSteps) {
+		return false
+	}
 	engine, err := m.compileBacktracking("")
-	if err != nil || !m.required.inString(text) {
+	if err != nil {
 		return false
 	}
 	engine.MatchTimeout = trialTimeout
-	_, err = engine.MatchString(text)
+	endless := text(trialRounds)
+	if !m.required.inString(endless) {
+		return false
+	}
+	_, err = engine.MatchString(endless)
 	return err != nil // nothing but the time can make a match fail
 }
 
