@@ -190,7 +190,7 @@ func (c *checker) checkBannerMatch(match *Match) {
 			continue
 		}
 		c.report(match.Expression.Position, Warning, "job-id-from-banner",
-			fmt.Sprintf("any line may be taken for the job's id: %q would make it %q", line, line[found[2*group]:found[2*group+1]]),
+			fmt.Sprintf("lines of a login banner are taken for the answer of the scheduler: the id of the job that %q tells would be %q", line, line[found[2*group]:found[2*group+1]]),
 			"let the expression fit the whole line that the scheduler prints and no other, with the words around the id")
 		return
 	}

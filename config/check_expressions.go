@@ -137,7 +137,7 @@ func (c *checker) checkRunaway(x *Expression) {
 		return
 	}
 	c.report(x.Position, Warning, "runaway-expression",
-		fmt.Sprintf("matching takes a time that doubles with each further %s of a text such as %s: %s, and the expression can read the repeated part in more than one way",
+		fmt.Sprintf("matching takes a time that doubles with each further %s in a text such as %s: the expression can read it in several ways, and needs the backtracking engine (%s)",
 			schemas.Quote(repeated), schemas.Quote(before+strings.Repeat(repeated, 3)+"…"+after), compiled.EngineReason()),
 		"let the parts of nested repetitions begin with different characters, or use (?>…)")
 }

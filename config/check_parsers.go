@@ -373,6 +373,17 @@ type earlier struct {
 	regexp *javaregex.Regexp // nil takes everything
 }
 
+// help tells what to do about a match that is never reached.
+func (e earlier) help(unreached *javaregex.Regexp) string {
+	switch {
+	case e.what != "match":
+		return ""
+	case e.regexp == unreached:
+		return "their expressions are the same: join their actions"
+	}
+	return "put the match that is more particular first"
+}
+
 // appendEarlier leaves out what is known only when it is used.
 func (c *checker) appendEarlier(all []earlier, x *Expression, what string, at Position) []earlier {
 	if x == nil || x.Split {
@@ -413,8 +424,8 @@ func (c *checker) checkShadowed(match *Match, before []earlier, texts javaregex.
 	}
 	for i, one := range before {
 		if c.inspector.Covered(wanted, covering[i:i+1], texts) {
-			c.report(at, Warning, "unreachable-match", fmt.Sprintf("the match is never reached: the %s at line %d takes every segment that fits it", one.what, one.at.Line),
-				"put the match that is more particular first")
+			c.report(at, Warning, "unreachable-match",
+				fmt.Sprintf("the match is never reached: the %s at line %d takes every segment that fits it", one.what, one.at.Line), one.help(wanted))
 			return
 		}
 	}

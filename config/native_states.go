@@ -11,6 +11,7 @@ type vocabulary struct {
 	scheduler string
 	programs  []string // that print the words; empty where the type of the scheduler has to tell
 	types     []string // beginnings of schedulerType, in capital letters
+	telling   []string // words of which the tests have to know one, where the type of the scheduler does not tell enough
 	words     []string // what is worst to miss first: the ends of jobs
 }
 
@@ -19,23 +20,26 @@ type vocabulary struct {
 // status commands ask for jobs of the present; so is M of OpenPBS, which says
 // that another server knows the state.
 var vocabularies = []vocabulary{
-	{"Slurm", []string{"squeue", "scontrol", "sacct"}, nil, []string{
+	{"Slurm", []string{"squeue", "scontrol", "sacct"}, nil, nil, []string{
 		"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL", "REVOKED",
 		"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD",
 		"RUNNING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING", "SUSPENDED", "STOPPED",
 	}},
-	{"Slurm", []string{"squeue"}, nil, []string{
+	{"Slurm", []string{"squeue"}, nil, nil, []string{
 		"CD", "CA", "F", "TO", "OOM", "NF", "PR", "DL", "BF", "RV",
 		"PD", "CF", "RQ", "RH", "RF", "SE", "RD",
 		"R", "CG", "SO", "SI", "RS", "S", "ST",
 	}},
-	{"PBS", nil, []string{"TORQUE", "PBS"}, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
-	{"OpenPBS", nil, []string{"PBS"}, []string{"B", "E", "H", "Q", "R", "S", "T", "U", "W"}},
-	{"Grid Engine", nil, []string{"GRIDENGINE", "GRID_ENGINE", "GE", "OGE", "SGE", "UGE"}, []string{
+	{"TORQUE", nil, []string{"TORQUE"}, nil, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
+	// All kinds of PBS call themselves so; what is common to them is sure.
+	{"PBS", nil, []string{"PBS"}, []string{"C"}, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
+	{"OpenPBS", nil, []string{"PBS", "OPENPBS"}, []string{"B", "F", "U", "X"}, []string{"B", "E", "H", "Q", "R", "S", "T", "U", "W"}},
+	{"PBS", nil, []string{"PBS", "OPENPBS"}, nil, []string{"E", "H", "Q", "R", "S", "T", "W"}},
+	{"Grid Engine", nil, []string{"GRIDENGINE", "GRID_ENGINE", "GE", "OGE", "SGE", "UGE"}, nil, []string{
 		"Eqw", "qw", "hqw", "hRwq", "t", "r", "Rr", "hr", "s", "S", "T", "dr", "dt",
 	}},
-	{"LSF", []string{"bjobs"}, nil, []string{"DONE", "EXIT", "PEND", "WAIT", "PSUSP", "RUN", "USUSP", "SSUSP", "UNKWN", "ZOMBI"}},
-	{"LoadLeveler", []string{"llq"}, nil, []string{
+	{"LSF", []string{"bjobs"}, nil, nil, []string{"DONE", "EXIT", "PEND", "WAIT", "PSUSP", "RUN", "USUSP", "SSUSP", "UNKWN", "ZOMBI"}},
+	{"LoadLeveler", []string{"llq"}, nil, nil, []string{
 		"C", "CA", "NR", "RM", "TX", "X", "CP", "RP", "VP", "XP", "V",
 		"I", "NQ", "D", "P", "ST", "H", "S", "HS",
 		"R", "CK", "E", "EP", "MP",
@@ -49,7 +53,7 @@ func vocabularyOf(d *Definition, command *Command, tested []string) (vocabulary,
 	var best vocabulary
 	most := 0
 	for _, candidate := range vocabularies {
-		if !candidate.isAskedBy(d, command) {
+		if !candidate.isAskedBy(d, command) || !candidate.isTold(tested) {
 			continue
 		}
 		shared := 0
@@ -71,6 +75,10 @@ func (v vocabulary) isAskedBy(d *Definition, command *Command) bool {
 	}
 	declared := strings.ToUpper(d.Monitor.SchedulerType)
 	return command.runs("qstat") && slices.ContainsFunc(v.types, func(name string) bool { return strings.HasPrefix(declared, name) })
+}
+
+func (v vocabulary) isTold(tested []string) bool {
+	return len(v.telling) == 0 || slices.ContainsFunc(v.telling, func(word string) bool { return slices.Contains(tested, word) })
 }
 
 // runs reports whether the words of a command line name a program.
