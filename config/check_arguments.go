@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -102,17 +101,6 @@ func (c *checker) checkVanishing(e element) {
 		message += ": without values it is " + schemas.Quote(rest)
 	}
 	c.report(at, Warning, "never-undefined", message, "")
-}
-
-// reportExpression reports an expression that does not compile, at the place in
-// it that is to blame.
-func (c *checker) reportExpression(err error, at func(index int) Position) {
-	message, index := err.Error(), 0
-	var syntax *javaregex.SyntaxError
-	if errors.As(err, &syntax) {
-		message, index = syntax.Reason, syntax.Offset
-	}
-	c.report(at(index), Error, "invalid-expression", message, "")
 }
 
 // partOf returns the name of the element of control-data that an element is in.

@@ -104,6 +104,8 @@ func (l *loader) checkExpression(x *Expression, at func(offset int) Position) {
 	written.regexp, written.groups = compiled, compiled.Groups()
 }
 
+// reportExpression reports an expression that does not compile, at the place in
+// it that is wrong.
 func (l *loader) reportExpression(err error, at func(offset int) Position) {
 	var syntax *javaregex.SyntaxError
 	if !errors.As(err, &syntax) {

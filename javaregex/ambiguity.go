@@ -270,7 +270,7 @@ func sample(set runeSet) rune {
 // which the linear engine does not do can run away.
 func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string, found bool) {
 	matcher := expression.whole
-	if matcher.reason == "" {
+	if matcher.reason == "" || i.effort < 0 {
 		return "", "", "", false
 	}
 	if positions(matcher.parsed.root) > maxPositions {
