@@ -127,12 +127,12 @@ func FuzzWindows(f *testing.F) {
 	f.Add([]byte("caf\u00e9 \u20ac\xe2\x82"), uint8(1), uint8(2), false)
 	f.Add([]byte("\u20acb\xe2\x82b\xffb"), uint8(0), uint8(2), true)
 	f.Add([]byte("\xf0\x9f\x98\x80\xf0\x9f"), uint8(0), uint8(0), false)
+	targets := parserOf(f, `<stdout-parser><target ref="r"><match><expression flags="DOTALL">[^b]*(b).*</expression></match></target></stdout-parser>`).Targets
 	f.Fuzz(func(t *testing.T, stream []byte, step, size uint8, consuming bool) {
 		parser := &config.Parser{Element: "stdout-parser", MaxMatchLength: int(step)%8 + 1}
 		wanted := ""
 		if consuming {
-			wanted = "b"
-			parser.Targets = parserOf(t, `<stdout-parser><target ref="r"><match><expression flags="DOTALL">[^b]*(b).*</expression></match></target></stdout-parser>`).Targets
+			wanted, parser.Targets = "b", targets
 		}
 		require.Equal(t, naiveWindows(stream, parser.MaxMatchLength, wanted), segmentsOf(t, parser, stream, int(size)+1))
 	})
