@@ -159,7 +159,7 @@ func submissionOf(t *testing.T, file string) control.Submission {
 		case "--debug":
 			s.Debug = true
 		case "--script":
-			s.ScriptFile = filepath.Join(filepath.Dir(file), rest)
+			s.ScriptFile, s.Executable = filepath.Join(filepath.Dir(file), rest), ""
 		case "program":
 			s.Executable = rest
 		case "argument":
