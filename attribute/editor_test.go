@@ -128,3 +128,26 @@ func TestAnEntryOfAMapHasAKey(t *testing.T) {
 		require.ErrorContains(t, err, "key=value")
 	}
 }
+
+func FuzzAccept(f *testing.F) {
+	for _, seed := range []string{"", "true", " on ", "1", "-2147483649", "small", " large", "k=v", "=", "\x00", "٣"} {
+		f.Add(seed, "small, large", "-s,-l", "1,0")
+	}
+	f.Fuzz(func(t *testing.T, text, choice, translated, pair string) {
+		a := with(t, map[attribute.Field]attribute.Value{attribute.FieldChoice: choice, attribute.FieldTranslateChoiceAs: translated,
+			attribute.FieldTranslateBooleanAs: pair, attribute.FieldMin: -5, attribute.FieldMax: 5})
+		for _, editor := range []attribute.Editor{attribute.SwitchEditor, attribute.ChoiceEditor, attribute.ComboEditor, attribute.NumberEditor,
+			attribute.TextEditor, attribute.ListEditor, attribute.MapEditor} {
+			value, err := a.Accept(text, editor)
+			var invalid *attribute.InvalidError
+			if err != nil {
+				require.ErrorAs(t, err, &invalid)
+				require.Nil(t, value)
+			}
+			if number, isNumber := value.(int); isNumber {
+				require.LessOrEqual(t, -5, number)
+				require.LessOrEqual(t, number, 5)
+			}
+		}
+	})
+}

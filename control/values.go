@@ -178,10 +178,9 @@ func (a *assignment) convert(found *attribute.Attribute, text string) (attribute
 	return nil, "", refused
 }
 
-// checked is what the validator sees: an emptied field is the empty text, and of
-// a map the entry as it was given.
+// checked is what the validator sees: of a map the entry as it was given.
 func checked(value attribute.Value, text string) attribute.Value {
-	if _, isMap := value.(map[string]string); isMap || value == nil {
+	if _, isMap := value.(map[string]string); isMap {
 		return text
 	}
 	return value

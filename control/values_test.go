@@ -29,7 +29,7 @@ const someAttributes = `
 	<attribute name="nodes" type="integer" min="1" max="64"><default>1</default></attribute>
 	<attribute name="memory" type="java.lang.Integer"/>
 	<attribute name="mail" type="java.util.List"/>
-	<attribute name="limits" type="java.util.Map"/>
+	<attribute name="limits" type="java.util.Map"><validator><regex expression="\w+=.*"/><error-message>a word first, please</error-message></validator></attribute>
 	<attribute name="checked"><validator><regex expression="\d+"/><error-message>digits, please</error-message></validator></attribute>
 	<attribute name="silent"><validator><regex expression="\d+"/></validator></attribute>
 	<attribute name="queue"/>
@@ -134,6 +134,7 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"what a validator refuses":             {"checked", "12x", "digits, please"},
 		"an integer of more than 32 bits":      {"memory", "99999999999", "32 bits"},
 		"an entry without a key":               {"limits", "4", "key=value"},
+		"an entry that a validator refuses":    {"limits", "a b=4", "a word first, please"},
 		"an invisible one":                     {"hidden", "x", "does not show it to users"},
 		"an invisible one that is linked":      {"control.queue.name", "x", `takes the value of "queue"`},
 		"the directory":                        {"directory", "/x", "-d names the directory"},
@@ -164,7 +165,7 @@ func TestEveryRefusedValueIsReported(t *testing.T) {
 
 func TestValuesOfTheTargetAreOverriddenByThoseOfTheCaller(t *testing.T) {
 	defaults := func(o *control.Options) {
-		o.Defaults = values("text", "of the target", "mail", "target@x", "nodes", "3")
+		o.Defaults = values("text", "of the target", "mail", "target@x", "nodes", "3", "limits", "cpu=1", "limits", "mem=1")
 	}
 	for name, c := range map[string]struct {
 		attribute string
@@ -174,6 +175,8 @@ func TestValuesOfTheTargetAreOverriddenByThoseOfTheCaller(t *testing.T) {
 		"the target's":                         {"text", nil, "of the target"},
 		"the caller's":                         {"text", values("text", "mine"), "mine"},
 		"the target's list":                    {"mail", nil, "[target@x]"},
+		"the target's map":                     {"limits", nil, "{cpu=1, mem=1}"},
+		"the caller's map replaces it":         {"limits", values("limits", "mem=2"), "{mem=2}"},
 		"the caller's list replaces it":        {"mail", values("mail", "a", "mail", "b"), "[a, b]"},
 		"wherever in the caller's values":      {"mail", values("nodes", "2", "mail", "a"), "[a]"},
 		"and the values beside it are as ever": {"nodes", values("mail", "a", "nodes", "2"), "2"},
@@ -214,7 +217,7 @@ const withForm = `
 	<attribute name="count" min="1"/>
 	<attribute name="level"><choice>low,high</choice></attribute>
 	<attribute name="speed"><choice>slow,fast</choice></attribute>
-	<attribute name="queue"/>
+	<attribute name="queue"><choice>normal</choice><translateChoiceAs>q1</translateChoiceAs></attribute>
 	<attribute name="queues" visible="false"/>
 	<attribute name="mpi"/>
 	<attribute name="nodes" type="integer"/>
@@ -270,6 +273,13 @@ func TestAFileIsLookedForFromTheDirectoryOfTheJob(t *testing.T) {
 		_, err := s.Submit(t.Context(), control.Submission{Executable: "x", Directory: s.path("run"), Values: values("input", name)})
 		require.ErrorContains(t, err, "no such input", name)
 	}
+}
+
+func TestTheEngineDescribesItsSystemToAnybody(t *testing.T) {
+	site := newRenderer(t, define(t, `<submit-batch name="s"><arg>${ptp_rm:os.name#value} ${ptp_rm:os.name#visible} ${ptp_rm:os.name#readOnly} ${ptp_rm:control.address#visible}</arg></submit-batch>`))
+	rendering, err := site.Render(control.Submission{Executable: "x"})
+	require.NoError(t, err)
+	require.Equal(t, []string{runtime.GOOS, "true", "true", "false"}, rendering.Commands[0].Arguments)
 }
 
 const twoTabs = `
@@ -422,4 +432,12 @@ func TestADebuggerIsToldByValuesThatNoDefinitionHasToHave(t *testing.T) {
 	rendering, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x", Debug: true, Values: values("debuggerExecutablePath", "/opt/sdm", "debuggerArgs", "--a --b")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"/opt/sdm", "--a", "--b"}, rendering.Commands[0].Arguments)
+}
+
+func TestAnybodyMaySayWhereOutputGoesAndWhatSetsUpTheProgram(t *testing.T) {
+	controlData := `<attribute name="stdout_remote_path" visible="false"/><attribute name="control.queue.name" visible="false"/>` + showing("stdout_remote_path", "control.queue.name", "ems", "debuggerId", "debuggerLauncher")
+	rendering, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x",
+		Values: values("stdout_remote_path", "/o", "control.queue.name", "q", "ems", "module load x", "debuggerId", "i", "debuggerLauncher", "l")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"show", "/o", "q", "module load x", "i", "l"}, rendering.Commands[0].Arguments)
 }
