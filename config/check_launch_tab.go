@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/schemas"
@@ -23,8 +21,15 @@ var launchTabCodes = []Code{
 // A form is what the checks of a launch tab share.
 type form struct {
 	*checker
-	tabs    map[string]*Tab
-	buttons map[string]Position
+	tabs     map[string]*Tab
+	buttons  map[string]Position
+	commands map[string]bool // that buttons can run
+
+	// For suggestions; each in the order of the document.
+	titles, buttonIDs, commandNames []string
+
+	allShown int            // viewers that show all visible attributes
+	hidden   map[string]int // how many of those leave out an attribute
 }
 
 func (c *checker) checkLaunchTab() {
@@ -32,7 +37,13 @@ func (c *checker) checkLaunchTab() {
 	if tab == nil {
 		return
 	}
-	f := &form{checker: c, tabs: map[string]*Tab{}, buttons: map[string]Position{}}
+	f := &form{checker: c, tabs: map[string]*Tab{}, buttons: map[string]Position{}, commands: map[string]bool{}, hidden: map[string]int{}}
+	for _, command := range c.definition.Commands {
+		if isSessionPart(string(command.Element)) {
+			f.commands[command.Name] = true
+			f.commandNames = append(f.commandNames, command.Name)
+		}
+	}
 	for _, tab := range tab.Tabs {
 		f.addTab(tab)
 	}
@@ -42,6 +53,7 @@ func (c *checker) checkLaunchTab() {
 		f.checkRules(tab.State)
 	}
 	tab.Walk(f.checkControl)
+	f.bindShown()
 }
 
 func (f *form) addTab(tab *Tab) {
@@ -51,6 +63,7 @@ func (f *form) addTab(tab *Tab) {
 		return
 	}
 	f.tabs[tab.Title] = tab
+	f.titles = append(f.titles, tab.Title)
 }
 
 func (f *form) checkIncludes(tab *Tab) {
@@ -63,7 +76,7 @@ func (f *form) checkIncludes(tab *Tab) {
 			f.reportReplacement(include.Position, Warning, "unknown-tab", message+": blanks around a title are part of it", include.Name, trimmed)
 			continue
 		}
-		f.reportName(include.Position, Warning, "unknown-tab", message, include.Name, slices.Collect(maps.Keys(f.tabs)))
+		f.reportName(include.Position, Warning, "unknown-tab", message, include.Name, f.titles)
 	}
 }
 
@@ -93,6 +106,7 @@ func (f *form) addButton(w *Widget) {
 		return
 	}
 	f.buttons[id.Name] = id.Position
+	f.buttonIDs = append(f.buttonIDs, id.Name)
 }
 
 func (f *form) checkControl(control Control) {
@@ -167,16 +181,10 @@ func (f *form) checkPushButton(b *PushButton) {
 	if b.Action.Name == "" {
 		return
 	}
-	var names []string
-	for _, command := range f.definition.Commands {
-		if isSessionPart(string(command.Element)) {
-			names = append(names, command.Name)
-		}
-	}
-	if !slices.Contains(names, b.Action.Name) {
+	if !f.commands[b.Action.Name] {
 		f.reportName(b.Action.Position, Warning, "unknown-command",
 			fmt.Sprintf("no button-action is called %s, and no start-up-command or shut-down-command; the button does nothing", schemas.Quote(b.Action.Name)),
-			b.Action.Name, names)
+			b.Action.Name, f.commandNames)
 	}
 }
 
@@ -195,10 +203,18 @@ func (f *form) checkViewer(v *Viewer) {
 		}
 	}
 	if v.AllPredefined {
-		for _, e := range f.names.inOrder {
-			if name := e.text("name"); e.boolean("visible", true) && !excluded[name] {
-				f.use(name, bound)
-			}
+		f.allShown++
+		for name := range excluded {
+			f.hidden[name]++
+		}
+	}
+}
+
+// bindShown notes the attributes that viewers of all visible ones show.
+func (f *form) bindShown() {
+	for _, e := range f.names.inOrder {
+		if name := e.text("name"); e.boolean("visible", true) && f.allShown > f.hidden[name] {
+			f.use(name, bound)
 		}
 	}
 }
@@ -214,7 +230,7 @@ func (f *form) checkRule(r *Rule) {
 	case RuleButton:
 		if _, known := f.buttons[r.Button.Name]; !known {
 			f.reportName(r.Button.Position, Warning, "unknown-button",
-				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", schemas.Quote(r.Button.Name)), r.Button.Name, slices.Collect(maps.Keys(f.buttons)))
+				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", schemas.Quote(r.Button.Name)), r.Button.Name, f.buttonIDs)
 		}
 	case RuleAttribute:
 		f.use(r.Attribute.Name, usedElsewhere)

@@ -38,19 +38,24 @@ func (c *checker) checkWords(texts []argumentText) {
 			first = false
 		}
 	}
+	const shown = 3
 	var found []Diagnostic
+	more := 0
 	first = true
 	for _, argument := range texts {
 		for _, word := range writtenWords(argument.text) {
-			if reason := forShell(word, first); reason != "" {
+			switch reason := forShell(word, first); {
+			case reason == "":
+			case len(found) == shown:
+				more++
+			default:
 				found = append(found, Diagnostic{Position: argument.at(word.offset), Message: reason})
 			}
 			first = false
 		}
 	}
-	const shown = 3
-	for i, problem := range found[:min(shown, len(found))] {
-		if more := len(found) - shown; i == shown-1 && more > 0 {
+	for i, problem := range found {
+		if i == shown-1 && more > 0 {
 			problem.Message += fmt.Sprintf(" (and %d more)", more)
 		}
 		c.report(problem.Position, Warning, "no-shell", problem.Message, "write a shell where one is wanted: sh -c '…'")
