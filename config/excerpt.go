@@ -110,17 +110,31 @@ func excerptOf(line string, at, length int) lineExcerpt {
 // startOfExcerpt returns where a line is cut at its beginning, so that not too
 // much stands left of an offset.
 func startOfExcerpt(line string, at int) int {
+	if fits(line) {
+		return 0
+	}
 	columns, start := 0, at
 	for start > 0 {
 		r, size := utf8.DecodeLastRuneInString(line[:start])
-		if _, wide := shownAs(r); columns+wide > shownBefore {
+		_, wide := shownAs(r)
+		if columns += wide; columns > shownBefore {
 			return start
-		} else {
-			columns += wide
 		}
 		start -= size
 	}
 	return 0
+}
+
+// fits reports whether all of a line can be shown.
+func fits(line string) bool {
+	columns := 0
+	for _, r := range line {
+		_, wide := shownAs(r)
+		if columns += wide; columns > shownWidth {
+			return false
+		}
+	}
+	return true
 }
 
 // shownAs returns what is shown in the place of a character, and how many
