@@ -122,19 +122,20 @@ func (c *checker) checkRunaways() {
 	for _, outcome := range c.definition.Outcomes {
 		searched[outcome.Expression] = true
 	}
+	inspector := javaregex.NewInspector(inspectionEffort) // nothing is left of the other one where proofs are hard
 	for _, x := range c.expressions.order {
 		if !searched[x] {
-			c.checkRunaway(x)
+			c.checkRunaway(inspector, x)
 		}
 	}
 }
 
-func (c *checker) checkRunaway(x *Expression) {
+func (c *checker) checkRunaway(inspector *javaregex.Inspector, x *Expression) {
 	compiled := c.expressions.regexp(x)
 	if compiled == nil {
 		return
 	}
-	before, repeated, after, found := c.inspector.Runaway(compiled)
+	before, repeated, after, found := inspector.Runaway(compiled)
 	if !found {
 		return
 	}

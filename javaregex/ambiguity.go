@@ -294,11 +294,7 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 		for _, end := range r.ends() {
 			// Whatever has to be in the text may stand behind the mismatch.
 			after := end + requiredText(matcher.required)
-			i.effort -= trialEffort
-			if i.effort < 0 {
-				return "", "", "", false
-			}
-			if runsAway(matcher, before, repeated, after) {
+			if i.runsAway(matcher, before, repeated, after) {
 				return before, repeated, after, true
 			}
 		}
@@ -315,30 +311,37 @@ const (
 	fewestRounds = 4
 	trialSteps   = 1000
 	trialGrowth  = 12
-	mostSteps    = 1_000_000
+	mostSteps    = 300_000
+	stepsPerUnit = 20 // of effort
 	trialTimeout = 100 * time.Millisecond
-	trialEffort  = 10_000
+	trialEffort  = 30_000
 )
 
 // runsAway reports whether the number of steps explodes, and whether the
 // engine, which may know better than to take them, takes too long as well.
-func runsAway(m *matcher, before, repeated, after string) bool {
+func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	text := func(rounds int) string { return before + strings.Repeat(repeated, rounds) + after }
-	if countSteps(m.parsed, text(trialRounds), mostSteps/10) < mostSteps/10 {
+	steps := func(rounds, most int) int {
+		count := countSteps(m.parsed, text(rounds), most)
+		i.effort -= count / stepsPerUnit
+		return count
+	}
+	if steps(trialRounds, mostSteps/10) < mostSteps/10 {
 		return false // as a rule: the two readings were only apparent
 	}
 	rounds := fewestRounds
-	for countSteps(m.parsed, text(rounds), trialSteps) < trialSteps {
+	for steps(rounds, trialSteps) < trialSteps {
 		if rounds++; rounds > trialRounds {
 			return false
 		}
 	}
-	some := countSteps(m.parsed, text(rounds+fewestRounds), mostSteps)
-	if countSteps(m.parsed, text(rounds+2*fewestRounds), mostSteps) < min(some*trialGrowth, mostSteps) {
+	some := steps(rounds+fewestRounds, mostSteps)
+	if steps(rounds+2*fewestRounds, mostSteps) < min(some*trialGrowth, mostSteps) {
 		return false
 	}
+	i.effort -= trialEffort
 	engine, err := m.compileBacktracking("")
-	if err != nil {
+	if err != nil || i.effort < 0 {
 		return false
 	}
 	engine.MatchTimeout = trialTimeout
