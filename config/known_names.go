@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // suppliedAttributes are those that the engine sets, whether a definition has
@@ -124,6 +123,3 @@ func (n *knownNames) has(name string) bool {
 func isExternal(name string) bool {
 	return strings.HasPrefix(name, "org.eclipse.debug") || strings.HasPrefix(name, "org.eclipse.ptp")
 }
-
-// nearest returns the known name that is most like one that is not known.
-func (n *knownNames) nearest(name string) string { return schemas.Nearest(name, n.candidates) }
