@@ -58,20 +58,75 @@ type cell struct {
 }
 
 func (b *builder) inside(controls []config.Control, layout *config.Layout, around State) {
-	var shown []cell
+	all := make([]cell, 0, len(controls))
 	for _, control := range controls {
-		if state := b.form.within(around, control.Common().State); state.Shown {
-			shown = append(shown, cell{control, state})
-		}
+		all = append(all, cell{control, b.form.within(around, control.Common().State)})
 	}
 	columns := 0 // all in one row
 	if layout != nil && layout.Kind == config.GridLayout {
 		columns = layout.Columns
 	}
-	for _, line := range arrange(shown, columns) {
+	for _, line := range arrange(b.seen(all, columns), columns) {
 		b.line(line)
 	}
 	b.flush()
+}
+
+// seen returns the controls that are shown, without the labels of those that are
+// not: where the form was designed to have a row of labels and inputs, and no
+// input is left of it, the labels go, too, unless what comes next takes the
+// place of the input.
+func (b *builder) seen(all []cell, columns int) []cell {
+	rows := arrange(all, columns)
+	if columns == 0 {
+		rows = afterInputs(all, b.isLabel)
+	}
+	var seen []cell
+	for i, row := range rows {
+		inputs, shown := 0, 0
+		for _, c := range row {
+			if !b.isLabel(c) {
+				inputs++
+				if c.state.Shown {
+					shown++
+				}
+			}
+		}
+		replaced := i+1 < len(rows) && !b.isLabel(rows[i+1][0]) && rows[i+1][0].state.Shown
+		for _, c := range row {
+			if c.state.Shown && (inputs == 0 || shown > 0 || replaced) {
+				seen = append(seen, c)
+			}
+		}
+	}
+	return seen
+}
+
+func (b *builder) isLabel(c cell) bool {
+	_, ok := b.form.label(c.control)
+	return ok
+}
+
+// afterInputs breaks controls that stand in one row into shorter ones, each with
+// an input, the label before it and those behind it.
+func afterInputs(cells []cell, isLabel func(cell) bool) [][]cell {
+	var rows [][]cell
+	start := 0 // of the row
+	for i, c := range cells {
+		if isLabel(c) {
+			continue
+		}
+		// The label right before an input is its own.
+		if first := i - 1; first > start && len(rows) > 0 {
+			rows[len(rows)-1] = cells[start-len(rows[len(rows)-1]) : first]
+			start = first
+		}
+		rows, start = append(rows, cells[start:i+1]), i+1
+	}
+	if start < len(cells) {
+		rows = append(rows, cells[start:])
+	}
+	return rows
 }
 
 // arrange breaks controls into the rows of a grid with that many columns; 0

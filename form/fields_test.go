@@ -103,6 +103,30 @@ note The end
 	require.True(t, find(t, f, f.Pages()[0], "Queue").Open, "as long as no items are known, any text will do")
 }
 
+func TestLabelsOfHiddenFieldsAreHidden(t *testing.T) {
+	label := func(text string) string { return `<widget type="label"><fixed-text>` + text + `</fixed-text></widget>` }
+	hidden := func(name string) string {
+		return `<widget attribute="` + name + `"><control-state><show-if button="on"/></control-state></widget>`
+	}
+	for name, c := range map[string]struct{ controls, off, on string }{
+		"the last row":        {label("A:") + hidden("a"), "", "text A\n"},
+		"a row in between":    {label("A:") + hidden("a") + label("help") + label("B:") + `<widget attribute="b"/>` + label("more"), "text B (more)\n", "text A (help)\ntext B (more)\n"},
+		"one takes the place": {label("A:") + hidden("a") + `<widget attribute="b"/>`, "text A\n", "text A\ntext b\n"},
+	} {
+		for _, layout := range []string{"", `<layout><grid-layout numColumns="3"/></layout>`} {
+			f := newForm(define(t, `<attribute name="on" visible="false"/><attribute name="a"/><attribute name="b"/>
+				<launch-tab><dynamic><title>T</title><composite>`+layout+c.controls+`</composite></dynamic>
+				<dynamic><title>U</title><widget type="checkbox" buttonId="on" attribute="on"/></dynamic></launch-tab>`))
+			if layout != "" && name == "one takes the place" {
+				continue // both stand in one row there
+			}
+			require.Equal(t, c.off, outline(f.Fields(f.Pages()[0])), "%s %s", name, layout)
+			f.Environment().Lookup("on").SetValue(true)
+			require.Equal(t, c.on, outline(f.Fields(f.Pages()[0])), "%s %s", name, layout)
+		}
+	}
+}
+
 func TestItemsComeFromWhatCommandsFound(t *testing.T) {
 	f := newForm(define(t, gridForm))
 	f.Environment().Lookup("queues").SetValue([]string{"long", "short"})
