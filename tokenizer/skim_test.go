@@ -81,3 +81,44 @@ func FuzzSkim(f *testing.F) {
 		require.Equal(t, c.outcome(parser, nil, ofSize(1000, len(c.stream))...), c.outcome(parser, nil, len(c.stream)))
 	})
 }
+
+// Each of these parsers has something that skimming must heed.
+func TestSkimmingHeedsWhatAParserMayHave(t *testing.T) {
+	var stream bytes.Buffer
+	words := []string{"State=R", "noise", "Reason=none", "State=Q Reason=x", "", "more noise", "noise \r of State=S", "Reason=y"}
+	for i := range 4_000 {
+		stream.WriteString(words[(i*i+i/7)%len(words)] + "\n")
+		if i == 3_000 {
+			stream.WriteString("EXIT\n")
+		}
+	}
+	// The last segment is not skimmed and has another landmark than those before.
+	lines := stream.String() + "State=R\nnoise\nReason=last"
+	const state, reason = `<expression>.*State=(\w).*</expression>`, `<expression>.*Reason=(\w).*</expression>`
+	const add = `<add field="value"><entry valueGroup="1"/></add>`
+	match := func(expression string) string { return "<match>" + expression + add + "</match>" }
+	target := func(matches string) string { return `<target ref="r">` + matches + `</target>` }
+	for name, parser := range map[string]string{
+		"two matches":              `delim="\n">` + target(match(state)+match(reason)),
+		"two targets":              `delim="\n" applyToAll="true">` + target(match(state)) + target(match(reason)),
+		"delimiters that are kept": `delim="\n" includeDelim="true">` + target(match(`<expression>State=(\w)\n</expression>`)),
+		"delimiters in literals":   `delim="=" includeDelim="true">` + target(match(`<expression flags="DOTALL">.*(S)tate=</expression>`)),
+		"rounds":                   `delim="\n"><target ref="r" matchAll="true">` + match(state) + match(reason) + `</target>`,
+		"splits":                   `delim="\n">` + target(match(state)+`<match><expression split="true">Reason=</expression><add field="value"><entry value="s"/></add></match>`),
+		"carriage returns":         `delim="\r">` + target(match(`<expression flags="DOTALL">.*State=(\w).*</expression>`)),
+		"an exit anywhere":         `delim="\n">` + target(match(reason)) + `<exit-on>EXI.</exit-on>`,
+		"an exit without literals": `delim="\n">` + target(match(reason)) + `<exit-after>E.I.</exit-after>`,
+		"the last segments":        `delim="\n" all="true" save="3">` + target(match(reason)),
+		"a match without any":      `delim="\n">` + target(match(state)+`<match><add field="value"><entry value="any"/></add></match>`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := goldenCase{stream: []byte(lines)}
+			c.initial.Attributes = []attribute.Keyed{{Key: "r", Attribute: attribute.New("r")}}
+			one := parserOf(t, "<stdout-parser "+parser+"</stdout-parser>")
+			looking := c.outcome(one, nil, ofSize(1000, len(lines))...)
+			require.Contains(t, looking, "[]string", "something is found")
+			require.Equal(t, looking, c.outcome(one, nil, len(lines)))
+			require.Equal(t, looking, c.outcome(one, nil, ofSize(17_001, len(lines))...))
+		})
+	}
+}
