@@ -56,7 +56,7 @@ func (f *Form) counting(page *Page) []*Page {
 }
 
 // local returns the names on a page that count, and those that do not. A name
-// that two controls of the page set counts if one of them makes it count.
+// that two controls of the page set may be among both, and then counts.
 func (f *Form) local(page *Page) (live, out map[string]bool) {
 	live, out = map[string]bool{}, map[string]bool{}
 	note := func(name string, counts bool) {
@@ -80,9 +80,6 @@ func (f *Form) local(page *Page) (live, out map[string]bool) {
 			note(row, state.Effective() && f.isChecked(viewer, row))
 		}
 	})
-	for name := range live {
-		delete(out, name)
-	}
 	return live, out
 }
 

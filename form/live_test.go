@@ -38,6 +38,13 @@ func TestAPageCountsWithThoseThatItIncludes(t *testing.T) {
 	require.Equal(t, []string{"own"}, among(f.Live(page(t, f, "Script")), all...))
 }
 
+func TestOneControlThatCountsIsEnough(t *testing.T) {
+	f := newForm(define(t, `<attribute name="a"><default>1</default></attribute><launch-tab><dynamic><title>T</title>
+		<widget attribute="a"><control-state><hide-if/></control-state></widget><widget attribute="a"/></dynamic></launch-tab>`))
+	f.Apply(f.Pages()[0], nil)
+	require.Equal(t, "1", f.Environment().Text("a"))
+}
+
 func TestWhatDoesNotCountLosesItsValueUnlessItIsGiven(t *testing.T) {
 	f := newForm(define(t, sharing))
 	f.Apply(page(t, f, "Basic"), map[string]bool{"far": true})

@@ -100,39 +100,48 @@ func (f *filling) entries(page *form.Page) []entry {
 		return f.endEntries()
 	}
 	var entries []entry
+	if page.Import {
+		entries = append(entries, f.scriptEntry())
+	}
 	for _, field := range f.form.Fields(page) {
 		entries = append(entries, entry{Field: field})
 	}
 	return entries
 }
 
+// ownEntry returns a field that is not of the definition.
+func ownEntry(own ownField, kind form.Kind, label, value, hint string) entry {
+	return entry{own: own, Field: form.Field{Kind: kind, Label: label, Text: value, Hint: hint, Enabled: true}}
+}
+
+func (f *filling) scriptEntry() entry {
+	return ownEntry(ownScript, form.Text, "Script", f.script, "a file to submit instead of a script that is made")
+}
+
 func (f *filling) endEntries() []entry {
-	text := func(own ownField, kind form.Kind, label, value, hint string) entry {
-		return entry{own: own, Field: form.Field{Kind: kind, Label: label, Text: value, Hint: hint, Enabled: true}}
-	}
 	var entries []entry
 	if !f.page.Whole {
-		entries = append(entries, text("", form.Note, fmt.Sprintf("With the values of the tab %q", f.page.Title), "", ""))
+		entries = append(entries, ownEntry("", form.Note, fmt.Sprintf("With the values of the tab %q", f.page.Title), "", ""))
 	}
 	for _, problem := range f.form.Problems(f.page) {
-		entries = append(entries, text("", form.Note, fmt.Sprintf("%s: %s", problem.Name, problem.Reason), "", ""))
+		entries = append(entries, ownEntry("", form.Note, fmt.Sprintf("%s: %s", problem.Name, problem.Reason), "", ""))
 	}
 	entries = append(entries,
-		text(ownProgram, form.Text, "Program", f.program, "what the job runs"),
-		text(ownArguments, form.Text, "Arguments", f.arguments, "quoted as in a shell"),
-		text(ownDirectory, form.Text, "Directory", f.directory, "where it runs"),
+		ownEntry(ownProgram, form.Text, "Program", f.program, "what the job runs"),
+		ownEntry(ownArguments, form.Text, "Arguments", f.arguments, "quoted as in a shell"),
+		ownEntry(ownDirectory, form.Text, "Directory", f.directory, "where it runs"),
 	)
-	if f.controller.Definition().Script != nil {
-		entries = append(entries, text(ownScript, form.Text, "Script", f.script, "a file to submit instead of a script that is made"))
+	if f.controller.Definition().Script != nil && !f.page.Import {
+		entries = append(entries, f.scriptEntry())
 	}
 	if f.target != "" {
-		entries = append(entries, text(ownSubmit, form.Button, f.endTitle(), "", ""))
+		entries = append(entries, ownEntry(ownSubmit, form.Button, f.endTitle(), "", ""))
 	}
 	return append(entries,
-		text(ownPrint, form.Button, "Print the command line", "", ""),
-		text(ownSaveAs, form.Text, "Save as", f.saveAs, "the name of a launch configuration"),
-		text(ownSave, form.Button, "Save", "", ""),
-		text(ownLeave, form.Button, "Leave", "", "without submitting"),
+		ownEntry(ownPrint, form.Button, "Print the command line", "", ""),
+		ownEntry(ownSaveAs, form.Text, "Save as", f.saveAs, "the name of a launch configuration"),
+		ownEntry(ownSave, form.Button, "Save", "", ""),
+		ownEntry(ownLeave, form.Button, "Leave", "", "without submitting"),
 	)
 }
 

@@ -145,7 +145,7 @@ func (q *questioner) isNeedless(e entry) bool {
 	case ownArguments:
 		return q.program == ""
 	case ownScript:
-		return q.program != ""
+		return q.program != "" && !q.page.Import
 	case ownSaveAs:
 		return true
 	}

@@ -271,6 +271,27 @@ func TestTheEndSubmitsPrintsSavesOrLeaves(t *testing.T) {
 	require.False(t, d.quit)
 }
 
+func TestTheTabForScriptsAsksForOne(t *testing.T) {
+	d := drive(t, []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="d"><control-data><attribute name="queue"/><attribute name="other"/>
+		<script><line><arg>#!/bin/sh</arg></line></script><submit-batch name="s"><arg>true</arg></submit-batch>
+		<launch-tab><dynamic><title>Basic</title><widget attribute="other"/></dynamic>
+			<import title="Import"><export-for-override><items><include>queue</include></items></export-for-override></import></launch-tab>
+		</control-data></resource-manager-builder>`))
+	d.press("ctrl+n")
+	d.shows("[Import]", "> Script", "[x] queue")
+	d.press("job.sh", "tab", "long", "ctrl+s")
+	d.lacks("Script  ")
+	d.press("ctrl+u")
+	s, err := d.submission()
+	require.NoError(t, err)
+	require.Equal(t, filepath.Base(s.ScriptFile), "job.sh")
+	require.Equal(t, "Import", s.Tab)
+	require.Equal(t, []control.Assignment{{Name: "queue", Value: "long"}}, s.Values)
+	require.NotContains(t, d.commandLine(&app{}), "--tab", "a script comes from there by itself")
+	d.press("ctrl+n")
+	require.Contains(t, d.commandLine(&app{}), "--tab Basic")
+}
+
 func TestEscAndCtrlCLeaveAnywhere(t *testing.T) {
 	for _, keys := range [][]string{{"esc"}, {"ctrl+c"}, {"tab", "tab", "enter", "ctrl+c"}, {"ctrl+s", "esc"}} {
 		d := demo(t)
