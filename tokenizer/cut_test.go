@@ -38,10 +38,10 @@ func TestAStreamMayBeCutAnywhere(t *testing.T) {
 
 // divisions returns ways to cut a stream into pieces, each as their sizes. A
 // short stream is cut in two at every byte. A long one would take too long that
-// way: there one run cuts at every 31st byte, the next at the bytes after those,
+// way: there one run cuts at every 13th byte, the next at the bytes after those,
 // and so on, until every byte was cut at; and some runs cut once.
 func divisions(length int) [][]int {
-	const long, between, single = 1_000, 31, 5
+	const long, between, single = 1_000, 13, 5
 	ways := [][]int{ofSize(1, length), ofSize(7, length), ofSize(4096, length)}
 	if length <= long {
 		for at := range length {
