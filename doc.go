@@ -7,6 +7,8 @@
 //     sessions, submissions, status, output, and what can be done to jobs.
 //   - [github.com/rmctl/rmctl/jobstore] remembers submissions and what is known
 //     of each job, through crashes and between processes.
+//   - [github.com/rmctl/rmctl/form] is a definition's form being filled in, for
+//     any kind of screen.
 //   - [github.com/rmctl/rmctl/command] runs one command of a definition.
 //   - [github.com/rmctl/rmctl/tokenizer] reads a command's output and changes
 //     attributes by it. It works on any stream.

@@ -319,6 +319,9 @@ func (s *screen) help() []string {
 		text = styled(styleProblem, "! "+oneLine(e.Problem))
 	default:
 		text = strings.TrimSpace(oneLine(e.Hint) + "  " + oneLine(e.Tooltip))
+		if label := oneLine(e.Label); ansi.StringWidth(label) > s.labelWidth() && e.Kind != form.Button {
+			text = label + ": " + text
+		}
 	}
 	lines := strings.Split(ansi.Wrap(text, max(s.width, 8), ""), "\n")
 	if len(lines) > 2 {
