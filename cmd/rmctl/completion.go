@@ -14,6 +14,7 @@ import (
 func (a *app) completeSubmissions(c *cobra.Command) {
 	completeFlag(c, "config-name", a.completeLaunchConfigurations)
 	completeFlag(c, "set", a.completeValues)
+	completeFlag(c, "tab", a.completeTabs)
 }
 
 func completeFlag(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
@@ -66,6 +67,31 @@ func (a *app) completeValues(c *cobra.Command, arguments []string, begun string)
 		}
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeTabs offers the titles of the tabs of the form.
+func (a *app) completeTabs(c *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	definition := a.completionDefinition(c, arguments)
+	if definition == nil || definition.LaunchTab == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var titles []cobra.Completion
+	for _, tab := range definition.LaunchTab.Tabs {
+		titles = append(titles, oneLine(tab.Title))
+	}
+	if script := definition.LaunchTab.Import; script != nil {
+		titles = append(titles, oneLine(script.Title))
+	}
+	return titles, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeForms offers the targets whose form can be filled in; shells add files.
+func (a *app) completeForms(_ *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	targets, err := a.loadTargets()
+	if err != nil || len(arguments) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return targets.Names(), cobra.ShellCompDirectiveDefault
 }
 
 // completionTarget returns the target that the flags so far choose, empty for

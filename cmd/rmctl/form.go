@@ -31,7 +31,8 @@ on terminals that can do no more.`,
 		Example: `  rmctl form slurm -- ./simulate input.dat
   rmctl form slurm -s partition=debug --tab Advanced
   rmctl form mysite.xml --plain`,
-		Args: atLeast(1, "a target or a definition"),
+		Args:              atLeast(1, "a target or a definition"),
+		ValidArgsFunction: a.completeForms,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if err := c.Flags().Parse(arguments[1:]); err != nil {
 				return &usageError{err}
@@ -176,15 +177,20 @@ func (a *app) submitFilled(ctx context.Context, f *filling) error {
 		defer stop()
 		job, err := f.controller.RunInteractive(ctx, s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
 		if err != nil {
-			return err
+			return f.again(a, err)
 		}
 		return jobExit(job)
 	}
 	job, err := f.controller.Submit(ctx, s)
 	if err != nil {
-		return err
+		return f.again(a, err)
 	}
 	return a.printSubmitted(job)
+}
+
+// again adds the command line to an error, so that what was filled in is not lost.
+func (f *filling) again(a *app, err error) error {
+	return fmt.Errorf("%w\nthe form was filled in as: %s", err, f.commandLine(a))
 }
 
 // saveFilled keeps what was filled in as a launch configuration.

@@ -210,6 +210,7 @@ func (s *screen) complain(err error) { s.message, s.isError = oneLine(err.Error(
 
 // A lookedUpMsg tells of the file that a field names.
 type lookedUpMsg struct {
+	page  *form.Page // that the field is on
 	field entry
 	text  string
 	stat  attribute.Stat
@@ -225,16 +226,16 @@ func (s *screen) leaveField() {
 	if name == "" {
 		return
 	}
-	look := s.stat()
+	look, page := s.stat(), s.shownPage()
 	s.background(func() tea.Msg {
 		info, err := look(name)
-		return lookedUpMsg{e, e.Text, lookedUpAs(info, err)}
+		return lookedUpMsg{page, e, e.Text, lookedUpAs(info, err)}
 	})
 }
 
 func (s *screen) lookedUp(m lookedUpMsg) {
-	for _, e := range s.fields {
-		if e.same(m.field) && e.Text == m.text {
+	for _, e := range s.entries(m.page) {
+		if e.same(m.field) && e.Text == m.text { // it may have been changed since
 			s.store(e, m.text, m.stat)
 		}
 	}

@@ -169,7 +169,9 @@ func TestPathsAreTypedOrChosen(t *testing.T) {
 
 	d.press("nope", "tab")
 	d.shows("  Input         [nope", "! there must be such a file")
-	d.press("up", "ctrl+u", "data/in.dat", "tab")
+	d.press("up", "ctrl+u", "nor this", "ctrl+s")
+	d.shows("input: there must be such a file", "> Program")
+	d.press("ctrl+n", "ctrl+u", "data/in.dat", "tab")
 	d.lacks("!")
 	d.press("up", "ctrl+u", "enter")
 	d.shows(folder, "> ../", "  data/")
