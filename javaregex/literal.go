@@ -15,18 +15,30 @@ type requiredLiterals [][]byte
 // maxRequiredLiterals bounds the effort; the first ones decide as a rule.
 const maxRequiredLiterals = 4
 
-// findRequiredLiterals returns the literals that are easily seen. Single
-// characters tell little and are left out beside longer ones. Prefix is the one
-// that every whole match begins with.
-func findRequiredLiterals(root node) (literals requiredLiterals, prefix string) {
-	search := literalSearch{leading: true}
+// literals are what is known of the texts in every match without running an engine.
+type literals struct {
+	required requiredLiterals
+	prefix   string           // what every whole match begins with
+	distant  requiredLiterals // those behind a loop that may go on to the end of the text
+}
+
+// findLiterals returns the literals that are easily seen. Single characters tell
+// little and are left out beside longer ones.
+func findLiterals(root node) literals {
+	search := literalSearch{leading: true, near: -1}
 	search.visit(root)
 	search.end()
 	isShort := func(literal []byte) bool { return utf8.RuneCount(literal) < 2 }
-	if found := search.found; slices.ContainsFunc(found, func(literal []byte) bool { return !isShort(literal) }) {
-		search.found = slices.DeleteFunc(found, isShort)
+	var result literals
+	result.prefix = search.prefix
+	if search.near >= 0 {
+		result.distant = slices.DeleteFunc(slices.Clone(search.found[search.near:]), isShort)
 	}
-	return search.found[:min(len(search.found), maxRequiredLiterals)], search.prefix
+	if slices.ContainsFunc(search.found, func(literal []byte) bool { return !isShort(literal) }) {
+		search.found = slices.DeleteFunc(search.found, isShort)
+	}
+	result.required = search.found[:min(len(search.found), maxRequiredLiterals)]
+	return result
 }
 
 // RequiredLiterals returns texts that are in every match of the expression, one
@@ -91,6 +103,7 @@ type literalSearch struct {
 	leading bool   // it begins where the expression does
 	prefix  string
 	found   requiredLiterals
+	near    int // how many were found before a loop that may go on to the end; negative before that
 }
 
 // end closes the run: what follows does not directly follow it in every match.
@@ -123,6 +136,9 @@ func (s *literalSearch) visit(part node) {
 		// They match nothing, so what is around them stays together.
 	case repeat:
 		s.end()
+		if s.near < 0 && part.max == unlimited {
+			s.near = len(s.found)
+		}
 		if part.min > 0 {
 			s.visit(part.body)
 			s.end()

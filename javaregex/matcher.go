@@ -24,8 +24,7 @@ type matcher struct {
 	reason    string // why the linear engine cannot be right; empty where it can
 	written   string // the expression for the linear engine
 	asciiOnly bool   // the linear engine is right on ASCII text only
-	required  requiredLiterals
-	prefix    string // literal that begins every whole match
+	literals
 
 	// automaton is nil where the expression has what it does not know, or is
 	// too large for it; it runs whole matches only.
@@ -49,10 +48,7 @@ type matcher struct {
 func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 	m := &matcher{source: source, parsed: parsed, whole: whole}
 	m.hasPreviousEnd = holds(parsed.root, isPreviousMatchEnd)
-	m.required, m.prefix = findRequiredLiterals(parsed.root)
-	if !whole {
-		m.prefix = ""
-	}
+	m.literals = findLiterals(parsed.root)
 	text, err := emit(parsed, linear, whole)
 	var mustBacktrack *backtrackError
 	switch {
@@ -152,12 +148,13 @@ func isASCII(text []byte) bool {
 }
 
 // mayMatch reports whether a text as a whole has the literals that the
-// expression requires. A prefix alone tells apart as many texts as a rule.
+// expression requires. A prefix tells apart as many texts as a rule, except where an engine
+// would go on to the end of the text to find out.
 func (m *matcher) mayMatch(text []byte) bool {
-	if m.prefix != "" {
-		return len(text) >= len(m.prefix) && string(text[:len(m.prefix)]) == m.prefix
+	if m.prefix == "" {
+		return m.required.in(text)
 	}
-	return m.required.in(text)
+	return len(text) >= len(m.prefix) && string(text[:len(m.prefix)]) == m.prefix && m.distant.in(text[len(m.prefix):])
 }
 
 func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {

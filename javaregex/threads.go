@@ -35,8 +35,11 @@ type lineups struct {
 }
 
 // An approach tells which state of the lineup before led to a state, and the
-// positions to note on the path between them.
+// positions to note on the path between them. With the flag lastNote among these nothing
+// is left to note before.
 type approach struct{ from, saves uint16 }
+
+const lastNote = maxSaveLists
 
 const (
 	maxLineups    = 1024
@@ -108,7 +111,7 @@ func (a *automaton) matchByThreads(positions []int, text []byte) (matched, decid
 	}
 	thread := l.accepts[a.number(final)]
 	if thread >= 0 && a.groups > 0 {
-		a.back(l, positions, text, final, thread)
+		a.back(l, positions, text, thread)
 	}
 	if cap(l.trail) > longestKeptTrail {
 		l.trail = nil
@@ -147,10 +150,12 @@ func (a *automaton) forward(l *lineups, text []byte) uint32 {
 			}
 		}
 		if following == present {
-			for length := a.runFrom(l, present).length(text[i+1:]); length > 0; length-- {
-				i++
-				trail[i] = present
+			length := a.runFrom(l, present).length(text[i+1:])
+			along := trail[i+1 : i+1+length]
+			for j := range along {
+				along[j] = present
 			}
+			i += length
 			next = l.next
 		}
 		present = following
@@ -187,7 +192,11 @@ func (a *automaton) findNext(l *lineups, present uint32, class uint8) uint32 {
 			if !seen.has(int(each.to)) {
 				seen.add(int(each.to))
 				states = append(states, each.to)
-				approaches = append(approaches, approach{uint16(from), each.saves})
+				saves := each.saves
+				if a.unnoted[state] {
+					saves |= lastNote
+				}
+				approaches = append(approaches, approach{uint16(from), saves})
 			}
 		}
 	}
@@ -210,12 +219,8 @@ func (a *automaton) findNext(l *lineups, present uint32, class uint8) uint32 {
 
 // back goes from the end of the text along the way that led to a state of the
 // last lineup. Of several positions for one slot the last one counts.
-func (a *automaton) back(l *lineups, positions []int, text []byte, final uint32, thread int) {
-	following := final
+func (a *automaton) back(l *lineups, positions []int, text []byte, thread int) {
 	for i := len(text); i > 0; {
-		if a.unnoted[l.states[a.number(following)][thread]] {
-			return
-		}
 		var class uint8
 		size := 1
 		if b := text[i-1]; b < utf8.RuneSelf {
@@ -225,10 +230,12 @@ func (a *automaton) back(l *lineups, positions []int, text []byte, final uint32,
 			r, size = utf8.DecodeLastRune(text[:i])
 			class = a.classes.wide(r)
 		}
-		following = l.trail[i-size]
-		step := l.approaches[following+uint32(class)][thread]
+		step := l.approaches[l.trail[i-size]+uint32(class)][thread]
 		if step.saves != 0 {
-			a.noteIfUnset(positions, step.saves, i)
+			a.noteIfUnset(positions, step.saves&^lastNote, i)
+			if step.saves&lastNote != 0 {
+				return
+			}
 		}
 		thread = int(step.from)
 		i -= size

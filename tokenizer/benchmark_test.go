@@ -16,20 +16,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkSlurmRecords reads a status stream of which one line in a hundred
-// tells a state, with the shipped definition and with one from the field, and
-// has grep look for the literal in the same file.
+// BenchmarkSlurmRecords reads a status stream with the shipped definition, which
+// takes 8 lines a record, and with one from the field, which takes the one that tells the
+// state, and has grep look for that in the same file. The records have 100 or 800 lines.
 func BenchmarkSlurmRecords(b *testing.B) {
-	stream := slurmRecords(48 << 20)
-	file := filepath.Join(b.TempDir(), "records")
-	require.NoError(b, os.WriteFile(file, stream, 0o600))
-	b.Run("shipped", func(b *testing.B) {
-		benchmarkFile(b, benchmarkedParserOf(b, "../rms/slurm.xml", config.GetJobStatus), file)
-	})
-	b.Run("field", func(b *testing.B) {
-		benchmarkFile(b, benchmarkedParserOf(b, sharedFile(b, "definitions/slurm-generic-batch.xml"), config.GetJobStatus), file)
-	})
-	b.Run("grep", func(b *testing.B) { benchmarkGrep(b, file, "-c", "JobState=") })
+	for _, nodes := range []int{75, 775} {
+		file := filepath.Join(b.TempDir(), "records")
+		require.NoError(b, os.WriteFile(file, slurmRecords(48<<20, nodes), 0o600))
+		name := fmt.Sprintf("%d-lines/", nodes+25)
+		b.Run(name+"shipped", func(b *testing.B) {
+			benchmarkFile(b, benchmarkedParserOf(b, "../rms/slurm.xml", config.GetJobStatus), file)
+		})
+		b.Run(name+"field", func(b *testing.B) {
+			benchmarkFile(b, benchmarkedParserOf(b, sharedFile(b, "definitions/slurm-generic-batch.xml"), config.GetJobStatus), file)
+		})
+		b.Run(name+"grep", func(b *testing.B) { benchmarkGrep(b, file, "-c", "JobState=") })
+	}
 }
 
 // BenchmarkPBSRows reads rows of which all match, and rows that nearly do.

@@ -7,9 +7,9 @@ import (
 
 // The streams below have the shape of what schedulers print; they are made for benchmarks.
 
-// slurmRecords is output like that of scontrol -d show job for jobs on 75
-// nodes: 100 lines a record, one of which tells the state.
-func slurmRecords(size int) []byte {
+// slurmRecords is output like that of scontrol -d show job for jobs on many
+// nodes: 25 lines a record and one for each node. One tells the state.
+func slurmRecords(size, nodes int) []byte {
 	var stream bytes.Buffer
 	for job := 1; stream.Len() < size; job++ {
 		fmt.Fprintf(&stream, "JobId=%d JobName=relax-%d\n", job, job%977)
@@ -25,13 +25,13 @@ func slurmRecords(size int) []byte {
 			"   SuspendTime=None SecsPreSuspend=0 LastSchedEval=2026-11-20T12:27:03 Scheduler=Main\n" +
 			"   Partition=batch AllocNode:Sid=login1:4141\n" +
 			"   ReqNodeList=(null) ExcNodeList=(null)\n" +
-			"   NodeList=node[0001-0075]\n" +
+			"   NodeList=node[0001-0999]\n" +
 			"   BatchHost=node0001\n" +
 			"   NumNodes=75 NumCPUs=600 NumTasks=600 CPUs/Task=1 ReqB:S:C:T=0:0:*:*\n" +
 			"   TRES=cpu=600,node=75,billing=600\n" +
 			"   Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*\n" +
 			"   JOB_GRES=(null)\n")
-		for node := 1; node <= 75; node++ {
+		for node := 1; node <= nodes; node++ {
 			fmt.Fprintf(&stream, "     Nodes=node%04d CPU_IDs=0-7 Mem=4096 GRES=\n", node)
 		}
 		stream.WriteString("   MinCPUsNode=1 MinMemoryNode=0 MinTmpDiskNode=0\n" +

@@ -114,7 +114,8 @@ type captures struct {
 
 // renew forgets what was captured and keeps the memory.
 func (c *captures) renew(text []byte) {
-	*c = captures{text: text, indexes: c.indexes[:0]}
+	c.text, c.indexes, c.split = text, c.indexes[:0], false
+	c.start, c.end = 0, 0
 }
 
 func (c *captures) count() int { return len(c.indexes) / 2 }

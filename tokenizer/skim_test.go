@@ -33,7 +33,7 @@ func TestSkimmingASegmentIsAsGoodAsLookingAtIt(t *testing.T) {
 }
 
 func TestRecordsOfASchedulerMayBeSkimmed(t *testing.T) {
-	for name, stream := range map[string][]byte{"slurm": slurmRecords(300_000), "pbs": pbsTable(3_000)} {
+	for name, stream := range map[string][]byte{"slurm": slurmRecords(300_000, 75), "pbs": pbsTable(3_000)} {
 		p := benchmarkedParserOf(t, "../rms/"+name+".xml", config.GetJobStatus)
 		c := goldenCase{definition: p.definition, stream: stream}
 		c.initial.UseDefinition, c.initial.Job = true, "@job"
