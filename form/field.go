@@ -77,6 +77,12 @@ func (f Field) Action() *config.PushButton {
 	return button
 }
 
+// Viewer returns the table that a row is of; nil for other fields.
+func (f Field) Viewer() *config.Viewer {
+	viewer, _ := f.control.(*config.Viewer)
+	return viewer
+}
+
 // field returns the field for a control that is neither a label nor holds others.
 func (f *Form) field(control config.Control, state State) Field {
 	field := Field{control: control, Enabled: state.Enabled, Tooltip: f.tooltip(control.Common().Tooltip.Text), Least: math.MinInt32, Most: math.MaxInt32}

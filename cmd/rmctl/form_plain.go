@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/form"
 )
 
@@ -24,13 +25,14 @@ type questioner struct {
 	*filling
 	answers *bufio.Scanner
 	out     io.Writer
-	echo    bool  // whether to show the answers, which no terminal does
-	err     error // of writing
+	echo    bool                    // whether to show the answers, which no terminal does
+	chosen  map[*config.Viewer]bool // tables whose rows were chosen as a whole
+	err     error                   // of writing
 }
 
 // ask fills in the form by questions.
 func (f *filling) ask(answers io.Reader, questions io.Writer) error {
-	q := &questioner{filling: f, answers: bufio.NewScanner(answers), out: questions, echo: !isTerminal(answers)}
+	q := &questioner{filling: f, answers: bufio.NewScanner(answers), out: questions, echo: !isTerminal(answers), chosen: map[*config.Viewer]bool{}}
 	q.answers.Buffer(nil, maxAnswer)
 	err := q.all()
 	if q.err != nil {
@@ -118,7 +120,7 @@ func (q *questioner) fill(page *form.Page) error {
 			return nil
 		}
 		asked = append(asked, next)
-		if err := q.entry(next); err != nil {
+		if err := q.entry(next, page); err != nil {
 			return err
 		}
 	}
@@ -161,7 +163,7 @@ func isShown(e entry, asked []entry) bool {
 	return false
 }
 
-func (q *questioner) entry(e entry) error {
+func (q *questioner) entry(e entry, page *form.Page) error {
 	switch e.Kind {
 	case form.Heading:
 		q.say("\n== %s ==\n", oneLine(e.Label))
@@ -172,7 +174,7 @@ func (q *questioner) entry(e entry) error {
 	case form.Button:
 		return q.button(e)
 	case form.Row:
-		return q.row(e)
+		return q.row(e, page)
 	default:
 		return q.value(e)
 	}
@@ -260,18 +262,69 @@ func (e entry) switchedOn() bool {
 	return e.Kind == form.Switch && e.On || e.Kind == form.Row && e.Text == "true"
 }
 
+// manyRows is from how many rows on a table is asked for as a whole.
+const manyRows = 12
+
 // row asks whether an attribute of a table is to be used, and then for its value.
-func (q *questioner) row(e entry) error {
-	use, err := q.yes(fmt.Sprintf("Use %s%s?", oneLine(e.Label), parenthesised(e.Hint)), e.On)
-	if err != nil {
-		return err
+func (q *questioner) row(e entry, page *form.Page) error {
+	use := e.On
+	if rows := q.rowsBeside(e, page); len(rows) < manyRows {
+		var err error
+		if use, err = q.yes(fmt.Sprintf("Use %s%s?", oneLine(e.Label), parenthesised(e.Hint)), e.On); err != nil {
+			return err
+		}
+		q.form.Check(e.Field, use)
+		e.Hint = ""
+	} else if !q.chosen[e.Viewer()] {
+		q.chosen[e.Viewer()] = true
+		if err := q.chooseRows(rows); err != nil {
+			return err
+		}
+		for _, row := range q.rowsBeside(e, page) {
+			if row.same(e) {
+				e = row
+			}
+		}
+		use = e.On
 	}
-	q.form.Check(e.Field, use)
 	if !use || e.Fixed {
 		return nil
 	}
-	e.Hint = ""
 	return q.value(e)
+}
+
+// rowsBeside returns the rows of the table that one is of.
+func (q *questioner) rowsBeside(e entry, page *form.Page) []entry {
+	return slices.DeleteFunc(q.entries(page), func(other entry) bool { return other.Kind != form.Row || other.Viewer() != e.Viewer() })
+}
+
+// chooseRows asks which rows of a long table are to be used.
+func (q *questioner) chooseRows(rows []entry) error {
+	var used []string
+	for _, row := range rows {
+		q.say("  %s%s\n", oneLine(row.Label), parenthesised(row.Hint))
+		if row.On {
+			used = append(used, row.Label)
+		}
+	}
+	for {
+		answer, err := q.answer(fmt.Sprintf("Which of them, separated by blanks? [%s]:", oneLine(strings.Join(used, " "))))
+		if err != nil || answer == "" {
+			return err
+		}
+		wanted := strings.Fields(strings.TrimPrefix(answer, "-"))
+		unknown := slices.IndexFunc(wanted, func(name string) bool {
+			return !slices.ContainsFunc(rows, func(row entry) bool { return row.Label == name })
+		})
+		if unknown >= 0 {
+			q.say("! there is no %q\n", wanted[unknown])
+			continue
+		}
+		for _, row := range rows {
+			q.form.Check(row.Field, slices.Contains(wanted, row.Label))
+		}
+		return nil
+	}
 }
 
 func parenthesised(hint string) string {
