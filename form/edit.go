@@ -182,6 +182,25 @@ func (f *Form) Check(row Field, checked bool) {
 // Forget drops a text that was refused: the field shows what is stored again.
 func (f *Form) Forget(field Field) { delete(f.refused, keyOf(field)) }
 
+// Restore gives a field what it had before anything was filled in: its default,
+// or what the target or a command has set.
+func (f *Form) Restore(field Field) {
+	f.Forget(field)
+	a, before := f.environment.Lookup(field.Name), f.initial.Lookup(field.Name)
+	switch {
+	case field.Name == "":
+		delete(f.texts, field.control)
+		if button, ok := field.control.(*config.Widget); ok {
+			delete(f.selected, button)
+		}
+	case a != nil && before != nil:
+		a.SetValue(before.Clone().Value())
+	}
+	if viewer := field.Viewer(); viewer != nil {
+		delete(f.checked[viewer], field.Name)
+	}
+}
+
 // File returns the file that the attribute's validator would look up for a
 // text; empty if it looks none up.
 func (f *Form) File(field Field, text string) string {

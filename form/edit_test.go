@@ -108,3 +108,22 @@ func TestComputedTextsFollow(t *testing.T) {
 	require.NoError(t, f.Set(find(t, f, page, "Mail"), "true", nil))
 	require.Contains(t, outline(f.Fields(page)), "computed  = run x -m\n")
 }
+
+func TestFieldsAreRestored(t *testing.T) {
+	f := newForm(define(t, gridForm))
+	page := f.Pages()[0]
+	before := outline(f.Fields(page))
+	set(t, f, page, "Job name", "x", "Mail", "true", "File", "true", "Side", "left")
+	require.Error(t, f.Set(find(t, f, page, "nodes"), "99", nil))
+	for _, field := range f.Fields(page) {
+		f.Restore(field)
+	}
+	require.Equal(t, before, outline(f.Fields(page)))
+
+	f = viewing(t, `initialAllChecked="false"`, `<items allPredefined="true"/>`)
+	row := find(t, f, f.Pages()[0], "a")
+	f.Check(row, true)
+	require.NoError(t, f.Set(row, "2", nil))
+	f.Restore(row)
+	require.Equal(t, row, find(t, f, f.Pages()[0], "a"))
+}

@@ -225,10 +225,32 @@ func (f *Form) row(viewer *config.Viewer, name string, state State) Field {
 	case attribute.MapEditor:
 		field.Fixed = true
 	}
+	field.Tooltip = strings.TrimSpace(field.Tooltip + " " + f.columns(viewer, a))
 	if refused, ok := f.refused[keyOf(field)]; ok {
 		field.Text, field.Problem = refused.text, refused.reason
 	}
 	return field
+}
+
+// columns returns what the columns of a viewer tell of an attribute beside its
+// name, value, description and tooltip, which a row has anyway.
+func (f *Form) columns(viewer *config.Viewer, a *attribute.Attribute) string {
+	var parts []string
+	for _, column := range viewer.Columns {
+		var text string
+		switch column.Name {
+		case "Type":
+			text = a.Text(attribute.FieldType)
+		case "Status":
+			text = a.Text(attribute.FieldStatus)
+		case "Default":
+			text = a.Text(attribute.FieldDefault)
+		}
+		if text != "" {
+			parts = append(parts, column.Name+": "+oneLine(text))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // expand resolves the references of a text; one that cannot be resolved stays

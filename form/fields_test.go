@@ -173,3 +173,11 @@ row excluded [ ] = e
 	require.Equal(t, " ", f.Environment().Text("c"))
 	require.Contains(t, outline(f.Fields(f.Pages()[0])), "row c [x] = false\n")
 }
+
+func TestColumnsOfAViewerTellMoreOfItsRows(t *testing.T) {
+	f := newForm(define(t, `<attribute name="n" type="integer" status="valid"><tooltip>nodes</tooltip><default>1</default></attribute><attribute name="o"/>
+		<launch-tab><dynamic><title>T</title><viewer name="v"><column-data name="Name"/><column-data name="Status"/><column-data name="Type"/><column-data name="Default"/>
+			<items allPredefined="true"/></viewer></dynamic></launch-tab>`))
+	require.Equal(t, "nodes Status: valid; Type: integer; Default: 1", find(t, f, f.Pages()[0], "n").Tooltip)
+	require.Equal(t, "Type: java.lang.String", find(t, f, f.Pages()[0], "o").Tooltip)
+}

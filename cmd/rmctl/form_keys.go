@@ -71,6 +71,10 @@ func (s *screen) fieldKey(key tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case name == "enter":
 		return s.enter(e)
+	case name == "ctrl+r" && e.own == "":
+		s.form.Restore(e.Field)
+		s.refresh()
+		s.startTyping()
 	case name == "space" && e.Kind == form.Button:
 		return s.enter(e)
 	case name == "space" && e.Kind == form.Row && !s.isInText(e):

@@ -159,6 +159,8 @@ func TestItemsAreChosenFromAListOrStepByStep(t *testing.T) {
 	require.False(t, d.quit)
 	d.press("backspace")
 	d.shows("> Size          <>")
+	d.press("ctrl+r")
+	d.shows("> Size          <small>")
 }
 
 func TestPathsAreTypedOrChosen(t *testing.T) {
