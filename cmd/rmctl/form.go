@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -205,11 +206,22 @@ func (a *app) saveFilled(f *filling, replace bool) error {
 	}
 	l := &control.LaunchConfiguration{Name: f.saveAs, Target: f.target}
 	if f.target == "" {
-		l.Definition = f.definition
+		if l.Definition, err = namedDefinition(f.definition); err != nil {
+			return err
+		}
 	}
 	if f.given.Directory == "" && s.Directory == f.request.Directory {
 		s.Directory = "" // wherever it is submitted from
 	}
 	l.Update(s)
 	return l.Save(configuration, replace)
+}
+
+// namedDefinition returns a definition as it can be named anywhere: a file by its
+// whole path.
+func namedDefinition(nameOrFile string) (string, error) {
+	if _, err := os.Stat(nameOrFile); err != nil {
+		return nameOrFile, nil // a shipped one
+	}
+	return filepath.Abs(nameOrFile)
 }
