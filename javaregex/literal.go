@@ -23,7 +23,7 @@ type literals struct {
 }
 
 // findLiterals returns the literals that are easily seen. Single characters tell
-// little and are left out beside longer ones.
+// little: they are left out beside longer ones, and one of them is enough.
 func findLiterals(root node) literals {
 	search := literalSearch{leading: true, near: -1}
 	search.visit(root)
@@ -34,10 +34,12 @@ func findLiterals(root node) literals {
 	if search.near >= 0 {
 		result.distant = slices.DeleteFunc(slices.Clone(search.found[search.near:]), isShort)
 	}
+	most := 1
 	if slices.ContainsFunc(search.found, func(literal []byte) bool { return !isShort(literal) }) {
 		search.found = slices.DeleteFunc(search.found, isShort)
+		most = maxRequiredLiterals
 	}
-	result.required = search.found[:min(len(search.found), maxRequiredLiterals)]
+	result.required = search.found[:min(len(search.found), most)]
 	return result
 }
 
