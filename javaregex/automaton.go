@@ -56,13 +56,14 @@ func (m move) row() uint32 { return uint32(m &^ mayRun >> 12) }
 
 func (m move) saves() uint16 { return uint16(m) & (maxSaveLists - 1) }
 
+// The bounds of an automaton. Expressions of definitions stay far below them.
 const (
-	maxStates    = 256
-	maxSaveLists = 1 << 12
-	maxPaths     = 1 << 13
-	maxClasses   = 255
-	// maxInstructions bounds an automaton while it is made.
-	maxInstructions = 2048
+	maxStates       = 256
+	maxClasses      = 255
+	maxPaths        = 1 << 13
+	maxSaveLists    = 1 << 12 // so that a move has room for the number of one
+	mostSaveLists   = 1 << 9  // before the last origin, which may add one for each state
+	maxInstructions = 1 << 11 // while it is made
 )
 
 // A stateSet is a set of states, or of classes, by number.
@@ -131,7 +132,7 @@ func (a *automaton) findPaths(made thompson, states []int, start int) bool {
 		finder.round++
 		finder.visit(origin, from)
 		total += len(a.paths[origin])
-		if total > maxPaths || len(a.saves) >= maxSaveLists {
+		if total > maxPaths || len(a.saves) > mostSaveLists {
 			return false
 		}
 	}

@@ -42,8 +42,9 @@ type approach struct{ from, saves uint16 }
 const lastNote = maxSaveLists
 
 const (
-	maxLineups    = 1024
-	maxApproaches = 1 << 17
+	// maxPlaces and maxApproaches bound the memory of one expression to half a megabyte.
+	maxPlaces     = 1 << 13
+	maxApproaches = 1 << 15
 	// longestTrail bounds the texts, in bytes, for which a trail is kept.
 	longestTrail = 1 << 20
 	// longestKeptTrail bounds the trail that is kept between matches.
@@ -203,7 +204,7 @@ func (a *automaton) findNext(l *lineups, present uint32, class uint8) uint32 {
 	key := keyOf(states)
 	row, known := l.rows[key]
 	if !known {
-		if len(l.states) == maxLineups {
+		if len(l.next) >= maxPlaces {
 			return 0
 		}
 		row = a.addLineup(l, states)
