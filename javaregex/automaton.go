@@ -29,6 +29,7 @@ type automaton struct {
 	saves   [][]uint16 // positions to note on a path; the first is none
 	accept  uint16     // the accepting state
 	prefix  string     // what every match begins with; the text is known to do so
+	firsts  stateSet   // classes of which a rune may follow the prefix
 
 	// By origin and class, and by origin for the end of the text: the one move that
 	// is possible. Only where runes alone decide.
@@ -100,6 +101,7 @@ func newAutomaton(parsed program, prefix string) *automaton {
 		return nil
 	}
 	a.findUnnoted()
+	a.findFirsts()
 	a.decide()
 	return a
 }
@@ -198,6 +200,33 @@ func (a *automaton) findUnnoted() {
 	}
 }
 
+// findFirsts finds out what may follow the prefix.
+func (a *automaton) findFirsts() {
+	follow := func(present *stateSet, origin int) {
+		for _, each := range a.paths[origin] {
+			present.add(int(each.to))
+		}
+	}
+	var present stateSet
+	follow(&present, 0)
+	for _, r := range a.prefix {
+		var next stateSet
+		for state := range a.unnoted {
+			if present.has(state) && a.members[a.classes.of(r)].has(state) {
+				follow(&next, state+1)
+			}
+		}
+		present = next
+	}
+	for class, takers := range a.members {
+		for word := range takers {
+			if present[word]&takers[word] != 0 {
+				a.firsts.add(class)
+			}
+		}
+	}
+}
+
 // decide fills steps and finishes if a rune never allows for two paths.
 func (a *automaton) decide() {
 	width := a.width()
@@ -263,6 +292,11 @@ func (a *automaton) findRuns() {
 // match is like matcher.match. It gives up, deciding nothing, where the text
 // needs more tables than are worth their memory.
 func (a *automaton) match(dst []int, text []byte) (positions []int, matched, decided bool) {
+	if len(text) > len(a.prefix) {
+		if b := text[len(a.prefix)]; b < utf8.RuneSelf && !a.firsts.has(int(a.classes.ascii[b])) {
+			return dst[:0], false, true
+		}
+	}
 	dst = append(dst[:0], 0, len(text))
 	for range a.groups {
 		dst = append(dst, -1, -1)

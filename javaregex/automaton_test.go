@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,6 +67,20 @@ func TestAnotherEngineTakesOverWhereTheTablesWouldGrowTooLarge(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, matched)
 	require.Equal(t, compiled.whole.linearEngine().FindSubmatchIndex(text), positions)
+}
+
+func TestAnotherEngineTakesOverWhereTheTablesHaveNoRoomForThePrefix(t *testing.T) {
+	var prefix strings.Builder
+	for r := 'A'; r < 'A'+200; r++ {
+		prefix.WriteRune(r)
+	}
+	compiled := mustCompile(t, regexp.QuoteMeta(prefix.String())+`.*b.*(b).*`, 0)
+	require.NotNil(t, compiled.whole.ownEngine())
+	text := prefix.String() + "abab"
+	positions, matched, err := compiled.Match(nil, []byte(text))
+	require.NoError(t, err)
+	require.True(t, matched)
+	require.Equal(t, []int{0, len(text), len(text) - 1, len(text)}, positions)
 }
 
 func TestManyGoroutinesMayUseOneExpression(t *testing.T) {

@@ -30,7 +30,7 @@ type lineups struct {
 	runs       []run        // by row number: what leads from the lineup back to it
 	sought     []bool       // by row number: the run was looked for
 	trail      []uint32     // the lineup before each rune of the present text
-	entry      uint32       // the lineup after the prefix
+	entry      uint32       // the lineup after the prefix, 0 where the tables have no room for it
 	entered    []uint32     // the trail along the prefix
 }
 
@@ -68,7 +68,9 @@ func (a *automaton) newLineups() *lineups {
 		for len(l.entered) <= i {
 			l.entered = append(l.entered, l.entry)
 		}
-		l.entry = a.findNext(l, l.entry, a.classes.of(r))
+		if l.entry = a.findNext(l, l.entry, a.classes.of(r)); l.entry == 0 {
+			return l
+		}
 	}
 	for len(l.entered) < len(a.prefix) {
 		l.entered = append(l.entered, 0) // within the last rune
@@ -105,7 +107,10 @@ func (a *automaton) matchByThreads(positions []int, text []byte) (matched, decid
 	if l == nil {
 		l = a.newLineups()
 	}
-	final := a.forward(l, text)
+	var final uint32
+	if l.entry != 0 {
+		final = a.forward(l, text)
+	}
 	if final == 0 {
 		a.givenUp.Store(true)
 		return false, false
