@@ -1,0 +1,46 @@
+package cases
+
+import (
+	"regexp"
+	"strings"
+)
+
+// placeholder stands for what differs from run to run, such as {script}.
+var placeholder = regexp.MustCompile(`\{[a-z][a-z0-9-]*\}`)
+
+// MatchArguments reports whether a command line is the recorded one. A name in
+// braces in a recorded word, such as {script} or /tmp/{file}.sh, stands for any
+// text, be it empty.
+func MatchArguments(recorded, actual []string) bool {
+	if len(recorded) != len(actual) {
+		return false
+	}
+	for i, word := range recorded {
+		if word != actual[i] && !matchWord(word, actual[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchWord takes the fixed parts of the word one after the other, the last one
+// from the end.
+func matchWord(word, actual string) bool {
+	parts := placeholder.Split(word, -1)
+	if len(parts) == 1 {
+		return false
+	}
+	rest, begins := strings.CutPrefix(actual, parts[0])
+	if !begins {
+		return false
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		at := strings.Index(rest, part)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return strings.HasSuffix(rest, parts[last])
+}

@@ -1,0 +1,56 @@
+// Package cases proves definitions by recorded commands.
+//
+// A [Case] is a folder: a command line that a scheduler was given, what it
+// printed, and what a definition has to make of that. A [Flow] is a folder of
+// several, with the steps of a user that make a controller run them one after
+// the other. [Find] looks for both, [Runner.RunAll] tries them, and a [Result]
+// tells what came out otherwise than expected. [Test] does all of it for go test.
+//
+// docs/cases.md describes the files.
+package cases
+
+import (
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// The files of a case. Each of the outputs may be packed, with .gz after its name.
+const (
+	CaseFile     = "case.toml"
+	FlowFile     = "flow.toml"
+	StdoutFile   = "stdout"
+	StderrFile   = "stderr"
+	BeforeFile   = "before.json"
+	ExpectedFile = "expected.json"
+)
+
+// A Case is one command of a definition, what the scheduler answered, and what
+// the definition has to make of the answer.
+type Case struct {
+	Folder      string   `toml:"-"`
+	Description string   `toml:"description,omitempty"`
+	Definition  string   `toml:"definition,omitempty"` // a shipped name, or a file relative to the folder
+	Command     string   `toml:"command,omitempty"`    // a selector, such as get-job-status or fallback:NAME
+	Job         string   `toml:"job,omitempty"`        // the id that the command was run for
+	Arguments   []string `toml:"argv,omitempty"`       // the command line as it was run; see MatchArguments
+	Exit        int      `toml:"exit"`
+	Seconds     float64  `toml:"seconds,omitempty"` // how long it took, for the reader
+
+	Stdout []byte `toml:"-"`
+	Stderr []byte `toml:"-"`
+	// Before holds attributes before the command, which take the place of the
+	// definition's; nil where the definition's own are all.
+	Before *attribute.Initial `toml:"-"`
+	// Expected is nil in a case without expectation, as those of a flow are.
+	Expected *Expectation `toml:"-"`
+}
+
+// A ReadError tells which file of a case cannot be used.
+type ReadError struct {
+	Path string
+	Err  error
+}
+
+func (e *ReadError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ReadError) Unwrap() error { return e.Err }

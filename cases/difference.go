@@ -1,0 +1,106 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// A Difference is one place in which what happened is not what was expected.
+type Difference struct {
+	Where    string `json:"where"`              // such as job.detail or attributes["job.reason"]
+	Expected any    `json:"expected,omitempty"` // nil for nothing
+	Actual   any    `json:"actual,omitempty"`
+}
+
+// differences compares two values as their JSON shows them.
+func differences(expected, actual any) ([]Difference, error) {
+	left, err := plain(expected)
+	if err != nil {
+		return nil, err
+	}
+	right, err := plain(actual)
+	if err != nil {
+		return nil, err
+	}
+	return compare(nil, "", left, right), nil
+}
+
+func plain(value any) (any, error) {
+	text, err := marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var decoded any
+	err = decoder.Decode(&decoded)
+	return decoded, err
+}
+
+func compare(found []Difference, where string, expected, actual any) []Difference {
+	left, leftIs := expected.(map[string]any)
+	right, rightIs := actual.(map[string]any)
+	if (leftIs || expected == nil) && (rightIs || actual == nil) && (leftIs || rightIs) {
+		keys := slices.Collect(maps.Keys(left))
+		for key := range right {
+			if _, both := left[key]; !both {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			oneSided := compare(nil, member(where, key), left[key], right[key])
+			if _, expectedKey := left[key]; len(oneSided) == 0 && hasKey(right, key) != expectedKey {
+				oneSided = []Difference{{Where: member(where, key) + " (as null)", Expected: presence(expectedKey), Actual: presence(!expectedKey)}}
+			}
+			found = append(found, oneSided...)
+		}
+		return found
+	}
+	if reflect.DeepEqual(expected, actual) {
+		return found
+	}
+	return append(found, Difference{Where: where, Expected: expected, Actual: actual})
+}
+
+func hasKey(object map[string]any, key string) bool {
+	_, has := object[key]
+	return has
+}
+
+func presence(present bool) any {
+	if present {
+		return "there"
+	}
+	return nil
+}
+
+func member(where, key string) string {
+	switch {
+	case where == "":
+		return key
+	case where == "attributes" || where == "discovered":
+		return fmt.Sprintf("%s[%q]", where, key)
+	}
+	return where + "." + key
+}
+
+// String shows the difference on one line.
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: expected %s, got %s", d.Where, shown(d.Expected), shown(d.Actual))
+}
+
+func shown(value any) string {
+	if value == nil {
+		return "nothing"
+	}
+	text, err := marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}

@@ -1,0 +1,175 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// Evaluation is how a definition's command is tried on a recorded answer.
+type Evaluation struct {
+	Definition *config.Definition
+	Types      map[string]tokenizer.Factory                       // tokenizers that the definition may name
+	Trace      func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
+}
+
+// An Answer is what came of it.
+type Answer struct {
+	Expectation
+	Arguments []string // the command line that the definition would run
+	Err       error    // why the status is ERROR
+}
+
+// Run runs the case's command with the recorded answer in place of a scheduler's.
+// The case's expectation is not looked at. An error tells that the case does not
+// fit the definition, or that ctx was done; what the definition makes of the
+// answer, be it an error, stands in the Answer.
+func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
+	selector, err := config.ParseSelector(c.Command)
+	if err != nil {
+		return nil, err
+	}
+	selected, err := e.Definition.Select(selector)
+	if err != nil {
+		return nil, err
+	}
+	env, key, err := environment(e.Definition, selected.Element, c)
+	if err != nil {
+		return nil, err
+	}
+	before := env.Clone()
+	runner := command.Runner{Connection: &recorded{answer: c, of: selected, scope: command.Scope{Environment: before, Job: key}}}
+	result, runErr := runner.Run(ctx, command.Request{
+		Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
+		Timeout: -1, Types: e.Types, Trace: e.Trace,
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	answer := &Answer{Err: runErr}
+	answer.Status = Status{State: OK, Outcome: result.Outcome}
+	if runErr != nil {
+		var failed *command.Error
+		if !errors.As(runErr, &failed) {
+			return nil, fmt.Errorf("running %s: %w", c.Command, runErr)
+		}
+		answer.Status.State, answer.Status.Failure, answer.Status.Message = Failed, failed.Failure, runErr.Error()
+	}
+	if result.Invocation != nil {
+		answer.Arguments = result.Invocation.Arguments
+	}
+	if key != "" {
+		answer.Job = jobOf(before.Lookup(key), env.Lookup(key))
+	}
+	answer.Attributes, answer.Discovered, err = changes(before, env, key)
+	return answer, err
+}
+
+// newJob stands for the job of a case that names no other key for it. It is no
+// id, so that none is made up where a definition confuses the two.
+const newJob = "00000000-0000-4000-8000-000000000000"
+
+// environment returns the attributes before the command and the key of the job
+// among them, empty for a command that acts on none.
+func environment(definition *config.Definition, element config.CommandElement, c *Case) (*attribute.Environment, string, error) {
+	env := attribute.NewEnvironment()
+	for _, defined := range definition.Attributes {
+		a := defined.Clone()
+		if a.Value() == nil {
+			a.SetValue(a.Field(attribute.FieldDefault))
+		}
+		env.Define(a.Name(), a)
+	}
+	for name, value := range place {
+		env.SetVariable(name, value)
+	}
+	key := ""
+	if actsOnJob(element) {
+		key = newJob
+	}
+	if c.Before != nil {
+		c.Before.Define(env)
+		if key != "" && c.Before.Job != "" {
+			key = c.Before.Job
+		}
+	}
+	if key == "" || env.Lookup(key) != nil {
+		return env, key, nil
+	}
+	env.SetVariable(key, nil)
+	if element.IsSubmit() {
+		return env, key, nil
+	}
+	job := env.Variable(key)
+	for _, field := range []attribute.Field{attribute.FieldName, attribute.FieldDefault} {
+		var id attribute.Value
+		if c.Job != "" {
+			id = c.Job
+		}
+		if err := job.Set(field, id); err != nil {
+			return nil, "", err
+		}
+	}
+	return env, key, nil
+}
+
+func actsOnJob(element config.CommandElement) bool {
+	switch element {
+	case config.StartUpCommand, config.ShutDownCommand, config.ButtonAction:
+		return false
+	}
+	return true
+}
+
+// recorded is a connection on which one command gives a recorded answer. What
+// runs before and after it succeeds and prints nothing.
+type recorded struct {
+	remote.Connection
+	answer *Case
+	of     *config.Command
+	scope  command.Scope
+}
+
+// Start answers.
+func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Process, error) {
+	if len(r.of.PreLaunch)+len(r.of.PostLaunch) > 0 {
+		invocation, err := command.Resolve(r.of, r.scope, command.Launch{})
+		if err != nil || !slices.Equal(invocation.Arguments, start.Arguments) {
+			return ended(0), err
+		}
+	}
+	return answerWith(r.answer, start)
+}
+
+// answerWith writes what was recorded instead of starting a process.
+func answerWith(c *Case, start remote.Command) (remote.Process, error) {
+	for _, stream := range []struct {
+		to   io.Writer
+		text []byte
+	}{{start.Stdout, c.Stdout}, {start.Stderr, c.Stderr}} {
+		if stream.to == nil || len(stream.text) == 0 {
+			continue
+		}
+		if _, err := stream.to.Write(stream.text); err != nil {
+			return nil, err
+		}
+	}
+	return ended(c.Exit), nil
+}
+
+// ended is a process that has ended with an exit code.
+type ended int
+
+// Wait returns the code.
+func (p ended) Wait() (int, error) { return int(p), nil }
+
+// Terminate does nothing: the process has ended.
+func (ended) Terminate() {}

@@ -1,0 +1,181 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/state"
+)
+
+// An Expectation is what a definition makes of a recorded command.
+type Expectation struct {
+	Status     Status             `json:"status"`
+	Job        *Job               `json:"job,omitempty"`
+	Attributes map[string]Changed `json:"attributes,omitempty"` // those that changed, by their keys
+	Discovered map[string]Changed `json:"discovered,omitempty"` // those that parsers constructed
+}
+
+// The states of a command.
+const (
+	OK     = "OK"
+	Failed = "ERROR"
+)
+
+// A Status is how the command ended.
+type Status struct {
+	State   string             `json:"state"`             // OK or ERROR
+	Failure command.Failure    `json:"failure,omitempty"` // how it failed, with ERROR
+	Outcome config.OutcomeKind `json:"outcome,omitempty"` // as the definition classifies it
+	// Message is a part that the text of the error has to have. It is optional:
+	// an expectation without one takes every text.
+	Message string `json:"message,omitempty"`
+}
+
+// A Job is what is known of the job after the command.
+type Job struct {
+	ID      string        `json:"id,omitempty"`      // where the command found one
+	ShortID string        `json:"shortId,omitempty"` // the same
+	State   state.Primary `json:"state,omitempty"`   // empty where the command told none
+	Detail  state.Detail  `json:"detail,omitempty"`
+	Word    string        `json:"word,omitempty"` // a text outside the vocabulary, which is no state
+}
+
+// Changed is what has changed of an attribute, as JSON: the value where nothing
+// else has, otherwise an object of the fields, null for a field that is not set
+// any more. A value that is an object itself stands in an object of fields, too.
+type Changed struct{ any }
+
+// MarshalJSON writes it without escapes that only HTML needs.
+func (c Changed) MarshalJSON() ([]byte, error) { return marshal(c.any) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Changed) UnmarshalJSON(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(&c.any)
+}
+
+// Value returns the attribute's value after the command: a string, a bool, a
+// json.Number, a list or a map; nil if it was taken away, or has not changed.
+func (c Changed) Value() any {
+	if fields, isObject := c.any.(map[string]any); isObject {
+		return fields[attribute.FieldValue.String()]
+	}
+	return c.any
+}
+
+// changes returns what differs between two environments.
+func changes(before, after *attribute.Environment, job string) (attributes, discovered map[string]Changed, err error) {
+	for _, key := range after.Variables() {
+		if key == job {
+			continue // told as the job
+		}
+		if err := addChange(&attributes, key, before.Variable(key), after.Variable(key)); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, name := range after.Discovered() {
+		if err := addChange(&discovered, name, before.DiscoveredAttribute(name), after.DiscoveredAttribute(name)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return attributes, discovered, nil
+}
+
+func addChange(to *map[string]Changed, key string, before, after *attribute.Attribute) error {
+	if before != nil && before.Equal(after) {
+		return nil
+	}
+	if before == nil {
+		before = attribute.New(key)
+	}
+	old, err := fieldsOf(before)
+	if err != nil {
+		return err
+	}
+	fields, err := fieldsOf(after)
+	if err != nil {
+		return err
+	}
+	for name, value := range old {
+		if now, still := fields[name]; !still {
+			fields[name] = nil
+		} else if reflect.DeepEqual(now, value) {
+			delete(fields, name)
+		}
+	}
+	if *to == nil {
+		*to = map[string]Changed{}
+	}
+	value, changed := fields[attribute.FieldValue.String()]
+	_, isObject := value.(map[string]any)
+	if changed && len(fields) == 1 && !isObject {
+		(*to)[key] = Changed{value}
+	} else {
+		(*to)[key] = Changed{fields}
+	}
+	return nil
+}
+
+func fieldsOf(a *attribute.Attribute) (map[string]any, error) {
+	text, err := a.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	var fields Changed
+	if err := fields.UnmarshalJSON(text); err != nil {
+		return nil, fmt.Errorf("reading attribute %q: %w", a.Name(), err)
+	}
+	object, _ := fields.any.(map[string]any)
+	return object, nil
+}
+
+// jobOf tells what a command left of its job.
+func jobOf(before, after *attribute.Attribute) *Job {
+	var job Job
+	if before.Name() != after.Name() {
+		job.ID = after.Name()
+	}
+	if short := after.Text(attribute.FieldDefault); short != before.Text(attribute.FieldDefault) {
+		job.ShortID = short
+	}
+	text := attribute.Text(after.Value())
+	if detail, known := state.Parse(text); known {
+		job.State, job.Detail = detail.Primary(), detail
+	} else {
+		job.Word = text
+	}
+	if job == (Job{}) {
+		return nil
+	}
+	return &job
+}
+
+// reduced returns what happened with the message as far as one is expected: all
+// of the expected one where it is part of what was told.
+func (e Expectation) reduced(expected *Expectation) Expectation {
+	switch {
+	case expected == nil, expected.Status.Message == "":
+		e.Status.Message = ""
+	case strings.Contains(e.Status.Message, expected.Status.Message):
+		e.Status.Message = expected.Status.Message
+	}
+	return e
+}
+
+// marshal writes JSON as it is stored: stable in order, and with < > & as they are.
+func marshal(value any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+}

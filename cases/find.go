@@ -1,0 +1,63 @@
+package cases
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Find returns the folders of all cases and flows in and below the roots, those
+// of each root sorted. The recorded commands of a flow are not among them. An
+// error tells of a folder that cannot be read, or of a root that holds no case.
+func Find(roots ...string) ([]string, error) {
+	var folders []string
+	for _, root := range roots {
+		below, err := findBelow(root)
+		if err != nil {
+			return nil, err
+		}
+		if len(below) == 0 {
+			return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, CaseFile, FlowFile)
+		}
+		for _, folder := range below {
+			if !slices.Contains(roots[:slices.Index(roots, root)], folder) {
+				folders = append(folders, folder)
+			}
+		}
+	}
+	return folders, nil
+}
+
+func findBelow(root string) ([]string, error) {
+	if _, err := os.ReadDir(root); err != nil {
+		return nil, fmt.Errorf("looking for cases: %w", err)
+	}
+	var folders []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !entry.IsDir():
+			return nil
+		case isFlow(path):
+			folders = append(folders, path)
+			return filepath.SkipDir
+		case exists(filepath.Join(path, CaseFile)):
+			folders = append(folders, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for cases: %w", err)
+	}
+	return folders, nil
+}
+
+func isFlow(folder string) bool { return exists(filepath.Join(folder, FlowFile)) }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,147 @@
+package cases
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/state"
+)
+
+// A Flow is what a user does, one step after the other, and the commands that a
+// scheduler was given while that was done for real.
+type Flow struct {
+	Folder      string `toml:"-"`
+	Description string `toml:"description,omitempty"`
+	Definition  string `toml:"definition,omitempty"` // as in a Case
+	Steps       []Step `toml:"steps"`
+
+	Commands []*Case `toml:"-"` // in the order in which they were run, each in a folder of the flow's
+}
+
+// A Deed is what a step does.
+type Deed string
+
+// The deeds. DoSubmit, DoStart, DoStop and DoAction need no job.
+const (
+	DoSubmit  Deed = "submit"
+	DoStatus  Deed = "status"
+	DoWait    Deed = "wait"
+	DoCancel  Deed = "cancel"
+	DoHold    Deed = "hold"
+	DoRelease Deed = "release"
+	DoSuspend Deed = "suspend"
+	DoResume  Deed = "resume"
+	DoStart   Deed = "start"
+	DoStop    Deed = "stop"
+	DoAction  Deed = "action"
+)
+
+// deeds are those that a flow may name.
+var deeds = []Deed{DoSubmit, DoStatus, DoWait, DoCancel, DoHold, DoRelease, DoSuspend, DoResume, DoStart, DoStop, DoAction}
+
+// A Step is one thing that a user does.
+type Step struct {
+	Do Deed `toml:"do"`
+	// Job is the id of the job that it is done to; empty for the one that was
+	// submitted last. A job that the flow did not submit is looked at only.
+	Job   string       `toml:"job,omitempty"`
+	After Duration     `toml:"after,omitzero"`  // how much time passes before the step
+	Until state.Detail `toml:"until,omitempty"` // the state that DoWait waits for; empty for the end
+	Name  string       `toml:"name,omitempty"`  // of DoAction
+
+	// What DoSubmit runs; "true" where nothing is said.
+	Executable  string   `toml:"executable,omitempty"`
+	Arguments   []string `toml:"arguments,omitempty"`
+	Set         []string `toml:"set,omitempty"`         // name=value, as with -s
+	Environment []string `toml:"environment,omitempty"` // NAME=value, as with -e
+	Directory   string   `toml:"directory,omitempty"`
+
+	Expect Expect `toml:"expect,inline,omitempty"`
+}
+
+// Expect is what a step has to leave. What is not set is not looked at, but for
+// an error, which must not happen unless it is expected.
+type Expect struct {
+	ID     string       `toml:"id,omitempty"`
+	State  string       `toml:"state,omitempty"` // the primary state
+	Detail state.Detail `toml:"detail,omitempty"`
+	Native string       `toml:"native,omitempty"` // the scheduler's own word
+	Exit   *int         `toml:"exit,omitempty"`   // of the job, not of a command
+	Signal *int         `toml:"signal,omitempty"`
+	// Missing tells that the scheduler no longer knows the job.
+	Missing bool   `toml:"missing,omitempty"`
+	Error   string `toml:"error,omitempty"` // a part of the error's text
+}
+
+// A Duration is a time.Duration that is written like 90s or 1h30m.
+type Duration time.Duration
+
+// MarshalText writes the duration.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads a duration, which must not be negative.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
+	if parsed < 0 {
+		return fmt.Errorf("%s is negative", parsed)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// ReadFlow reads the flow in a folder. The error is a *ReadError.
+func ReadFlow(folder string) (*Flow, error) {
+	f := &Flow{}
+	path := filepath.Join(folder, FlowFile)
+	if err := readTOML(path, f); err != nil {
+		return nil, err
+	}
+	f.Folder = folder
+	if len(f.Steps) == 0 {
+		return nil, &ReadError{path, errors.New("it has no steps")}
+	}
+	for i, step := range f.Steps {
+		if !slices.Contains(deeds, step.Do) {
+			return nil, &ReadError{path, fmt.Errorf("step %d: %q is not something to do; do one of %v", i+1, step.Do, deeds)}
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, &ReadError{folder, withoutPath(err)}
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		recorded, err := readCommand(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if len(recorded.Arguments) == 0 {
+			return nil, &ReadError{filepath.Join(recorded.Folder, CaseFile), errors.New("a recorded command of a flow has to have its argv")}
+		}
+		f.Commands = append(f.Commands, recorded)
+	}
+	return f, nil
+}
+
+// WriteFlow writes a flow and its commands, which are to be in folders of the
+// flow's whose names sort in their order.
+func WriteFlow(f *Flow) error {
+	if err := os.MkdirAll(f.Folder, 0o700); err != nil {
+		return fmt.Errorf("writing flow %s: %w", f.Folder, err)
+	}
+	for _, recorded := range f.Commands {
+		if err := Write(recorded); err != nil {
+			return err
+		}
+	}
+	return writeTOML(filepath.Join(f.Folder, FlowFile), f)
+}

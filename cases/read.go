@@ -1,0 +1,175 @@
+package cases
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// What the files of a case may hold, in bytes after unpacking.
+const (
+	maxOutputBytes      = 64 << 20
+	maxDescriptionBytes = 1 << 20
+	maxAttributesBytes  = 16 << 20
+)
+
+// Read reads the case in a folder. The error is a *ReadError.
+func Read(folder string) (*Case, error) {
+	c, err := readCommand(folder)
+	if err != nil {
+		return nil, err
+	}
+	if c.Command == "" {
+		return nil, &ReadError{filepath.Join(folder, CaseFile), errors.New(`no command is named; write, say, command = "get-job-status"`)}
+	}
+	return c, nil
+}
+
+// readCommand reads a recorded command, which in a flow does not have to say
+// what command of the definition it was.
+func readCommand(folder string) (*Case, error) {
+	c := &Case{}
+	if err := readTOML(filepath.Join(folder, CaseFile), c); err != nil {
+		return nil, err
+	}
+	c.Folder = folder
+	var err error
+	if c.Stdout, err = readOutput(folder, StdoutFile); err != nil {
+		return nil, err
+	}
+	if c.Stderr, err = readOutput(folder, StderrFile); err != nil {
+		return nil, err
+	}
+	var before attribute.Initial
+	if present, err := readJSON(filepath.Join(folder, BeforeFile), &before); err != nil {
+		return nil, err
+	} else if present {
+		c.Before = &before
+	}
+	var expected Expectation
+	if present, err := readJSON(filepath.Join(folder, ExpectedFile), &expected); err != nil {
+		return nil, err
+	} else if present {
+		c.Expected = &expected
+	}
+	return c, nil
+}
+
+func readTOML(path string, into any) error {
+	text, err := readBounded(path, maxDescriptionBytes)
+	if err != nil {
+		return &ReadError{path, err}
+	}
+	err = toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
+	var unknown *toml.StrictMissingError
+	var wrong *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
+		first := unknown.Errors[0]
+		line, column := first.Position()
+		return &ReadError{path, fmt.Errorf("line %d, column %d: there is no setting %q", line, column, first.Key())}
+	case errors.As(err, &wrong):
+		line, column := wrong.Position()
+		return &ReadError{path, fmt.Errorf("line %d, column %d: %w", line, column, err)}
+	case err != nil:
+		return &ReadError{path, err}
+	}
+	return nil
+}
+
+// readJSON reads a file that may be absent.
+func readJSON(path string, into any) (present bool, err error) {
+	text, err := readBounded(path, maxAttributesBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &ReadError{path, err}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return false, &ReadError{path, fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(decoder.InputOffset(), int64(len(text)))], []byte("\n")), err)}
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return false, &ReadError{path, errors.New("there is more than one JSON value")}
+	}
+	return true, nil
+}
+
+// readOutput reads a recorded output, packed or not; empty where there is none.
+func readOutput(folder, name string) ([]byte, error) {
+	path := filepath.Join(folder, name)
+	text, err := readBounded(path, maxOutputBytes)
+	packed, packedErr := readBounded(path+".gz", maxOutputBytes)
+	switch {
+	case err == nil && packedErr == nil:
+		return nil, &ReadError{path, errors.New("it is there twice, packed and not")}
+	case err == nil:
+		return text, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, &ReadError{path, err}
+	case errors.Is(packedErr, fs.ErrNotExist):
+		return nil, nil
+	case packedErr != nil:
+		return nil, &ReadError{path + ".gz", packedErr}
+	}
+	if text, err = unpack(packed); err != nil {
+		return nil, &ReadError{path + ".gz", fmt.Errorf("unpacking: %w", err)}
+	}
+	return text, nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return takeBounded(reader, maxOutputBytes)
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	info, err := file.Stat()
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	return takeBounded(file, limit)
+}
+
+func takeBounded(reader io.Reader, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(reader, limit+1))
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("it has more than %d bytes", limit)
+	}
+	return text, nil
+}
+
+// withoutPath is for errors that are told with their path anyway.
+func withoutPath(err error) error {
+	var withPath *fs.PathError
+	if errors.As(err, &withPath) {
+		return withPath.Err
+	}
+	return err
+}

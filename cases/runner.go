@@ -1,0 +1,235 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// A Runner tries cases and flows. The zero value is ready to use, and methods
+// may be called concurrently.
+type Runner struct {
+	Definition string // takes the place of what cases name; a shipped name or a file
+	Types      map[string]tokenizer.Factory
+	Update     bool // write what happened as what is expected, where they differ
+	Parallel   int  // how many cases at a time; as many as there are processors if not positive
+
+	// Trace is told what the parsers of a case do; it may be nil. With Parallel
+	// other than 1 calls for different cases overlap.
+	Trace func(c *Case, parser *config.Parser, event tokenizer.Event)
+
+	loading sync.Mutex
+	loaded  map[string]*loading
+}
+
+type loading struct {
+	once       sync.Once
+	definition *config.Definition
+	err        error
+}
+
+// A Verdict is what came of a case.
+type Verdict string
+
+// The verdicts.
+const (
+	Passed    Verdict = "passed"
+	Differing Verdict = "failed"  // something else came out than expected
+	Updated   Verdict = "updated" // so, and the expectation is now what came out
+	Broken    Verdict = "broken"  // it could not be tried: a file or the definition is at fault
+)
+
+// A Result tells how a case or a flow went.
+type Result struct {
+	Folder      string
+	Definition  string // as the case names it; empty where that is not known
+	Command     string // of a case; empty for a flow
+	Verdict     Verdict
+	Differences []Difference
+	Err         error // why it is broken
+	Duration    time.Duration
+
+	Case *Case // nil for a flow, and where it could not be read
+	Flow *Flow // nil for a case, and where it could not be read
+}
+
+// Load returns the definition of a case whose folder that is. A definition is
+// loaded once. Errors of it are a *config.InvalidError.
+func (r *Runner) Load(name, folder string) (*config.Definition, error) {
+	if r.Definition != "" {
+		name, folder = r.Definition, ""
+	}
+	if name == "" {
+		return nil, errors.New("no definition is named")
+	}
+	if _, isShipped := rms.Source(name); !isShipped && (strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml")) && !filepath.IsAbs(name) {
+		name = filepath.Join(folder, name)
+	}
+	r.loading.Lock()
+	if r.loaded == nil {
+		r.loaded = map[string]*loading{}
+	}
+	one := r.loaded[name]
+	if one == nil {
+		one = &loading{}
+		r.loaded[name] = one
+	}
+	r.loading.Unlock()
+	one.once.Do(func() { one.definition, _, one.err = control.UsableDefinition(name) })
+	return one.definition, one.err
+}
+
+// Run tries one case that was read.
+func (r *Runner) Run(ctx context.Context, c *Case) Result {
+	began := time.Now()
+	result := Result{Folder: c.Folder, Definition: c.Definition, Command: c.Command, Case: c}
+	var err error
+	result.Differences, err = r.try(ctx, c)
+	r.conclude(&result, err, func() error { return writeExpected(c) })
+	result.Duration = time.Since(began)
+	return result
+}
+
+// conclude decides on the verdict, and with Update makes it what is expected.
+func (r *Runner) conclude(result *Result, err error, update func() error) {
+	switch {
+	case err != nil:
+		result.Verdict, result.Err = Broken, err
+	case len(result.Differences) == 0:
+		result.Verdict = Passed
+	case !r.Update:
+		result.Verdict = Differing
+	default:
+		result.Verdict = Updated
+		if err := update(); err != nil {
+			result.Verdict, result.Err = Broken, err
+		}
+	}
+}
+
+// try returns how a case differs; with Update the case then expects what it got.
+func (r *Runner) try(ctx context.Context, c *Case) ([]Difference, error) {
+	if c.Expected == nil && !r.Update {
+		return nil, &ReadError{filepath.Join(c.Folder, ExpectedFile), errors.New("it is missing; --update writes it")}
+	}
+	answer, err := r.Evaluate(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	got := answer.reduced(c.Expected)
+	found, err := differences(c.Expected, got)
+	if err != nil {
+		return nil, fmt.Errorf("comparing with %s: %w", ExpectedFile, err)
+	}
+	if len(c.Arguments) > 0 && !MatchArguments(c.Arguments, answer.Arguments) {
+		found = append(found, Difference{Where: "argv", Expected: c.Arguments, Actual: answer.Arguments})
+		if r.Update {
+			c.Arguments = answer.Arguments
+			if err := writeTOML(filepath.Join(c.Folder, CaseFile), c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r.Update {
+		c.Expected = &got
+	}
+	return found, nil
+}
+
+// Evaluate returns what the definition makes of a case.
+func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
+	definition, err := r.Load(c.Definition, c.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, CaseFile), c.Definition, err)
+	}
+	e := Evaluation{Definition: definition, Types: r.Types}
+	if r.Trace != nil {
+		e.Trace = func(parser *config.Parser, event tokenizer.Event) { r.Trace(c, parser, event) }
+	}
+	answer, err := e.Run(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(c.Folder, CaseFile), err)
+	}
+	return answer, nil
+}
+
+// RunFolder reads and tries the case or the flow in a folder.
+func (r *Runner) RunFolder(ctx context.Context, folder string) Result {
+	if isFlow(folder) {
+		flow, err := ReadFlow(folder)
+		if err != nil {
+			return Result{Folder: folder, Verdict: Broken, Err: err}
+		}
+		return r.RunFlow(ctx, flow)
+	}
+	c, err := Read(folder)
+	if err != nil {
+		return Result{Folder: folder, Verdict: Broken, Err: err}
+	}
+	return r.Run(ctx, c)
+}
+
+// RunAll tries what is in the folders, several at a time, and tells each result
+// in the order of the folders. It ends early, with an error, where ctx is done or
+// tell fails.
+func (r *Runner) RunAll(ctx context.Context, folders []string, tell func(Result) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer cancel()
+	count := r.Parallel
+	if count <= 0 {
+		count = runtime.GOMAXPROCS(0)
+	}
+	type job struct {
+		folder string
+		result chan Result
+	}
+	jobs := make(chan job)
+	pending := make(chan job, 16*count) // so that one slow case does not hold up the others
+	workers.Go(func() {
+		defer close(pending)
+		defer close(jobs)
+		for _, folder := range folders {
+			one := job{folder, make(chan Result, 1)}
+			for _, to := range []chan job{pending, jobs} {
+				select {
+				case to <- one:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	})
+	for range count {
+		workers.Go(func() {
+			for one := range jobs {
+				one.result <- r.RunFolder(ctx, one.folder)
+			}
+		})
+	}
+	for one := range pending {
+		select {
+		case result := <-one.result:
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := tell(result); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,91 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Write writes a case into its folder, which is made where it is missing, in
+// files that only the owner may read. What an earlier case left there of the
+// files of a case is replaced or removed.
+func Write(c *Case) error {
+	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
+		return fmt.Errorf("writing case %s: %w", c.Folder, err)
+	}
+	if err := writeTOML(filepath.Join(c.Folder, CaseFile), c); err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{StdoutFile: c.Stdout, StderrFile: c.Stderr} {
+		if err := writeOrRemove(filepath.Join(c.Folder, name), text); err != nil {
+			return err
+		}
+		if err := writeOrRemove(filepath.Join(c.Folder, name+".gz"), nil); err != nil {
+			return err
+		}
+	}
+	var before any
+	if c.Before != nil {
+		before = c.Before
+	}
+	if err := writeJSON(filepath.Join(c.Folder, BeforeFile), before); err != nil {
+		return err
+	}
+	return writeExpected(c)
+}
+
+func writeExpected(c *Case) error {
+	var expected any
+	if c.Expected != nil {
+		expected = c.Expected
+	}
+	return writeJSON(filepath.Join(c.Folder, ExpectedFile), expected)
+}
+
+func writeTOML(path string, value any) error {
+	var text bytes.Buffer
+	if err := toml.NewEncoder(&text).Encode(value); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return writeOrRemove(path, text.Bytes())
+}
+
+// writeJSON writes a value, indented, or removes the file for nil.
+func writeJSON(path string, value any) error {
+	if value == nil {
+		return writeOrRemove(path, nil)
+	}
+	text, err := marshal(value)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	indented.WriteByte('\n')
+	return writeOrRemove(path, indented.Bytes())
+}
+
+// writeOrRemove leaves a file alone that holds the text already.
+func writeOrRemove(path string, text []byte) error {
+	if len(text) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing a file of a case: %w", err)
+		}
+		return nil
+	}
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return fmt.Errorf("writing a file of a case: %w", err)
+	}
+	return nil
+}
