@@ -88,7 +88,7 @@ func environment(definition *config.Definition, element config.CommandElement, c
 		}
 		env.Define(a.Name(), a)
 	}
-	for name, value := range place {
+	for name, value := range (Place{}).attributes() {
 		env.SetVariable(name, value)
 	}
 	key := ""

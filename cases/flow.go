@@ -17,6 +17,7 @@ type Flow struct {
 	Folder      string `toml:"-"`
 	Description string `toml:"description,omitempty"`
 	Definition  string `toml:"definition,omitempty"` // as in a Case
+	Place       Place  `toml:"place,omitzero"`
 	Steps       []Step `toml:"steps"`
 
 	Commands []*Case `toml:"-"` // in the order in which they were run, each in a folder of the flow's

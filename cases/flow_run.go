@@ -1,16 +1,247 @@
 package cases
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
-// RunFlow tries a flow that was read.
-func (r *Runner) RunFlow(_ context.Context, f *Flow) Result {
+// beginning is the time at which every flow begins.
+var beginning = time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
+
+// RunFlow tries a flow that was read: a controller does what its steps say, and
+// gets the recorded answers.
+func (r *Runner) RunFlow(ctx context.Context, f *Flow) Result {
 	began := time.Now()
 	result := Result{Folder: f.Folder, Definition: f.Definition, Flow: f}
-	r.conclude(&result, errors.New("flows are not tried yet"), nil)
+	var err error
+	result.Differences, err = r.play(ctx, f)
+	r.conclude(&result, err, func() error { return writeTOML(filepath.Join(f.Folder, FlowFile), f) })
 	result.Duration = time.Since(began)
 	return result
+}
+
+func (r *Runner) play(ctx context.Context, f *Flow) (found []Difference, err error) {
+	file := filepath.Join(f.Folder, FlowFile)
+	definition, err := r.Load(f.Definition, f.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("%s: definition %q: %w", file, f.Definition, err)
+	}
+	folder, err := os.MkdirTemp("", "rmctl-flow-*")
+	if err != nil {
+		return nil, fmt.Errorf("%s: making a place for its jobs: %w", file, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	store, err := jobstore.Open(ctx, folder)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+
+	p := &player{clock: beginning, connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
+	p.controller = control.New(control.Options{
+		Definition: definition, Connection: p.connection, Store: store, Types: r.Types,
+		Now: func() time.Time { return p.clock }, Pause: p.pause,
+	})
+	for i := range f.Steps {
+		step := &f.Steps[i]
+		where := fmt.Sprintf("step %d (%s)", i+1, step.Do)
+		before := len(found)
+		got, err := p.do(ctx, *step)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		found = append(found, step.Expect.compare(where, got, err)...)
+		refused, next := p.connection.takeRefused()
+		for _, arguments := range refused {
+			difference := Difference{Where: where + ": a command that was not recorded", Actual: arguments}
+			if next != nil {
+				difference.Expected = next.Arguments
+			}
+			found = append(found, difference)
+		}
+		if r.Update && step.Expect == (Expect{}) && tellsJob(step.Do) {
+			found = append(found, Difference{Where: where + ": expect", Actual: "what came out"})
+		}
+		if r.Update && len(found) > before {
+			step.Expect = step.Expect.renewed(got, err)
+		}
+	}
+	for _, left := range p.connection.unused() {
+		found = append(found, Difference{Where: filepath.Base(left.Folder) + ": a recorded command that was not run", Expected: left.Arguments})
+	}
+	return found, nil
+}
+
+// A player does the steps of one flow.
+type player struct {
+	controller *control.Controller
+	connection *playback
+	clock      time.Time
+	pauses     int
+	jobs       map[string]jobstore.Job
+	last       string // id of the job that was submitted last
+}
+
+// maxPauses ends a wait that recordings can never end.
+const maxPauses = 10_000
+
+// pause lets time pass without waiting for it.
+func (p *player) pause(ctx context.Context, length time.Duration) error {
+	p.clock = p.clock.Add(length)
+	if p.pauses++; p.pauses > maxPauses {
+		return errors.New("the wait does not come to an end")
+	}
+	return ctx.Err()
+}
+
+// do does one step and returns the job as it is then. The error is the one that
+// a user would see.
+func (p *player) do(ctx context.Context, step Step) (jobstore.Job, error) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	p.connection.giveUp = giveUp
+	p.clock = p.clock.Add(time.Duration(step.After))
+	switch step.Do {
+	case DoStart:
+		return jobstore.Job{}, p.controller.Start(ctx, true)
+	case DoStop:
+		return jobstore.Job{}, p.controller.Stop(ctx)
+	case DoSubmit, DoAction:
+		submission, err := step.submission()
+		if err != nil {
+			return jobstore.Job{}, err
+		}
+		if step.Do == DoAction {
+			_, err := p.controller.Action(ctx, step.Name, submission)
+			return jobstore.Job{}, err
+		}
+		return p.keep(p.controller.Submit(ctx, submission))
+	}
+	id := cmp.Or(step.Job, p.last)
+	if id == "" {
+		return jobstore.Job{}, errors.New("there is no job yet; submit one, or name it with job")
+	}
+	job, known := p.jobs[id]
+	if !known {
+		job = jobstore.Job{ID: id, ShortID: id}
+	}
+	switch step.Do {
+	case DoStatus:
+		return p.keep(p.controller.Status(ctx, job, control.Fresh))
+	case DoWait:
+		return p.keep(p.controller.Wait(ctx, job, step.Until, nil))
+	}
+	return jobstore.Job{}, p.controller.Operate(ctx, control.Operation(step.Do), job)
+}
+
+// tellsJob reports whether what a deed leaves is known of the job.
+func tellsJob(deed Deed) bool { return deed == DoSubmit || deed == DoStatus || deed == DoWait }
+
+// keep remembers a job as it is now.
+func (p *player) keep(job jobstore.Job, err error) (jobstore.Job, error) {
+	if job.ID != "" {
+		p.jobs[job.ID] = job
+		p.last = job.ID
+	}
+	return job, err
+}
+
+func (s Step) submission() (control.Submission, error) {
+	submission := control.Submission{
+		Executable: cmp.Or(s.Executable, "true"), Arguments: s.Arguments, Directory: s.Directory, Invisible: s.Do == DoAction,
+	}
+	for _, setting := range s.Set {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return submission, fmt.Errorf("set %q: write name=value", setting)
+		}
+		submission.Values = append(submission.Values, control.Assignment{Name: name, Value: value})
+	}
+	for _, setting := range s.Environment {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return submission, fmt.Errorf("environment %q: write NAME=value", setting)
+		}
+		submission.Launch.Variables = append(submission.Launch.Variables, command.Variable{Name: name, Value: value})
+	}
+	return submission, nil
+}
+
+// compare returns in what a step came out otherwise than expected.
+func (e Expect) compare(where string, job jobstore.Job, err error) []Difference {
+	var found []Difference
+	add := func(what string, expected, actual any) {
+		found = append(found, Difference{Where: where + ": " + what, Expected: expected, Actual: actual})
+	}
+	for _, text := range []struct{ what, expected, actual string }{
+		{"id", e.ID, job.ID}, {"state", e.State, primary(job)}, {"detail", string(e.Detail), string(job.Detail)}, {"native", e.Native, job.Native},
+	} {
+		if text.expected != "" && text.expected != text.actual {
+			add(text.what, text.expected, orNothing(text.actual))
+		}
+	}
+	for _, number := range []struct {
+		what             string
+		expected, actual *int
+	}{{"exit", e.Exit, job.ExitCode}, {"signal", e.Signal, job.Signal}} {
+		if number.expected != nil && (number.actual == nil || *number.actual != *number.expected) {
+			add(number.what, *number.expected, numberOrNothing(number.actual))
+		}
+	}
+	if e.Missing != job.Missing {
+		add("missing", e.Missing, job.Missing)
+	}
+	switch {
+	case err == nil && e.Error != "":
+		add("error", e.Error, nil)
+	case err != nil && (e.Error == "" || !strings.Contains(err.Error(), e.Error)):
+		add("error", orNothing(e.Error), err.Error())
+	}
+	return found
+}
+
+func primary(job jobstore.Job) string {
+	if job.Detail == "" {
+		return ""
+	}
+	return string(job.Detail.Primary())
+}
+
+func orNothing(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func numberOrNothing(number *int) any {
+	if number == nil {
+		return nil
+	}
+	return *number
+}
+
+// renewed returns the expectation that fits what came out.
+func (e Expect) renewed(job jobstore.Job, err error) Expect {
+	renewed := Expect{
+		ID: job.ID, State: primary(job), Detail: job.Detail, Native: job.Native,
+		Exit: job.ExitCode, Signal: job.Signal, Missing: job.Missing,
+	}
+	if err != nil {
+		renewed.Error, _, _ = strings.Cut(err.Error(), "\n")
+		if e.Error != "" && strings.Contains(err.Error(), e.Error) {
+			renewed.Error = e.Error
+		}
+	}
+	return renewed
 }

@@ -1,21 +1,36 @@
 package cases
 
-import "github.com/rmctl/rmctl/remote"
+import (
+	"cmp"
 
-// home is where cases play. Nothing there exists but what a flow writes.
-const home = "/home/user"
+	"github.com/rmctl/rmctl/remote"
+)
 
-// here describes the machine that cases play on.
-func here() remote.Info {
-	return remote.Info{Transport: "local", User: "user", Host: "login", Home: home, System: "linux", Arch: "amd64"}
+// A Place is the machine that a flow plays on. Nothing exists there but what
+// the flow writes. What is empty is user, login, /home/user and linux.
+type Place struct {
+	User   string `toml:"user,omitempty"`
+	Host   string `toml:"host,omitempty"`
+	Home   string `toml:"home,omitempty"`
+	System string `toml:"system,omitempty"` // as uname -s prints it, in lower case
 }
 
-// place is what a controller tells commands of a machine (see rm-format, the
-// attributes that the engine supplies).
-var place = map[string]string{
-	"control.user.name":   here().User,
-	"control.address":     here().Host,
-	"control.working.dir": here().Home,
-	"working.directory":   here().Home,
-	"ptpDirectory":        here().Home + "/.eclipsesettings",
+func (p Place) info() remote.Info {
+	return remote.Info{
+		Transport: "local", User: cmp.Or(p.User, "user"), Host: cmp.Or(p.Host, "login"),
+		Home: cmp.Or(p.Home, "/home/user"), System: cmp.Or(p.System, "linux"),
+	}
+}
+
+// attributes returns what a controller tells commands of the place (see
+// rm-format, the attributes that the engine supplies).
+func (p Place) attributes() map[string]string {
+	info := p.info()
+	return map[string]string{
+		"control.user.name":   info.User,
+		"control.address":     info.Host,
+		"control.working.dir": info.Home,
+		"working.directory":   info.Home,
+		"ptpDirectory":        info.Home + "/.eclipsesettings",
+	}
 }
