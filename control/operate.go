@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/rmctl/rmctl/command"
@@ -74,9 +75,11 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, job jobst
 	}
 	jobAttribute(env, job.ID, job.ID, job.ShortID)
 	outcome, err := outcomeOf(c.run(ctx, which, env, job.ID, command.Launch{}))
-	if job.Tag != "" && err == nil {
+	var failed *command.Error
+	mayHaveWorked := err == nil || outcome == config.Doubtful || errors.As(err, &failed) && failed.Ambiguous()
+	if job.Tag != "" && mayHaveWorked {
 		// What was seen of the job before may no longer hold; the next look asks again.
-		err = c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
+		err = errors.Join(err, c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now()))
 	}
 	switch outcome {
 	case config.NotFound:

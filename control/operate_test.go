@@ -15,7 +15,7 @@ import (
 // in the file did and then runs the script in the file answer.
 func operated(t *testing.T, attributes string) (*site, jobstore.Job) {
 	t.Helper()
-	controlData := `<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/><x:outcome kind="transient" expression="try again"/>` +
+	controlData := `<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/><x:outcome kind="transient" expression="try again"/><x:outcome kind="doubtful" expression="perhaps"/>` +
 		submitting(`echo job 7`, "") + running("get-job-status", `echo x >>asked; echo RUNNING`, "", asStatus)
 	for _, element := range []string{"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"} {
 		controlData += `<` + element + ` name="n" ` + attributes + `><arg>/bin/sh -c 'echo "$@" >>did; . ./answer' sh ` + element + ` ${ptp_rm:@jobId#name} @jobId</arg></` + element + `>`
@@ -107,6 +107,38 @@ func TestAnOperationThatFailedLeavesWhatIsKnown(t *testing.T) {
 	known, err := s.store.ByTag(t.Context(), job.Tag)
 	require.NoError(t, err)
 	require.False(t, known.Stale)
+}
+
+func TestAnOperationOfUnknownOutcomeMakesWhatIsKnownDoubtful(t *testing.T) {
+	for name, answer := range map[string]string{"doubtful": `echo perhaps >&2; exit 1`, "over its time": `exec sleep 600`} {
+		t.Run(name, func(t *testing.T) {
+			s, job := operated(t, `x:timeout="200ms"`)
+			job = s.status(t, job)
+			s.answering(t, answer)
+			require.Error(t, s.Operate(t.Context(), control.Suspend, job))
+			known, err := s.store.ByTag(t.Context(), job.Tag)
+			require.NoError(t, err)
+			require.True(t, known.Stale)
+			require.Equal(t, state.Running, known.Detail)
+		})
+	}
+}
+
+// A query that is under way while something is done to a job may have read the
+// state of before.
+func TestAnAnswerFromBeforeAnOperationIsNotReused(t *testing.T) {
+	s, job := operated(t, "")
+	job = s.status(t, job)
+	before := s.options.Now()
+	require.NoError(t, s.Operate(t.Context(), control.Suspend, job))
+	late, err := s.store.Observe(t.Context(), job.Tag, jobstore.Observation{Detail: state.Running, Observed: before})
+	require.NoError(t, err)
+	require.True(t, late.Stale)
+	asked := s.count(t, "asked")
+	job, err = s.Status(t.Context(), late, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, asked+1, s.count(t, "asked"))
+	require.False(t, job.Stale)
 }
 
 func TestAJobFromElsewhereCanBeOperatedOn(t *testing.T) {

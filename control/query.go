@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -45,6 +46,7 @@ func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, err
 		if isFallback && !triedAfter(attempt, outcome) {
 			continue
 		}
+		begun := c.now()
 		result, err := c.run(ctx, attempt, env, key, command.Launch{})
 		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
 			continue // a site without, say, accounting tools; what is known already stands
@@ -53,7 +55,7 @@ func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, err
 		outcome, failure = outcomeOf(result, err)
 		failures = append(failures, failure)
 		ended, forgotten = ended || outcome == config.Finished, forgotten || outcome == config.NotFound
-		seen = answer{Observation: c.observation(env, job, attempt, result), forgotten: forgotten}
+		seen = answer{Observation: c.observation(env, job, attempt, result, begun), forgotten: forgotten}
 		if seen.Detail != "" {
 			seen.forgotten = false
 			return seen, nil
@@ -130,9 +132,9 @@ func clearFacts(env *attribute.Environment) {
 
 // observation collects what the parsers of a query left. A state text outside
 // the vocabulary is no state; it is shown as the scheduler's word.
-func (c *Controller) observation(env *attribute.Environment, job *attribute.Attribute, source *config.Command, result *command.Result) jobstore.Observation {
+func (c *Controller) observation(env *attribute.Environment, job *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) jobstore.Observation {
 	seen := jobstore.Observation{
-		Observed: result.Started, Source: source.Name, Evidence: result.Stdout,
+		Observed: begun, Source: source.Name, Evidence: result.Stdout,
 		OutputPath: env.Text(factOutput), ErrorPath: env.Text(factError),
 		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
 		Nodes: env.Text(factNodes), Submitted: env.Text(factSubmitted), Started: env.Text(factStarted), Ended: env.Text(factEnded),

@@ -64,12 +64,13 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	if job.Tag == "" {
 		return c.lookAgain(ctx, job)
 	}
+	begun := c.now()
 	seen, err := c.query(ctx, job)
 	switch {
 	case err != nil:
-		return c.stale(context.WithoutCancel(ctx), job, err)
+		return c.stale(context.WithoutCancel(ctx), job, err, begun)
 	case seen.forgotten:
-		return c.store.MarkMissing(ctx, job.Tag, c.now())
+		return c.store.MarkMissing(ctx, job.Tag, begun)
 	}
 	return c.store.Observe(ctx, job.Tag, seen.Observation)
 }
@@ -90,8 +91,8 @@ func (c *Controller) lookAgain(ctx context.Context, job jobstore.Job) (jobstore.
 }
 
 // stale records that a query failed.
-func (c *Controller) stale(ctx context.Context, job jobstore.Job, failure error) (jobstore.Job, error) {
-	err := c.store.MarkStale(ctx, job.Tag, failure.Error(), c.now())
+func (c *Controller) stale(ctx context.Context, job jobstore.Job, failure error, begun time.Time) (jobstore.Job, error) {
+	err := c.store.MarkStale(ctx, job.Tag, failure.Error(), begun)
 	if err == nil {
 		job, err = c.store.ByTag(ctx, job.Tag)
 	}

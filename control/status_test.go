@@ -142,11 +142,11 @@ func TestRecentAnswersAreReused(t *testing.T) {
 	s.ahead = 6 * time.Second
 	recent()
 	require.Equal(t, 2, s.count(t, "asked"))
-	s.ahead = 0
+	s.ahead = 7 * time.Second
 	s.status(t, job)
 	require.Equal(t, 3, s.count(t, "asked"), "a fresh answer is a new one")
 
-	require.NoError(t, s.store.MarkStale(t.Context(), job.Tag, "why not", time.Now()))
+	require.NoError(t, s.store.MarkStale(t.Context(), job.Tag, "why not", s.options.Now()))
 	job, err := s.store.ByTag(t.Context(), job.Tag)
 	require.NoError(t, err)
 	_, err = s.Status(t.Context(), job, control.Recent)

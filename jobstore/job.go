@@ -62,8 +62,9 @@ type Job struct {
 	Source   string    // the command that the state was seen by
 	Evidence string    // what the state was read from; at most MaximumEvidence bytes
 
-	Stale       bool   // whether newer queries failed
-	StaleReason string // why, at most MaximumEvidence bytes
+	Stale       bool      // whether the state is in doubt: newer queries failed, or something was done to the job since
+	StaleReason string    // why, at most MaximumEvidence bytes
+	StaleSince  time.Time // from when on; what was asked before does not end the doubt. Zero if there is none
 
 	Missing      bool      // whether newer listings lack the job
 	MissingSince time.Time // when it was first found missing; zero if it is not
@@ -145,6 +146,22 @@ func (e *PhaseError) Error() string {
 	return fmt.Sprintf("cannot %s submission %s: it is %s", e.Operation, e.Tag, e.Phase)
 }
 
+// doubt makes what is known of the job stale from a time on.
+func (j *Job) doubt(reason string, since time.Time) {
+	j.Stale, j.StaleReason = true, bounded(reason)
+	if since.After(j.StaleSince) {
+		j.StaleSince = since
+	}
+}
+
+// trust ends the doubt about the job, unless it came up since the query that was
+// made at a time: its answer may be of before.
+func (j *Job) trust(asked time.Time) {
+	if !asked.Before(j.StaleSince) {
+		j.Stale, j.StaleReason, j.StaleSince = false, "", time.Time{}
+	}
+}
+
 // observe applies an observation to the job and reports whether it changed
 // anything.
 func (j *Job) observe(seen Observation) bool {
@@ -170,7 +187,7 @@ func (j *Job) observe(seen Observation) bool {
 	}
 	j.Detail = next
 	j.learn(seen)
-	j.Stale, j.StaleReason = false, ""
+	j.trust(seen.Observed)
 	j.Missing, j.MissingSince, j.MissingCount = false, time.Time{}, 0
 	return true
 }

@@ -7,8 +7,9 @@ import (
 
 // Observe records what a query told about the job of a tag and returns the job
 // after it, without its submission. An observation that is older than the newest
-// one recorded changes nothing. The state moves by the rules of state.Next; a job
-// that is not found stale or missing by it is neither afterwards.
+// one recorded changes nothing. The state moves by the rules of state.Next. The job
+// is not missing afterwards, and not stale unless it became so since the query
+// was made.
 func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job, error) {
 	if seen.Observed.IsZero() {
 		seen.Observed = time.Now()
@@ -18,15 +19,16 @@ func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job,
 	})
 }
 
-// MarkStale records that a query about the job, begun at the time attempted,
-// failed: its state is kept and is stale from now on. It changes nothing when
-// the job was seen since the query began.
+// MarkStale records that what is known of the job may not hold since the time
+// attempted: then began a query that failed, or ended a command that may have
+// changed the job. Its state is kept, and is stale until a later query is
+// answered. It changes nothing when the job was seen since.
 func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted time.Time) error {
 	_, err := s.change(ctx, processed, "failed query", tag, func(job *Job) (bool, error) {
 		if attempted.Before(job.Observed) {
 			return false, nil
 		}
-		job.Stale, job.StaleReason = true, bounded(reason)
+		job.doubt(reason, attempted)
 		return true, nil
 	})
 	return err
@@ -45,8 +47,7 @@ func (s *Store) MarkMissing(ctx context.Context, tag string, listed time.Time) (
 			job.Missing, job.MissingSince = true, listed
 		}
 		job.MissingCount++
-		// The newest query was answered, so what an older one failed of is over.
-		job.Stale, job.StaleReason = false, ""
+		job.trust(listed) // it was answered, so what an older query failed of is over
 		return true, nil
 	})
 }

@@ -102,9 +102,38 @@ func TestAnObservationEndsStalenessAndAbsence(t *testing.T) {
 	job = observe(t, store, 3*time.Second, jobstore.Observation{Detail: state.Running})
 	require.False(t, job.Stale)
 	require.Empty(t, job.StaleReason)
+	require.True(t, job.StaleSince.IsZero())
 	require.False(t, job.Missing)
 	require.Zero(t, job.MissingCount)
 	require.True(t, job.MissingSince.IsZero())
+}
+
+func TestAnAnswerOfBeforeADoubtDoesNotEndIt(t *testing.T) {
+	for name, answer := range map[string]func(store *jobstore.Store, asked time.Time) (jobstore.Job, error){
+		"seen": func(store *jobstore.Store, asked time.Time) (jobstore.Job, error) {
+			return store.Observe(t.Context(), "a", jobstore.Observation{Detail: state.Running, Observed: asked})
+		},
+		"missing": func(store *jobstore.Store, asked time.Time) (jobstore.Job, error) {
+			return store.MarkMissing(t.Context(), "a", asked)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := openStore(t, t.TempDir())
+			submit(t, store, "a", "big", "1")
+			observe(t, store, 0, jobstore.Observation{Detail: state.Running})
+			require.NoError(t, store.MarkStale(t.Context(), "a", "suspended since", noon.Add(2*time.Second)))
+			require.NoError(t, store.MarkStale(t.Context(), "a", "timed out", noon.Add(time.Second)))
+
+			job, err := answer(store, noon.Add(1999*time.Millisecond))
+			require.NoError(t, err)
+			require.True(t, job.Stale)
+			require.Equal(t, noon.Add(2*time.Second), job.StaleSince)
+			job, err = answer(store, noon.Add(2*time.Second))
+			require.NoError(t, err)
+			require.False(t, job.Stale)
+			require.True(t, job.StaleSince.IsZero())
+		})
+	}
 }
 
 func TestAFailureThatBeganBeforeTheJobWasSeenDoesNotMakeItStale(t *testing.T) {

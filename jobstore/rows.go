@@ -35,15 +35,16 @@ func parseTime(text string) (time.Time, error) {
 // the derived ones.
 var jobColumns = strings.Fields(`tag target definition connection id short_id name queue owner directory
 	phase interactive detail native reason exit_code signal nodes submitted started ended
-	created observed source evidence stale stale_reason missing missing_since missing_count
+	created observed source evidence stale stale_reason stale_since missing missing_since missing_count
 	output_path error_path error`)
 
 // jobRow is a job in the form in which the database has it.
 type jobRow struct {
-	job                             Job
-	phase, detail                   string
-	exitCode, signal                sql.NullInt64
-	created, observed, missingSince string
+	job                      Job
+	phase, detail            string
+	exitCode, signal         sql.NullInt64
+	created, observed        string
+	staleSince, missingSince string
 }
 
 // fields returns where each of jobColumns is, for both reading and writing.
@@ -52,7 +53,7 @@ func (r *jobRow) fields() []any {
 	return []any{
 		&j.Tag, &j.Target, &j.Definition, &j.Connection, &j.ID, &j.ShortID, &j.Name, &j.Queue, &j.Owner, &j.Directory,
 		&r.phase, &j.Interactive, &r.detail, &j.Native, &j.Reason, &r.exitCode, &r.signal, &j.Nodes, &j.Submitted, &j.Started, &j.Ended,
-		&r.created, &r.observed, &j.Source, &j.Evidence, &j.Stale, &j.StaleReason, &j.Missing, &r.missingSince, &j.MissingCount,
+		&r.created, &r.observed, &j.Source, &j.Evidence, &j.Stale, &j.StaleReason, &r.staleSince, &j.Missing, &r.missingSince, &j.MissingCount,
 		&j.OutputPath, &j.ErrorPath, &j.Error,
 	}
 }
@@ -62,7 +63,8 @@ func (r *jobRow) values() []any {
 	j := &r.job
 	r.phase, r.detail = string(j.Phase), string(j.Detail)
 	r.exitCode, r.signal = storedInt(j.ExitCode), storedInt(j.Signal)
-	r.created, r.observed, r.missingSince = storedTime(j.Created), storedTime(j.Observed), storedTime(j.MissingSince)
+	r.created, r.observed = storedTime(j.Created), storedTime(j.Observed)
+	r.staleSince, r.missingSince = storedTime(j.StaleSince), storedTime(j.MissingSince)
 	values := r.fields()
 	for i, field := range values {
 		switch v := field.(type) {
@@ -87,7 +89,7 @@ func (r *jobRow) decode() (Job, error) {
 	for _, moment := range []struct {
 		text string
 		time *time.Time
-	}{{r.created, &j.Created}, {r.observed, &j.Observed}, {r.missingSince, &j.MissingSince}} {
+	}{{r.created, &j.Created}, {r.observed, &j.Observed}, {r.staleSince, &j.StaleSince}, {r.missingSince, &j.MissingSince}} {
 		parsed, err := parseTime(moment.text)
 		if err != nil {
 			return Job{}, fmt.Errorf("reading submission %s: %w", j.Tag, err)

@@ -75,6 +75,8 @@ var migrations = []string{
 	// What was asked for cannot be told from the attributes, which hold the
 	// definition's and the target's values, too.
 	"ALTER TABLE submissions ADD COLUMN request TEXT NOT NULL DEFAULT ''",
+	// The answer of a query that began before the job was doubted does not end the doubt.
+	"ALTER TABLE jobs ADD COLUMN stale_since TEXT NOT NULL DEFAULT ''",
 }
 
 // migrate brings the database to the newest schema.

@@ -51,23 +51,6 @@ func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 	require.Zero(t, store.number(t, "SELECT count(*) FROM things"))
 }
 
-func TestJobsOfAnEarlierVersionAreKept(t *testing.T) {
-	store := rawStore(t)
-	require.NoError(t, store.applySteps(t, migrations[0]))
-	require.NoError(t, store.write(t.Context(), durable, func(transaction *sql.Tx) error {
-		row := jobRow{job: Job{Tag: "a", Target: "t", ID: "1"}}
-		if _, err := transaction.ExecContext(t.Context(), insertJob, row.values()...); err != nil {
-			return err
-		}
-		_, err := transaction.ExecContext(t.Context(), "INSERT INTO submissions (tag, attributes, arguments, script) VALUES ('a', '[]', '[\"x\"]', 's')")
-		return err
-	}))
-	require.NoError(t, store.migrate(t.Context()))
-	job, err := store.ByTag(t.Context(), "a")
-	require.NoError(t, err)
-	require.Equal(t, Job{Tag: "a", Target: "t", ID: "1", Arguments: []string{"x"}, Script: "s"}, job)
-}
-
 // Records that nobody could look up quickly would make every command slow.
 func TestLookupsUseIndexes(t *testing.T) {
 	store := rawStore(t)
