@@ -22,6 +22,7 @@ const module = "github.com/rmctl/rmctl"
 var allowedImports = map[string][]string{
 	"cmd/rmctl":         {"cases", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
 	"cases":             {"control", "form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "schemas", "rms"},
+	"cases/casetest":    {"cases"},
 	"control":           {"form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "rms"},
 	"jobstore":          {"state"},
 	"form":              {"command", "config", "attribute"},

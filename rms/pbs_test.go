@@ -12,18 +12,6 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// pbsCases holds the recorded cases; what is expected of them is written by hand.
-const pbsCases = "../testdata/pbs"
-
-func TestPBSReadsRecordedOutputs(t *testing.T) {
-	definition := shippedDefinition(t, "pbs")
-	for _, folder := range caseFolders(t, pbsCases) {
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			require.Equal(t, recordedExpectation(t, folder), replay(t, definition, recordedExchange(t, folder)))
-		})
-	}
-}
-
 // What a query is told of a job may end anywhere, where a connection is lost
 // or a client killed. That must not make a state that the whole does not give.
 func TestPBSConcludesNothingWrongFromPartOfARecord(t *testing.T) {
@@ -31,13 +19,14 @@ func TestPBSConcludesNothingWrongFromPartOfARecord(t *testing.T) {
 	tried := map[string]bool{}
 	for _, folder := range caseFolders(t, pbsCases) {
 		recorded := recordedExchange(t, folder)
-		kind := recorded.selector + decidingLine.FindString(recorded.stdout) + recordedExpectation(t, folder).State
+		detail, _ := expectedState(t, folder)
+		kind := recorded.selector + decidingLine.FindString(recorded.stdout) + detail
 		if !strings.HasPrefix(recorded.stdout, "Job Id: ") || tried[kind] {
 			continue
 		}
 		tried[kind] = true // one of each kind: reading takes its time
 		t.Run(filepath.Base(folder), func(t *testing.T) {
-			ask := func(stdout string) expectation {
+			ask := func(stdout string) reading {
 				return replay(t, definition, exchange{selector: recorded.selector, job: recorded.job, stdout: stdout})
 			}
 			whole := ask(recorded.stdout)
@@ -75,7 +64,7 @@ func TestPBSKeepsRecordsApart(t *testing.T) {
 	without := func(line, name string) string {
 		return regexp.MustCompile(`(?m)^    `+line+` = .*\n`).ReplaceAllLiteralString(record(name), "")
 	}
-	ask := func(selector, stdout string) expectation {
+	ask := func(selector, stdout string) reading {
 		return replay(t, definition, exchange{selector: selector, job: "1.pbs01", stdout: stdout})
 	}
 	for _, test := range []struct {
@@ -118,13 +107,13 @@ func TestPBSKeepsRecordsApart(t *testing.T) {
 func TestPBSReadsFoldedRecordsLikeUnfoldedOnes(t *testing.T) {
 	definition := shippedDefinition(t, "pbs")
 	for _, folder := range caseFolders(t, pbsCases) {
-		expected := recordedExpectation(t, folder)
-		if native := expected.Facts["job.native"]; native == "" || strings.Contains("FX", native) {
+		expected, native := expectedState(t, folder)
+		if native == "" || strings.Contains("FX", native) {
 			continue
 		}
 		recorded := recordedExchange(t, folder)
 		got := replay(t, definition, exchange{selector: "fallback:qstat-folded", job: recorded.job, stdout: recorded.stdout})
-		require.Equal(t, expected.State, got.State, folder)
+		require.Equal(t, expected, got.State, folder)
 	}
 }
 

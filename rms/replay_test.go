@@ -2,27 +2,19 @@ package rms_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
 )
-
-// Recorded cases stand in testdata/pbs and testdata/slurm, a folder for each:
-// command (a selector), job (the id it was run for), stdout, stderr, exit and
-// expected.json. What is empty may be left out, but for exit.
 
 // An exchange is one command of a definition, the job it is run for, and what
 // the scheduler answered.
@@ -32,17 +24,12 @@ type exchange struct {
 	exit           int
 }
 
-// An expectation is what a definition makes of an exchange. What a case's
-// expected.json does not mention must be unset.
-type expectation struct {
-	State   string             `json:"state,omitempty"`
-	ID      string             `json:"id,omitempty"` // as submission found it
-	ShortID string             `json:"shortId,omitempty"`
-	Facts   map[string]string  `json:"facts,omitempty"`
-	Queues  []string           `json:"queues,omitempty"`
-	Version string             `json:"version,omitempty"` // of the scheduler
-	Outcome config.OutcomeKind `json:"outcome,omitempty"`
-	Error   bool               `json:"error,omitempty"`
+// A reading is what a definition makes of exchanges.
+type reading struct {
+	State   string
+	Facts   map[string]string
+	Outcome config.OutcomeKind
+	Error   bool
 }
 
 // jobFacts are the attributes that the engine reads after a status query.
@@ -62,53 +49,42 @@ func shippedDefinition(t testing.TB, name string) *config.Definition {
 
 // caseFolders returns the folders of the cases below root.
 func caseFolders(t testing.TB, root string) []string {
-	folders, err := filepath.Glob(filepath.Join(root, "*"))
+	folders, err := cases.Find(root)
 	require.NoError(t, err)
-	require.NotEmpty(t, folders)
 	return folders
 }
 
 // recordedExchange reads the exchange of a case.
 func recordedExchange(t testing.TB, folder string) exchange {
-	exit, err := strconv.Atoi(caseLine(t, folder, "exit"))
+	recorded, err := cases.Read(folder)
 	require.NoError(t, err)
 	return exchange{
-		selector: caseLine(t, folder, "command"), job: caseLine(t, folder, "job"),
-		stdout: caseFile(t, folder, "stdout"), stderr: caseFile(t, folder, "stderr"), exit: exit,
+		selector: recorded.Command, job: recorded.Job,
+		stdout: string(recorded.Stdout), stderr: string(recorded.Stderr), exit: recorded.Exit,
 	}
 }
 
-// recordedExpectation reads what is expected of a case.
-func recordedExpectation(t testing.TB, folder string) expectation {
-	decoder := json.NewDecoder(strings.NewReader(caseFile(t, folder, "expected.json")))
-	decoder.DisallowUnknownFields()
-	var expected expectation
-	require.NoError(t, decoder.Decode(&expected), folder)
-	return expected
-}
-
-// caseFile returns the text of a case's file, empty if the case has none.
-func caseFile(t testing.TB, folder, name string) string {
-	content, err := os.ReadFile(filepath.Join(folder, name))
-	if !errors.Is(err, os.ErrNotExist) {
-		require.NoError(t, err)
+// expectedState returns the state that a case expects, and the scheduler's word for it.
+func expectedState(t testing.TB, folder string) (detail, native string) {
+	recorded, err := cases.Read(folder)
+	require.NoError(t, err)
+	require.NotNil(t, recorded.Expected, folder)
+	if job := recorded.Expected.Job; job != nil {
+		detail = string(job.Detail)
 	}
-	return string(content)
-}
-
-func caseLine(t testing.TB, folder, name string) string {
-	return strings.TrimSpace(caseFile(t, folder, name))
+	native, _ = recorded.Expected.Attributes["job.native"].Value().(string)
+	return detail, native
 }
 
 // replay runs commands of a definition against recorded answers and returns
 // what the last one left. They run one after the other in one environment, as a
 // status command and its fallbacks do.
-func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) expectation {
+func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) reading {
 	const key = "5d3c8f0e-query"
 	env := definedEnvironment(definition)
 	env.SetVariable(key, nil)
 	job := env.Variable(key)
-	var got expectation
+	var got reading
 	for _, e := range exchanges {
 		selector, err := config.ParseSelector(e.selector)
 		require.NoError(t, err)
@@ -129,13 +105,9 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 		if arguments := result.Invocation.Arguments; e.job != "" {
 			require.Equal(t, e.job, arguments[len(arguments)-1], "the job is one argument")
 		}
-		got = expectation{Outcome: result.Outcome, Error: err != nil}
-		if selected.Element.IsSubmit() {
-			got.ID = job.Name()
-		}
+		got = reading{Outcome: result.Outcome, Error: err != nil}
 	}
-	got.State, got.ShortID = attribute.Text(job.Value()), attribute.Text(job.Field(attribute.FieldDefault))
-	got.Version = env.Text(definition.Name + ".version")
+	got.State = attribute.Text(job.Value())
 	for _, fact := range jobFacts {
 		if text := env.Text(fact); text != "" {
 			if got.Facts == nil {
@@ -143,9 +115,6 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 			}
 			got.Facts[fact] = text
 		}
-	}
-	if queues := env.Lookup("queues"); queues != nil {
-		got.Queues, _ = queues.Value().([]string)
 	}
 	return got
 }
