@@ -91,8 +91,14 @@ func member(where, key string) string {
 
 // String shows the difference on one line.
 func (d Difference) String() string {
-	return fmt.Sprintf("%s: expected %s, got %s", d.Where, shown(d.Expected), shown(d.Actual))
+	return fmt.Sprintf("%s: expected %s, got %s", d.Where, d.ExpectedText(), d.ActualText())
 }
+
+// ExpectedText shows what was expected, as JSON on one line, or "nothing".
+func (d Difference) ExpectedText() string { return shown(d.Expected) }
+
+// ActualText shows what there was, as JSON on one line, or "nothing".
+func (d Difference) ActualText() string { return shown(d.Actual) }
 
 func shown(value any) string {
 	if value == nil {

@@ -15,9 +15,6 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// beginning is the time at which every flow begins.
-var beginning = time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
-
 // RunFlow tries a flow that was read: a controller does what its steps say, and
 // gets the recorded answers.
 func (r *Runner) RunFlow(ctx context.Context, f *Flow) Result {
@@ -47,10 +44,10 @@ func (r *Runner) play(ctx context.Context, f *Flow) (found []Difference, err err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 
-	p := &player{clock: beginning, connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
+	p := &player{connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
 	p.controller = control.New(control.Options{
 		Definition: definition, Connection: p.connection, Store: store, Types: r.Types,
-		Now: func() time.Time { return p.clock }, Pause: p.pause,
+		Now: func() time.Time { return time.Now().Add(p.ahead) }, Pause: p.pause,
 	})
 	for i := range f.Steps {
 		step := &f.Steps[i]
@@ -86,7 +83,7 @@ func (r *Runner) play(ctx context.Context, f *Flow) (found []Difference, err err
 type player struct {
 	controller *control.Controller
 	connection *playback
-	clock      time.Time
+	ahead      time.Duration // of the clock: what was waited for
 	pauses     int
 	jobs       map[string]jobstore.Job
 	last       string // id of the job that was submitted last
@@ -97,7 +94,7 @@ const maxPauses = 10_000
 
 // pause lets time pass without waiting for it.
 func (p *player) pause(ctx context.Context, length time.Duration) error {
-	p.clock = p.clock.Add(length)
+	p.ahead += length
 	if p.pauses++; p.pauses > maxPauses {
 		return errors.New("the wait does not come to an end")
 	}
@@ -110,7 +107,7 @@ func (p *player) do(ctx context.Context, step Step) (jobstore.Job, error) {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	p.connection.giveUp = giveUp
-	p.clock = p.clock.Add(time.Duration(step.After))
+	p.ahead += time.Duration(step.After)
 	switch step.Do {
 	case DoStart:
 		return jobstore.Job{}, p.controller.Start(ctx, true)

@@ -3,16 +3,21 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
 type testFlags struct {
 	definition string
 	update     bool
 	parallel   int
+	junit      string
+	tap        bool
 }
 
 func newTest(a *app) *cobra.Command {
@@ -22,12 +27,17 @@ func newTest(a *app) *cobra.Command {
 		Short: "Try definitions on recorded commands",
 		Long: `test looks for cases in and below each folder, the current one if none is given,
 and compares what the definition makes of each recorded output with what is
-expected. docs/cases.md tells what a case is.
+expected. A flow plays recorded outputs back to whole submissions and queries.
+docs/cases.md tells what cases and flows are.
+
+What came out otherwise than expected is printed; with -v cases that passed are,
+too, and what the tokenizer did with those that failed.
 
 Exit codes: 0 all passed; 1 something came out otherwise than expected; 2 a case
 or its definition could not be read.`,
 		Example: `  rmctl test testdata
   rmctl test --definition mysite.xml cases
+  rmctl test --junit report.xml cases
   rmctl test --update cases/status-running`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
@@ -40,59 +50,154 @@ or its definition could not be read.`,
 	f.StringVar(&flags.definition, "definition", "", "try this definition in place of those that the cases name: a shipped name or a `file`")
 	f.BoolVar(&flags.update, "update", false, "write what came out as what is expected")
 	f.IntVar(&flags.parallel, "parallel", 0, "how many cases at a time (default: as many as there are processors)")
+	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to this `file`")
+	f.BoolVar(&flags.tap, "tap", false, "print results in the Test Anything Protocol")
 	return c
 }
 
 func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
+	if flags.tap && a.json {
+		return usage("--tap and --json exclude each other")
+	}
 	folders, err := cases.Find(roots...)
 	if err != nil {
 		return &usageError{err}
 	}
 	runner := &cases.Runner{Definition: flags.definition, Update: flags.update, Parallel: flags.parallel}
-	counts := map[cases.Verdict]int{}
-	err = runner.RunAll(ctx, folders, func(result cases.Result) error {
-		counts[result.Verdict]++
-		return a.printTestResult(result)
-	})
-	if err != nil {
+	report := newTestReport(a, flags)
+	if err := runner.RunAll(ctx, folders, func(result cases.Result) error { return report.add(ctx, result) }); err != nil {
 		return err
 	}
-	if err := a.printTestCounts(counts, len(folders)); err != nil {
+	if err := report.close(); err != nil {
 		return err
 	}
+	return report.verdict()
+}
+
+// A testReport prints results as they come.
+type testReport struct {
+	*app
+	flags  testFlags
+	counts map[cases.Verdict]int
+	tap    *cases.TAPReport
+	junit  cases.JUnitReport
+}
+
+func newTestReport(a *app, flags testFlags) *testReport {
+	return &testReport{app: a, flags: flags, counts: map[cases.Verdict]int{}, tap: cases.NewTAPReport(a.stdout)}
+}
+
+func (r *testReport) add(ctx context.Context, result cases.Result) error {
+	r.counts[result.Verdict]++
+	r.junit.Add(result)
+	var err error
 	switch {
-	case counts[cases.Broken] > 0:
+	case r.json:
+		err = printJSON(r.stdout, result)
+	case r.flags.tap:
+		err = r.tap.Add(result)
+	default:
+		err = r.print(result)
+	}
+	if err != nil || r.verbose == 0 || result.Verdict != cases.Differing || result.Case == nil {
+		return err
+	}
+	return r.trace(ctx, result.Case)
+}
+
+// testWords begin the lines of results.
+var testWords = map[cases.Verdict]string{cases.Passed: "ok", cases.Differing: "FAIL", cases.Updated: "updated", cases.Broken: "ERROR"}
+
+func (r *testReport) print(result cases.Result) error {
+	if result.Verdict == cases.Passed && r.verbose == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%-7s %s\n", testWords[result.Verdict], oneLine(result.Folder))
+	if result.Err != nil {
+		text += "        " + printable(result.Err.Error()) + "\n"
+	}
+	if result.Verdict == cases.Differing || r.verbose > 0 {
+		for _, difference := range result.Differences {
+			text += "        " + oneLine(difference.Where) + "\n"
+			text += "          expected " + difference.ExpectedText() + "\n"
+			text += "          got      " + difference.ActualText() + "\n"
+		}
+	}
+	_, err := fmt.Fprint(r.stdout, printable(text))
+	return err
+}
+
+// trace tries a case once more, and shows on standard error what is done with
+// its outputs.
+func (r *testReport) trace(ctx context.Context, c *cases.Case) error {
+	var writer *traceWriter
+	var of *config.Parser
+	runner := &cases.Runner{Definition: r.flags.definition, Trace: func(_ *cases.Case, parser *config.Parser, event tokenizer.Event) {
+		if parser != of {
+			writer, of = r.newTraceWriter(parser), parser
+		}
+		writer.write(event)
+	}}
+	if _, err := runner.Evaluate(ctx, c); err != nil {
+		return err
+	}
+	if writer == nil {
+		return nil
+	}
+	return writer.err
+}
+
+func (r *testReport) close() error {
+	if r.flags.tap {
+		if err := r.tap.Close(); err != nil {
+			return err
+		}
+	}
+	if err := r.writeJUnit(); err != nil {
+		return err
+	}
+	if r.json || r.flags.tap {
+		return nil
+	}
+	return r.printCounts()
+}
+
+func (r *testReport) printCounts() error {
+	all := 0
+	for _, count := range r.counts {
+		all += count
+	}
+	text := fmt.Sprintf("%d cases: %d passed, %d failed", all, r.counts[cases.Passed], r.counts[cases.Differing])
+	for _, rare := range []cases.Verdict{cases.Updated, cases.Broken} {
+		if r.counts[rare] > 0 {
+			text += fmt.Sprintf(", %d %s", r.counts[rare], rare)
+		}
+	}
+	_, err := fmt.Fprintln(r.stdout, text)
+	return err
+}
+
+func (r *testReport) writeJUnit() error {
+	if r.flags.junit == "" {
+		return nil
+	}
+	file, err := os.Create(r.flags.junit)
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := r.junit.Write(file); err != nil {
+		_ = file.Close() // the error of writing tells more
+		return fmt.Errorf("writing the report %s: %w", r.flags.junit, err)
+	}
+	return file.Close()
+}
+
+func (r *testReport) verdict() error {
+	switch {
+	case r.counts[cases.Broken] > 0:
 		return &exitError{code: exitUsage}
-	case counts[cases.Differing] > 0:
+	case r.counts[cases.Differing] > 0:
 		return &exitError{code: exitFailed}
 	}
 	return nil
-}
-
-func (a *app) printTestResult(result cases.Result) error {
-	var err error
-	switch result.Verdict {
-	case cases.Passed:
-		if a.verbose > 0 {
-			_, err = fmt.Fprintf(a.stdout, "ok    %s\n", printable(result.Folder))
-		}
-	case cases.Broken:
-		_, err = fmt.Fprintf(a.stdout, "ERROR %s\n      %s\n", printable(result.Folder), printable(result.Err.Error()))
-	case cases.Updated:
-		_, err = fmt.Fprintf(a.stdout, "new   %s\n", printable(result.Folder))
-	default:
-		_, err = fmt.Fprintf(a.stdout, "FAIL  %s\n", printable(result.Folder))
-	}
-	for _, difference := range result.Differences {
-		if err == nil {
-			_, err = fmt.Fprintf(a.stdout, "      %s\n", printable(difference.String()))
-		}
-	}
-	return err
-}
-
-func (a *app) printTestCounts(counts map[cases.Verdict]int, all int) error {
-	_, err := fmt.Fprintf(a.stdout, "%d cases: %d passed, %d failed, %d broken, %d updated\n",
-		all, counts[cases.Passed], counts[cases.Differing], counts[cases.Broken], counts[cases.Updated])
-	return err
 }

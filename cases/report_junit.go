@@ -1,0 +1,106 @@
+package cases
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// A JUnitReport collects results for the XML that continuous integration reads:
+// a test suite for each definition, a test case for each case.
+type JUnitReport struct {
+	suites []*junitSuite
+}
+
+type junitSuites struct {
+	XMLName  xml.Name      `xml:"testsuites"`
+	Name     string        `xml:"name,attr"`
+	Tests    int           `xml:"tests,attr"`
+	Failures int           `xml:"failures,attr"`
+	Errors   int           `xml:"errors,attr"`
+	Time     string        `xml:"time,attr"`
+	Suites   []*junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Time     string      `xml:"time,attr"`
+	Cases    []junitCase `xml:"testcase"`
+
+	took time.Duration
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitProblem `xml:"failure"`
+	Error   *junitProblem `xml:"error"`
+}
+
+type junitProblem struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// Add takes one result.
+func (r *JUnitReport) Add(result Result) {
+	suite := r.suite(result.Definition)
+	one := junitCase{Name: oneLine(result.Folder), Class: suite.Name, Time: seconds(result.Duration)}
+	suite.Tests++
+	suite.took += result.Duration
+	lines := result.explanation()
+	switch result.Verdict {
+	case Differing:
+		suite.Failures++
+		one.Failure = &junitProblem{Message: fmt.Sprintf("%d differences", len(lines)), Text: strings.Join(lines, "\n")}
+	case Broken:
+		suite.Errors++
+		one.Error = &junitProblem{Message: "the case could not be tried", Text: strings.Join(lines, "\n")}
+	}
+	suite.Cases = append(suite.Cases, one)
+}
+
+func (r *JUnitReport) suite(definition string) *junitSuite {
+	name := oneLine(definition)
+	if name == "" {
+		name = "unreadable"
+	}
+	for _, suite := range r.suites {
+		if suite.Name == name {
+			return suite
+		}
+	}
+	suite := &junitSuite{Name: name}
+	r.suites = append(r.suites, suite)
+	return suite
+}
+
+// Write writes the document.
+func (r *JUnitReport) Write(w io.Writer) error {
+	all := junitSuites{Name: "rmctl test", Suites: r.suites}
+	var took time.Duration
+	for _, suite := range r.suites {
+		suite.Time = seconds(suite.took)
+		took += suite.took
+		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Errors+suite.Errors
+	}
+	all.Time = seconds(took)
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.6f", d.Seconds()) }
