@@ -24,7 +24,7 @@ func (l *loader) checkSchema(root *schemas.Element) {
 // checkExtensions warns of elements of our namespace that the schema knows but
 // that nothing in this version acts on.
 func (l *loader) checkExtensions(e *schemas.Element) {
-	if e.Space == schemas.ExtensionNamespace && e.Name != "outcome" && e.Name != string(Fallback) {
+	if e.Space == schemas.ExtensionNamespace && e.Name != "outcome" && e.Name != string(Fallback) && e.Name != string(ProbeCommand) {
 		l.report(l.place(e.Line, e.Column), Warning, "extension-without-effect",
 			fmt.Sprintf("x:%s has no effect in this version of rmctl", e.Name), "")
 	}

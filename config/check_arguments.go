@@ -25,7 +25,7 @@ func (c *checker) checkArguments(e element) {
 	case e.Name == "pre-launch-cmd" || e.Name == "post-launch-cmd":
 		c.checkWords([]argumentText{{e.text("exec"), func(index int) Position { return e.valueWithin("exec", index) }}})
 	}
-	if isCommandElement(e.Name) || e.isExtension(string(Fallback)) {
+	if isCommandElement(e.Name) || e.isExtension(string(Fallback)) || e.isExtension(string(ProbeCommand)) {
 		var texts []argumentText
 		for _, argument := range e.named("arg") {
 			texts = append(texts, argumentText{argument.Text, argument.textWithin})

@@ -116,11 +116,14 @@ func (l *loader) reportExpression(err error, at func(offset int) Position) {
 }
 
 // checkRunaways reports expressions that take exponential time on some texts.
-// Those of outcomes are left out: they are searched for, not matched.
+// Those of outcomes and probes are left out: they are searched for, not matched.
 func (c *checker) checkRunaways() {
 	searched := map[*Expression]bool{}
 	for _, outcome := range c.definition.Outcomes {
 		searched[outcome.Expression] = true
+	}
+	for _, probe := range c.definition.Probes {
+		searched[probe.Version] = true
 	}
 	inspector := javaregex.NewInspector(inspectionEffort) // nothing is left of the other one where proofs are hard
 	for _, x := range c.expressions.order {

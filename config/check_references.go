@@ -168,7 +168,7 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 
 func isSessionPart(part string) bool {
 	switch CommandElement(part) {
-	case StartUpCommand, ShutDownCommand, ButtonAction:
+	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand:
 		return true
 	}
 	return false

@@ -44,6 +44,7 @@ type Definition struct {
 	Script       *Script
 	Commands     []*Command // all of control-data, in document order
 	Outcomes     []*Outcome
+	Probes       []*Probe
 	LaunchTab    *LaunchTab
 	Monitor      Monitor
 
@@ -130,6 +131,9 @@ const (
 
 	// Fallback (x:fallback) is another way of asking for a job's state.
 	Fallback CommandElement = "fallback"
+
+	// ProbeCommand (x:probe) asks whether something is there that jobs need.
+	ProbeCommand CommandElement = "probe"
 )
 
 // IsSubmit reports whether the command submits jobs.
@@ -322,6 +326,17 @@ type Outcome struct {
 	Kind       OutcomeKind
 	ExitCodes  []int // empty for any but 0
 	Expression *Expression
+}
+
+// A Probe (x:probe) is a command that tells whether something is there that
+// jobs need, such as a program, and in which version.
+type Probe struct {
+	*Command
+	Version  *Expression // searched for in the output; its first group is the version. nil: the exit code tells
+	AtLeast  string      // the oldest version that will do, numbers separated by dots; empty for any
+	Required bool        // the definition is of no use without it
+	Effect   string      // what is amiss without it; may be empty
+	Mend     string      // what to do about that; may be empty
 }
 
 // Monitor is what a definition says of monitoring.

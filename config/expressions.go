@@ -1,7 +1,7 @@
 package config
 
-// Expressions returns every expression of the definition's parsers and
-// outcomes, in document order.
+// Expressions returns every expression of the definition's parsers,
+// outcomes and probes, in document order.
 func (d *Definition) Expressions() []*Expression {
 	var all []*Expression
 	add := func(x *Expression) {
@@ -29,6 +29,9 @@ func (d *Definition) Expressions() []*Expression {
 	}
 	for _, outcome := range d.Outcomes {
 		add(outcome.Expression)
+	}
+	for _, probe := range d.Probes {
+		add(probe.Version)
 	}
 	return all
 }

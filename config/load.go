@@ -122,6 +122,8 @@ func (l *loader) control(d *Definition, control element) {
 	for _, child := range control.Children {
 		if e := (element{child, l}); e.isExtension("outcome") {
 			d.Outcomes = append(d.Outcomes, l.outcome(e))
+		} else if e.isExtension(string(ProbeCommand)) {
+			d.Probes = append(d.Probes, l.probe(e))
 		}
 	}
 }

@@ -222,3 +222,19 @@ func TestAFloodOfProblemsIsCutShort(t *testing.T) {
 	require.Equal(t, "too-many-problems", problems[1000].Code)
 	require.Error(t, problems.Err(), "what is not shown may be an error")
 }
+
+func TestProbesAreReadAsWritten(t *testing.T) {
+	source, err := os.ReadFile("testdata/diagnostics/probes.xml")
+	require.NoError(t, err)
+	definition, _ := config.Load("probes.xml", source)
+	require.Len(t, definition.Probes, 6)
+	probe := definition.Probes[0]
+	require.Equal(t, "good", probe.Name)
+	require.Equal(t, config.ProbeCommand, probe.Element)
+	require.Equal(t, `slurm ([\d.]+)`, probe.Version.Text)
+	require.Equal(t, "20.11", probe.AtLeast)
+	require.True(t, probe.Required)
+	require.Equal(t, "jobs are lost", probe.Effect)
+	require.Equal(t, "update", probe.Mend)
+	require.Nil(t, definition.Probes[4].Version)
+}
