@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+)
+
+func newDoctor(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out what keeps jobs from running",
+		Long: `doctor looks at everything that jobs of a target need: the definition, the folder
+of what rmctl remembers, the connection, programs and their versions, PATH, locale,
+what a login prints, the clock, the place that files are staged to, and what else
+the definition probes. Each finding that is not "ok" comes with what users notice
+of it, and what to do about it.
+
+It changes nothing: no job is submitted, no file is written. It exits with 0 when
+jobs can run, with 1 when they cannot, with 5 when there is no connection.`,
+		Example: `  rmctl doctor
+  rmctl doctor -t slurm
+  rmctl doctor -t slurm --json`,
+		Args: exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			findings, err := a.examine(c.Context())
+			if len(findings) > 0 {
+				err = errors.Join(a.printFindings(findings), err)
+			}
+			if err == nil && !control.CanRun(findings) {
+				err = &exitError{code: exitFailed}
+			}
+			return err
+		},
+	}
+}
+
+// examine looks at all that the chosen target needs. The error tells that there
+// is no such target, or no connection.
+func (a *app) examine(ctx context.Context) ([]control.Finding, error) {
+	targets, err := a.loadTargets()
+	if err != nil {
+		return nil, err
+	}
+	target, err := targets.Find(a.target)
+	if err != nil {
+		return nil, err
+	}
+	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return nil, err
+	}
+	definition, found := control.ExamineDefinition(target.Definition)
+	findings := []control.Finding{found, control.ExamineState(state)}
+	if definition == nil {
+		return findings, nil // without it nothing tells what else to look at
+	}
+	connection, err := a.connect(target)
+	if err != nil {
+		return findings, err
+	}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Log: a.log()}
+	for name, value := range target.Attributes {
+		options.Defaults = append(options.Defaults, control.Assignment{Name: name, Value: value})
+	}
+	there, err := control.New(options).Examine(ctx)
+	return append(findings, there...), err
+}
+
+// findingJSON is how a finding is printed as JSON; the names are a contract.
+type findingJSON struct {
+	Name    string          `json:"name"`
+	Verdict control.Verdict `json:"verdict"`
+	Seen    string          `json:"seen"`
+	Effect  string          `json:"effect,omitempty"`
+	Mend    string          `json:"mend,omitempty"`
+}
+
+func (a *app) printFindings(findings []control.Finding) error {
+	if a.json {
+		for _, finding := range findings {
+			if err := printJSON(a.stdout, findingJSON(finding)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rows := make([][]string, 0, len(findings))
+	for _, finding := range findings {
+		rows = append(rows, []string{string(finding.Verdict), oneLine(finding.Name), oneLine(finding.Seen)})
+	}
+	if err := printTable(a.stdout, []string{"", "CHECK", "SEEN"}, rows); err != nil {
+		return err
+	}
+	for _, finding := range findings {
+		if err := printMend(a.stdout, finding); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printMend tells what a finding that is not as it should be means, and what to do.
+func printMend(w io.Writer, finding control.Finding) error {
+	if finding.Verdict == control.Fine {
+		return nil
+	}
+	text := fmt.Sprintf("\n%s: %s: %s\n", finding.Verdict, oneLine(finding.Name), oneLine(finding.Seen))
+	if finding.Effect != "" {
+		text += "  effect: " + oneLine(finding.Effect) + "\n"
+	}
+	if finding.Mend != "" {
+		text += "  mend:   " + oneLine(finding.Mend) + "\n"
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package control
+
+import (
+	"fmt"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// ExamineDefinition checks a shipped definition or a file, and counts what is
+// wrong with it. The definition is nil where it cannot be used.
+func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
+	definition, problems, err := LoadDefinition(nameOrFile)
+	mend := fmt.Sprintf("rmctl validate %s shows each with its line", nameOrFile)
+	if err != nil {
+		return nil, Finding{Name: "definition", Verdict: Problem, Seen: seenText(err.Error()), Effect: "nothing can be done without it",
+			Mend: "let the target name a shipped definition or a file that exists"}
+	}
+	failures, warnings := 0, 0
+	for _, problem := range problems {
+		switch problem.Severity {
+		case config.Error:
+			failures++
+		case config.Warning:
+			warnings++
+		}
+	}
+	seen := fmt.Sprintf("%s, errors: %d, warnings: %d", nameOrFile, failures, warnings)
+	switch {
+	case problems.Err() != nil || definition == nil:
+		return nil, Finding{Name: "definition", Verdict: Problem, Seen: seen, Effect: "it cannot be used", Mend: mend}
+	case warnings > 0:
+		return definition, Finding{Name: "definition", Verdict: Warning, Seen: seen, Effect: "parts of it may not do what they are meant to", Mend: mend}
+	}
+	return definition, Finding{Name: "definition", Verdict: Fine, Seen: seen}
+}
+
+// ExamineState looks at the folder of what is remembered of jobs, without
+// making it.
+func ExamineState(folder string) Finding {
+	finding := Finding{Name: "state", Verdict: Fine, Seen: folder}
+	place, err := jobstore.Inspect(folder)
+	switch {
+	case err != nil:
+		return Finding{Name: "state", Verdict: Problem, Seen: seenText(err.Error()), Effect: "jobs cannot be remembered, so that none is submitted",
+			Mend: "make the folder yours, or name another one with --state or XDG_STATE_HOME"}
+	case place.Free == 0:
+		return Finding{Name: "state", Verdict: Problem, Seen: folder + ": no room on its file system", Effect: "jobs cannot be remembered, so that none is submitted",
+			Mend: "make room, or name another folder with --state or XDG_STATE_HOME"}
+	case !place.Exists:
+		finding.Seen += " (will be made)"
+	}
+	finding.Seen += fmt.Sprintf(", %d MiB free", place.Free>>20)
+	if place.OnNetwork {
+		finding.Seen += ", on a network file system"
+		finding.Verdict = Warning
+		finding.Effect = "each change waits for a lock and the file server: commands are slower"
+		finding.Mend = "name a folder on a local disk with --state, if one machine is all that you use rmctl on"
+	}
+	return finding
+}

@@ -1,0 +1,170 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// maxReplyBytes bounds what is kept of an answer; all questions have short ones.
+const maxReplyBytes = 64 << 10
+
+// A reply is what a command of an examination printed and how it ended.
+type reply struct {
+	stdout, stderr string
+	code           int
+}
+
+// ask runs a command in the place, within the time and bounds of an examination.
+func (c *Controller) ask(ctx context.Context, arguments ...string) (reply, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, questionTimeout, fmt.Errorf("no answer within %s", questionTimeout))
+	defer cancel()
+	stdout, stderr := &boundedBuffer{limit: maxReplyBytes}, &boundedBuffer{limit: maxReplyBytes}
+	process, err := c.connection.Start(ctx, remote.Command{
+		Arguments: arguments, Environment: map[string]string{"LC_ALL": "C"}, Stdout: stdout, Stderr: stderr,
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	code, err := process.Wait()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return reply{stdout.String(), stderr.String(), code}, err
+}
+
+// answerMark begins what a script of an examination prints, so that nothing
+// that a login prints before it is taken for an answer.
+const answerMark = "rmctl-examination"
+
+// askShell runs a script of ours with arguments, which the shell does not
+// interpret, and returns the lines that it printed.
+func (c *Controller) askShell(ctx context.Context, script string, arguments ...string) ([]string, error) {
+	answer, err := c.ask(ctx, append([]string{"sh", "-c", "echo " + answerMark + "\n" + script, "sh"}, arguments...)...)
+	if err != nil {
+		return nil, err
+	}
+	_, answered, marked := strings.Cut("\n"+answer.stdout, "\n"+answerMark+"\n")
+	if !marked {
+		return nil, fmt.Errorf("the shell did not run what it was told: %s", cmp.Or(firstLine(answer.stderr), firstLine(answer.stdout), fmt.Sprintf("exit code %d", answer.code)))
+	}
+	return strings.Split(strings.TrimSuffix(answered, "\n"), "\n"), nil
+}
+
+// notAnswered is the finding where a question had no answer.
+func notAnswered(name string, err error) []Finding {
+	return []Finding{{Name: name, Verdict: Warning, Seen: seenText(err.Error()), Effect: "it is not known whether this is as it should be"}}
+}
+
+// examineConnection runs a program that prints nothing, to see whether the place
+// can be reached, and whether anything is printed all the same.
+func (c *Controller) examineConnection(ctx context.Context) ([]Finding, error) {
+	where := fmt.Sprintf("%s@%s over %s", c.place.User, c.place.Host, c.place.Transport)
+	started := time.Now()
+	answer, err := c.ask(ctx, "true")
+	if err != nil {
+		failed := Finding{Name: "connection", Verdict: Problem, Seen: seenText(err.Error()), Effect: "nothing can be run there",
+			Mend: "see whether you can log in to " + where}
+		if !errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, remote.ErrCommandNotFound) {
+			err = fmt.Errorf("%w: %w", remote.ErrUnreachable, err) // a place that does not answer is not reached
+		}
+		return []Finding{failed}, fmt.Errorf("connecting to %s: %w", where, err)
+	}
+	took := time.Since(started).Round(time.Millisecond)
+	findings := []Finding{{Name: "connection", Verdict: Fine, Seen: fmt.Sprintf("%s, a command takes %s", where, took)}}
+	return append(findings, noise(answer)), nil
+}
+
+// noise tells what a command that prints nothing printed.
+func noise(answer reply) Finding {
+	const mend = "print nothing in .bashrc, .profile and the like unless the shell is interactive: case $- in *i*) ... esac"
+	switch {
+	case strings.TrimSpace(answer.stdout) != "":
+		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard output: " + firstLine(answer.stdout),
+			Effect: "it stands in front of what every command prints, and may be taken for an answer of the scheduler", Mend: mend}
+	case strings.TrimSpace(answer.stderr) != "":
+		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard error: " + firstLine(answer.stderr),
+			Effect: "it stands in front of the errors of every command", Mend: mend}
+	}
+	return Finding{Name: "login noise", Verdict: Fine, Seen: "none"}
+}
+
+// examinePath looks at where programs are searched for.
+func (c *Controller) examinePath(ctx context.Context) []Finding {
+	const name = "PATH"
+	lines, err := c.askShell(ctx, `printf '%s\n' "$PATH"`)
+	if err != nil {
+		return notAnswered(name, err)
+	}
+	found := strings.Join(lines, " ")
+	finding := Finding{Name: name, Verdict: Fine, Seen: found}
+	if strings.TrimSpace(found) == "" {
+		return []Finding{{Name: name, Verdict: Problem, Seen: "empty", Effect: "no program is found", Mend: "set PATH for shells that are not interactive"}}
+	}
+	for folder := range strings.SplitSeq(found, ":") {
+		if !strings.HasPrefix(folder, "/") {
+			finding.Verdict = Warning
+			finding.Effect = fmt.Sprintf("the entry %q is no absolute path: which programs run depends on where", folder)
+			finding.Mend = "take it out of PATH"
+			break
+		}
+	}
+	return []Finding{finding}
+}
+
+// examineLocale looks whether commands run in the locale that their output is read in.
+func (c *Controller) examineLocale(ctx context.Context) []Finding {
+	const name = "locale"
+	lines, err := c.askShell(ctx, `printf '%s\n' "$LC_ALL"`)
+	if err != nil {
+		return notAnswered(name, err)
+	}
+	effective := strings.Join(lines, " ")
+	if effective == "C" || effective == "POSIX" {
+		return []Finding{{Name: name, Verdict: Fine, Seen: "LC_ALL=" + effective}}
+	}
+	return []Finding{{Name: name, Verdict: Warning, Seen: fmt.Sprintf("LC_ALL=%s, though commands are run with LC_ALL=C", effective),
+		Effect: "messages, dates and numbers may come in another language, which the definition does not read",
+		Mend:   "do not set LC_ALL in .bashrc, .profile and the like for shells that are not interactive"}}
+}
+
+// clockTolerance is how far clocks may be apart before it is worth mentioning.
+const clockTolerance = 5 * time.Second
+
+// examineClock compares the clock of the place with ours.
+func (c *Controller) examineClock(ctx context.Context) []Finding {
+	const name = "clock"
+	before := c.now()
+	lines, err := c.askShell(ctx, "date -u +%Y-%m-%dT%H:%M:%SZ")
+	after := c.now()
+	if err != nil {
+		return notAnswered(name, err)
+	}
+	there, err := time.Parse(time.RFC3339, strings.TrimSpace(lines[0]))
+	if err != nil {
+		return notAnswered(name, fmt.Errorf("date printed no time: %s", firstLine(lines[0])))
+	}
+	skew := time.Duration(0) // the time there is known to the second, that of the question to its round trip
+	switch {
+	case there.After(after):
+		skew = there.Sub(after)
+	case there.Add(time.Second).Before(before):
+		skew = there.Add(time.Second).Sub(before)
+	}
+	if math.Abs(skew.Seconds()) <= clockTolerance.Seconds() {
+		return []Finding{{Name: name, Verdict: Fine, Seen: "agrees with the one here"}}
+	}
+	seen := fmt.Sprintf("%s ahead of the one here", skew.Round(time.Second))
+	if skew < 0 {
+		seen = fmt.Sprintf("%s behind the one here", (-skew).Round(time.Second))
+	}
+	return []Finding{{Name: name, Verdict: Warning, Seen: seen,
+		Effect: "times that the scheduler tells do not fit those of rmctl, and credentials with a time limit may be refused",
+		Mend:   "let both machines keep time by NTP"}}
+}

@@ -1,0 +1,148 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+)
+
+// What a submission needs of a staging place: scripts are small, and their names
+// have an identifier in front.
+const (
+	leastFreeKilobytes = 10 << 10
+	longestStagedName  = 100
+)
+
+// examineStaging looks at the folders that files are put into before a submission.
+func (c *Controller) examineStaging(ctx context.Context) []Finding {
+	folders, err := c.stagingFolders()
+	if err != nil {
+		return []Finding{{Name: "staging", Verdict: Warning, Seen: seenText(err.Error()), Effect: "where files are put is known only when a job is submitted"}}
+	}
+	if len(folders) == 0 {
+		return []Finding{{Name: "staging", Verdict: Fine, Seen: "no file has to be put in place"}}
+	}
+	var findings []Finding
+	for _, folder := range folders {
+		findings = append(findings, c.examineFolder(ctx, folder))
+	}
+	return findings
+}
+
+// stagingFolders returns the folders of managed files and of the script, each once.
+func (c *Controller) stagingFolders() ([]string, error) {
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	var locations []config.Optional
+	for _, group := range c.definition.ManagedFiles {
+		locations = append(locations, group.StagingLocation)
+	}
+	if c.definition.Script != nil {
+		locations = append(locations, c.definition.Script.StagingLocation)
+	}
+	var folders []string
+	for _, location := range locations {
+		folder, err := c.stagingLocation(location, command.Scope{Environment: env})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	return folders, nil
+}
+
+func (c *Controller) examineFolder(ctx context.Context, folder string) Finding {
+	finding := Finding{Name: "staging", Verdict: Fine, Seen: folder}
+	amiss := func(verdict Verdict, seen, effect, mend string) Finding {
+		return Finding{Name: "staging", Verdict: verdict, Seen: folder + ": " + seen, Effect: effect, Mend: mend}
+	}
+	const noSubmission = "files cannot be put in place, so that no job can be submitted"
+	nearest, info, err := c.nearestFolder(ctx, folder)
+	switch {
+	case err != nil:
+		return amiss(Problem, seenText(err.Error()), noSubmission, "make it a folder that you may write to")
+	case nearest != folder:
+		finding.Seen += " (will be made)"
+	case info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0:
+		finding = amiss(Warning, "everybody may write to it", "others can change a script before it is submitted", "chmod o-w "+folder)
+	}
+	// All three are POSIX. A shell for which getconf is missing prints an empty line.
+	lines, err := c.askShell(ctx, `cd "$1" && [ -w . ] && echo writable || echo no
+printf '%s\n' "$(getconf NAME_MAX . 2>/dev/null)"
+df -Pk . 2>&1 | tail -n 1`, nearest)
+	if err != nil || len(lines) < 3 {
+		return amiss(Warning, "no answer: "+seenText(errors.Join(err, errors.New("the answer is cut off")).Error()), "it is not known whether it can be written to", "")
+	}
+	if lines[0] != "writable" {
+		return amiss(Problem, fmt.Sprintf("you may not write to %s", nearest), noSubmission, "chmod u+w "+nearest+", or let the definition stage files elsewhere")
+	}
+	if longest, err := strconv.Atoi(lines[1]); err == nil {
+		if longest < longestStagedName {
+			return amiss(Problem, fmt.Sprintf("file names have up to %d bytes", longest), noSubmission, "let the definition stage files on another file system")
+		}
+		finding.Seen += fmt.Sprintf(", names of up to %d bytes", longest)
+	}
+	if free, known := freeKilobytes(lines[2]); known {
+		finding.Seen += fmt.Sprintf(", %d MiB free", free>>10)
+		if free < leastFreeKilobytes {
+			return amiss(Problem, fmt.Sprintf("%d KiB free", free), noSubmission, "make room on its file system")
+		}
+	}
+	return finding
+}
+
+// nearestFolder returns a folder, or the nearest above it that exists.
+func (c *Controller) nearestFolder(ctx context.Context, folder string) (string, fs.FileInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	for {
+		info, err := c.connection.Stat(ctx, folder)
+		switch {
+		case err == nil && !info.IsDir():
+			return "", nil, fmt.Errorf("%s is no folder", folder)
+		case err == nil:
+			return folder, info, nil
+		case !errors.Is(err, fs.ErrNotExist) || folder == path.Dir(folder):
+			return "", nil, err
+		}
+		folder = path.Dir(folder)
+	}
+}
+
+// sizesOfDF are the numbers in a line of df -P: blocks, used and available. The
+// names around them may hold blanks.
+var sizesOfDF = regexp.MustCompile(`\s\d+\s+\d+\s+(\d+)\s+\d+%\s`)
+
+func freeKilobytes(line string) (int64, bool) {
+	found := sizesOfDF.FindStringSubmatch(line + " ")
+	if found == nil {
+		return 0, false
+	}
+	free, err := strconv.ParseInt(found[1], 10, 64)
+	return free, err == nil
+}
+
+// examineNames tells which names jobs may have, as far as the definition says it.
+func (c *Controller) examineNames(context.Context) []Finding {
+	for _, a := range c.definition.Attributes {
+		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(a.Name()))
+		if plain != "jobname" || a.Validator() == nil || strings.TrimSpace(a.Validator().Message) == "" {
+			continue
+		}
+		return []Finding{{Name: "job names", Verdict: Fine, Seen: seenText(a.Validator().Message)}}
+	}
+	return nil
+}

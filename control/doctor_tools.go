@@ -1,0 +1,200 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A neededProgram is a program that commands of the definition begin with.
+type neededProgram struct {
+	name     string
+	commands []string // the elements that run it
+	needed   bool     // no job runs without it
+}
+
+// examinePrograms looks whether the programs that the definition's commands
+// begin with are there.
+func (c *Controller) examinePrograms(ctx context.Context) []Finding {
+	const name = "programs"
+	programs, err := c.neededPrograms()
+	if err != nil {
+		return notAnswered(name, err)
+	}
+	if len(programs) == 0 {
+		return nil
+	}
+	names := make([]string, 0, len(programs))
+	for _, program := range programs {
+		names = append(names, program.name)
+	}
+	lines, err := c.askShell(ctx, `for program; do if command -v "$program" >/dev/null 2>&1; then echo found; else echo missing; fi; done`, names...)
+	if err != nil || len(lines) < len(programs) {
+		return notAnswered(name, cmp.Or(err, errors.New("the answer is cut off")))
+	}
+	var findings []Finding
+	var found []string
+	for i, program := range programs {
+		if lines[i] == "found" {
+			found = append(found, program.name)
+			continue
+		}
+		missing := Finding{Name: name, Verdict: Warning, Seen: fmt.Sprintf("there is no %s", program.name),
+			Effect: "these commands cannot be run: " + strings.Join(program.commands, ", "), Mend: "install it, or put its folder into PATH for shells that are not interactive"}
+		if program.needed {
+			missing.Verdict = Problem
+		}
+		findings = append(findings, missing)
+	}
+	if len(found) > 0 {
+		findings = append([]Finding{{Name: name, Verdict: Fine, Seen: strings.Join(found, ", ")}}, findings...)
+	}
+	return findings
+}
+
+// neededPrograms returns the programs in the order in which the definition
+// mentions them. A program that is known only when a job is at hand is left out.
+func (c *Controller) neededPrograms() ([]neededProgram, error) {
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	var programs []neededProgram
+	for _, each := range c.definition.Commands {
+		for _, one := range append([]*config.Command{each}, each.Fallbacks...) {
+			program := firstWord(env, one)
+			if program == "" {
+				continue
+			}
+			at := slices.IndexFunc(programs, func(p neededProgram) bool { return p.name == program })
+			if at < 0 {
+				at = len(programs)
+				programs = append(programs, neededProgram{name: program})
+			}
+			if what := string(one.Element); !slices.Contains(programs[at].commands, what) {
+				programs[at].commands = append(programs[at].commands, what)
+			}
+			programs[at].needed = programs[at].needed || isNeeded(one.Element)
+		}
+	}
+	return programs, nil
+}
+
+// isNeeded reports whether no job runs where a command cannot be run.
+func isNeeded(element config.CommandElement) bool {
+	switch element {
+	case config.StartUpCommand, config.SubmitBatch, config.SubmitInteractive, config.GetJobStatus:
+		return true
+	}
+	return false
+}
+
+func firstWord(env *attribute.Environment, c *config.Command) string {
+	if len(c.Arguments) == 0 {
+		return ""
+	}
+	words, err := command.Scope{Environment: env}.Words(c.Arguments[:1])
+	if err != nil || len(words) == 0 {
+		return "" // what cannot be resolved is told when it is run
+	}
+	return words[0]
+}
+
+// examineProbe runs an x:probe and tells whether what it looks for is there.
+func (c *Controller) examineProbe(ctx context.Context, probe *config.Probe) Finding {
+	amiss := func(seen string) Finding {
+		finding := Finding{Name: probe.Name, Verdict: Warning, Seen: seen, Effect: probe.Effect, Mend: probe.Mend}
+		if probe.Required {
+			finding.Verdict = Problem
+		}
+		return finding
+	}
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return amiss(seenText(err.Error()))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, questionTimeout, fmt.Errorf("no answer within %s", questionTimeout))
+	defer cancel()
+	result, err := c.run(ctx, probe.Command, env, "", command.Launch{})
+	switch {
+	case errors.Is(err, remote.ErrCommandNotFound):
+		return amiss(fmt.Sprintf("there is no %s", result.Invocation.Arguments[0]))
+	case err != nil && probe.AtLeast != "" && !probe.Required:
+		return Finding{Name: probe.Name, Verdict: Warning, Seen: probeFailure(result, err), Effect: "it is not known whether this is as it should be"}
+	case err != nil:
+		return amiss(probeFailure(result, err))
+	case probe.Version == nil:
+		return Finding{Name: probe.Name, Verdict: Fine, Seen: cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "there")}
+	}
+	whole, version, found := findVersion(probe.Version, result)
+	switch {
+	case !found:
+		return amiss("not found in: " + cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "an empty answer"))
+	case probe.AtLeast != "" && version != "" && compareVersions(version, probe.AtLeast) < 0:
+		return amiss(fmt.Sprintf("%s, below %s", whole, probe.AtLeast))
+	}
+	return Finding{Name: probe.Name, Verdict: Fine, Seen: whole}
+}
+
+// probeFailure tells in one line why a probe failed: best in the program's own words.
+func probeFailure(result *command.Result, err error) string {
+	if said := cmp.Or(firstLine(result.Stderr), firstLine(result.Stdout)); said != "" {
+		return said
+	}
+	return seenText(err.Error())
+}
+
+// findVersion searches what a probe printed for its version, and returns the
+// text that matched and the first group of it.
+func findVersion(x *config.Expression, result *command.Result) (whole, version string, found bool) {
+	expression, err := javaregex.Compile(x.Text, x.Flags)
+	if err != nil {
+		return "", "", false // reported when the definition was loaded
+	}
+	for _, text := range []string{result.Stdout, result.Stderr} {
+		groups, matched, err := expression.Find(nil, []byte(text), 0)
+		if err != nil || !matched {
+			continue
+		}
+		whole = cmp.Or(seenText(text[groups[0]:groups[1]]), "there")
+		if len(groups) >= 4 && groups[2] >= 0 {
+			version = text[groups[2]:groups[3]]
+		}
+		return whole, version, true
+	}
+	return "", "", false
+}
+
+// compareVersions compares numbers separated by dots one by one; one that is
+// missing is 0, and what follows the digits of each does not count.
+func compareVersions(a, b string) int {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(as), len(bs)) {
+		if order := cmp.Compare(versionNumber(as, i), versionNumber(bs, i)); order != 0 {
+			return order
+		}
+	}
+	return 0
+}
+
+func versionNumber(parts []string, at int) uint64 {
+	if at >= len(parts) {
+		return 0
+	}
+	digits := parts[at]
+	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		digits = digits[:end]
+	}
+	number, _ := strconv.ParseUint(digits, 10, 64) // too large a number comes back as the largest there is, none as 0
+	return number
+}

@@ -1,0 +1,71 @@
+package jobstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Place is what is to be known of the folder of a store before it is used.
+type Place struct {
+	Exists    bool   // the folder is there
+	HasStore  bool   // and a store in it
+	OnNetwork bool   // its file system is one that other hosts share
+	Free      uint64 // bytes that this user may still write to its file system
+}
+
+// Inspect looks at the folder of a store and changes nothing. The error tells
+// why [Open] would fail: the folder, or the nearest above it that exists, may
+// not be written to or belongs to another user.
+func Inspect(directory string) (Place, error) {
+	place, err := inspect(directory)
+	if err != nil {
+		return Place{}, fmt.Errorf("looking at the folder of the job store %q: %w", directory, err)
+	}
+	return place, nil
+}
+
+func inspect(directory string) (Place, error) {
+	directory, err := filepath.Abs(directory)
+	if err != nil {
+		return Place{}, err
+	}
+	place := Place{Exists: true}
+	nearest := directory
+	info, err := os.Stat(nearest)
+	for errors.Is(err, fs.ErrNotExist) && nearest != filepath.Dir(nearest) {
+		place.Exists = false
+		nearest = filepath.Dir(nearest)
+		info, err = os.Stat(nearest)
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	if !info.IsDir() {
+		return Place{}, fmt.Errorf("%q is no folder", nearest)
+	}
+	status, known := info.Sys().(*syscall.Stat_t)
+	if place.Exists && known && int(status.Uid) != os.Geteuid() {
+		return Place{}, fmt.Errorf("%q belongs to user id %d, not to this user (%d)", nearest, status.Uid, os.Geteuid())
+	}
+	if err := unix.Access(nearest, unix.W_OK|unix.X_OK); err != nil {
+		return Place{}, fmt.Errorf("you may not write to %q: %w", nearest, err)
+	}
+	if _, err := os.Stat(filepath.Join(directory, databaseName)); err == nil {
+		place.HasStore = true
+	}
+	if place.OnNetwork, err = isNetworkFileSystem(nearest); err != nil {
+		return Place{}, err
+	}
+	var system unix.Statfs_t
+	if err := unix.Statfs(nearest, &system); err != nil {
+		return Place{}, fmt.Errorf("asking for the room on the file system of %q: %w", nearest, err)
+	}
+	place.Free = uint64(system.Bavail) * uint64(system.Bsize)
+	return place, nil
+}
