@@ -12,7 +12,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -136,7 +135,8 @@ func (c *Controller) examineProbe(ctx context.Context, probe *config.Probe) Find
 	case probe.Version == nil:
 		return Finding{Name: probe.Name, Verdict: Fine, Seen: cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "there")}
 	}
-	whole, version, found := findVersion(probe.Version, result)
+	whole, version, found := command.FindVersion(probe.Version, result)
+	whole = cmp.Or(seenText(whole), "there")
 	switch {
 	case !found:
 		return amiss("not found in: " + cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "an empty answer"))
@@ -152,27 +152,6 @@ func probeFailure(result *command.Result, err error) string {
 		return said
 	}
 	return seenText(err.Error())
-}
-
-// findVersion searches what a probe printed for its version, and returns the
-// text that matched and the first group of it.
-func findVersion(x *config.Expression, result *command.Result) (whole, version string, found bool) {
-	expression, err := javaregex.Compile(x.Text, x.Flags)
-	if err != nil {
-		return "", "", false // reported when the definition was loaded
-	}
-	for _, text := range []string{result.Stdout, result.Stderr} {
-		groups, matched, err := expression.Find(nil, []byte(text), 0)
-		if err != nil || !matched {
-			continue
-		}
-		whole = cmp.Or(seenText(text[groups[0]:groups[1]]), "there")
-		if len(groups) >= 4 && groups[2] >= 0 {
-			version = text[groups[2]:groups[3]]
-		}
-		return whole, version, true
-	}
-	return "", "", false
 }
 
 // compareVersions compares numbers separated by dots one by one; one that is

@@ -1,0 +1,28 @@
+package command
+
+import (
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+// FindVersion searches what a command printed, on standard output and then on
+// standard error, for the expression of an x:probe. It returns the text that
+// matched and, empty where it took no part, the first group of it. An
+// expression that does not compile, or takes too long, finds nothing.
+func FindVersion(x *config.Expression, result *Result) (whole, version string, found bool) {
+	expression, err := javaregex.Compile(x.Text, x.Flags)
+	if err != nil {
+		return "", "", false
+	}
+	for _, text := range []string{result.Stdout, result.Stderr} {
+		groups, matched, err := expression.Find(nil, []byte(text), 0)
+		if err != nil || !matched {
+			continue
+		}
+		if len(groups) >= 4 && groups[2] >= 0 {
+			version = text[groups[2]:groups[3]]
+		}
+		return text[groups[0]:groups[1]], version, true
+	}
+	return "", "", false
+}

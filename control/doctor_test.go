@@ -1,0 +1,271 @@
+package control_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// found returns the findings of one name.
+func found(findings []control.Finding, name string) []control.Finding {
+	var of []control.Finding
+	for _, finding := range findings {
+		if finding.Name == name {
+			of = append(of, finding)
+		}
+	}
+	return of
+}
+
+// examined examines a site where nothing may keep it from being reached, and
+// returns the one finding of that name.
+func examined(t *testing.T, s *site, name string) control.Finding {
+	t.Helper()
+	findings, err := s.Examine(t.Context())
+	require.NoError(t, err)
+	of := found(findings, name)
+	require.Len(t, of, 1, "%v", findings)
+	return of[0]
+}
+
+// changing returns a change of the options that puts a connection in front.
+func changing(put func(remote.Connection) remote.Connection) func(*control.Options) {
+	return func(o *control.Options) { o.Connection = put(o.Connection) }
+}
+
+const submittingAndAsking = `<submit-batch name="submit"><arg>sh -c true</arg></submit-batch><get-job-status name="status"><arg>sh -c true</arg></get-job-status>`
+
+func TestAnExaminationOfLocalFindsNothingAmissAndChangesNothing(t *testing.T) {
+	definition, finding := control.ExamineDefinition("local")
+	require.Equal(t, control.Fine, finding.Verdict)
+	s := newRenderer(t, definition)
+	findings, err := s.Examine(t.Context())
+	require.NoError(t, err)
+	for _, one := range findings {
+		require.Equal(t, control.Fine, one.Verdict, "%v", one)
+		require.Empty(t, one.Effect+one.Mend)
+	}
+	require.True(t, control.CanRun(findings))
+	for _, name := range []string{"connection", "login noise", "PATH", "locale", "clock", "staging", "programs", "sessions", "job names"} {
+		require.Len(t, found(findings, name), 1, name)
+	}
+	require.Empty(t, s.files(t, "."))
+	entries, err := os.ReadDir(s.home)
+	require.NoError(t, err)
+	require.Empty(t, entries, "not even a folder is made")
+}
+
+func TestProgramsThatAreMissingAreNamed(t *testing.T) {
+	s := newRenderer(t, define(t, `<submit-batch name="submit"><arg>no-such-submit</arg></submit-batch>
+		<get-job-status name="status"><arg>sh -c true</arg></get-job-status>
+		<terminate-job name="cancel"><arg>no-such-cancel -x</arg></terminate-job><hold-job name="hold"><arg>no-such-cancel</arg></hold-job>`))
+	findings, err := s.Examine(t.Context())
+	require.NoError(t, err)
+	require.False(t, control.CanRun(findings))
+	programs := found(findings, "programs")
+	require.Len(t, programs, 3)
+	require.Equal(t, control.Finding{Name: "programs", Verdict: control.Fine, Seen: "sh"}, programs[0])
+	require.Equal(t, control.Problem, programs[1].Verdict)
+	require.Contains(t, programs[1].Seen, "no-such-submit")
+	require.Equal(t, control.Warning, programs[2].Verdict)
+	require.Contains(t, programs[2].Effect, "terminate-job, hold-job")
+}
+
+func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
+	probe := func(attributes, script string) string {
+		return running("x:probe", script, attributes+` effect="EFFECT" mend="MEND"`, "")
+	}
+	fine := func(seen string) control.Finding {
+		return control.Finding{Name: "x:probe", Verdict: control.Fine, Seen: seen}
+	}
+	amiss := func(verdict control.Verdict, seen string) control.Finding {
+		return control.Finding{Name: "x:probe", Verdict: verdict, Seen: seen, Effect: "EFFECT", Mend: "MEND"}
+	}
+	for _, c := range []struct {
+		probe  string
+		expect control.Finding
+	}{
+		{probe(`version="tool ([\d.]+)" at-least="20.11"`, "echo banner; echo tool 20.11.3"), fine("tool 20.11.3")},
+		{probe(`version="tool ([\d.]+)" at-least="20.11"`, "echo tool 20.9"), amiss(control.Problem, "tool 20.9, below 20.11")},
+		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo tool 20.9 >&2"), amiss(control.Warning, "tool 20.9, below 20.11")},
+		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo no answer >&2; exit 1"),
+			control.Finding{Name: "x:probe", Verdict: control.Warning, Seen: "no answer", Effect: "it is not known whether this is as it should be"}},
+		{probe(`version="tool ([\d.]+)"`, "echo other 1"), amiss(control.Problem, "not found in: other 1")},
+		{probe(`version="age=(?:0|(\d+))" at-least="60"`, "echo age=0"), fine("age=0")},
+		{probe(`version="([0-9]+)" at-least="60"`, "echo 99999999999999999999999"), fine("99999999999999999999999")},
+		{probe(``, "echo all is well"), fine("all is well")},
+		{probe(``, "true"), fine("there")},
+		{probe(`required="false"`, "echo 'accounting is disabled' >&2; exit 1"), amiss(control.Warning, "accounting is disabled")},
+		{`<x:probe name="x:probe" effect="EFFECT" mend="MEND"><arg>no-such-tool --version</arg></x:probe>`, amiss(control.Problem, "there is no no-such-tool")},
+	} {
+		s := newRenderer(t, define(t, submittingAndAsking+c.probe))
+		require.Equal(t, c.expect, examined(t, s, "x:probe"), c.probe)
+	}
+}
+
+func TestAProbeThatHangsIsEnded(t *testing.T) {
+	s := newRenderer(t, define(t, submittingAndAsking+running("x:probe", "sleep 1000", `x:timeout="100ms"`, "")))
+	finding := examined(t, s, "x:probe")
+	require.Equal(t, control.Problem, finding.Verdict)
+	require.Contains(t, finding.Seen, "100ms")
+}
+
+// A noisyConnection prints something before what any command prints.
+type noisyConnection struct {
+	remote.Connection
+	stdout, stderr string
+}
+
+func (n *noisyConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+	for _, noise := range []struct {
+		to   io.Writer
+		text string
+	}{{c.Stdout, n.stdout}, {c.Stderr, n.stderr}} {
+		if _, err := io.WriteString(noise.to, noise.text); err != nil {
+			return nil, err
+		}
+	}
+	return n.Connection.Start(ctx, c)
+}
+
+func TestLoginNoiseIsFoundAndDisturbsNoOtherFinding(t *testing.T) {
+	definition := define(t, submittingAndAsking)
+	quiet, err := newRenderer(t, definition).Examine(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "none", found(quiet, "login noise")[0].Seen)
+
+	s := newRenderer(t, definition, changing(func(c remote.Connection) remote.Connection {
+		return &noisyConnection{c, "\n*** Welcome\x1b[2J ***\n", ""}
+	}))
+	noisy, err := s.Examine(t.Context())
+	require.NoError(t, err)
+	noise := found(noisy, "login noise")[0]
+	require.Equal(t, control.Warning, noise.Verdict)
+	require.Contains(t, noise.Seen, "on standard output: *** Welcome")
+	require.Len(t, noisy, len(quiet))
+	for i := range quiet {
+		if name := quiet[i].Name; name != "login noise" && name != "connection" && name != "staging" {
+			require.Equal(t, quiet[i], noisy[i])
+		}
+	}
+	s = newRenderer(t, definition, changing(func(c remote.Connection) remote.Connection { return &noisyConnection{c, "", "mesg: not a tty\n"} }))
+	require.Equal(t, "on standard error: mesg: not a tty", examined(t, s, "login noise").Seen)
+}
+
+// An alteredConnection changes commands before they are started.
+type alteredConnection struct {
+	remote.Connection
+	alter func(*remote.Command)
+}
+
+func (a *alteredConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+	a.alter(&c)
+	return a.Connection.Start(ctx, c)
+}
+
+func TestALocaleThatDoesNotTakeEffectIsFound(t *testing.T) {
+	s := newRenderer(t, define(t, submittingAndAsking), changing(func(c remote.Connection) remote.Connection {
+		return &alteredConnection{c, func(c *remote.Command) { c.Environment = map[string]string{"LC_ALL": "de_DE.UTF-8"} }}
+	}))
+	finding := examined(t, s, "locale")
+	require.Equal(t, control.Warning, finding.Verdict)
+	require.Contains(t, finding.Seen, "de_DE.UTF-8")
+}
+
+// fakeProgram puts a program in front of PATH, which it may leave.
+func fakeProgram(t *testing.T, name, script string) {
+	t.Helper()
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+}
+
+func TestAClockThatIsWrongIsFound(t *testing.T) {
+	for offset, expected := range map[time.Duration]string{
+		0: "agrees", 3 * time.Second: "agrees", -3 * time.Second: "agrees", time.Hour: "ahead", -time.Hour: "behind",
+	} {
+		t.Run(expected+offset.String(), func(t *testing.T) {
+			fakeProgram(t, "date", fmt.Sprintf("echo '%s'", time.Now().Add(offset).UTC().Format(time.RFC3339)))
+			s := newRenderer(t, define(t, submittingAndAsking))
+			finding := examined(t, s, "clock")
+			require.Contains(t, finding.Seen, expected)
+			require.Equal(t, expected == "agrees", finding.Verdict == control.Fine)
+		})
+	}
+	fakeProgram(t, "date", "echo yesterday")
+	require.Equal(t, "date printed no time: yesterday", examined(t, newRenderer(t, define(t, submittingAndAsking)), "clock").Seen)
+}
+
+func TestWhatIsWrongWithTheStagingPlaceIsFound(t *testing.T) {
+	const staged = `<managed-files><file-staging-location>place/of/files</file-staging-location><file name="a"><contents>b</contents></file></managed-files>`
+	definition := define(t, staged+submittingAndAsking)
+	s := newRenderer(t, definition)
+	require.Contains(t, examined(t, s, "staging").Seen, "place/of/files (will be made), names of up to 255 bytes, ")
+
+	s.write(t, "place/of/files/x", "")
+	require.NoError(t, os.Chmod(s.path("place/of/files"), 0o777))
+	require.Contains(t, examined(t, s, "staging").Seen, "everybody may write to it")
+
+	require.NoError(t, os.RemoveAll(s.path("place")))
+	s.write(t, "place", "")
+	finding := examined(t, s, "staging")
+	require.Equal(t, control.Problem, finding.Verdict)
+
+	require.NoError(t, os.Remove(s.path("place")))
+	fakeProgram(t, "df", "echo 'Filesystem 1024-blocks Used Available Capacity Mounted on'; echo 'a b 1000 999 1 100% /a b'")
+	finding = examined(t, s, "staging")
+	require.Equal(t, control.Problem, finding.Verdict)
+	require.Contains(t, finding.Seen, "1 KiB free")
+}
+
+func TestAPlaceThatCannotBeReachedEndsTheExamination(t *testing.T) {
+	s := newRenderer(t, define(t, submittingAndAsking), changing(func(c remote.Connection) remote.Connection {
+		return &faultyConnection{Connection: c, start: func(remote.Command) error {
+			return &remote.StartError{Program: "true", Err: fmt.Errorf("%w: no route to host", remote.ErrUnreachable)}
+		}}
+	}))
+	findings, err := s.Examine(t.Context())
+	require.ErrorIs(t, err, remote.ErrUnreachable)
+	require.Len(t, findings, 1)
+	require.Equal(t, control.Problem, findings[0].Verdict)
+	require.Contains(t, findings[0].Seen, "no route to host")
+}
+
+func TestADefinitionThatCannotBeUsedIsFound(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "bad.xml")
+	require.NoError(t, os.WriteFile(file, []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="n"><control-data><submit-batch/></control-data></resource-manager-builder>`), 0o600))
+	for _, name := range []string{file, filepath.Join(folder, "missing.xml"), "unheard-of"} {
+		definition, finding := control.ExamineDefinition(name)
+		require.Nil(t, definition)
+		require.Equal(t, control.Problem, finding.Verdict)
+		require.NotEmpty(t, finding.Mend)
+	}
+}
+
+func TestTheStateFolderIsLookedAtWithoutMakingIt(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "state", "rmctl")
+	finding := control.ExamineState(folder)
+	require.NotEqual(t, control.Problem, finding.Verdict)
+	require.Contains(t, finding.Seen, "(will be made)")
+	_, err := os.Stat(filepath.Dir(folder))
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	store, err := jobstore.Open(t.Context(), folder)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	require.NotContains(t, control.ExamineState(folder).Seen, "will be made")
+
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
+	require.Equal(t, control.Problem, control.ExamineState(filepath.Join(folder, "file", "below")).Verdict)
+}
