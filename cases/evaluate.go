@@ -41,11 +41,11 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, key, err := environment(e.Definition, selected.Element, c)
+	before, key, err := environment(e.Definition, selected.Element, c)
 	if err != nil {
 		return nil, err
 	}
-	before := env.Clone()
+	env := before.Clone()
 	runner := command.Runner{Connection: &recorded{answer: c, of: selected, scope: command.Scope{Environment: before, Job: key}}}
 	result, runErr := runner.Run(ctx, command.Request{
 		Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
@@ -78,13 +78,15 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 const newJob = "00000000-0000-4000-8000-000000000000"
 
 // environment returns the attributes before the command and the key of the job
-// among them, empty for a command that acts on none.
+// among them, empty for a command that acts on none. Some of them are the
+// definition's own, so that nobody may change them.
 func environment(definition *config.Definition, element config.CommandElement, c *Case) (*attribute.Environment, string, error) {
 	env := attribute.NewEnvironment()
 	for _, defined := range definition.Attributes {
-		a := defined.Clone()
-		if a.Value() == nil {
-			a.SetValue(a.Field(attribute.FieldDefault))
+		a := defined.Attribute
+		if initial := a.Field(attribute.FieldDefault); a.Value() == nil && initial != nil {
+			a = a.Clone()
+			a.SetValue(initial)
 		}
 		env.Define(a.Name(), a)
 	}

@@ -61,8 +61,9 @@ func (c *Changed) UnmarshalJSON(text []byte) error {
 	return decoder.Decode(&c.any)
 }
 
-// Value returns the attribute's value after the command: a string, a bool, a
-// json.Number, a list or a map; nil if it was taken away, or has not changed.
+// Value returns the attribute's value after the command: a string, a bool, an
+// int, or a list or map of them; nil if it was taken away, or has not changed. As
+// it was read from a file an int is a json.Number, and lists and maps are of any.
 func (c Changed) Value() any {
 	if fields, isObject := c.any.(map[string]any); isObject {
 		return fields[attribute.FieldValue.String()]
@@ -89,41 +90,62 @@ func changes(before, after *attribute.Environment, job string) (attributes, disc
 }
 
 func addChange(to *map[string]Changed, key string, before, after *attribute.Attribute) error {
-	if before != nil && before.Equal(after) {
-		return nil
-	}
-	if before == nil {
+	isNew := before == nil
+	if isNew {
 		before = attribute.New(key)
 	}
-	old, err := fieldsOf(before)
-	if err != nil {
-		return err
-	}
-	fields, err := fieldsOf(after)
-	if err != nil {
-		return err
-	}
-	for name, value := range old {
-		if now, still := fields[name]; !still {
-			fields[name] = nil
-		} else if reflect.DeepEqual(now, value) {
-			delete(fields, name)
+	var fields map[string]any
+	for field := attribute.FieldName; field <= attribute.FieldValidator; field++ {
+		if now := after.Field(field); !same(before.Field(field), now) {
+			if fields == nil {
+				fields = map[string]any{}
+			}
+			fields[field.String()] = now
 		}
+	}
+	if fields == nil && !isNew {
+		return nil
 	}
 	if *to == nil {
 		*to = map[string]Changed{}
 	}
 	value, changed := fields[attribute.FieldValue.String()]
-	_, isObject := value.(map[string]any)
-	if changed && len(fields) == 1 && !isObject {
+	if _, isMap := value.(map[string]string); isMap {
+		var err error
+		if value, err = mapOf(after); err != nil {
+			return err
+		}
+		fields[attribute.FieldValue.String()] = value
+	} else if changed && len(fields) == 1 {
 		(*to)[key] = Changed{value}
-	} else {
-		(*to)[key] = Changed{fields}
+		return nil
 	}
+	if fields == nil {
+		fields = map[string]any{} // null would tell that a value was taken away
+	}
+	(*to)[key] = Changed{fields}
 	return nil
 }
 
-func fieldsOf(a *attribute.Attribute) (map[string]any, error) {
+// same compares two values of a field, the usual ones without reflection: there
+// are some hundred attributes to each of thousands of cases.
+func same(a, b attribute.Value) bool {
+	switch a := a.(type) {
+	case nil:
+		return b == nil
+	case string:
+		text, isText := b.(string)
+		return isText && a == text
+	case bool:
+		truth, isTruth := b.(bool)
+		return isTruth && a == truth
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// mapOf returns the value of an attribute that holds a map as JSON has it, with
+// null for keys that stand for nothing.
+func mapOf(a *attribute.Attribute) (any, error) {
 	text, err := a.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -132,8 +154,7 @@ func fieldsOf(a *attribute.Attribute) (map[string]any, error) {
 	if err := fields.UnmarshalJSON(text); err != nil {
 		return nil, fmt.Errorf("reading attribute %q: %w", a.Name(), err)
 	}
-	object, _ := fields.any.(map[string]any)
-	return object, nil
+	return fields.Value(), nil
 }
 
 // jobOf tells what a command left of its job.
