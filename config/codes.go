@@ -17,7 +17,7 @@ func Codes() []Code {
 
 var documentCodes = []Code{
 	{"xml-syntax", Error, "The file is not well-formed XML."},
-	{"xml-encoding", Error, "The file is not encoded in UTF-8."},
+	{"xml-encoding", Error, "The file is in an encoding that is not read, or not in the one that it names."},
 	{"xml-doctype", Error, "The file has a document type declaration."},
 	{"xml-limit", Error, "The file is larger or deeper than any definition."},
 	{"wrong-root", Error, "The root element is not that of a definition."},

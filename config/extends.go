@@ -25,8 +25,8 @@ const extendsAttribute = "extends"
 // of a base.
 type document struct {
 	file        string
-	source      []byte
-	linesBefore int // of the documents read earlier
+	source      []byte // in UTF-8, as far as its encoding could be read
+	linesBefore int    // of the documents read earlier
 }
 
 // documents numbers the lines of all texts of a definition as if they stood
@@ -69,13 +69,20 @@ func (d documents) index(file string) int {
 // read reads a text into a tree with positions in the common numbering. What
 // keeps it from being read as a definition is reported, and the tree nil.
 func (l *loader) read(file string, source []byte) *schemas.Element {
+	text, err := schemas.Decode(source)
+	if err == nil {
+		source = []byte(text.UTF8)
+	}
 	next := document{file: file, source: source}
 	if n := len(l.documents); n > 0 {
 		last := l.documents[n-1]
 		next.linesBefore = last.linesBefore + bytes.Count(last.source, []byte("\n")) + 1
 	}
 	l.documents = append(l.documents, next)
-	root, err := schemas.Read(source)
+	var root *schemas.Element
+	if err == nil {
+		root, err = text.Read()
+	}
 	if err != nil {
 		l.problems = append(l.problems, documentProblem(file, err))
 		return nil
@@ -164,7 +171,8 @@ func LoadWith(file string, source []byte, options Options) (*Definition, Diagnos
 	return load(&loader{file: file, base: options.Base, check: !options.Unchecked}, source)
 }
 
-// Source returns the text of the definition's own file, without what it extends.
+// Source returns the text of the definition's own file, in UTF-8, without what it
+// extends.
 func (d *Definition) Source() []byte { return d.documents[0].source }
 
 // Files returns what the files are called in positions that the definition is

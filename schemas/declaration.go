@@ -54,10 +54,10 @@ func (r *documentReader) checkDeclaration(d declaration) error {
 		return r.syntaxError(0, "the XML declaration is malformed").withHelp(`write <?xml version="1.0" encoding="UTF-8"?>`)
 	case version != "1.0":
 		return r.syntaxError(versionBegin, "the XML version %q is not supported", version).withHelp("only version 1.0 is")
-	case hasEncoding && !strings.EqualFold(encoding, "UTF-8") && !(extendsASCII(encoding) && isASCII(r.source)):
+	case hasEncoding && !r.decoded.is(encoding):
 		line, column := placeOf(r.source, encodingBegin)
 		return &DocumentError{Line: line, Column: column, Code: "xml-encoding",
-			Reason: fmt.Sprintf("the encoding %q is not supported", encoding),
+			Reason: fmt.Sprintf("the encoding %q is not supported, or not that of the file", encoding),
 			Help:   "save the file as UTF-8 and say so in its first line"}
 	}
 	return nil

@@ -1,10 +1,5 @@
 package schemas
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Bounds of a document. Real definitions have some thousand elements at most
 // twenty levels deep; what is beyond these figures was not written by a site
 // that describes its batch system.
@@ -56,29 +51,27 @@ func (e *DocumentError) Error() string { return e.Reason }
 
 // Read reads a document into a tree with positions. Document type
 // declarations, and with them every entity but the five of XML itself, are
-// refused, and so is what exceeds the bounds of this package. Encodings other
-// than UTF-8 are refused, unless the file holds ASCII alone; a byte order mark
-// is skipped. Errors are *DocumentError.
+// refused, and so is what exceeds the bounds of this package. See [Decode] for
+// the encodings that are read. Errors are *DocumentError.
 //
 // The tree keeps a copy of the source alive: names, values and texts that stand
 // there as they are read are parts of it.
 func Read(source []byte) (*Element, error) {
-	if len(source) > MaxBytes {
-		return nil, &DocumentError{Line: 1, Column: 1, Code: "xml-limit",
-			Reason: fmt.Sprintf("the file has %d bytes; a definition has at most %d", len(source), MaxBytes)}
-	}
-	text := string(source)
-	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
-		return nil, &DocumentError{Line: 1, Column: 1, Code: "xml-encoding",
-			Reason: "the file is encoded as UTF-16", Help: "save it as UTF-8"}
-	}
-	text = strings.TrimPrefix(text, "\ufeff")
-	if isBlank(text) {
-		return nil, &DocumentError{Line: 1, Column: 1, Code: "xml-syntax", Reason: "the file is empty"}
-	}
-	if err := checkCharacters(text); err != nil {
+	text, err := Decode(source)
+	if err != nil {
 		return nil, err
 	}
-	reader := &documentReader{source: text, document: &text, places: lineCounter{text: text, line: 1}}
+	return text.Read()
+}
+
+// Read reads the text into a tree, as the function [Read] does.
+func (t Text) Read() (*Element, error) {
+	if isBlank(t.UTF8) {
+		return nil, &DocumentError{Line: 1, Column: 1, Code: "xml-syntax", Reason: "the file is empty"}
+	}
+	if err := checkCharacters(t.UTF8); err != nil {
+		return nil, err
+	}
+	reader := &documentReader{decoded: t, source: t.UTF8, document: &t.UTF8, places: lineCounter{text: t.UTF8, line: 1}}
 	return reader.read()
 }

@@ -1,9 +1,11 @@
 package schemas
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 )
@@ -183,9 +185,14 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 		"name of an encoding":       {"<?xml version='1.0' encoding='8'?><a/>", "1:1 xml-syntax the XML declaration is malformed"},
 		"version":                   {"<?xml version='1.1'?><a/>", `1:16 xml-syntax the XML version "1.1" is not supported`},
 		"not UTF-8":                 {"<a>\n  \xe9</a>", "2:3 xml-encoding the file is not valid UTF-8"},
-		"declared as another":       {declared + "<a>é</a>", `1:31 xml-encoding the encoding "ISO-8859-1" is not supported`},
-		"unknown encoding":          {`<?xml version="1.0" encoding="EBCDIC"?><a/>`, `1:31 xml-encoding the encoding "EBCDIC" is not supported`},
-		"UTF-16":                    {"\xff\xfe<\x00a\x00/\x00>\x00", "1:1 xml-encoding the file is encoded as UTF-16"},
+		"declared as another":       {"\ufeff" + declared + "<a>é</a>", `1:31 xml-encoding the encoding "ISO-8859-1" is not supported, or not that of the file`},
+		"unknown encoding":          {`<?xml version="1.0" encoding="EBCDIC"?><a/>`, `1:31 xml-encoding the encoding "EBCDIC" is not supported, or not that of the file`},
+		"UTF-16 that is none":       {`<?xml version="1.0" encoding="UTF-16"?><a/>`, `1:31 xml-encoding the encoding "UTF-16" is not supported, or not that of the file`},
+		"UTF-16 declared as UTF-8":  {utf16Text(binary.LittleEndian, `<?xml version="1.0" encoding="UTF-8"?><a/>`), `1:31 xml-encoding the encoding "UTF-8" is not supported, or not that of the file`},
+		"half a character":          {utf16Text(binary.LittleEndian, "<a>\n") + "<", "2:1 xml-encoding the file is not valid UTF-16"},
+		"half a surrogate pair":     {utf16Text(binary.LittleEndian, "<a>") + "\x3d\xd8", "1:4 xml-encoding the file is not valid UTF-16"},
+		"UTF-32":                    {"\xff\xfe\x00\x00<\x00\x00\x00", "1:1 xml-encoding the file is encoded as UTF-32"},
+		"no Windows character":      {`<?xml version="1.0" encoding="windows-1252"?>` + "\n<a>\x81</a>", "2:4 xml-encoding the file is not valid windows-1252"},
 		"UTF-16 without mark":       {"<\x00a\x00/\x00>\x00", "1:2 xml-syntax the character U+0000 may not stand in XML"},
 		"deep nesting":              {strings.Repeat("<a>", 10_000), "1:601 xml-limit elements are nested more than 200 deep"},
 		"many elements":             {"<a>" + strings.Repeat("<b/>", MaxElements) + "</a>", "1:800000 xml-limit more than 200000 elements"},
@@ -200,6 +207,40 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 			require.Equal(t, test.expected, fmt.Sprintf("%d:%d %s %s", refused.Line, refused.Column, refused.Code, refused))
 		})
 	}
+}
+
+func utf16Text(order binary.AppendByteOrder, text string) string {
+	var encoded []byte
+	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
+		encoded = order.AppendUint16(encoded, unit)
+	}
+	return string(encoded)
+}
+
+func TestTheEncodingThatIsDeclaredIsRead(t *testing.T) {
+	declared := func(encoding string) string { return `<?xml version="1.0" encoding="` + encoding + `"?>` + "\n" }
+	const document = "<a b='é'>ß <c/></a>"
+	for name, source := range map[string]string{
+		"ISO-8859-1":   declared("ISO-8859-1") + "<a b='\xe9'>\xdf <c/></a>",
+		"latin1":       declared("latin1") + "<a b='\xe9'>\xdf <c/></a>",
+		"windows-1252": declared("Windows-1252") + "<a b='\xe9'>\xdf <c/></a>",
+		"ISO-8859-15":  declared("iso-8859-15") + "<a b='\xe9'>\xdf <c/></a>",
+		"UTF-16LE":     utf16Text(binary.LittleEndian, declared("UTF-16")+document),
+		"UTF-16BE":     utf16Text(binary.BigEndian, "\n"+document),
+		"UTF-8":        declared("UTF-8") + document,
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := read(t, source)
+			require.Equal(t, "é", root.Attributes[0].Value)
+			require.Equal(t, "ß ", root.Text)
+			c := root.Children[0]
+			require.Equal(t, "2:14", fmt.Sprintf("%d:%d", c.Line, c.Column), "positions count bytes of UTF-8")
+		})
+	}
+	require.Equal(t, "€„Ž", read(t, declared("cp1252")+"<a>\x80\x84\x8e</a>").Text)
+	require.Equal(t, "€", read(t, declared("ISO-8859-15")+"<a>\xa4</a>").Text)
+	require.Equal(t, "ł", read(t, declared("ISO-8859-2")+"<a>\xb3</a>").Text)
+	require.Equal(t, "😀", read(t, utf16Text(binary.BigEndian, "<a>😀</a>")).Text)
 }
 
 func manyAttributes(number int) string {
