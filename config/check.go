@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -9,11 +10,12 @@ import (
 )
 
 // checkSchema reports what the schema does not allow. The reference's XML
-// binding does not insist on the order of elements, so that is a warning.
+// binding does not insist on the order of elements, nor its tokenizer on the
+// case of operators, so these are warnings.
 func (l *loader) checkSchema(root *schemas.Element) {
 	for _, violation := range schemas.ValidateMerged(root, l.documents.lineName) {
 		severity := Error
-		if violation.Code == "misplaced-element" {
+		if violation.Code == "misplaced-element" || violation.Code == "invalid-value" && isOperator(strings.ToUpper(violation.Found)) {
 			severity = Warning
 		}
 		l.report(l.place(violation.Line, violation.Column), severity, violation.Code, violation.Message, violation.Suggestion)
@@ -21,10 +23,13 @@ func (l *loader) checkSchema(root *schemas.Element) {
 	}
 }
 
-// checkExtensions warns of elements of our namespace that the schema knows but
-// that nothing in this version acts on.
+// withoutEffect are the elements of our namespace that the schema knows and
+// nothing in this version acts on.
+var withoutEffect = []string{"find-job", "list-jobs", "list-nodes", "list-queues"}
+
+// checkExtensions warns of elements of our namespace that have no effect yet.
 func (l *loader) checkExtensions(e *schemas.Element) {
-	if e.Space == schemas.ExtensionNamespace && e.Name != "outcome" && e.Name != string(Fallback) && e.Name != string(ProbeCommand) {
+	if e.Space == schemas.ExtensionNamespace && slices.Contains(withoutEffect, e.Name) {
 		l.report(l.place(e.Line, e.Column), Warning, "extension-without-effect",
 			fmt.Sprintf("x:%s has no effect in this version of rmctl", e.Name), "")
 	}
@@ -41,11 +46,30 @@ func (l *loader) checkField(e element, action *Action) {
 		}
 		return
 	}
-	if _, known := attribute.ParseField(action.Field.Text); !known {
-		suggestion := schemas.Nearest(action.Field.Text, attribute.FieldNames())
-		if suggestion == "" {
-			suggestion = "one of " + strings.Join(attribute.FieldNames(), ", ")
+	l.checkFieldName(action.Field.Text, e.valuePosition("field"))
+}
+
+// checkFieldName checks the name of a field that stands at a position.
+func (l *loader) checkFieldName(name string, at Position) {
+	if _, known := attribute.ParseField(name); known {
+		return
+	}
+	suggestion := schemas.Nearest(name, attribute.FieldNames())
+	if suggestion == "" {
+		suggestion = "one of " + strings.Join(attribute.FieldNames(), ", ")
+	}
+	l.report(at, Error, "unknown-field", fmt.Sprintf("attributes have no field %q", name), suggestion)
+}
+
+// fieldMark begins a value of an entry or test that is a field of the attribute
+// at hand.
+const fieldMark = "#"
+
+// checkEntryFields checks the fields that an entry takes its value and key from.
+func (l *loader) checkEntryFields(entry element) {
+	for _, name := range []string{"value", "key"} {
+		if field, isField := strings.CutPrefix(entry.text(name), fieldMark); isField {
+			l.checkFieldName(field, entry.valueWithin(name, len(fieldMark)))
 		}
-		l.report(e.valuePosition("field"), Error, "unknown-field", fmt.Sprintf("attributes have no field %q", action.Field.Text), suggestion)
 	}
 }

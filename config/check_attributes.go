@@ -19,6 +19,7 @@ var attributeCodes = []Code{
 	{"different-lengths", Warning, "The lists of choices and of what is stored for them are not equally long."},
 	{"no-list", Warning, "Items come from an attribute that never holds a list."},
 	{"link-cycle", Warning, "Links between attributes lead in a circle."},
+	{"reference-cycle", Warning, "Defaults refer to one another in a circle."},
 	{"validator-without-message", Warning, "A validator does not say what a value has to be."},
 	{"validator-without-rule", Warning, "A validator accepts every value."},
 }
@@ -37,6 +38,7 @@ func (c *checker) checkAttributes() {
 		}
 	}
 	c.checkLinkCycles()
+	c.checkReferenceCycles()
 }
 
 func (c *checker) checkAttribute(e element) {

@@ -32,7 +32,7 @@ func (c *checker) checkParser(command *Command, parser *Parser) {
 		}
 	}
 	c.checkExits(parser)
-	c.checkReachable(parser)
+	c.checkReachable(command, parser)
 }
 
 // readsNothing reports whether the stream of a parser is always empty, or read by another.

@@ -2,14 +2,17 @@ package config
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/rmctl/rmctl/javaregex"
 )
 
 // checkReachable reports matches whose segments are always taken by what
 // stands before them.
-func (c *checker) checkReachable(parser *Parser) {
+func (c *checker) checkReachable(command *Command, parser *Parser) {
 	texts := parser.segments()
+	isOfLines := texts.Delimiter == '\n' && !command.AllocatePTY
 	var ofParser []earlier // what takes segments away from all targets that follow
 	if parser.ExitOn != nil && !parser.ExitOn.Split {
 		exits := c.appendEarlier(nil, parser.ExitOn, "exit-on", parser.ExitOn.Position)
@@ -29,7 +32,7 @@ func (c *checker) checkReachable(parser *Parser) {
 		}
 		ofTarget := append([]earlier(nil), ofParser...)
 		for _, match := range target.Matches {
-			c.checkShadowed(match, ofTarget, texts)
+			c.checkShadowed(match, ofTarget, texts, isOfLines)
 			if !target.MatchAll {
 				ofTarget = c.appendEarlier(ofTarget, match.Expression, "match", match.Position)
 			}
@@ -73,7 +76,9 @@ func (c *checker) appendEarlier(all []earlier, x *Expression, what string, at Po
 // the time grows with their product. Definitions in the field have some ten.
 const maxEarlier = 200
 
-func (c *checker) checkShadowed(match *Match, before []earlier, texts javaregex.Texts) {
+// isOfLines tells that the segments are lines, and do not come from a terminal,
+// which ends lines with a carriage return.
+func (c *checker) checkShadowed(match *Match, before []earlier, texts javaregex.Texts, isOfLines bool) {
 	before = before[:min(len(before), maxEarlier)]
 	if len(before) == 0 || len(match.Actions) == 0 {
 		return // nothing is lost with a match that does nothing
@@ -89,19 +94,41 @@ func (c *checker) checkShadowed(match *Match, before []earlier, texts javaregex.
 	for _, one := range before {
 		covering = append(covering, one.regexp)
 	}
+	unless, breaks := "", []*javaregex.Regexp(nil)
 	if !c.inspector.Covered(wanted, covering, texts) {
-		return
+		if breaks = c.lineBreaks(); !isOfLines || !c.isForLines(match, wanted, breaks, texts) ||
+			!c.inspector.Covered(wanted, slices.Concat(covering, breaks), texts) {
+			return
+		}
+		unless = ", unless a carriage return is in it"
 	}
 	at := match.Position
 	if match.Expression != nil {
 		at = match.Expression.Position
 	}
 	for i, one := range before {
-		if c.inspector.Covered(wanted, covering[i:i+1], texts) {
+		if c.inspector.Covered(wanted, slices.Concat(covering[i:i+1], breaks), texts) {
 			c.report(at, Warning, "unreachable-match",
-				fmt.Sprintf("the match is never reached: the %s at line %d takes every segment that fits it", one.what, one.at.Line), one.help(wanted))
+				fmt.Sprintf("the match is never reached: the %s at line %d takes every segment that fits it%s", one.what, one.at.Line, unless), one.help(wanted))
 			return
 		}
 	}
-	c.report(at, Warning, "unreachable-match", "the match is never reached: those before it together take every segment that fits it", "")
+	c.report(at, Warning, "unreachable-match", "the match is never reached: those before it together take every segment that fits it"+unless, "")
+}
+
+// lineBreaks returns an expression for texts with what the dot of Java does not
+// take. Programs do not print that within a line, so that [.].+ in effect takes
+// all that [.].+\s takes, too.
+func (c *checker) lineBreaks() []*javaregex.Regexp {
+	breaks, err := c.expressions.compile(`.*[\r\x{85}\x{2028}\x{2029}].*`, javaregex.DotAll)
+	if err != nil {
+		return nil
+	}
+	return []*javaregex.Regexp{breaks}
+}
+
+// isForLines reports whether an expression is meant for lines without breaks
+// inside: it names none, and fits some.
+func (c *checker) isForLines(match *Match, wanted *javaregex.Regexp, breaks []*javaregex.Regexp, texts javaregex.Texts) bool {
+	return wanted != nil && !strings.Contains(match.Expression.Text, `\r`) && !c.inspector.Covered(wanted, breaks, texts)
 }

@@ -12,16 +12,13 @@ import (
 // though no control of the form can give them a value. References were looked
 // at before, and controls.
 func (c *checker) checkUses() {
-	if c.dynamicUses {
-		return // any attribute may be meant
-	}
 	jobParsers := c.useByParsers()
 	for _, e := range c.names.inOrder {
 		name := e.text("name")
 		if isReadByEngine(name) || c.names.discovered[name] {
 			continue
 		}
-		if c.uses[name] == 0 && !e.optionalElement("link-value-to") {
+		if c.uses[name] == 0 && !c.dynamicUses && !e.optionalElement("link-value-to") {
 			c.report(e.valuePosition("name"), Warning, "unused-attribute", fmt.Sprintf("nothing uses the attribute %s", schemas.Quote(name)), "")
 			continue
 		}

@@ -91,6 +91,9 @@ func (l *loader) test(e element) *Test {
 			t.Tests = append(t.Tests, l.test(child))
 		case "value":
 			t.Values = append(t.Values, child.Text)
+			if field, isField := strings.CutPrefix(child.Text, fieldMark); isField {
+				l.checkFieldName(field, child.textWithin(len(fieldMark)))
+			}
 		case "else":
 			t.HasElse = true
 			t.Else = l.actions(child)
@@ -102,12 +105,18 @@ func (l *loader) test(e element) *Test {
 // operator reads the operator of a test; as in the reference its case does not
 // matter and what is unknown compares for equality.
 func (l *loader) operator(e element) Operator {
-	switch operator := Operator(strings.ToUpper(e.text("op"))); operator {
-	case Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Not:
-		return operator
-	default:
-		return Equal
+	if written := strings.ToUpper(e.text("op")); isOperator(written) {
+		return Operator(written)
 	}
+	return Equal
+}
+
+func isOperator(text string) bool {
+	switch Operator(text) {
+	case Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Not:
+		return true
+	}
+	return false
 }
 
 func (l *loader) actions(e element) []*Action {
@@ -132,6 +141,7 @@ func (l *loader) action(e element, kind ActionKind) *Action {
 	}
 	l.checkField(e, a)
 	for _, entry := range e.named("entry") {
+		l.checkEntryFields(entry)
 		a.Entries = append(a.Entries, &Entry{
 			Position:   entry.position(),
 			Key:        entry.optional("key"),
