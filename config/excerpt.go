@@ -17,7 +17,8 @@ func (d Diagnostic) Excerpt(source []byte) string {
 	var text strings.Builder
 	text.WriteString(d.String())
 	if line, ok := sourceLine(source, d.Line); ok {
-		shown := excerptOf(line, d.Column-1, len(d.Replaces))
+		line, at := nearby(line, d.Column-1)
+		shown := excerptOf(string(line), at, len(d.Replaces))
 		number := fmt.Sprintf("%5d", d.Line)
 		fmt.Fprintf(&text, "\n%s | %s\n%s | %s", number, shown.text, strings.Repeat(" ", len(number)), shown.marks)
 	}
@@ -41,24 +42,39 @@ func (d Diagnostic) Advice() string {
 }
 
 // SourceLine returns the line that the problem stands in.
-func (d Diagnostic) SourceLine() (line string, ok bool) { return sourceLine(d.source, d.Line) }
+func (d Diagnostic) SourceLine() (line string, ok bool) {
+	found, ok := sourceLine(d.source, d.Line)
+	return string(found), ok
+}
 
-func sourceLine(source []byte, number int) (string, bool) {
+func sourceLine(source []byte, number int) (line []byte, ok bool) {
 	if number < 1 {
-		return "", false
+		return nil, false
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff")) // positions do not count it
 	for range number - 1 {
 		end := bytes.IndexByte(source, '\n')
 		if end < 0 {
-			return "", false
+			return nil, false
 		}
 		source = source[end+1:]
 	}
 	if end := bytes.IndexByte(source, '\n'); end >= 0 {
 		source = source[:end]
 	}
-	return string(bytes.TrimSuffix(source, []byte("\r"))), true
+	return bytes.TrimSuffix(source, []byte("\r")), true
+}
+
+// nearby returns the part of a line that an excerpt can be of, and where in it
+// an offset is: lines may have megabytes, with thousands of problems.
+func nearby(line []byte, at int) ([]byte, int) {
+	const far = 16 << 10 // combining characters take bytes and no columns
+	at = min(max(at, 0), len(line))
+	begin, end := max(at-far, 0), min(at+far, len(line))
+	for begin > 0 && begin < at && !utf8.RuneStart(line[begin]) {
+		begin++
+	}
+	return line[begin:end], at - begin
 }
 
 // The part of a long line that is shown, in columns of a terminal.

@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -44,4 +45,23 @@ func TestAByteOrderMarkDoesNotMoveTheMarks(t *testing.T) {
     1 | <resource-manager-builder nam='x'/>
       |                           ^~~
         did you mean "name"?`)
+}
+
+func TestMarksStandBelowWhatIsWrongInOtherEncodings(t *testing.T) {
+	_, problems := Load("latin.xml", []byte("<?xml version='1.0' encoding='ISO-8859-1'?>\n<resource-manager-builder name='Z\xfcrich' nam='x'/>"))
+	require.Contains(t, problems[0].Excerpt(problems[0].Source()), `
+    2 | <resource-manager-builder name='Zürich' nam='x'/>
+      |                                         ^~~
+        did you mean "name"?`)
+}
+
+func TestPartsOfLongLinesBeginWithACharacter(t *testing.T) {
+	line := strings.Repeat("日", 50_000)
+	for at := range 12 {
+		part, within := nearby([]byte(line), 100_000+at)
+		require.True(t, utf8.RuneStart(part[0]))
+		require.Equal(t, line[100_000+at:100_000+at+10], string(part[within:within+10]))
+	}
+	part, within := nearby([]byte(strings.Repeat("\x80", 100_000)), 50_000)
+	require.Less(t, within, len(part))
 }

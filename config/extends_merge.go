@@ -119,7 +119,7 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 		m.remove(siblings, child, present)
 		return
 	case present < 0:
-		m.whole(child)
+		m.whole(child, fmt.Sprintf("the base has no <%s> like this, which is taken as a whole", partName(child)))
 		if at, ok := m.placeFor(siblings, child, marked); ok {
 			siblings.insert(at, child, nil)
 		}
@@ -129,7 +129,7 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 	if ruleOf(child).merged && !marked.replace {
 		m.merge(base, child)
 	} else {
-		m.whole(child)
+		m.whole(child, fmt.Sprintf("this <%s> is taken as a whole", partName(child)))
 		m.loader.origins.took(Replaces, child, base)
 	}
 	siblings.remove(present)
@@ -148,10 +148,11 @@ func (f family) insert(at int, child, base *schemas.Element) {
 
 func (f family) remove(at int) { f.parent.Children = slices.Delete(f.parent.Children, at, at+1) }
 
-// whole ends the merging at an element that is taken as it is.
-func (m *merging) whole(e *schemas.Element) {
+// whole ends the merging at an element that is taken as it is, and says why where
+// something in it is marked.
+func (m *merging) whole(e *schemas.Element, because string) {
 	for _, child := range e.Children {
-		m.loader.reportMarkers(child, "invalid-override", fmt.Sprintf("this <%s> is taken as a whole", partName(e)))
+		m.loader.reportMarkers(child, "invalid-override", because)
 		dropMarkers(child)
 	}
 }

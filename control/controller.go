@@ -17,6 +17,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,6 +31,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -148,9 +150,11 @@ func (c *Controller) similar(env *attribute.Environment, name string) string {
 	return fmt.Sprintf("rmctl describe %s lists the attributes", c.definitionName())
 }
 
-// definitionName returns the definition as the command line takes it.
+// definitionName returns the definition as the command line takes it: a shipped
+// one is called as a file would be that lies in this folder.
 func (c *Controller) definitionName() string {
-	if name := strings.TrimSuffix(c.definition.File, ".xml"); !isFile(name) {
+	name := strings.TrimSuffix(c.definition.File, ".xml")
+	if shipped, ok := rms.Source(name); ok && bytes.Equal(shipped, c.definition.Source()) {
 		return name
 	}
 	return c.definition.File
