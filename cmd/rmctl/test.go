@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -18,6 +19,8 @@ type testFlags struct {
 	parallel   int
 	junit      string
 	tap        bool
+	coverage   coverageFlags
+	mutate     mutateFlags
 }
 
 func newTest(a *app) *cobra.Command {
@@ -33,7 +36,12 @@ docs/cases.md tells what cases and flows are.
 What came out otherwise than expected is printed; with -v cases that passed are,
 too, and what the tokenizer did with those that failed.
 
-Exit codes: 0 all passed; 1 something came out otherwise than expected; 2 a case
+With --coverage it shows what of each definition the cases never exercise, and
+with --mutate it damages their outputs as sites and failures do, and demands the
+same answer or an error.
+
+Exit codes: 0 all passed; 1 something came out otherwise than expected, less is
+covered than --min-coverage demands, or a mutant fooled its definition; 2 a case
 or its definition could not be read.`,
 		Example: `  rmctl test testdata
   rmctl test --definition mysite.xml cases
@@ -43,6 +51,9 @@ or its definition could not be read.`,
 			if len(arguments) == 0 {
 				arguments = []string{"."}
 			}
+			if err := errors.Join(flags.coverage.check(c), flags.mutate.check()); err != nil {
+				return err
+			}
 			return a.test(c.Context(), flags, arguments)
 		},
 	}
@@ -51,6 +62,8 @@ or its definition could not be read.`,
 	f.BoolVar(&flags.update, "update", false, "write what came out as what is expected")
 	f.IntVar(&flags.parallel, "parallel", 0, "how many cases at a time (default: as many as there are processors)")
 	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to this `file`")
+	flags.coverage.register(c)
+	flags.mutate.register(c)
 	f.BoolVar(&flags.tap, "tap", false, "print results in the Test Anything Protocol")
 	return c
 }
@@ -64,6 +77,10 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 		return &usageError{err}
 	}
 	runner := &cases.Runner{Definition: flags.definition, Update: flags.update, Parallel: flags.parallel}
+	var coverages cases.Coverages
+	if flags.coverage.wanted() {
+		coverages.Watch(runner)
+	}
 	report := newTestReport(a, flags)
 	if err := runner.RunAll(ctx, folders, func(result cases.Result) error { return report.add(ctx, result) }); err != nil {
 		return err
@@ -71,7 +88,14 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 	if err := report.close(); err != nil {
 		return err
 	}
-	return report.verdict()
+	verdict := report.verdict()
+	if flags.coverage.wanted() {
+		verdict = worse(verdict, a.printCoverage(flags, &coverages))
+	}
+	if flags.mutate.wanted {
+		verdict = worse(verdict, a.mutate(ctx, flags, runner, folders))
+	}
+	return verdict
 }
 
 // A testReport prints results as they come.

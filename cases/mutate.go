@@ -1,0 +1,98 @@
+package cases
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	mostPlaces = 32 // lines of one output that an operator damages
+	mostFields = 16 // fields of one line that an operator damages
+)
+
+// An Output is what a command printed, and how it ended.
+type Output struct {
+	Stdout, Stderr []byte
+	Exit           int
+}
+
+func (a Output) equal(other Output) bool {
+	return a.Exit == other.Exit && bytes.Equal(a.Stdout, other.Stdout) && bytes.Equal(a.Stderr, other.Stderr)
+}
+
+// A Mutant is a recorded output that was damaged in one way.
+type Mutant struct {
+	Operator string // one of MutationOperators
+	Place    string // what of the output was damaged, for people
+	Output   Output
+}
+
+// Mutants damages an output in the ways in which sites and failures do. The
+// same output gives the same mutants in the same order; none equals the output.
+// Of one operator there are at most some hundreds, spread over the output.
+func Mutants(output Output) []Mutant {
+	d := &damage{original: output, lines: bytes.SplitAfter(output.Stdout, []byte("\n"))}
+	if last := len(d.lines) - 1; len(d.lines[last]) == 0 {
+		d.lines = d.lines[:last]
+	}
+	for _, each := range damagers {
+		d.operator = each.operator
+		each.make(d)
+	}
+	return d.mutants
+}
+
+// chosenMutants returns at most that many mutants, in their order: of each
+// operator an equal share, or all where it has fewer, spread over the output.
+func chosenMutants(mutants []Mutant, most int) []Mutant {
+	if len(mutants) <= most {
+		return mutants
+	}
+	places := map[string][]int{}
+	for i, mutant := range mutants {
+		places[mutant.Operator] = append(places[mutant.Operator], i)
+	}
+	operators := slices.SortedFunc(maps.Keys(places), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(places[a]), len(places[b])), strings.Compare(a, b))
+	})
+	var chosen []int
+	for i, operator := range operators {
+		share := max(0, most-len(chosen)) / (len(operators) - i)
+		for _, index := range spread(len(places[operator]), share) {
+			chosen = append(chosen, places[operator][index])
+		}
+	}
+	slices.Sort(chosen)
+	list := make([]Mutant, len(chosen))
+	for i, index := range chosen {
+		list[i] = mutants[index]
+	}
+	return list
+}
+
+// spread returns at most that many indices below count, evenly spread, the first
+// and, of several, the last among them.
+func spread(count, most int) []int {
+	most = min(most, count)
+	indices := make([]int, 0, max(most, 0))
+	for i := range most {
+		index := 0
+		if most > 1 {
+			index = i * (count - 1) / (most - 1)
+		}
+		indices = append(indices, index)
+	}
+	return indices
+}
+
+// chosenOf is spread as a set.
+func chosenOf(count int) map[int]bool {
+	chosen := map[int]bool{}
+	for _, index := range spread(count, mostPlaces) {
+		chosen[index] = true
+	}
+	return chosen
+}

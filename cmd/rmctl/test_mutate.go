@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/cases"
+)
+
+// mutateFlags ask for damaged outputs.
+type mutateFlags struct {
+	wanted  bool
+	perCase int
+	keep    string
+}
+
+func (f *mutateFlags) register(c *cobra.Command) {
+	c.Flags().BoolVar(&f.wanted, "mutate", false, "damage the recorded outputs, too: each must give the same answer or an error, never another job id or a wrong end")
+	c.Flags().IntVar(&f.perCase, "mutants", cases.DefaultPerCase, "how many mutants of a case to try at most")
+	c.Flags().StringVar(&f.keep, "keep-mutants", "", "write each mutant that fooled its definition as a case below this `folder`")
+}
+
+func (f *mutateFlags) check() error {
+	switch {
+	case f.perCase < 1:
+		return usage("--mutants %d: it is how many mutants of a case to try, 1 or more", f.perCase)
+	case f.keep != "" && !f.wanted:
+		return usage("--keep-mutants keeps what --mutate finds: give that, too")
+	}
+	return nil
+}
+
+// printedMutation is what came of the mutants of a definition, as JSON.
+type printedMutation struct {
+	Definition string                      `json:"definition"`
+	Cases      int                         `json:"cases"`
+	Mutants    int                         `json:"mutants"`
+	Score      float64                     `json:"score"`
+	Verdicts   map[cases.MutantVerdict]int `json:"verdicts"`
+	Deceptive  []printedMutant             `json:"deceptive"`
+	Errors     []string                    `json:"errors,omitempty"`
+}
+
+type printedMutant struct {
+	Verdict   cases.MutantVerdict `json:"verdict"`
+	Case      string              `json:"case"`
+	Operator  string              `json:"operator"`
+	Place     string              `json:"place"`
+	Wrong     string              `json:"wrong"`
+	Reproduce string              `json:"reproduce"`
+}
+
+// mutate damages the cases, and fails if that fools a definition.
+func (a *app) mutate(ctx context.Context, flags testFlags, runner *cases.Runner, folders []string) error {
+	mutation := cases.Mutation{Runner: runner, PerCase: flags.mutate.perCase}
+	reports, err := mutation.Run(ctx, folders)
+	if err != nil {
+		return err
+	}
+	var worst error
+	for _, report := range reports {
+		if err := a.keepMutants(flags, report); err != nil {
+			return err
+		}
+		if err := a.printMutation(flags, report); err != nil {
+			return err
+		}
+		if len(report.Errors) > 0 {
+			worst = worse(worst, &exitError{code: exitUsage})
+		}
+		if report.Verdicts[cases.MutantFooled] > 0 {
+			worst = worse(worst, &exitError{code: exitFailed})
+		}
+	}
+	return worst
+}
+
+// worse returns that of two errors which tells more: one that is not a bare exit
+// code, else the one with the higher code.
+func worse(one, other error) error {
+	var first, second *exitError
+	switch {
+	case one == nil:
+		return other
+	case other == nil || !errors.As(one, &first):
+		return one
+	case !errors.As(other, &second) || second.code > first.code:
+		return other
+	}
+	return one
+}
+
+func (a *app) keepMutants(flags testFlags, report cases.MutationReport) error {
+	if flags.mutate.keep == "" {
+		return nil
+	}
+	for _, mutant := range report.Deceptive {
+		if mutant.Verdict != cases.MutantFooled {
+			continue
+		}
+		kept := *mutant.Case
+		kept.Folder = filepath.Join(flags.mutate.keep, kept.Folder)
+		if _, err := os.Stat(kept.Folder); err == nil {
+			return fmt.Errorf("keeping a mutant: %s is there already; name another folder with --keep-mutants", kept.Folder)
+		}
+		if err := cases.Write(&kept); err != nil {
+			return fmt.Errorf("keeping a mutant: %w", err)
+		}
+	}
+	return nil
+}
+
+func (a *app) printMutation(flags testFlags, report cases.MutationReport) error {
+	if a.json {
+		return printJSON(a.stdout, struct {
+			Mutation printedMutation `json:"mutation"`
+		}{mutationAsPrinted(flags, report)})
+	}
+	var text strings.Builder
+	if report.Mutants() > 0 {
+		fmt.Fprintf(&text, "mutants of %s: %.2f%% did not fool it (%d mutants of %d cases:", report.Definition, report.Score(), report.Mutants(), report.Cases)
+		for i, verdict := range cases.MutantVerdicts() {
+			separator := ","
+			if i == 0 {
+				separator = ""
+			}
+			fmt.Fprintf(&text, "%s %d %s", separator, report.Verdicts[verdict], verdict)
+		}
+		text.WriteString(")\n")
+	}
+	for _, mutant := range report.Deceptive {
+		if mutant.Verdict == cases.MutantFooled || a.verbose > 0 {
+			fmt.Fprintf(&text, "%-7s %s: %s, %s: %s\n", strings.ToUpper(string(mutant.Verdict)), oneLine(mutant.Original), mutant.Operator, mutant.Place, oneLine(mutant.Wrong))
+		}
+		if mutant.Verdict == cases.MutantFooled {
+			fmt.Fprintf(&text, "        %s\n", oneLine(reproducing(flags, mutant)))
+		}
+	}
+	for _, err := range report.Errors {
+		fmt.Fprintf(&text, "ERROR   %s\n", oneLine(err.Error()))
+	}
+	return a.printRemarks(flags, text.String())
+}
+
+// reproducing returns the command that shows what a mutant does.
+func reproducing(flags testFlags, mutant cases.MutantResult) string {
+	words := []string{"rmctl", "test", "-v"}
+	if flags.mutate.keep != "" {
+		return shellescape.QuoteCommand(append(words, filepath.Join(flags.mutate.keep, mutant.Case.Folder)))
+	}
+	if flags.definition != "" {
+		words = append(words, "--definition", flags.definition)
+	}
+	words = append(words, "--mutate")
+	if flags.mutate.perCase != cases.DefaultPerCase {
+		words = append(words, "--mutants", fmt.Sprint(flags.mutate.perCase))
+	}
+	return shellescape.QuoteCommand(append(words, "--keep-mutants", "mutants", mutant.Original))
+}
+
+func mutationAsPrinted(flags testFlags, report cases.MutationReport) printedMutation {
+	printed := printedMutation{
+		Definition: report.Definition, Cases: report.Cases, Mutants: report.Mutants(), Score: report.Score(),
+		Verdicts: report.Verdicts, Deceptive: []printedMutant{},
+	}
+	for _, mutant := range report.Deceptive {
+		printed.Deceptive = append(printed.Deceptive, printedMutant{
+			Verdict: mutant.Verdict, Case: mutant.Original, Operator: mutant.Operator, Place: mutant.Place, Wrong: mutant.Wrong,
+			Reproduce: reproducing(flags, mutant),
+		})
+	}
+	for _, err := range report.Errors {
+		printed.Errors = append(printed.Errors, err.Error())
+	}
+	return printed
+}
