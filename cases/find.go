@@ -5,14 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // Find returns the folders of all cases and flows in and below the roots, those
-// of each root sorted. The recorded commands of a flow are not among them. An
+// of each root sorted, none twice. The recorded commands of a flow are not among them. An
 // error tells of a folder that cannot be read, or of a root that holds no case.
 func Find(roots ...string) ([]string, error) {
 	var folders []string
+	seen := map[string]bool{}
 	for _, root := range roots {
 		below, err := findBelow(root)
 		if err != nil {
@@ -22,7 +22,8 @@ func Find(roots ...string) ([]string, error) {
 			return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, CaseFile, FlowFile)
 		}
 		for _, folder := range below {
-			if !slices.Contains(roots[:slices.Index(roots, root)], folder) {
+			if !seen[folder] {
+				seen[folder] = true
 				folders = append(folders, folder)
 			}
 		}
@@ -35,7 +36,9 @@ func findBelow(root string) ([]string, error) {
 		return nil, fmt.Errorf("looking for cases: %w", err)
 	}
 	var folders []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	// a root that is a link is followed, as any other program would; links below are not
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, entry fs.DirEntry, err error) error {
+		path = filepath.Clean(path)
 		switch {
 		case err != nil:
 			return err

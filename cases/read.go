@@ -99,12 +99,29 @@ func readJSON(path string, into any) (present bool, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return false, &ReadError{path, fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(decoder.InputOffset(), int64(len(text)))], []byte("\n")), err)}
+		return false, &ReadError{path, atLine(text, err)}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return false, &ReadError{path, errors.New("there is more than one JSON value")}
 	}
 	return true, nil
+}
+
+// atLine tells in which line of a JSON text an error is, where that is known.
+func atLine(text []byte, err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	offset := int64(len(text))
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	case !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	}
+	offset = min(max(offset, 0), int64(len(text)))
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:offset], []byte("\n")), err)
 }
 
 // readOutput reads a recorded output, packed or not; empty where there is none.
