@@ -130,7 +130,7 @@ var constructs = []construct{
 	{name: `\v and LF`, expression: `\v`, text: "\n", java: matches},
 	{name: `\V`, expression: `\V`, text: "a", java: matches},
 	{name: `\R and CRLF`, expression: `a\Rb`, text: "a\r\nb", java: matches},
-	{name: `\X`, expression: `\X`, text: "e\u0301", java: matches, unsupported: true},
+	{name: `\X`, expression: `\X`, text: "e\u0301", java: matches},
 
 	// POSIX classes
 	{name: "Alpha", expression: `\p{Alpha}`, text: "a", java: matches},

@@ -32,7 +32,10 @@ type emitter struct {
 	dialect dialect
 	groups  int
 	whole   bool
-	out     strings.Builder
+	// behind is set within a lookbehind, which the backtracking engine reads
+	// from its end.
+	behind bool
+	out    strings.Builder
 	// asciiOnly is set when what was written means the same as in Java only on ASCII text.
 	asciiOnly bool
 	size      int // instructions that the linear engine will need, about
@@ -107,6 +110,8 @@ func (e *emitter) node(part node, where place, copies int) error {
 		return e.backreference(part)
 	case assertion:
 		return e.assertion(part.kind, where)
+	case cluster:
+		return e.cluster()
 	case lineBreak:
 		e.out.WriteString(`(?:\r\n|`)
 		e.set(verticalSpace)
@@ -224,6 +229,14 @@ func (e *emitter) look(part look, copies int) error {
 	if err := e.needsBacktracking("lookahead or lookbehind"); err != nil {
 		return err
 	}
+	if part.behind && neverBehind(part.body) {
+		if !part.negative {
+			e.out.WriteString("(?!)")
+		}
+		return nil
+	}
+	outer := e.behind
+	e.behind = part.behind
 	e.out.WriteString("(?")
 	if part.behind {
 		e.out.WriteByte('<')
@@ -236,6 +249,7 @@ func (e *emitter) look(part look, copies int) error {
 	if err := e.node(part.body, place{}, copies); err != nil {
 		return err
 	}
+	e.behind = outer
 	e.out.WriteByte(')')
 	return nil
 }

@@ -98,6 +98,10 @@ func (a *language) compile(part node, next int32) int32 {
 		if a.stance == generous {
 			return next
 		}
+	case cluster:
+		if a.stance == generous {
+			return a.compileRepeat(repeat{body: one{everyRune}, min: 1, max: unlimited}, next)
+		}
 	case lineBreak:
 		if a.stance == generous {
 			pair := a.add(state{kind: consuming, set: singleRune('\r'),

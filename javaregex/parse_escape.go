@@ -22,7 +22,7 @@ func (p *parser) escaped() (node, error) {
 	case 'R':
 		return lineBreak{}, nil
 	case 'X':
-		return nil, p.failAt(p.offset(start), `\X is not supported; try \P{M}\p{M}*`)
+		return cluster{}, nil
 	case 'b':
 		if p.peek() == '{' && p.runeAt(p.position+1) == 'g' {
 			return nil, p.failAt(p.offset(start), `\b{g} is not supported; try \b`)

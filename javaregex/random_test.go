@@ -81,6 +81,12 @@ var richInventor = inventor{
 	rich:  true,
 }
 
+var clusterInventor = inventor{
+	atoms: []string{`\X`, `\X`, "a", "b", ".", `\n`, `[^a]`, `\p{M}`, "$"},
+	runes: []rune("aab\n\r\u0301\u0301\u200D\u0600\u1100\uAC00\u2764"),
+	rich:  true,
+}
+
 func invented(base inventor, seed uint64, count, depth int) []question {
 	var questions []question
 	maker := base
@@ -114,6 +120,7 @@ func invented(base inventor, seed uint64, count, depth int) []question {
 
 func TestRandomExpressionsMeanWhatTheyMeanInJava(t *testing.T) {
 	questions := append(invented(plainInventor, 1, 5_000, 3), invented(richInventor, 2, 5_000, 3)...)
+	questions = append(questions, invented(clusterInventor, 3, 1_000, 2)...)
 	java := askJava(t, questions)
 	var tolerated int
 	for i, q := range questions {

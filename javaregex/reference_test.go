@@ -16,7 +16,7 @@ import (
 
 // A question is put both to this package and to java.util.regex.
 type question struct {
-	operation  string // match, find, split or members
+	operation  string // match, find, split, members or counts
 	expression string
 	flags      Flags
 	text       string
@@ -48,6 +48,12 @@ func ownAnswer(q question) string {
 	if err != nil {
 		return "refused"
 	}
+	return answerOf(compiled, q)
+}
+
+// answerOf is the answer of the question's expression, once compiled.
+func answerOf(compiled *Regexp, q question) string {
+	var err error
 	var positions []int
 	var matched bool
 	switch q.operation {

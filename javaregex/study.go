@@ -46,6 +46,8 @@ func (s *study) visit(part node) {
 		s.maxLength++
 	case lineBreak:
 		s.maxLength += 2
+	case cluster:
+		s.deterministic = false // Java counts no characters for it
 	case backreference:
 		s.maxValid = false
 	case sequence:
@@ -126,7 +128,7 @@ func wrappingSum(a int32, b int64) int32 { return int32(int64(a) + b) }
 // minLength returns the least number of runes that a node matches.
 func minLength(part node) int {
 	switch part := part.(type) {
-	case one, lineBreak:
+	case one, lineBreak, cluster:
 		return 1
 	case sequence:
 		total := 0
@@ -208,6 +210,11 @@ func isChoice(part node) bool {
 	}
 	_, isAlternation := part.(alternation)
 	return isAlternation
+}
+
+func isCluster(part node) bool {
+	_, is := part.(cluster)
+	return is
 }
 
 func isPreviousMatchEnd(part node) bool {

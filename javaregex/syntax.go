@@ -47,6 +47,9 @@ type (
 
 	// lineBreak is \R.
 	lineBreak struct{}
+
+	// cluster is \X, an extended grapheme cluster.
+	cluster struct{}
 )
 
 // unlimited is the upper bound of a repeat without one; it is also the

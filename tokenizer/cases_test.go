@@ -39,7 +39,6 @@ type expectation struct {
 // as soon as it does not.
 var notSupported = map[string]string{
 	"353-regex-flag-canon-eq": "CANON_EQ",
-	"388-regex-X-N":           `\X`,
 }
 
 func TestParsersMakeOfStreamsWhatTheGoldenCasesSay(t *testing.T) {
