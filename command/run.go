@@ -193,7 +193,7 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Process, erro
 	if r.Command.RedirectStderr {
 		start.Stderr = start.Stdout
 	}
-	return r.connection.Start(ctx, start)
+	return r.connection.Start(context.WithValue(ctx, startedKey{}, &r.Request), start)
 }
 
 // input is what the process reads: the definition's input, a line of its own,

@@ -30,6 +30,8 @@ type app struct {
 	targets     *control.Targets
 	connection  remote.Connection
 	controllers map[string]*control.Controller
+
+	listening func(remote.Connection) remote.Connection // wraps the connections that are made; nil but for rmctl record
 }
 
 // close releases what commands opened. The store is left to the end of the
@@ -171,5 +173,8 @@ func (a *app) connect(target control.Target) (remote.Connection, error) {
 		return nil, err
 	}
 	a.connection = local
-	return local, nil
+	if a.listening != nil {
+		a.connection = a.listening(local)
+	}
+	return a.connection, nil
 }

@@ -1,0 +1,244 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// The most that a recorder keeps of one stream of a command, in bytes.
+const (
+	MaxRecordedOutput = 16 << 20
+	MaxRecordedInput  = 1 << 20
+)
+
+// A Recorder is a connection that keeps what the commands on it were given and
+// what they printed. Everything else goes to the connection that it wraps, as
+// if there were no recorder. Its methods may be called concurrently.
+type Recorder struct {
+	remote.Connection
+
+	lock     sync.Mutex
+	recorded []*recording
+	attached int
+}
+
+// NewRecorder returns a recorder of what runs on a connection.
+func NewRecorder(connection remote.Connection) *Recorder { return &Recorder{Connection: connection} }
+
+// A Recorded is one command that ran while it was recorded.
+type Recorded struct {
+	Command     *config.Command        // nil for one that ran before or after another, or for no definition
+	Key         string                 // of the job's attribute; for a submission its tag; empty for none
+	Job         string                 // the scheduler's id of the job that it was run for; empty for none
+	Before      *attribute.Environment // the attributes before it, without the job's; nil as Command
+	Arguments   []string
+	Directory   string
+	Environment map[string]string // what was set for it, beside the place's own
+	Stdin       []byte
+	Stdout      []byte
+	Stderr      []byte
+	Cut         []string // the streams of which only the beginning was kept
+	Exit        int      // 128 plus the number of the signal that ended it; -1 if it is not known
+	Missing     bool     // there was no such program
+	Failure     error    // it could not be started, or its end is not known
+	Started     time.Time
+	Duration    time.Duration
+}
+
+// Commands returns the commands in the order in which they were started. Those
+// that still run are told as far as they have come, with an exit code of -1.
+func (r *Recorder) Commands() []Recorded {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	commands := make([]Recorded, 0, len(r.recorded))
+	for _, one := range r.recorded {
+		commands = append(commands, one.snapshot())
+	}
+	return commands
+}
+
+// CommandsOf returns the commands of a definition among those that were
+// recorded, with those that ran before and after them, of which nobody knows to
+// what definition they belong.
+func (r *Recorder) CommandsOf(definition *config.Definition) []Recorded {
+	return slices.DeleteFunc(r.Commands(), func(one Recorded) bool { return one.Command != nil && !isOf(definition, one.Command) })
+}
+
+func isOf(definition *config.Definition, wanted *config.Command) bool {
+	return slices.ContainsFunc(definition.Commands, func(c *config.Command) bool {
+		return c == wanted || slices.Contains(c.Fallbacks, wanted)
+	})
+}
+
+// Attached returns how many commands were attached to the terminal. They are
+// not recorded: what a person types and reads belongs to nobody else.
+func (r *Recorder) Attached() int {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.attached
+}
+
+// Start starts a process and records it unless it is attached to the terminal.
+func (r *Recorder) Start(ctx context.Context, started remote.Command) (remote.Process, error) {
+	if started.Foreground {
+		r.lock.Lock()
+		r.attached++
+		r.lock.Unlock()
+		return r.Connection.Start(ctx, started)
+	}
+	one := newRecording(ctx, started)
+	r.lock.Lock()
+	r.recorded = append(r.recorded, one)
+	r.lock.Unlock()
+	process, err := r.Connection.Start(ctx, one.listening(started))
+	if err != nil {
+		one.failed(err)
+		return nil, err
+	}
+	return &recordedProcess{Process: process, recording: one}, nil
+}
+
+// A recording is a command while it runs.
+type recording struct {
+	lock   sync.Mutex
+	done   Recorded
+	stdin  heard
+	stdout heard
+	stderr heard
+}
+
+func newRecording(ctx context.Context, started remote.Command) *recording {
+	one := &recording{stdin: heard{limit: MaxRecordedInput}, stdout: heard{limit: MaxRecordedOutput}, stderr: heard{limit: MaxRecordedOutput}}
+	one.done = Recorded{
+		Arguments: started.Arguments, Directory: started.Directory, Environment: started.Environment,
+		Exit: -1, Started: time.Now(),
+	}
+	request, known := command.Started(ctx)
+	if !known {
+		return one
+	}
+	one.done.Command, one.done.Key = request.Command, request.Scope.Job
+	one.done.Before = request.Scope.Environment.Clone()
+	if job := one.done.Before.Variable(request.Scope.Job); job != nil && request.Scope.Job != "" {
+		one.done.Job = job.Text(attribute.FieldName)
+		one.done.Before.Remove(request.Scope.Job)
+	}
+	return one
+}
+
+// listening returns the command with streams that are recorded on their way.
+// What goes to one writer goes to one pipe, whose order is part of the output.
+func (r *recording) listening(started remote.Command) remote.Command {
+	merged := started.Stdout != nil && started.Stderr != nil && sameWriter(started.Stdout, started.Stderr)
+	started.Stdout = &listener{to: started.Stdout, heard: &r.stdout}
+	if merged {
+		started.Stderr = started.Stdout
+	} else {
+		started.Stderr = &listener{to: started.Stderr, heard: &r.stderr}
+	}
+	if started.Stdin != nil {
+		started.Stdin = io.TeeReader(started.Stdin, &r.stdin)
+	}
+	return started
+}
+
+func sameWriter(a, b io.Writer) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+func (r *recording) failed(err error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.done.Failure, r.done.Missing = err, errors.Is(err, remote.ErrCommandNotFound)
+	r.done.Duration = time.Since(r.done.Started)
+}
+
+func (r *recording) ended(code int, err error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.done.Duration == 0 {
+		r.done.Exit, r.done.Duration = code, time.Since(r.done.Started)
+		if code < 0 {
+			r.done.Failure = err
+		}
+	}
+}
+
+func (r *recording) snapshot() Recorded {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	told := r.done
+	for _, stream := range []struct {
+		name  string
+		heard *heard
+		to    *[]byte
+	}{{"stdin", &r.stdin, &told.Stdin}, {"stdout", &r.stdout, &told.Stdout}, {"stderr", &r.stderr, &told.Stderr}} {
+		var cut bool
+		if *stream.to, cut = stream.heard.bytes(); cut {
+			told.Cut = append(told.Cut, stream.name)
+		}
+	}
+	return told
+}
+
+// recordedProcess tells its recording how it ended.
+type recordedProcess struct {
+	remote.Process
+	recording *recording
+}
+
+func (p *recordedProcess) Wait() (int, error) {
+	code, err := p.Process.Wait()
+	p.recording.ended(code, err)
+	return code, err
+}
+
+// heard keeps the beginning of a stream.
+type heard struct {
+	lock  sync.Mutex
+	kept  bytes.Buffer
+	limit int
+	cut   bool
+}
+
+// Write keeps what there is room for; it never fails.
+func (h *heard) Write(p []byte) (int, error) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	room := min(len(p), h.limit-h.kept.Len())
+	h.kept.Write(p[:room])
+	h.cut = h.cut || room < len(p)
+	return len(p), nil
+}
+
+func (h *heard) bytes() ([]byte, bool) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	return bytes.Clone(h.kept.Bytes()), h.cut
+}
+
+// A listener hands a stream on and hears it.
+type listener struct {
+	to    io.Writer // nil to discard
+	heard *heard
+}
+
+func (l *listener) Write(p []byte) (int, error) {
+	if l.to == nil {
+		return l.heard.Write(p)
+	}
+	n, err := l.to.Write(p)
+	_, _ = l.heard.Write(p[:n]) // keeps what there is room for
+	return n, err
+}

@@ -1,0 +1,352 @@
+package cases
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An Anonymizer replaces the names of persons and places by placeholders, the
+// same one wherever a name stands. It is used in three steps: Learn, LearnArguments
+// and Text tell it names and all texts, Settle chooses the placeholders, and
+// Replace puts them in. It is not safe for concurrent use.
+//
+// The user, the host and the home directory become what a case is played with:
+// user, login and /home/user. Placeholders of other names have the width of the
+// name. Where a width changes all the same, the next run of two or more blanks
+// on the line gives way or fills up, so that columns stay where they are.
+type Anonymizer struct {
+	literals   []*literal
+	known      map[string]*literal
+	byFirst    map[byte][]*literal // the longest first; made by Settle
+	vocabulary map[string]bool     // words that the definition itself uses
+	seen       map[string]bool     // words of the texts, which no placeholder may be
+	numbers    map[Kind]int
+	kept       []KeptName
+}
+
+// A literal is a text that is replaced.
+type literal struct {
+	kind     Kind
+	old, new string
+	count    int
+	whole    *literal // of which old is the beginning, as narrow columns show it; nil for a whole name
+	numeric  bool     // replaced only where a number is an id of a user or group
+	stem     bool     // digits may follow, as in node01 or node[01-04]
+}
+
+// A Replacement is one name that was replaced.
+type Replacement struct {
+	Kind  Kind   `json:"kind"`
+	Old   string `json:"old"`
+	New   string `json:"new"`
+	Count int    `json:"count"` // how often
+}
+
+// A KeptName is one that was found and is not replaced.
+type KeptName struct {
+	Kind Kind   `json:"kind"`
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// NewAnonymizer returns an anonymizer for recordings of a definition, whose
+// source texts are given: a name that is also a word of the definition stays,
+// since replacing it would change what the definition reads.
+func NewAnonymizer(definition ...[]byte) *Anonymizer {
+	a := &Anonymizer{known: map[string]*literal{}, vocabulary: map[string]bool{}, seen: map[string]bool{}, numbers: map[Kind]int{}}
+	for _, source := range definition {
+		addWords(a.vocabulary, source)
+	}
+	return a
+}
+
+// Person names the user and the home directory of the recording.
+func (a *Anonymizer) Person(user, home string) {
+	if user != "" && !a.keeps(KindUser, user, 2) {
+		a.add(&literal{kind: KindUser, old: user, new: Place{}.info().User})
+	}
+	if strings.Count(home, "/") > 0 && home != "/" {
+		a.add(&literal{kind: KindHome, old: strings.TrimRight(home, "/"), new: Place{}.info().Home})
+	}
+}
+
+// Place names the host of the recording, with its domain where that is known.
+func (a *Anonymizer) Place(host string) {
+	short, domain, _ := strings.Cut(host, ".")
+	if !notPersonal[strings.ToLower(short)] && !a.keeps(KindHost, short, 2) {
+		a.add(&literal{kind: KindHost, old: short, new: Place{}.info().Host})
+	}
+	a.learnDomain(domain)
+}
+
+// Ask replaces old by new, both exactly as they are given, before all else.
+func (a *Anonymizer) Ask(old, new string) error {
+	if old == "" {
+		return fmt.Errorf("replacing nothing by %q: name what is to be replaced", new)
+	}
+	a.literals = slices.DeleteFunc(a.literals, func(known *literal) bool { return known.old == old })
+	delete(a.known, old)
+	a.add(&literal{kind: KindAsked, old: old, new: new})
+	return nil
+}
+
+// Learn names something that is to be replaced. Names that every system has
+// are left as they are.
+func (a *Anonymizer) Learn(kind Kind, name string) {
+	if name == "" || a.known[name] != nil || notPersonal[strings.ToLower(name)] {
+		return
+	}
+	switch kind {
+	case KindUserID, KindGroupID:
+		if len(name) >= 4 { // smaller ones are the system's own
+			a.add(&literal{kind: kind, old: name, numeric: true})
+		}
+	case KindHost:
+		a.learnHost(name)
+	case KindDomain:
+		a.learnDomain(name)
+	case KindMail, KindAddress:
+		a.add(&literal{kind: kind, old: name})
+	case KindHome:
+		if strings.Count(name, "/") > 1 {
+			a.add(&literal{kind: kind, old: name})
+		}
+	default:
+		if !a.keeps(kind, name, 2) {
+			a.add(&literal{kind: kind, old: name})
+		}
+	}
+}
+
+// learnHost takes a host's name apart: a stem that the hosts of a family share,
+// their digits, which stay, and the domain.
+func (a *Anonymizer) learnHost(name string) {
+	short, domain, _ := strings.Cut(name, ".")
+	a.learnDomain(domain)
+	stem := strings.TrimRight(short, "0123456789")
+	if a.known[short] != nil || a.known[stem] != nil || notPersonal[strings.ToLower(stem)] || a.keeps(KindHost, stem, 3) {
+		return
+	}
+	a.add(&literal{kind: KindHost, old: stem, stem: true})
+}
+
+func (a *Anonymizer) learnDomain(domain string) {
+	domain = strings.Trim(domain, ".")
+	if domain == "" || a.known[domain] != nil || notPersonal[strings.ToLower(domain)] {
+		return
+	}
+	if strings.Contains(domain, ".") || !a.keeps(KindDomain, domain, 3) {
+		a.add(&literal{kind: KindDomain, old: domain})
+	}
+	if labels := strings.Split(domain, "."); len(labels) > 2 {
+		a.learnDomain(strings.Join(labels[len(labels)-2:], "."))
+	}
+}
+
+// keeps reports, and notes, that a name cannot be told from other text.
+func (a *Anonymizer) keeps(kind Kind, name string, shortest int) bool {
+	why := ""
+	switch {
+	case len(name) < shortest:
+		why = "it is too short to be told from other text"
+	case strings.Trim(name, "0123456789") == "":
+		why = "it is a number"
+	case a.vocabulary[name]:
+		why = "the definition uses the same word"
+	default:
+		return false
+	}
+	found := KeptName{kind, name, why}
+	if name != "" && !slices.Contains(a.kept, found) {
+		a.kept = append(a.kept, found)
+	}
+	return true
+}
+
+func (a *Anonymizer) add(one *literal) {
+	if a.known[one.old] != nil {
+		return
+	}
+	a.known[one.old] = one
+	a.literals = append(a.literals, one)
+}
+
+// Text tells one of the texts that Replace will be given. Names are looked for
+// in it, by what schedulers print before them.
+func (a *Anonymizer) Text(text []byte) {
+	addWords(a.seen, text)
+	a.learnText(string(text))
+}
+
+func addWords(to map[string]bool, text []byte) {
+	for start := 0; start < len(text); {
+		if !isNameByte(text[start]) {
+			start++
+			continue
+		}
+		end := start
+		for end < len(text) && (isNameByte(text[end]) || text[end] == '_' || text[end] == '-' && end+1 < len(text) && isNameByte(text[end+1])) {
+			end++
+		}
+		to[string(text[start:end])] = true
+		for _, part := range strings.FieldsFunc(string(text[start:end]), func(r rune) bool { return r == '_' || r == '-' }) {
+			to[part] = true
+		}
+		start = end
+	}
+}
+
+// Settle chooses a placeholder for every name.
+func (a *Anonymizer) Settle() {
+	taken := map[string]bool{}
+	for _, one := range a.literals {
+		taken[one.old], taken[one.new] = true, true
+	}
+	for _, one := range a.literals {
+		if one.new == "" && one.kind != KindAsked {
+			one.new = a.placeholder(one, func(candidate string) bool { return !taken[candidate] && !a.seen[candidate] })
+			taken[one.new] = true
+		}
+	}
+	a.byFirst = map[byte][]*literal{}
+	for _, one := range a.literals {
+		a.byFirst[one.old[0]] = append(a.byFirst[one.old[0]], one)
+		for _, short := range a.shortened(one) {
+			a.byFirst[short.old[0]] = append(a.byFirst[short.old[0]], short)
+		}
+	}
+	for _, all := range a.byFirst {
+		slices.SortStableFunc(all, func(x, y *literal) int {
+			return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(len(y.old), len(x.old)))
+		})
+	}
+}
+
+// rank puts what was asked for first, and the beginnings of names last.
+func rank(one *literal) int {
+	switch {
+	case one.kind == KindAsked:
+		return 0
+	case one.whole != nil:
+		return 2
+	}
+	return 1
+}
+
+// shownWidths are those at which listings cut names off: squeue at 8, qstat at
+// 10, 15 and 16. sacct shows one letter less and a "+", qstat a "*".
+var shownWidths = []int{8, 10, 15, 16}
+
+// shortened returns a name as narrow columns show it.
+func (a *Anonymizer) shortened(one *literal) []*literal {
+	var short []*literal
+	switch one.kind {
+	case KindUser, KindGroup, KindAccount, KindHost, KindCluster:
+	default:
+		return nil
+	}
+	add := func(width int, mark string) {
+		if width < 4 || len(one.old) <= width || one.stem {
+			return
+		}
+		cut := one.new
+		if len(cut) > width {
+			cut = cut[:width]
+		}
+		if old := one.old[:width]; a.known[old] == nil && !a.vocabulary[old] {
+			short = append(short, &literal{kind: one.kind, old: old + mark, new: cut + mark, whole: one})
+		}
+	}
+	for _, width := range shownWidths {
+		add(width, "")
+		add(width-1, "+")
+		add(width-1, "*")
+	}
+	return short
+}
+
+// placeholder returns the first name of a kind that is free.
+func (a *Anonymizer) placeholder(one *literal, free func(string) bool) string {
+	for {
+		a.numbers[one.kind]++
+		if candidate := numbered(one, a.numbers[one.kind]); free(candidate) {
+			return candidate
+		}
+	}
+}
+
+func numbered(one *literal, n int) string {
+	width := len(one.old)
+	switch one.kind {
+	case KindUserID, KindGroupID:
+		base := "9" + strings.Repeat("0", width-1)
+		return base[:max(0, width-len(fmt.Sprint(n)))] + fmt.Sprint(n)
+	case KindHost:
+		return fitted("host", letters(n), width)
+	case KindDomain:
+		if n <= 3 {
+			return "example." + []string{"org", "net", "com"}[n-1]
+		}
+		return fmt.Sprintf("site%d.example", n)
+	case KindMail:
+		return fmt.Sprintf("mail%d@example.org", n)
+	case KindHome:
+		return fmt.Sprintf("/home/user%d", n)
+	case KindAddress:
+		return address(one.old, n)
+	}
+	return fitted(string(one.kind), fmt.Sprint(n), width)
+}
+
+// fitted joins a stem and a number to a name of that width, if it is not too narrow.
+func fitted(stem, number string, width int) string {
+	room := max(1, width-len(number))
+	name := stem[:min(len(stem), room)] + number
+	return name + strings.Repeat("x", max(0, width-len(name)))
+}
+
+// letters counts a, b, … z, aa, ab, …
+func letters(n int) string {
+	text := ""
+	for ; n > 0; n = (n - 1) / 26 {
+		text = string(rune('a'+(n-1)%26)) + text
+	}
+	return text
+}
+
+// address returns one of those that are set aside for documentation (RFC 5737,
+// RFC 3849, RFC 7042), in the notation of the old one.
+func address(old string, n int) string {
+	switch {
+	case strings.Count(old, ".") == 3 && !strings.Contains(old, ":"):
+		networks := []string{"192.0.2", "198.51.100", "203.0.113"}
+		if n <= 254*len(networks) {
+			return fmt.Sprintf("%s.%d", networks[(n-1)/254], (n-1)%254+1)
+		}
+		return fmt.Sprintf("240.%d.%d.%d", n>>16&0xff, n>>8&0xff, n&0xff)
+	case hardwareAddress.FindString(old) == old:
+		separator := old[2:3]
+		return strings.Join([]string{"00", "00", "5e", fmt.Sprintf("%02x", n>>16&0xff), fmt.Sprintf("%02x", n>>8&0xff), fmt.Sprintf("%02x", n&0xff)}, separator)
+	}
+	return fmt.Sprintf("2001:db8::%x", n)
+}
+
+// Replacements returns what was replaced, by kinds, and in each in the order in
+// which the names were learned.
+func (a *Anonymizer) Replacements() []Replacement {
+	var told []Replacement
+	for _, one := range a.literals {
+		if one.count > 0 {
+			told = append(told, Replacement{one.kind, one.old, one.new, one.count})
+		}
+	}
+	slices.SortStableFunc(told, func(x, y Replacement) int { return cmp.Compare(x.Kind, y.Kind) })
+	return told
+}
+
+// Kept returns names that were found in the recording and stay, and why.
+func (a *Anonymizer) Kept() []KeptName {
+	return slices.DeleteFunc(slices.Clone(a.kept), func(name KeptName) bool { return !a.seen[name.Name] })
+}

@@ -1,0 +1,205 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// deedOf tells what a user did to have a command run.
+var deedOf = map[config.CommandElement]Deed{
+	config.GetJobStatus: DoStatus,
+	config.TerminateJob: DoCancel,
+	config.HoldJob:      DoHold,
+	config.ReleaseJob:   DoRelease,
+	config.SuspendJob:   DoSuspend,
+	config.ResumeJob:    DoResume,
+	config.ButtonAction: DoAction,
+}
+
+// flow writes what was done as steps, and the commands in their order.
+func (w *writer) flow(ctx context.Context) error {
+	folder := filepath.Join(w.Folder, flowFolder)
+	definition, err := w.definitionFrom(folder)
+	if err != nil {
+		return err
+	}
+	f := &Flow{
+		Folder: folder, Definition: definition, Description: w.text(w.Description),
+		Place: Place{User: w.text(w.Place.User), Host: w.text(w.Place.Host), Home: w.text(w.Place.Home), System: w.Place.System},
+	}
+	commands := w.played()
+	f.Steps = w.steps(commands)
+	if len(f.Steps) == 0 {
+		w.remark("nothing was done that a flow could repeat, so there is none")
+		return nil
+	}
+	for i, c := range commands {
+		name := "helper"
+		if c.Command != nil {
+			name = fileName(c.Command)
+		}
+		written, err := w.recordedCase(filepath.Join(folder, fmt.Sprintf("%02d-%s", i+1, name)), c)
+		if err != nil {
+			return err
+		}
+		f.Commands = append(f.Commands, written)
+	}
+	if err := WriteFlow(f); err != nil {
+		return err
+	}
+	for i, written := range f.Commands {
+		if err := w.write(written, commands[i]); err != nil {
+			return err
+		}
+	}
+	w.written.Flow = folder
+	return w.expectFlow(ctx, f)
+}
+
+// played returns the commands that a flow has to answer, without those that
+// could not be started, and those of further sessions: a flow has one.
+func (w *writer) played() []Recorded {
+	var played []Recorded
+	started := map[*config.Command]bool{}
+	for _, c := range w.Commands {
+		switch {
+		case c.Missing:
+			w.remark("there is no program %q; the flow cannot tell that", w.text(c.Arguments[0]))
+			continue
+		case c.Failure != nil:
+			w.remark("how %q ended is not known: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
+			continue
+		case c.Command != nil && c.Command.Element == config.StartUpCommand:
+			if started[c.Command] {
+				continue
+			}
+			started[c.Command] = true
+		}
+		if len(played) > 0 && saysTheSame(played[len(played)-1], c) {
+			continue // a job that is waited for stands still most of the time
+		}
+		played = append(played, c)
+	}
+	return played
+}
+
+func saysTheSame(a, b Recorded) bool {
+	return a.Command == b.Command && a.Command != nil && a.Command.Element == config.GetJobStatus && slices.Equal(a.Arguments, b.Arguments) &&
+		a.Exit == b.Exit && bytes.Equal(a.Stdout, b.Stdout) && bytes.Equal(a.Stderr, b.Stderr)
+}
+
+// steps tells what was done. Start-up commands run by themselves in the first
+// step; where nothing else was done, starting is the step.
+func (w *writer) steps(commands []Recorded) []Step {
+	var steps []Step
+	started, stopped := false, false
+	for i, c := range commands {
+		if c.Command == nil {
+			continue
+		}
+		element := c.Command.Element
+		switch {
+		case element == config.StartUpCommand:
+			started = true
+		case element == config.ShutDownCommand:
+			if !stopped {
+				steps = append(steps, Step{Do: DoStop})
+			}
+			stopped = true
+		case element.IsSubmit():
+			steps = append(steps, w.submission(c))
+		case deedOf[element] != "":
+			step := Step{Do: deedOf[element], Job: w.text(c.Job)}
+			if element == config.ButtonAction {
+				step.Name = c.Command.Name
+			}
+			if element == config.GetJobStatus && w.Waited && w.hasEnded(c.Job) && !asksAgain(commands[i+1:], c.Job) {
+				step.Do = DoWait
+			}
+			steps = append(steps, step)
+		}
+	}
+	onlyStopped := stopped && len(steps) == 1 // which takes a session that was started
+	if onlyStopped || started && len(steps) == 0 {
+		steps = append([]Step{{Do: DoStart}}, steps...)
+	}
+	return steps
+}
+
+// asksAgain reports whether a job is asked for among these commands.
+func asksAgain(commands []Recorded, job string) bool {
+	return slices.ContainsFunc(commands, func(c Recorded) bool {
+		return c.Command != nil && c.Command.Element == config.GetJobStatus && c.Job == job
+	})
+}
+
+// hasEnded reports whether the job was seen to have ended, as a wait needs.
+func (w *writer) hasEnded(id string) bool {
+	return slices.ContainsFunc(w.Jobs, func(job jobstore.Job) bool { return job.ID == id && job.Detail.Ended() })
+}
+
+// submission tells what was submitted, as far as the command line depends on it.
+func (w *writer) submission(c Recorded) Step {
+	step := Step{Do: DoSubmit, Directory: w.text(c.Before.Text("directory"))}
+	if program := c.Before.Text("executablePath"); slices.Contains(c.Arguments[1:], program) {
+		step.Executable = w.text(program)
+		step.Arguments = w.texts(attribute.Words(c.Before.Text("progArgs")))
+	}
+	for _, defined := range w.Loaded.Attributes {
+		now := c.Before.Variable(defined.Name())
+		if now == nil || !now.Visible() || now.Value() == nil || attribute.Text(now.Value()) == attribute.Text(defined.Field(attribute.FieldDefault)) {
+			continue
+		}
+		step.Set = append(step.Set, defined.Name()+"="+w.text(attribute.Text(now.Value())))
+	}
+	return step
+}
+
+// expectFlow plays the flow and keeps what comes out as what is expected. What
+// goes otherwise than it did when it was recorded is remarked.
+func (w *writer) expectFlow(ctx context.Context, f *Flow) error {
+	runner := &Runner{Parallel: 1, Update: true}
+	result := runner.RunFlow(ctx, f)
+	if result.Err != nil {
+		return result.Err
+	}
+	runner.Update = false
+	again := runner.RunFlow(ctx, f)
+	if again.Err != nil {
+		return again.Err
+	}
+	for _, difference := range again.Differences {
+		w.remark("the flow does not go as it was recorded: %s", difference)
+	}
+	for _, job := range w.Jobs {
+		w.compareEnd(f, job)
+	}
+	return nil
+}
+
+// compareEnd remarks where the flow leaves a job in another state than rmctl
+// has seen it in.
+func (w *writer) compareEnd(f *Flow, job jobstore.Job) {
+	var last Expect
+	isTold := false
+	for _, step := range f.Steps {
+		isTold = isTold || tellsJob(step.Do)
+		if step.Expect.ID == w.text(job.ID) {
+			last = step.Expect
+		}
+	}
+	switch {
+	case !isTold: // such as a flow that only cancels it
+	case last.ID == "":
+		w.remark("the flow does not give the job %s that was recorded", w.text(job.ID))
+	case last.Detail != job.Detail:
+		w.remark("the flow leaves job %s in the state %s, but it was seen in %s", last.ID, last.Detail, job.Detail)
+	}
+}

@@ -1,0 +1,156 @@
+package cases_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cases"
+)
+
+// anonymized returns texts as a recording of alice on login1.hpc.site.org would have them.
+func anonymized(t *testing.T, prepare func(*cases.Anonymizer), texts ...string) []string {
+	t.Helper()
+	names := cases.NewAnonymizer([]byte(`<regex expression="Submitted batch job (\d+)"/>`))
+	names.Person("alice", "/gpfs/site/home/alice")
+	names.Place("login1.hpc.site.org")
+	names.Learn(cases.KindUserID, "1234")
+	if prepare != nil {
+		prepare(names)
+	}
+	for _, text := range texts {
+		names.Text([]byte(text))
+	}
+	names.Settle()
+	var replaced []string
+	for _, text := range texts {
+		replaced = append(replaced, string(names.Replace([]byte(text))))
+	}
+	return replaced
+}
+
+func TestNamesAreReplaced(t *testing.T) {
+	for name, test := range map[string]struct {
+		learn    func(*cases.Anonymizer)
+		text     string
+		expected string
+	}{
+		"user": {text: "job of alice, alice's alice_job", expected: "job of user, user's user_job"},
+		"user within other words": {
+			text: "malice alices alice2", expected: "malice alices alice2",
+		},
+		"user after an escaped line break": {text: `a\nalice`, expected: `a\nuser`},
+		"home":                             {text: "/gpfs/site/home/alice/run 2/out", expected: "/home/user/run 2/out"},
+		"host, short and full":             {text: "login1 login1.hpc.site.org login12", expected: "login login.example.org login12"},
+		"other hosts of the domain":        {text: "www.hpc.site.org", expected: "www.example.org"},
+		"record of Slurm": {
+			text:     "   UserId=bobby(5678) GroupId=physics(9876) MCS_label=N/A Account=fusion",
+			expected: "   UserId=user1(9002) GroupId=group1x(9003) MCS_label=N/A Account=accou1",
+		},
+		"job ids stay where a user has the same number": {
+			text:     "JobId=1234 uid=1234 UserId=alice(1234) 1234 CANCELLED by 1234",
+			expected: "JobId=1234 uid=9001 UserId=user(9001) 1234 CANCELLED by 9001",
+		},
+		"groups as id prints them": {
+			learn:    func(a *cases.Anonymizer) { a.Learn(cases.KindGroupID, "7001"); a.Learn(cases.KindGroup, "plasma") },
+			text:     "groups=7001(plasma),27(sudo) mem=7001",
+			expected: "groups=9002(group1),27(sudo) mem=7001",
+		},
+		"nodes keep their numbers": {
+			text:     "NodeList=taurus[001-004]\nBatchHost=taurus001\ntaurus12 up",
+			expected: "NodeList=hostax[001-004]\nBatchHost=hostax001\nhostax12 up",
+		},
+		"owner of PBS": {
+			text:     "    Job_Owner = carol@login1.hpc.site.org\n44.login1.hpc.site.org",
+			expected: "    Job_Owner = user1@login.example.org\n44.login.example.org",
+		},
+		"mail":           {text: "mail to jane.roe@elsewhere.net.", expected: "mail to mail1@example.org."},
+		"addresses":      {text: "10.1.2.3 10.1.2.30:8080 fe80::1:2 127.0.0.1", expected: "192.0.2.1 192.0.2.2:8080 2001:db8::3 127.0.0.1"},
+		"hardware":       {text: "ether 52:54:00:ab:cd:ef", expected: "ether 00:00:5e:00:00:01"},
+		"no addresses":   {text: "12:30:45 v22.05.8.1.2 1-02:03:04 a::b::c", expected: "12:30:45 v22.05.8.1.2 1-02:03:04 a::b::c"},
+		"system's names": {text: "UserId=root(0) Account=(null) Account=none", expected: "UserId=root(0) Account=(null) Account=none"},
+		"words of the definition": {
+			text: "UserId=batch(4444) Submitted batch job 17", expected: "UserId=batch(9002) Submitted batch job 17",
+		},
+		"asked for before all else": {
+			learn: func(a *cases.Anonymizer) { _ = a.Ask("alice's code", "the program") },
+			text:  "alice's code of alice", expected: "the program of user",
+		},
+		"the longest first": {
+			learn: func(a *cases.Anonymizer) { a.Learn(cases.KindAccount, "fus"); a.Learn(cases.KindAccount, "fus-ion") },
+			text:  "fus-ion fus", expected: "accoun2 ac1",
+		},
+		"a placeholder that is there already is not taken": {
+			text: "UserId=bobby(5678) user1", expected: "UserId=user2(9002) user1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, test.expected, anonymized(t, test.learn, test.text)[0])
+		})
+	}
+}
+
+func TestColumnsStayInPlace(t *testing.T) {
+	text := strings.Join([]string{
+		"USER      HOST                       ST  TIME",
+		"alice     login1.hpc.site.org        R   0:01",
+		"   alice  login1.hpc.site.org /x  y  R   0:01",
+		"bob       elsewhere                  R   0:01",
+	}, "\n")
+	replaced := strings.Split(anonymized(t, nil, text)[0], "\n")
+	require.Equal(t, []string{
+		"USER      HOST                       ST  TIME",
+		"user      login.example.org          R   0:01",
+		"   user   login.example.org /x    y  R   0:01",
+		"bob       elsewhere                  R   0:01",
+	}, replaced)
+}
+
+func TestNamesThatColumnsCutOffAreReplaced(t *testing.T) {
+	replaced := anonymized(t, func(a *cases.Anonymizer) { a.Learn(cases.KindUser, "maximiliane") }, "maximili R\nmaximil+ R\nmaximiliane R\nmaxim R")
+	require.Equal(t, "user1xxx R\nuser1xx+ R\nuser1xxxxxx R\nmaxim R", replaced[0])
+}
+
+func TestOneNameHasOnePlaceholderInAllTexts(t *testing.T) {
+	replaced := anonymized(t, nil, "wilma R", "UserId=wilma(4321)", "/home/wilma/x")
+	require.Equal(t, []string{"user1 R", "UserId=user1(9002)", "/home/user1/x"}, replaced)
+}
+
+func TestReplacementsAreCounted(t *testing.T) {
+	names := cases.NewAnonymizer([]byte("debug"))
+	names.Person("alice", "/home/alice")
+	names.LearnArguments([]string{"sbatch", "-A", "fusion", "--account=debug", "job.sh"})
+	text := []byte("alice alice fusion debug")
+	names.Text(text)
+	names.Settle()
+	names.Replace(text)
+	require.Equal(t, []cases.Replacement{
+		{Kind: cases.KindAccount, Old: "fusion", New: "accou1", Count: 1},
+		{Kind: cases.KindUser, Old: "alice", New: "user", Count: 2},
+	}, names.Replacements())
+	require.Equal(t, []cases.KeptName{{Kind: cases.KindAccount, Name: "debug", Why: "the definition uses the same word"}}, names.Kept())
+}
+
+func TestAttributesOfAccounts(t *testing.T) {
+	for name, is := range map[string]bool{"account": true, "Account_Name": true, "job.project": true, "accounting": false, "queue": false} {
+		require.Equal(t, is, cases.IsAccount(name), name)
+	}
+}
+
+func FuzzAnonymizer(f *testing.F) {
+	f.Add([]byte("alice login1.hpc.site.org 10.1.2.3 UserId=bob(1234)"), "bob")
+	f.Add([]byte("a@b.cd  ::1 fe80::1 /home/x\xff"), "x-y")
+	f.Add([]byte("NodeList=cn[1-3] Account=a,b,c"), "")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		names := cases.NewAnonymizer()
+		names.Person("alice", "/home/alice")
+		names.Place("login1.site.org")
+		names.Learn(cases.KindAccount, name)
+		names.Text(text)
+		names.Settle()
+		replaced := string(names.Replace(text))
+		require.NotContains(t, strings.Fields(replaced), "alice")
+		require.Equal(t, strings.Count(string(text), "\n"), strings.Count(replaced, "\n"))
+	})
+}

@@ -1,0 +1,52 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// introduction is how long a place may take to tell of itself.
+const introduction = 5 * time.Second
+
+var numberAndName = regexp.MustCompile(`(\d+)\(([^()]+)\)`)
+
+// Introduce learns who works at a place, and where it is: the user, its groups
+// and their numbers, the home directory, the host and its domain. What the place
+// does not tell stays unknown.
+func (a *Anonymizer) Introduce(ctx context.Context, connection remote.Connection) {
+	info := connection.Info()
+	a.Person(info.User, info.Home)
+	a.Place(info.Host)
+	if full := a.tell(ctx, connection, "hostname", "-f"); strings.HasPrefix(full, info.Host+".") {
+		a.learnDomain(strings.TrimPrefix(full, info.Host+"."))
+	}
+	user, groups, _ := strings.Cut(a.tell(ctx, connection, "id"), " ")
+	for _, found := range numberAndName.FindAllStringSubmatch(user, -1) {
+		a.Learn(KindUserID, found[1])
+	}
+	for _, found := range numberAndName.FindAllStringSubmatch(groups, -1) {
+		a.Learn(KindGroupID, found[1])
+		a.Learn(KindGroup, found[2])
+	}
+}
+
+// tell returns what a command prints, empty where it fails.
+func (a *Anonymizer) tell(ctx context.Context, connection remote.Connection, words ...string) string {
+	ctx, cancel := context.WithTimeout(ctx, introduction)
+	defer cancel()
+	printed := &heard{limit: 64 << 10}
+	process, err := connection.Start(ctx, remote.Command{Arguments: words, Environment: map[string]string{"LC_ALL": "C"}, Stdout: printed})
+	if err != nil {
+		return ""
+	}
+	if code, err := process.Wait(); code != 0 || err != nil {
+		return ""
+	}
+	text, _ := printed.bytes()
+	return string(bytes.TrimSpace(text))
+}

@@ -1,0 +1,115 @@
+package cases
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// Replace returns a text with the placeholders in it. Names count where they
+// stand as words: no letter or digit goes on before or after them.
+func (a *Anonymizer) Replace(text []byte) []byte {
+	var out bytes.Buffer
+	owed := 0 // by how many bytes the line has grown since columns were last in place
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '\n':
+			owed = 0
+		case c == ' ':
+			end := i
+			for end < len(text) && text[end] == ' ' {
+				end++
+			}
+			width := end - i
+			if width > 1 {
+				width, owed = settleColumn(width, owed)
+			}
+			for range width {
+				out.WriteByte(' ')
+			}
+			i = end
+			continue
+		}
+		one := a.at(text, i)
+		if one == nil {
+			out.WriteByte(text[i])
+			i++
+			continue
+		}
+		out.WriteString(one.new)
+		owed += len(one.new) - len(one.old)
+		i += len(one.old)
+		if one.whole != nil {
+			one = one.whole
+		}
+		one.count++
+	}
+	return out.Bytes()
+}
+
+// ReplaceText is Replace for a text that has no columns.
+func (a *Anonymizer) ReplaceText(text string) string {
+	// A tab is not a blank, and stands in no name, so that no run of blanks changes.
+	if !strings.Contains(text, "  ") {
+		return string(a.Replace([]byte(text)))
+	}
+	parts := strings.Split(text, " ")
+	for i, part := range parts {
+		parts[i] = string(a.Replace([]byte(part)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// settleColumn makes a run of blanks narrower or wider by what is owed. One
+// blank always stays.
+func settleColumn(width, owed int) (settled, still int) {
+	if owed > width-1 {
+		return 1, owed - (width - 1)
+	}
+	return width - owed, 0
+}
+
+// at returns the name that stands at a place of a text, nil for none.
+func (a *Anonymizer) at(text []byte, i int) *literal {
+	for _, one := range a.byFirst[text[i]] {
+		if !bytes.HasPrefix(text[i:], []byte(one.old)) {
+			continue
+		}
+		end := i + len(one.old)
+		switch {
+		case isNameByte(one.old[0]) && i > 0 && isNameByte(text[i-1]) && !afterEscape(text, i):
+		case one.stem && end < len(text) && isNameByte(text[end]) && (text[end] < '0' || text[end] > '9'):
+		case !one.stem && end < len(text) && isNameByte(text[end-1]) && isNameByte(text[end]):
+		case one.numeric && !isIDAt(text, i, end):
+		default:
+			return one
+		}
+	}
+	return nil
+}
+
+// afterEscape reports whether the letter before is one of an escape such as \n,
+// with which schedulers print line breaks in values.
+func afterEscape(text []byte, i int) bool {
+	return i >= 2 && text[i-2] == '\\' && bytes.IndexByte([]byte("ntr"), text[i-1]) >= 0
+}
+
+var beforeID = regexp.MustCompile(`(?:\b(?:[Ee]?[Uu][Ii][Dd]|[Ee]?[Gg][Ii][Dd]|[Uu]ser_?[Ii]d|[Gg]roup_?[Ii]d|groups)\s*[=:]?\s*|\bby |/run/user/|[=,]|[A-Za-z0-9_.-]\()$`)
+
+// isIDAt reports whether a number is the id of a user or group there, and not,
+// say, that of a job: uid=1000, alice(1000), 1000(alice), CANCELLED by 1000.
+func isIDAt(text []byte, from, to int) bool {
+	before := beforeID.Find(text[max(0, from-24):from])
+	if before == nil {
+		return false
+	}
+	switch last := before[len(before)-1]; last {
+	case '(':
+		return to < len(text) && text[to] == ')'
+	case ',':
+		return to < len(text) && text[to] == '('
+	case '=':
+		return len(before) > 1 || to < len(text) && text[to] == '('
+	}
+	return true
+}

@@ -1,0 +1,226 @@
+package cases_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/remotetest"
+)
+
+func newLocal(t *testing.T) *remote.Local {
+	t.Helper()
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
+	return local
+}
+
+func TestRecorderBehavesAsTheConnectionItWraps(t *testing.T) {
+	remotetest.Run(t, func(*testing.T) remote.Connection { return cases.NewRecorder(newLocal(t)) })
+}
+
+func TestRecorderKeepsWhatACommandWasGivenAndPrinted(t *testing.T) {
+	recorder := cases.NewRecorder(newLocal(t))
+	var stdout, stderr bytes.Buffer
+	process, err := recorder.Start(t.Context(), remote.Command{
+		Arguments: []string{"sh", "-c", "cat; echo oops >&2; exit 3"}, Directory: "/", Environment: map[string]string{"A": "b"},
+		Stdin: strings.NewReader("typed\n"), Stdout: &stdout, Stderr: &stderr,
+	})
+	require.NoError(t, err)
+	code, err := process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 3, code)
+	require.Equal(t, "typed\n", stdout.String())
+	require.Equal(t, "oops\n", stderr.String())
+
+	commands := recorder.Commands()
+	require.Len(t, commands, 1)
+	one := commands[0]
+	require.Equal(t, []string{"sh", "-c", "cat; echo oops >&2; exit 3"}, one.Arguments)
+	require.Equal(t, "/", one.Directory)
+	require.Equal(t, map[string]string{"A": "b"}, one.Environment)
+	require.Equal(t, "typed\n", string(one.Stdin))
+	require.Equal(t, "typed\n", string(one.Stdout))
+	require.Equal(t, "oops\n", string(one.Stderr))
+	require.Equal(t, 3, one.Exit)
+	require.Positive(t, one.Duration)
+	require.Nil(t, one.Command)
+}
+
+func TestRecorderKeepsTheOrderOfMergedStreams(t *testing.T) {
+	recorder := cases.NewRecorder(newLocal(t))
+	var both bytes.Buffer
+	process, err := recorder.Start(t.Context(), remote.Command{
+		Arguments: []string{"sh", "-c", "echo 1; echo 2 >&2; echo 3"}, Stdout: &both, Stderr: &both,
+	})
+	require.NoError(t, err)
+	_, err = process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, "1\n2\n3\n", both.String())
+	require.Equal(t, "1\n2\n3\n", string(recorder.Commands()[0].Stdout))
+	require.Empty(t, recorder.Commands()[0].Stderr)
+}
+
+func TestRecorderKeepsOnlyTheBeginningOfLongOutput(t *testing.T) {
+	recorder := cases.NewRecorder(talkative{newLocal(t)})
+	process, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"squeue"}, Stdout: io.Discard})
+	require.NoError(t, err)
+	_, err = process.Wait()
+	require.NoError(t, err)
+	one := recorder.Commands()[0]
+	require.Len(t, one.Stdout, cases.MaxRecordedOutput)
+	require.Equal(t, []string{"stdout"}, one.Cut)
+}
+
+// talkative is a connection whose commands print one byte more than is recorded.
+type talkative struct{ remote.Connection }
+
+func (talkative) Start(_ context.Context, command remote.Command) (remote.Process, error) {
+	_, err := command.Stdout.Write(make([]byte, cases.MaxRecordedOutput+1))
+	return done{}, err
+}
+
+type done struct{}
+
+func (done) Wait() (int, error) { return 0, nil }
+func (done) Terminate()         {}
+
+func TestRecorderLeavesOutWhatIsAttachedToTheTerminal(t *testing.T) {
+	recorder := cases.NewRecorder(newLocal(t))
+	process, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"true"}, Foreground: true})
+	require.NoError(t, err)
+	_, err = process.Wait()
+	require.NoError(t, err)
+	require.Empty(t, recorder.Commands())
+	require.Equal(t, 1, recorder.Attached())
+}
+
+func TestRecorderTellsProgramsThatAreMissing(t *testing.T) {
+	recorder := cases.NewRecorder(newLocal(t))
+	_, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"no-such-program-at-all"}})
+	require.ErrorIs(t, err, remote.ErrCommandNotFound)
+	require.True(t, recorder.Commands()[0].Missing)
+}
+
+const recordedDefinition = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="small"><control-data>
+  <attribute name="account" type="string"/>
+  <attribute name="queues" visible="false"/>
+  <start-up-command name="get queues"><arg>echo debug</arg>
+    <stdout-parser delim="\n"><target ref="queues"><match><expression>(\w+)</expression><add field="value"><entry valueGroup="1"/></add></match></target></stdout-parser>
+  </start-up-command>
+  <submit-batch name="submit" waitForId="true">
+    <arg>sh -c 'echo "job 7 of $LOGNAME at $HOME for $1"' submit --account=${ptp_rm:account#value}</arg>
+    <environment name="LOGNAME" value="${ptp_rm:control.user.name#value}"/>
+    <environment name="HOME" value="${ptp_rm:control.working.dir#value}"/>
+    <stdout-parser delim="\n"><target ref="@jobId"><match><expression>job (\d+) of.*</expression><set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>
+  </submit-batch>
+  <get-job-status name="status"><arg>sh -c 'echo "$1 ended"' status "${ptp_rm:@jobId#name}"</arg>
+    <stdout-parser delim="\n"><target ref="@jobId"><match><expression>(\d+) ended</expression><set field="value"><entry value="COMPLETED"/></set></match></target></stdout-parser>
+  </get-job-status>
+</control-data></resource-manager-builder>`
+
+// recordSmall submits a job and waits for it, and writes the recording.
+func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
+	t.Helper()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "small.xml")
+	require.NoError(t, os.WriteFile(file, []byte(recordedDefinition), 0o600))
+	definition, problems := config.Load(file, []byte(recordedDefinition))
+	require.NoError(t, problems.Err())
+	store, err := jobstore.Open(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	home := t.TempDir()
+	recorder := cases.NewRecorder(elsewhere{newLocal(t), remote.Info{Transport: "local", User: "alice", Host: "login7.site.org", Home: home}})
+	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
+	job, err := controller.Submit(t.Context(), control.Submission{
+		Executable: "true", Directory: home, Values: []control.Assignment{{Name: "account", Value: "fusion"}},
+	})
+	require.NoError(t, err)
+	job, err = controller.Wait(t.Context(), job, "", nil)
+	require.NoError(t, err)
+
+	recording := cases.Recording{
+		Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(),
+		Commands: recorder.CommandsOf(definition), Jobs: []jobstore.Job{job}, Waited: true,
+	}
+	if anonymize {
+		recording.Names = cases.NewAnonymizer(definition.Sources()...)
+		recording.Names.Person("alice", home)
+		recording.Names.Place("login7.site.org")
+	}
+	written, err := recording.Write(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, written.Remarks)
+	return recording.Folder, written
+}
+
+// elsewhere is this machine under another name.
+type elsewhere struct {
+	remote.Connection
+	info remote.Info
+}
+
+func (e elsewhere) Info() remote.Info { return e.info }
+
+func TestARecordingPasses(t *testing.T) {
+	for name, anonymize := range map[string]bool{"anonymized": true, "as it was": false} {
+		t.Run(name, func(t *testing.T) {
+			folder, written := recordSmall(t, anonymize)
+			require.Len(t, written.Cases, 3)
+			folders, err := cases.Find(folder)
+			require.NoError(t, err)
+			require.Len(t, folders, 4)
+			runner := &cases.Runner{}
+			require.NoError(t, runner.RunAll(t.Context(), folders, func(result cases.Result) error {
+				require.Equal(t, cases.Passed, result.Verdict, "%s: %v %v", result.Folder, result.Differences, result.Err)
+				return nil
+			}))
+		})
+	}
+}
+
+func TestARecordedFlowHasTheStepsOfTheUser(t *testing.T) {
+	_, written := recordSmall(t, true)
+	flow, err := cases.ReadFlow(written.Flow)
+	require.NoError(t, err)
+	require.Len(t, flow.Commands, 3)
+	require.Equal(t, []cases.Deed{cases.DoSubmit, cases.DoWait}, []cases.Deed{flow.Steps[0].Do, flow.Steps[1].Do})
+	require.Equal(t, "7", flow.Steps[0].Expect.ID)
+	require.Equal(t, "COMPLETED", flow.Steps[1].Expect.State)
+}
+
+func TestARecordingHoldsNoNames(t *testing.T) {
+	folder, _ := recordSmall(t, true)
+	read := 0
+	require.NoError(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := entry.Info()
+		require.NoError(t, err)
+		require.Zero(t, info.Mode().Perm()&0o077, "%s is readable for others", path)
+		if entry.IsDir() {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, name := range []string{"alice", "fusion", "login7", "site.org"} {
+			require.NotContains(t, string(text), name, path)
+		}
+		read++
+		return nil
+	}))
+	require.Greater(t, read, 10)
+}

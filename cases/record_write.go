@@ -1,0 +1,435 @@
+package cases
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// StartedFile tells readers of a recording how a command was started, beyond
+// its command line. Nothing reads it but people.
+const StartedFile = "started.toml"
+
+// A Recording is what is to be written of the commands that ran on one connection.
+type Recording struct {
+	Folder      string
+	Definition  string // as cases name it: a shipped name, or a file relative to this process
+	Loaded      *config.Definition
+	Place       remote.Info
+	Commands    []Recorded
+	Description string
+	Waited      bool           // the last query of a job was one of a wait for its end
+	Jobs        []jobstore.Job // the jobs that the commands were run for, as they were seen last
+	Names       *Anonymizer    // nil to write everything as it was
+}
+
+// A Written tells what Write has made of a recording.
+type Written struct {
+	Flow    string   // its folder; empty where there was nothing to play
+	Cases   []string // the folders of single cases
+	Remarks []string // what is not as it should be, for the person who shares it
+}
+
+// An ExistsError tells that a folder is not empty.
+type ExistsError struct{ Folder string }
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("%s exists already, and is not empty", e.Folder)
+}
+
+// The folders of a recording.
+const (
+	flowFolder  = "flow"
+	casesFolder = "cases"
+)
+
+// CheckFolder returns an *ExistsError where a recording would overwrite something.
+func CheckFolder(folder string) error {
+	entries, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking at the folder of the recording: %w", err)
+	case len(entries) > 0:
+		return &ExistsError{folder}
+	}
+	return nil
+}
+
+// Write writes a flow of all commands, and a case of each that differs from the
+// others, with what the definition makes of them as what is expected. Everything
+// is readable for its owner only. The folder's former recording is removed; what
+// else is in the folder stays.
+func (r Recording) Write(ctx context.Context) (*Written, error) {
+	for _, former := range []string{flowFolder, casesFolder} {
+		if err := os.RemoveAll(filepath.Join(r.Folder, former)); err != nil {
+			return nil, fmt.Errorf("removing the former recording: %w", err)
+		}
+	}
+	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder of the recording: %w", err)
+	}
+	// What starts a session comes first, also where it ran last for the recording alone.
+	r.Commands = slices.Clone(r.Commands)
+	slices.SortStableFunc(r.Commands, func(a, b Recorded) int { return cmp.Compare(startOrder(a), startOrder(b)) })
+	r.learn()
+	w := &writer{Recording: r, written: &Written{}}
+	if err := w.cases(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.flow(ctx); err != nil {
+		return nil, err
+	}
+	return w.written, nil
+}
+
+func startOrder(c Recorded) int {
+	if c.Command != nil && c.Command.Element == config.StartUpCommand {
+		return 0
+	}
+	return 1
+}
+
+// learn looks for names in all that will be written.
+func (r Recording) learn() {
+	if r.Names == nil {
+		return
+	}
+	for _, c := range r.Commands {
+		r.Names.LearnArguments(c.Arguments)
+		for _, text := range [][]byte{c.Stdout, c.Stderr, c.Stdin, []byte(strings.Join(c.Arguments, "\n")), []byte(c.Directory)} {
+			r.Names.Text(text)
+		}
+		for name, value := range r.settings(c) {
+			r.Names.Text([]byte(name + "=" + value))
+		}
+		if c.Before == nil {
+			continue
+		}
+		for _, key := range c.Before.Variables() {
+			if text := attribute.Text(c.Before.Variable(key).Value()); IsAccount(key) {
+				r.Names.learnNames(KindAccount, text)
+			}
+		}
+		if text, err := json.Marshal(before(c, r.Loaded, everyAttribute)); err == nil {
+			r.Names.Text(text)
+		}
+	}
+	r.Names.Settle()
+}
+
+// settings returns the variables that the definition sets for a command. Those
+// that a user gave to a job are told by their names alone: they may be secret.
+func (r Recording) settings(c Recorded) map[string]string {
+	told := map[string]string{}
+	for name, value := range c.Environment {
+		told[name] = "(not recorded)"
+		isOfDefinition := c.Command != nil && slices.ContainsFunc(c.Command.Environment, func(e *config.EnvironmentEntry) bool { return e.Name == name })
+		if isOfDefinition || name == "LC_ALL" {
+			told[name] = value
+		}
+	}
+	return told
+}
+
+type writer struct {
+	Recording
+	written *Written
+	known   map[string]bool // cases that were written, by all that is in them
+}
+
+func (w *writer) remark(format string, arguments ...any) {
+	text := fmt.Sprintf(format, arguments...)
+	if !slices.Contains(w.written.Remarks, text) {
+		w.written.Remarks = append(w.written.Remarks, text)
+	}
+}
+
+var unique = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// text returns a text that stands for itself, without names and without what is
+// made up anew in every run.
+func (w *writer) text(text string) string {
+	if w.Names != nil {
+		text = w.Names.ReplaceText(text)
+	}
+	return unique.ReplaceAllString(text, "{unique}")
+}
+
+func (w *writer) texts(texts []string) []string {
+	replaced := make([]string, 0, len(texts))
+	for _, text := range texts {
+		replaced = append(replaced, w.text(text))
+	}
+	return replaced
+}
+
+func (w *writer) output(text []byte) []byte {
+	if w.Names == nil {
+		return text
+	}
+	return w.Names.Replace(text)
+}
+
+// recordedCase returns a command as a case, without attributes and expectation.
+func (w *writer) recordedCase(folder string, c Recorded) (*Case, error) {
+	definition, err := w.definitionFrom(folder)
+	if err != nil {
+		return nil, err
+	}
+	written := &Case{
+		Folder: folder, Definition: definition, Job: w.text(c.Job), Arguments: w.texts(c.Arguments), Exit: c.Exit,
+		Seconds: c.Duration.Round(time.Millisecond).Seconds(), Stdout: w.output(c.Stdout), Stderr: w.output(c.Stderr),
+	}
+	if len(c.Cut) > 0 {
+		written.Description = fmt.Sprintf("Only the beginning of %s was recorded.", strings.Join(c.Cut, " and "))
+	}
+	if c.Command != nil {
+		written.Command = w.selector(c.Command)
+	}
+	return written, nil
+}
+
+// selector names a command so that the definition finds it again.
+func (w *writer) selector(c *config.Command) string {
+	candidates := []string{string(c.Element), string(c.Element) + ":" + c.Name}
+	if c.Element == config.Fallback || len(w.Loaded.CommandsOf(c.Element)) > 1 {
+		candidates = candidates[1:]
+	}
+	for i := range len(w.Loaded.Commands) + 1 {
+		candidates = append(candidates, fmt.Sprintf("%s[%d]", c.Element, i+1))
+	}
+	for _, candidate := range candidates {
+		if selector, err := config.ParseSelector(candidate); err == nil && selector.Parser == "" {
+			if found, err := w.Loaded.Select(selector); err == nil && found == c {
+				return candidate
+			}
+		}
+	}
+	return candidates[0]
+}
+
+// definitionFrom returns the definition as a file in a folder names it.
+func (w *writer) definitionFrom(folder string) (string, error) {
+	if !strings.ContainsAny(w.Definition, `/\`) && !strings.HasSuffix(w.Definition, ".xml") {
+		return w.Definition, nil
+	}
+	file, err := filepath.Abs(w.Definition)
+	if err == nil {
+		folder, err = filepath.Abs(folder)
+	}
+	if err == nil {
+		file, err = filepath.Rel(folder, file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("naming the definition: %w", err)
+	}
+	return filepath.ToSlash(file), nil
+}
+
+// cases writes a case of each command that differs from those before it.
+func (w *writer) cases(ctx context.Context) error {
+	w.known = map[string]bool{}
+	number := 0
+	for _, c := range w.Commands {
+		if c.Command == nil || c.Failure != nil {
+			continue
+		}
+		if len(c.Cut) > 0 {
+			w.remark("%s printed more than %d bytes; there is no case of it", w.selector(c.Command), MaxRecordedOutput)
+			continue
+		}
+		folder := filepath.Join(w.Folder, casesFolder, fmt.Sprintf("%02d-%s", number+1, fileName(c.Command)))
+		written, err := w.recordedCase(folder, c)
+		if err != nil {
+			return err
+		}
+		if key := contents(written); w.known[key] {
+			continue
+		} else {
+			w.known[key] = true
+		}
+		if err := w.expect(ctx, written, c); err != nil {
+			return err
+		}
+		if err := w.write(written, c); err != nil {
+			return err
+		}
+		w.written.Cases = append(w.written.Cases, folder)
+		number++
+	}
+	return nil
+}
+
+func (w *writer) write(written *Case, c Recorded) error {
+	if err := Write(written); err != nil {
+		return err
+	}
+	started := struct {
+		Directory   string            `toml:"directory,omitempty"`
+		Environment map[string]string `toml:"environment,omitempty"`
+		Stdin       string            `toml:"stdin,omitempty,multiline"`
+	}{Directory: w.text(c.Directory), Environment: map[string]string{}, Stdin: strings.ToValidUTF8(w.text(string(c.Stdin)), "\uFFFD")}
+	for name, value := range w.settings(c) {
+		started.Environment[name] = w.text(value)
+	}
+	return writeTOML(filepath.Join(written.Folder, StartedFile), started)
+}
+
+func contents(c *Case) string {
+	return strings.Join(append([]string{c.Command, c.Job, string(c.Stdout), string(c.Stderr), fmt.Sprint(c.Exit)}, c.Arguments...), "\x00")
+}
+
+var notForFiles = regexp.MustCompile(`[^A-Za-z0-9-]+`)
+
+// fileName returns what a folder of recordings of a command is called.
+func fileName(c *config.Command) string {
+	name := string(c.Element)
+	if c.Name != "" && c.Name != name {
+		name = c.Name
+	}
+	name = strings.Trim(notForFiles.ReplaceAllString(name, "-"), "-")
+	if name == "" || len(name) > 60 {
+		name = string(c.Element)
+	}
+	return name
+}
+
+// expect puts the attributes before the command into a case, no more than what
+// it does depends on, and what the definition makes of it.
+func (w *writer) expect(ctx context.Context, written *Case, c Recorded) error {
+	runner := Runner{Parallel: 1}
+	var wanted *Answer
+	for _, which := range []attributeChoice{everyAttribute, ownAttributes, noAttribute} {
+		initial, err := w.replaced(before(c, w.Loaded, which))
+		if err != nil {
+			return err
+		}
+		tried := *written
+		tried.Before = initial
+		answer, err := runner.Evaluate(ctx, &tried)
+		if err != nil {
+			return err
+		}
+		if wanted != nil && !sameAnswer(wanted, answer) {
+			break
+		}
+		written.Before, wanted = initial, answer
+	}
+	if !MatchArguments(written.Arguments, wanted.Arguments) {
+		written.Arguments = nil
+		w.remark("%s: its command line cannot be told from the recorded attributes, so the case does not hold it", written.Command)
+	}
+	got := wanted.reduced(nil)
+	written.Expected = &got
+	return nil
+}
+
+func sameAnswer(a, b *Answer) bool {
+	expected := a.reduced(nil)
+	found, err := differences(&expected, b.reduced(nil))
+	return err == nil && len(found) == 0 && slices.Equal(a.Arguments, b.Arguments)
+}
+
+// An attributeChoice tells which attributes a case gets.
+type attributeChoice int
+
+const (
+	noAttribute    attributeChoice = iota
+	ownAttributes                  // those of the definition
+	everyAttribute                 // and those of the engine, but for the job's script
+)
+
+const scriptAttribute = "script"
+
+// before returns the attributes before a command that are not as the definition
+// has them. A script, which is the user's own, is never among them.
+func before(c Recorded, definition *config.Definition, which attributeChoice) *attribute.Initial {
+	initial := &attribute.Initial{}
+	if which == noAttribute {
+		return nil
+	}
+	for _, key := range c.Before.Variables() {
+		now := c.Before.Variable(key)
+		if defined := definition.Attribute(key); defined != nil {
+			fresh := defined.Clone()
+			if fresh.Value() == nil {
+				fresh.SetValue(fresh.Field(attribute.FieldDefault))
+			}
+			if fresh.Equal(now) {
+				continue
+			}
+		} else if which == ownAttributes || key == scriptAttribute || isOfPlace(key) || now.Value() == nil && now.Text(attribute.FieldName) == key {
+			continue
+		}
+		initial.Attributes = append(initial.Attributes, attribute.Keyed{Key: key, Attribute: now})
+	}
+	if len(initial.Attributes) == 0 {
+		return nil
+	}
+	return initial
+}
+
+func isOfPlace(attribute string) bool {
+	_, is := Place{}.attributes()[attribute]
+	return is || strings.HasPrefix(attribute, "os.")
+}
+
+// replaced returns attributes with placeholders in their texts.
+func (w *writer) replaced(initial *attribute.Initial) (*attribute.Initial, error) {
+	if initial == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(initial)
+	if err != nil {
+		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
+	}
+	var tree any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("reading the attributes before a command: %w", err)
+	}
+	if text, err = marshal(w.inTree(tree)); err != nil {
+		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
+	}
+	replaced := &attribute.Initial{}
+	if err := json.Unmarshal(text, replaced); err != nil {
+		return nil, fmt.Errorf("reading the attributes before a command: %w", err)
+	}
+	return replaced, nil
+}
+
+func (w *writer) inTree(tree any) any {
+	switch node := tree.(type) {
+	case string:
+		return w.text(node)
+	case []any:
+		for i := range node {
+			node[i] = w.inTree(node[i])
+		}
+	case map[string]any:
+		for key, value := range node {
+			if key != "key" { // attributes are found by their keys
+				node[key] = w.inTree(value)
+			}
+		}
+	}
+	return tree
+}

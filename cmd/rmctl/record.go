@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+type recordFlags struct {
+	keep, force bool
+	replace     []string
+}
+
+func newRecord(a *app) *cobra.Command {
+	var flags recordFlags
+	c := &cobra.Command{
+		Use:   "record [flags] DIR -- COMMAND [ARGUMENT...]",
+		Short: "Run a command of rmctl and keep what its scheduler commands print, as cases",
+		Long: `record runs another command of rmctl as it is, and keeps every scheduler command
+that it runs: the command line, exit code, standard output and error. In DIR it
+writes a flow of them and a case of each, which rmctl test tries.
+
+Names of users, groups, hosts, accounts, home directories and addresses are
+replaced by placeholders first. What was replaced by what is shown at the end:
+look at it, and at the files, before you share them. Variables of the job's
+environment and scripts are not recorded, and neither are interactive jobs.
+
+It exits with the code of the command.`,
+		Example: `  rmctl record failing -- submit -t slurm -s partition=debug --wait -- false
+  rmctl record --replace ourcode=program status -- status --fresh 4711
+  rmctl test failing status`,
+		Args: func(c *cobra.Command, arguments []string) error {
+			if c.ArgsLenAtDash() != 1 || len(arguments) < 2 {
+				return usage("write rmctl record DIR -- COMMAND, such as rmctl record mycase -- status 4711")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, arguments []string) error {
+			names, err := flags.replacements()
+			if err != nil {
+				return err
+			}
+			return a.record(c.Context(), flags, names, arguments[0], arguments[1:])
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&flags.keep, "keep", false, "write everything as it is, with all names")
+	f.BoolVar(&flags.force, "force", false, "put a new recording in place of the one in DIR")
+	f.StringArrayVar(&flags.replace, "replace", nil, "replace another text, too: `OLD=NEW`; may be repeated")
+	return c
+}
+
+// replacements returns the pairs of --replace.
+func (f recordFlags) replacements() ([][2]string, error) {
+	if f.keep && len(f.replace) > 0 {
+		return nil, usage("--keep and --replace contradict each other")
+	}
+	var pairs [][2]string
+	for _, text := range f.replace {
+		old, new, found := strings.Cut(text, "=")
+		if !found || old == "" {
+			return nil, usage("--replace %q: write OLD=NEW", text)
+		}
+		pairs = append(pairs, [2]string{old, new})
+	}
+	return pairs, nil
+}
+
+// record runs a command line of rmctl over a connection that is listened to.
+func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, folder string, arguments []string) error {
+	if !flags.force {
+		var exists *cases.ExistsError
+		if err := cases.CheckFolder(folder); errors.As(err, &exists) {
+			return usage("%v; --force puts the new recording in place of an old one", exists)
+		} else if err != nil {
+			return err
+		}
+	}
+	if arguments[0] == "record" {
+		return usage("record cannot record itself")
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil { // before anything is submitted that could not be written
+		return fmt.Errorf("making the folder of the recording: %w", err)
+	}
+	var recorder *cases.Recorder
+	inner := &app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, listening: func(connection remote.Connection) remote.Connection {
+		recorder = cases.NewRecorder(connection)
+		return recorder
+	}}
+	root := newRoot(inner)
+	root.SetArgs(append(a.sharedFlags(), arguments...))
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	code := inner.report(root.ExecuteContext(ctx))
+	written := a.writeRecordings(context.WithoutCancel(ctx), inner, recorder, recorded{folder, flags.keep, names, arguments})
+	if err := errors.Join(written, inner.close()); err != nil {
+		return &exitError{code: max(code, exitFailed), err: err}
+	}
+	if code != exitDone {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// sharedFlags returns those flags of this command line that all commands have.
+func (a *app) sharedFlags() []string {
+	var flags []string
+	for _, flag := range [][2]string{{"--target", a.target}, {"--config", a.configFolder}, {"--state", a.stateFolder}} {
+		if flag[1] != "" {
+			flags = append(flags, flag[0], flag[1])
+		}
+	}
+	if a.json {
+		flags = append(flags, "--json")
+	}
+	for range a.verbose {
+		flags = append(flags, "-v")
+	}
+	return flags
+}
+
+// recorded is what a recording was asked for.
+type recorded struct {
+	folder    string
+	keep      bool
+	names     [][2]string
+	arguments []string
+}
+
+// writeRecordings writes what was heard: for one target into the folder, for
+// several into a folder each.
+func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *cases.Recorder, what recorded) error {
+	used := map[string]*control.Controller{}
+	for name, controller := range inner.controllers {
+		if slices.ContainsFunc(recorder.CommandsOf(controller.Definition()), func(c cases.Recorded) bool { return c.Command != nil }) {
+			used[name] = controller
+		}
+	}
+	if recorder != nil && recorder.Attached() > 0 {
+		a.say("what ran attached to the terminal was not recorded")
+	}
+	if len(used) == 0 {
+		a.say("no scheduler command ran, so there is nothing to record; with --fresh, start and status ask also where a young answer is there")
+		return removeIfEmpty(what.folder)
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		one := what
+		if len(used) > 1 {
+			one.folder = filepath.Join(what.folder, name)
+		}
+		if err := a.writeRecording(ctx, inner, used[name], recorder, one); err != nil {
+			return fmt.Errorf("recording target %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// removeIfEmpty takes back a folder that nothing was written to.
+func removeIfEmpty(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err == nil && len(entries) == 0 {
+		err = os.Remove(folder)
+	}
+	if err != nil {
+		return fmt.Errorf("removing the empty folder of the recording: %w", err)
+	}
+	return nil
+}
+
+func (a *app) writeRecording(ctx context.Context, inner *app, controller *control.Controller, recorder *cases.Recorder, what recorded) error {
+	if err := a.startUpCommands(ctx, controller, recorder); err != nil {
+		a.say("the commands that start a session failed, so the flow has none: %v", err)
+	}
+	target, err := inner.targets.Find(controller.Target())
+	if err != nil {
+		return err
+	}
+	definition := controller.Definition()
+	r := cases.Recording{
+		Folder: what.folder, Definition: target.Definition, Loaded: definition, Place: recorder.Info(),
+		Commands:    recorder.CommandsOf(definition),
+		Description: "recorded by rmctl record -- " + what.arguments[0],
+		Waited:      what.arguments[0] == "wait" || slices.Contains(what.arguments, "--wait") || slices.Contains(what.arguments, "--output"),
+	}
+	if r.Jobs, err = inner.recordedJobs(ctx, target.Name, r.Commands); err != nil {
+		return err
+	}
+	if !what.keep {
+		r.Names = cases.NewAnonymizer(definition.Sources()...)
+		for _, pair := range what.names {
+			if err := r.Names.Ask(pair[0], pair[1]); err != nil {
+				return &usageError{err}
+			}
+		}
+		r.Names.Introduce(ctx, recorder.Connection)
+	}
+	written, err := r.Write(ctx)
+	if err != nil {
+		return err
+	}
+	return a.printRecording(r, written)
+}
+
+// startUpCommands runs the commands that start a session where the session was
+// there already: without them the recorded commands do not stand for themselves.
+func (a *app) startUpCommands(ctx context.Context, controller *control.Controller, recorder *cases.Recorder) error {
+	needed := controller.Definition().CommandsOf(config.StartUpCommand)
+	ran := func(c cases.Recorded) bool { return c.Command != nil && slices.Contains(needed, c.Command) }
+	if len(needed) == 0 || slices.ContainsFunc(recorder.Commands(), ran) {
+		return nil
+	}
+	return controller.Start(ctx, true)
+}
+
+// recordedJobs returns the jobs that commands were run for, as far as rmctl knows them.
+func (a *app) recordedJobs(ctx context.Context, target string, commands []cases.Recorded) ([]jobstore.Job, error) {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []jobstore.Job
+	add := func(job jobstore.Job) {
+		known := func(other jobstore.Job) bool { return other.Tag == job.Tag }
+		if job.ID != "" && !slices.ContainsFunc(jobs, known) {
+			jobs = append(jobs, job)
+		}
+	}
+	for _, c := range commands {
+		var found []jobstore.Job
+		var err error
+		switch {
+		case c.Command == nil:
+			continue
+		case c.Job != "":
+			found, err = store.Find(ctx, c.Job, target)
+		case c.Command.Element.IsSubmit():
+			var job jobstore.Job
+			job, err = store.ByTag(ctx, c.Key)
+			found = append(found, job)
+		}
+		if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+			return nil, err
+		}
+		if len(found) > 0 {
+			add(found[0])
+		}
+	}
+	return jobs, nil
+}
+
+// say tells something of the recording, beside what the recorded command says.
+func (a *app) say(format string, arguments ...any) {
+	fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(fmt.Sprintf(format, arguments...)))
+}
+
+// printRecording shows on standard error what was written and what was replaced
+// in it: standard output belongs to the recorded command.
+func (a *app) printRecording(r cases.Recording, written *cases.Written) error {
+	folders := fmt.Sprintf("%d cases", len(written.Cases))
+	if written.Flow != "" {
+		folders += " and a flow"
+	}
+	a.say("recorded %d commands in %s: %s", len(r.Commands), r.Folder, folders)
+	for _, remark := range written.Remarks {
+		a.say("%s", remark)
+	}
+	if r.Names == nil {
+		a.say("nothing was replaced; the recording holds all names as they are")
+		return nil
+	}
+	var rows [][]string
+	for _, one := range r.Names.Replacements() {
+		rows = append(rows, []string{string(one.Kind), oneLine(one.Old), oneLine(one.New), fmt.Sprint(one.Count)})
+	}
+	if len(rows) > 0 {
+		a.say("replaced in it; look at the files before you share them:")
+		if err := printTable(a.stderr, []string{"KIND", "WAS", "IS NOW", "TIMES"}, rows); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.Names.Kept() {
+		a.say("not replaced: %s %q, since %s; --replace %s=NEW does", name.Kind, name.Name, name.Why, name.Name)
+	}
+	return nil
+}
