@@ -86,6 +86,9 @@ func (a *app) printCoverageReport(flags testFlags, report cases.CoverageReport) 
 	text.WriteByte('\n')
 	if flags.coverage.show {
 		for _, count := range report.Kinds {
+			if count.Total == 0 {
+				continue
+			}
 			fmt.Fprintf(&text, "  %-10s  %4d of %4d  %5.1f%%\n", count.Kind, count.Covered, count.Total, count.Percent())
 		}
 		for _, thing := range report.Missed {

@@ -1,0 +1,194 @@
+package cases_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cases"
+)
+
+// The files in testdata/mutants are outputs; beside each stands what becomes of
+// it, a line for each mutant. With RMCTL_UPDATE=1 the lists are written.
+func TestOutputsAreDamagedAsListed(t *testing.T) {
+	files, err := filepath.Glob("testdata/mutants/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			output, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var listed strings.Builder
+			for _, mutant := range cases.Mutants(cases.Output{Stdout: output}) {
+				fmt.Fprintf(&listed, "%s | %s | %d %q %q\n", mutant.Operator, mutant.Place, mutant.Output.Exit, mutant.Output.Stdout, mutant.Output.Stderr)
+			}
+			list := strings.TrimSuffix(file, ".txt") + ".mutants"
+			if os.Getenv("RMCTL_UPDATE") == "1" {
+				require.NoError(t, os.WriteFile(list, []byte(listed.String()), 0o644))
+				return
+			}
+			expected, err := os.ReadFile(list)
+			require.NoError(t, err)
+			require.Equal(t, string(expected), listed.String())
+		})
+	}
+}
+
+func TestEveryOperatorDamagesARowWithADate(t *testing.T) {
+	damaged := map[string]bool{}
+	for _, mutant := range cases.Mutants(cases.Output{Stdout: []byte("COMPLETED|0:0|n1|2026-11-20T14:00:00\n")}) {
+		damaged[mutant.Operator] = true
+	}
+	for _, operator := range cases.MutationOperators() {
+		require.True(t, damaged[operator], operator)
+	}
+}
+
+func FuzzMutantsDifferAndAreBounded(f *testing.F) {
+	f.Add([]byte(""), []byte(""), 0)
+	f.Add([]byte("\n"), []byte("x"), 1)
+	f.Add([]byte("JobId=7 JobName=a\r\n   JobState=RUNNING Reason=None"), []byte(""), 0)
+	f.Add([]byte("|||\n\xff|2026-01-01 10:00:00|=\n"), []byte("\n"), -1)
+	f.Add(bytes.Repeat([]byte("a = b | c\n"), 300), []byte(""), 0)
+	f.Fuzz(func(t *testing.T, stdout, stderr []byte, exit int) {
+		original := cases.Output{Stdout: bytes.Clone(stdout), Stderr: bytes.Clone(stderr), Exit: exit}
+		counts := map[string]int{}
+		for _, mutant := range cases.Mutants(original) {
+			counts[mutant.Operator]++
+			same := bytes.Equal(mutant.Output.Stdout, stdout) && bytes.Equal(mutant.Output.Stderr, stderr) && mutant.Output.Exit == exit
+			require.False(t, same, "%s, %s changes nothing", mutant.Operator, mutant.Place)
+		}
+		for operator, count := range counts {
+			require.LessOrEqual(t, count, 32*2*17, operator)
+		}
+		require.Equal(t, string(stdout), string(original.Stdout), "the original stays as it is")
+		require.Equal(t, string(stderr), string(original.Stderr), "the original stays as it is")
+	})
+}
+
+// submitting is a definition that finds the id of a job by an expression, and its
+// state by another.
+const submitting = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="site"><control-data>
+<submit-batch name="submit" waitForId="true"><arg>sub</arg><stdout-parser delim="\n" includeDelim="true"><target ref="@jobId">
+<match><expression>%s</expression><set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser></submit-batch>
+<get-job-status name="status"><arg>stat</arg><stdout-parser delim="\n" includeDelim="true"><target ref="@jobId">
+<match><expression>%s</expression><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser></get-job-status>
+<terminate-job name="cancel"><arg>del</arg></terminate-job>
+</control-data></resource-manager-builder>`
+
+// mutation damages one case of a definition and returns what came of it.
+func mutation(t *testing.T, id, state, selector, stdout string) cases.MutationReport {
+	t.Helper()
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "site.xml"), fmt.Appendf(nil, submitting, id, state), 0o600))
+	c := &cases.Case{
+		Folder: filepath.Join(root, "one"), Definition: "../site.xml", Command: selector, Job: "17", Stdout: []byte(stdout),
+		Expected: &cases.Expectation{Status: cases.Status{State: cases.OK}},
+	}
+	require.NoError(t, cases.Write(c))
+	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 1000}.Run(t.Context(), []string{c.Folder})
+	require.NoError(t, err)
+	if len(reports) == 0 {
+		return cases.MutationReport{}
+	}
+	require.Len(t, reports, 1)
+	require.Empty(t, reports[0].Errors)
+	return reports[0]
+}
+
+const carefulID, carefulState = `job (\d+)\r?\n`, `state=([A-Z]+);\r?\n`
+
+func TestADefinitionThatWantsWholeLinesIsNotFooled(t *testing.T) {
+	for selector, stdout := range map[string]string{"submit-batch": "job 17\n", "get-job-status": "state=COMPLETED;\n"} {
+		report := mutation(t, carefulID, carefulState, selector, stdout)
+		require.Equal(t, "site", report.Definition)
+		require.Empty(t, report.Deceptive)
+		require.Equal(t, 100.0, report.Score())
+		require.Positive(t, report.Verdicts[cases.MutantSame], "a banner changes nothing")
+		require.Positive(t, report.Verdicts[cases.MutantRefused], "an empty output tells nothing")
+		require.Equal(t, report.Mutants(), report.Verdicts[cases.MutantSame]+report.Verdicts[cases.MutantRefused])
+	}
+}
+
+func TestACutIDFoolsADefinitionThatTakesWhatItGets(t *testing.T) {
+	report := mutation(t, `(?s)job (\d+).*`, carefulState, "submit-batch", "job 17\n")
+	require.Positive(t, report.Verdicts[cases.MutantFooled])
+	require.Less(t, report.Score(), 100.0)
+	fooling := report.Deceptive[0]
+	require.Equal(t, "truncated", fooling.Operator)
+	require.Equal(t, `job id "1" in place of "17"`, fooling.Wrong)
+
+	kept := *fooling.Case
+	kept.Folder = filepath.Join(t.TempDir(), kept.Folder)
+	require.NoError(t, cases.Write(&kept))
+	result := (&cases.Runner{}).RunFolder(t.Context(), kept.Folder)
+	require.Equal(t, cases.Differing, result.Verdict, "what is kept reproduces it, wherever it is: %v", result.Err)
+}
+
+func TestAWordInABannerFoolsADefinitionThatTakesAnyWord(t *testing.T) {
+	report := mutation(t, carefulID, `(?s).*(COMPLETED|RUNNING).*`, "get-job-status", "state=RUNNING;\n")
+	require.Positive(t, report.Verdicts[cases.MutantFooled])
+	for _, fooling := range report.Deceptive {
+		require.Equal(t, "COMPLETED in place of RUNNING", fooling.Wrong)
+	}
+}
+
+func TestAnotherStateThatIsNoEndIsAstray(t *testing.T) {
+	report := mutation(t, carefulID, `(?s)state=(RUNNING|SUSPENDED|SUBMITTED)?.*`, "get-job-status", "state=RUNNING;\nstate=SUSPENDED;\n")
+	require.Zero(t, report.Verdicts[cases.MutantFooled])
+	require.Positive(t, report.Verdicts[cases.MutantAstray], "where the second line is lost")
+	require.Equal(t, 100.0, report.Score())
+}
+
+func TestCommandsThatTellNothingOfJobsAreNotDamaged(t *testing.T) {
+	require.Zero(t, mutation(t, carefulID, carefulState, "terminate-job", "gone\n").Mutants())
+}
+
+func TestMutantsAreTheSameEachTimeAndAsManyAsAsked(t *testing.T) {
+	root := t.TempDir()
+	c := &cases.Case{Folder: filepath.Join(root, "c"), Definition: "slurm", Command: "submit-batch", Stdout: []byte("Submitted batch job 17\n")}
+	require.NoError(t, cases.Write(c))
+	run := func(perCase, parallel int) cases.MutationReport {
+		reports, err := cases.Mutation{Runner: &cases.Runner{Parallel: parallel}, PerCase: perCase}.Run(t.Context(), []string{c.Folder})
+		require.NoError(t, err)
+		return reports[0]
+	}
+	require.Equal(t, 20, run(20, 1).Mutants())
+	require.Equal(t, run(20, 1).Verdicts, run(20, 4).Verdicts)
+}
+
+func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) string {
+		folder := filepath.Join(root, name)
+		require.NoError(t, os.Mkdir(folder, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, cases.CaseFile), []byte(text), 0o600))
+		return folder
+	}
+	folders := []string{
+		write("broken", "definition = "),
+		write("unknown", `definition = "nowhere"`+"\n"+`command = "submit-batch"`+"\nexit = 0\n"),
+		write("selector", `definition = "slurm"`+"\n"+`command = "no-such-command"`+"\nexit = 0\n"),
+		write("good", `definition = "slurm"`+"\n"+`command = "submit-batch"`+"\nexit = 1\n"),
+	}
+	reports, err := cases.Mutation{Runner: &cases.Runner{}}.Run(t.Context(), folders)
+	require.NoError(t, err)
+	var errs []string
+	tried := 0
+	for _, report := range reports {
+		tried += report.Cases
+		for _, err := range report.Errors {
+			errs = append(errs, err.Error())
+		}
+	}
+	require.Equal(t, 1, tried)
+	require.Len(t, errs, 3)
+	for i, err := range errs {
+		require.Contains(t, err, folders[i], "it names the case")
+	}
+}
