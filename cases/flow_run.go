@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -21,13 +22,22 @@ func (r *Runner) RunFlow(ctx context.Context, f *Flow) Result {
 	began := time.Now()
 	result := Result{Folder: f.Folder, Definition: f.Definition, Flow: f}
 	var err error
-	result.Differences, err = r.play(ctx, f)
+	result.Differences, err = r.play(ctx, f, r.Update)
 	r.conclude(&result, err, func() error { return writeTOML(filepath.Join(f.Folder, FlowFile), f) })
+	if result.Verdict == Updated {
+		// what ran otherwise than recorded no expectation can mend
+		if left, err := r.play(ctx, f, false); err != nil || len(left) > 0 {
+			result.Differences = left
+			result.Verdict, result.Err = Differing, err
+		}
+	}
 	result.Duration = time.Since(began)
 	return result
 }
 
-func (r *Runner) play(ctx context.Context, f *Flow) (found []Difference, err error) {
+// play does the steps of a flow and returns in what they came out otherwise than
+// expected; with update they then expect what came out.
+func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Difference, err error) {
 	file := filepath.Join(f.Folder, FlowFile)
 	definition, err := r.Load(f.Definition, f.Folder)
 	if err != nil {
@@ -66,10 +76,10 @@ func (r *Runner) play(ctx context.Context, f *Flow) (found []Difference, err err
 			}
 			found = append(found, difference)
 		}
-		if r.Update && step.Expect == (Expect{}) && tellsJob(step.Do) {
+		if update && step.Expect == (Expect{}) && tellsJob(step.Do) {
 			found = append(found, Difference{Where: where + ": expect", Actual: "what came out"})
 		}
-		if r.Update && len(found) > before {
+		if update && len(found) > before {
 			step.Expect = step.Expect.renewed(got, err)
 		}
 	}
@@ -235,10 +245,20 @@ func (e Expect) renewed(job jobstore.Job, err error) Expect {
 		Exit: job.ExitCode, Signal: job.Signal, Missing: job.Missing,
 	}
 	if err != nil {
-		renewed.Error, _, _ = strings.Cut(err.Error(), "\n")
+		renewed.Error = lastingPart(err)
 		if e.Error != "" && strings.Contains(err.Error(), e.Error) {
 			renewed.Error = e.Error
 		}
 	}
 	return renewed
+}
+
+var definitionPosition = regexp.MustCompile(`\S+:\d+:\d+: `)
+
+// lastingPart returns the first line of an error's text, from after the places
+// in a definition, which move with every edit.
+func lastingPart(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	parts := definitionPosition.Split(line, -1)
+	return parts[len(parts)-1]
 }

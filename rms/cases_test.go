@@ -15,3 +15,5 @@ const (
 func TestSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, slurmCases) }
 
 func TestPBSReadsRecordedOutputs(t *testing.T) { casetest.Run(t, pbsCases) }
+
+func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flows") }
