@@ -52,6 +52,8 @@ type Result struct {
 	Outcome    config.OutcomeKind // empty where the definition does not classify it
 	Stdout     string             // the end of it
 	Stderr     string
+	Segments   int64 // that the parser of standard output looked at
+	Unmatched  int64 // of these, what no target took
 	Started    time.Time
 	Duration   time.Duration
 }
@@ -114,6 +116,7 @@ func (r *run) do(ctx context.Context) error {
 	parserErr := streams.finish()
 	r.result.ExitCode = code
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
+	r.result.Segments, r.result.Unmatched = streams.stdout.segments, streams.stdout.unmatched
 	r.result.Outcome = classify(r.Outcomes, r.result)
 	postErr := postLaunch()
 	switch {

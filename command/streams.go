@@ -31,6 +31,8 @@ type stream struct {
 	tail   tail
 	early  []byte // what came before the parsers were ready
 	err    error  // of the parser
+
+	segments, unmatched int64 // counted by a parser of targets
 }
 
 // openStreams prepares the streams, not yet their parsers.
@@ -150,6 +152,10 @@ func (s *stream) close() {
 	}
 	if err := s.parser.Close(); s.err == nil {
 		s.err = err
+	}
+	if counting, isTokenizer := s.parser.(*tokenizer.Tokenizer); isTokenizer {
+		counted := counting.Stats()
+		s.segments, s.unmatched = counted.Segments, counted.Unmatched
 	}
 	s.parser = nil
 }

@@ -44,6 +44,7 @@ type Options struct {
 	Defaults   []Assignment    // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
 	Log        *slog.Logger                               // nil to log nothing
+	OnDrift    func(jobstore.Drift)                       // told once in a session and for each command of output that is not as usual; may be nil
 	Now        func() time.Time                           // nil for the clock
 	Pause      func(context.Context, time.Duration) error // waits between two queries; nil for real time
 }
@@ -60,6 +61,7 @@ type Controller struct {
 	defaults   []Assignment
 	types      map[string]tokenizer.Factory
 	log        *slog.Logger
+	onDrift    func(jobstore.Drift)
 	now        func() time.Time
 	pause      func(context.Context, time.Duration) error
 }
@@ -68,7 +70,7 @@ type Controller struct {
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		defaults: o.Defaults, types: o.Types, log: o.Log, now: o.Now, pause: o.Pause,
+		defaults: o.Defaults, types: o.Types, log: o.Log, onDrift: o.OnDrift, now: o.Now, pause: o.Pause,
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
 	}

@@ -23,11 +23,27 @@ import (
 type answer struct {
 	jobstore.Observation
 	forgotten bool // it does not know the job
+	undecided bool // the definition knows the scheduler's word, and that it tells no state
+	attempts  []attempt
 }
 
-// query runs the status command and, while no state is known, the fallbacks
-// that are meant for what the command before them ended with.
+// An attempt is one command of a query that was run.
+type attempt struct {
+	command *config.Command
+	result  *command.Result
+	failed  bool
+}
+
+// query asks for a job, and takes notice of output that is not as usual.
 func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, error) {
+	seen, err := c.inquire(ctx, asked)
+	c.noticeDrift(context.WithoutCancel(ctx), asked.ID, seen, err)
+	return seen, err
+}
+
+// inquire runs the status command and, while no state is known, the fallbacks
+// that are meant for what the command before them ended with.
+func (c *Controller) inquire(ctx context.Context, asked jobstore.Job) (answer, error) {
 	status, err := c.command(config.GetJobStatus)
 	if err != nil {
 		return answer{}, err
@@ -41,13 +57,14 @@ func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, err
 	clearFacts(env)
 	seen, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
 	ended, forgotten := false, false
-	for _, attempt := range append([]*config.Command{status}, status.Fallbacks...) {
-		isFallback := attempt != status
-		if isFallback && !triedAfter(attempt, outcome) {
+	var attempts []attempt
+	for _, tried := range append([]*config.Command{status}, status.Fallbacks...) {
+		isFallback := tried != status
+		if isFallback && !triedAfter(tried, outcome) {
 			continue
 		}
 		begun := c.now()
-		result, err := c.run(ctx, attempt, env, key, command.Launch{})
+		result, err := c.run(ctx, tried, env, key, command.Launch{})
 		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
 			continue // a site without, say, accounting tools; what is known already stands
 		}
@@ -55,7 +72,9 @@ func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, err
 		outcome, failure = outcomeOf(result, err)
 		failures = append(failures, failure)
 		ended, forgotten = ended || outcome == config.Finished, forgotten || outcome == config.NotFound
-		seen = answer{Observation: c.observation(env, job, attempt, result, begun), forgotten: forgotten}
+		attempts = append(attempts, attempt{tried, result, failure != nil})
+		seen = answer{Observation: c.observation(env, job, tried, result, begun), forgotten: forgotten, attempts: attempts}
+		seen.undecided = isUndetermined(attribute.Text(job.Value()))
 		if seen.Detail != "" {
 			seen.forgotten = false
 			return seen, nil
@@ -83,8 +102,16 @@ func conclude(seen answer, ended bool, failure error) (answer, error) {
 	case seen.forgotten, seen.Native != "":
 		return seen, nil
 	}
-	return seen, errors.New("the status command printed nothing that the definition understands; " +
-		"rmctl replay --trace shows how its output is read")
+	return seen, errNothingUnderstood
+}
+
+var errNothingUnderstood = errors.New("the status command printed nothing that the definition understands; " +
+	"rmctl replay --trace shows how its output is read")
+
+// isUndetermined reports whether a text is the state that tells nothing.
+func isUndetermined(text string) bool {
+	detail, known := state.Parse(text)
+	return known && detail == state.Undetermined
 }
 
 // outcomeOf returns how a command on a job ended, and its error where that means

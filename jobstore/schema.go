@@ -77,6 +77,29 @@ var migrations = []string{
 	"ALTER TABLE submissions ADD COLUMN request TEXT NOT NULL DEFAULT ''",
 	// The answer of a query that began before the job was doubted does not end the doubt.
 	"ALTER TABLE jobs ADD COLUMN stale_since TEXT NOT NULL DEFAULT ''",
+	// What is usual of the output of each state of a definition, and what was not.
+	`CREATE TABLE readings (
+		definition TEXT NOT NULL,
+		command    TEXT NOT NULL,
+		runs       INTEGER NOT NULL,
+		segments   INTEGER NOT NULL,
+		unmatched  INTEGER NOT NULL,
+		highest    REAL NOT NULL,
+		read       TEXT NOT NULL,
+		PRIMARY KEY (definition, command)
+	) STRICT;
+	CREATE TABLE drifts (
+		target     TEXT NOT NULL,
+		command    TEXT NOT NULL,
+		kind       TEXT NOT NULL,
+		definition TEXT NOT NULL,
+		seen       TEXT NOT NULL,
+		job        TEXT NOT NULL,
+		at         TEXT NOT NULL,
+		session    TEXT NOT NULL,
+		warned     TEXT NOT NULL,
+		PRIMARY KEY (target, command, kind)
+	) STRICT;`,
 }
 
 // migrate brings the database to the newest schema.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 func newDoctor(a *app) *cobra.Command {
@@ -65,6 +66,11 @@ func (a *app) examine(ctx context.Context) ([]control.Finding, error) {
 		return findings, err
 	}
 	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Log: a.log()}
+	if place, err := jobstore.Inspect(state); err == nil && place.HasStore { // which is not made for this
+		if options.Store, err = a.openStore(ctx); err != nil {
+			return findings, err
+		}
+	}
 	for name, value := range target.Attributes {
 		options.Defaults = append(options.Defaults, control.Assignment{Name: name, Value: value})
 	}
@@ -121,4 +127,9 @@ func printMend(w io.Writer, finding control.Finding) error {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
+}
+
+// warnOfDrift tells that a scheduler printed what the definition does not know.
+func (a *app) warnOfDrift(drift jobstore.Drift) {
+	fmt.Fprintf(a.stderr, "rmctl: warning: %s: %s; to record it: %s\n", oneLine(drift.Command), oneLine(drift.Seen), oneLine(control.HowToRecord(drift)))
 }
