@@ -3,6 +3,8 @@
 // control jobs, and how to read what the commands print. It holds no code
 // itself. These packages do, from the one that programs start with downwards:
 //
+//   - [github.com/rmctl/rmctl/cases] tries definitions on recorded commands;
+//     [github.com/rmctl/rmctl/cases/casetest] does so in go test.
 //   - [github.com/rmctl/rmctl/control] binds a definition to a connection:
 //     sessions, submissions, status, output, and what can be done to jobs.
 //   - [github.com/rmctl/rmctl/jobstore] remembers submissions and what is known
