@@ -3,6 +3,7 @@ package cases
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -100,7 +101,7 @@ func (a *Anonymizer) Learn(kind Kind, name string) {
 	}
 	switch kind {
 	case KindUserID, KindGroupID:
-		if len(name) >= 4 { // smaller ones are the system's own
+		if len(name) >= 4 && strings.Trim(name, "0123456789") == "" { // smaller ones are the system's own
 			a.add(&literal{kind: kind, old: name, numeric: true})
 		}
 	case KindHost:
@@ -123,13 +124,21 @@ func (a *Anonymizer) Learn(kind Kind, name string) {
 // learnHost takes a host's name apart: a stem that the hosts of a family share,
 // their digits, which stay, and the domain.
 func (a *Anonymizer) learnHost(name string) {
+	if _, err := netip.ParseAddr(name); err == nil {
+		return // addresses are found by their form
+	}
 	short, domain, _ := strings.Cut(name, ".")
 	a.learnDomain(domain)
 	stem := strings.TrimRight(short, "0123456789")
-	if a.known[short] != nil || a.known[stem] != nil || notPersonal[strings.ToLower(stem)] || a.keeps(KindHost, stem, 3) {
-		return
+	switch {
+	case a.known[short] != nil, a.known[stem] != nil, notPersonal[strings.ToLower(stem)]:
+	case a.vocabulary[stem] && stem != short:
+		if !a.keeps(KindHost, short, 3) {
+			a.add(&literal{kind: KindHost, old: short})
+		}
+	case !a.keeps(KindHost, stem, 3):
+		a.add(&literal{kind: KindHost, old: stem, stem: true})
 	}
-	a.add(&literal{kind: KindHost, old: stem, stem: true})
 }
 
 func (a *Anonymizer) learnDomain(domain string) {
@@ -326,7 +335,7 @@ func address(old string, n int) string {
 			return fmt.Sprintf("%s.%d", networks[(n-1)/254], (n-1)%254+1)
 		}
 		return fmt.Sprintf("240.%d.%d.%d", n>>16&0xff, n>>8&0xff, n&0xff)
-	case hardwareAddress.FindString(old) == old:
+	case strings.Count(old, ":") == 5 && len(old) == 17, strings.Count(old, "-") == 5:
 		separator := old[2:3]
 		return strings.Join([]string{"00", "00", "5e", fmt.Sprintf("%02x", n>>16&0xff), fmt.Sprintf("%02x", n>>8&0xff), fmt.Sprintf("%02x", n&0xff)}, separator)
 	}

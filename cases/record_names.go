@@ -31,7 +31,7 @@ const (
 // has them, or they stand for "none".
 var notPersonal = words(`root daemon bin sys adm tty disk lp mail news man sync games nobody nogroup nfsnobody wheel users staff
 	sudo operator user group account project default normal none null unset unknown any all other host home localhost local
-	localdomain domain batch job jobs queue node nodes compute true false yes no n/a na (null) (none) unlimited example.org`)
+	localdomain domain batch job jobs queue node nodes compute true false yes no n n/a na sge _pbs_project_default (null) (none) unlimited example.org`)
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}
@@ -41,65 +41,172 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// A revealing expression finds names of a kind by what stands before them in
-// the outputs of schedulers. Its group is the name.
-type revealing struct {
-	kind       Kind
-	expression *regexp.Regexp
+// revealingKeys tell of what kind the name is that schedulers print after a
+// key: Key=name, Key = name or Key: name.
+var revealingKeys = map[string]Kind{
+	"UserId": KindUser, "User": KindUser, "Owner": KindUser, "owner": KindUser, "Login": KindUser, "euser": KindUser, "Job_Owner": KindUser,
+	"PBS_O_LOGNAME": KindUser, "LOGNAME": KindUser, "USER": KindUser, "sge_o_log_name": KindUser,
+	"GroupId": KindGroup, "egroup": KindGroup, "group": KindGroup,
+	"uid": KindUserID, "euid": KindUserID, "UID": KindUserID, "gid": KindGroupID, "egid": KindGroupID, "GID": KindGroupID,
+	"Account": KindAccount, "Account_Name": KindAccount, "account": KindAccount, "Project": KindAccount, "project": KindAccount, "WCKey": KindAccount,
+	"PBS_O_HOST": KindHost, "Submit_Host": KindHost, "submit_host": KindHost, "sge_o_host": KindHost, "Sid": KindHost, "BatchHost": KindHost,
+	"NodeList": KindHost, "ReqNodeList": KindHost, "ExcNodeList": KindHost, "SchedNodeList": KindHost, "NodeName": KindHost, "NodeHostName": KindHost,
+	"NodeAddr": KindHost, "exec_host": KindHost, "exec_vnode": KindHost, "server_host": KindHost, "hostname": KindHost, "HOSTNAME": KindHost,
+	"ClusterName": KindCluster,
+	"HOME":        KindHome, "PBS_O_HOME": KindHome, "sge_o_home": KindHome,
 }
 
-const nameLetters = `([A-Za-z0-9_][A-Za-z0-9_.-]*)`
-
-var revealingExpressions = []revealing{
-	// scontrol: UserId=alice(1001) GroupId=physics(2001) MCS_label=N/A
-	{KindUser, regexp.MustCompile(`\b(?:UserId|Owner|JobOwner|Login|euser|User)\s*[=:]\s*` + nameLetters)},
-	{KindUserID, regexp.MustCompile(`\b(?:UserId|User)\s*[=:]\s*[A-Za-z0-9_.-]+\((\d+)\)`)},
-	{KindUserID, regexp.MustCompile(`\b(?:uid|euid|UID)\s*[=:]\s*(\d+)`)},
-	{KindUserID, regexp.MustCompile(`\bCANCELLED by (\d+)`)},
-	{KindGroup, regexp.MustCompile(`\b(?:GroupId|egroup|group)\s*=\s*` + nameLetters)},
-	{KindGroupID, regexp.MustCompile(`\bGroupId\s*=\s*[A-Za-z0-9_.-]+\((\d+)\)`)},
-	{KindGroupID, regexp.MustCompile(`\b(?:gid|egid|GID)\s*[=:]\s*(\d+)`)},
-	// qstat -f: Job_Owner = alice@login1.site.org, Variable_List = PBS_O_LOGNAME=alice
-	{KindUser, regexp.MustCompile(`\b(?:Job_Owner|PBS_O_LOGNAME|LOGNAME|USER|User_List)\s*=\s*([A-Za-z0-9_][A-Za-z0-9_.-]*)`)},
-	{KindHost, regexp.MustCompile(`\b(?:Job_Owner\s*=\s*[A-Za-z0-9_.-]+@|(?:PBS_O_HOST|Submit_Host|submit_host|AllocNode:Sid|BatchHost|ReqNodeList|NodeList|NodeName|NodeHostName|NodeAddr|exec_host|exec_vnode|server|server_host)\s*=\s*\(?)([A-Za-z][A-Za-z0-9_.-]*)`)},
-	{KindAccount, regexp.MustCompile(`\b(?:Account|Account_Name|account|Project|project|WCKey)\s*[=:]\s*` + nameLetters)},
-	{KindCluster, regexp.MustCompile(`\b(?:on cluster|ClusterName\s*=)\s*` + nameLetters)},
-	{KindHome, regexp.MustCompile(`\b(?:HOME|PBS_O_HOME)=(/[^\s,:;"']+)`)},
-	{KindUser, regexp.MustCompile(`(?:^|[\s"'=:,(])/home/` + nameLetters)},
-}
-
-var (
-	mailExpression    = regexp.MustCompile(`[A-Za-z0-9._%+-]*[A-Za-z0-9_%+-]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
-	address4          = regexp.MustCompile(`\d{1,3}(?:\.\d{1,3}){3}`)
-	address6          = regexp.MustCompile(`[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*[0-9A-Fa-f]|[0-9A-Fa-f:]+::`)
-	hardwareAddress   = regexp.MustCompile(`[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}`)
-	accountOfArgument = regexp.MustCompile(`^--(?:account|project)=(.+)$`)
-)
+// revealingWords are those after which a name stands in a text.
+var revealingWords = map[string]Kind{" on cluster ": KindCluster, "CANCELLED by ": KindUserID, "/home/": KindUser}
 
 // learnText finds the names that a text reveals by what stands around them.
 func (a *Anonymizer) learnText(text string) {
-	for _, one := range revealingExpressions {
-		for _, found := range one.expression.FindAllStringSubmatch(text, -1) {
-			a.learnNames(one.kind, found[1])
-		}
-	}
-	for _, found := range mailExpression.FindAllString(text, -1) {
-		a.learnMail(found)
-	}
-	for _, span := range hardwareAddress.FindAllStringIndex(text, -1) {
-		if word := text[span[0]:span[1]]; standsAlone(text, span[0], span[1]) {
-			if _, err := net.ParseMAC(word); err == nil {
-				a.Learn(KindAddress, word)
+	for words, kind := range revealingWords {
+		for rest := text; ; {
+			_, after, found := strings.Cut(rest, words)
+			if !found {
+				break
 			}
+			a.Learn(kind, leadingName(after))
+			rest = after
 		}
 	}
-	for _, expression := range []*regexp.Regexp{address4, address6} {
-		for _, span := range expression.FindAllStringIndex(text, -1) {
-			if standsAlone(text, span[0], span[1]) {
-				a.learnAddress(text[span[0]:span[1]])
-			}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '=' || c == ':':
+			a.learnValue(text, i)
+		case c == '@':
+			a.learnMail(text, i)
+		}
+		if isAddressByte(text[i]) && (i == 0 || !isAddressByte(text[i-1])) {
+			a.learnAddress(text, i)
 		}
 	}
+}
+
+// learnValue learns what stands after a key. The value may be empty: what comes
+// after a blank is the next key then.
+func (a *Anonymizer) learnValue(text string, at int) {
+	begin, end := at, at+1
+	if at > 0 && text[at-1] == ' ' && text[at] == '=' { // Key = value
+		begin--
+		if end < len(text) && text[end] == ' ' {
+			end++
+		}
+	}
+	for text[at] == ':' && end < len(text) && (text[end] == ' ' || text[end] == '\t') {
+		end++
+	}
+	from := begin
+	for from > 0 && (isNameByte(text[from-1]) || text[from-1] == '_') {
+		from--
+	}
+	kind, reveals := revealingKeys[text[from:begin]]
+	if !reveals {
+		return
+	}
+	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
+	if kind == KindHome {
+		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
+		return
+	}
+	for {
+		name := leadingName(value)
+		value = value[len(name):]
+		if strings.HasPrefix(value, "=") { // the key of a further variable
+			break
+		}
+		a.Learn(kind, strings.TrimRight(name, ".-"))
+		if name == "" || !strings.HasPrefix(value, ",") { // node1,node2
+			break
+		}
+		value = value[1:]
+	}
+	numbers := map[Kind]Kind{KindUser: KindUserID, KindGroup: KindGroupID}
+	if number, _, closed := strings.Cut(strings.TrimPrefix(value, "("), ")"); closed && strings.HasPrefix(value, "(") && numbers[kind] != "" {
+		a.Learn(numbers[kind], number) // alice(1001)
+	}
+	if host, at := strings.CutPrefix(value, "@"); at && kind == KindUser { // alice@login1.site.org
+		a.Learn(KindHost, leadingName(host))
+	}
+}
+
+const homeLetters = "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
+// leadingName returns the name that a text begins with, empty for none.
+func leadingName(text string) string {
+	end := 0
+	for end < len(text) && (isNameByte(text[end]) || text[end] == '_' || end > 0 && (text[end] == '.' || text[end] == '-')) {
+		end++
+	}
+	return text[:end]
+}
+
+var mailExpression = regexp.MustCompile(`^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}$`)
+
+// learnMail learns the mail address around an @, as a whole. A host in it, as in
+// owner@host of a job, is one of the place.
+func (a *Anonymizer) learnMail(text string, at int) {
+	from, to := at, at+1
+	for from > max(0, at-128) && (isNameByte(text[from-1]) || strings.IndexByte("._%+-", text[from-1]) >= 0) {
+		from--
+	}
+	for to < min(len(text), at+256) && (isNameByte(text[to]) || text[to] == '.' || text[to] == '-') {
+		to++
+	}
+	mail := strings.TrimRight(text[from:to], ".-")
+	if !mailExpression.MatchString(mail) {
+		return
+	}
+	local, domain, _ := strings.Cut(mail, "@")
+	if a.isOfPlace(domain) {
+		a.Learn(KindHost, domain)
+		a.Learn(KindUser, local)
+		return
+	}
+	a.Learn(KindMail, mail)
+}
+
+// isOfPlace reports whether a name is, or ends in, a host or a domain that is known.
+func (a *Anonymizer) isOfPlace(name string) bool {
+	return slices.ContainsFunc(a.literals, func(known *literal) bool {
+		return (known.kind == KindDomain || known.kind == KindHost) && (name == known.old || strings.HasSuffix(name, "."+known.old))
+	})
+}
+
+func isAddressByte(c byte) bool {
+	return isNameByte(c) || c == '.' || c == ':' || c == '-'
+}
+
+// learnAddress learns the address that stands at a place, with or without a
+// port. Those that every machine has are left out.
+func (a *Anonymizer) learnAddress(text string, from int) {
+	to := from
+	for to < min(len(text), from+64) && isAddressByte(text[to]) {
+		to++
+	}
+	word := strings.TrimRight(text[from:to], ".:-")
+	if port := strings.LastIndexByte(word, ':'); port > 0 && strings.Count(word, ".") == 3 && strings.Count(word, ":") == 1 {
+		word = word[:port]
+	}
+	if len(word) == len("00:00:00:00:00:00") {
+		if _, err := net.ParseMAC(word); err == nil {
+			a.Learn(KindAddress, word)
+			return
+		}
+	}
+	if strings.Count(word, ".") != 3 && strings.Count(word, ":") < 2 {
+		return
+	}
+	address, err := netip.ParseAddr(word)
+	if err != nil || address.IsLoopback() || address.IsUnspecified() || address.IsMulticast() {
+		return
+	}
+	a.Learn(KindAddress, word)
+}
+
+func isNameByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
 // learnNames takes a list such as node1,node2 apart, and strips the dot that ends a sentence.
@@ -109,58 +216,25 @@ func (a *Anonymizer) learnNames(kind Kind, list string) {
 	}
 }
 
-// learnMail replaces a mail address as a whole. A host in it, as in owner@host
-// of a job, is one of the place.
-func (a *Anonymizer) learnMail(mail string) {
-	_, domain, _ := strings.Cut(mail, "@")
-	if a.isOfPlace(domain) {
-		a.Learn(KindHost, domain)
-		local, _, _ := strings.Cut(mail, "@")
-		a.Learn(KindUser, local)
-		return
-	}
-	a.Learn(KindMail, mail)
-}
-
-// isOfPlace reports whether a name ends in a domain that is known.
-func (a *Anonymizer) isOfPlace(name string) bool {
-	for _, known := range a.literals {
-		if known.kind == KindDomain && (name == known.old || strings.HasSuffix(name, "."+known.old)) {
-			return true
+// LearnNodes learns the hosts of a job, in any notation of schedulers:
+// node[01-04],other07 or (node01:ncpus=2)+(node02:ncpus=2) or node01/0*2.
+func (a *Anonymizer) LearnNodes(list string) {
+	depth := 0
+	isSeparator := func(r rune) bool {
+		switch r {
+		case '[':
+			depth++
+		case ']':
+			depth--
 		}
+		return depth == 0 && (r == ',' || r == '+' || r == ' ')
 	}
-	return slices.ContainsFunc(a.literals, func(known *literal) bool { return known.kind == KindHost && known.old == name })
+	for _, node := range strings.FieldsFunc(list, isSeparator) {
+		a.Learn(KindHost, leadingName(strings.TrimLeft(node, "(")))
+	}
 }
 
-// learnAddress leaves out addresses that every machine has.
-func (a *Anonymizer) learnAddress(text string) {
-	address, err := netip.ParseAddr(text)
-	if err != nil || address.IsLoopback() || address.IsUnspecified() || address.IsMulticast() {
-		return
-	}
-	a.Learn(KindAddress, text)
-}
-
-// standsAlone reports whether no letter, digit, dot or colon goes on where a
-// name begins or ends: 22.05.8.1 in "v22.05.8.1.2" is no address.
-func standsAlone(text string, from, to int) bool {
-	goesOn := func(c byte) bool { return isNameByte(c) || c == '.' || c == ':' }
-	if from > 0 && (isNameByte(text[from-1]) || text[from-1] == '.' || text[from-1] == ':' && !strings.Contains(text[from:to], ".")) {
-		return false
-	}
-	if to == len(text) || !goesOn(text[to]) {
-		return true
-	}
-	// A dot or a colon may end a sentence or begin a port.
-	if text[to] == '.' {
-		return to+1 == len(text) || !isNameByte(text[to+1])
-	}
-	return text[to] == ':' && strings.Contains(text[from:to], ".")
-}
-
-func isNameByte(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-}
+var accountOfArgument = regexp.MustCompile(`^--(?:account|project)=(.+)$`)
 
 // LearnArguments finds the accounts of a command line: what follows -A,
 // --account and --project.

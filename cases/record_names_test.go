@@ -1,6 +1,8 @@
 package cases_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -60,6 +62,11 @@ func TestNamesAreReplaced(t *testing.T) {
 		"nodes keep their numbers": {
 			text:     "NodeList=taurus[001-004]\nBatchHost=taurus001\ntaurus12 up",
 			expected: "NodeList=hostax[001-004]\nBatchHost=hostax001\nhostax12 up",
+		},
+		"nodes of a job": {
+			learn:    func(a *cases.Anonymizer) { a.LearnNodes("taurus[01-02,05],fat07+(thin3:ncpus=2)+big/0*2") },
+			text:     "taurus02 fat12|thin3/0 big",
+			expected: "hostax02 hob12|hosc3/0 hod",
 		},
 		"owner of PBS": {
 			text:     "    Job_Owner = carol@login1.hpc.site.org\n44.login1.hpc.site.org",
@@ -153,4 +160,42 @@ func FuzzAnonymizer(f *testing.F) {
 		require.NotContains(t, strings.Fields(replaced), "alice")
 		require.Equal(t, strings.Count(string(text), "\n"), strings.Count(replaced, "\n"))
 	})
+}
+
+func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
+	folders, err := cases.Find("../testdata/slurm", "../testdata/pbs")
+	require.NoError(t, err)
+	runner := &cases.Runner{}
+	replaced := 0
+	for _, folder := range folders {
+		if _, err := os.Stat(filepath.Join(folder, cases.FlowFile)); err == nil {
+			continue
+		}
+		c, err := cases.Read(folder)
+		require.NoError(t, err)
+		before, err := runner.Evaluate(t.Context(), c)
+		require.NoError(t, err)
+		definition, err := runner.Load(c.Definition, folder)
+		require.NoError(t, err)
+		names := cases.NewAnonymizer(definition.Sources()...)
+		names.Person("rmtest", "/home/rmtest")
+		names.Place("pbs01")
+		for _, text := range [][]byte{c.Stdout, c.Stderr} {
+			names.Text(text)
+		}
+		names.Settle()
+		c.Stdout, c.Stderr = names.Replace(c.Stdout), names.Replace(c.Stderr)
+		c.Job = names.ReplaceText(c.Job)
+		after, err := runner.Evaluate(t.Context(), c)
+		require.NoError(t, err)
+		require.Equal(t, before.Status.State, after.Status.State, folder)
+		require.Equal(t, before.Status.Outcome, after.Status.Outcome, folder)
+		if before.Job != nil {
+			expected := *before.Job
+			expected.ID, expected.ShortID = names.ReplaceText(expected.ID), names.ReplaceText(expected.ShortID)
+			require.Equal(t, &expected, after.Job, folder)
+		}
+		replaced += len(names.Replacements())
+	}
+	require.Greater(t, replaced, 100)
 }

@@ -111,6 +111,9 @@ func (r Recording) learn() {
 	if r.Names == nil {
 		return
 	}
+	for _, job := range r.Jobs {
+		r.Names.LearnNodes(job.Nodes)
+	}
 	for _, c := range r.Commands {
 		r.Names.LearnArguments(c.Arguments)
 		for _, text := range [][]byte{c.Stdout, c.Stderr, c.Stdin, []byte(strings.Join(c.Arguments, "\n")), []byte(c.Directory)} {
