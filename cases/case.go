@@ -33,6 +33,7 @@ type Case struct {
 	Job         string   `toml:"job,omitempty"`        // the id that the command was run for
 	Arguments   []string `toml:"argv,omitempty"`       // the command line as it was run; see MatchArguments
 	Exit        int      `toml:"exit"`
+	Missing     bool     `toml:"missing,omitempty"` // there was no such program; the exit code does not count
 	Seconds     float64  `toml:"seconds,omitempty"` // how long it took, for the reader
 
 	Stdout []byte `toml:"-"`

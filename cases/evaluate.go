@@ -153,6 +153,9 @@ func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Proces
 
 // answerWith writes what was recorded instead of starting a process.
 func answerWith(c *Case, start remote.Command) (remote.Process, error) {
+	if c.Missing {
+		return nil, &remote.StartError{Program: start.Arguments[0], Directory: start.Directory, Err: remote.ErrCommandNotFound}
+	}
 	for _, stream := range []struct {
 		to   io.Writer
 		text []byte

@@ -63,17 +63,14 @@ func (w *writer) flow(ctx context.Context) error {
 	return w.expectFlow(ctx, f)
 }
 
-// played returns the commands that a flow has to answer, without those that
-// could not be started, and those of further sessions: a flow has one.
+// played returns the commands that a flow has to answer, without those whose end
+// is not known, and those of further sessions: a flow has one.
 func (w *writer) played() []Recorded {
 	var played []Recorded
 	started := map[*config.Command]bool{}
 	for _, c := range w.Commands {
 		switch {
-		case c.Missing:
-			w.remark("there is no program %q; the flow cannot tell that", w.text(c.Arguments[0]))
-			continue
-		case c.Failure != nil:
+		case c.Failure != nil && !c.Missing:
 			w.remark("how %q ended is not known: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
 			continue
 		case c.Command != nil && c.Command.Element == config.StartUpCommand:

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
@@ -88,8 +89,8 @@ func TestRecorderKeepsOnlyTheBeginningOfLongOutput(t *testing.T) {
 // talkative is a connection whose commands print one byte more than is recorded.
 type talkative struct{ remote.Connection }
 
-func (talkative) Start(_ context.Context, command remote.Command) (remote.Process, error) {
-	_, err := command.Stdout.Write(make([]byte, cases.MaxRecordedOutput+1))
+func (talkative) Start(_ context.Context, started remote.Command) (remote.Process, error) {
+	_, err := started.Stdout.Write(make([]byte, cases.MaxRecordedOutput+1))
 	return done{}, err
 }
 
@@ -223,4 +224,13 @@ func TestARecordingHoldsNoNames(t *testing.T) {
 		return nil
 	}))
 	require.Greater(t, read, 10)
+}
+
+func TestAProgramThatIsMissingIsPlayedBackAsMissing(t *testing.T) {
+	definition, problems := config.Load("small.xml", []byte(recordedDefinition))
+	require.NoError(t, problems.Err())
+	answer, err := cases.Evaluation{Definition: definition}.Run(t.Context(), &cases.Case{Command: "get-job-status", Job: "7", Missing: true})
+	require.NoError(t, err)
+	require.Equal(t, command.NotStarted, answer.Status.Failure)
+	require.ErrorIs(t, answer.Err, remote.ErrCommandNotFound)
 }

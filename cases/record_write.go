@@ -197,7 +197,7 @@ func (w *writer) recordedCase(folder string, c Recorded) (*Case, error) {
 		return nil, err
 	}
 	written := &Case{
-		Folder: folder, Definition: definition, Job: w.text(c.Job), Arguments: w.texts(c.Arguments), Exit: c.Exit,
+		Folder: folder, Definition: definition, Job: w.text(c.Job), Arguments: w.texts(c.Arguments), Exit: max(c.Exit, 0), Missing: c.Missing,
 		Seconds: c.Duration.Round(time.Millisecond).Seconds(), Stdout: w.output(c.Stdout), Stderr: w.output(c.Stderr),
 	}
 	if len(c.Cut) > 0 {
@@ -251,7 +251,7 @@ func (w *writer) cases(ctx context.Context) error {
 	w.known = map[string]bool{}
 	number := 0
 	for _, c := range w.Commands {
-		if c.Command == nil || c.Failure != nil {
+		if c.Command == nil || c.Failure != nil && !c.Missing {
 			continue
 		}
 		if len(c.Cut) > 0 {
@@ -296,7 +296,7 @@ func (w *writer) write(written *Case, c Recorded) error {
 }
 
 func contents(c *Case) string {
-	return strings.Join(append([]string{c.Command, c.Job, string(c.Stdout), string(c.Stderr), fmt.Sprint(c.Exit)}, c.Arguments...), "\x00")
+	return strings.Join(append([]string{c.Command, c.Job, string(c.Stdout), string(c.Stderr), fmt.Sprint(c.Exit, c.Missing)}, c.Arguments...), "\x00")
 }
 
 var notForFiles = regexp.MustCompile(`[^A-Za-z0-9-]+`)
