@@ -1,8 +1,12 @@
 package rms_test
 
 import (
+	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/cases/casetest"
 )
 
@@ -10,10 +14,38 @@ import (
 const (
 	slurmCases = "../testdata/slurm"
 	pbsCases   = "../testdata/pbs"
+	localCases = "../testdata/local"
 )
 
 func TestSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, slurmCases) }
 
+func TestLocalReadsRecordedOutputs(t *testing.T) { casetest.Run(t, localCases) }
+
 func TestPBSReadsRecordedOutputs(t *testing.T) { casetest.Run(t, pbsCases) }
 
 func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flows") }
+
+// lacksTotal has the cases with a row for each task of an array: squeue and sacct
+// do not say how many there are, so nothing tells that one is missing.
+var lacksTotal = map[string]bool{"sacct-array": true, "sacct-array-not-over": true, "squeue-array-some-failed": true}
+
+// No damage to what schedulers print may give another job id or a wrong end of a
+// job. Mutants are few here, since they take their time; rmctl test --mutate
+// --mutants 1000 tries all.
+func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
+	for _, root := range []string{slurmCases, pbsCases, localCases} {
+		folders, err := cases.Find(root)
+		require.NoError(t, err)
+		reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
+		require.NoError(t, err)
+		require.NotEmpty(t, reports)
+		for _, report := range reports {
+			require.Empty(t, report.Errors)
+			for _, mutant := range report.Deceptive {
+				if mutant.Verdict == cases.MutantFooled && !lacksTotal[filepath.Base(mutant.Original)] {
+					require.Fail(t, mutant.Wrong, "%s: %s, %s", mutant.Original, mutant.Operator, mutant.Place)
+				}
+			}
+		}
+	}
+}
