@@ -52,6 +52,7 @@ var revealingKeys = map[string]Kind{
 	"PBS_O_HOST": KindHost, "Submit_Host": KindHost, "submit_host": KindHost, "sge_o_host": KindHost, "Sid": KindHost, "BatchHost": KindHost,
 	"NodeList": KindHost, "ReqNodeList": KindHost, "ExcNodeList": KindHost, "SchedNodeList": KindHost, "NodeName": KindHost, "NodeHostName": KindHost,
 	"NodeAddr": KindHost, "exec_host": KindHost, "exec_vnode": KindHost, "server_host": KindHost, "hostname": KindHost, "HOSTNAME": KindHost,
+	"Nodes": KindHost, "AllocNodes": KindHost, "Users": KindUser, "AllowGroups": KindGroup, "AllowAccounts": KindAccount, "DenyAccounts": KindAccount,
 	"ClusterName": KindCluster,
 	"HOME":        KindHome, "PBS_O_HOME": KindHome, "sge_o_home": KindHome,
 }
@@ -110,6 +111,10 @@ func (a *Anonymizer) learnValue(text string, at int) {
 		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
 		return
 	}
+	if kind == KindHost {
+		a.LearnNodes(untilBlank(value))
+		return
+	}
 	for {
 		name := leadingName(value)
 		value = value[len(name):]
@@ -129,6 +134,13 @@ func (a *Anonymizer) learnValue(text string, at int) {
 	if host, at := strings.CutPrefix(value, "@"); at && kind == KindUser { // alice@login1.site.org
 		a.Learn(KindHost, leadingName(host))
 	}
+}
+
+func untilBlank(text string) string {
+	if at := strings.IndexAny(text, " \t\r\n"); at >= 0 {
+		return text[:at]
+	}
+	return text
 }
 
 const homeLetters = "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
@@ -230,7 +242,10 @@ func (a *Anonymizer) LearnNodes(list string) {
 		return depth == 0 && (r == ',' || r == '+' || r == ' ')
 	}
 	for _, node := range strings.FieldsFunc(list, isSeparator) {
-		a.Learn(KindHost, leadingName(strings.TrimLeft(node, "(")))
+		node = strings.TrimLeft(node, "(")
+		if name := leadingName(node); !strings.HasPrefix(node[len(name):], "=") { // the key of a further variable
+			a.Learn(KindHost, strings.TrimRight(name, ".-"))
+		}
 	}
 }
 

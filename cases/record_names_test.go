@@ -63,6 +63,14 @@ func TestNamesAreReplaced(t *testing.T) {
 			text:     "NodeList=taurus[001-004]\nBatchHost=taurus001\ntaurus12 up",
 			expected: "NodeList=hostax[001-004]\nBatchHost=hostax001\nhostax12 up",
 		},
+		"nodes of a partition": {
+			text:     "   Nodes=taurus[1-2],fat3\n   Default=YES AllowGroups=plasma,ALL\nfat07",
+			expected: "   Nodes=hostax[1-2],hob3\n   Default=YES AllowGroups=group1,ALL\nhob07",
+		},
+		"variables in a list": {
+			text:     "PBS_O_HOST=bigone,PBS_O_PATH=/bin,LOGNAME=bobby,SHLVL=1",
+			expected: "PBS_O_HOST=hostax,PBS_O_PATH=/bin,LOGNAME=user1,SHLVL=1",
+		},
 		"nodes of a job": {
 			learn:    func(a *cases.Anonymizer) { a.LearnNodes("taurus[01-02,05],fat07+(thin3:ncpus=2)+big/0*2") },
 			text:     "taurus02 fat12|thin3/0 big",

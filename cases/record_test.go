@@ -148,7 +148,7 @@ func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
 	recorder := cases.NewRecorder(elsewhere{newLocal(t), remote.Info{Transport: "local", User: "alice", Host: "login7.site.org", Home: home}})
 	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
 	job, err := controller.Submit(t.Context(), control.Submission{
-		Executable: "true", Directory: home, Values: []control.Assignment{{Name: "account", Value: "fusion"}},
+		Executable: "true", Arguments: []string{"geheim"}, Directory: home, Values: []control.Assignment{{Name: "account", Value: "fusion"}},
 	})
 	require.NoError(t, err)
 	job, err = controller.Wait(t.Context(), job, "", nil)
@@ -217,7 +217,7 @@ func TestARecordingHoldsNoNames(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, name := range []string{"alice", "fusion", "login7", "site.org"} {
+		for _, name := range []string{"alice", "fusion", "login7", "site.org", "geheim"} {
 			require.NotContains(t, string(text), name, path)
 		}
 		read++

@@ -130,7 +130,7 @@ func (r Recording) learn() {
 				r.Names.learnNames(KindAccount, text)
 			}
 		}
-		if text, err := json.Marshal(before(c, r.Loaded, everyAttribute)); err == nil {
+		if text, err := json.Marshal(before(c, r.Loaded)); err == nil {
 			r.Names.Text(text)
 		}
 	}
@@ -314,30 +314,40 @@ func fileName(c *config.Command) string {
 	return name
 }
 
-// expect puts the attributes before the command into a case, no more than what
-// it does depends on, and what the definition makes of it.
+// expect puts the attributes before the command into a case, and what the
+// definition makes of it. Of the attributes only those stay without which
+// something else would come out: they tell of the job what nobody needs to know.
 func (w *writer) expect(ctx context.Context, written *Case, c Recorded) error {
 	runner := Runner{Parallel: 1}
-	var wanted *Answer
-	for _, which := range []attributeChoice{everyAttribute, ownAttributes, noAttribute} {
-		initial, err := w.replaced(before(c, w.Loaded, which))
-		if err != nil {
-			return err
-		}
+	try := func(initial *attribute.Initial) (*Answer, error) {
 		tried := *written
 		tried.Before = initial
-		answer, err := runner.Evaluate(ctx, &tried)
-		if err != nil {
-			return err
-		}
-		if wanted != nil && !sameAnswer(wanted, answer) {
-			break
-		}
-		written.Before, wanted = initial, answer
+		return runner.Evaluate(ctx, &tried)
+	}
+	all, err := w.replaced(before(c, w.Loaded))
+	if err != nil {
+		return err
+	}
+	wanted, err := try(all)
+	if err != nil {
+		return err
 	}
 	if !MatchArguments(written.Arguments, wanted.Arguments) {
 		written.Arguments = nil
 		w.remark("%s: its command line cannot be told from the recorded attributes, so the case does not hold it", written.Command)
+	}
+	for i := len(all.Attributes) - 1; i >= 0; i-- {
+		fewer := *all
+		fewer.Attributes = slices.Delete(slices.Clone(all.Attributes), i, i+1)
+		if answer, err := try(&fewer); err == nil && sameAnswer(wanted, answer) {
+			all = &fewer
+		}
+	}
+	if len(all.Attributes) > 0 {
+		written.Before = all
+	}
+	if wanted, err = try(written.Before); err != nil {
+		return err
 	}
 	got := wanted.reduced(nil)
 	written.Expected = &got
@@ -350,24 +360,12 @@ func sameAnswer(a, b *Answer) bool {
 	return err == nil && len(found) == 0 && slices.Equal(a.Arguments, b.Arguments)
 }
 
-// An attributeChoice tells which attributes a case gets.
-type attributeChoice int
-
-const (
-	noAttribute    attributeChoice = iota
-	ownAttributes                  // those of the definition
-	everyAttribute                 // and those of the engine, but for the job's script
-)
-
 const scriptAttribute = "script"
 
 // before returns the attributes before a command that are not as the definition
 // has them. A script, which is the user's own, is never among them.
-func before(c Recorded, definition *config.Definition, which attributeChoice) *attribute.Initial {
+func before(c Recorded, definition *config.Definition) *attribute.Initial {
 	initial := &attribute.Initial{}
-	if which == noAttribute {
-		return nil
-	}
 	for _, key := range c.Before.Variables() {
 		now := c.Before.Variable(key)
 		if defined := definition.Attribute(key); defined != nil {
@@ -378,13 +376,10 @@ func before(c Recorded, definition *config.Definition, which attributeChoice) *a
 			if fresh.Equal(now) {
 				continue
 			}
-		} else if which == ownAttributes || key == scriptAttribute || isOfPlace(key) || now.Value() == nil && now.Text(attribute.FieldName) == key {
+		} else if key == scriptAttribute || isOfPlace(key) || now.Value() == nil && now.Text(attribute.FieldName) == key {
 			continue
 		}
 		initial.Attributes = append(initial.Attributes, attribute.Keyed{Key: key, Attribute: now})
-	}
-	if len(initial.Attributes) == 0 {
-		return nil
 	}
 	return initial
 }
@@ -396,9 +391,6 @@ func isOfPlace(attribute string) bool {
 
 // replaced returns attributes with placeholders in their texts.
 func (w *writer) replaced(initial *attribute.Initial) (*attribute.Initial, error) {
-	if initial == nil {
-		return nil, nil
-	}
 	text, err := json.Marshal(initial)
 	if err != nil {
 		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
