@@ -49,3 +49,18 @@ func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// What the cases of a shipped definition never make happen is not proven.
+func TestCasesExerciseShippedDefinitions(t *testing.T) {
+	folders, err := cases.Find(slurmCases, pbsCases, localCases)
+	require.NoError(t, err)
+	var coverages cases.Coverages
+	runner := &cases.Runner{}
+	coverages.Watch(runner)
+	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
+	reports := coverages.Reports()
+	require.Len(t, reports, 3)
+	for _, report := range reports {
+		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
+	}
+}
