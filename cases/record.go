@@ -16,10 +16,12 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// The most that a recorder keeps of one stream of a command, in bytes.
+// The most that a recorder keeps: of one stream of a command, in bytes, and how
+// many commands, which are those of about a day of waiting.
 const (
-	MaxRecordedOutput = 16 << 20
-	MaxRecordedInput  = 1 << 20
+	MaxRecordedOutput   = 16 << 20
+	MaxRecordedInput    = 1 << 20
+	MaxRecordedCommands = 10_000
 )
 
 // A Recorder is a connection that keeps what the commands on it were given and
@@ -31,6 +33,7 @@ type Recorder struct {
 	lock     sync.Mutex
 	recorded []*recording
 	attached int
+	dropped  int
 }
 
 // NewRecorder returns a recorder of what runs on a connection.
@@ -89,6 +92,13 @@ func (r *Recorder) Attached() int {
 	return r.attached
 }
 
+// Dropped returns how many commands were not recorded since there were too many.
+func (r *Recorder) Dropped() int {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.dropped
+}
+
 // Start starts a process and records it unless it is attached to the terminal.
 func (r *Recorder) Start(ctx context.Context, started remote.Command) (remote.Process, error) {
 	if started.Foreground {
@@ -98,15 +108,26 @@ func (r *Recorder) Start(ctx context.Context, started remote.Command) (remote.Pr
 		return r.Connection.Start(ctx, started)
 	}
 	one := newRecording(ctx, started)
-	r.lock.Lock()
-	r.recorded = append(r.recorded, one)
-	r.lock.Unlock()
+	if !r.keep(one) {
+		return r.Connection.Start(ctx, started)
+	}
 	process, err := r.Connection.Start(ctx, one.listening(started))
 	if err != nil {
 		one.failed(err)
 		return nil, err
 	}
 	return &recordedProcess{Process: process, recording: one}, nil
+}
+
+func (r *Recorder) keep(one *recording) bool {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if len(r.recorded) >= MaxRecordedCommands {
+		r.dropped++
+		return false
+	}
+	r.recorded = append(r.recorded, one)
+	return true
 }
 
 // A recording is a command while it runs.

@@ -194,6 +194,7 @@ func (w *writer) compareEnd(f *Flow, job jobstore.Job) {
 	}
 	switch {
 	case !isTold: // such as a flow that only cancels it
+	case last.Error != "": // what is known is from before
 	case last.ID == "":
 		w.remark("the flow does not give the job %s that was recorded", w.text(job.ID))
 	case last.Detail != job.Detail:

@@ -86,6 +86,21 @@ func TestRecorderKeepsOnlyTheBeginningOfLongOutput(t *testing.T) {
 	require.Equal(t, []string{"stdout"}, one.Cut)
 }
 
+func TestRecorderKeepsABoundedNumberOfCommands(t *testing.T) {
+	recorder := cases.NewRecorder(silent{newLocal(t)})
+	for range cases.MaxRecordedCommands + 2 {
+		_, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"squeue"}})
+		require.NoError(t, err)
+	}
+	require.Len(t, recorder.Commands(), cases.MaxRecordedCommands)
+	require.Equal(t, 2, recorder.Dropped())
+}
+
+// silent is a connection whose commands print nothing.
+type silent struct{ remote.Connection }
+
+func (silent) Start(context.Context, remote.Command) (remote.Process, error) { return done{}, nil }
+
 // talkative is a connection whose commands print one byte more than is recorded.
 type talkative struct{ remote.Connection }
 

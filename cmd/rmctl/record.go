@@ -153,6 +153,9 @@ func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *cases.R
 	if recorder != nil && recorder.Attached() > 0 {
 		a.say("what ran attached to the terminal was not recorded")
 	}
+	if recorder != nil && recorder.Dropped() > 0 {
+		a.say("only the first %d commands were recorded", cases.MaxRecordedCommands)
+	}
 	if len(used) == 0 {
 		a.say("no scheduler command ran, so there is nothing to record; with --fresh, start and status ask also where a young answer is there")
 		return removeIfEmpty(what.folder)

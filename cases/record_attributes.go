@@ -1,0 +1,128 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// expect puts the attributes before the command into a case, and what the
+// definition makes of it. Of the attributes only those stay without which
+// something else would come out: they tell of the job what nobody needs to know.
+func (w *writer) expect(ctx context.Context, written *Case, c Recorded) error {
+	runner := Runner{Parallel: 1}
+	try := func(initial *attribute.Initial) (*Answer, error) {
+		tried := *written
+		tried.Before = initial
+		return runner.Evaluate(ctx, &tried)
+	}
+	all, err := w.replaced(before(c, w.Loaded))
+	if err != nil {
+		return err
+	}
+	wanted, err := try(all)
+	if err != nil {
+		return err
+	}
+	if !MatchArguments(written.Arguments, wanted.Arguments) {
+		written.Arguments = nil
+		w.remark("%s: its command line cannot be told from the recorded attributes, so the case does not hold it", written.Command)
+	}
+	for i := len(all.Attributes) - 1; i >= 0; i-- {
+		fewer := *all
+		fewer.Attributes = slices.Delete(slices.Clone(all.Attributes), i, i+1)
+		if answer, err := try(&fewer); err == nil && sameAnswer(wanted, answer) {
+			all = &fewer
+		}
+	}
+	if len(all.Attributes) > 0 {
+		written.Before = all
+	}
+	if wanted, err = try(written.Before); err != nil {
+		return err
+	}
+	got := wanted.reduced(nil)
+	written.Expected = &got
+	return nil
+}
+
+func sameAnswer(a, b *Answer) bool {
+	expected := a.reduced(nil)
+	found, err := differences(&expected, b.reduced(nil))
+	return err == nil && len(found) == 0 && slices.Equal(a.Arguments, b.Arguments)
+}
+
+const scriptAttribute = "script"
+
+// before returns the attributes before a command that are not as the definition
+// has them. A script, which is the user's own, is never among them.
+func before(c Recorded, definition *config.Definition) *attribute.Initial {
+	initial := &attribute.Initial{}
+	for _, key := range c.Before.Variables() {
+		now := c.Before.Variable(key)
+		if defined := definition.Attribute(key); defined != nil {
+			fresh := defined.Clone()
+			if fresh.Value() == nil {
+				fresh.SetValue(fresh.Field(attribute.FieldDefault))
+			}
+			if fresh.Equal(now) {
+				continue
+			}
+		} else if key == scriptAttribute || isOfPlace(key) || now.Value() == nil && now.Text(attribute.FieldName) == key {
+			continue
+		}
+		initial.Attributes = append(initial.Attributes, attribute.Keyed{Key: key, Attribute: now})
+	}
+	return initial
+}
+
+func isOfPlace(attribute string) bool {
+	_, is := Place{}.attributes()[attribute]
+	return is || strings.HasPrefix(attribute, "os.")
+}
+
+// replaced returns attributes with placeholders in their texts.
+func (w *writer) replaced(initial *attribute.Initial) (*attribute.Initial, error) {
+	text, err := json.Marshal(initial)
+	if err != nil {
+		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
+	}
+	var tree any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("reading the attributes before a command: %w", err)
+	}
+	if text, err = marshal(w.inTree(tree)); err != nil {
+		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
+	}
+	replaced := &attribute.Initial{}
+	if err := json.Unmarshal(text, replaced); err != nil {
+		return nil, fmt.Errorf("reading the attributes before a command: %w", err)
+	}
+	return replaced, nil
+}
+
+func (w *writer) inTree(tree any) any {
+	switch node := tree.(type) {
+	case string:
+		return w.text(node)
+	case []any:
+		for i := range node {
+			node[i] = w.inTree(node[i])
+		}
+	case map[string]any:
+		for key, value := range node {
+			if key != "key" { // attributes are found by their keys
+				node[key] = w.inTree(value)
+			}
+		}
+	}
+	return tree
+}
