@@ -41,7 +41,7 @@ func TestAStreamMayBeCutAnywhere(t *testing.T) {
 // way: there one run cuts at every 13th byte, the next at the bytes after those,
 // and so on, until every byte was cut at; and some runs cut once.
 func divisions(length int) [][]int {
-	const long, between, single = 1_000, 13, 5
+	const long, between, single = 300, 13, 5
 	ways := [][]int{ofSize(1, length), ofSize(7, length), ofSize(4096, length)}
 	if length <= long {
 		for at := range length {
