@@ -269,3 +269,28 @@ func TestTheStateFolderIsLookedAtWithoutMakingIt(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
 	require.Equal(t, control.Problem, control.ExamineState(filepath.Join(folder, "file", "below")).Verdict)
 }
+
+// What the probes of pbs look for stands in what OpenPBS 23.06 prints, and not
+// in what Grid Engine's commands of the same names do.
+func TestTheProbesOfPBSReadWhatItPrints(t *testing.T) {
+	definition, _ := control.ExamineDefinition("pbs")
+	server := func(more string) string {
+		return "printf '%s\\n' 'Server: pbs01' '    server_state = Active' '    pbs_version = 23.06.06' " + more
+	}
+	for _, c := range []struct{ qsub, qstat, probe, seen string }{
+		{"echo pbs_version = 23.06.06", server(""), "qsub", "version = 23.06.06"},
+		{"echo pbs_version = 23.06.06", server(""), "server", "server_state = Active"},
+		{"echo", server("'    job_history_enable = True' '    job_history_duration = 336:00:00'"), "ended jobs", "job_history_enable = True job_history_duration = 336:00:00"},
+		{"echo", server("'    job_history_enable = True'"), "ended jobs", "job_history_enable = True"},
+		{"echo", server("'    job_history_enable = True' '    job_history_duration = 00:10:00'"), "ended jobs", "job_history_enable = True job_history_duration = 00:10:00, below 1"},
+		{"echo", server("'    job_history_enable = False'"), "ended jobs", "not found in: Server: pbs01"},
+		{"echo 'qsub: Unknown option' >&2; exit 2", server(""), "qsub", "qsub: Unknown option"},
+		{"echo", "echo 'qstat: cannot connect to server pbs01 (errno=15010)' >&2; exit 255", "server", "qstat: cannot connect to server pbs01 (errno=15010)"},
+	} {
+		t.Run(c.probe+": "+c.seen, func(t *testing.T) {
+			fakeProgram(t, "qsub", c.qsub)
+			fakeProgram(t, "qstat", c.qstat)
+			require.Equal(t, c.seen, examined(t, newRenderer(t, definition), c.probe).Seen)
+		})
+	}
+}
