@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -62,8 +63,10 @@ type Controller struct {
 	types      map[string]tokenizer.Factory
 	log        *slog.Logger
 	onDrift    func(jobstore.Drift)
-	now        func() time.Time
-	pause      func(context.Context, time.Duration) error
+
+	fingerprint func() string // tells one state of the definition, and of what it extends, from another
+	now         func() time.Time
+	pause       func(context.Context, time.Duration) error
 }
 
 // New returns a controller. The definition must have been loaded without errors.
@@ -73,6 +76,8 @@ func New(o Options) *Controller {
 		defaults: o.Defaults, types: o.Types, log: o.Log, onDrift: o.OnDrift, now: o.Now, pause: o.Pause,
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
+
+		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 	}
 	if c.target == "" {
 		c.target = o.Definition.Name
@@ -95,10 +100,10 @@ func (c *Controller) Definition() *config.Definition { return c.definition }
 // Target returns the name of the target.
 func (c *Controller) Target() string { return c.target }
 
-// fingerprint tells one state of a definition, and of what it extends, from another.
-func (c *Controller) fingerprint() string {
+// fingerprintOf tells one state of a definition, and of what it extends, from another.
+func fingerprintOf(definition *config.Definition) string {
 	sum := sha256.New()
-	for _, source := range c.definition.Sources() {
+	for _, source := range definition.Sources() {
 		sum.Write(source)
 		sum.Write([]byte{0})
 	}

@@ -24,7 +24,7 @@ const (
 // of some commands, so that only what goes far beyond everything seen before counts.
 const (
 	runsToLearn   = 20   // before there is anything usual
-	runsToLearnBy = 1000 // after which nothing is learned any more
+	runsToLearnBy = 50   // after which nothing is learned any more, and nothing written
 	fewSegments   = 6    // below which a share says nothing
 	farAboveUsual = 0.25 // added to the highest share seen before
 	alarmingShare = 0.5  // below it nothing is alarming
