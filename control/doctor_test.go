@@ -191,13 +191,14 @@ func fakeProgram(t *testing.T, name, script string) {
 }
 
 func TestAClockThatIsWrongIsFound(t *testing.T) {
+	noon := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	atNoon := func(o *control.Options) { o.Now = func() time.Time { return noon } }
 	for offset, expected := range map[time.Duration]string{
-		0: "agrees", 3 * time.Second: "agrees", -3 * time.Second: "agrees", time.Hour: "ahead", -time.Hour: "behind",
+		0: "agrees", 3 * time.Second: "agrees", -3 * time.Second: "agrees", time.Hour: "1h0m0s ahead", -time.Hour: "59m59s behind",
 	} {
 		t.Run(expected+offset.String(), func(t *testing.T) {
-			fakeProgram(t, "date", fmt.Sprintf("echo '%s'", time.Now().Add(offset).UTC().Format(time.RFC3339)))
-			s := newRenderer(t, define(t, submittingAndAsking))
-			finding := examined(t, s, "clock")
+			fakeProgram(t, "date", fmt.Sprintf("echo '%s'", noon.Add(offset).Format(time.RFC3339)))
+			finding := examined(t, newRenderer(t, define(t, submittingAndAsking), atNoon), "clock")
 			require.Contains(t, finding.Seen, expected)
 			require.Equal(t, expected == "agrees", finding.Verdict == control.Fine)
 		})
