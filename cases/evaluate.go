@@ -17,8 +17,10 @@ import (
 // Evaluation is how a definition's command is tried on a recorded answer.
 type Evaluation struct {
 	Definition *config.Definition
-	Types      map[string]tokenizer.Factory                       // tokenizers that the definition may name
-	Trace      func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
+	Types      map[string]tokenizer.Factory // tokenizers that the definition may name
+	// Expressions, if set, keeps compiled expressions for further runs.
+	Expressions *tokenizer.Expressions
+	Trace       func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
 }
 
 // An Answer is what came of it.
@@ -49,7 +51,7 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	runner := command.Runner{Connection: &recorded{answer: c, of: selected, scope: command.Scope{Environment: before, Job: key}}}
 	result, runErr := runner.Run(ctx, command.Request{
 		Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
-		Timeout: -1, Types: e.Types, Trace: e.Trace,
+		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace,
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

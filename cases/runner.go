@@ -28,6 +28,8 @@ type Runner struct {
 	// other than 1 calls for different cases overlap.
 	Trace func(c *Case, parser *config.Parser, event tokenizer.Event)
 
+	expressions tokenizer.Expressions
+
 	loading sync.Mutex
 	loaded  map[string]*loading
 }
@@ -152,7 +154,7 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, CaseFile), c.Definition, err)
 	}
-	e := Evaluation{Definition: definition, Types: r.Types}
+	e := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
 	if r.Trace != nil {
 		e.Trace = func(parser *config.Parser, event tokenizer.Event) { r.Trace(c, parser, event) }
 	}

@@ -31,7 +31,9 @@ type Request struct {
 	Timeout  time.Duration     // for commands that name none; 0 for DefaultTimeout, negative for none
 	Attach   *Attachment       // not nil for a job that stays attached to its caller
 
-	Types map[string]tokenizer.Factory                       // tokenizers that the definition may name
+	Types       map[string]tokenizer.Factory // tokenizers that the definition may name
+	Expressions *tokenizer.Expressions       // keeps compiled expressions for further runs; may be nil
+
 	Trace func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
 }
 

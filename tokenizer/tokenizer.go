@@ -36,6 +36,8 @@ type Options struct {
 	LongestSegment int
 	// Types holds the tokenizers that definitions may name by type.
 	Types map[string]Factory
+	// Expressions, if set, keeps compiled expressions for further tokenizers.
+	Expressions *Expressions
 	// Timed has MatchStats.Time measured, which takes about a tenth of a
 	// microsecond for each try.
 	Timed bool

@@ -1,0 +1,43 @@
+package tokenizer
+
+import (
+	"sync"
+
+	"github.com/rmctl/rmctl/javaregex"
+)
+
+// maxExpressions bounds what Expressions keeps: texts with the id of a job in
+// them are new for each job.
+const maxExpressions = 4096
+
+// Expressions keeps compiled expressions for tokenizers that run the same
+// parsers again and again, as tests of a definition do. The zero value is ready
+// to use, and may be used by several goroutines at once.
+type Expressions struct {
+	lock     sync.RWMutex
+	compiled map[patternKey]*javaregex.Regexp
+}
+
+// compile returns an expression that was compiled before, or compiles it.
+func (e *Expressions) compile(key patternKey) (*javaregex.Regexp, error) {
+	if e == nil {
+		return javaregex.Compile(key.text, key.flags)
+	}
+	e.lock.RLock()
+	known := e.compiled[key]
+	e.lock.RUnlock()
+	if known != nil {
+		return known, nil
+	}
+	compiled, err := javaregex.Compile(key.text, key.flags)
+	if err != nil {
+		return nil, err
+	}
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if e.compiled == nil || len(e.compiled) >= maxExpressions {
+		e.compiled = map[patternKey]*javaregex.Regexp{}
+	}
+	e.compiled[key] = compiled
+	return compiled, nil
+}
