@@ -105,4 +105,5 @@ func (e *StartError) Error() string {
 	return fmt.Sprintf("starting %q: %v", e.Program, e.Err)
 }
 
+// Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }

@@ -61,18 +61,6 @@ func (p *Places) Of(index int) (line, column int) {
 	return p.reached.line, p.reached.column
 }
 
-// ValueWithin returns where one byte of an attribute's value stands; see
-// ValuePlaces.
-func (e *Element) ValueWithin(a Attribute, index int) (line, column int) {
-	return e.ValuePlaces(a).Of(index)
-}
-
-// TextWithin returns where one byte of the element's text stands; see
-// TextPlaces.
-func (e *Element) TextWithin(index int) (line, column int) {
-	return e.TextPlaces().Of(index)
-}
-
 // A sourceWalk goes over a document that was read before, and counts the bytes
 // that a text has of it.
 type sourceWalk struct {

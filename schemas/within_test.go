@@ -34,9 +34,9 @@ func TestPlacesInsideOfTextsAreThoseOfTheSource(t *testing.T) {
 			var line, column int
 			if len(root.Attributes) > 0 {
 				a := root.Attributes[0]
-				line, column = root.ValueWithin(a, strings.Index(a.Value, "§")+len("§"))
+				line, column = root.ValuePlaces(a).Of(strings.Index(a.Value, "§") + len("§"))
 			} else {
-				line, column = root.TextWithin(strings.Index(root.Text, "§") + len("§"))
+				line, column = root.TextPlaces().Of(strings.Index(root.Text, "§") + len("§"))
 			}
 			require.Equal(t, []int{wantLine, wantColumn}, []int{line, column})
 		})
@@ -48,20 +48,20 @@ func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
 	require.NoError(t, err)
 	value := root.Attributes[0]
 	for _, text := range []struct {
-		places *Places
-		within func(index int) (line, column int)
+		places func() *Places
 		length int
 	}{
-		{root.TextPlaces(), root.TextWithin, len(root.Text)},
-		{root.ValuePlaces(value), func(index int) (int, int) { return root.ValueWithin(value, index) }, len(value.Value)},
+		{root.TextPlaces, len(root.Text)},
+		{func() *Places { return root.ValuePlaces(value) }, len(value.Value)},
 	} {
+		places := text.places()
 		var order []int
 		for index := range text.length + 2 {
 			order = append(order, index, index, text.length-index, 0)
 		}
 		for _, index := range order {
-			line, column := text.places.Of(index)
-			wantLine, wantColumn := text.within(index)
+			line, column := places.Of(index)
+			wantLine, wantColumn := text.places().Of(index)
 			require.Equal(t, []int{wantLine, wantColumn}, []int{line, column}, "byte %d", index)
 		}
 	}
@@ -70,8 +70,8 @@ func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
 func TestAPlaceBeyondATextIsItsEnd(t *testing.T) {
 	root, err := Read([]byte("<a b='x'>one<b/>two</a>"))
 	require.NoError(t, err)
-	line, column := root.TextWithin(100)
+	line, column := root.TextPlaces().Of(100)
 	require.Equal(t, []int{1, 13}, []int{line, column})
-	_, column = root.ValueWithin(root.Attributes[0], 0)
+	_, column = root.ValuePlaces(root.Attributes[0]).Of(0)
 	require.Equal(t, 7, column)
 }

@@ -127,14 +127,7 @@ func rules(whose string, s *config.ControlState) []string {
 }
 
 func rule(r *config.Rule) string {
-	parts := make([]string, 0, len(r.Rules))
-	for _, inner := range r.Rules {
-		text := rule(inner)
-		if inner.Kind == config.RuleAnd || inner.Kind == config.RuleOr {
-			text = "(" + text + ")"
-		}
-		parts = append(parts, text)
-	}
+	parts := operands(r.Rules, rule, func(inner *config.Rule) bool { return inner.Kind == config.RuleAnd || inner.Kind == config.RuleOr })
 	switch r.Kind {
 	case config.RuleNot:
 		return "not " + strings.Join(parts, " ")

@@ -120,14 +120,7 @@ var comparisons = map[config.Operator]string{
 }
 
 func condition(t *config.Test) string {
-	parts := make([]string, 0, len(t.Tests))
-	for _, inner := range t.Tests {
-		text := condition(inner)
-		if inner.Operator == config.And || inner.Operator == config.Or {
-			text = "(" + text + ")"
-		}
-		parts = append(parts, text)
-	}
+	parts := operands(t.Tests, condition, func(inner *config.Test) bool { return inner.Operator == config.And || inner.Operator == config.Or })
 	switch t.Operator {
 	case config.And:
 		return strings.Join(parts, " and ")
@@ -141,6 +134,20 @@ func condition(t *config.Test) string {
 		values = append(values, literal(value))
 	}
 	return strings.Join(values, " "+comparisons[t.Operator]+" ")
+}
+
+// operands returns the texts of conditions that are to be combined; those that
+// combine others themselves stand in parentheses.
+func operands[T any](conditions []T, text func(T) string, combines func(T) bool) []string {
+	texts := make([]string, 0, len(conditions))
+	for _, one := range conditions {
+		if combines(one) {
+			texts = append(texts, "("+text(one)+")")
+		} else {
+			texts = append(texts, text(one))
+		}
+	}
+	return texts
 }
 
 // literal quotes a text unless it is a field of the attribute at hand.
