@@ -1,14 +1,18 @@
 package config_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/schemas"
 )
 
 // FuzzLoad reads and checks anything. Whatever it is, problems have places that
@@ -42,9 +46,31 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
+// asUTF8 returns what columns count bytes of. Of a text that is not valid in its
+// encoding the characters count that come before that, and U+FFFD from there on.
+func asUTF8(source []byte) string {
+	if text, err := schemas.Decode(source); err == nil {
+		return text.UTF8
+	}
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(source, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(source, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return strings.Map(func(r rune) rune { return r }, string(source)) // each invalid byte is a U+FFFD
+	}
+	var units []uint16
+	for rest := source[2:]; len(rest) >= 2; rest = rest[2:] {
+		units = append(units, order.Uint16(rest))
+	}
+	return string(utf16.Decode(units))
+}
+
 // requirePlaces demands that each problem has a place in the source and a code.
 func requirePlaces(t *testing.T, problems config.Diagnostics, source []byte) {
-	lines := strings.Split(string(source), "\n")
+	lines := strings.Split(asUTF8(source), "\n")
 	for _, problem := range problems {
 		require.NotEmpty(t, problem.Code)
 		require.NotEmpty(t, problem.Message)
