@@ -24,6 +24,13 @@ type MissEvent struct {
 	Target *config.Target
 	Match  *config.Match
 	Text   []byte
+
+	tokenizer *Tokenizer
+	match     *match
+}
+
+// A Nearness tells how near a match was that did not take a text.
+type Nearness struct {
 	// Near is set where the expression matches a part of the text, from Start to
 	// End, and would have taken it if it had to match only there.
 	Near       bool

@@ -79,8 +79,8 @@ func ExampleOptions_Compile() {
 		case tokenizer.SegmentEvent:
 			fmt.Printf("%d %q\n", e.Number, e.Text)
 		case tokenizer.MissEvent:
-			if e.Near {
-				fmt.Printf("  matches only %q\n", e.Text[e.Start:e.End])
+			if near := e.Explain(); near.Near {
+				fmt.Printf("  matches only %q\n", e.Text[near.Start:near.End])
 			}
 		case tokenizer.ActionEvent:
 			fmt.Printf("  %s of %s is %v\n", e.Field, e.Attribute.Name(), e.Value)

@@ -2,21 +2,24 @@ package tokenizer
 
 import "github.com/rmctl/rmctl/javaregex"
 
-// traceMiss tells that a match did not take a text, and how near it was, which
-// is what authors of definitions need to know: the part of the text that the
-// expression does match or, where there is none, how far it gets.
-func (t *Tokenizer) traceMiss(target *target, m *match, text []byte) {
-	miss := MissEvent{Target: target.config, Match: m.config, Text: text}
-	found, ok, err := m.regex.regexp.Find(nil, text, 0)
+// Explain tells how near the match was, which is what authors of definitions need
+// to know: the part of the text that the expression does match or, where there is
+// none, how far it gets. Nothing is told where that takes too long to find out.
+// It takes more time than the match itself, and may be called only until the
+// function that the event was told to returns.
+func (e MissEvent) Explain() Nearness {
+	if e.match == nil {
+		return Nearness{}
+	}
+	found, ok, err := e.match.regex.regexp.Find(nil, e.Text, 0)
 	switch {
 	case err != nil:
-		t.options.Trace(WarningEvent{Position: m.regex.config.Position, Err: err})
+		return Nearness{}
 	case ok && found[1] > found[0]:
-		miss.Near, miss.Start, miss.End = true, found[0], found[1]
-	default:
-		miss.Leading, miss.LeadingEnd = t.leadingPart(m, text)
+		return Nearness{Near: true, Start: found[0], End: found[1]}
 	}
-	t.options.Trace(miss)
+	part, end := e.tokenizer.leadingPart(e.match, e.Text)
+	return Nearness{Leading: part, LeadingEnd: end}
 }
 
 // leadingPart returns the longest beginning of an expression that matches at

@@ -46,7 +46,7 @@ func (t *Tokenizer) tryTarget(target *target, text []byte) (m *match, end, captu
 		}
 		if !matched {
 			if t.options.Trace != nil {
-				t.traceMiss(target, candidate, text)
+				t.options.Trace(MissEvent{Target: target.config, Match: candidate.config, Text: text, tokenizer: t, match: candidate})
 			}
 			continue
 		}

@@ -105,11 +105,12 @@ func describe(event tokenizer.Event) string {
 		}
 		return fmt.Sprintf("segment %d %s", e.Number, e.Text)
 	case tokenizer.MissEvent:
+		near := e.Explain()
 		switch {
-		case e.Near:
-			return fmt.Sprintf("miss, only %s", e.Text[e.Start:e.End])
-		case e.Leading != "":
-			return fmt.Sprintf("miss, %s gets to %q", e.Leading, e.Text[e.LeadingEnd:])
+		case near.Near:
+			return fmt.Sprintf("miss, only %s", e.Text[near.Start:near.End])
+		case near.Leading != "":
+			return fmt.Sprintf("miss, %s gets to %q", near.Leading, e.Text[near.LeadingEnd:])
 		}
 		return "miss"
 	case tokenizer.MatchEvent:
@@ -155,4 +156,8 @@ func describe(event tokenizer.Event) string {
 		return "error " + e.Err.Error()
 	}
 	return "unknown"
+}
+
+func TestAnEventThatNoTokenizerToldExplainsNothing(t *testing.T) {
+	require.Zero(t, tokenizer.MissEvent{Text: []byte("x")}.Explain())
 }

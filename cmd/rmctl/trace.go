@@ -127,14 +127,15 @@ func lineOf(event tokenizer.Event) (line traceLine, shown bool) {
 
 func missLine(e tokenizer.MissEvent) traceLine {
 	line := traceLine{1, "miss", e.Match.Position, targetName(e.Target), faint}
+	near := e.Explain()
 	switch {
-	case e.Near:
+	case near.Near:
 		line.colour = yellow
-		line.text += fmt.Sprintf(": it would match only bytes %d to %d, %s", e.Start, e.End, traced(e.Text[e.Start:e.End]))
-	case e.Leading != "":
-		line.text += fmt.Sprintf(": only the beginning `%s` fits, up to byte %d; ", e.Leading, e.LeadingEnd)
-		if e.LeadingEnd < len(e.Text) {
-			line.text += "then comes " + traced(e.Text[e.LeadingEnd:])
+		line.text += fmt.Sprintf(": it would match only bytes %d to %d, %s", near.Start, near.End, traced(e.Text[near.Start:near.End]))
+	case near.Leading != "":
+		line.text += fmt.Sprintf(": only the beginning `%s` fits, up to byte %d; ", near.Leading, near.LeadingEnd)
+		if near.LeadingEnd < len(e.Text) {
+			line.text += "then comes " + traced(e.Text[near.LeadingEnd:])
 		} else {
 			line.text += "then the text ends"
 		}

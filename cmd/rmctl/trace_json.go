@@ -233,11 +233,12 @@ func (t *traceTexts) object(event tokenizer.Event) (object traceEvent, name stri
 
 func (t *traceTexts) miss(e tokenizer.MissEvent) traceEvent {
 	miss := &missJSON{Target: t.text(e.Target.Ref.Text)}
+	near := e.Explain()
 	switch {
-	case e.Near:
-		miss.Near = &nearJSON{Start: e.Start, End: e.End, Text: t.bytes(e.Text[e.Start:e.End])}
-	case e.Leading != "":
-		miss.Leading = &leadingJSON{Expression: t.text(e.Leading), End: e.LeadingEnd, Rest: t.bytes(e.Text[e.LeadingEnd:])}
+	case near.Near:
+		miss.Near = &nearJSON{Start: near.Start, End: near.End, Text: t.bytes(e.Text[near.Start:near.End])}
+	case near.Leading != "":
+		miss.Leading = &leadingJSON{Expression: t.text(near.Leading), End: near.LeadingEnd, Rest: t.bytes(e.Text[near.LeadingEnd:])}
 	}
 	return miss
 }
