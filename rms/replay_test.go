@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
 // An exchange is one command of a definition, the job it is run for, and what
@@ -76,6 +77,9 @@ func expectedState(t testing.TB, folder string) (detail, native string) {
 	return detail, native
 }
 
+// expressions keeps what was compiled, which takes longer than reading a short output.
+var expressions tokenizer.Expressions
+
 // replay runs commands of a definition against recorded answers and returns
 // what the last one left. They run one after the other in one environment, as a
 // status command and its fallbacks do.
@@ -98,7 +102,7 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 
 		runner := command.Runner{Connection: answering{exchange: e}}
 		result, err := runner.Run(t.Context(), command.Request{
-			Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes,
+			Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes, Expressions: &expressions,
 		})
 		var failed *command.Error
 		require.True(t, err == nil || errors.As(err, &failed), "%v", err)
