@@ -154,7 +154,7 @@ func (s *stream) close() {
 		s.err = err
 	}
 	if counting, isTokenizer := s.parser.(*tokenizer.Tokenizer); isTokenizer {
-		counted := counting.Stats()
+		counted := counting.Totals()
 		s.segments, s.unmatched = counted.Segments, counted.Unmatched
 	}
 	s.parser = nil
