@@ -31,6 +31,7 @@ var allowedImports = map[string][]string{
 	"config":            {"javaregex", "schemas", "attribute", "state"},
 	"attribute":         {"javaregex"},
 	"remote":            {},
+	"remote/channel":    {"remote"},
 	"remote/remotetest": {"remote"},
 	"javaregex":         {},
 	"state":             {},

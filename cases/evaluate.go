@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"syscall"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -180,3 +181,6 @@ func (p ended) Wait() (int, error) { return int(p), nil }
 
 // Terminate does nothing: the process has ended.
 func (ended) Terminate() {}
+
+// Signal reaches nobody: the process has ended.
+func (ended) Signal(syscall.Signal) error { return nil }

@@ -145,6 +145,19 @@ func (p *playback) WriteFile(_ context.Context, name string, content io.Reader, 
 	return nil
 }
 
+// Chmod changes the permissions of a file.
+func (p *playback) Chmod(_ context.Context, name string, mode fs.FileMode) error {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	file, there := p.files[p.absolute(name)]
+	if !there {
+		return &fs.PathError{Op: "chmod", Path: name, Err: fs.ErrNotExist}
+	}
+	file.mode = file.mode.Type() | mode.Perm()
+	p.files[p.absolute(name)] = file
+	return nil
+}
+
 // MkdirAll makes a folder and those above it.
 func (p *playback) MkdirAll(_ context.Context, name string, mode fs.FileMode) error {
 	p.lock.Lock()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,8 +112,9 @@ func (talkative) Start(_ context.Context, started remote.Command) (remote.Proces
 
 type done struct{}
 
-func (done) Wait() (int, error) { return 0, nil }
-func (done) Terminate()         {}
+func (done) Wait() (int, error)          { return 0, nil }
+func (done) Terminate()                  {}
+func (done) Signal(syscall.Signal) error { return nil }
 
 func TestRecorderLeavesOutWhatIsAttachedToTheTerminal(t *testing.T) {
 	recorder := cases.NewRecorder(newLocal(t))

@@ -253,8 +253,9 @@ func (l *lossyConnection) Start(ctx context.Context, c remote.Command) (remote.P
 
 type lostProcess struct{}
 
-func (lostProcess) Wait() (int, error) { return -1, io.ErrUnexpectedEOF }
-func (lostProcess) Terminate()         {}
+func (lostProcess) Wait() (int, error)          { return -1, io.ErrUnexpectedEOF }
+func (lostProcess) Terminate()                  {}
+func (lostProcess) Signal(syscall.Signal) error { return nil }
 
 func TestALostConnectionLeavesTheOutcomeUnknown(t *testing.T) {
 	b := newBench(t, shell(`echo done`, "", ""))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -141,8 +142,9 @@ type lost struct{}
 
 func (losing) Start(context.Context, remote.Command) (remote.Process, error) { return lost{}, nil }
 
-func (lost) Wait() (int, error) { return -1, io.ErrUnexpectedEOF }
-func (lost) Terminate()         {}
+func (lost) Wait() (int, error)          { return -1, io.ErrUnexpectedEOF }
+func (lost) Terminate()                  {}
+func (lost) Signal(syscall.Signal) error { return nil }
 
 func TestABatchDefinitionRunsNothingInteractively(t *testing.T) {
 	s := newSite(t, define(t, submitting(`touch ran; echo job 7`, "")))

@@ -93,6 +93,14 @@ func (l *Local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) err
 	return os.MkdirAll(l.absolute(path), mode)
 }
 
+// Chmod gives a file exactly the permissions of mode.
+func (l *Local) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
+	if err := contextError(ctx, "changing the permissions of", path); err != nil {
+		return err
+	}
+	return os.Chmod(l.absolute(path), mode.Perm())
+}
+
 // Remove removes a file or an empty directory.
 func (l *Local) Remove(ctx context.Context, path string) error {
 	if err := contextError(ctx, "removing", path); err != nil {

@@ -169,6 +169,23 @@ func (p *localProcess) Terminate() {
 	p.terminateOnce.Do(func() { close(p.terminate) })
 }
 
+// Signal sends a signal to the process's group.
+func (p *localProcess) Signal(number syscall.Signal) error {
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	target := p.child.Process.Pid
+	if p.group {
+		target = -target
+	}
+	if err := syscall.Kill(target, number); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("sending signal %v: %w", number, err)
+	}
+	return nil
+}
+
 // supervise follows the process from its start until nothing of it is left to
 // wait for.
 func (p *localProcess) supervise(ctx context.Context) {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"syscall"
 )
 
 // A Connection is one place where commands run and files live. Its methods may
@@ -25,7 +26,7 @@ type Connection interface {
 	// done before.
 	Start(ctx context.Context, command Command) (Process, error)
 
-	// Stat, Open, WriteFile, MkdirAll and Remove are what their namesakes of
+	// Stat, Open, WriteFile, MkdirAll, Chmod and Remove are what their namesakes of
 	// package os are. Errors for absent files match fs.ErrNotExist.
 	Stat(ctx context.Context, path string) (fs.FileInfo, error)
 	Open(ctx context.Context, path string) (File, error)
@@ -33,6 +34,7 @@ type Connection interface {
 	// what was there.
 	WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error
 	MkdirAll(ctx context.Context, path string, mode fs.FileMode) error
+	Chmod(ctx context.Context, path string, mode fs.FileMode) error
 	Remove(ctx context.Context, path string) error
 
 	// Info describes the place.
@@ -62,8 +64,20 @@ type Command struct {
 	Stdin              io.Reader // nil for no input; a Read under way when the process ends is not waited for
 	Stdout             io.Writer // nil to discard
 	Stderr             io.Writer // nil to discard; the same as Stdout to merge them in order
-	Foreground         bool      // leave the process in this process's group, so that terminal signals reach it
+	Foreground         bool      // on this machine, leave the process in this process's group, so that terminal signals reach it
+	Terminal           *Terminal // not nil to run on a pseudo-terminal of its own, whose output, errors included, goes to Stdout
+	ForwardX11         bool      // let its X11 clients reach this machine's display; nothing to do for a process of this machine
 }
+
+// A Terminal describes the pseudo-terminal that a process gets.
+type Terminal struct {
+	Type    string      // of what shows it, the value of TERM; "dumb" if empty
+	Size    Size        // at the start
+	Resized <-chan Size // further sizes; may be nil
+}
+
+// Size is the size of a terminal, in characters.
+type Size struct{ Columns, Rows int }
 
 // A Process is a started process.
 type Process interface {
@@ -78,6 +92,9 @@ type Process interface {
 	Wait() (code int, err error)
 	// Terminate ends the process as cancelling the context of Start does.
 	Terminate()
+	// Signal sends one signal to the process group. A process that has ended
+	// does not mind.
+	Signal(signal syscall.Signal) error
 }
 
 // A File is an open file for reading.
@@ -92,6 +109,7 @@ type File interface {
 var (
 	ErrCommandNotFound = errors.New("command not found")
 	ErrUnreachable     = errors.New("cannot connect")
+	ErrNobodyToAsk     = errors.New("there is nobody to ask")
 )
 
 // A StartError tells which program could not be started, and why.

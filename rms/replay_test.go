@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -166,5 +167,6 @@ func (e exchange) answer(start remote.Command) (remote.Process, error) {
 // An endedProcess is a process that has ended with an exit code.
 type endedProcess int
 
-func (p endedProcess) Wait() (int, error) { return int(p), nil }
-func (endedProcess) Terminate()           {}
+func (p endedProcess) Wait() (int, error)        { return int(p), nil }
+func (endedProcess) Terminate()                  {}
+func (endedProcess) Signal(syscall.Signal) error { return nil }

@@ -1,0 +1,59 @@
+// Package channel makes a [remote.Connection] of channels: of a way to run one
+// command line after the other at a POSIX machine, as SSH offers it. It is what
+// the transports ssh and openssh share.
+package channel
+
+import (
+	"context"
+	"errors"
+	"io"
+	"syscall"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A Dialer opens channels at one place. Its methods may be called concurrently.
+type Dialer interface {
+	// Open runs one command line, which the user's login shell there reads,
+	// whichever that is. Errors that the place itself causes match
+	// remote.ErrUnreachable; ErrTooManyChannels tells that one of those that
+	// are open has to end first.
+	Open(ctx context.Context, line string, options Options) (Channel, error)
+	// Subsystem opens a service of the place, such as "sftp".
+	// ErrNoSubsystem tells that it is not offered.
+	Subsystem(ctx context.Context, name string) (Channel, error)
+	// Close ends the connection with all its channels.
+	Close() error
+}
+
+// Options of a channel.
+type Options struct {
+	Terminal   *remote.Terminal // not nil for a pseudo-terminal; its Resized is for the caller to follow
+	ForwardX11 bool
+}
+
+// A Channel is one running command line. Closing it does not end what runs at
+// the other end but for the streams it is attached to.
+type Channel interface {
+	// Stdin takes what the command reads; closing it is the end of its input.
+	Stdin() io.WriteCloser
+	// Stdout and Stderr have to be read to their ends, at the same time. With a
+	// pseudo-terminal there is nothing in Stderr.
+	Stdout() io.Reader
+	Stderr() io.Reader
+	// Resize tells the size of the pseudo-terminal.
+	Resize(size remote.Size) error
+	// Signal asks the place to send a signal. Not every server does.
+	Signal(signal syscall.Signal) error
+	// Wait returns the exit code, 128 plus the number for a signal, once the
+	// outputs were read to their ends. A connection that was lost is a
+	// *remote.ConnectError with the code -1.
+	Wait() (code int, err error)
+	Close() error
+}
+
+// Errors that callers tell apart.
+var (
+	ErrTooManyChannels = errors.New("the place opens no further channel at once")
+	ErrNoSubsystem     = errors.New("the place does not offer that subsystem")
+)
