@@ -1,10 +1,10 @@
 #!/bin/sh
 # install.sh - installs what the suites against real components need: Slurm with
-# munge, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
-# must work with. Runs as root on Debian; what is there already is left alone.
+# munge, sshd, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
+# and the commands over SSH must work with. Runs as root on Debian; what is there already is left alone.
 set -eu
 
-packages="slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps"
+packages="slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish"
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
 missing=
