@@ -70,6 +70,10 @@ type Job struct {
 	MissingSince time.Time // when it was first found missing; zero if it is not
 	MissingCount int       // how many listings in a row lacked it
 
+	// Successor is the tag of the job that the scheduler gave the same id later;
+	// empty if there is none. Nobody can ask for the end of the earlier one.
+	Successor string
+
 	OutputPath, ErrorPath string // the job's output files at the place it runs
 
 	Error string // why the submission was rejected or is in doubt; at most MaximumEvidence bytes
@@ -82,6 +86,9 @@ type Job struct {
 	// Request is what was asked for, in words of the one who submitted the job;
 	// empty where that is not known.
 	Request string
+
+	// contradicted is what an observation said that is not believed of a job that has ended.
+	contradicted *Observation
 }
 
 // MaximumEvidence bounds, in bytes, each text that quotes what a scheduler
@@ -119,8 +126,8 @@ type Observation struct {
 
 // A Filter chooses jobs of a listing.
 type Filter struct {
-	// All adds what is over: jobs that have ended and submissions that were
-	// rejected.
+	// All adds what is over: jobs that have ended, or whose id was given to
+	// another one, and submissions that were rejected.
 	All    bool
 	Target string // empty for every target
 	Limit  int    // greatest number of jobs; 0 for no limit
@@ -144,6 +151,11 @@ func (e *PhaseError) Error() string {
 		return fmt.Sprintf("cannot %s submission %s: it is %s with job id %q", e.Operation, e.Tag, e.Phase, e.ID)
 	}
 	return fmt.Sprintf("cannot %s submission %s: it is %s", e.Operation, e.Tag, e.Phase)
+}
+
+// over reports whether nothing more is to be learned of the job.
+func (j *Job) over() bool {
+	return j.Detail.Ended() || j.Phase == Rejected || j.Successor != ""
 }
 
 // doubt makes what is known of the job stale from a time on.
@@ -184,6 +196,9 @@ func (j *Job) observe(seen Observation) bool {
 	default:
 		// An ended job whose end is known better than this query told it keeps
 		// the evidence of its end.
+		if j.Detail.Ended() && !undetermined && !seen.Detail.Ended() {
+			j.contradicted = &seen
+		}
 	}
 	j.Detail = next
 	j.learn(seen)

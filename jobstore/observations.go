@@ -2,6 +2,10 @@ package jobstore
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -14,9 +18,38 @@ func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job,
 	if seen.Observed.IsZero() {
 		seen.Observed = time.Now()
 	}
-	return s.change(ctx, processed, "observation", tag, func(job *Job) (bool, error) {
-		return job.observe(seen), nil
+	return s.change(ctx, processed, "observation", tag, observing(seen))
+}
+
+func observing(seen Observation) decision {
+	return func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) { return job.observe(seen), nil }
+}
+
+// ObserveAll records what one listing told about many jobs, by their tags, in
+// one transaction, each as Observe does. A tag that is not recorded is an error,
+// and nothing is recorded then.
+func (s *Store) ObserveAll(ctx context.Context, listed map[string]Observation) error {
+	now := time.Now()
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		for _, tag := range slices.Sorted(maps.Keys(listed)) {
+			seen := listed[tag]
+			if seen.Observed.IsZero() {
+				seen.Observed = now
+			}
+			job, err := queryJob(ctx, transaction, tag)
+			if err == nil {
+				err = decideOn(ctx, transaction, &job, observing(seen))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+	if err != nil {
+		return fmt.Errorf("recording what a listing told about %d jobs: %w", len(listed), err)
+	}
+	return nil
 }
 
 // MarkStale records that what is known of the job may not hold since the time
@@ -24,7 +57,7 @@ func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job,
 // changed the job. Its state is kept, and is stale until a later query is
 // answered. It changes nothing when the job was seen since.
 func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted time.Time) error {
-	_, err := s.change(ctx, processed, "failed query", tag, func(job *Job) (bool, error) {
+	_, err := s.change(ctx, processed, "failed query", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
 		if attempted.Before(job.Observed) {
 			return false, nil
 		}
@@ -39,7 +72,7 @@ func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted tim
 // caller to decide, by MissingSince and MissingCount, what follows from that. It
 // changes nothing for a job that has ended or was seen since.
 func (s *Store) MarkMissing(ctx context.Context, tag string, listed time.Time) (Job, error) {
-	return s.change(ctx, processed, "absence", tag, func(job *Job) (bool, error) {
+	return s.change(ctx, processed, "absence", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
 		if job.Detail.Ended() || listed.Before(job.Observed) {
 			return false, nil
 		}

@@ -100,6 +100,49 @@ var migrations = []string{
 		warned     TEXT NOT NULL,
 		PRIMARY KEY (target, command, kind)
 	) STRICT;`,
+	// What happened to each job, in the order in which it was recorded; and the
+	// queries that all processes share.
+	`ALTER TABLE jobs ADD COLUMN successor TEXT NOT NULL DEFAULT '';
+	CREATE TABLE events (
+		sequence  INTEGER PRIMARY KEY AUTOINCREMENT,
+		tag       TEXT NOT NULL,
+		target    TEXT NOT NULL,
+		id        TEXT NOT NULL,
+		kind      TEXT NOT NULL,
+		before    TEXT NOT NULL,
+		detail    TEXT NOT NULL,
+		native    TEXT NOT NULL,
+		reason    TEXT NOT NULL,
+		exit_code INTEGER,
+		signal    INTEGER,
+		seen      TEXT NOT NULL,
+		recorded  TEXT NOT NULL,
+		source    TEXT NOT NULL,
+		evidence  TEXT NOT NULL
+	) STRICT;
+	CREATE INDEX events_by_tag ON events (tag, sequence);
+	CREATE TABLE polls (
+		key      TEXT NOT NULL PRIMARY KEY,
+		target   TEXT NOT NULL,
+		holder   TEXT NOT NULL,
+		held     TEXT NOT NULL,
+		until    TEXT NOT NULL,
+		begun    TEXT NOT NULL,
+		took     INTEGER NOT NULL,
+		jobs     INTEGER NOT NULL,
+		changed  TEXT NOT NULL,
+		failures INTEGER NOT NULL,
+		error    TEXT NOT NULL,
+		paused   TEXT NOT NULL
+	) STRICT;
+	CREATE TABLE polls_past (
+		key    TEXT NOT NULL,
+		begun  TEXT NOT NULL,
+		took   INTEGER NOT NULL,
+		jobs   INTEGER NOT NULL,
+		failed INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX polls_past_by_age ON polls_past (key, begun);`,
 }
 
 // migrate brings the database to the newest schema.

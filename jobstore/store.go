@@ -37,7 +37,7 @@ type Store struct {
 func Open(ctx context.Context, directory string) (*Store, error) {
 	store, err := open(ctx, directory)
 	if err != nil {
-		return nil, fmt.Errorf("opening the job store in %q: %w", directory, err)
+		return nil, fmt.Errorf("opening the job store in %q: %w", directory, explained(err))
 	}
 	return store, nil
 }
@@ -145,7 +145,7 @@ func (s *Store) write(ctx context.Context, lasting durability, change func(trans
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeOn(ctx, connection, lasting, change), connection.Close())
+	return explained(errors.Join(writeOn(ctx, connection, lasting, change), connection.Close()))
 }
 
 func writeOn(ctx context.Context, connection *sql.Conn, lasting durability, change func(transaction *sql.Tx) error) error {

@@ -19,7 +19,12 @@ func (s *Store) Intend(ctx context.Context, job Job) error {
 	}
 	job.Phase = Intended
 	prepare(&job)
-	err := s.write(ctx, durable, func(transaction *sql.Tx) error { return insert(ctx, transaction, job) })
+	err := s.write(ctx, durable, func(transaction *sql.Tx) error {
+		if err := insert(ctx, transaction, job); err != nil {
+			return err
+		}
+		return insertEvent(ctx, transaction, Event{Kind: EventIntended, Seen: job.Created}, &job)
+	})
 	if err != nil {
 		return fmt.Errorf("recording submission %s: %w", job.Tag, err)
 	}
@@ -37,7 +42,7 @@ func prepare(job *Job) {
 // Accept records that the scheduler took a submission and named it. Accepting it
 // again under the same id changes nothing; under another id it is a *PhaseError.
 // A submission that was rejected or in doubt is accepted too: an id proves that
-// the job exists.
+// the job exists. Another job of the target that had the id before is succeeded by this one.
 func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job, error) {
 	if accepted.ID == "" {
 		return Job{}, fmt.Errorf("accepting submission %s: the job has no id", tag)
@@ -45,7 +50,7 @@ func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job,
 	if accepted.Observed.IsZero() {
 		accepted.Observed = time.Now()
 	}
-	return s.change(ctx, durable, "accept", tag, func(job *Job) (bool, error) {
+	return s.change(ctx, durable, "accept", tag, func(ctx context.Context, transaction *sql.Tx, job *Job) (bool, error) {
 		if job.Phase == Submitted {
 			if job.ID == accepted.ID {
 				return false, nil
@@ -59,14 +64,14 @@ func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job,
 			OutputPath: accepted.OutputPath, ErrorPath: accepted.ErrorPath,
 			Observed: accepted.Observed, Source: accepted.Source, Evidence: accepted.Evidence,
 		})
-		return true, nil
+		return true, succeed(ctx, transaction, job)
 	})
 }
 
 // Reject records that the scheduler did not take a submission. One that has a
 // job id is past that: a *PhaseError.
 func (s *Store) Reject(ctx context.Context, tag, reason string) error {
-	_, err := s.change(ctx, durable, "reject", tag, func(job *Job) (bool, error) {
+	_, err := s.change(ctx, durable, "reject", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
 		if job.Phase == Submitted {
 			return false, phaseError(job, "reject")
 		}
@@ -79,7 +84,7 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 // Doubt records that nobody knows what became of a submission. Where that was
 // found out in the meantime it changes nothing.
 func (s *Store) Doubt(ctx context.Context, tag, reason string) error {
-	_, err := s.change(ctx, durable, "doubt", tag, func(job *Job) (bool, error) {
+	_, err := s.change(ctx, durable, "doubt", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
 		if job.Phase == Submitted || job.Phase == Rejected {
 			return false, nil
 		}
@@ -112,7 +117,10 @@ func (s *Store) Adopt(ctx context.Context, job Job) (Job, error) {
 			return err
 		}
 		if len(known) == 0 {
-			return insert(ctx, transaction, job)
+			if err := insert(ctx, transaction, job); err != nil {
+				return err
+			}
+			return insertEvent(ctx, transaction, Event{Kind: EventAdopted, Seen: job.Created}, &job)
 		}
 		job = known[0]
 		return addSubmission(ctx, transaction, &job)
@@ -123,21 +131,38 @@ func (s *Store) Adopt(ctx context.Context, job Job) (Job, error) {
 	return job, nil
 }
 
-// change applies decide to the job of a tag in one transaction and returns the
-// job after it, without its submission. Decide reports whether it changed
-// anything; operation names it in errors.
-func (s *Store) change(ctx context.Context, lasting durability, operation, tag string, decide func(job *Job) (bool, error)) (Job, error) {
+// succeed ends what can be learned of earlier jobs with the id of this one.
+func succeed(ctx context.Context, transaction *sql.Tx, successor *Job) error {
+	earlier, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? AND tag <> ? AND finished = 0", successor.ID, successor.Target, successor.Tag)
+	if err != nil {
+		return err
+	}
+	for _, job := range earlier {
+		job.Successor = successor.Tag
+		if err := update(ctx, transaction, job); err != nil {
+			return err
+		}
+		if err := insertEvent(ctx, transaction, Event{Kind: EventSucceeded, Seen: successor.Observed, Reason: "the scheduler gave its id to submission " + successor.Tag}, &job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A decision changes a job and reports whether it did.
+type decision func(ctx context.Context, transaction *sql.Tx, job *Job) (bool, error)
+
+// change applies a decision to the job of a tag in one transaction, records what
+// happened by it, and returns the job after it, without its submission; operation
+// names it in errors.
+func (s *Store) change(ctx context.Context, lasting durability, operation, tag string, decide decision) (Job, error) {
 	var job Job
 	err := s.write(ctx, lasting, func(transaction *sql.Tx) error {
 		var err error
 		if job, err = queryJob(ctx, transaction, tag); err != nil {
 			return err
 		}
-		changed, err := decide(&job)
-		if err != nil || !changed {
-			return err
-		}
-		return update(ctx, transaction, job)
+		return decideOn(ctx, transaction, &job, decide)
 	})
 	if err != nil {
 		var phase *PhaseError
@@ -147,4 +172,23 @@ func (s *Store) change(ctx context.Context, lasting durability, operation, tag s
 		return Job{}, fmt.Errorf("recording (%s) of submission %s: %w", operation, tag, err)
 	}
 	return job, nil
+}
+
+func decideOn(ctx context.Context, transaction *sql.Tx, job *Job, decide decision) error {
+	before := *job
+	changed, err := decide(ctx, transaction, job)
+	if err != nil || !changed {
+		return err
+	}
+	if err := update(ctx, transaction, *job); err != nil {
+		return err
+	}
+	events := happened(&before, job)
+	job.contradicted = nil
+	for _, event := range events {
+		if err := insertEvent(ctx, transaction, event, job); err != nil {
+			return err
+		}
+	}
+	return nil
 }

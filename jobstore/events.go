@@ -1,0 +1,171 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/state"
+)
+
+// An EventKind tells what happened to a job.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventIntended      EventKind = "intended"      // its submission is about to begin
+	EventAccepted      EventKind = "accepted"      // the scheduler gave it an id
+	EventRejected      EventKind = "rejected"      // the scheduler did not take it
+	EventDoubted       EventKind = "doubted"       // nobody knows what became of its submission
+	EventAdopted       EventKind = "adopted"       // it was submitted in another way and is followed from now on
+	EventState         EventKind = "state"         // it was seen in another state, or with another word of its scheduler
+	EventContradiction EventKind = "contradiction" // it has ended, but was seen in a state before that, which is not believed
+	EventStale         EventKind = "stale"         // what is known of it is in doubt
+	EventMissing       EventKind = "missing"       // a listing lacks it
+	EventSucceeded     EventKind = "succeeded"     // its id was given to another job
+)
+
+// An Event is one entry of a job's history.
+type Event struct {
+	Sequence int64 // grows with each event of the store; what a reader has seen of it, it need not read again
+	Tag      string
+	Target   string
+	ID       string
+	Kind     EventKind
+
+	Before   state.Detail // the state until then
+	Detail   state.Detail // and since; of a contradiction, what was seen
+	Native   string
+	Reason   string // of the state in the scheduler's words, or why it is in doubt, rejected or succeeded
+	ExitCode *int
+	Signal   *int
+
+	Seen     time.Time // when it was seen, by the clock of the machine that rmctl ran on
+	Recorded time.Time // when it was written down
+	Source   string    // the command it was seen by
+	Evidence string    // what it was read from; at most MaximumEvidence bytes
+}
+
+// happened returns what a change did to a job, as events.
+func happened(before, after *Job) []Event {
+	var events []Event
+	if after.Phase != before.Phase {
+		switch after.Phase {
+		case Submitted:
+			events = append(events, seenEvent(EventAccepted, before, after))
+		case Rejected:
+			events = append(events, Event{Kind: EventRejected, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
+		case Unknown:
+			events = append(events, Event{Kind: EventDoubted, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
+		}
+	}
+	moved := after.Detail != before.Detail || after.Native != before.Native && after.Native != ""
+	if moved && after.Phase == before.Phase {
+		events = append(events, seenEvent(EventState, before, after))
+	}
+	if after.contradicted != nil {
+		seen := after.contradicted
+		events = append(events, Event{
+			Kind: EventContradiction, Before: before.Detail, Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason,
+			Seen: seen.Observed, Source: seen.Source, Evidence: bounded(seen.Evidence),
+		})
+	}
+	if after.Stale && (!before.Stale || after.StaleReason != before.StaleReason) {
+		events = append(events, Event{Kind: EventStale, Before: before.Detail, Detail: after.Detail, Reason: after.StaleReason, Seen: after.StaleSince})
+	}
+	if after.Missing && !before.Missing {
+		events = append(events, Event{Kind: EventMissing, Before: before.Detail, Detail: after.Detail, Seen: after.MissingSince})
+	}
+	return events
+}
+
+// seenEvent is an event of what was observed.
+func seenEvent(kind EventKind, before, after *Job) Event {
+	return Event{
+		Kind: kind, Before: before.Detail, Detail: after.Detail, Native: after.Native, Reason: after.Reason,
+		ExitCode: after.ExitCode, Signal: after.Signal, Seen: after.Observed, Source: after.Source, Evidence: after.Evidence,
+	}
+}
+
+// insertEvent records an event of a job.
+func insertEvent(ctx context.Context, transaction *sql.Tx, event Event, job *Job) error {
+	_, err := transaction.ExecContext(ctx,
+		"INSERT INTO events (tag, target, id, kind, before, detail, native, reason, exit_code, signal, seen, recorded, source, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		job.Tag, job.Target, job.ID, string(event.Kind), string(event.Before), string(event.Detail), event.Native, bounded(event.Reason),
+		storedInt(event.ExitCode), storedInt(event.Signal), storedTime(event.Seen), storedTime(time.Now()), event.Source, bounded(event.Evidence))
+	return err
+}
+
+// maximumEvents bounds what Events returns at once.
+const maximumEvents = 1000
+
+// Events returns up to a thousand events, oldest first, that were recorded after
+// the one with a sequence number, 0 for all: of the jobs with the tags, or of
+// all where there are none. Called again with the last number that it returned
+// it leaves out none and repeats none, also in another process.
+func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]Event, error) {
+	condition, arguments := "WHERE sequence > ?", []any{after}
+	if len(tags) > 0 {
+		condition += " AND tag IN (?" + strings.Repeat(", ?", len(tags)-1) + ")"
+		for _, tag := range tags {
+			arguments = append(arguments, tag)
+		}
+	}
+	events, err := queryEvents(ctx, s.database, condition+fmt.Sprintf(" ORDER BY sequence LIMIT %d", maximumEvents), arguments...)
+	if err != nil {
+		return nil, fmt.Errorf("reading what happened since event %d: %w", after, err)
+	}
+	return events, nil
+}
+
+// LastEvent returns the number of the newest event, 0 if there is none.
+func (s *Store) LastEvent(ctx context.Context) (int64, error) {
+	var last int64
+	if err := s.database.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM events").Scan(&last); err != nil {
+		return 0, fmt.Errorf("looking for the newest event: %w", err)
+	}
+	return last, nil
+}
+
+func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []Event, err error) {
+	rows, err := source.QueryContext(ctx,
+		"SELECT sequence, tag, target, id, kind, before, detail, native, reason, exit_code, signal, seen, recorded, source, evidence FROM events "+rest, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		event, err := scanEvent(rows)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, event)
+	}
+	return events, rows.Err()
+}
+
+func scanEvent(rows *sql.Rows) (Event, error) {
+	var event Event
+	var kind, before, detail, seen, recorded string
+	var exitCode, signal sql.NullInt64
+	err := rows.Scan(&event.Sequence, &event.Tag, &event.Target, &event.ID, &kind, &before, &detail, &event.Native, &event.Reason,
+		&exitCode, &signal, &seen, &recorded, &event.Source, &event.Evidence)
+	if err != nil {
+		return Event{}, err
+	}
+	event.Kind, event.Before, event.Detail = EventKind(kind), state.Detail(before), state.Detail(detail)
+	event.ExitCode, event.Signal = plainInt(exitCode), plainInt(signal)
+	if event.Seen, err = parseTime(seen); err == nil {
+		event.Recorded, err = parseTime(recorded)
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("reading event %d: %w", event.Sequence, err)
+	}
+	return event, nil
+}

@@ -1,0 +1,227 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// pollsKept is how long single polls are remembered, to tell how many there were.
+const pollsKept = 24 * time.Hour
+
+// A Poll is the state of a query that all processes share: the listing of the
+// jobs of one user over one connection by one definition.
+type Poll struct {
+	Key    string // tells connection and definition from others
+	Target string // one that it was made for last
+	Holder string // the process that is asking now; empty if none is
+
+	Begun    time.Time     // when the last one that ended began; zero if there was none
+	Took     time.Duration // how long it took
+	Jobs     int           // that it told about
+	Changed  time.Time     // when one last showed a change
+	Failures int           // that have failed in a row
+	Error    string        // of the last one; empty if it went well
+
+	// Paused is when asking was given up after repeated failures; zero if it was not.
+	Paused time.Time
+}
+
+// A Claim is the wish of one process to make a shared query.
+type Claim struct {
+	Key, Target string
+	Holder      string        // tells the process from all others
+	Lease       time.Duration // how long it may be busy before others take over; it can be renewed
+	Now         time.Time
+	// Due reports whether the query should be made now, given how it last went.
+	Due func(Poll) bool
+}
+
+// ClaimPoll gives the right to make a shared query to one process at a time. It
+// reports whether the claim was granted; it is not while another process holds
+// it, unless its lease has run out, or when the query is not due. The poll is
+// returned as it was before. Who was granted it ends it with FinishPoll.
+func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted bool, err error) {
+	// Most claims are not due; these need not wait for whoever writes.
+	poll, held, err := s.readPoll(ctx, s.database, claim.Key)
+	if err == nil && (held.by(claim) || !claim.Due(poll)) {
+		return poll, false, nil
+	}
+	err = s.write(ctx, processed, func(transaction *sql.Tx) error {
+		poll, held, err = s.readPoll(ctx, transaction, claim.Key)
+		if err != nil || held.by(claim) || !claim.Due(poll) {
+			return err
+		}
+		granted = true
+		_, err := transaction.ExecContext(ctx,
+			`INSERT INTO polls (key, target, holder, held, until, begun, took, jobs, changed, failures, error, paused)
+			VALUES (?, ?, ?, ?, ?, '', 0, 0, '', 0, '', '')
+			ON CONFLICT (key) DO UPDATE SET target = excluded.target, holder = excluded.holder, held = excluded.held, until = excluded.until`,
+			claim.Key, claim.Target, claim.Holder, storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)))
+		return err
+	})
+	if err != nil {
+		return Poll{}, false, fmt.Errorf("claiming the query of target %q: %w", claim.Target, err)
+	}
+	return poll, granted, nil
+}
+
+// A hold is the right of a process to make a query.
+type hold struct {
+	holder      string
+	from, until time.Time
+}
+
+// by reports whether somebody else than the claimant is at work. Clocks of hosts
+// that share a store may differ: a hold of the future is none.
+func (h hold) by(claim Claim) bool {
+	return h.holder != "" && h.holder != claim.Holder && claim.Now.Before(h.until) && !h.from.After(claim.Now.Add(claim.Lease))
+}
+
+// RenewPoll lets the holder of a claim be busy for longer. It reports false
+// where the claim is no longer its own.
+func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
+	var renewed int64
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		result, err := transaction.ExecContext(ctx, "UPDATE polls SET held = ?, until = ? WHERE key = ? AND holder = ?",
+			storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)), claim.Key, claim.Holder)
+		if err == nil {
+			renewed, err = result.RowsAffected()
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("renewing the claim on the query of target %q: %w", claim.Target, err)
+	}
+	return renewed > 0, nil
+}
+
+// FinishPoll records how a shared query went and ends the claim of its holder.
+// What a process tells whose claim was taken over counts all the same: it asked.
+func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		_, err := transaction.ExecContext(ctx,
+			`UPDATE polls SET begun = ?, took = ?, jobs = ?, changed = ?, failures = ?, error = ?, paused = ?,
+			holder = CASE holder WHEN ? THEN '' ELSE holder END WHERE key = ?`,
+			storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, storedTime(poll.Changed), poll.Failures, bounded(poll.Error), storedTime(poll.Paused),
+			claim.Holder, claim.Key)
+		if err == nil {
+			_, err = transaction.ExecContext(ctx, "INSERT INTO polls_past (key, begun, took, jobs, failed) VALUES (?, ?, ?, ?, ?)",
+				claim.Key, storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.Error != "")
+		}
+		if err == nil {
+			_, err = transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE key = ? AND begun < ?", claim.Key, storedTime(poll.Begun.Add(-pollsKept)))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("recording the query of target %q: %w", claim.Target, err)
+	}
+	return nil
+}
+
+// ResumePoll ends the pause of a query, so that the next claim of it is due by
+// its ordinary interval. It reports whether there was a pause.
+func (s *Store) ResumePoll(ctx context.Context, key string) (bool, error) {
+	var resumed int64
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		result, err := transaction.ExecContext(ctx, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE key = ? AND paused <> ''", key)
+		if err == nil {
+			resumed, err = result.RowsAffected()
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("resuming a query: %w", err)
+	}
+	return resumed > 0, nil
+}
+
+// Poll returns the state of a shared query. One that was never made is the zero
+// Poll with its key.
+func (s *Store) Poll(ctx context.Context, key string) (Poll, error) {
+	poll, _, err := s.readPoll(ctx, s.database, key)
+	if err != nil {
+		return Poll{}, fmt.Errorf("looking up a query: %w", err)
+	}
+	return poll, nil
+}
+
+// A PollCount tells how often a shared query was made.
+type PollCount struct {
+	Poll
+	Hour, Day int           // how many in the last hour and the last day
+	Spent     time.Duration // that these of the day took in all
+	Failed    int           // how many of these of the day failed
+}
+
+// Polls returns all shared queries with their counts up to now, by target.
+func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, err error) {
+	keys, err := s.pollKeys(ctx)
+	for _, key := range keys {
+		var count PollCount
+		if count.Poll, _, err = s.readPoll(ctx, s.database, key); err != nil {
+			break
+		}
+		var spent int64
+		row := s.database.QueryRowContext(ctx,
+			"SELECT count(*), coalesce(sum(begun >= ?), 0), coalesce(sum(took), 0), coalesce(sum(failed), 0) FROM polls_past WHERE key = ? AND begun >= ?",
+			storedTime(now.Add(-time.Hour)), key, storedTime(now.Add(-pollsKept)))
+		if err = row.Scan(&count.Day, &count.Hour, &spent, &count.Failed); err != nil {
+			break
+		}
+		count.Spent = time.Duration(spent)
+		counts = append(counts, count)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("counting the queries: %w", err)
+	}
+	return counts, nil
+}
+
+func (s *Store) pollKeys(ctx context.Context) (keys []string, err error) {
+	rows, err := s.database.QueryContext(ctx, "SELECT key FROM polls ORDER BY target, key")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, rows.Err()
+}
+
+func (s *Store) readPoll(ctx context.Context, source queryer, key string) (Poll, hold, error) {
+	poll := Poll{Key: key}
+	var held, until, begun, changed, paused string
+	var took int64
+	row := source.QueryRowContext(ctx, "SELECT target, holder, held, until, begun, took, jobs, changed, failures, error, paused FROM polls WHERE key = ?", key)
+	err := row.Scan(&poll.Target, &poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused)
+	if errors.Is(err, sql.ErrNoRows) {
+		return poll, hold{}, nil
+	}
+	if err != nil {
+		return Poll{}, hold{}, err
+	}
+	poll.Took = time.Duration(took)
+	holding := hold{holder: poll.Holder}
+	for _, moment := range []struct {
+		text string
+		time *time.Time
+	}{{held, &holding.from}, {until, &holding.until}, {begun, &poll.Begun}, {changed, &poll.Changed}, {paused, &poll.Paused}} {
+		if *moment.time, err = parseTime(moment.text); err != nil {
+			return Poll{}, hold{}, err
+		}
+	}
+	return poll, holding, nil
+}

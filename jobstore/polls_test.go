@@ -1,0 +1,144 @@
+package jobstore_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+const lease = time.Minute
+
+func claimAt(holder string, after time.Duration) jobstore.Claim {
+	now := noon.Add(after)
+	return jobstore.Claim{
+		Key: "slurm over local", Target: "slurm", Holder: holder, Lease: lease, Now: now,
+		Due: func(last jobstore.Poll) bool { return !now.Before(last.Begun.Add(10 * time.Second)) },
+	}
+}
+
+func claim(t *testing.T, store *jobstore.Store, claim jobstore.Claim) bool {
+	t.Helper()
+	_, granted, err := store.ClaimPoll(t.Context(), claim)
+	require.NoError(t, err)
+	return granted
+}
+
+func finish(t *testing.T, store *jobstore.Store, claim jobstore.Claim, poll jobstore.Poll) {
+	t.Helper()
+	require.NoError(t, store.FinishPoll(t.Context(), claim, poll))
+}
+
+func TestOneOfManyProcessesIsGrantedAQuery(t *testing.T) {
+	directory := t.TempDir()
+	openStore(t, directory)
+	var granted atomic.Int64
+	var asking sync.WaitGroup
+	for _, holder := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		store := openStore(t, directory)
+		asking.Go(func() {
+			_, mine, err := store.ClaimPoll(t.Context(), claimAt(holder, 0))
+			if err != nil {
+				t.Error(err)
+			}
+			if mine {
+				granted.Add(1)
+			}
+		})
+	}
+	asking.Wait()
+	require.EqualValues(t, 1, granted.Load())
+}
+
+func TestAQueryThatIsNotDueIsNotGranted(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	first := claimAt("a", 0)
+	require.True(t, claim(t, store, first))
+	finish(t, store, first, jobstore.Poll{Begun: noon, Took: time.Second, Jobs: 3})
+	require.False(t, claim(t, store, claimAt("b", 9*time.Second)))
+	require.True(t, claim(t, store, claimAt("b", 10*time.Second)))
+}
+
+func TestAClaimOfAProcessThatIsGoneRunsOut(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	require.True(t, claim(t, store, claimAt("gone", 0)))
+	require.False(t, claim(t, store, claimAt("b", lease-time.Second)))
+	require.True(t, claim(t, store, claimAt("b", lease)))
+	renewed, err := store.RenewPoll(t.Context(), claimAt("gone", lease))
+	require.NoError(t, err)
+	require.False(t, renewed, "the claim is b's now")
+
+	finish(t, store, claimAt("gone", lease), jobstore.Poll{Begun: noon})
+	poll, err := store.Poll(t.Context(), "slurm over local")
+	require.NoError(t, err)
+	require.Equal(t, "b", poll.Holder, "who lost a claim cannot end that of another")
+}
+
+func TestARenewedClaimGoesOn(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	require.True(t, claim(t, store, claimAt("a", 0)))
+	renewed, err := store.RenewPoll(t.Context(), claimAt("a", lease-time.Second))
+	require.NoError(t, err)
+	require.True(t, renewed)
+	require.False(t, claim(t, store, claimAt("b", lease+time.Second)))
+}
+
+// Hosts that share a home directory do not share a clock.
+func TestAClaimFromTheFutureHoldsNobodyUp(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	require.True(t, claim(t, store, claimAt("ahead", 24*time.Hour)))
+	require.True(t, claim(t, store, claimAt("b", 0)))
+}
+
+func TestAQueryIsPausedUntilSomebodyResumesIt(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	first := claimAt("a", 0)
+	require.True(t, claim(t, store, first))
+	finish(t, store, first, jobstore.Poll{Begun: noon, Failures: 5, Error: "no answer", Paused: noon})
+	poll, err := store.Poll(t.Context(), first.Key)
+	require.NoError(t, err)
+	require.Equal(t, noon, poll.Paused)
+	require.Equal(t, 5, poll.Failures)
+
+	resumed, err := store.ResumePoll(t.Context(), first.Key)
+	require.NoError(t, err)
+	require.True(t, resumed)
+	poll, err = store.Poll(t.Context(), first.Key)
+	require.NoError(t, err)
+	require.Zero(t, poll.Paused)
+	require.Zero(t, poll.Failures)
+	resumed, err = store.ResumePoll(t.Context(), first.Key)
+	require.NoError(t, err)
+	require.False(t, resumed)
+}
+
+func TestQueriesAreCounted(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	for i := range 3 {
+		at := time.Duration(i) * 50 * time.Minute
+		made := claimAt("a", at)
+		require.True(t, claim(t, store, made))
+		poll := jobstore.Poll{Begun: noon.Add(at), Took: 2 * time.Second, Jobs: 7}
+		if i == 0 {
+			poll.Error = "no answer"
+		}
+		finish(t, store, made, poll)
+	}
+	counts, err := store.Polls(t.Context(), noon.Add(101*time.Minute))
+	require.NoError(t, err)
+	require.Len(t, counts, 1)
+	require.Equal(t, 3, counts[0].Day)
+	require.Equal(t, 2, counts[0].Hour)
+	require.Equal(t, 1, counts[0].Failed)
+	require.Equal(t, 6*time.Second, counts[0].Spent)
+	require.Equal(t, "slurm", counts[0].Target)
+	require.Equal(t, 7, counts[0].Jobs)
+
+	counts, err = store.Polls(t.Context(), noon.Add(48*time.Hour))
+	require.NoError(t, err)
+	require.Zero(t, counts[0].Day)
+}

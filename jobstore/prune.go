@@ -1,0 +1,33 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Prune forgets the jobs, with their histories, that nothing more is to be
+// learned of and that were recorded before a time and not seen since; of one
+// target or, when target is empty, of all. It returns how many these were. A
+// submission whose outcome is not known is never forgotten.
+func (s *Store) Prune(ctx context.Context, before time.Time, target string) (int, error) {
+	const chosen = "FROM jobs WHERE finished = 1 AND created < ?1 AND observed < ?1 AND (target = ?2 OR ?2 = '')"
+	var count int64
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		for _, table := range []string{"events", "submissions"} {
+			if _, err := transaction.ExecContext(ctx, "DELETE FROM "+table+" WHERE tag IN (SELECT tag "+chosen+")", storedTime(before), target); err != nil {
+				return err
+			}
+		}
+		result, err := transaction.ExecContext(ctx, "DELETE "+chosen, storedTime(before), target)
+		if err == nil {
+			count, err = result.RowsAffected()
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("forgetting the jobs of before %s: %w", before.Format(time.DateTime), err)
+	}
+	return int(count), nil
+}
