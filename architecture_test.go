@@ -20,7 +20,8 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":         {"cases", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
+	"cmd/rmctl":         {"background", "cases", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
+	"background":        {"remote"},
 	"cases":             {"control", "form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "schemas", "rms"},
 	"cases/casetest":    {"cases"},
 	"control":           {"form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "rms"},
