@@ -1,6 +1,9 @@
 package cases_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,13 +11,46 @@ import (
 	"github.com/rmctl/rmctl/cases"
 )
 
-// BenchmarkRunAll tries the cases of the shipped definitions; cases/s is what counts.
+// shippedCases are the cases of the shipped definitions.
+var shippedCases = []string{"slurm", "pbs", "local"}
+
+// BenchmarkRunAll reads and tries 5,000 cases and more, copies of those of the
+// shipped definitions, with a runner that has loaded nothing yet.
 func BenchmarkRunAll(b *testing.B) {
-	folders, err := cases.Find("../testdata/slurm", "../testdata/pbs")
-	require.NoError(b, err)
-	runner := &cases.Runner{}
+	root := b.TempDir()
+	var folders []string
+	for copied := 0; len(folders) < 5000; copied++ {
+		for _, name := range shippedCases {
+			to := filepath.Join(root, fmt.Sprint(copied), name)
+			require.NoError(b, os.CopyFS(to, os.DirFS(filepath.Join("../testdata", name))))
+			found, err := cases.Find(to)
+			require.NoError(b, err)
+			folders = append(folders, found...)
+		}
+	}
 	for b.Loop() {
-		require.NoError(b, runner.RunAll(b.Context(), folders, func(cases.Result) error { return nil }))
+		runner := &cases.Runner{}
+		require.NoError(b, runner.RunAll(b.Context(), folders, func(result cases.Result) error { return result.Err }))
 	}
 	b.ReportMetric(float64(len(folders)*b.N)/b.Elapsed().Seconds(), "cases/s")
+}
+
+// BenchmarkMutation damages the cases of the shipped definitions.
+func BenchmarkMutation(b *testing.B) {
+	var roots []string
+	for _, name := range shippedCases {
+		roots = append(roots, filepath.Join("../testdata", name))
+	}
+	folders, err := cases.Find(roots...)
+	require.NoError(b, err)
+	mutants := 0
+	for b.Loop() {
+		mutation := cases.Mutation{Runner: &cases.Runner{}}
+		reports, err := mutation.Run(b.Context(), folders)
+		require.NoError(b, err)
+		for _, report := range reports {
+			mutants += report.Mutants()
+		}
+	}
+	b.ReportMetric(float64(mutants)/b.Elapsed().Seconds(), "mutants/s")
 }

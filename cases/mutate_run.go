@@ -157,7 +157,7 @@ func (m Mutation) mutate(ctx context.Context, folder string) (result mutated) {
 	if purpose == tellsNothing {
 		return mutated{}
 	}
-	evaluation := Evaluation{Definition: definition, Types: r.Types}
+	evaluation := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
 	original, err := evaluation.Run(ctx, c)
 	if err != nil {
 		return mutated{definition: definition, err: fmt.Errorf("%s: %w", filepath.Join(c.Folder, CaseFile), err)}

@@ -74,7 +74,7 @@ func (r *Runner) Load(name, folder string) (*config.Definition, error) {
 	if name == "" {
 		return nil, errors.New("no definition is named")
 	}
-	if _, isShipped := rms.Source(name); !isShipped && (strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml")) && !filepath.IsAbs(name) {
+	if namesFile(name) && !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
 	}
 	r.loading.Lock()
@@ -89,6 +89,16 @@ func (r *Runner) Load(name, folder string) (*config.Definition, error) {
 	r.loading.Unlock()
 	one.once.Do(func() { one.definition, _, one.err = control.UsableDefinition(name) })
 	return one.definition, one.err
+}
+
+// namesFile reports whether the name of a definition is that of a file, and not
+// of a shipped definition. Looking a shipped one up copies all of it.
+func namesFile(name string) bool {
+	if !strings.ContainsAny(name, `/\`) && !strings.HasSuffix(name, ".xml") {
+		return false
+	}
+	_, isShipped := rms.Source(name)
+	return !isShipped
 }
 
 // Run tries one case that was read.

@@ -119,7 +119,7 @@ func (r *run) do(ctx context.Context) error {
 	r.result.ExitCode = code
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
 	r.result.Segments, r.result.Unmatched = streams.stdout.segments, streams.stdout.unmatched
-	r.result.Outcome = classify(r.Outcomes, r.result)
+	r.result.Outcome = classify(r.Outcomes, r.result, r.Expressions)
 	postErr := postLaunch()
 	switch {
 	case ctx.Err() != nil:

@@ -157,7 +157,7 @@ func (t *Tokenizer) compileExpression(described *config.Expression) (*expression
 	key := patternKey{text, described.Flags}
 	shared := t.patterns[key]
 	if shared == nil {
-		compiled, err := t.options.Expressions.compile(key)
+		compiled, err := t.options.Expressions.Compile(key.text, key.flags)
 		if err != nil {
 			return nil, expressionError(described, text, err)
 		}

@@ -18,11 +18,13 @@ type Expressions struct {
 	compiled map[patternKey]*javaregex.Regexp
 }
 
-// compile returns an expression that was compiled before, or compiles it.
-func (e *Expressions) compile(key patternKey) (*javaregex.Regexp, error) {
+// Compile returns an expression that was compiled before, or compiles it; nil
+// compiles it each time. The error is that of javaregex.Compile.
+func (e *Expressions) Compile(text string, flags javaregex.Flags) (*javaregex.Regexp, error) {
 	if e == nil {
-		return javaregex.Compile(key.text, key.flags)
+		return javaregex.Compile(text, flags)
 	}
+	key := patternKey{text, flags}
 	e.lock.RLock()
 	known := e.compiled[key]
 	e.lock.RUnlock()
