@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -22,8 +23,11 @@ const (
 type outputCopy struct {
 	source *os.File
 	sink   io.Writer
-	ended  chan struct{} // closed when err is final
-	err    error
+	// isTerminal tells that EIO is the end of the stream: nobody else has the
+	// terminal any more.
+	isTerminal bool
+	ended      chan struct{} // closed when err is final
+	err        error
 }
 
 // run copies until the stream ends or its deadline passes. A writer that fails
@@ -51,7 +55,7 @@ func (c *outputCopy) run() {
 			// The process itself is gone: what it wrote is in the pipe.
 		case errors.Is(err, os.ErrDeadlineExceeded) && !late:
 			late = true
-		case err == nil, err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded):
+		case err == nil, err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded), c.isTerminal && errors.Is(err, syscall.EIO):
 			return
 		default:
 			c.fail(fmt.Errorf("reading its output: %w", err))

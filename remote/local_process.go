@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -15,12 +16,18 @@ import (
 
 // groupPoll is how often a group that was asked to end is looked at once its
 // leader has ended: nobody reports the end of processes that are not children.
-const groupPoll = 5 * time.Millisecond
+// Those of a session have to be searched among all processes, which takes
+// longer.
+const (
+	groupPoll   = 5 * time.Millisecond
+	sessionPoll = 25 * time.Millisecond
+)
 
 // localProcess is a running child, with the goroutines that serve its streams.
 type localProcess struct {
 	child         *exec.Cmd
-	group         bool // the child leads a process group of its own
+	group         bool     // the child leads a process group of its own
+	terminal      *os.File // its end of its pseudo-terminal, of whose session it is the leader; nil if there is none
 	grace, linger time.Duration
 
 	terminate     chan struct{}
@@ -31,6 +38,15 @@ type localProcess struct {
 
 	inputEnded chan error // holds the result of copying the input, once it ended
 
+	endSizes   chan struct{} // closed when no further size of the terminal is to be set
+	sizesEnded chan struct{} // closed when none is set any more, and sizesErr is final
+	sizesErr   error
+
+	exited   chan struct{} // closed when the child was reaped, and exitErr is final
+	exitErr  error
+	reaping  sync.Mutex // held while its id is used, and while it is given up
+	isReaped bool
+
 	done chan struct{} // closed when code and err are final
 	code int
 	err  error
@@ -39,8 +55,9 @@ type localProcess struct {
 // startLocal starts the child with the command's streams.
 func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, linger time.Duration) (*localProcess, error) {
 	p := &localProcess{
-		child: child, group: !command.Foreground, grace: grace, linger: linger,
-		terminate: make(chan struct{}), inputEnded: make(chan error, 1), done: make(chan struct{}),
+		child: child, group: !command.Foreground || command.Terminal != nil, grace: grace, linger: linger,
+		terminate: make(chan struct{}), inputEnded: make(chan error, 1), endSizes: make(chan struct{}), sizesEnded: make(chan struct{}),
+		exited: make(chan struct{}), done: make(chan struct{}),
 	}
 	childEnds, err := p.connect(command)
 	if err == nil {
@@ -56,13 +73,21 @@ func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, li
 	for _, output := range p.output {
 		go output.run()
 	}
+	if p.terminal != nil {
+		go p.followSizes(command.Terminal.Resized)
+	}
+	go p.reap()
 	go p.supervise(ctx)
 	return p, nil
 }
 
-// connect gives the child its streams: files as they are, pipes for all else.
-// It returns the child's ends of the pipes, to be closed once it was started.
+// connect gives the child its streams: files as they are, pipes for all else,
+// or a terminal. It returns the child's ends of the pipes, to be closed once it
+// was started.
 func (p *localProcess) connect(command Command) ([]*os.File, error) {
+	if command.Terminal != nil {
+		return nil, p.connectTerminal(command)
+	}
 	var childEnds []*os.File
 	if file, isFile := command.Stdin.(*os.File); isFile {
 		// A nil file in an interface would not be "no input" to exec.Cmd.
@@ -127,6 +152,9 @@ func (p *localProcess) closeOwnEnds() error {
 	for _, output := range p.output {
 		err = errors.Join(err, output.source.Close())
 	}
+	if p.terminal != nil {
+		err = errors.Join(err, p.terminal.Close())
+	}
 	return err
 }
 
@@ -134,7 +162,13 @@ func (p *localProcess) closeOwnEnds() error {
 // more, which is no error.
 func (p *localProcess) copyInput(source io.Reader) {
 	sink := &inputSink{pipe: p.input}
-	_, err := io.Copy(sink, source)
+	var err error
+	if file, isFile := source.(*os.File); source != nil && (!isFile || file != nil) {
+		_, err = io.Copy(sink, source)
+	}
+	if p.terminal != nil && !sink.refused {
+		err = errors.Join(err, sink.typeEnd())
+	}
 	if sink.refused {
 		err = nil
 	}
@@ -148,13 +182,28 @@ func (p *localProcess) copyInput(source io.Reader) {
 // of the source.
 type inputSink struct {
 	pipe    *os.File
+	last    byte // of what was written
 	refused bool
 }
 
 func (s *inputSink) Write(data []byte) (int, error) {
 	written, err := s.pipe.Write(data)
 	s.refused = err != nil
+	if written > 0 {
+		s.last = data[written-1]
+	}
 	return written, err
+}
+
+// typeEnd tells the readers of a terminal that there is no more input. In the
+// middle of a line the first time only ends that line.
+func (s *inputSink) typeEnd() error {
+	end := endOfInput
+	if s.last != 0 && strings.IndexByte(endOfTheLine, s.last) < 0 {
+		end += endOfInput
+	}
+	_, err := s.Write([]byte(end))
+	return err
 }
 
 // Wait waits for the end of the process and of its output.
@@ -171,10 +220,10 @@ func (p *localProcess) Terminate() {
 
 // Signal sends a signal to the process's group.
 func (p *localProcess) Signal(number syscall.Signal) error {
-	select {
-	case <-p.done:
-		return nil
-	default:
+	p.reaping.Lock()
+	defer p.reaping.Unlock()
+	if p.isReaped {
+		return nil // its id may mean another process
 	}
 	target := p.child.Process.Pid
 	if p.group {
@@ -186,47 +235,82 @@ func (p *localProcess) Signal(number syscall.Signal) error {
 	return nil
 }
 
+// reap waits for the end of the child. Until it was reaped nobody else gets its
+// id, and nobody uses the id afterwards.
+func (p *localProcess) reap() {
+	defer close(p.exited)
+	if awaitEnd(p.child.Process.Pid) != nil {
+		// This system does not tell the end beforehand. Holding the lock now
+		// would make signals wait for it.
+		p.exitErr = p.child.Wait()
+		p.reaping.Lock()
+		defer p.reaping.Unlock()
+	} else {
+		p.reaping.Lock()
+		defer p.reaping.Unlock()
+		p.exitErr = p.child.Wait()
+	}
+	p.isReaped = true
+}
+
 // supervise follows the process from its start until nothing of it is left to
 // wait for.
 func (p *localProcess) supervise(ctx context.Context) {
 	defer close(p.done)
-	exited := make(chan error, 1)
-	go func() { exited <- p.child.Wait() }()
-
-	var exitErr error
+	var err error
 	cut := false
 	select {
-	case exitErr = <-exited:
+	case <-p.exited:
 	case <-ctx.Done():
-		exitErr, cut = p.end(exited), true
+		err, cut = p.end(), true
 	case <-p.terminate:
-		exitErr, cut = p.end(exited), true
+		err, cut = p.end(), true
 	}
-	p.code, p.err = exitCode(exitErr)
+	if err == nil {
+		err = p.exitErr
+	}
+	p.code, p.err = exitCode(err)
 	p.err = errors.Join(p.err, p.finishStreams(ctx, cut))
 }
 
-// end ends the process and its group, and returns what waiting for it returned.
-func (p *localProcess) end(exited <-chan error) error {
+// end ends the process with its group, or with the session of its terminal, and
+// returns once it was reaped.
+func (p *localProcess) end() error {
+	select {
+	case <-p.exited:
+		return nil // too late: its id may mean another process
+	default:
+	}
 	p.signal(syscall.SIGTERM)
 	// A stopped process would not see the request before it is continued.
 	p.signal(syscall.SIGCONT)
 	grace := time.NewTimer(p.grace)
 	defer grace.Stop()
-
-	var exitErr error
-	select {
-	case exitErr = <-exited:
-		p.endRestOfGroup(grace.C)
-		return exitErr
-	case <-grace.C:
+	var hangUp <-chan time.Time
+	if p.terminal != nil {
+		// The request means nothing to an interactive shell; that its terminal
+		// has gone does.
+		timer := time.NewTimer(p.grace / 2)
+		defer timer.Stop()
+		hangUp = timer.C
+	}
+	for waiting := true; waiting; {
+		select {
+		case <-p.exited:
+			p.endRest(grace.C)
+			return nil
+		case <-hangUp:
+			p.signal(syscall.SIGHUP)
+		case <-grace.C:
+			waiting = false
+		}
 	}
 	p.signal(syscall.SIGKILL)
 	patience := time.NewTimer(p.linger)
 	defer patience.Stop()
 	select {
-	case exitErr = <-exited:
-		return exitErr
+	case <-p.exited:
+		return nil
 	case <-patience.C:
 		// It hangs inside the kernel, mostly in a network file system. The
 		// goroutine that waits for it reaps it should it ever end.
@@ -236,14 +320,19 @@ func (p *localProcess) end(exited <-chan error) error {
 
 var errUnkillable = errors.New("the process did not end although it was killed")
 
-// endRestOfGroup gives what is left of the group the rest of the grace period,
-// then kills it. The group's id cannot mean another group while one of its
-// processes lives; without one the signal meets nobody.
-func (p *localProcess) endRestOfGroup(grace <-chan time.Time) {
+// endRest gives what is left of the group or session the rest of the grace
+// period, then kills it. The group's id cannot mean another group while one of
+// its processes lives; without one the signal meets nobody.
+func (p *localProcess) endRest(grace <-chan time.Time) {
 	if !p.group {
 		return
 	}
-	poll := time.NewTicker(groupPoll)
+	pause := groupPoll
+	if p.terminal != nil {
+		pause = sessionPoll
+		p.signal(syscall.SIGHUP)
+	}
+	poll := time.NewTicker(pause)
 	defer poll.Stop()
 	for p.signal(syscall.Signal(0)) {
 		select {
@@ -255,14 +344,17 @@ func (p *localProcess) endRestOfGroup(grace <-chan time.Time) {
 	}
 }
 
-// signal reaches the group of the process, or the process alone where it
-// shares ours. It reports whether there was anybody to reach.
+// signal reaches the session or the group of the process, or the process alone
+// where it shares our group. It reports whether there was anybody to reach.
 func (p *localProcess) signal(number syscall.Signal) bool {
-	if p.group {
-		err := syscall.Kill(-p.child.Process.Pid, number)
-		return err == nil
+	switch id := p.child.Process.Pid; {
+	case p.terminal != nil:
+		return signalSession(id, number)
+	case p.group:
+		return syscall.Kill(-id, number) == nil
+	default:
+		return p.child.Process.Signal(number) == nil
 	}
-	return p.child.Process.Signal(number) == nil
 }
 
 // finishStreams waits for the output. Processes that outlive the command may
@@ -273,7 +365,7 @@ func (p *localProcess) finishStreams(ctx context.Context, cut bool) error {
 	if !cut {
 		deadline = deadline.Add(p.linger)
 	}
-	var failures []error
+	failures := []error{p.endTerminal()}
 	for _, output := range p.output {
 		failures = append(failures, output.finish(ctx, p.terminate, deadline))
 	}

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,6 +102,9 @@ func (l *Local) environment(command Command, directory string) (map[string]strin
 		if _, inherited := variables["PWD"]; inherited {
 			variables["PWD"] = directory
 		}
+	}
+	if command.Terminal != nil {
+		variables["TERM"] = cmp.Or(command.Terminal.Type, "dumb")
 	}
 	for name, value := range command.Environment {
 		if name == "" || strings.ContainsAny(name, "=\x00") {

@@ -242,8 +242,14 @@ func TestNoDescriptorIsLeftOpen(t *testing.T) {
 	work := func() {
 		var stdout, stderr bytes.Buffer
 		waitFor(t, shell(t, t.Context(), local, "cat; echo x >&2", remote.Command{Stdin: strings.NewReader("x"), Stdout: &stdout, Stderr: &stderr}), 0)
-		_, err := local.Start(t.Context(), remote.Command{Arguments: []string{"sh", strings.Repeat("x", 1<<22)}, Stdin: strings.NewReader("x"), Stdout: &stdout, Stderr: &stderr})
-		require.Error(t, err, "the arguments are too long")
+		waitFor(t, shell(t, t.Context(), local, "cat", remote.Command{Terminal: &remote.Terminal{}, Stdin: strings.NewReader("x"), Stdout: &stdout}), 0)
+		for _, terminal := range []*remote.Terminal{nil, {}} {
+			_, err := local.Start(t.Context(), remote.Command{
+				Arguments: []string{"sh", strings.Repeat("x", 1<<22)}, Terminal: terminal,
+				Stdin: strings.NewReader("x"), Stdout: &stdout, Stderr: &stderr,
+			})
+			require.Error(t, err, "the arguments are too long")
+		}
 		require.NoError(t, local.WriteFile(t.Context(), filepath.Join(t.TempDir(), "file"), strings.NewReader("x"), 0o600))
 	}
 	work() // opens what the runtime keeps
@@ -252,6 +258,54 @@ func TestNoDescriptorIsLeftOpen(t *testing.T) {
 		work()
 	}
 	require.Equal(t, before, count())
+}
+
+func TestFilesAreServedOnATerminalToo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path, []byte("typed\n"), 0o600))
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	waitFor(t, shell(t, t.Context(), newLocal(t), "stty -echo; test -t 0 && test -t 1 && cat",
+		remote.Command{Terminal: &remote.Terminal{}, Foreground: true, Stdin: file, Stdout: file}), 0)
+	require.NoError(t, file.Close())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Regexp(t, `typed\r\n$`, string(content))
+
+	var none *os.File
+	waitFor(t, shell(t, t.Context(), newLocal(t), "echo; cat", remote.Command{Terminal: &remote.Terminal{}, Stdin: none, Stdout: none}), 0)
+}
+
+func TestSizesBeyondWhatATerminalKnowsAreCut(t *testing.T) {
+	var stdout bytes.Buffer
+	terminal := &remote.Terminal{Size: remote.Size{Columns: 1 << 20, Rows: -1}}
+	waitFor(t, shell(t, t.Context(), newLocal(t), "stty size", remote.Command{Terminal: terminal, Stdout: &stdout}), 0)
+	require.Equal(t, "0 65535\r\n", stdout.String())
+}
+
+func TestSignalsReachNobodyOnceTheProcessIsReaped(t *testing.T) {
+	local := newLocal(t)
+	local.Linger = time.Hour
+	gate := &gatedWriter{open: make(chan struct{})}
+	process, shellID := startWithHeir(t, t.Context(), local, 1, gate)
+	requireReaped(t, shellID)
+	// Its group lives, but its id may be given to others: what is left of it
+	// is not to be reached by it.
+	require.NoError(t, process.Signal(syscall.SIGKILL))
+	close(gate.open)
+	process.Terminate()
+	waitFor(t, process, 4)
+}
+
+func TestNoGoroutineIsLeft(t *testing.T) {
+	local := newLocal(t)
+	for _, terminal := range []*remote.Terminal{nil, {Resized: make(chan remote.Size)}} {
+		remotetest.GoroutinesEnd(t, func() {
+			process := shell(t, t.Context(), local, "sleep 300", remote.Command{Terminal: terminal, Stdin: strings.NewReader("x"), Stdout: io.Discard})
+			process.Terminate()
+			waitFor(t, process, 128+15)
+		})
+	}
 }
 
 func BenchmarkStart(b *testing.B) {

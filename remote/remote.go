@@ -19,7 +19,9 @@ import (
 type Connection interface {
 	// Start starts a process. Cancelling ctx afterwards ends it: a request to
 	// terminate (SIGTERM), a grace period, then a kill, to its whole process
-	// group. An error is a *StartError; it matches ErrCommandNotFound when
+	// group; with a terminal to all processes of its session, which are told in
+	// the middle of the grace period that their terminal hangs up (SIGHUP), as
+	// interactive shells do not heed requests. An error is a *StartError; it matches ErrCommandNotFound when
 	// there is no such program, fs.ErrNotExist when there is no such
 	// directory, fs.ErrPermission when either may not be used, ErrUnreachable
 	// when the place cannot be reached, and the context's error when ctx was
@@ -65,18 +67,22 @@ type Command struct {
 	Stdout             io.Writer // nil to discard
 	Stderr             io.Writer // nil to discard; the same as Stdout to merge them in order
 	Foreground         bool      // on this machine, leave the process in this process's group, so that terminal signals reach it
-	Terminal           *Terminal // not nil to run on a pseudo-terminal of its own, whose output, errors included, goes to Stdout
+	Terminal           *Terminal // not nil to run on a pseudo-terminal of its own; Foreground means nothing then
 	ForwardX11         bool      // let its X11 clients reach this machine's display; nothing to do for a process of this machine
 }
 
-// A Terminal describes the pseudo-terminal that a process gets.
+// A Terminal describes the pseudo-terminal that a process gets. The process
+// leads a session of its own. What it prints, errors included, goes to Stdout,
+// and so does the echo of Stdin. The end of Stdin is typed as the end-of-file
+// character (^D), after an unfinished line twice, so that a program that reads
+// lines sees it.
 type Terminal struct {
-	Type    string      // of what shows it, the value of TERM; "dumb" if empty
+	Type    string      // of what shows it, the value of TERM unless Environment has one; "dumb" if empty
 	Size    Size        // at the start
-	Resized <-chan Size // further sizes; may be nil
+	Resized <-chan Size // further sizes, until it is closed or the process has ended; may be nil
 }
 
-// Size is the size of a terminal, in characters.
+// Size is the size of a terminal, in characters, at most 65535 each.
 type Size struct{ Columns, Rows int }
 
 // A Process is a started process.
@@ -93,7 +99,7 @@ type Process interface {
 	// Terminate ends the process as cancelling the context of Start does.
 	Terminate()
 	// Signal sends one signal to the process group. A process that has ended
-	// does not mind.
+	// does not mind: nobody gets it then, and that is no error.
 	Signal(signal syscall.Signal) error
 }
 

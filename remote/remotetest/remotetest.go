@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) remote.Connection) {
 		{"Arguments", testArguments},
 		{"Missing", testMissing},
 		{"Ending", testEnding},
+		{"Terminals", testTerminals},
 		{"Files", testFiles},
 		{"Concurrency", testConcurrency},
 	}
