@@ -14,7 +14,6 @@ import (
 // ready to use.
 type Coverages struct {
 	lock      sync.RWMutex
-	ofParser  map[*config.Parser]*Coverage
 	coverages map[*config.Definition]*Coverage
 }
 
@@ -22,48 +21,34 @@ type Coverages struct {
 // before the runner tries cases.
 func (c *Coverages) Watch(runner *Runner) {
 	before := runner.Trace
-	runner.Trace = func(one *Case, parser *config.Parser, event tokenizer.Event) {
+	runner.Trace = func(read Reading, event tokenizer.Event) {
 		if before != nil {
-			before(one, parser, event)
+			before(read, event)
 		}
-		if coverage := c.of(runner, one, parser); coverage != nil {
-			coverage.Trace(parser, event)
-		}
+		c.of(read.Definition).Trace(read.Parser, event)
 	}
 }
 
-// of returns the coverage that a parser belongs to.
-func (c *Coverages) of(runner *Runner, one *Case, parser *config.Parser) *Coverage {
+// Add counts a definition even if no case uses it.
+func (c *Coverages) Add(definition *config.Definition) { c.of(definition) }
+
+func (c *Coverages) of(definition *config.Definition) *Coverage {
 	c.lock.RLock()
-	coverage := c.ofParser[parser]
+	coverage := c.coverages[definition]
 	c.lock.RUnlock()
 	if coverage != nil {
 		return coverage
 	}
-	definition, err := runner.Load(one.Definition, one.Folder)
-	if err != nil {
-		return nil // the runner tells it of the case
-	}
-	return c.add(definition)
-}
-
-// Add counts a definition even if no case uses it.
-func (c *Coverages) Add(definition *config.Definition) { c.add(definition) }
-
-func (c *Coverages) add(definition *config.Definition) *Coverage {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if coverage := c.coverages[definition]; coverage != nil {
 		return coverage
 	}
 	if c.coverages == nil {
-		c.ofParser, c.coverages = map[*config.Parser]*Coverage{}, map[*config.Definition]*Coverage{}
+		c.coverages = map[*config.Definition]*Coverage{}
 	}
-	coverage := NewCoverage(definition)
+	coverage = NewCoverage(definition)
 	c.coverages[definition] = coverage
-	for parser := range coverage.things.commands {
-		c.ofParser[parser] = coverage
-	}
 	return coverage
 }
 

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
 // RunFlow tries a flow that was read: a controller does what its steps say, and
@@ -55,10 +57,16 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	defer func() { err = errors.Join(err, store.Close()) }()
 
 	p := &player{connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
-	p.controller = control.New(control.Options{
+	options := control.Options{
 		Definition: definition, Connection: p.connection, Store: store, Types: r.Types,
 		Now: func() time.Time { return time.Now().Add(p.ahead) }, Pause: p.pause,
-	})
+	}
+	if r.Trace != nil {
+		options.Trace = func(parser *config.Parser, event tokenizer.Event) {
+			r.Trace(Reading{p.connection.answering(), definition, parser}, event)
+		}
+	}
+	p.controller = control.New(options)
 	for i := range f.Steps {
 		step := &f.Steps[i]
 		where := fmt.Sprintf("step %d (%s)", i+1, step.Do)

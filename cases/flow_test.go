@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
 // site is a definition that submits with "sub FILE" and asks with "ask ID".
@@ -226,4 +227,22 @@ func TestAFlowThatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 			require.ErrorContains(t, result.Err, test.says)
 		})
 	}
+}
+
+func TestAFlowCountsForCoverageAndTraces(t *testing.T) {
+	folder := flowWith(t, nil)
+	var read []string
+	runner := &cases.Runner{Trace: func(reading cases.Reading, event tokenizer.Event) {
+		if match, took := event.(tokenizer.MatchEvent); took {
+			read = append(read, filepath.Base(reading.Folder)+" "+string(match.Text))
+		}
+	}}
+	var coverages cases.Coverages
+	coverages.Watch(runner)
+	require.Equal(t, cases.Passed, runner.RunFolder(t.Context(), folder).Verdict)
+	require.Equal(t, []string{"01-sub job 7", "02-ask runs", "04-ask runs", "05-ask done"}, read)
+	reports := coverages.Reports()
+	require.Len(t, reports, 1)
+	require.Equal(t, "site", reports[0].Definition)
+	require.Empty(t, reports[0].Missed)
 }

@@ -28,6 +28,7 @@ type playback struct {
 	lock       sync.Mutex
 	recordings []*Case
 	used       []bool
+	last       string     // folder of the recording that was used last
 	refused    [][]string // commands that nothing was recorded for
 	files      map[string]playedFile
 	giveUp     context.CancelFunc // called when a command is refused: the rest of the step would only repeat it
@@ -58,7 +59,7 @@ func (p *playback) take(arguments []string) *Case {
 	defer p.lock.Unlock()
 	for i, recorded := range p.recordings {
 		if !p.used[i] && MatchArguments(recorded.Arguments, arguments) {
-			p.used[i] = true
+			p.used[i], p.last = true, recorded.Folder
 			return recorded
 		}
 	}
@@ -67,6 +68,13 @@ func (p *playback) take(arguments []string) *Case {
 		p.giveUp()
 	}
 	return nil
+}
+
+// answering returns the folder of the recording that was used last.
+func (p *playback) answering() string {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.last
 }
 
 // takeRefused returns the commands that nothing was recorded for since it was

@@ -24,14 +24,21 @@ type Runner struct {
 	Update     bool // write what happened as what is expected, where they differ
 	Parallel   int  // how many cases at a time; as many as there are processors if not positive
 
-	// Trace is told what the parsers of a case do; it may be nil. With Parallel
-	// other than 1 calls for different cases overlap.
-	Trace func(c *Case, parser *config.Parser, event tokenizer.Event)
+	// Trace is told what parsers do with recorded outputs; it may be nil. With
+	// Parallel other than 1 calls for different cases and flows overlap.
+	Trace func(read Reading, event tokenizer.Event)
 
 	expressions tokenizer.Expressions
 
 	loading sync.Mutex
 	loaded  map[string]*loading
+}
+
+// A Reading is a parser that reads a recorded output.
+type Reading struct {
+	Folder     string // of the case, or of the recorded command of a flow
+	Definition *config.Definition
+	Parser     *config.Parser
 }
 
 type loading struct {
@@ -166,7 +173,7 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	}
 	e := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
 	if r.Trace != nil {
-		e.Trace = func(parser *config.Parser, event tokenizer.Event) { r.Trace(c, parser, event) }
+		e.Trace = func(parser *config.Parser, event tokenizer.Event) { r.Trace(Reading{c.Folder, definition, parser}, event) }
 	}
 	answer, err := e.Run(ctx, c)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -147,9 +146,10 @@ func TestRunningEndsWithItsContextAndWithItsListener(t *testing.T) {
 func TestATraceTellsOfWhichCaseItIs(t *testing.T) {
 	folder := writePassing(t, t.TempDir(), nil)
 	segments := 0
-	runner := &cases.Runner{Trace: func(c *cases.Case, parser *config.Parser, event tokenizer.Event) {
-		require.Equal(t, folder, c.Folder)
-		if _, isSegment := event.(tokenizer.SegmentEvent); isSegment && parser.Element == "stdout-parser" {
+	runner := &cases.Runner{Trace: func(read cases.Reading, event tokenizer.Event) {
+		require.Equal(t, folder, read.Folder)
+		require.Equal(t, "slurm", read.Definition.Name)
+		if _, isSegment := event.(tokenizer.SegmentEvent); isSegment && read.Parser.Element == "stdout-parser" {
 			segments++
 		}
 	}}

@@ -44,6 +44,7 @@ type Options struct {
 	Store      *jobstore.Store // may be nil for a controller that only renders
 	Defaults   []Assignment    // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
+	Trace      func(*config.Parser, tokenizer.Event)      // told what parsers do, by several goroutines where several use the controller; may be nil
 	Log        *slog.Logger                               // nil to log nothing
 	OnDrift    func(jobstore.Drift)                       // told once in a session and for each command of output that is not as usual; may be nil
 	Now        func() time.Time                           // nil for the clock
@@ -61,6 +62,7 @@ type Controller struct {
 	store      *jobstore.Store
 	defaults   []Assignment
 	types      map[string]tokenizer.Factory
+	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger
 	onDrift    func(jobstore.Drift)
 
@@ -73,7 +75,7 @@ type Controller struct {
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		defaults: o.Defaults, types: o.Types, log: o.Log, onDrift: o.OnDrift, now: o.Now, pause: o.Pause,
+		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, now: o.Now, pause: o.Pause,
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
 

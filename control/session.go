@@ -227,6 +227,7 @@ func (c *Controller) run(ctx context.Context, which *config.Command, env *attrib
 		Launch:   launch,
 		Outcomes: c.definition.Outcomes,
 		Types:    c.types,
+		Trace:    c.trace,
 	})
 	if result.Invocation != nil {
 		c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", result.Invocation.Arguments,

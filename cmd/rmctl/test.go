@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -35,7 +34,7 @@ expected. A flow plays recorded outputs back to whole submissions and queries.
 docs/cases.md tells what cases and flows are.
 
 What came out otherwise than expected is printed; with -v cases that passed are,
-too, and what the tokenizer did with those that failed.
+too, and what the tokenizer did with the outputs of those that failed.
 
 With --coverage it shows what of each definition the cases never exercise, and
 with --mutate it damages their outputs as sites and failures do, and demands the
@@ -136,10 +135,10 @@ func (r *testReport) add(ctx context.Context, result cases.Result) error {
 	default:
 		err = r.print(result)
 	}
-	if err != nil || r.verbose == 0 || result.Verdict != cases.Differing || result.Case == nil {
+	if err != nil || r.verbose == 0 || result.Verdict != cases.Differing {
 		return err
 	}
-	return r.trace(ctx, result.Case)
+	return r.trace(ctx, result)
 }
 
 // testWords begin the lines of results.
@@ -164,24 +163,28 @@ func (r *testReport) print(result cases.Result) error {
 	return err
 }
 
-// trace tries a case once more, and shows on standard error what is done with
-// its outputs.
-func (r *testReport) trace(ctx context.Context, c *cases.Case) error {
+// trace tries a case or a flow once more, and shows on standard error what is
+// done with its outputs, each below the folder that holds it.
+func (r *testReport) trace(ctx context.Context, result cases.Result) error {
 	var writer *traceWriter
-	var of *config.Parser
-	runner := &cases.Runner{Definition: r.flags.definition, Trace: func(_ *cases.Case, parser *config.Parser, event tokenizer.Event) {
-		if parser != of {
-			writer, of = r.newTraceWriter(parser), parser
+	var shown cases.Reading
+	runner := &cases.Runner{Definition: r.flags.definition, Trace: func(read cases.Reading, event tokenizer.Event) {
+		if read.Parser != shown.Parser || read.Folder != shown.Folder {
+			writer = r.newTraceWriter(read.Parser)
+			writer.begin(read.Folder)
+			shown = read
 		}
 		writer.write(event)
 	}}
-	if _, err := runner.Evaluate(ctx, c); err != nil {
+	if result.Flow != nil {
+		runner.RunFlow(ctx, result.Flow)
+	} else if _, err := runner.Evaluate(ctx, result.Case); err != nil {
 		return err
 	}
 	if writer == nil {
-		return nil
+		return ctx.Err()
 	}
-	return writer.err
+	return errors.Join(ctx.Err(), writer.err)
 }
 
 func (r *testReport) close() error {

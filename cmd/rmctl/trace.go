@@ -25,6 +25,18 @@ func (a *app) newTraceWriter(parser *config.Parser) *traceWriter {
 	return &traceWriter{to: a.stderr, json: a.json, colour: wantsColour(a.stderr), width: widestPosition(parser)}
 }
 
+// begin tells in which folder the output lies that the events after it are of.
+func (w *traceWriter) begin(folder string) {
+	if w.json {
+		w.err = printJSON(w.to, struct {
+			Event  string `json:"event"`
+			Folder string `json:"folder"`
+		}{"reading", folder})
+		return
+	}
+	_, w.err = fmt.Fprintln(w.to, w.format(traceLine{kind: "reading", text: oneLine(folder), colour: bold}))
+}
+
 func (w *traceWriter) write(event tokenizer.Event) {
 	var err error
 	if w.json {
