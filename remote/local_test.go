@@ -30,7 +30,7 @@ func newLocal(t testing.TB) *remote.Local {
 }
 
 func TestLocalConforms(t *testing.T) {
-	remotetest.Run(t, func(t *testing.T) remote.Connection { return newLocal(t) })
+	remotetest.RunWith(t, func(t *testing.T) remote.Connection { return newLocal(t) }, remotetest.Options{Volume: 1 << 30})
 }
 
 // shell starts a script that holds the given streams.

@@ -2,6 +2,7 @@ package remotetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,20 @@ func testFiles(t *testing.T, s *suite) {
 			require.Equal(t, mode, info.Mode().Perm())
 		}
 	})
+	t.Run("permissions are changed exactly", func(t *testing.T) {
+		s.writeFile(t, directory+"/changed", "x", 0o600)
+		for _, mode := range []fs.FileMode{0o777, 0o640, 0o000, 0o755} {
+			require.NoError(t, s.connection.Chmod(timeLimit(t), directory+"/changed", mode))
+			info, err := s.connection.Stat(timeLimit(t), directory+"/changed")
+			require.NoError(t, err)
+			require.Equal(t, mode, info.Mode().Perm())
+		}
+		require.NoError(t, s.connection.MkdirAll(timeLimit(t), directory+"/private", 0o755))
+		require.NoError(t, s.connection.Chmod(timeLimit(t), directory+"/private", 0o700))
+		info, err := s.connection.Stat(timeLimit(t), directory+"/private")
+		require.NoError(t, err)
+		require.Equal(t, fs.ModeDir|0o700, info.Mode())
+	})
 	t.Run("writing again replaces", func(t *testing.T) {
 		s.writeFile(t, directory+"/again", "a longer content", 0o600)
 		s.writeFile(t, directory+"/again", "short", 0o600)
@@ -74,6 +89,30 @@ func testFiles(t *testing.T, s *suite) {
 		require.Equal(t, "old", s.readFile(t, place+"/kept"))
 		require.Equal(t, "kept\n", s.shell(t, `ls -A "$1"`, place).stdout)
 	})
+	t.Run("who has the old file open reads it on", func(t *testing.T) {
+		s.writeFile(t, directory+"/held", "old", 0o600)
+		file, err := s.connection.Open(timeLimit(t), directory+"/held")
+		require.NoError(t, err)
+		s.writeFile(t, directory+"/held", "new and longer", 0o600)
+		content, err := io.ReadAll(file)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		require.Equal(t, "old", string(content))
+	})
+	t.Run("a symbolic link is read through, and replaced by writing", func(t *testing.T) {
+		s.writeFile(t, directory+"/aim", "aim", 0o600)
+		require.Zero(t, s.shell(t, `ln -s aim "$1"`, directory+"/link").code)
+		require.Equal(t, "aim", s.readFile(t, directory+"/link"))
+		info, err := s.connection.Stat(timeLimit(t), directory+"/link")
+		require.NoError(t, err)
+		require.True(t, info.Mode().IsRegular())
+		require.EqualValues(t, len("aim"), info.Size())
+
+		s.writeFile(t, directory+"/link", "own", 0o600)
+		require.Equal(t, "own", s.readFile(t, directory+"/link"))
+		require.Equal(t, "aim", s.readFile(t, directory+"/aim"))
+	})
+	t.Run("several writers leave one of their files whole", func(t *testing.T) { testWriters(t, s) })
 	t.Run("readers see the old file or the new one", func(t *testing.T) { testAtomicWrite(t, s, directory) })
 	t.Run("files can be sought in", func(t *testing.T) {
 		s.writeFile(t, directory+"/seek", "0123456789", 0o600)
@@ -101,14 +140,6 @@ func testFiles(t *testing.T, s *suite) {
 		require.NoError(t, err)
 		require.Equal(t, "two", string(rest))
 		require.NoError(t, file.Close())
-	})
-	t.Run("names are not interpreted", func(t *testing.T) {
-		for _, name := range []string{"a b", "it's", "\"", "$HOME", "*", "-rf", "new\nline", "back\\slash", "ÿ", "~", ".rmctl", strings.Repeat("n", 255)} {
-			s.writeFile(t, directory+"/"+name, name, 0o600)
-			require.Equal(t, name, s.readFile(t, directory+"/"+name))
-			require.Equal(t, name, s.shell(t, `cat -- "$1"`, directory+"/"+name).stdout)
-			require.NoError(t, s.connection.Remove(timeLimit(t), directory+"/"+name))
-		}
 	})
 	t.Run("relative paths are below Home", func(t *testing.T) {
 		expected, err := s.connection.Stat(timeLimit(t), s.connection.Info().Home)
@@ -140,6 +171,7 @@ func testFiles(t *testing.T, s *suite) {
 		_, err = s.connection.Open(timeLimit(t), absent)
 		require.ErrorIs(t, err, fs.ErrNotExist)
 		require.ErrorIs(t, s.connection.Remove(timeLimit(t), absent), fs.ErrNotExist)
+		require.ErrorIs(t, s.connection.Chmod(timeLimit(t), absent, 0o600), fs.ErrNotExist)
 		err = s.connection.WriteFile(timeLimit(t), absent+"/file", strings.NewReader("x"), 0o600)
 		require.ErrorIs(t, err, fs.ErrNotExist)
 	})
@@ -152,9 +184,68 @@ func testFiles(t *testing.T, s *suite) {
 	})
 }
 
+func testFileNames(t *testing.T, s *suite) {
+	names := []string{
+		"a b", "it's", "\"", "$HOME", "$(id)", "`id`", "*", "?", "[a]", "{a,b}", "-rf", "--", "-", "!", "!!", "#", "%s", "a;b", "a&b",
+		"new\nline", "\n", "trailing\n", "carriage\rreturn", "tab\t", "back\\slash", "\\", "ÿ", "日本", "\xff\xfe", "caf\xe9",
+		"\x01\x1b[31m\x7f", "~", "~root", ".rmctl", "...", " ", " edges ", strings.Repeat("n", 255), strings.Repeat("é", 127),
+	}
+	t.Run("they are not interpreted", func(t *testing.T) {
+		directory := s.temporaryDirectory(t)
+		for _, name := range names {
+			s.writeFile(t, directory+"/"+name, name, 0o600)
+			require.Equal(t, name, s.readFile(t, directory+"/"+name))
+			require.Equal(t, name, s.shell(t, `cat -- "$1"`, directory+"/"+name).stdout)
+			info, err := s.connection.Stat(timeLimit(t), directory+"/"+name)
+			require.NoError(t, err)
+			require.Equal(t, name, info.Name())
+			require.NoError(t, s.connection.Chmod(timeLimit(t), directory+"/"+name, 0o640))
+			require.NoError(t, s.connection.Remove(timeLimit(t), directory+"/"+name))
+
+			require.NoError(t, s.connection.MkdirAll(timeLimit(t), directory+"/"+name, 0o700))
+			require.NoError(t, s.connection.Remove(timeLimit(t), directory+"/"+name))
+		}
+		require.Empty(t, s.shell(t, `ls -A "$1"`, directory).stdout)
+	})
+	t.Run("nor are those below Home", func(t *testing.T) {
+		for _, name := range []string{"-rmctl test ", "~rmctl test ", "$rmctl\ntest "} {
+			name += rand.Text()
+			s.removeAfterwards(t, name)
+			s.writeFile(t, name, name, 0o600)
+			require.Equal(t, name, s.readFile(t, name))
+			require.NoError(t, s.connection.Chmod(timeLimit(t), name, 0o640))
+			info, err := s.connection.Stat(timeLimit(t), name)
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o640), info.Mode())
+			require.NoError(t, s.connection.Remove(timeLimit(t), name))
+			require.NoError(t, s.connection.MkdirAll(timeLimit(t), name, 0o700))
+			require.NoError(t, s.connection.Remove(timeLimit(t), name))
+		}
+	})
+}
+
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(buffer []byte) (int, error) { return f(buffer) }
+
+func testWriters(t *testing.T, s *suite) {
+	const size, writers = 50_000, 8
+	place := s.temporaryDirectory(t)
+	ctx := timeLimit(t)
+	contents := make([]string, writers)
+	failures := make([]error, writers)
+	var group sync.WaitGroup
+	for i := range writers {
+		contents[i] = strings.Repeat(fmt.Sprint(i), size)
+		group.Go(func() {
+			failures[i] = s.connection.WriteFile(ctx, place+"/file", strings.NewReader(contents[i]), 0o600)
+		})
+	}
+	group.Wait()
+	require.NoError(t, errors.Join(failures...))
+	require.Contains(t, contents, s.readFile(t, place+"/file"))
+	require.Equal(t, "file\n", s.shell(t, `ls -A "$1"`, place).stdout)
+}
 
 func testAtomicWrite(t *testing.T, s *suite, directory string) {
 	const size, rounds = 200_000, 10

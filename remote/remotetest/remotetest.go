@@ -4,6 +4,7 @@ package remotetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -17,10 +18,26 @@ import (
 // patience bounds every wait for something that must happen.
 const patience = 20 * time.Second
 
+// Options tell how much the suite does. What is zero is chosen by the suite.
+type Options struct {
+	Volume   int64  // bytes that one command prints; 64 MiB
+	Commands int    // started at once over one connection; 200
+	Values   int    // random arguments and variables; 2000
+	Seed     uint64 // of the random values, to repeat them; another one each time
+}
+
 // Run runs the conformance suite. Open returns a connection to a POSIX machine
 // whose place for temporary files can be written to; the suite closes it. What
 // the suite creates there it removes.
 func Run(t *testing.T, open func(t *testing.T) remote.Connection) {
+	RunWith(t, open, Options{})
+}
+
+// RunWith is Run with options.
+func RunWith(t *testing.T, open func(t *testing.T) remote.Connection, options Options) {
+	options.Volume = cmp.Or(options.Volume, 64<<20)
+	options.Commands = cmp.Or(options.Commands, 200)
+	options.Values = cmp.Or(options.Values, 2000)
 	groups := []struct {
 		name string
 		test func(t *testing.T, s *suite)
@@ -32,17 +49,24 @@ func Run(t *testing.T, open func(t *testing.T) remote.Connection) {
 		{"Environment", testEnvironment},
 		{"Directories", testDirectories},
 		{"Arguments", testArguments},
+		{"RandomValues", testRandomValues},
 		{"Missing", testMissing},
 		{"Ending", testEnding},
+		{"Signals", testSignals},
 		{"Terminals", testTerminals},
 		{"Files", testFiles},
+		{"FileNames", testFileNames},
 		{"Concurrency", testConcurrency},
+		{"Parallel", testParallel},
+		{"Volume", testVolume},
 	}
 	for _, group := range groups {
-		t.Run(group.name, func(t *testing.T) {
-			connection := open(t)
-			t.Cleanup(func() { require.NoError(t, connection.Close()) })
-			group.test(t, &suite{connection: connection})
+		GoroutinesEnd(t, func() {
+			t.Run(group.name, func(t *testing.T) {
+				connection := open(t)
+				t.Cleanup(func() { require.NoError(t, connection.Close()) })
+				group.test(t, &suite{connection: connection, options: options})
+			})
 		})
 	}
 }
@@ -50,6 +74,7 @@ func Run(t *testing.T, open func(t *testing.T) remote.Connection) {
 // suite is what the groups of tests share.
 type suite struct {
 	connection remote.Connection
+	options    Options
 }
 
 // result is what a process left.
@@ -93,16 +118,21 @@ func (s *suite) temporaryDirectory(t *testing.T) string {
 	made := s.shell(t, "mktemp -d")
 	require.Zero(t, made.code, made.stderr)
 	directory := strings.TrimSuffix(made.stdout, "\n")
+	s.removeAfterwards(t, directory)
+	return directory
+}
+
+// removeAfterwards removes a file or a directory when the test has ended.
+func (s *suite) removeAfterwards(t *testing.T, path string) {
 	t.Cleanup(func() {
 		// The test's own context is done by now.
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		process, err := s.connection.Start(ctx, remote.Command{Arguments: []string{"rm", "-rf", directory}})
+		process, err := s.connection.Start(ctx, remote.Command{Arguments: []string{"rm", "-rf", "--", path}})
 		require.NoError(t, err)
 		_, err = process.Wait()
 		require.NoError(t, err)
 	})
-	return directory
 }
 
 // exists reports whether a process with that id lives at the place. One that
