@@ -97,7 +97,7 @@ func environment(definition *config.Definition, element config.CommandElement, c
 		env.SetVariable(name, value)
 	}
 	key := ""
-	if actsOnJob(element) {
+	if element.ActsOnJob() {
 		key = newJob
 	}
 	if c.Before != nil {
@@ -124,14 +124,6 @@ func environment(definition *config.Definition, element config.CommandElement, c
 		}
 	}
 	return env, key, nil
-}
-
-func actsOnJob(element config.CommandElement) bool {
-	switch element {
-	case config.StartUpCommand, config.ShutDownCommand, config.ButtonAction:
-		return false
-	}
-	return true
 }
 
 // recorded is a connection on which one command gives a recorded answer. What

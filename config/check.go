@@ -25,7 +25,7 @@ func (l *loader) checkSchema(root *schemas.Element) {
 
 // withoutEffect are the elements of our namespace that the schema knows and
 // nothing in this version acts on.
-var withoutEffect = []string{"find-job", "list-jobs", "list-nodes", "list-queues"}
+var withoutEffect = []string{"list-nodes", "list-queues"}
 
 // checkExtensions warns of elements of our namespace that have no effect yet.
 func (l *loader) checkExtensions(e *schemas.Element) {

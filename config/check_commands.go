@@ -25,6 +25,10 @@ func (c *checker) checkCommands() {
 		case command.Element == GetJobStatus:
 			c.checkStatusCommand(command)
 			c.checkNativeStates(command)
+		case command.Element == FindJob:
+			c.checkJobID(command)
+		case command.Element == ListJobs:
+			c.checkListing(command)
 		}
 	}
 	if submit := c.definition.Command(SubmitBatch); submit != nil && c.definition.Command(GetJobStatus) == nil {
@@ -113,7 +117,22 @@ func (c *checker) checkJobID(command *Command) {
 		c.report(command.Position, Warning, "no-job-id",
 			fmt.Sprintf("no parser of %s reads the id of the job: commands that ask for its status or control it get an identifier that the scheduler does not know", command.Element),
 			help+`, and waitForId="true"`)
+	case command.Element == FindJob:
+		c.report(command.Position, Warning, "no-job-id",
+			"no parser of x:find-job reads the id of the job: a submission that is looked up would be taken for one that no scheduler knows", help)
 	}
+}
+
+// checkListing reports a listing that can never list anything.
+func (c *checker) checkListing(command *Command) {
+	for _, parser := range command.readingParsers() {
+		constructs := func(target *Target) bool { return !target.Ref.Set }
+		if parser.Type != "" || slices.ContainsFunc(parser.Targets, constructs) {
+			return
+		}
+	}
+	c.report(command.Position, Warning, "lists-nothing", fmt.Sprintf("no parser of x:%s constructs an attribute for each that is listed", command.Element),
+		`add to a parser a <target> without ref, with <set field="name"> for the id and <put field="value"> for what is known of it`)
 }
 
 // checkStatusCommand reports a status command that can never tell a state.

@@ -100,7 +100,7 @@ func isBefore(a, b config.Position) bool {
 // parserCodes are the problems of commands, parsers and expressions.
 var parserCodes = []string{
 	"invalid-expression", "runaway-expression", "never-matches", "only-flags", "unreachable-match", "no-such-group", "no-groups-here",
-	"missing-field", "malformed-test", "nameless-target", "no-job-id", "job-id-from-banner", "no-status-command", "no-job-state",
+	"missing-field", "malformed-test", "nameless-target", "no-job-id", "job-id-from-banner", "no-status-command", "no-job-state", "lists-nothing",
 	"unknown-state", "unmapped-native-state",
 }
 

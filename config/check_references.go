@@ -167,11 +167,8 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 }
 
 func isSessionPart(part string) bool {
-	switch CommandElement(part) {
-	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand:
-		return true
-	}
-	return false
+	kind := CommandElement(part)
+	return (isCommandElement(part) || kind == ProbeCommand || kind == ListJobs || kind == ListNodes || kind == ListQueues) && !kind.ActsOnJob()
 }
 
 // undefined reports a name that nothing defines.

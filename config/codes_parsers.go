@@ -17,6 +17,7 @@ var parserCodes = []Code{
 	{"job-id-from-banner", Warning, "Lines that are no answer of the scheduler are taken for the id of the job."},
 	{"no-status-command", Warning, "Batch jobs are submitted, and nothing tells what becomes of them."},
 	{"no-job-state", Warning, "No parser of the status command sets a state."},
+	{"lists-nothing", Warning, "No parser of a listing constructs attributes."},
 	{"unknown-state", Warning, "A text is set as the state of a job, and is none."},
 	{"unmapped-native-state", Warning, "The scheduler has words for states that no test makes a state of."},
 }

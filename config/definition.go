@@ -42,7 +42,7 @@ type Definition struct {
 	Attributes   []*Attribute
 	ManagedFiles []*ManagedFiles
 	Script       *Script
-	Commands     []*Command // all of control-data, in document order
+	Commands     []*Command // all of control-data, in document order, then those of monitor-data
 	Outcomes     []*Outcome
 	Probes       []*Probe
 	LaunchTab    *LaunchTab
@@ -132,6 +132,15 @@ const (
 	// Fallback (x:fallback) is another way of asking for a job's state.
 	Fallback CommandElement = "fallback"
 
+	// FindJob (x:find-job) looks a submission up by its tag.
+	FindJob CommandElement = "find-job"
+
+	// ListJobs, ListNodes and ListQueues (x:list-jobs, …) are the queries of the
+	// monitor. They stand in monitor-data.
+	ListJobs   CommandElement = "list-jobs"
+	ListNodes  CommandElement = "list-nodes"
+	ListQueues CommandElement = "list-queues"
+
 	// ProbeCommand (x:probe) asks whether something is there that jobs need.
 	ProbeCommand CommandElement = "probe"
 )
@@ -143,6 +152,16 @@ func (e CommandElement) IsSubmit() bool {
 		return true
 	}
 	return false
+}
+
+// ActsOnJob reports whether the command submits or concerns one job, which it
+// can refer to.
+func (e CommandElement) ActsOnJob() bool {
+	switch e {
+	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListNodes, ListQueues:
+		return false
+	}
+	return true
 }
 
 // IsInteractive reports whether the command submits jobs that stay attached.
@@ -176,6 +195,10 @@ type Command struct {
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Fallbacks []*Command    // x:fallback, of get-job-status only
 	On        []OutcomeKind // x:fallback only: the outcomes after which it is tried; empty for all
+
+	// Remembers is how long after a submission x:find-job finds its job for
+	// certain, however it ended; 0 for ever. x:find-job only.
+	Remembers time.Duration
 }
 
 // An EnvironmentEntry sets a variable of a command's environment.

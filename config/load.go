@@ -97,6 +97,7 @@ func (l *loader) definition(root element) *Definition {
 				SchedulerType:  child.text("schedulerType"),
 				RefreshSeconds: child.integer("refreshFrequencyInSeconds", 60),
 			}
+			d.Commands = append(d.Commands, l.extensionCommands(child, ListJobs, ListNodes, ListQueues)...)
 		}
 	})
 	return d
@@ -119,6 +120,7 @@ func (l *loader) control(d *Definition, control element) {
 			}
 		}
 	})
+	d.Commands = append(d.Commands, l.extensionCommands(control, FindJob)...)
 	for _, child := range control.Children {
 		if e := (element{child, l}); e.isExtension("outcome") {
 			d.Outcomes = append(d.Outcomes, l.outcome(e))
@@ -126,6 +128,20 @@ func (l *loader) control(d *Definition, control element) {
 			d.Probes = append(d.Probes, l.probe(e))
 		}
 	}
+}
+
+// extensionCommands reads the commands of our namespace that stand in an element.
+func (l *loader) extensionCommands(parent element, kinds ...CommandElement) []*Command {
+	var commands []*Command
+	for _, child := range parent.Children {
+		e := element{child, l}
+		for _, kind := range kinds {
+			if e.isExtension(string(kind)) {
+				commands = append(commands, l.command(e, kind))
+			}
+		}
+	}
+	return commands
 }
 
 func isCommandElement(name string) bool {

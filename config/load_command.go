@@ -58,6 +58,11 @@ func (l *loader) commandExtensions(e element, c *Command) {
 			c.Timeout = duration // what is no length of time the schema reports
 		}
 	}
+	if remembers := e.optional("remembers"); remembers.Set && c.Element == FindJob {
+		if duration, err := time.ParseDuration(strings.TrimSpace(remembers.Text)); err == nil && duration > 0 {
+			c.Remembers = duration
+		}
+	}
 	for _, child := range e.Children {
 		fallback := element{child, l}
 		if !fallback.isExtension("fallback") {

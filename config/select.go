@@ -76,7 +76,11 @@ func ParseSelector(text string) (Selector, error) {
 	} else {
 		s.Element = CommandElement(command)
 	}
-	if !isCommandElement(string(s.Element)) && s.Element != Fallback {
+	switch s.Element {
+	case Fallback, FindJob, ListJobs, ListNodes, ListQueues:
+		return s, nil
+	}
+	if !isCommandElement(string(s.Element)) {
 		return s, fmt.Errorf("selector %q: %q is not a command element such as get-job-status", text, s.Element)
 	}
 	return s, nil

@@ -167,7 +167,7 @@ func replayEnvironment(definition *config.Definition, command *config.Command, f
 	if key == "" {
 		key = attribute.JobPlaceholder
 	}
-	if flags.environment == "" && env.Lookup(key) == nil && actsOnJob(command.Element) {
+	if flags.environment == "" && env.Lookup(key) == nil && command.Element.ActsOnJob() {
 		env.SetVariable(key, nil)
 		if !command.Element.IsSubmit() && job != "" {
 			if err := env.Variable(key).Set(attribute.FieldName, job); err != nil {
@@ -186,14 +186,6 @@ func replayEnvironment(definition *config.Definition, command *config.Command, f
 		env.Lookup(name).SetValue(value)
 	}
 	return env, job, nil
-}
-
-func actsOnJob(element config.CommandElement) bool {
-	switch element {
-	case config.StartUpCommand, config.ShutDownCommand, config.ButtonAction:
-		return false
-	}
-	return true
 }
 
 // replayInput opens a file, unpacked where its name ends in .gz, or standard input.
