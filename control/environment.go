@@ -35,6 +35,7 @@ const (
 	attributeSettings         = "ptpDirectory"
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
 	attributeJobPrefix        = "job."
+	attributeTag              = "job.tag" // of the submission
 	attributeControlPrefix    = "control."
 	attributeSystemName       = "os.name"
 	attributeSystemArch       = "os.arch"

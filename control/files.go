@@ -32,7 +32,7 @@ type StagedFile struct {
 
 // stagedFiles returns the files of a submission with their contents: those of
 // the definition's groups in order, and the script.
-func (c *Controller) stagedFiles(env *attribute.Environment, s Submission, scope command.Scope, unique func() string) ([]StagedFile, error) {
+func (c *Controller) stagedFiles(env *attribute.Environment, s Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
 	var files []StagedFile
 	for _, group := range c.definition.ManagedFiles {
 		location, err := c.stagingLocation(group.StagingLocation, scope)
@@ -53,7 +53,7 @@ func (c *Controller) stagedFiles(env *attribute.Environment, s Submission, scope
 		}
 		return files, nil
 	}
-	staged, err := c.stagedScript(env, s, scope, unique)
+	staged, err := c.stagedScript(env, s, scope, tag)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,8 @@ func fileContent(file *config.File, scope command.Scope) (string, error) {
 // stagedScript returns the job script: the user's own file under its own name,
 // in a folder of this submission's so that two of one name do not meet, or the
 // generated one. Definitions do not quote the path, so the name is made one word.
-func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scope command.Scope, unique func() string) (StagedFile, error) {
+// The tag in the path is what the job can be found by: schedulers show the path.
+func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scope command.Scope, tag string) (StagedFile, error) {
 	template := c.definition.Script
 	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, deleteAfterSubmit: template.DeleteAfterSubmit}
 	location, err := c.stagingLocation(template.StagingLocation, scope)
@@ -165,7 +166,7 @@ func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scop
 		if staged.Content, err = readLocal(s.ScriptFile); err != nil {
 			return staged, fmt.Errorf("reading the script: %w", err)
 		}
-		staged.Path = path.Join(location, unique(), plainName(filepath.Base(s.ScriptFile)))
+		staged.Path = path.Join(location, tag, plainName(filepath.Base(s.ScriptFile)))
 		staged.ownFolder = true
 		env.SetVariable(attributeScript, staged.Content)
 		return staged, nil
@@ -174,7 +175,7 @@ func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scop
 		return staged, err
 	}
 	env.SetVariable(attributeScript, staged.Content)
-	staged.Path = path.Join(location, unique()+attributeStagedScript)
+	staged.Path = path.Join(location, tag+attributeStagedScript)
 	return staged, nil
 }
 

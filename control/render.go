@@ -23,7 +23,7 @@ func (c *Controller) Render(s Submission) (*Rendering, error) {
 		return nil, err
 	}
 	scope := command.Scope{Environment: env}
-	files, err := c.stagedFiles(env, s, scope, func() string { return "UUID" })
+	files, err := c.stagedFiles(env, s, scope, "UUID", func() string { return "UUID" })
 	if err != nil {
 		return nil, err
 	}

@@ -52,8 +52,11 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // comes back as it was known, marked stale, together with a *QueryError; a job
 // that the scheduler has forgotten comes back marked missing, without error.
 func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Freshness) (jobstore.Job, error) {
-	if job.ID == "" || job.Detail.Ended() {
+	if job.Detail.Ended() || job.Successor != "" || job.Phase == jobstore.Rejected {
 		return job, nil
+	}
+	if job.ID == "" {
+		return c.statusOfSubmission(ctx, job)
 	}
 	if job.Interactive && job.ID == job.Tag {
 		return c.store.ByTag(ctx, job.Tag) // no scheduler knows it; the process that it is attached to records its end
@@ -73,6 +76,18 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 		return c.store.MarkMissing(ctx, job.Tag, begun)
 	}
 	return c.store.Observe(ctx, job.Tag, seen.Observation)
+}
+
+// statusOfSubmission finds out what became of a submission. As long as that is not known it is
+// told as a doubt, which is no failure.
+func (c *Controller) statusOfSubmission(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+	job, err := c.Recover(ctx, job)
+	var unconfirmed *UnconfirmedError
+	if errors.As(err, &unconfirmed) {
+		job.Stale, job.StaleReason = true, unconfirmed.because()
+		return job, nil
+	}
+	return job, err
 }
 
 // lookAgain asks for a job that is not on record.

@@ -174,8 +174,12 @@ func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
 
 func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
 	s, _ := asked(t, "", "")
-	_, err := s.Status(t.Context(), jobstore.Job{Tag: "t", Phase: jobstore.Unknown}, control.Fresh)
+	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: "t", Target: "here"}))
+	require.NoError(t, s.store.Doubt(t.Context(), "t", "no answer"))
+	job, err := s.Status(t.Context(), jobstore.Job{Tag: "t", Phase: jobstore.Unknown}, control.Fresh)
 	require.NoError(t, err)
+	require.True(t, job.Stale)
+	require.Contains(t, job.StaleReason, "x:find-job")
 	require.Zero(t, s.count(t, "asked"))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -23,12 +24,21 @@ type SubmitError struct {
 	Unknown bool   // the job may exist all the same
 	Output  string // what the submit command printed, where no id was found in it
 	Err     error
+
+	// Unconfirmed is what looking for the job gave, where that was tried.
+	Unconfirmed *UnconfirmedError
 }
+
+// confirmation is how long a job is looked for whose submit command failed.
+const confirmation = time.Minute
 
 func (e *SubmitError) Error() string {
 	text := "the job was not submitted: " + e.Err.Error()
 	if e.Unknown {
-		text = fmt.Sprintf("it is not known whether the job was submitted (%s): %v\nlook with the scheduler's own commands before submitting it again", e.Tag, e.Err)
+		text = fmt.Sprintf("it is not known whether the job was submitted (%s): %v\nlook with rmctl status or the scheduler's own commands before submitting it again", e.Tag, e.Err)
+		if e.Unconfirmed != nil {
+			text += "\n" + e.Unconfirmed.Error()
+		}
 	}
 	if e.Output != "" {
 		text += "\nthe submit command printed:\n" + e.Output
@@ -66,7 +76,29 @@ func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, er
 	if cleanup != nil {
 		c.log.Warn("files of a submission were left behind", "error", cleanup)
 	}
-	return c.accept(context.WithoutCancel(ctx), p, result, runErr)
+	job, err := c.accept(context.WithoutCancel(ctx), p, result, runErr)
+	var failed *SubmitError
+	if errors.As(err, &failed) && failed.Unknown {
+		return c.confirm(context.WithoutCancel(ctx), failed)
+	}
+	return job, err
+}
+
+// confirm looks at once for the job of a submission that may have been made. It
+// gives up after a time in which the user is still waiting.
+func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (jobstore.Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, confirmation)
+	defer cancel()
+	job, err := c.Recover(ctx, jobstore.Job{Tag: failed.Tag})
+	if err == nil && job.ID != "" {
+		c.log.Warn("the submit command failed, but the scheduler has the job", "id", job.ID, "error", failed.Err)
+		return job, nil
+	}
+	var unconfirmed *UnconfirmedError
+	if errors.As(err, &unconfirmed) {
+		failed.Unconfirmed = unconfirmed
+	}
+	return jobstore.Job{}, failed
 }
 
 // prepare resolves everything that can be wrong before anything happens.
@@ -86,11 +118,12 @@ func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool
 		return nil, err
 	}
 	p.job = jobAttribute(p.env, p.tag, "", "")
+	p.env.SetVariable(attributeTag, p.tag)
 	if err := c.fill(p.env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
 	scope := command.Scope{Environment: p.env, Job: p.tag}
-	if p.files, err = c.stagedFiles(p.env, s, scope, uuid.NewString); err != nil {
+	if p.files, err = c.stagedFiles(p.env, s, scope, p.tag, uuid.NewString); err != nil {
 		return nil, err
 	}
 	nameFiles(p.env, p.files)
@@ -158,7 +191,7 @@ func (c *Controller) intended(p *prepared) jobstore.Job {
 		Interactive: p.submit.Element.IsInteractive(),
 		Name:        p.env.Text(attributeExecutableName), Queue: p.env.Text(attributeQueueName), Owner: c.place.User, Directory: p.env.Text(attributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
-		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(),
+		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitter(),
 	}
 }
 

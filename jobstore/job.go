@@ -70,6 +70,10 @@ type Job struct {
 	MissingSince time.Time // when it was first found missing; zero if it is not
 	MissingCount int       // how many listings in a row lacked it
 
+	// Submitter names the process that records the outcome of the submission, in
+	// words of that process.
+	Submitter string
+
 	// Successor is the tag of the job that the scheduler gave the same id later;
 	// empty if there is none. Nobody can ask for the end of the earlier one.
 	Successor string

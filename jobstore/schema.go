@@ -103,6 +103,7 @@ var migrations = []string{
 	// What happened to each job, in the order in which it was recorded; and the
 	// queries that all processes share.
 	`ALTER TABLE jobs ADD COLUMN successor TEXT NOT NULL DEFAULT '';
+	ALTER TABLE jobs ADD COLUMN submitter TEXT NOT NULL DEFAULT '';
 	CREATE TABLE events (
 		sequence  INTEGER PRIMARY KEY AUTOINCREMENT,
 		tag       TEXT NOT NULL,

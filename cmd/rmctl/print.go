@@ -243,14 +243,17 @@ func remark(job jobstore.Job) string {
 	if job.Missing {
 		add("no longer known to the scheduler")
 	}
-	if job.Stale {
-		add("stale: %s", job.StaleReason)
-	}
 	switch job.Phase {
 	case jobstore.Intended:
 		add("being submitted, or cut off while it was: submission %s", job.Tag)
 	case jobstore.Unknown:
 		add("it is not known whether it was submitted")
+	}
+	if job.Successor != "" {
+		add("its id was given to another job; how it ended is not known")
+	}
+	if job.Stale {
+		add("stale: %s", job.StaleReason)
 	}
 	if job.Error != "" {
 		add("%s", job.Error)

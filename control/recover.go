@@ -1,0 +1,140 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// An UnconfirmedError tells that it is still not known what became of a
+// submission.
+type UnconfirmedError struct {
+	Tag    string
+	Reason string    // why it is not known
+	Again  time.Time // when looking again will tell; zero if nobody can say
+	Err    error     // what looking it up failed with; may be nil
+}
+
+func (e *UnconfirmedError) Error() string {
+	return fmt.Sprintf("it is not known whether submission %s became a job: %s", e.Tag, e.because())
+}
+
+func (e *UnconfirmedError) because() string {
+	text := e.Reason
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	if !e.Again.IsZero() {
+		text += fmt.Sprintf("; looking again after %s will tell", e.Again.Format(time.TimeOnly))
+	}
+	return text
+}
+
+// Unwrap returns what looking the submission up failed with.
+func (e *UnconfirmedError) Unwrap() error { return e.Err }
+
+// settling is how long after the time limit of a submit command its scheduler
+// may still take up what the command has sent.
+const settling = 30 * time.Second
+
+// Recover finds out what became of a submission of which no outcome is recorded,
+// since rmctl was killed, the connection broke or the submit command took too
+// long. The job is adopted where its scheduler has it. Where it has not, and
+// would have it, the submission is recorded as not made: its phase is
+// jobstore.Rejected. As long as neither is certain the error is an
+// *UnconfirmedError. Nothing is ever submitted again.
+func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+	job, err := c.store.ByTag(ctx, job.Tag)
+	if err != nil || job.ID != "" || job.Phase == jobstore.Rejected {
+		return job, err
+	}
+	unconfirmed := func(reason string, again time.Time, err error) (jobstore.Job, error) {
+		return job, &UnconfirmedError{Tag: job.Tag, Reason: reason, Again: again, Err: err}
+	}
+	if job.Phase == jobstore.Intended && isAlive(job.Submitter) {
+		return unconfirmed("it is being submitted at this moment", time.Time{}, nil)
+	}
+	lookUp := c.definition.Command(config.FindJob)
+	if job.Interactive && lookUp == nil {
+		// Its process was a child of the one that is gone, and has no other name than the tag.
+		return job, c.rejectUnseen(ctx, &job, "rmctl ended before the job was seen to run")
+	}
+	if lookUp == nil {
+		return unconfirmed(fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), time.Time{}, nil)
+	}
+	found, err := c.lookUp(ctx, lookUp, job)
+	if err != nil {
+		return unconfirmed("it could not be looked up", time.Time{}, err)
+	}
+	if found.ID != "" {
+		return c.store.Accept(ctx, job.Tag, found)
+	}
+	if settled := job.Created.Add(c.submitLimit() + settling); c.now().Before(settled) {
+		return unconfirmed("the scheduler does not know it yet", settled, nil)
+	}
+	if lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers)) {
+		return unconfirmed(fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), time.Time{}, nil)
+	}
+	return job, c.rejectUnseen(ctx, &job, "the scheduler was asked for it, and has no such job")
+}
+
+// rejectUnseen records that a submission was not made.
+func (c *Controller) rejectUnseen(ctx context.Context, job *jobstore.Job, reason string) error {
+	err := c.store.Reject(ctx, job.Tag, reason)
+	var taken *jobstore.PhaseError
+	if err != nil && !errors.As(err, &taken) {
+		return err
+	}
+	*job, err = c.store.ByTag(ctx, job.Tag) // also where another process has found it meanwhile
+	return err
+}
+
+// submitLimit is how long a submit command may run.
+func (c *Controller) submitLimit() time.Duration {
+	if submit := c.definition.Submit(false); submit != nil && submit.Timeout > 0 {
+		return submit.Timeout
+	}
+	return command.DefaultTimeout
+}
+
+// lookUp asks the scheduler for the job of a tag. Without one the id is empty.
+func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, job jobstore.Job) (jobstore.Accepted, error) {
+	env, err := c.jobEnvironment(ctx, job)
+	if err != nil {
+		return jobstore.Accepted{}, err
+	}
+	env.SetVariable(attributeTag, job.Tag)
+	key := uuid.NewString()
+	named := jobAttribute(env, key, "", "")
+	clearFacts(env)
+	result, err := c.run(ctx, lookUp, env, key, command.Launch{})
+	outcome, err := outcomeOf(result, err)
+	if err != nil || outcome == config.NotFound {
+		return jobstore.Accepted{}, err
+	}
+	p := &prepared{tag: job.Tag, env: env, job: named, submit: lookUp}
+	id := named.Text(attribute.FieldName)
+	if id == "" {
+		return jobstore.Accepted{}, nil
+	}
+	accepted := c.acceptance(p, id, result)
+	if detail, known := state.Parse(attribute.Text(named.Value())); known {
+		accepted.Detail = detail
+	}
+	return accepted, nil
+}
+
+// Unconfirmed returns the submissions of this target of which no outcome is
+// recorded, newest first.
+func (c *Controller) Unconfirmed(ctx context.Context) ([]jobstore.Job, error) {
+	return c.store.Unresolved(ctx, c.target)
+}

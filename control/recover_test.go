@@ -1,0 +1,149 @@
+package control_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// looking finds a job in the file "jobs", which has lines of a tag, an id and a state.
+func looking(attributes string) string {
+	return running("x:find-job", `echo >>looked; cat jobs 2>/dev/null | grep "^${RMCTL_TAG} "; test ! -e broken`, `x:timeout="5s" `+attributes,
+		`<environment name="RMCTL_TAG" value="${ptp_rm:job.tag#value}"/>
+		<stdout-parser delim="\n"><target ref="@jobId"><match><expression>\S+ (\d+) (\S+)</expression>
+			<set field="name"><entry valueGroup="1"/></set><set field="value"><entry valueGroup="2"/></set></match></target></stdout-parser>`)
+}
+
+// forgetful is a scheduler whose submit command runs a script.
+func forgetful(t *testing.T, script, attributes string) *site {
+	t.Helper()
+	return newSite(t, define(t, running("submit-batch", script, `waitForId="true" x:timeout="10s"`, `<environment name="RMCTL_TAG" value="${ptp_rm:job.tag#value}"/>`+jobIDParser)+
+		looking(attributes)))
+}
+
+// cutOff records a submission whose process is gone.
+func (s *site) cutOff(t *testing.T) jobstore.Job {
+	t.Helper()
+	job := jobstore.Job{Tag: "the-tag", Target: "here", Created: time.Now().Add(s.ahead), Submitter: "0 gone nowhere"}
+	require.NoError(t, s.store.Intend(t.Context(), job))
+	return job
+}
+
+func TestAJobWhoseSubmissionFailedIsAdoptedAtOnce(t *testing.T) {
+	s := forgetful(t, `echo "$RMCTL_TAG 7 RUNNING" >jobs; echo "connection lost"`, "")
+	job := s.submits(t, control.Submission{Executable: "x"})
+	require.Equal(t, "7", job.ID)
+	require.Equal(t, state.Running, job.Detail)
+	require.Equal(t, jobstore.Submitted, job.Phase)
+}
+
+func TestASubmissionThatWasCutOffIsAdopted(t *testing.T) {
+	s := forgetful(t, `echo job 7`, "")
+	cut := s.cutOff(t)
+	s.write(t, "jobs", "other 6 RUNNING\nthe-tag 8 QUEUED_ACTIVE\n")
+	job, err := s.Status(t.Context(), cut, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, "8", job.ID)
+	require.Equal(t, state.QueuedActive, job.Detail)
+	recorded, err := s.store.ByTag(t.Context(), "the-tag")
+	require.NoError(t, err)
+	require.Equal(t, "8", recorded.ID)
+}
+
+// The submit command of a process that was killed may still be on its way.
+func TestAbsenceIsBelievedOnlyWhenTheSubmissionMustHaveEnded(t *testing.T) {
+	s := forgetful(t, `echo job 7`, "")
+	cut := s.cutOff(t)
+	for range 2 {
+		job, err := s.Recover(t.Context(), cut)
+		var unconfirmed *control.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed)
+		require.WithinDuration(t, cut.Created.Add(40*time.Second), unconfirmed.Again, time.Second)
+		require.Equal(t, jobstore.Intended, job.Phase)
+	}
+	s.ahead += 41 * time.Second
+	job, err := s.Recover(t.Context(), cut)
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Rejected, job.Phase)
+	require.Contains(t, job.Error, "no such job")
+}
+
+func TestAFailedLookUpDecidesNothing(t *testing.T) {
+	s := forgetful(t, `echo job 7`, "")
+	cut := s.cutOff(t)
+	s.write(t, "broken", "")
+	s.ahead += time.Hour
+	job, err := s.Recover(t.Context(), cut)
+	var unconfirmed *control.UnconfirmedError
+	require.ErrorAs(t, err, &unconfirmed)
+	require.Error(t, unconfirmed.Err)
+	require.Equal(t, jobstore.Intended, job.Phase)
+
+	job, err = s.Status(t.Context(), cut, control.Recent)
+	require.NoError(t, err)
+	require.True(t, job.Stale)
+	require.NotContains(t, job.StaleReason, "\n\n")
+}
+
+func TestASchedulerThatForgetsJobsProvesNothingLater(t *testing.T) {
+	s := forgetful(t, `echo job 7`, `remembers="5m"`)
+	cut := s.cutOff(t)
+	s.ahead += 6 * time.Minute
+	_, err := s.Recover(t.Context(), cut)
+	var unconfirmed *control.UnconfirmedError
+	require.ErrorAs(t, err, &unconfirmed)
+	require.Contains(t, unconfirmed.Reason, "5m")
+	require.Zero(t, unconfirmed.Again)
+}
+
+func TestOnlyTheVeryProcessThatSubmitsCountsAsAlive(t *testing.T) {
+	s := forgetful(t, `echo job 7`, "")
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	for name, submitter := range map[string]string{
+		"another process of the same id": fmt.Sprintf("%d %s %s", os.Getpid(), "0", host),
+		"of another host":                fmt.Sprintf("%d %s %s", os.Getpid(), "0", host+".elsewhere"),
+		"damaged":                        "nonsense",
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: name, Target: "here", Created: time.Now().Add(-time.Hour), Submitter: submitter}))
+			job, err := s.Recover(t.Context(), jobstore.Job{Tag: name})
+			require.NoError(t, err)
+			require.Equal(t, jobstore.Rejected, job.Phase)
+		})
+	}
+}
+
+func TestAJobIsNotLookedForWhileItIsBeingSubmitted(t *testing.T) {
+	var within error
+	var s *site
+	s = newSite(t, define(t, submitting(`echo job 7`, "")+looking("")), func(o *control.Options) {
+		o.Connection = &faultyConnection{Connection: o.Connection, start: func(remote.Command) error {
+			open, err := s.Unconfirmed(t.Context())
+			require.NoError(t, err)
+			require.Len(t, open, 1)
+			_, within = s.Recover(t.Context(), open[0])
+			return nil
+		}}
+	})
+	s.submits(t, control.Submission{Executable: "x"})
+	var unconfirmed *control.UnconfirmedError
+	require.ErrorAs(t, within, &unconfirmed)
+	require.Contains(t, unconfirmed.Reason, "at this moment")
+	require.False(t, s.exists("looked"))
+}
+
+func TestTheTagBeginsTheNameOfTheScript(t *testing.T) {
+	s := newSite(t, define(t, `<script><line><arg>true</arg></line></script>`+
+		running("submit-batch", `basename "$SCRIPT" >name; echo job 7`, `waitForId="true"`, `<environment name="SCRIPT" value="${ptp_rm:managed_file_for_script#value}"/>`+jobIDParser)))
+	job := s.submits(t, control.Submission{Executable: "x"})
+	require.Equal(t, job.Tag+"managed_file_for_script\n", s.read(t, "name"))
+}
