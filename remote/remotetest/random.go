@@ -61,7 +61,7 @@ func testRandomValues(t *testing.T, s *suite) {
 			require.NoError(t, err)
 			require.Equal(t, file, info.Name())
 
-			command := remote.Command{Arguments: []string{"cat", "--", file}, Directory: directory}
+			command := remote.Command{Arguments: []string{"cat", "./" + file}, Directory: directory}
 			require.Equal(t, file, s.run(t, command).stdout)
 			require.NoError(t, s.connection.Remove(timeLimit(t), directory+"/"+file))
 			require.NoError(t, s.connection.Remove(timeLimit(t), directory))
