@@ -34,6 +34,7 @@ var allowedImports = map[string][]string{
 	"remote":            {},
 	"remote/channel":    {"remote"},
 	"remote/remotetest": {"remote"},
+	"remote/ssh":        {"remote", "remote/channel"},
 	"javaregex":         {},
 	"state":             {},
 	"schemas":           {},

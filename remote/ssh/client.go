@@ -1,0 +1,218 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// Client is a connection to a place. Its methods may be called concurrently.
+type Client struct {
+	settings settings
+	wire     *wire
+	through  *Client // the jump host; nil for none
+	client   *ssh.Client
+	log      *slog.Logger
+	x11      forwarding
+
+	forwardsAgent bool
+	work          sync.WaitGroup // what runs until the connection has ended
+	ended         chan struct{}  // closed then
+
+	mu     sync.Mutex
+	reason error // why it ended; nil as long as it has not
+	closed bool
+}
+
+// errClosed is why a connection has ended that this side has closed.
+var errClosed = errors.New("it was closed")
+
+func newClient(options Options, s settings, wire *wire, through *Client, connected *ssh.Client) *Client {
+	c := &Client{settings: s, wire: wire, through: through, client: connected, log: options.Log, ended: make(chan struct{})}
+	c.work.Go(c.watch)
+	c.work.Go(c.keepAlive)
+	if s.forwardAgent != "" {
+		if err := agent.ForwardToRemote(connected, s.forwardAgent); err != nil {
+			c.log.Warn("the agent is not forwarded", "host", s.alias, "error", err)
+		} else {
+			c.forwardsAgent = true
+		}
+	}
+	return c
+}
+
+// watch waits for the end of the connection.
+func (c *Client) watch() {
+	err := c.client.Wait()
+	if failure := c.wire.failure(); failure != nil && saidAtTheEnd(err) == "" {
+		err = failure
+	} else if said := saidAtTheEnd(err); said != "" {
+		err = fmt.Errorf("the server ended it: %s", said)
+	}
+	c.end(err)
+	close(c.ended)
+}
+
+// end takes note of why the connection ends. The first reason counts.
+func (c *Client) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason == nil {
+		c.reason = err
+	}
+}
+
+// keepAlive asks the server for a sign of life whenever it was quiet for the
+// interval, and gives it up after as many intervals as ssh_config says.
+func (c *Client) keepAlive() {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	ticker := time.NewTicker(c.settings.aliveInterval)
+	defer ticker.Stop()
+	missed, waiting := 0, false
+	answered := make(chan struct{}, 1)
+	received := c.wire.received.Load()
+	for {
+		select {
+		case <-c.ended:
+			return
+		case <-answered:
+			waiting = false
+			continue
+		case <-ticker.C:
+		}
+		if now := c.wire.received.Load(); now != received {
+			received, missed = now, 0
+			continue
+		}
+		if missed++; missed > c.settings.aliveCount {
+			c.end(fmt.Errorf("the server gave no sign of life for %s", c.settings.aliveInterval*time.Duration(missed)))
+			c.wire.Close()
+			return
+		}
+		if waiting {
+			continue
+		}
+		waiting = true
+		asking.Go(func() {
+			// Any answer will do, and so will none: the end is noticed elsewhere.
+			_, _, _ = c.client.SendRequest("keepalive@openssh.com", true, nil)
+			answered <- struct{}{}
+		})
+	}
+}
+
+// spawn runs what ends at the latest with the connection, unless that was
+// closed already.
+func (c *Client) spawn(do func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.work.Go(do)
+	return true
+}
+
+// lost returns why the connection has ended, as a *remote.ConnectError.
+func (c *Client) lost() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	reason := c.reason
+	switch {
+	case reason == nil:
+		reason = errors.New("it ended without a reason")
+	case errors.Is(reason, io.EOF):
+		reason = errors.New("the other side closed it")
+	}
+	return &remote.ConnectError{Host: c.settings.alias, Reason: remote.Disconnected, Err: reason}
+}
+
+// alive finds out whether the connection still is there, by asking the server.
+func (c *Client) alive() bool {
+	const patience = 5 * time.Second
+	answer := make(chan error, 1)
+	if !c.spawn(func() {
+		_, _, err := c.client.SendRequest("keepalive@openssh.com", true, nil)
+		answer <- err
+	}) {
+		return false
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case err := <-answer:
+		return err == nil
+	case <-c.ended:
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// Close ends the connection with all its channels, and those to its jump hosts.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	first := !c.closed
+	c.closed = true
+	c.mu.Unlock()
+	if !first {
+		<-c.ended
+		return nil
+	}
+	c.end(errClosed)
+	// Whether the other side took note does not matter.
+	_ = c.client.Close()
+	_ = c.wire.Close()
+	c.work.Wait()
+	if c.through != nil {
+		return c.through.Close()
+	}
+	return nil
+}
+
+// await runs what cannot be cancelled until it is done or the context is. What
+// is done too late is handed to leftover.
+func await[T any](ctx context.Context, c *Client, do func() (T, error), leftover func(T)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	select {
+	case <-c.ended:
+		return none, c.lost()
+	default:
+	}
+	done := make(chan outcome)
+	if !c.spawn(func() {
+		value, err := do()
+		select {
+		case done <- outcome{value, err}:
+		case <-ctx.Done():
+			if err == nil {
+				leftover(value)
+			}
+		}
+	}) {
+		return none, c.lost()
+	}
+	select {
+	case result := <-done:
+		return result.value, result.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}

@@ -1,0 +1,208 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// maxBannerBytes bounds what a server may say before it lets the user in.
+const maxBannerBytes = 64 << 10
+
+// handshake makes a connection of a wire: it checks the host's key and proves
+// who the user is. The wire is closed if it fails.
+func handshake(limit *patience, options Options, s settings, wire *wire, through *Client) (*Client, error) {
+	attempt := &attempt{settings: s, wire: wire, limit: limit}
+	stop := context.AfterFunc(limit.ctx, func() { wire.Close() })
+	connection, channels, requests, err := attempt.run(options)
+	if err == nil && !stop() {
+		connection.Close()
+		err = context.Cause(limit.ctx)
+	}
+	attempt.callbacks.Wait()
+	attempt.authenticator.stop()
+	if err != nil {
+		wire.Close()
+		return nil, attempt.explain(err)
+	}
+	return newClient(options, s, wire, through, ssh.NewClient(connection, channels, requests)), nil
+}
+
+// attempt is one handshake.
+type attempt struct {
+	settings      settings
+	wire          *wire
+	limit         *patience
+	hostKeys      hostKeys
+	authenticator authenticator
+	narrowed      knownHosts // the keys of the host, if only their algorithms were asked for
+	callbacks     sync.WaitGroup
+	banners       int
+	flood         bool
+}
+
+func (a *attempt) run(options Options) (ssh.Conn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
+	known, err := readKnownHosts(slices.Concat(a.settings.userKnownHosts, a.settings.globalKnownHosts))
+	if err != nil {
+		return nil, nil, nil, &remote.ConnectError{Host: a.settings.alias, Reason: remote.BadConfiguration, Err: err}
+	}
+	config, err := a.configuration(known)
+	if err != nil {
+		return nil, nil, nil, &remote.ConnectError{Host: a.settings.alias, Reason: remote.BadConfiguration, Err: err}
+	}
+	a.hostKeys = hostKeys{settings: a.settings, known: known, limit: a.limit, prompter: options.Prompter, log: options.Log}
+	a.authenticator = authenticator{
+		settings: a.settings, limit: a.limit, prompter: options.Prompter, wire: a.wire,
+		banner: func(text string) {
+			if options.Banner != nil {
+				options.Banner(a.settings.alias, text)
+			}
+		},
+	}
+	return ssh.NewClientConn(a.wire, a.settings.address(), config)
+}
+
+func (a *attempt) configuration(known knownHosts) (*ssh.ClientConfig, error) {
+	names := a.settings.knownNames()
+	supported, insecure := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
+	config := &ssh.ClientConfig{User: a.settings.user, ClientVersion: "SSH-2.0-rmctl"}
+	hostKeyAlgorithms := []string{}
+	for _, choice := range []struct {
+		name           string
+		asked          []string
+		safe, insecure []string
+		chosen         *[]string
+	}{
+		{"Ciphers", a.settings.ciphers, supported.Ciphers, insecure.Ciphers, &config.Ciphers},
+		{"MACs", a.settings.macs, supported.MACs, insecure.MACs, &config.MACs},
+		{"KexAlgorithms", a.settings.keyExchanges, supported.KeyExchanges, insecure.KeyExchanges, &config.KeyExchanges},
+		{"HostKeyAlgorithms", a.settings.hostKeyAlgorithms, supported.HostKeys, insecure.HostKeys, &hostKeyAlgorithms},
+	} {
+		*choice.chosen = choice.safe
+		if len(choice.asked) == 0 {
+			continue
+		}
+		*choice.chosen = slices.DeleteFunc(slices.Clone(choice.asked), func(name string) bool {
+			return !slices.Contains(choice.safe, name) && !slices.Contains(choice.insecure, name)
+		})
+		if len(*choice.chosen) == 0 {
+			return nil, fmt.Errorf("%s of ssh_config has none that this transport knows: %s", choice.name, visible(strings.Join(choice.asked, ","), 300))
+		}
+	}
+	config.HostKeyAlgorithms = known.algorithms(names, hostKeyAlgorithms)
+	a.narrowed = known.about(names[0], "")
+	if len(config.HostKeyAlgorithms) == 0 {
+		return nil, fmt.Errorf("HostKeyAlgorithms of ssh_config has none for the keys that %s has of it", a.narrowed[0].place())
+	}
+	config.HostKeyCallback = a.during(a.hostKeys.check)
+	config.AuthCallback = a.authenticator.next
+	config.BannerCallback = a.banner
+	return config, nil
+}
+
+// during notes that a callback runs: x/crypto may give up a handshake while
+// the user is still being asked.
+func (a *attempt) during(check ssh.HostKeyCallback) ssh.HostKeyCallback {
+	return func(host string, from net.Addr, key ssh.PublicKey) error {
+		a.callbacks.Add(1)
+		defer a.callbacks.Done()
+		return check(host, from, key)
+	}
+}
+
+func (a *attempt) banner(text string) error {
+	if a.banners += len(text) + 1; a.banners > maxBannerBytes {
+		a.flood = true
+		return errors.New("endless banner")
+	}
+	a.authenticator.banner(text)
+	return nil
+}
+
+// explain turns the end of a handshake into a ConnectError.
+func (a *attempt) explain(err error) error {
+	s := a.settings
+	var known *remote.ConnectError
+	var negotiation *ssh.AlgorithmNegotiationError
+	failure := &remote.ConnectError{Host: s.alias, Reason: remote.BadProtocol}
+	said := saidAtTheEnd(err)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(a.hostKeys.failure, &known):
+		return known
+	case a.limit.ctx.Err() != nil:
+		return overtime(a.limit.ctx, s)
+	case a.hostKeys.failure != nil:
+		failure.Reason, failure.Err = remote.UnknownHostKey, a.hostKeys.failure
+	case a.flood:
+		failure.Err = fmt.Errorf("the server sends a banner of more than %d bytes", maxBannerBytes)
+	case errors.As(err, &negotiation):
+		if strings.Contains(negotiation.What, "host key") && len(a.narrowed) > 0 {
+			return a.hostKeys.refuseMissing(a.narrowed)
+		}
+		failure.Err = fmt.Errorf("no %s is common: the server has %s", negotiation.What, visible(strings.Join(negotiation.RequestedAlgorithms, ", "), 500))
+		failure.Help = "The server's SSH may be too old or too new for this transport; transport = \"openssh\" uses your own ssh program."
+	case a.authenticator.failure != nil:
+		failure.Reason, failure.Err = remote.NotAuthenticated, a.authenticator.failure
+	case a.authenticator.started && (errors.Is(err, errNothingLeft) || said != ""):
+		return a.authenticator.refused(said)
+	case a.authenticator.started && a.wire.failure() != nil:
+		return a.authenticator.refused("it closed the connection")
+	case said != "":
+		failure.Reason, failure.Err = remote.Refused, fmt.Errorf("%s ended the connection: %s", s.address(), said)
+	case a.wire.received.Load() == 0 && a.wire.failure() != nil:
+		return a.silent()
+	case isEnd(a.wire.failure()):
+		failure.Err = fmt.Errorf("%s ended the connection before it was made", s.address())
+		failure.Help = "Is that port one of an SSH server?"
+	case strings.Contains(err.Error(), "overflow reading version string"):
+		failure.Err = fmt.Errorf("%s does not speak SSH", s.address())
+		failure.Help = "Is that port one of an SSH server?"
+	default:
+		failure.Err = errors.New(visible(err.Error(), 500))
+	}
+	return failure
+}
+
+// silent tells that the connection ended without a byte.
+func (a *attempt) silent() error {
+	failure := &remote.ConnectError{Host: a.settings.alias, Reason: remote.Refused}
+	if a.wire.said == nil {
+		failure.Err = fmt.Errorf("%s ended the connection at once", a.settings.address())
+		failure.Help = "The server may have too many connections at the moment, or let nobody in from here."
+		return failure
+	}
+	failure.Err = errors.New("the ProxyCommand of ssh_config ended")
+	if said := a.wire.said(); said != "" {
+		failure.Err = fmt.Errorf("%w: %s", failure.Err, said)
+	}
+	return failure
+}
+
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// saidAtTheEnd returns what a server said when it disconnected, made visible.
+// The type of that error is private to x/crypto; its text is quoted there.
+func saidAtTheEnd(err error) string {
+	const sign = "ssh: disconnect, reason "
+	text := err.Error()
+	start := strings.Index(text, sign)
+	if start < 0 {
+		return ""
+	}
+	_, said, _ := strings.Cut(text[start+len(sign):], ": ")
+	return visible(strings.Trim(said, `"`), 300)
+}

@@ -1,0 +1,213 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A wire carries the bytes of one connection. It remembers why it stopped, as
+// the layers above report less.
+type wire struct {
+	net.Conn
+	received atomic.Int64
+
+	mu     sync.Mutex
+	failed error
+	said   func() string // what the ProxyCommand said on standard error; nil for none
+}
+
+// Read remembers the first error.
+func (w *wire) Read(p []byte) (int, error) {
+	count, err := w.Conn.Read(p)
+	w.received.Add(int64(count))
+	if err != nil {
+		w.fail(err)
+	}
+	return count, err
+}
+
+func (w *wire) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed == nil {
+		w.failed = err
+	}
+}
+
+// failure returns why nothing can be read any more, or nil.
+func (w *wire) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failed
+}
+
+// lastJump splits the last of the jump hosts off ProxyJump: it is the one that
+// the host is reached from, and is itself reached through those before it.
+func lastJump(written string) (before string, last destination, err error) {
+	hop := written
+	if comma := strings.LastIndexByte(written, ','); comma >= 0 {
+		before, hop = written[:comma], written[comma+1:]
+	}
+	hop = strings.TrimSpace(hop)
+	if strings.HasPrefix(hop, "ssh://") {
+		last.host = hop
+	} else {
+		if at := strings.LastIndexByte(hop, '@'); at >= 0 {
+			last.user, hop = hop[:at], hop[at+1:]
+		}
+		last.host, last.port = splitPort(hop)
+	}
+	if err := checkHost(last.host); err != nil {
+		return "", destination{}, fmt.Errorf("ProxyJump %q of ssh_config: %w", written, err)
+	}
+	return before, last, nil
+}
+
+// openWire opens the way to a host: through its jump host, through its
+// ProxyCommand, or straight.
+func openWire(ctx context.Context, s settings, through *Client) (*wire, error) {
+	if through != nil {
+		connection, err := through.client.DialContext(ctx, "tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
+		if err != nil {
+			return nil, err
+		}
+		return &wire{Conn: connection}, nil
+	}
+	if s.proxyCommand != "" {
+		return startProxy(s.proxyCommand)
+	}
+	network := "tcp"
+	switch s.addressFamily {
+	case "inet":
+		network = "tcp4"
+	case "inet6":
+		network = "tcp6"
+	}
+	dialer := net.Dialer{KeepAlive: -1}
+	if s.tcpKeepAlive {
+		dialer.KeepAlive = s.aliveInterval
+	}
+	if s.bindAddress != "" {
+		local, err := net.ResolveTCPAddr(network, net.JoinHostPort(s.bindAddress, "0"))
+		if err != nil {
+			return nil, fmt.Errorf("BindAddress %s of ssh_config: %w", s.bindAddress, err)
+		}
+		dialer.LocalAddr = local
+	}
+	connection, err := dialer.DialContext(ctx, network, net.JoinHostPort(s.host, strconv.Itoa(s.port)))
+	if err != nil {
+		return nil, err
+	}
+	return &wire{Conn: connection}, nil
+}
+
+// proxy is a connection through the user's ProxyCommand.
+type proxy struct {
+	net.Conn // of a pair of sockets, of which the command has the other as its input and output
+	command  *exec.Cmd
+	ended    chan struct{}
+	once     sync.Once
+	err      error
+}
+
+// proxyGrace is how long a ProxyCommand may take to end by itself.
+const proxyGrace = 2 * time.Second
+
+// startProxy starts a ProxyCommand as OpenSSH does: a shell that becomes the
+// command. The command is the user's own configuration. It runs in a process
+// group of its own, as Ctrl-C is for the job and not for the connection.
+func startProxy(line string) (*wire, error) {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, fmt.Errorf("making sockets for the ProxyCommand: %w", err)
+	}
+	for _, descriptor := range pair {
+		syscall.CloseOnExec(descriptor)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "proxy"), os.NewFile(uintptr(pair[1]), "proxy")
+	defer theirs.Close()
+	connection, err := net.FileConn(ours)
+	ours.Close()
+	if err != nil {
+		return nil, fmt.Errorf("making a connection of the ProxyCommand: %w", err)
+	}
+	said := &proxyErrors{}
+	command := exec.Command("/bin/sh", "-c", "exec "+line)
+	command.Stdin, command.Stdout, command.Stderr = theirs, theirs, said
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.WaitDelay = proxyGrace
+	if err := command.Start(); err != nil {
+		connection.Close()
+		return nil, fmt.Errorf("starting the ProxyCommand: %w", err)
+	}
+	started := &proxy{Conn: connection, command: command, ended: make(chan struct{})}
+	go func() {
+		started.err = command.Wait()
+		close(started.ended)
+	}()
+	return &wire{Conn: started, said: func() string { return started.outcome(said) }}, nil
+}
+
+// outcome tells how the command ended, if it has.
+func (p *proxy) outcome(said *proxyErrors) string {
+	select {
+	case <-p.ended:
+	case <-time.After(proxyGrace):
+		return said.text()
+	}
+	if p.err == nil {
+		return said.text()
+	}
+	return strings.TrimPrefix(said.text()+": "+p.err.Error(), ": ")
+}
+
+// Close ends the command and waits for it.
+func (p *proxy) Close() error {
+	err := p.Conn.Close()
+	p.once.Do(func() {
+		select {
+		case <-p.ended:
+			return
+		default:
+		}
+		// The end of its input is what a command such as nc or ssh -W ends by.
+		timer := time.AfterFunc(proxyGrace, func() {
+			if killed := syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL); killed != nil && !errors.Is(killed, syscall.ESRCH) {
+				err = errors.Join(err, fmt.Errorf("ending the ProxyCommand: %w", killed))
+			}
+		})
+		defer timer.Stop()
+		<-p.ended
+	})
+	return err
+}
+
+// proxyErrors keeps the first of what a ProxyCommand says on standard error.
+type proxyErrors struct {
+	mu   sync.Mutex
+	kept limitedBuffer
+}
+
+// Write keeps what there is room for.
+func (e *proxyErrors) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kept.limit = 4096
+	return e.kept.Write(p)
+}
+
+func (e *proxyErrors) text() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return visible(strings.TrimSpace(e.kept.String()), 1000)
+}

@@ -1,0 +1,404 @@
+package ssh
+
+import (
+	"context"
+	"fmt"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// settings are what ssh_config says about one host. Names of files are complete.
+type settings struct {
+	alias string // as the user calls the host
+	host  string // its name or address in the network
+	user  string
+	port  int
+
+	addressFamily  string // any, inet or inet6
+	bindAddress    string
+	connectTimeout time.Duration
+	tcpKeepAlive   bool
+	aliveInterval  time.Duration
+	aliveCount     int
+	proxyJump      string // as written; empty for none
+	proxyCommand   string // with its tokens replaced; empty for none
+
+	hostKeyAlias       string
+	hostKeyAlgorithms  []string
+	userKnownHosts     []string
+	globalKnownHosts   []string
+	hashKnownHosts     bool
+	strictHostKeyCheck string // yes, ask, accept-new or no
+	ciphers            []string
+	macs               []string
+	keyExchanges       []string
+
+	identityFiles     []string
+	certificateFiles  []string
+	identitiesOnly    bool
+	identityAgent     string // a socket; empty for none
+	preferred         []string
+	publicKeys        bool
+	publicKeyKinds    []string
+	passwords         bool
+	interactive       bool
+	passwordPrompts   int
+	batch             bool
+	gssapi            bool
+	forwardAgent      string // a socket; empty for not at all
+	xauth             string
+	environment       map[string]string
+	namesControlPath  bool
+	namesHardwareKeys bool
+}
+
+// Settings of this program, where ssh_config says nothing or nothing usable.
+const (
+	defaultConnectTimeout = 15 * time.Second
+	defaultAliveInterval  = 30 * time.Second // OpenSSH sends nothing by default: an idle connection would die unnoticed
+	defaultAliveCount     = 3
+	maxIdentityFiles      = 64 // x/crypto gives up after that many attempts
+)
+
+// values are the settings of one host by their names in lower case, as they
+// are written or as ssh -G prints them.
+type values map[string][]string
+
+func (v values) first(name string) string {
+	if len(v[name]) == 0 {
+		return ""
+	}
+	return v[name][0]
+}
+
+func (v values) yes(name string, otherwise bool) bool {
+	switch strings.ToLower(v.first(name)) {
+	case "yes", "true":
+		return true
+	case "no", "false":
+		return false
+	}
+	return otherwise
+}
+
+func (v values) number(name string, otherwise int) (int, error) {
+	text := v.first(name)
+	if text == "" || text == "none" {
+		return otherwise, nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 0 {
+		return 0, fmt.Errorf("%s %q of ssh_config is no number", name, text)
+	}
+	return number, nil
+}
+
+func (v values) duration(name string, otherwise time.Duration) (time.Duration, error) {
+	text := v.first(name)
+	if text == "" || text == "none" {
+		return otherwise, nil
+	}
+	length, err := parseTime(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s of ssh_config: %w", name, err)
+	}
+	if length == 0 {
+		return otherwise, nil
+	}
+	return length, nil
+}
+
+// parseTime reads a time as sshd_config(5) describes it under TIME FORMATS:
+// 90, 1m30s, 2h.
+func parseTime(text string) (time.Duration, error) {
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	const longest = 10 * 365 * 24 * time.Hour
+	var total time.Duration
+	for rest := strings.ToLower(text); ; {
+		digits := 0
+		for digits < len(rest) && '0' <= rest[digits] && rest[digits] <= '9' {
+			digits++
+		}
+		number, err := strconv.Atoi(rest[:digits])
+		if err != nil {
+			return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
+		}
+		unit, rest2 := time.Second, rest[digits:]
+		if rest2 != "" {
+			known := false
+			if unit, known = units[rest2[0]]; !known {
+				return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
+			}
+			rest2 = rest2[1:]
+		}
+		if time.Duration(number) > (longest-total)/unit {
+			return 0, fmt.Errorf("%q is too long a time", text)
+		}
+		total += time.Duration(number) * unit
+		if rest2 == "" {
+			return total, nil
+		}
+		rest = rest2
+	}
+}
+
+// destination is a host as it is asked for: by the user, or as a jump host.
+type destination struct {
+	host string // with user and port if they were given: user@host, ssh://user@host:port
+	user string // empty for what ssh_config says
+	port int    // 0 for what ssh_config says
+}
+
+// readSettings finds out what ssh_config says about a host: from the ssh
+// program where there is one, as nobody knows better, and else from the files.
+func readSettings(ctx context.Context, options Options, to destination) (settings, error) {
+	if err := checkHost(to.host); err != nil {
+		return settings{}, err
+	}
+	account, err := user.Current()
+	if err != nil {
+		return settings{}, fmt.Errorf("finding out who the user is: %w", err)
+	}
+	program, found := findProgram(options)
+	var read values
+	if found {
+		read, err = askProgram(ctx, program, options.ConfigFile, to)
+	} else {
+		read, err = readFiles(options.ConfigFile, account, to)
+	}
+	if err != nil {
+		return settings{}, err
+	}
+	return newSettings(read, to, account)
+}
+
+// checkHost refuses what would mean something else to a program it is handed to.
+func checkHost(host string) error {
+	if host == "" {
+		return fmt.Errorf("no host is named")
+	}
+	if host[0] == '-' || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f }) || strings.ContainsAny(host, "'`\"$\\;&<>|(){},*?!") {
+		return fmt.Errorf("%q cannot be the name of a host", host)
+	}
+	return nil
+}
+
+// newSettings turns what was read into settings, with defaults for the rest.
+func newSettings(read values, to destination, account *user.User) (settings, error) {
+	s := settings{
+		alias:              hostOf(to.host),
+		host:               read.first("hostname"),
+		user:               read.first("user"),
+		addressFamily:      read.first("addressfamily"),
+		bindAddress:        read.first("bindaddress"),
+		tcpKeepAlive:       read.yes("tcpkeepalive", true),
+		proxyJump:          unlessNone(read.first("proxyjump")),
+		hostKeyAlias:       unlessNone(read.first("hostkeyalias")),
+		hashKnownHosts:     read.yes("hashknownhosts", false),
+		strictHostKeyCheck: strictness(read.first("stricthostkeychecking")),
+		identitiesOnly:     read.yes("identitiesonly", false),
+		publicKeys:         read.yes("pubkeyauthentication", true),
+		passwords:          read.yes("passwordauthentication", true),
+		interactive:        read.yes("kbdinteractiveauthentication", read.yes("challengeresponseauthentication", true)),
+		batch:              read.yes("batchmode", false),
+		gssapi:             read.yes("gssapiauthentication", false),
+		xauth:              read.first("xauthlocation"),
+		ciphers:            list(read.first("ciphers")),
+		macs:               list(read.first("macs")),
+		keyExchanges:       list(read.first("kexalgorithms")),
+		hostKeyAlgorithms:  list(read.first("hostkeyalgorithms")),
+		publicKeyKinds:     list(read.first("pubkeyacceptedalgorithms")),
+		preferred:          list(read.first("preferredauthentications")),
+		environment:        map[string]string{},
+		namesControlPath:   unlessNone(read.first("controlpath")) != "",
+	}
+	if s.host == "" {
+		s.host = s.alias
+	}
+	if s.user == "" {
+		s.user = account.Username
+	}
+	if s.xauth == "" {
+		s.xauth = "xauth"
+	}
+	if len(s.preferred) == 0 {
+		s.preferred = []string{"gssapi-with-mic", "hostbased", "publickey", "keyboard-interactive", "password"}
+	}
+	if err := s.readNumbers(read); err != nil {
+		return settings{}, err
+	}
+	expand := newTokens(&s, account)
+	if err := s.readPaths(read, expand); err != nil {
+		return settings{}, err
+	}
+	for _, assignments := range read["setenv"] {
+		for _, assignment := range strings.Fields(assignments) {
+			if name, value, ok := strings.Cut(assignment, "="); ok {
+				s.environment[name] = strings.Trim(value, `"`)
+			}
+		}
+	}
+	if command := unlessNone(read.first("proxycommand")); command != "" {
+		var err error
+		if s.proxyCommand, err = expand.tokens("ProxyCommand", command); err != nil {
+			return settings{}, err
+		}
+	}
+	return s, nil
+}
+
+func (s *settings) readNumbers(read values) error {
+	var err error
+	if s.port, err = read.number("port", 22); err != nil {
+		return err
+	}
+	if s.port < 1 || s.port > 65535 {
+		return fmt.Errorf("port %d of ssh_config is none", s.port)
+	}
+	if s.passwordPrompts, err = read.number("numberofpasswordprompts", 3); err != nil {
+		return err
+	}
+	if s.aliveCount, err = read.number("serveralivecountmax", defaultAliveCount); err != nil {
+		return err
+	}
+	s.aliveCount = max(s.aliveCount, 1)
+	if s.connectTimeout, err = read.duration("connecttimeout", defaultConnectTimeout); err != nil {
+		return err
+	}
+	s.aliveInterval, err = read.duration("serveraliveinterval", defaultAliveInterval)
+	return err
+}
+
+func (s *settings) readPaths(read values, expand tokens) error {
+	identities := read["identityfile"]
+	if len(identities) == 0 {
+		for _, name := range defaultIdentities {
+			identities = append(identities, "~/.ssh/"+name)
+		}
+	}
+	known := fields(read["userknownhostsfile"])
+	if len(known) == 0 {
+		known = []string{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"}
+	}
+	global := fields(read["globalknownhostsfile"])
+	if len(global) == 0 {
+		global = []string{"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"}
+	}
+	for _, paths := range []struct {
+		name  string
+		from  []string
+		to    *[]string
+		limit int
+	}{
+		{"IdentityFile", identities, &s.identityFiles, maxIdentityFiles},
+		{"CertificateFile", read["certificatefile"], &s.certificateFiles, maxIdentityFiles},
+		{"UserKnownHostsFile", known, &s.userKnownHosts, maxIdentityFiles},
+		{"GlobalKnownHostsFile", global, &s.globalKnownHosts, maxIdentityFiles},
+	} {
+		for _, written := range paths.from[:min(len(paths.from), paths.limit)] {
+			if written = unquote(written); written == "none" {
+				continue
+			}
+			path, err := expand.path(paths.name, written)
+			if err != nil {
+				return err
+			}
+			*paths.to = append(*paths.to, path)
+		}
+	}
+	s.namesHardwareKeys = slices.ContainsFunc(s.identityFiles, func(path string) bool {
+		return strings.HasSuffix(path, "_sk") && !slices.Contains(defaultIdentities, filepath.Base(path))
+	})
+	var err error
+	if s.identityAgent, err = expand.agent("IdentityAgent", read.first("identityagent"), "SSH_AUTH_SOCK"); err != nil {
+		return err
+	}
+	// Forwarding an agent lends its keys to whoever administers the other
+	// machine, so nothing but a clear word does.
+	switch forward := read.first("forwardagent"); strings.ToLower(forward) {
+	case "", "no", "false":
+	case "yes", "true":
+		s.forwardAgent = s.identityAgent
+	default:
+		s.forwardAgent, err = expand.agent("ForwardAgent", forward, "")
+	}
+	return err
+}
+
+// defaultIdentities are the key files that OpenSSH looks for by itself.
+var defaultIdentities = []string{"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_xmss", "id_dsa"}
+
+// hostOf returns the host of user@host or ssh://user@host:port.
+func hostOf(written string) string {
+	host, isURL := strings.CutPrefix(written, "ssh://")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		host = host[at+1:]
+	}
+	if isURL {
+		host, _ = splitPort(strings.TrimSuffix(host, "/"))
+	}
+	return host
+}
+
+// splitPort takes a port off the end of host:port or [host]:port; it is 0 if
+// there is none. An address of IPv6 without brackets has none.
+func splitPort(written string) (host string, port int) {
+	end := strings.LastIndexByte(written, ':')
+	bracketed := strings.HasPrefix(written, "[")
+	if end > 0 && (strings.Count(written, ":") == 1 || bracketed && written[end-1] == ']') {
+		if number, err := strconv.Atoi(written[end+1:]); err == nil && number > 0 && number < 65536 {
+			written, port = written[:end], number
+		}
+	}
+	if bracketed {
+		written = strings.TrimSuffix(strings.TrimPrefix(written, "["), "]")
+	}
+	return written, port
+}
+
+func unlessNone(text string) string {
+	if strings.EqualFold(text, "none") {
+		return ""
+	}
+	return text
+}
+
+// strictness returns one of the four words that StrictHostKeyChecking means.
+func strictness(text string) string {
+	switch strings.ToLower(text) {
+	case "yes", "true":
+		return "yes"
+	case "accept-new":
+		return "accept-new"
+	case "no", "false", "off":
+		return "no"
+	}
+	return "ask"
+}
+
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// fields returns the words of values of which each may hold several names.
+func fields(written []string) []string {
+	var words []string
+	for _, text := range written {
+		words = append(words, strings.Fields(text)...)
+	}
+	return words
+}
+
+func unquote(text string) string {
+	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
+		return text[1 : len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,211 @@
+package ssh
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kevinburke/ssh_config"
+)
+
+const (
+	programTime    = 20 * time.Second // "Match exec" may run anything
+	maxConfigBytes = 4 << 20
+)
+
+// findProgram returns the ssh program that knows what ssh_config means.
+func findProgram(options Options) (path string, found bool) {
+	name := options.Program
+	if name == "none" {
+		return "", false
+	}
+	if name == "" {
+		name = "ssh"
+	}
+	path, err := exec.LookPath(name)
+	return path, err == nil
+}
+
+// askProgram asks the ssh program for the settings of a host.
+func askProgram(ctx context.Context, program, configFile string, to destination) (values, error) {
+	ctx, cancel := context.WithTimeout(ctx, programTime)
+	defer cancel()
+	arguments := []string{"-G"}
+	if configFile != "" {
+		arguments = append(arguments, "-F", configFile)
+	}
+	if to.user != "" {
+		arguments = append(arguments, "-l", to.user)
+	}
+	if to.port != 0 {
+		arguments = append(arguments, "-p", strconv.Itoa(to.port))
+	}
+	command := exec.CommandContext(ctx, program, append(arguments, "--", to.host)...)
+	command.WaitDelay = time.Second
+	var stdout, stderr limitedBuffer
+	stdout.limit, stderr.limit = maxConfigBytes, 4096
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		said := visible(strings.TrimSpace(strings.ReplaceAll(stderr.String(), "\r\n", "\n")), 1000)
+		if said == "" {
+			said = err.Error()
+		}
+		return nil, fmt.Errorf("asking %s what ssh_config says about %s: %s", program, to.host, said)
+	}
+	return parsePrinted(&stdout)
+}
+
+// parsePrinted reads what ssh -G prints: a line for each setting, its name in
+// lower case first.
+func parsePrinted(printed io.Reader) (values, error) {
+	read := values{}
+	lines := bufio.NewScanner(printed)
+	lines.Buffer(nil, maxConfigBytes)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		name = strings.ToLower(name)
+		read[name] = append(read[name], value)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading what ssh -G prints: %w", err)
+	}
+	return read, nil
+}
+
+// severalTimes are the settings of which each occurrence counts; of all others
+// the first does.
+var severalTimes = map[string]bool{"identityfile": true, "certificatefile": true, "setenv": true}
+
+// settingNames are the settings that are read from files.
+var settingNames = []string{
+	"AddressFamily", "BatchMode", "BindAddress", "CertificateFile", "ChallengeResponseAuthentication", "Ciphers",
+	"ConnectTimeout", "ControlPath", "ForwardAgent", "GlobalKnownHostsFile", "GSSAPIAuthentication", "HashKnownHosts",
+	"HostKeyAlgorithms", "HostKeyAlias", "HostName", "IdentitiesOnly", "IdentityAgent", "IdentityFile",
+	"KbdInteractiveAuthentication", "KexAlgorithms", "MACs", "NumberOfPasswordPrompts", "PasswordAuthentication", "Port",
+	"PreferredAuthentications", "ProxyCommand", "ProxyJump", "PubkeyAcceptedAlgorithms", "PubkeyAuthentication",
+	"ServerAliveCountMax", "ServerAliveInterval", "SetEnv", "StrictHostKeyChecking", "TCPKeepAlive", "User",
+	"UserKnownHostsFile", "XAuthLocation",
+}
+
+// readFiles reads the settings of a host without the ssh program. It knows
+// Host, Include and the conditions host and all of Match; other conditions are
+// errors, as what they guard may matter.
+func readFiles(configFile string, account *user.User, to destination) (values, error) {
+	files := []string{configFile}
+	if configFile == "" {
+		files = []string{filepath.Join(account.HomeDir, ".ssh", "config"), "/etc/ssh/ssh_config"}
+	}
+	read := values{}
+	given, host := givenSettings(to)
+	for name, value := range given {
+		read[name] = []string{value}
+	}
+	for _, file := range files {
+		config, err := readFile(file)
+		if errors.Is(err, fs.ErrNotExist) && configFile == "" {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := read.add(config, host); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if name := read.first("hostname"); name != "" {
+		read["hostname"] = []string{strings.NewReplacer("%%", "%", "%h", host).Replace(name)}
+	} else {
+		read["hostname"] = []string{host}
+	}
+	// Changes of a default list (+, -, ^) need the defaults of OpenSSH.
+	for _, name := range []string{"ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms"} {
+		if strings.ContainsAny(read.first(name), "+-^*") && strings.IndexAny(read.first(name), "+-^") == 0 {
+			return nil, fmt.Errorf("%s %s of ssh_config changes a default that only the ssh program knows, which is not installed here", name, read.first(name))
+		}
+	}
+	return read, nil
+}
+
+// givenSettings takes user and port out of user@host and ssh://user@host:port.
+func givenSettings(to destination) (given map[string]string, host string) {
+	given = map[string]string{}
+	rest, isURL := strings.CutPrefix(to.host, "ssh://")
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		given["user"], rest = rest[:at], rest[at+1:]
+	}
+	if isURL {
+		var port int
+		if rest, port = splitPort(strings.TrimSuffix(rest, "/")); port != 0 {
+			given["port"] = strconv.Itoa(port)
+		}
+	}
+	if to.user != "" {
+		given["user"] = to.user
+	}
+	if to.port != 0 {
+		given["port"] = strconv.Itoa(to.port)
+	}
+	return given, rest
+}
+
+func (v values) add(config *ssh_config.Config, host string) error {
+	for _, setting := range settingNames {
+		name := strings.ToLower(setting)
+		found, err := config.GetAll(host, setting)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", setting, err)
+		}
+		for _, value := range found {
+			if severalTimes[name] || len(v[name]) == 0 {
+				v[name] = append(v[name], unquote(value))
+			}
+		}
+	}
+	return nil
+}
+
+func readFile(path string) (*ssh_config.Config, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > maxConfigBytes {
+		return nil, fmt.Errorf("%s is longer than %d bytes", path, maxConfigBytes)
+	}
+	return parseFile(path, content)
+}
+
+func parseFile(path string, content []byte) (*ssh_config.Config, error) {
+	config, err := ssh_config.DecodeBytes(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w (without an ssh program to ask, Host, Include, Match host and Match all are understood)", path, err)
+	}
+	return config, nil
+}
+
+// limitedBuffer keeps the first bytes of what is written, and drops the rest.
+type limitedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if room := b.limit - b.Len(); room > 0 {
+		b.Buffer.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}

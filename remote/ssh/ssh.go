@@ -1,0 +1,131 @@
+// Package ssh reaches places by SSH, in this process: it speaks the protocol
+// with golang.org/x/crypto/ssh, and does as OpenSSH does with ssh_config, keys,
+// agents and known_hosts.
+//
+// It has no GSSAPI, hardware keys of its own (those in an agent work), or
+// shared connections of ControlPath; the transport openssh has.
+package ssh
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/channel"
+)
+
+// Options say which place to reach, and who is asked on the way.
+type Options struct {
+	// Host is the place as ssh_config knows it, and may be user@host or
+	// ssh://user@host:port.
+	Host string
+	// ConfigFile is read instead of the user's and the machine's ssh_config.
+	ConfigFile string
+	// Program is the ssh program that is asked what ssh_config means: a name
+	// or path, "ssh" if empty. Without it, or with "none", the files are read
+	// here, which knows less of Match.
+	Program string
+	// Prompter is asked for passwords, passphrases and about unknown host
+	// keys; nil if there is nobody to ask.
+	Prompter remote.Prompter
+	// Banner is handed what servers say before they let the user in. Control
+	// characters are to be made visible. May be nil.
+	Banner func(host, text string)
+	// Log is told what is tried, but no secrets; may be nil.
+	Log *slog.Logger
+}
+
+var _ channel.Dialer = (*Client)(nil)
+
+// Dial connects to a place and proves who the user is. Errors are
+// *remote.ConnectError. The time that the place may take is bounded by
+// ConnectTimeout of ssh_config, 15 seconds by default; that in which the user
+// is asked does not count.
+func Dial(ctx context.Context, options Options) (*Client, error) {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	return dial(ctx, options, destination{host: options.Host}, "", 0)
+}
+
+// maxJumps bounds a chain of jump hosts, which may lead in a circle.
+const maxJumps = 8
+
+// dial connects to a destination. Jumps, if not empty, replace those that
+// ssh_config has for it.
+func dial(ctx context.Context, options Options, to destination, jumps string, depth int) (*Client, error) {
+	name := hostOf(to.host)
+	if depth > maxJumps {
+		return nil, badConfiguration(name, errTooManyJumps)
+	}
+	s, err := readSettings(ctx, options, to)
+	if err != nil {
+		return nil, badConfiguration(name, err)
+	}
+	if jumps != "" {
+		s.proxyJump, s.proxyCommand = jumps, ""
+	}
+	options.Log.Debug("connecting", "host", name, "address", s.address(), "user", s.user, "jump", s.proxyJump)
+
+	var through *Client
+	if s.proxyJump != "" {
+		before, last, err := lastJump(s.proxyJump)
+		if err != nil {
+			return nil, badConfiguration(name, err)
+		}
+		if through, err = dial(ctx, options, last, before, depth+1); err != nil {
+			return nil, throughJump(name, last, err)
+		}
+	}
+	client, err := dialThrough(ctx, options, s, through)
+	if err != nil && through != nil {
+		through.Close()
+	}
+	return client, err
+}
+
+// dialThrough makes a connection to a host, through the one to its jump host
+// if that is not nil.
+func dialThrough(ctx context.Context, options Options, s settings, through *Client) (*Client, error) {
+	limit := newPatience(ctx, s.connectTimeout)
+	defer limit.stop()
+	wire, err := openWire(limit.ctx, s, through)
+	if err != nil {
+		return nil, explainRoute(limit.ctx, s, err)
+	}
+	return handshake(limit, options, s, wire, through)
+}
+
+// patience limits how long a place may take, not counting the time in which it
+// is the user's turn.
+type patience struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	limit  time.Duration
+}
+
+func newPatience(ctx context.Context, limit time.Duration) *patience {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return &patience{
+		ctx: ctx, cancel: cancel, limit: limit,
+		timer: time.AfterFunc(limit, func() { cancel(errNoAnswer) }),
+	}
+}
+
+// asking stops the clock while the user is asked. Afterwards the place has its
+// whole time again: it did not get its answers sooner.
+func (p *patience) asking(ask func() error) error {
+	if !p.timer.Stop() {
+		<-p.ctx.Done()
+		return context.Cause(p.ctx)
+	}
+	defer p.timer.Reset(p.limit)
+	return ask()
+}
+
+func (p *patience) stop() {
+	p.timer.Stop()
+	p.cancel(nil)
+}
