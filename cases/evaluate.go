@@ -29,6 +29,8 @@ type Answer struct {
 	Expectation
 	Arguments []string // the command line that the definition would run
 	Err       error    // why the status is ERROR
+	Segments  int64    // that the parser of standard output looked at
+	Unmatched int64    // of these, what no target took
 }
 
 // Run runs the case's command with the recorded answer in place of a scheduler's.
@@ -36,11 +38,7 @@ type Answer struct {
 // fit the definition, or that ctx was done; what the definition makes of the
 // answer, be it an error, stands in the Answer.
 func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
-	selector, err := config.ParseSelector(c.Command)
-	if err != nil {
-		return nil, err
-	}
-	selected, err := e.Definition.Select(selector)
+	selected, err := selectCommand(e.Definition, c.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +55,7 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	answer := &Answer{Err: runErr}
+	answer := &Answer{Err: runErr, Segments: result.Segments, Unmatched: result.Unmatched}
 	answer.Status = Status{State: OK, Outcome: result.Outcome}
 	if runErr != nil {
 		var failed *command.Error
@@ -74,6 +72,15 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	}
 	answer.Attributes, answer.Discovered, err = changes(before, env, key)
 	return answer, err
+}
+
+// selectCommand returns the command that a case is of.
+func selectCommand(definition *config.Definition, name string) (*config.Command, error) {
+	selector, err := config.ParseSelector(name)
+	if err != nil {
+		return nil, err
+	}
+	return definition.Select(selector)
 }
 
 // newJob stands for the job of a case that names no other key for it. It is no

@@ -17,13 +17,11 @@
 package control
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +30,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -66,7 +63,8 @@ type Controller struct {
 	log        *slog.Logger
 	onDrift    func(jobstore.Drift)
 
-	fingerprint func() string // tells one state of the definition, and of what it extends, from another
+	fingerprint func() string         // tells one state of the definition, and of what it extends, from another
+	usual       func() (Usual, error) // of a definition that is not shipped
 	now         func() time.Time
 	pause       func(context.Context, time.Duration) error
 }
@@ -81,6 +79,12 @@ func New(o Options) *Controller {
 
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 	}
+	c.usual = sync.OnceValues(func() (Usual, error) {
+		if IsShipped(o.Definition) {
+			return Usual{}, nil
+		}
+		return readUsual(o.Definition, c.fingerprint())
+	})
 	if c.target == "" {
 		c.target = o.Definition.Name
 	}
@@ -162,8 +166,7 @@ func (c *Controller) similar(env *attribute.Environment, name string) string {
 // definitionName returns the definition as the command line takes it: a shipped
 // one is called as a file would be that lies in this folder.
 func (c *Controller) definitionName() string {
-	name := strings.TrimSuffix(c.definition.File, ".xml")
-	if shipped, ok := rms.Source(name); ok && bytes.Equal(shipped, c.definition.Source()) {
+	if name, isShipped := shippedName(c.definition.File, c.definition.Source()); isShipped {
 		return name
 	}
 	return c.definition.File

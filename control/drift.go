@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
 
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -21,13 +23,14 @@ const (
 )
 
 // When lines that nothing takes are an alarm. Definitions leave out most lines
-// of some commands, so that only what goes far beyond everything seen before counts.
+// of some commands, so that only what goes far beyond everything known counts.
+// What is known of a command is what the cases of its definition show; where
+// there are none, what earlier runs have shown.
 const (
-	runsToLearn   = 20   // before there is anything usual
-	runsToLearnBy = 50   // after which nothing is learned any more, and nothing written
-	fewSegments   = 6    // below which a share says nothing
-	farAboveUsual = 0.25 // added to the highest share seen before
-	alarmingShare = 0.5  // below it nothing is alarming
+	runsToLearn   = 20  // before there is anything usual
+	runsToLearnBy = 50  // after which nothing is learned any more, and nothing written
+	fewSegments   = 6   // below which a share says nothing
+	farBelowUsual = 0.5 // of the smallest share that was understood
 )
 
 // noticeDrift compares how the output of a query was read with what is usual of
@@ -51,7 +54,10 @@ func (c *Controller) recordDrift(ctx context.Context, job string, seen answer, f
 	}
 	switch {
 	case failure == nil && seen.Detail == "" && !seen.forgotten && !seen.undecided && seen.Native != "":
-		problems = append(problems, c.drifted(ctx, job, definition, driftWord, last, fmt.Sprintf("the word %q is no state that the definition knows", seenText(seen.Native))))
+		usual, _ := c.usualOf(last.command)
+		if !slices.Contains(usual.Words, seen.Native) {
+			problems = append(problems, c.drifted(ctx, job, definition, driftWord, last, fmt.Sprintf("the word %q is no state that the definition knows", seenText(seen.Native))))
+		}
 	case errors.Is(failure, errNothingUnderstood):
 		if printed, found := lastThatPrinted(seen.attempts); found {
 			problems = append(problems, c.drifted(ctx, job, definition, driftEmpty, printed, fmt.Sprintf("nothing was understood of output that begins with %q", firstLine(printed.result.Stdout))))
@@ -71,19 +77,33 @@ func lastThatPrinted(attempts []attempt) (attempt, bool) {
 }
 
 // compareReading compares the share of lines that nothing took with what is
-// usual. Only output that told a state, and is no drift, is learned from.
+// usual.
 func (c *Controller) compareReading(ctx context.Context, job, definition string, read attempt, told bool) error {
 	result := read.result
 	if read.failed || result.Segments < fewSegments {
 		return nil
 	}
-	name := selectorOf(read)
+	share := float64(result.Unmatched) / float64(result.Segments)
+	usual, known := c.usualOf(read.command)
+	if !known || usual.Outputs == 0 {
+		return c.compareWithRuns(ctx, job, definition, read, share, told)
+	}
+	if !isFarFrom(usual.Unmatched, share) {
+		return nil
+	}
+	return c.drifted(ctx, job, definition, driftUnmatched, read,
+		fmt.Sprintf("%d of %d lines were not understood; in the cases of the definition never more than %.0f%% were not", result.Unmatched, result.Segments, 100*usual.Unmatched))
+}
+
+// compareWithRuns compares with earlier runs, and learns from this one. Only
+// output that told a state, and is no drift, is learned from.
+func (c *Controller) compareWithRuns(ctx context.Context, job, definition string, read attempt, share float64, told bool) error {
+	result, name := read.result, selectorOf(read.command)
 	usual, err := c.store.Usual(ctx, definition, name)
 	if err != nil {
 		return err
 	}
-	share := float64(result.Unmatched) / float64(result.Segments)
-	if usual.Runs >= runsToLearn && share >= alarmingShare && share > usual.Highest+farAboveUsual {
+	if usual.Runs >= runsToLearn && isFarFrom(usual.Highest, share) {
 		return c.drifted(ctx, job, definition, driftUnmatched, read,
 			fmt.Sprintf("%d of %d lines were not understood, where never more than %.0f%% were", result.Unmatched, result.Segments, 100*usual.Highest))
 	}
@@ -98,7 +118,7 @@ func (c *Controller) compareReading(ctx context.Context, job, definition string,
 // drifted records a drift, and tells of it where it is news.
 func (c *Controller) drifted(ctx context.Context, job, definition, kind string, read attempt, what string) error {
 	drift := jobstore.Drift{
-		Target: c.target, Command: selectorOf(read), Kind: kind, Definition: definition, Seen: what, Job: job, At: c.now(),
+		Target: c.target, Command: selectorOf(read.command), Kind: kind, Definition: definition, Seen: what, Job: job, At: c.now(),
 	}
 	session, err := c.store.Session(ctx, c.sessionKey())
 	switch {
@@ -114,9 +134,9 @@ func (c *Controller) drifted(ctx context.Context, job, definition, kind string, 
 	return err
 }
 
-// selectorOf names the command of an attempt as rmctl replay and rmctl test take it.
-func selectorOf(read attempt) string {
-	return string(read.command.Element) + ":" + read.command.Name
+// selectorOf names a command as rmctl replay and rmctl test take it.
+func selectorOf(command *config.Command) string {
+	return string(command.Element) + ":" + command.Name
 }
 
 // HowToRecord returns the command line that records the output that drifted. DIR
@@ -147,6 +167,11 @@ func (c *Controller) examineDrifts(ctx context.Context) []Finding {
 			Seen:   seenText(fmt.Sprintf("%s, %s: %s", drift.Command, drift.At.Local().Format(time.DateTime), drift.Seen)),
 			Effect: "the definition may not fit this release of the scheduler: states may be unknown",
 			Mend:   "record it and adapt the definition: " + HowToRecord(drift)})
+	}
+	if _, err := c.usual(); err != nil {
+		findings = append(findings, Finding{Name: name, Verdict: Warning, Seen: seenText(err.Error()),
+			Effect: "what is usual of the scheduler's outputs is learned from your own runs: a change of the scheduler is noticed later",
+			Mend:   "write it anew from the definition's cases: rmctl test --write-usual DIR"})
 	}
 	if len(findings) == 0 {
 		return []Finding{{Name: name, Verdict: Fine, Seen: "no unfamiliar output was seen"}}
