@@ -20,8 +20,8 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":         {"background", "cases", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
-	"background":        {"remote"},
+	"cmd/rmctl":         {"background", "remote/relay", "cases", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
+	"background":        {"remote", "remote/wire", "remote/relay"},
 	"cases":             {"control", "form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "schemas", "rms"},
 	"cases/casetest":    {"cases"},
 	"control":           {"form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "rms"},
@@ -33,8 +33,10 @@ var allowedImports = map[string][]string{
 	"attribute":         {"javaregex"},
 	"remote":            {},
 	"remote/channel":    {"remote"},
+	"remote/relay":      {"remote", "remote/wire"},
 	"remote/remotetest": {"remote"},
 	"remote/ssh":        {"remote", "remote/channel"},
+	"remote/wire":       {"remote"},
 	"javaregex":         {},
 	"state":             {},
 	"schemas":           {},
