@@ -25,9 +25,10 @@ import (
 const patience = 20 * time.Second
 
 func TestConformance(t *testing.T) {
-	remotetest.Run(t, func(t *testing.T) remote.Connection {
+	options := remotetest.Options{Volume: 16 << 20, Commands: 200, Values: 300}
+	remotetest.RunWith(t, func(t *testing.T) remote.Connection {
 		return dial(t, serve(t, &provider{connection: local(t)}), nil)
-	})
+	}, options)
 }
 
 // provider provides one connection, or fails.
