@@ -178,16 +178,15 @@ func (i *Inlet) take(count int) int {
 	return told
 }
 
-// tell makes room at the other end. When that is gone, reading shows it.
+// tell makes room at the other end. Should that be gone, there may still be
+// something to receive from it, and then its end.
 func (i *Inlet) tell(count int) {
 	if count == 0 {
 		return
 	}
 	var number [4]byte
 	binary.BigEndian.PutUint32(number[:], uint32(count))
-	if err := i.link.send(kindTaken, []byte{i.number}, number[:]); err != nil {
-		i.end(fmt.Errorf("%w: %w", ErrLost, err))
-	}
+	_ = i.link.send(kindTaken, []byte{i.number}, number[:])
 }
 
 // receive takes what arrived.
