@@ -41,6 +41,8 @@ type Connection interface {
 
 	// Info describes the place.
 	Info() Info
+	// Close gives the connection up, and may be called again. Whoever waits for
+	// a process of another machine then learns that the place is unreachable.
 	Close() error
 }
 
@@ -94,7 +96,10 @@ type Process interface {
 	//
 	// With an error the code is -1 if it is not known. A known code beside an
 	// error tells that the process ran, but that reading Stdin or writing
-	// Stdout or Stderr failed: those errors are wrapped.
+	// Stdout or Stderr failed: those errors are wrapped. When the connection is
+	// lost the code is -1 and the error matches ErrUnreachable: what became of
+	// the process is not known. When the place does not answer a cancellation
+	// within the grace period and some time more, Wait returns -1, too.
 	Wait() (code int, err error)
 	// Terminate ends the process as cancelling the context of Start does.
 	Terminate()
