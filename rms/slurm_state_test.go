@@ -324,6 +324,26 @@ func rows(printed ...string) string {
 	return strings.Join(printed, "\n") + "\nrows: " + strings.Repeat("x", len(printed)) + "\n"
 }
 
+// sbatch prints nothing but the id where a script has #SBATCH --parsable.
+func TestSlurmNumberIsAnIdOnlyWhereItIsAllThatWasPrinted(t *testing.T) {
+	definition := shippedDefinition(t, "slurm")
+	for output, state := range map[string]string{
+		"13\n":                             "SUBMITTED",
+		"\n13\r\n\n":                       "SUBMITTED",
+		"13;cluster\n":                     "SUBMITTED",
+		"Welcome\n13;cluster\n":            "SUBMITTED",
+		"13":                               "",
+		"13;\n":                            "",
+		"Your jobs:\n13\n":                 "",
+		"13\n14\n":                         "",
+		"13\nunfinished":                   "",
+		"no 13\n":                          "",
+		"13\nSubmitted batch job 14\n15\n": "SUBMITTED",
+	} {
+		require.Equal(t, state, replay(t, definition, exchange{selector: "submit-batch", stdout: output}).State, "%q", output)
+	}
+}
+
 // record is one record of scontrol show job, with the lines that no reader
 // looks at left out.
 func record(ids, word, reason, exit string) string {
