@@ -15,7 +15,7 @@ import (
 // running is a case that passes.
 var running = map[string]string{
 	"case.toml":     "definition = 'slurm'\ncommand = 'fallback:get-job-status-from-squeue'\njob = '7'\nexit = 0\n",
-	"stdout":        "PENDING|Resources|normal||2026-11-20T14:00:00|N/A|N/A|\n",
+	"stdout":        "PENDING|Resources|normal||2026-11-20T14:00:00|N/A|N/A|\nrows: x\n",
 	"expected.json": `{"status": {"state": "OK"}, "job": {"state": "SUBMITTED", "detail": "QUEUED_ACTIVE"}}`,
 }
 

@@ -17,7 +17,7 @@ import (
 func TestADifferenceIsToldWithItsPlace(t *testing.T) {
 	folder := writePassing(t, t.TempDir(), nil)
 	require.Equal(t, cases.Passed, run(t, folder).Verdict)
-	write(t, folder, map[string]string{"stdout": "RUNNING|None|normal|n1|2026-11-20T14:00:00|N/A|N/A|\n"}, nil)
+	write(t, folder, map[string]string{"stdout": "RUNNING|None|normal|n1|2026-11-20T14:00:00|N/A|N/A|\nrows: x\n"}, nil)
 	result := run(t, folder)
 	require.Equal(t, cases.Differing, result.Verdict)
 	require.Contains(t, result.Differences, cases.Difference{Where: "job.detail", Expected: "QUEUED_ACTIVE", Actual: "RUNNING"})
