@@ -1,0 +1,198 @@
+package channel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// Settings of a connection. What is zero has a default.
+type Settings struct {
+	Transport string // for Info
+	Host      string // as the user calls the place, for errors
+
+	Grace    time.Duration // how long processes may take to end before they are killed; 3 s
+	Linger   time.Duration // how long output of what outlives a process is waited for; 2 s
+	Patience time.Duration // how long the first answer of a shell may take; 30 s
+
+	Channels int // most channels open at once, less when the place says so; 10
+	Shells   int // most shells that serve commands without input; 4
+}
+
+// Connection is a [remote.Connection] over channels.
+type Connection struct {
+	settings Settings
+	pool     *pool
+	info     remote.Info
+	files    files
+
+	processes sync.WaitGroup // goroutines that serve them
+
+	mutex sync.Mutex
+	known map[string]bool // programs that were started before
+}
+
+var _ remote.Connection = (*Connection)(nil)
+
+// knownLimit bounds the memory of programs.
+const knownLimit = 1000
+
+// New makes a connection of a dialer, which it closes when it fails. It runs one
+// command, which describes the place. Errors that the place causes are a
+// *remote.ConnectError.
+func New(ctx context.Context, dialer Dialer, settings Settings) (*Connection, error) {
+	settings.Grace = cmp.Or(settings.Grace, 3*time.Second)
+	settings.Linger = cmp.Or(settings.Linger, 2*time.Second)
+	settings.Patience = cmp.Or(settings.Patience, 30*time.Second)
+	settings.Channels = cmp.Or(settings.Channels, usualChannels)
+	settings.Shells = cmp.Or(settings.Shells, usualShells)
+	c := &Connection{settings: settings, pool: newPool(dialer, settings), known: map[string]bool{}}
+	c.files.connection = c
+	if err := c.describe(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Info describes the place.
+func (c *Connection) Info() remote.Info { return c.info }
+
+// Noise returns the beginning of what the login printed that is not the output
+// of a command: banners, complaints of profiles. It is not to be trusted.
+func (c *Connection) Noise() string { return c.pool.heard.String() }
+
+// OneShot reports that no shell can be kept at the place, so that every command
+// costs a login.
+func (c *Connection) OneShot() bool { return c.pool.oneShot }
+
+// Close ends the connection. Processes run on as far as they can without it.
+func (c *Connection) Close() error {
+	c.files.close()
+	err := c.pool.close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.processes.Wait()
+		c.pool.wait()
+	}()
+	patience := time.NewTimer(c.settings.Grace + c.settings.Linger)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+		err = errors.Join(err, fmt.Errorf("closing the connection to %s: the output of a process is still being taken", c.settings.Host))
+	}
+	return err
+}
+
+const descriptionScript = `printf '%s\n' "$(id -un)" "$(uname -n)" "$(uname -s)" "$(uname -m)" "$(uname -r)" "$HOME"; cd && pwd`
+
+// describe runs the first command.
+func (c *Connection) describe(ctx context.Context) error {
+	command := remote.Command{Arguments: []string{"/bin/sh", "-c", descriptionScript}, Directory: "/"}
+	answer, err := c.run(ctx, command)
+	var connect *remote.ConnectError
+	if errors.As(err, &connect) && connect.Reason == remote.BadProtocol && ctx.Err() == nil {
+		// Some gateways hand on what a command says when it has ended only.
+		c.pool.oneShot = true
+		var again error
+		if answer, again = c.run(ctx, command); again != nil {
+			return err
+		}
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	lines := strings.SplitN(answer.stdout, "\n", 7)
+	if len(lines) < 7 || answer.code != 0 {
+		return c.pool.badProtocol(fmt.Sprintf("asking who and where we are ended with code %d: %q", answer.code, answer.stderr))
+	}
+	home := lines[5]
+	if !path.IsAbs(home) {
+		home = strings.TrimSuffix(lines[6], "\n")
+	}
+	if !path.IsAbs(home) {
+		return c.pool.badProtocol(fmt.Sprintf("the home directory %q is not an absolute path", home))
+	}
+	c.info = remote.Info{
+		Transport: c.settings.Transport, User: lines[0], Host: lines[1], Home: path.Clean(home),
+		System: strings.ToLower(lines[2]), Arch: lines[3], Version: lines[4],
+	}
+	return nil
+}
+
+// answer is what a short command left.
+type answer struct {
+	stdout, stderr string
+	code           int
+}
+
+// answerLimit bounds what is kept of a short command's output.
+const answerLimit = 2 << 20
+
+// run runs a command whose output is short.
+func (c *Connection) run(ctx context.Context, command remote.Command) (answer, error) {
+	var stdout, stderr limitedBuffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	process, err := c.Start(ctx, command)
+	if err != nil {
+		return answer{}, err
+	}
+	code, err := process.Wait()
+	if err == nil {
+		err = ctx.Err()
+	}
+	return answer{stdout.String(), stderr.String(), code}, err
+}
+
+var errTooMuch = errors.New("the answer is too long")
+
+type limitedBuffer struct{ bytes.Buffer }
+
+func (b *limitedBuffer) Write(data []byte) (int, error) {
+	if b.Len()+len(data) > answerLimit {
+		return 0, errTooMuch
+	}
+	return b.Buffer.Write(data)
+}
+
+// absolute returns the path that a caller's path means.
+func (c *Connection) absolute(name string) string {
+	if path.IsAbs(name) {
+		return name
+	}
+	return path.Join(c.info.Home, name)
+}
+
+// knows reports whether a program was started before by these words.
+func (c *Connection) knows(command remote.Command) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.known[programKey(command)]
+}
+
+func (c *Connection) remember(command remote.Command) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if len(c.known) >= knownLimit {
+		clear(c.known)
+	}
+	c.known[programKey(command)] = true
+}
+
+func programKey(command remote.Command) string {
+	key := command.Arguments[0] + "\x00" + command.Environment["PATH"]
+	if strings.Contains(command.Arguments[0], "/") {
+		key += "\x00" + command.Directory
+	}
+	return key
+}

@@ -1,0 +1,250 @@
+package channel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/channel"
+)
+
+// localDialer opens channels at this machine as sshd would: a login shell gets
+// the command line.
+type localDialer struct {
+	shell   []string // the login shell, which gets "-c" and the line
+	banner  string   // printed on both streams before the line runs, in terms of printf
+	limit   int      // of channels, as MaxSessions of sshd
+	sftp    string   // program of the subsystem; empty for none
+	replace func(line string) string
+
+	mutex  sync.Mutex
+	open   map[*localChannel]bool
+	opened int // in all
+	lost   bool
+}
+
+func (d *localDialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
+	if d.replace != nil {
+		line = d.replace(line)
+	}
+	if d.banner != "" {
+		line = fmt.Sprintf("printf '%s'; printf '%s' >&2; %s", d.banner, d.banner, line)
+	}
+	return d.start(ctx, append(append([]string{}, d.shell...), "-c", line), options)
+}
+
+func (d *localDialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
+	if d.sftp == "" || name != "sftp" {
+		return nil, channel.ErrNoSubsystem
+	}
+	return d.start(ctx, []string{d.sftp}, channel.Options{})
+}
+
+func (d *localDialer) start(ctx context.Context, words []string, options channel.Options) (channel.Channel, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.lost || ctx.Err() != nil {
+		return nil, errors.Join(d.disconnected(), ctx.Err())
+	}
+	if d.limit > 0 && len(d.open) >= d.limit {
+		return nil, channel.ErrTooManyChannels
+	}
+	c := &localChannel{dialer: d, child: exec.Command(words[0], words[1:]...), ended: make(chan struct{})}
+	if err := c.start(options); err != nil {
+		return nil, err
+	}
+	if d.open == nil {
+		d.open = map[*localChannel]bool{}
+	}
+	d.open[c] = true
+	d.opened++
+	return c, nil
+}
+
+func (d *localDialer) disconnected() error {
+	return &remote.ConnectError{Host: "here", Reason: remote.Disconnected, Err: errors.New("cut")}
+}
+
+// cut breaks the connection.
+func (d *localDialer) cut() {
+	d.mutex.Lock()
+	d.lost = true
+	open := make([]*localChannel, 0, len(d.open))
+	for c := range d.open {
+		open = append(open, c)
+	}
+	d.mutex.Unlock()
+	for _, c := range open {
+		_ = c.Close()
+	}
+}
+
+func (d *localDialer) Close() error {
+	d.cut()
+	return nil
+}
+
+// counts returns how many channels are open, and how many have been.
+func (d *localDialer) counts() (open, all int) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return len(d.open), d.opened
+}
+
+type localChannel struct {
+	dialer *localDialer
+	child  *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	stderr *os.File // nil with a terminal
+	ended  chan struct{}
+	close  sync.Once
+}
+
+func (c *localChannel) start(options channel.Options) error {
+	if terminal := options.Terminal; terminal != nil {
+		c.child.Env = append(os.Environ(), "TERM="+terminal.Type)
+		master, err := pty.StartWithSize(c.child, &pty.Winsize{Rows: uint16(terminal.Size.Rows), Cols: uint16(terminal.Size.Columns)})
+		if err != nil {
+			return err
+		}
+		c.stdin, c.stdout = master, master
+	} else {
+		ends := make([]*os.File, 0, 6)
+		for range 3 {
+			reader, writer, err := os.Pipe()
+			if err != nil {
+				return err
+			}
+			ends = append(ends, reader, writer)
+		}
+		c.child.Stdin, c.stdin = ends[0], ends[1]
+		c.stdout, c.child.Stdout = ends[2], ends[3]
+		c.stderr, c.child.Stderr = ends[4], ends[5]
+		c.child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		err := c.child.Start()
+		for _, end := range []*os.File{ends[0], ends[3], ends[5]} {
+			_ = end.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	go func() {
+		_ = c.child.Wait()
+		c.dialer.mutex.Lock()
+		delete(c.dialer.open, c)
+		c.dialer.mutex.Unlock()
+		close(c.ended)
+	}()
+	return nil
+}
+
+func (c *localChannel) Stdin() io.WriteCloser {
+	if c.stderr == nil {
+		return terminalInput{c.stdin}
+	}
+	return c.stdin
+}
+
+// terminalInput does not close the terminal with the input.
+type terminalInput struct{ *os.File }
+
+func (terminalInput) Close() error { return nil }
+
+func (c *localChannel) Stdout() io.Reader { return terminalOutput{c.stdout} }
+
+func (c *localChannel) Stderr() io.Reader {
+	if c.stderr == nil {
+		return strings.NewReader("")
+	}
+	return c.stderr
+}
+
+// terminalOutput ends as a pipe does.
+type terminalOutput struct{ *os.File }
+
+func (o terminalOutput) Read(buffer []byte) (int, error) {
+	count, err := o.File.Read(buffer)
+	if errors.Is(err, syscall.EIO) {
+		err = io.EOF
+	}
+	return count, err
+}
+
+func (c *localChannel) Resize(size remote.Size) error {
+	return pty.Setsize(c.stdout, &pty.Winsize{Rows: uint16(size.Rows), Cols: uint16(size.Columns)})
+}
+
+func (c *localChannel) Signal(signal syscall.Signal) error {
+	return syscall.Kill(-c.child.Process.Pid, signal)
+}
+
+func (c *localChannel) Wait() (int, error) {
+	c.dialer.mutex.Lock()
+	lost := c.dialer.lost
+	c.dialer.mutex.Unlock()
+	if lost {
+		return -1, c.dialer.disconnected()
+	}
+	<-c.ended
+	status := c.child.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return status.ExitStatus(), nil
+}
+
+func (c *localChannel) Close() error {
+	c.close.Do(func() {
+		_ = c.stdin.Close()
+		_ = c.stdout.Close()
+		if c.stderr != nil {
+			_ = c.stderr.Close()
+		}
+	})
+	return nil
+}
+
+const sftpServer = "/usr/lib/openssh/sftp-server"
+
+// quick are settings whose patience suits tests.
+func quick() channel.Settings {
+	return channel.Settings{
+		Transport: "test", Host: "here",
+		Grace: 300 * time.Millisecond, Linger: 200 * time.Millisecond, Patience: 15 * time.Second,
+	}
+}
+
+// connect makes a connection that the test closes.
+func connect(t testing.TB, dialer *localDialer, settings channel.Settings) *channel.Connection {
+	t.Helper()
+	connection, err := channel.New(t.Context(), dialer, settings)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, connection.Close()) })
+	return connection
+}
+
+func loginShell(t testing.TB, words ...string) *localDialer {
+	t.Helper()
+	if _, err := exec.LookPath(words[0]); err != nil {
+		t.Skipf("%s is not installed", words[0])
+	}
+	dialer := &localDialer{shell: words}
+	if _, err := os.Stat(sftpServer); err == nil {
+		dialer.sftp = sftpServer
+	}
+	return dialer
+}

@@ -1,0 +1,154 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// fileWork is what a connection does with files, over SFTP or through commands.
+// Paths are absolute and hold no zero byte.
+type fileWork interface {
+	stat(ctx context.Context, path string) (fs.FileInfo, error)
+	open(ctx context.Context, path string) (remote.File, error)
+	write(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error
+	makeDirectories(ctx context.Context, path string, mode fs.FileMode) error
+	chmod(ctx context.Context, path string, mode fs.FileMode) error
+	remove(ctx context.Context, path string) error
+}
+
+// files chooses between the ways to work on files.
+type files struct {
+	connection *Connection
+
+	mutex   sync.Mutex // held while SFTP is opened
+	service *sftpFiles // nil while it is not open
+	without bool       // the place does not offer it, or has no channel to spare
+}
+
+// do works on one path in the way that the place offers.
+func (f *files) do(ctx context.Context, operation, path string, work func(way fileWork, absolute string) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s %q: %w", operation, path, err)
+	}
+	if strings.ContainsRune(path, 0) {
+		return fmt.Errorf("%s %q: %w", operation, path, &fs.PathError{Op: operation, Path: path, Err: errZeroByte})
+	}
+	way, err := f.way(ctx)
+	if err == nil {
+		err = work(way, f.connection.absolute(path))
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", operation, path, err)
+	}
+	return nil
+}
+
+var errZeroByte = errors.New("the name holds a zero byte")
+
+// way opens SFTP when it is first needed, and again when its channel broke.
+func (f *files) way(ctx context.Context) (fileWork, error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.service != nil && f.service.usable() {
+		return f.service, nil
+	}
+	f.service = nil
+	if !f.without {
+		service, err := openSFTP(ctx, f.connection.pool)
+		switch {
+		case err == nil:
+			f.service = service
+			return service, nil
+		case errors.Is(err, ErrNoSubsystem), errors.Is(err, errNoRoom):
+			f.without = true
+		default:
+			return nil, err
+		}
+	}
+	return shellFiles{f.connection}, nil
+}
+
+func (f *files) close() {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.service != nil {
+		f.service.close()
+		f.service = nil
+	}
+}
+
+// Stat describes the file that path leads to, following symbolic links.
+func (c *Connection) Stat(ctx context.Context, path string) (info fs.FileInfo, err error) {
+	err = c.files.do(ctx, "describing", path, func(way fileWork, absolute string) error {
+		info, err = way.stat(ctx, absolute)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// Open opens a file for reading. A named pipe is refused, because it would block
+// whoever opens it at the place.
+func (c *Connection) Open(ctx context.Context, path string) (file remote.File, err error) {
+	err = c.files.do(ctx, "opening", path, func(way fileWork, absolute string) error {
+		file, err = way.open(ctx, absolute)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// WriteFile writes content beside the file, makes it durable where the place can,
+// and renames it. The file has exactly the permissions of mode. A symbolic link
+// is replaced, not followed. When content, the context or the place fails, what
+// was there before stays.
+func (c *Connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+	return c.files.do(ctx, "writing", path, func(way fileWork, absolute string) error {
+		return way.write(ctx, absolute, contextReader{ctx, content}, mode.Perm())
+	})
+}
+
+// MkdirAll creates a directory and those above it that are missing.
+func (c *Connection) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
+	return c.files.do(ctx, "creating directory", path, func(way fileWork, absolute string) error {
+		return way.makeDirectories(ctx, absolute, mode.Perm())
+	})
+}
+
+// Chmod gives a file exactly the permissions of mode.
+func (c *Connection) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
+	return c.files.do(ctx, "changing the permissions of", path, func(way fileWork, absolute string) error {
+		return way.chmod(ctx, absolute, mode.Perm())
+	})
+}
+
+// Remove removes a file or an empty directory.
+func (c *Connection) Remove(ctx context.Context, path string) error {
+	return c.files.do(ctx, "removing", path, func(way fileWork, absolute string) error {
+		return way.remove(ctx, absolute)
+	})
+}
+
+// contextReader fails as soon as its context is done.
+type contextReader struct {
+	ctx    context.Context
+	source io.Reader
+}
+
+func (r contextReader) Read(buffer []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.source.Read(buffer)
+}

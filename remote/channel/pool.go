@@ -1,0 +1,368 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// purpose is what a channel is wanted for. Each has its share of those that the
+// place opens, so that none starves the others.
+type purpose int
+
+const (
+	forCommands purpose = iota // a shell that serves one command after the other
+	forSignals                 // the same for what must not wait behind commands
+	forOne                     // a command with input or a terminal, alone
+	forFiles                   // the SFTP subsystem
+)
+
+const (
+	usualChannels = 10                    // MaxSessions of sshd, unless its administrator set another
+	usualShells   = 4                     // enough for a machine that is asked politely
+	filesLimit    = 4                     // with fewer channels, files do not keep one
+	farewell      = time.Second           // how long a channel that is given back may take to end
+	retries       = 10                    // how often a refusal is taken for the delay of the last channel's end
+	retryPause    = 20 * time.Millisecond // between those
+)
+
+// errNoRoom tells that the one channel that the place opens is in use.
+var errNoRoom = errors.New("the place opens one channel at a time, which is in use")
+
+// pool holds the channels of a connection.
+type pool struct {
+	dialer   Dialer
+	settings Settings
+	heard    *noise // by the first shell
+	oneShot  bool   // shells serve one command each
+
+	mutex    sync.Mutex
+	limit    int // channels that the place opens at once, as far as is known
+	open     [forFiles + 1]int
+	idle     []*session
+	sessions map[*session]purpose
+	changed  chan struct{} // closed when it is worth looking again
+	closed   bool
+	goodbyes sync.WaitGroup
+}
+
+func newPool(dialer Dialer, settings Settings) *pool {
+	return &pool{
+		dialer: dialer, settings: settings, limit: settings.Channels, heard: newNoise(),
+		sessions: map[*session]purpose{}, changed: make(chan struct{}),
+	}
+}
+
+// total is the number of channels that are open. The mutex is held.
+func (p *pool) total() int {
+	sum := 0
+	for _, count := range p.open {
+		sum += count
+	}
+	return sum
+}
+
+// hasRoom reports whether one more may be opened. One is kept for signals, or
+// what runs could not be ended. The mutex is held.
+func (p *pool) hasRoom(wanted purpose) bool {
+	total, usual := p.total(), max(1, p.limit-1)
+	switch wanted {
+	case forSignals:
+		return total < p.limit
+	case forCommands:
+		return total < usual && p.open[forCommands] < p.settings.Shells
+	case forFiles:
+		return total < usual && p.limit >= filesLimit
+	}
+	return total < usual && p.open[forOne] < max(1, p.limit-3)
+}
+
+func (p *pool) announce() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+var errClosed = errors.New("the connection was closed")
+
+// acquire waits for an idle shell, if one will do, or for room for one more
+// channel, in which case it returns nil.
+func (p *pool) acquire(ctx context.Context, wanted purpose) (*session, error) {
+	for {
+		p.mutex.Lock()
+		if p.closed {
+			p.mutex.Unlock()
+			return nil, &remote.ConnectError{Host: p.settings.Host, Reason: remote.Disconnected, Err: errClosed}
+		}
+		if idle := p.takeIdle(); idle != nil {
+			if wanted == forCommands || wanted == forSignals {
+				p.mutex.Unlock()
+				return idle, nil
+			}
+			if !p.hasRoom(wanted) && p.total() >= max(1, p.limit-1) {
+				p.mutex.Unlock()
+				p.dismiss(idle)
+				continue
+			}
+			p.idle = append(p.idle, idle)
+		}
+		if p.hasRoom(wanted) {
+			p.open[wanted]++
+			p.mutex.Unlock()
+			return nil, nil
+		}
+		if wanted == forSignals && p.limit == 1 || wanted == forFiles && p.limit < filesLimit {
+			p.mutex.Unlock()
+			return nil, errNoRoom
+		}
+		changed := p.changed
+		p.mutex.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// takeIdle returns an idle shell that lives. The mutex is held.
+func (p *pool) takeIdle() *session {
+	for len(p.idle) > 0 {
+		last := p.idle[len(p.idle)-1]
+		p.idle = p.idle[:len(p.idle)-1]
+		if last.alive() {
+			return last
+		}
+		p.forget(last)
+	}
+	return nil
+}
+
+// forget frees the room of a session. The mutex is held.
+func (p *pool) forget(s *session) {
+	if wanted, known := p.sessions[s]; known {
+		delete(p.sessions, s)
+		p.open[wanted]--
+		p.announce()
+	}
+	s.close()
+}
+
+// free gives room back that no session took.
+func (p *pool) free(wanted purpose) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.open[wanted]--
+	p.announce()
+}
+
+// connect opens a channel in room that was acquired, and gives the room back
+// when it fails. errNoRoom tells to acquire again.
+func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel, error)) (Channel, error) {
+	for attempt := 1; ; attempt++ {
+		opened, err := dial()
+		if err == nil {
+			return opened, nil
+		}
+		if !errors.Is(err, ErrTooManyChannels) {
+			p.free(wanted)
+			return nil, err
+		}
+		if attempt < retries {
+			pause := time.NewTimer(retryPause)
+			select {
+			case <-pause.C:
+				continue
+			case <-ctx.Done():
+				pause.Stop()
+				p.free(wanted)
+				return nil, ctx.Err()
+			}
+		}
+		p.mutex.Lock()
+		p.open[wanted]--
+		others := p.total()
+		p.limit = max(1, min(p.limit, others))
+		p.announce()
+		p.mutex.Unlock()
+		if others == 0 {
+			return nil, fmt.Errorf("opening the first channel: %w", err)
+		}
+		return nil, errNoRoom
+	}
+}
+
+// session returns a session for the purpose: an idle shell, or a new channel
+// that runs the line.
+func (p *pool) session(ctx context.Context, wanted purpose, line string, options Options) (s *session, fresh bool, err error) {
+	for {
+		idle, err := p.acquire(ctx, wanted)
+		if err != nil || idle != nil {
+			return idle, false, err
+		}
+		opened, err := p.connect(ctx, wanted, func() (Channel, error) { return p.dialer.Open(ctx, line, options) })
+		if errors.Is(err, errNoRoom) {
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		heard := p.heard
+		if wanted == forOne {
+			heard = newNoise()
+		}
+		s := newSession(opened, p.settings.Host, heard)
+		p.mutex.Lock()
+		p.sessions[s] = wanted
+		closed := p.closed
+		p.mutex.Unlock()
+		if closed {
+			p.release(s, false)
+			continue
+		}
+		return s, true, nil
+	}
+}
+
+// shell returns a shell that is ready for a command.
+func (p *pool) shell(ctx context.Context, wanted purpose) (*session, error) {
+	s, fresh, err := p.session(ctx, wanted, plainLine, Options{})
+	if err != nil || !fresh {
+		return s, err
+	}
+	ready := newMarker()
+	greeting := s.begin(ready, nil, nil, true, 2)
+	_, err = s.send(ctx, openLine(ready)+"; rmctl_end"+serveLine)
+	if err == nil {
+		err = p.await(ctx, s, greeting.ended, greeting)
+	}
+	if err != nil {
+		p.release(s, false)
+		return nil, err
+	}
+	s.pooled = true
+	return s, nil
+}
+
+// await waits until a shell has answered.
+func (p *pool) await(ctx context.Context, s *session, answer <-chan struct{}, greeting *task) error {
+	patience := time.NewTimer(p.settings.Patience)
+	defer patience.Stop()
+	heard := s.stdout.noise
+	var reason string
+	select {
+	case <-answer:
+		return p.answered(s, greeting)
+	case <-greeting.ended:
+		return p.answered(s, greeting)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+		reason = fmt.Sprintf("/bin/sh did not answer in %v; %s", p.settings.Patience, heard.words())
+	case <-heard.flood:
+		reason = fmt.Sprintf("the login prints more than %d bytes before /bin/sh answers; %s", noiseLimit, heard.words())
+	}
+	return p.badProtocol(reason)
+}
+
+// answered returns why what came was no answer, nil if it was one.
+func (p *pool) answered(s *session, greeting *task) error {
+	select {
+	case <-greeting.ready:
+		return nil
+	default:
+	}
+	lost := s.lost()
+	var connect *remote.ConnectError
+	if errors.As(lost, &connect) && errors.Is(connect.Err, errShellEnded) {
+		return p.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", connect.Err, s.stdout.noise.words()))
+	}
+	return lost
+}
+
+func (p *pool) badProtocol(text string) error {
+	return &remote.ConnectError{
+		Host: p.settings.Host, Reason: remote.BadProtocol, Err: errors.New(text),
+		Help: "Commands run through the login shell, which has to be able to execute /bin/sh and to hand it its input.",
+	}
+}
+
+// release takes a session back, to be used again or to be closed.
+func (p *pool) release(s *session, reusable bool) {
+	p.mutex.Lock()
+	keep := reusable && !p.closed && !p.oneShot && s.alive() && p.total() <= max(1, p.limit-1)
+	if wanted := p.sessions[s]; wanted == forOne {
+		keep = false
+	} else if keep && wanted == forSignals {
+		p.open[forSignals]--
+		p.open[forCommands]++
+		p.sessions[s] = forCommands
+	}
+	if keep {
+		p.idle = append(p.idle, s)
+		p.announce()
+	}
+	p.mutex.Unlock()
+	switch {
+	case keep:
+	case reusable:
+		p.goodbyes.Go(func() { p.dismiss(s) })
+	default:
+		p.drop(s)
+	}
+}
+
+// dismiss lets a shell end by itself, so that the place has room again when its
+// channel is counted as closed.
+func (p *pool) dismiss(s *session) {
+	stop := time.AfterFunc(farewell, s.close)
+	// A shell that has gone already cannot be told.
+	_ = s.channel.Stdin().Close()
+	<-s.over
+	stop.Stop()
+	p.drop(s)
+}
+
+func (p *pool) drop(s *session) {
+	p.mutex.Lock()
+	p.forget(s)
+	p.mutex.Unlock()
+	p.goodbyes.Go(s.readers.Wait)
+}
+
+// close ends all sessions and the connection.
+func (p *pool) close() error {
+	p.mutex.Lock()
+	p.closed = true
+	p.announce()
+	open := make([]*session, 0, len(p.sessions))
+	for s := range p.sessions {
+		open = append(open, s)
+	}
+	p.idle = nil
+	p.mutex.Unlock()
+	for _, s := range open {
+		s.close()
+	}
+	if err := p.dialer.Close(); err != nil {
+		return fmt.Errorf("closing the connection to %s: %w", p.settings.Host, err)
+	}
+	return nil
+}
+
+// wait waits for the goroutines of sessions that were closed.
+func (p *pool) wait() {
+	p.mutex.Lock()
+	open := make([]*session, 0, len(p.sessions))
+	for s := range p.sessions {
+		open = append(open, s)
+	}
+	p.mutex.Unlock()
+	for _, s := range open {
+		s.readers.Wait()
+	}
+	p.goodbyes.Wait()
+}

@@ -1,0 +1,386 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+const (
+	groupPoll  = 20 * time.Millisecond  // between looks at a group whose leader has ended
+	outputPoll = 10 * time.Millisecond  // between looks whether output still comes
+	outputLull = 200 * time.Millisecond // of a stream that nobody waits for any more
+	overdue    = 4 << 20                // most bytes taken of what outlives a process, after Linger
+	endOfInput = "\x04"                 // which a terminal takes for the end of its input
+)
+
+// process is a process at the place, with the goroutines that serve it.
+type process struct {
+	connection *Connection
+	command    remote.Command
+	session    *session
+	task       *task
+	reported   startReport
+
+	terminate     chan struct{}
+	terminateOnce sync.Once
+	inputEnded    chan error // gets the result of copying the input
+
+	done chan struct{} // closed when code and err are final
+	code int
+	err  error
+}
+
+func newProcess(c *Connection, command remote.Command) *process {
+	return &process{
+		connection: c, command: command,
+		terminate: make(chan struct{}), inputEnded: make(chan error, 1), done: make(chan struct{}),
+	}
+}
+
+// serve starts what a running process needs.
+func (p *process) serve(ctx context.Context) {
+	p.connection.processes.Go(func() { p.supervise(ctx) })
+	if p.command.Terminal != nil {
+		if resized := p.command.Terminal.Resized; resized != nil {
+			p.connection.processes.Go(func() { p.followSize(resized) })
+		}
+	}
+	if p.command.Stdin != nil || p.command.Terminal != nil {
+		// A read of the source cannot be ended from here: nobody waits for it.
+		go p.copyInput()
+	}
+}
+
+// copyInput feeds the process until the source ends or the process does not
+// want more, which is no error.
+func (p *process) copyInput() {
+	stdin := p.session.channel.Stdin()
+	sink := &inputSink{pipe: stdin}
+	var err error
+	if p.command.Stdin != nil {
+		_, err = io.Copy(sink, p.command.Stdin)
+	}
+	if sink.refused {
+		err = nil
+	}
+	if p.command.Terminal != nil {
+		// The end of a channel's input does not reach who reads the terminal.
+		_, _ = io.WriteString(sink, endOfInput)
+	} else if !sink.refused {
+		// A process that has ended does not mind.
+		_ = stdin.Close()
+	}
+	p.inputEnded <- err
+}
+
+// inputSink tells errors of the channel, where the process wants no more or
+// which Wait tells, from those of the source.
+type inputSink struct {
+	pipe    io.Writer
+	refused bool
+}
+
+func (s *inputSink) Write(data []byte) (int, error) {
+	written, err := s.pipe.Write(data)
+	s.refused = err != nil
+	return written, err
+}
+
+func (p *process) followSize(resized <-chan remote.Size) {
+	for {
+		select {
+		case size, more := <-resized:
+			if !more {
+				return
+			}
+			// Only the look of a terminal depends on it.
+			_ = p.session.channel.Resize(size)
+		case <-p.done:
+			return
+		}
+	}
+}
+
+// Wait waits for the end of the process and of its output.
+func (p *process) Wait() (int, error) {
+	<-p.done
+	return p.code, p.err
+}
+
+// Terminate asks the process's group to end, and kills it after the grace
+// period. It returns at once.
+func (p *process) Terminate() {
+	p.terminateOnce.Do(func() { close(p.terminate) })
+}
+
+// Signal sends a signal to the process's group, through another channel.
+func (p *process) Signal(number syscall.Signal) error {
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	name := strings.TrimPrefix(unix.SignalName(number), "SIG")
+	if name == "" {
+		return fmt.Errorf("sending signal %d: there is none of that number", number)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), p.connection.settings.Patience)
+	defer cancel()
+	if _, err := p.signal(ctx, true, name); err != nil {
+		return fmt.Errorf("sending signal %v: %w", number, err)
+	}
+	return nil
+}
+
+// signal sends signals to the group. Its leader has to be the process that was
+// started, unless that was said to have ended. It reports whether there was
+// anybody to reach.
+func (p *process) signal(ctx context.Context, led bool, names ...string) (reached bool, err error) {
+	if p.reported.process == 0 {
+		return false, errors.New("the place did not tell the id of the process")
+	}
+	parent := 0
+	if led {
+		parent = p.reported.parent
+	}
+	code := fmt.Sprintf("rmctl_signal %d %d %s", p.reported.process, parent, strings.Join(names, " "))
+	status, err := p.connection.call(ctx, code)
+	return status == 0, err
+}
+
+// call runs shell code of ours in a shell that does not wait behind commands.
+func (c *Connection) call(ctx context.Context, code string) (status int, err error) {
+	var s *session
+	var line string
+	m := newMarker()
+	if c.pool.oneShot {
+		s, _, err = c.pool.session(ctx, forSignals, plainLine, Options{})
+		line = openLine(m) + "; "
+	} else {
+		s, err = c.pool.shell(ctx, forSignals)
+	}
+	if err != nil {
+		return -1, err
+	}
+	t := s.begin(m, nil, nil, c.pool.oneShot, 2)
+	if _, err := s.send(ctx, line+callLine(m, code)); err != nil {
+		c.pool.release(s, false)
+		return -1, err
+	}
+	select {
+	case <-t.ended:
+	case <-ctx.Done():
+		c.pool.release(s, false)
+		return -1, ctx.Err()
+	}
+	c.pool.release(s, s.alive())
+	select {
+	case status = <-t.exited:
+		return status, nil
+	default:
+		return -1, s.lost()
+	}
+}
+
+// supervise follows the process from its start until nothing of it is left to
+// wait for.
+func (p *process) supervise(ctx context.Context) {
+	defer close(p.done)
+	cut := false
+	select {
+	case p.code = <-p.task.exited:
+	case <-p.task.ended:
+		p.code, p.err = p.outcome(false)
+	case <-ctx.Done():
+		p.code, p.err, cut = p.end(ctx)
+	case <-p.terminate:
+		p.code, p.err, cut = p.end(ctx)
+	}
+	p.finish(ctx, cut)
+}
+
+// outcome returns the code of a process whose output has ended.
+func (p *process) outcome(killed bool) (int, error) {
+	select {
+	case code := <-p.task.exited:
+		return code, nil
+	default:
+	}
+	if p.session.alive() {
+		// Somebody killed the shell between us and the program.
+		return -1, errors.New("waiting for the process: the place does not know how it ended")
+	}
+	lost := p.session.lost()
+	var connect *remote.ConnectError
+	if killed && errors.As(lost, &connect) && errors.Is(connect.Err, errShellEnded) {
+		return 128 + int(syscall.SIGKILL), nil
+	}
+	return -1, fmt.Errorf("waiting for the process: %w", lost)
+}
+
+// end ends the process and its group, and returns its code.
+func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
+	select {
+	case code = <-p.task.exited:
+		return code, nil, true
+	default:
+	}
+	settings := p.connection.settings
+	limit := settings.Grace + settings.Linger
+	signals, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*limit)
+	defer cancel()
+	grace := time.NewTimer(settings.Grace)
+	defer grace.Stop()
+
+	if p.reported.process == 0 {
+		// Nothing was heard of it yet.
+		select {
+		case p.reported = <-p.task.started:
+		case <-grace.C:
+			p.session.close()
+			return -1, p.connection.silence(), true
+		}
+		if p.reported.failure != "" {
+			return -1, errors.Join(errNotStarted, ctx.Err()), true
+		}
+	}
+	// A stopped process would not see the request before it is continued.
+	_, failure := p.signal(signals, true, "TERM", "CONT")
+	select {
+	case code = <-p.task.exited:
+		p.endRestOfGroup(signals, grace.C)
+		return code, nil, true
+	case <-p.task.ended:
+		code, err = p.outcome(false)
+		return code, err, true
+	case <-grace.C:
+	}
+	_, killing := p.signal(signals, true, "KILL")
+	patience := time.NewTimer(settings.Linger)
+	defer patience.Stop()
+	select {
+	case code = <-p.task.exited:
+		return code, nil, true
+	case <-p.task.ended:
+		code, err = p.outcome(killing == nil)
+		return code, err, true
+	case <-patience.C:
+		return -1, errors.Join(errUnkillable, failure, killing), true
+	}
+}
+
+var errUnkillable = errors.New("the process did not end although it was killed")
+
+// silence is why nothing is known of a process.
+func (c *Connection) silence() error {
+	return &remote.ConnectError{Host: c.settings.Host, Reason: remote.NoAnswer, Err: errors.New("nothing came back about a command that was sent")}
+}
+
+// endRestOfGroup gives what is left of the group the rest of the grace period,
+// then kills it.
+func (p *process) endRestOfGroup(ctx context.Context, grace <-chan time.Time) {
+	if p.command.Terminal != nil {
+		return // the end of the terminal ends them
+	}
+	poll := time.NewTicker(groupPoll)
+	defer poll.Stop()
+	for {
+		// Where the place cannot be asked any more, nothing can be ended.
+		reached, err := p.signal(ctx, false, "0")
+		if !reached || err != nil {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-grace:
+			_, _ = p.signal(ctx, false, "KILL")
+			return
+		}
+	}
+}
+
+// finish waits for the output, gives the session back and completes the error.
+func (p *process) finish(ctx context.Context, cut bool) {
+	whole := p.awaitOutput(ctx, cut)
+	stdout, stderr := p.session.detach()
+	for _, failure := range []error{stdout, stderr} {
+		if failure != nil {
+			p.err = errors.Join(p.err, fmt.Errorf("writing its output: %w", failure))
+		}
+	}
+	select {
+	case failure := <-p.inputEnded:
+		if failure != nil {
+			p.err = errors.Join(p.err, fmt.Errorf("reading its input: %w", failure))
+		}
+	default:
+	}
+	p.connection.pool.release(p.session, whole && p.session.alive())
+}
+
+// awaitOutput waits until all output has come and reports whether it has. What
+// the process itself wrote comes in any case. Processes that outlive it may hold
+// its pipes for ever, so only what they write soon is waited for; after a
+// cancellation, what is under way.
+func (p *process) awaitOutput(ctx context.Context, cut bool) bool {
+	if !cut {
+		cut = p.awaitFlush(ctx)
+	}
+	deadline := time.Now()
+	if !cut {
+		deadline = deadline.Add(p.connection.settings.Linger)
+	}
+	poll := time.NewTicker(outputPoll)
+	defer poll.Stop()
+	late := int64(-1)
+	for {
+		done, terminate := ctx.Done(), p.terminate
+		if late >= 0 || cut {
+			done, terminate = nil, nil
+		}
+		select {
+		case <-p.task.ended:
+			return true
+		case <-done:
+			deadline, cut = time.Now(), true
+		case <-terminate:
+			deadline, cut = time.Now(), true
+		case <-poll.C:
+		}
+		now := time.Now()
+		if now.Before(deadline) {
+			continue
+		}
+		written := p.session.written()
+		if late < 0 {
+			late = written
+		}
+		if p.session.quiet(now) > outputLull || written-late > overdue {
+			return false
+		}
+	}
+}
+
+// awaitFlush waits until what the process itself wrote has come. It reports
+// whether it was told to end meanwhile.
+func (p *process) awaitFlush(ctx context.Context) (cut bool) {
+	select {
+	case <-p.task.flushed:
+		return false
+	case <-p.task.ended:
+		return false
+	case <-ctx.Done():
+	case <-p.terminate:
+	}
+	return true
+}

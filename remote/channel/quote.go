@@ -1,0 +1,77 @@
+package channel
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+)
+
+// lineBreak stands for a newline inside a quoted word: scripts are read as one
+// line. The single quotes are closed before it and opened again behind it.
+const lineBreak = `'"$rmctl_n"'`
+
+// quote returns text as one word of a script, on one line, whatever it holds but
+// a zero byte. Scripts may use it where rmctl_n is set, as openLine does.
+func quote(text string) string {
+	return strings.ReplaceAll(shellescape.Quote(text), "\n", lineBreak)
+}
+
+func quoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = quote(text)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// isIdentifier reports whether a shell can have a variable of that name.
+func isIdentifier(name string) bool {
+	for i, char := range []byte(name) {
+		letter := char == '_' || char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z'
+		if !letter && (i == 0 || char < '0' || char > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// shellVariables have a meaning of their own for one shell or another, which
+// sets them, refuses to change them or behaves differently with them. They go
+// through the program env.
+var shellVariables = map[string]bool{
+	"_": true, "ARGC": true, "CDPATH": true, "COLUMNS": true, "COPROC": true, "DIRSTACK": true, "EGID": true,
+	"ENV": true, "ERRNO": true, "EUID": true, "FCEDIT": true, "FIGNORE": true, "FUNCNAME": true, "GID": true,
+	"GLOBIGNORE": true, "GROUPS": true, "HISTCMD": true, "HISTFILE": true, "HISTSIZE": true, "HOSTNAME": true,
+	"HOSTTYPE": true, "IFS": true, "IGNOREEOF": true, "KSH_VERSION": true, "LINENO": true, "LINES": true,
+	"MACHTYPE": true, "MAILCHECK": true, "NULLCMD": true, "OLDPWD": true, "OPTARG": true, "OPTERR": true,
+	"OPTIND": true, "OSTYPE": true, "PIPESTATUS": true, "POSIXLY_CORRECT": true, "PPID": true, "PROMPT": true,
+	"PS1": true, "PS2": true, "PS3": true, "PS4": true, "PWD": true, "RANDOM": true, "REPLY": true, "SECONDS": true,
+	"SHELLOPTS": true, "SHLVL": true, "SRANDOM": true, "TIMEFMT": true, "TMOUT": true, "UID": true, "USERNAME": true,
+	"argv": true, "cdpath": true, "status": true, "path": true, "prompt": true, "pipestatus": true,
+}
+
+// isPlain reports whether the shell itself may give the variable that value, or
+// remove it. A locale that is not installed makes some shells complain.
+func isPlain(name, value string) bool {
+	if name == "LANG" || strings.HasPrefix(name, "LC_") {
+		return isIdentifier(name) && (value == "C" || value == "POSIX" || value == "")
+	}
+	return isIdentifier(name) && !shellVariables[name] && !strings.HasPrefix(name, "rmctl_") &&
+		!strings.HasPrefix(name, "BASH") && !strings.HasPrefix(name, "EPOCH")
+}
+
+// checkEnvironment returns why variables cannot be set.
+func checkEnvironment(variables map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("%q cannot be the name of an environment variable", name)
+		}
+		if strings.ContainsRune(variables[name], 0) {
+			return fmt.Errorf("the value of environment variable %q holds a zero byte", name)
+		}
+	}
+	return nil
+}

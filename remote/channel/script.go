@@ -1,0 +1,176 @@
+package channel
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// The command lines that a login shell sees. They mean the same to sh, csh, tcsh
+// and fish, and hold no value of ours: those come through the channel, where
+// sh reads them.
+const (
+	plainLine    = `exec /bin/sh -c 'IFS= read -r rmctl && eval "$rmctl"'`
+	terminalLine = `exec /bin/sh -c 'rmctl_s=$(stty -g) && stty raw -echo && printf "\036%s tty\n" "$1" && IFS= read -r rmctl && stty "$rmctl_s" && eval "$rmctl"' sh `
+)
+
+// defaultPath is searched when the command's environment has no PATH.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+
+//go:embed shell.sh
+var shellFunctions string
+
+// A marker tells records of the shell from what programs write. They never get
+// to know it.
+type marker []byte
+
+func newMarker() marker {
+	var random [(markerLength - 1) / 2]byte
+	// It never fails, says its documentation.
+	_, _ = rand.Read(random[:])
+	return append(marker{recordStart}, hex.EncodeToString(random[:])...)
+}
+
+// text is the marker without its first byte, as scripts name it.
+func (m marker) text() string { return string(m[1:]) }
+
+// openLine is what makes a shell ready for commands, without a line break.
+func openLine(m marker) string {
+	return `rmctl_n=$(printf '\nx'); rmctl_n=${rmctl_n%x}; rmctl_m=` + m.text() + `; eval ` + quote(shellFunctions)
+}
+
+// serveLine lets a ready shell run one line after the other.
+const serveLine = `; while IFS= read -r rmctl; do eval "$rmctl"; done`
+
+// outputs tells what becomes of the streams of a program.
+type outputs struct {
+	stdout, stderr bool // wanted
+	merged         bool // stderr goes where stdout goes
+}
+
+// runLine runs what becomes a program, and reports its end. Its output goes
+// through pipes of its own: what it leaves behind cannot write into the output
+// of the next command, and holds the pipe only. The reports of its end go through
+// the same pipes, behind all that it wrote. Its input is the channel's, if it has
+// one.
+func runLine(m marker, child string, streams outputs, input bool) string {
+	redirect := ` 3>&-`
+	if !input {
+		redirect += ` </dev/null`
+	}
+	const exit, flushed = `; rmctl_exit $?`, `; rmctl_flushed`
+	line := `rmctl_m=` + m.text() + `; `
+	switch {
+	case streams.merged && streams.stdout:
+		line += `{ (` + child + `) 2>&1` + redirect + exit + `; } | cat; rmctl_flushed >&3`
+	case streams.stdout && streams.stderr:
+		line += `{ { (` + child + `) 2>&1 >&5 5>&-` + redirect + exit + ` >&5` + flushed + `; } | cat >&3 5>&-; } 5>&1 | cat`
+	case streams.stdout:
+		line += `{ (` + child + `)` + redirect + exit + `; } | cat; rmctl_flushed >&3`
+	case streams.stderr && !streams.merged:
+		line += `{ (` + child + `) 2>&1 >/dev/null` + redirect + exit + ` >&4` + flushed + `; } | cat >&3`
+	default:
+		line += `(` + child + `) >/dev/null 2>&1` + redirect + exit + ` >&4` + flushed + ` >&3`
+	}
+	return line + `; rmctl_end`
+}
+
+// terminalRunLine runs what becomes a program on the channel's terminal. Signals
+// for the terminal's group are for the program: the shell stays to report its
+// end.
+func terminalRunLine(m marker, child string) string {
+	return `rmctl_m=` + m.text() + `; trap : HUP INT QUIT TERM; (` + child + `) 2>&3 3>&-; rmctl_exit $?; rmctl_report end`
+}
+
+// callLine runs shell code of ours, and reports its status.
+func callLine(m marker, code string) string {
+	return `rmctl_m=` + m.text() + `; ` + code + `; rmctl_exit $?; rmctl_end`
+}
+
+// childScript is what becomes the program.
+func childScript(command remote.Command, home string, known bool) (string, error) {
+	for position, argument := range command.Arguments {
+		if strings.ContainsRune(argument, 0) {
+			return "", fmt.Errorf("word %d of the command, %q, holds a zero byte", position+1, argument)
+		}
+	}
+	if strings.ContainsRune(command.Directory, 0) {
+		return "", fmt.Errorf("the directory %q holds a zero byte", command.Directory)
+	}
+	if err := checkEnvironment(command.Environment); err != nil {
+		return "", err
+	}
+	directory := command.Directory
+	if !path.IsAbs(directory) {
+		directory = path.Join(home, directory)
+	}
+	variables, env, search := environmentScript(command)
+	firstLine := ""
+	if known {
+		firstLine = " known"
+	}
+	start := "rmctl_start"
+	if command.Terminal != nil {
+		start = "rmctl_show"
+	}
+	return "rmctl_enter " + quote(directory) + "; " + variables +
+		"rmctl_find " + quote(command.Arguments[0]) + " " + search + firstLine + "; " +
+		start + env + ` "$rmctl_p" ` + quoteAll(command.Arguments[1:]), nil
+}
+
+// environmentScript gives the shell the variables that it may have, and the
+// program env the others. The search path is a word of the script.
+func environmentScript(command remote.Command) (variables, env, search string) {
+	var script strings.Builder
+	var words []string
+	search = `"${PATH:-` + defaultPath + `}"`
+	given := slices.Sorted(maps.Keys(command.Environment))
+	if command.ReplaceEnvironment {
+		words = append(words, "-i")
+		if !slices.Contains(command.Keep, "PATH") {
+			search = defaultPath
+		}
+		for _, name := range command.Keep {
+			if _, replaced := command.Environment[name]; !replaced && isIdentifier(name) {
+				words = append(words, `${`+name+`+"`+name+`=$`+name+`"}`)
+			}
+		}
+	} else {
+		for _, name := range command.Unset {
+			if _, replaced := command.Environment[name]; replaced || name == "" || strings.ContainsAny(name, "=\x00") {
+				continue
+			}
+			if isPlain(name, "") {
+				script.WriteString("unset " + name + "; ")
+			} else {
+				words = append(words, "-u", quote(name))
+			}
+		}
+	}
+	for _, name := range given {
+		value := command.Environment[name]
+		if isPlain(name, value) && !command.ReplaceEnvironment {
+			script.WriteString("export " + name + "=" + quote(value) + "; ")
+		} else {
+			words = append(words, quote(name+"="+value))
+		}
+	}
+	if path, isGiven := command.Environment["PATH"]; isGiven {
+		search = quote(path)
+		if path == "" {
+			search = defaultPath
+		}
+	}
+	if len(words) > 0 {
+		// A program whose path holds "=" would be a variable to env.
+		env = ` "$rmctl_env" ` + strings.Join(words, " ") + ` ${rmctl_q:+/bin/sh -c "$rmctl_q"}`
+	}
+	return script.String(), env, search
+}

@@ -1,0 +1,300 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A session is one channel behind which a shell of ours runs commands, one after
+// the other.
+type session struct {
+	channel        Channel
+	host           string
+	stdout, stderr *stream
+	readers        sync.WaitGroup
+	writing        sync.Mutex    // held while something is written to the shell
+	over           chan struct{} // closed when the shell says no more
+	closing        sync.Once
+	pooled         bool // its shell was ready before
+}
+
+// A task is what a session does at the moment: a command, or getting ready.
+type task struct {
+	marker  marker
+	ready   chan struct{}    // closed when the shell is ready, which it says in its first task
+	started chan startReport // gets one
+	exited  chan int         // gets the code
+	flushed chan struct{}    // closed when all that the program itself wrote has come
+	ended   chan struct{}    // closed when all output has come
+	behind  atomic.Int32     // streams in which the end of the program has not come
+	open    atomic.Int32     // streams whose end has not come
+	isReady sync.Once
+}
+
+// A startReport tells what became of the program.
+type startReport struct {
+	process, parent int    // ids at the place
+	failure         string // not empty if it was not started
+}
+
+// stream is one of the two output streams of a session.
+type stream struct {
+	frames *frames
+	noise  *noise
+	moved  atomic.Int64 // when something last happened, in nanoseconds since 1970
+	busy   atomic.Bool  // a writer is at work
+	length atomic.Int64 // bytes written to sinks, since the beginning
+
+	mutex    sync.Mutex // held while sink is written to
+	task     *task      // nil for none
+	sink     io.Writer  // nil to discard
+	muted    bool       // until the shell is ready, what comes is noise
+	flushed  bool       // the program has ended
+	failure  error      // of the sink
+	current  marker
+	finished bool // there is no more to read
+}
+
+// newSession begins to read what a channel says.
+func newSession(opened Channel, host string, heard *noise) *session {
+	s := &session{
+		channel: opened, host: host, over: make(chan struct{}),
+		stdout: &stream{frames: newFrames(opened.Stdout()), noise: heard},
+		stderr: &stream{frames: newFrames(opened.Stderr()), noise: heard},
+	}
+	s.readers.Go(func() {
+		s.stdout.read()
+		close(s.over)
+	})
+	s.readers.Go(s.stderr.read)
+	return s
+}
+
+// begin makes a task the current one. Before the shell said that it is ready,
+// everything else that comes is noise.
+func (s *session) begin(m marker, stdout, stderr io.Writer, muted bool, streams int32) *task {
+	t := &task{
+		marker: m, ready: make(chan struct{}), started: make(chan startReport, 1),
+		exited: make(chan int, 1), flushed: make(chan struct{}), ended: make(chan struct{}),
+	}
+	t.behind.Store(streams)
+	t.open.Store(streams)
+	s.stdout.begin(t, stdout, muted)
+	if streams > 1 {
+		s.stderr.begin(t, stderr, muted)
+	}
+	return t
+}
+
+func (r *stream) begin(t *task, sink io.Writer, muted bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.task, r.sink, r.muted, r.flushed, r.failure, r.current = t, sink, muted, false, nil, t.marker
+	r.moved.Store(time.Now().UnixNano())
+	if r.finished {
+		r.end()
+	}
+}
+
+// detach lets what still comes of the task be noise, and returns what went wrong
+// with the writers. It waits for a writer that is at work.
+func (s *session) detach() (stdout, stderr error) {
+	return s.stdout.detach(), s.stderr.detach()
+}
+
+func (r *stream) detach() error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.task, r.sink, r.muted = nil, nil, true
+	return r.failure
+}
+
+func (r *stream) read() {
+	for {
+		data, record, err := r.frames.next(r.marker)
+		r.moved.Store(time.Now().UnixNano())
+		if err != nil {
+			r.finish()
+			return
+		}
+		if data != nil {
+			r.deliver(data)
+		} else {
+			r.take(record)
+		}
+	}
+}
+
+func (r *stream) marker() []byte {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.current
+}
+
+// deliver hands data on. A writer that fails is not written to again, but the
+// stream is read on, or the program would be killed by writing to nobody.
+func (r *stream) deliver(data []byte) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.task == nil || r.muted {
+		r.noise.add(data)
+		return
+	}
+	r.length.Add(int64(len(data)))
+	if r.sink == nil || r.failure != nil {
+		return
+	}
+	r.busy.Store(true)
+	_, r.failure = r.sink.Write(data)
+	r.busy.Store(false)
+	r.moved.Store(time.Now().UnixNano())
+}
+
+// take acts on a record of the shell.
+func (r *stream) take(record string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.task == nil {
+		return
+	}
+	kind, detail, _ := strings.Cut(record, " ")
+	switch kind {
+	case "tty", "ready":
+		r.muted = kind == "tty"
+		r.task.isReady.Do(func() { close(r.task.ready) })
+	case "started":
+		process, parent, _ := strings.Cut(detail, " ")
+		report := startReport{}
+		var processErr, parentErr error
+		report.process, processErr = strconv.Atoi(process)
+		report.parent, parentErr = strconv.Atoi(parent)
+		if processErr != nil || parentErr != nil || report.process <= 1 {
+			report = startReport{} // it runs, but cannot be signalled
+		}
+		offer(r.task.started, report)
+	case "failed":
+		offer(r.task.started, startReport{failure: detail})
+	case "exit":
+		code, err := strconv.Atoi(detail)
+		if err != nil {
+			return
+		}
+		if code > 256 { // as ksh tells of signals
+			code -= 128
+		}
+		offer(r.task.exited, code)
+		r.flush()
+	case "flushed":
+		r.flush()
+	case "end":
+		r.end()
+	}
+}
+
+// offer sends a value unless there is one already.
+func offer[T any](receiver chan<- T, value T) {
+	select {
+	case receiver <- value:
+	default:
+	}
+}
+
+// flush notes that all that the program itself wrote to the stream has come.
+func (r *stream) flush() {
+	if r.flushed {
+		return
+	}
+	r.flushed = true
+	if r.task.behind.Add(-1) == 0 {
+		close(r.task.flushed)
+	}
+}
+
+// end notes that the task's part of the stream is over.
+func (r *stream) end() {
+	r.flush()
+	if r.task.open.Add(-1) == 0 {
+		close(r.task.ended)
+	}
+	r.task = nil
+}
+
+func (r *stream) finish() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.finished = true
+	if r.task != nil {
+		r.end()
+	}
+}
+
+// send writes a line to the shell. A context that is done ends the channel.
+// Unless the line was sent as a whole, the shell does not run it.
+func (s *session) send(ctx context.Context, line string) (whole bool, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	stop := context.AfterFunc(ctx, s.close)
+	defer stop()
+	text := line + "\n"
+	count, err := io.WriteString(s.channel.Stdin(), text)
+	if err != nil {
+		return count == len(text), fmt.Errorf("sending a command: %w", errors.Join(err, ctx.Err()))
+	}
+	return true, nil
+}
+
+// close ends the channel. What runs behind it is not ended.
+func (s *session) close() {
+	s.closing.Do(func() {
+		// What a channel says while it is given up changes nothing.
+		_ = s.channel.Close()
+	})
+}
+
+// alive reports whether the shell can be talked to, as far as is known.
+func (s *session) alive() bool {
+	select {
+	case <-s.over:
+		return false
+	default:
+		return true
+	}
+}
+
+var errShellEnded = errors.New("its shell ended")
+
+// lost tells why the shell says no more.
+func (s *session) lost() error {
+	code, err := s.channel.Wait()
+	var known *remote.ConnectError
+	if errors.As(err, &known) {
+		return known
+	}
+	if err == nil {
+		err = fmt.Errorf("%w with code %d", errShellEnded, code)
+	}
+	return &remote.ConnectError{Host: s.host, Reason: remote.Disconnected, Err: err}
+}
+
+// quiet returns how long nothing has come, zero while a writer is at work.
+func (s *session) quiet(now time.Time) time.Duration {
+	if s.stdout.busy.Load() || s.stderr.busy.Load() {
+		return 0
+	}
+	last := max(s.stdout.moved.Load(), s.stderr.moved.Load())
+	return now.Sub(time.Unix(0, last))
+}
+
+// written returns the number of bytes that went to writers.
+func (s *session) written() int64 {
+	return s.stdout.length.Load() + s.stderr.length.Load()
+}

@@ -1,0 +1,193 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"reflect"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// attempts is how many shells are tried that end before they have got a command.
+const attempts = 3
+
+// Start starts a process. An error tells that it does not run and never will;
+// when the place is lost before it has told what became of the command, Start
+// succeeds and Wait tells.
+func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+	if len(command.Arguments) == 0 {
+		return nil, &remote.StartError{Err: errors.New("the command has no words")}
+	}
+	program := command.Arguments[0]
+	failed := func(err error) (remote.Process, error) {
+		return nil, &remote.StartError{Program: program, Directory: command.Directory, Err: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return failed(err)
+	}
+	if file, isFile := command.Stdin.(*os.File); isFile && file == nil {
+		command.Stdin = nil
+	}
+	child, err := childScript(command, c.info.Home, c.knows(command))
+	if err != nil {
+		return failed(err)
+	}
+	p, err := c.launch(ctx, command, child)
+	if err != nil {
+		return failed(err)
+	}
+	if failure := p.awaitStart(ctx); failure != nil {
+		p.abandon()
+		if p.reported.failure != "" {
+			directory := command.Directory
+			if !path.IsAbs(directory) {
+				directory = path.Join(c.info.Home, directory)
+			}
+			failure = describeFailure(p.reported.failure, directory, program)
+		}
+		return failed(failure)
+	}
+	c.remember(command)
+	p.serve(ctx)
+	return p, nil
+}
+
+// launch sends the command to a shell. An error tells that it will not run.
+func (c *Connection) launch(ctx context.Context, command remote.Command, child string) (*process, error) {
+	for attempt := 1; ; attempt++ {
+		p := newProcess(c, command)
+		line, err := p.open(ctx, child)
+		if err != nil {
+			return nil, err
+		}
+		whole, err := p.session.send(ctx, line)
+		if err == nil || whole {
+			return p, nil
+		}
+		lost := err
+		if ctx.Err() == nil {
+			p.session.close()
+			lost = p.session.lost()
+		}
+		p.abandon()
+		var connect *remote.ConnectError
+		shellEnded := errors.As(lost, &connect) && errors.Is(connect.Err, errShellEnded)
+		if !shellEnded || attempt == attempts {
+			return nil, lost
+		}
+	}
+}
+
+// open gets a session for the process and makes it ready for the line that it
+// returns.
+func (p *process) open(ctx context.Context, child string) (line string, err error) {
+	command, pool := p.command, p.connection.pool
+	m := newMarker()
+	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: sameWriter(command.Stdout, command.Stderr)}
+	options := Options{Terminal: command.Terminal, ForwardX11: command.ForwardX11}
+
+	if command.Terminal != nil {
+		greeting := newMarker()
+		p.session, _, err = pool.session(ctx, forOne, terminalLine+greeting.text(), options)
+		if err != nil {
+			return "", err
+		}
+		// What is written before the terminal is raw would be echoed and cut.
+		raw := p.session.begin(greeting, nil, nil, true, 1)
+		if err := pool.await(ctx, p.session, raw.ready, raw); err != nil {
+			pool.release(p.session, false)
+			return "", err
+		}
+		p.task = p.session.begin(m, command.Stdout, nil, true, 1)
+		return openLine(m) + "; " + terminalRunLine(m, child), nil
+	}
+
+	if command.Stdin != nil || command.ForwardX11 || pool.oneShot {
+		p.session, _, err = pool.session(ctx, forOne, plainLine, options)
+		if err != nil {
+			return "", err
+		}
+		p.task = p.session.begin(m, command.Stdout, command.Stderr, true, 2)
+		return openLine(m) + "; " + runLine(m, child, streams, command.Stdin != nil), nil
+	}
+
+	p.session, err = pool.shell(ctx, forCommands)
+	if err != nil {
+		return "", err
+	}
+	p.task = p.session.begin(m, command.Stdout, command.Stderr, false, 2)
+	return runLine(m, child, streams, false), nil
+}
+
+// sameWriter reports whether both streams go to one writer, and so through one
+// pipe, which keeps their order.
+func sameWriter(a, b io.Writer) bool {
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// awaitStart waits until the place tells what became of the command. The error
+// tells that it does not run.
+func (p *process) awaitStart(ctx context.Context) error {
+	patience := time.NewTimer(p.connection.settings.Patience)
+	defer patience.Stop()
+	heard := p.session.stdout.noise
+	select {
+	case p.reported = <-p.task.started:
+	case <-p.task.ended:
+		select {
+		case p.reported = <-p.task.started:
+		default:
+			return p.neverStarted()
+		}
+	case <-ctx.Done():
+		return nil // it may run: who waits ends it
+	case <-heard.flood:
+		p.session.close()
+	case <-patience.C:
+	}
+	if p.reported.failure != "" {
+		return errNotStarted
+	}
+	return nil
+}
+
+var errNotStarted = errors.New("it was not started")
+
+// neverStarted tells whether a shell that said nothing about the command, and
+// has gone, cannot have started it: where it did not even get ready.
+func (p *process) neverStarted() error {
+	lost := p.session.lost()
+	var connect *remote.ConnectError
+	if !errors.As(lost, &connect) || !errors.Is(connect.Err, errShellEnded) {
+		return nil
+	}
+	select {
+	case <-p.task.ready:
+		return nil
+	default:
+	}
+	if p.session.pooled {
+		return nil
+	}
+	return p.connection.pool.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", connect.Err, p.session.stdout.noise.words()))
+}
+
+// abandon gives the session of a process that does not run back.
+func (p *process) abandon() {
+	reusable := false
+	patience := time.NewTimer(p.connection.settings.Linger)
+	defer patience.Stop()
+	select {
+	case <-p.task.ended:
+		reusable = p.session.alive()
+	case <-patience.C:
+	}
+	// Nothing was written for a process that does not run.
+	_, _ = p.session.detach()
+	p.connection.pool.release(p.session, reusable)
+}
