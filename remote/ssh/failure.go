@@ -32,6 +32,9 @@ func throughJump(host string, jump destination, err error) error {
 	if !errors.As(err, &failure) {
 		return badConfiguration(host, err)
 	}
+	if errors.Is(err, errTooManyJumps) {
+		return badConfiguration(host, errTooManyJumps)
+	}
 	return &remote.ConnectError{
 		Host: host, Reason: failure.Reason, Help: failure.Help,
 		Err: fmt.Errorf("its jump host %s: %w", hostOf(jump.host), failure.Err),

@@ -19,57 +19,58 @@ import (
 // maxBannerBytes bounds what a server may say before it lets the user in.
 const maxBannerBytes = 64 << 10
 
-// handshake makes a connection of a wire: it checks the host's key and proves
-// who the user is. The wire is closed if it fails.
-func handshake(limit *patience, options Options, s settings, wire *wire, through *Client) (*Client, error) {
-	attempt := &attempt{settings: s, wire: wire, limit: limit}
-	stop := context.AfterFunc(limit.ctx, func() { wire.Close() })
-	connection, channels, requests, err := attempt.run(options)
-	if err == nil && !stop() {
-		connection.Close()
-		err = context.Cause(limit.ctx)
-	}
-	attempt.callbacks.Wait()
-	attempt.authenticator.stop()
-	if err != nil {
-		wire.Close()
-		return nil, attempt.explain(err)
-	}
-	return newClient(options, s, wire, through, ssh.NewClient(connection, channels, requests)), nil
-}
-
-// attempt is one handshake.
+// attempt is one handshake: it checks the host's key and proves who the user is.
 type attempt struct {
 	settings      settings
+	config        *ssh.ClientConfig
 	wire          *wire
 	limit         *patience
 	hostKeys      hostKeys
 	authenticator authenticator
-	narrowed      knownHosts // the keys of the host, if only their algorithms were asked for
+	narrowed      knownHosts // the keys of the host, if only their algorithms are asked for
 	callbacks     sync.WaitGroup
 	banners       int
 	flood         bool
 }
 
-func (a *attempt) run(options Options) (ssh.Conn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
-	known, err := readKnownHosts(slices.Concat(a.settings.userKnownHosts, a.settings.globalKnownHosts))
+// prepare reads what a handshake needs, before anybody is bothered.
+func prepare(limit *patience, options Options, s settings) (*attempt, error) {
+	known, err := readKnownHosts(slices.Concat(s.userKnownHosts, s.globalKnownHosts))
 	if err != nil {
-		return nil, nil, nil, &remote.ConnectError{Host: a.settings.alias, Reason: remote.BadConfiguration, Err: err}
+		return nil, err
 	}
-	config, err := a.configuration(known)
-	if err != nil {
-		return nil, nil, nil, &remote.ConnectError{Host: a.settings.alias, Reason: remote.BadConfiguration, Err: err}
-	}
-	a.hostKeys = hostKeys{settings: a.settings, known: known, limit: a.limit, prompter: options.Prompter, log: options.Log}
-	a.authenticator = authenticator{
-		settings: a.settings, limit: a.limit, prompter: options.Prompter, wire: a.wire,
-		banner: func(text string) {
-			if options.Banner != nil {
-				options.Banner(a.settings.alias, text)
-			}
+	a := &attempt{
+		settings: s, limit: limit,
+		hostKeys: hostKeys{settings: s, known: known, limit: limit, prompter: options.Prompter, log: options.Log},
+		authenticator: authenticator{
+			settings: s, limit: limit, prompter: options.Prompter,
+			banner: func(text string) {
+				if options.Banner != nil {
+					options.Banner(s.alias, text)
+				}
+			},
 		},
 	}
-	return ssh.NewClientConn(a.wire, a.settings.address(), config)
+	a.config, err = a.configuration(known)
+	return a, err
+}
+
+// handshake makes a connection of a wire. The wire is closed if it fails.
+func (a *attempt) handshake(wire *wire) (*ssh.Client, error) {
+	a.wire, a.authenticator.wire = wire, wire
+	stop := context.AfterFunc(a.limit.ctx, func() { wire.Close() })
+	connection, channels, requests, err := ssh.NewClientConn(wire, a.settings.address(), a.config)
+	if err == nil && !stop() {
+		connection.Close()
+		err = context.Cause(a.limit.ctx)
+	}
+	a.callbacks.Wait()
+	a.authenticator.stop()
+	if err != nil {
+		wire.Close()
+		return nil, a.explain(err)
+	}
+	return ssh.NewClient(connection, channels, requests), nil
 }
 
 func (a *attempt) configuration(known knownHosts) (*ssh.ClientConfig, error) {

@@ -36,6 +36,15 @@ func (w *wire) Read(p []byte) (int, error) {
 	return count, err
 }
 
+// Write remembers the first error.
+func (w *wire) Write(p []byte) (int, error) {
+	count, err := w.Conn.Write(p)
+	if err != nil {
+		w.fail(err)
+	}
+	return count, err
+}
+
 func (w *wire) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -44,7 +53,7 @@ func (w *wire) fail(err error) {
 	}
 }
 
-// failure returns why nothing can be read any more, or nil.
+// failure returns why nothing goes through any more, or nil.
 func (w *wire) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

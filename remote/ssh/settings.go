@@ -225,6 +225,9 @@ func newSettings(read values, to destination, account *user.User) (settings, err
 	if s.xauth == "" {
 		s.xauth = "xauth"
 	}
+	if s.addressFamily == "" {
+		s.addressFamily = "any"
+	}
 	if len(s.preferred) == 0 {
 		s.preferred = []string{"gssapi-with-mic", "hostbased", "publickey", "keyboard-interactive", "password"}
 	}

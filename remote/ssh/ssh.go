@@ -90,11 +90,19 @@ func dial(ctx context.Context, options Options, to destination, jumps string, de
 func dialThrough(ctx context.Context, options Options, s settings, through *Client) (*Client, error) {
 	limit := newPatience(ctx, s.connectTimeout)
 	defer limit.stop()
+	attempt, err := prepare(limit, options, s)
+	if err != nil {
+		return nil, badConfiguration(s.alias, err)
+	}
 	wire, err := openWire(limit.ctx, s, through)
 	if err != nil {
 		return nil, explainRoute(limit.ctx, s, err)
 	}
-	return handshake(limit, options, s, wire, through)
+	connected, err := attempt.handshake(wire)
+	if err != nil {
+		return nil, err
+	}
+	return newClient(options, s, wire, through, connected), nil
 }
 
 // patience limits how long a place may take, not counting the time in which it
