@@ -1,6 +1,7 @@
 package cases_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -158,4 +159,23 @@ func FuzzReadNeverFailsWithoutNamingAFile(f *testing.F) {
 		require.Equal(t, read.Arguments, again.Arguments)
 		require.Equal(t, read.Expected, again.Expected)
 	})
+}
+
+func TestALongOutputIsStoredPacked(t *testing.T) {
+	folder := t.TempDir()
+	packed, plain := filepath.Join(folder, "stdout.gz"), filepath.Join(folder, "stdout")
+	long := bytes.Repeat([]byte("a line of output\n"), 5000)
+	require.NoError(t, cases.Write(&cases.Case{Folder: folder, Command: "get-job-status", Stdout: long, Stderr: []byte("short\n")}))
+	require.NoFileExists(t, plain)
+	require.FileExists(t, filepath.Join(folder, "stderr"))
+	info, err := os.Stat(packed)
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(1000))
+	read, err := cases.Read(folder)
+	require.NoError(t, err)
+	require.Equal(t, string(long), string(read.Stdout))
+
+	require.NoError(t, cases.Write(&cases.Case{Folder: folder, Command: "get-job-status", Stdout: []byte("short\n")}))
+	require.NoFileExists(t, packed)
+	require.FileExists(t, plain)
 }

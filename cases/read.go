@@ -124,11 +124,14 @@ func atLine(text []byte, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:offset], []byte("\n")), err)
 }
 
+// packedExtension follows the name of an output that is packed with gzip.
+const packedExtension = ".gz"
+
 // readOutput reads a recorded output, packed or not; empty where there is none.
 func readOutput(folder, name string) ([]byte, error) {
 	path := filepath.Join(folder, name)
 	text, err := readBounded(path, maxOutputBytes)
-	packed, packedErr := readBounded(path+".gz", maxOutputBytes)
+	packed, packedErr := readBounded(path+packedExtension, maxOutputBytes)
 	switch {
 	case err == nil && packedErr == nil:
 		return nil, &ReadError{path, errors.New("it is there twice, packed and not")}
@@ -139,10 +142,10 @@ func readOutput(folder, name string) ([]byte, error) {
 	case errors.Is(packedErr, fs.ErrNotExist):
 		return nil, nil
 	case packedErr != nil:
-		return nil, &ReadError{path + ".gz", packedErr}
+		return nil, &ReadError{path + packedExtension, packedErr}
 	}
 	if text, err = unpack(packed); err != nil {
-		return nil, &ReadError{path + ".gz", fmt.Errorf("unpacking: %w", err)}
+		return nil, &ReadError{path + packedExtension, fmt.Errorf("unpacking: %w", err)}
 	}
 	return text, nil
 }

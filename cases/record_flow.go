@@ -25,7 +25,7 @@ var deedOf = map[config.CommandElement]Deed{
 
 // flow writes what was done as steps, and the commands in their order.
 func (w *writer) flow(ctx context.Context) error {
-	folder := filepath.Join(w.Folder, flowFolder)
+	folder := w.flowAt
 	definition, err := w.definitionFrom(folder)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func newLocal(t *testing.T) *remote.Local {
 	t.Helper()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
-	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
+	local.Grace, local.Linger = 600*time.Millisecond, 200*time.Millisecond
 	return local
 }
 

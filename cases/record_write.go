@@ -27,6 +27,7 @@ const StartedFile = "started.toml"
 // A Recording is what is to be written of the commands that ran on one connection.
 type Recording struct {
 	Folder      string
+	Append      bool   // leave a former recording in the folder, and add what differs from its cases
 	Definition  string // as cases name it: a shipped name, or a file relative to this process
 	Loaded      *config.Definition
 	Place       remote.Info
@@ -73,22 +74,17 @@ func CheckFolder(folder string) error {
 
 // Write writes a flow of all commands, and a case of each that differs from the
 // others, with what the definition makes of them as what is expected. Everything
-// is readable for its owner only. The folder's former recording is removed; what
-// else is in the folder stays.
+// is readable for its owner only. The folder's former recording is removed, or
+// with Append added to; what else is in the folder stays.
 func (r Recording) Write(ctx context.Context) (*Written, error) {
-	for _, former := range []string{flowFolder, casesFolder} {
-		if err := os.RemoveAll(filepath.Join(r.Folder, former)); err != nil {
-			return nil, fmt.Errorf("removing the former recording: %w", err)
-		}
-	}
-	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of the recording: %w", err)
-	}
 	// What starts a session comes first, also where it ran last for the recording alone.
 	r.Commands = slices.Clone(r.Commands)
 	slices.SortStableFunc(r.Commands, func(a, b Recorded) int { return cmp.Compare(startOrder(a), startOrder(b)) })
 	r.learn()
 	w := &writer{Recording: r, written: &Written{}}
+	if err := w.makeRoom(); err != nil {
+		return nil, err
+	}
 	if err := w.cases(ctx); err != nil {
 		return nil, err
 	}
@@ -154,6 +150,8 @@ type writer struct {
 	Recording
 	written *Written
 	known   map[string]bool // cases that were written, by all that is in them
+	last    int             // number of the case that was written last
+	flowAt  string          // folder of the flow
 }
 
 func (w *writer) remark(format string, arguments ...any) {
@@ -247,8 +245,6 @@ func (w *writer) definitionFrom(folder string) (string, error) {
 
 // cases writes a case of each command that differs from those before it.
 func (w *writer) cases(ctx context.Context) error {
-	w.known = map[string]bool{}
-	number := 0
 	for _, c := range w.Commands {
 		if c.Command == nil || c.Failure != nil && !c.Missing {
 			continue
@@ -257,7 +253,7 @@ func (w *writer) cases(ctx context.Context) error {
 			w.remark("%s printed more than %d bytes; there is no case of it", w.selector(c.Command), MaxRecordedOutput)
 			continue
 		}
-		folder := filepath.Join(w.Folder, casesFolder, fmt.Sprintf("%02d-%s", number+1, fileName(c.Command)))
+		folder := filepath.Join(w.Folder, casesFolder, fmt.Sprintf("%02d-%s", w.last+1, fileName(c.Command)))
 		written, err := w.recordedCase(folder, c)
 		if err != nil {
 			return err
@@ -274,7 +270,7 @@ func (w *writer) cases(ctx context.Context) error {
 			return err
 		}
 		w.written.Cases = append(w.written.Cases, folder)
-		number++
+		w.last++
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cases
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,10 +24,7 @@ func Write(c *Case) error {
 		return err
 	}
 	for name, text := range map[string][]byte{StdoutFile: c.Stdout, StderrFile: c.Stderr} {
-		if err := writeOrRemove(filepath.Join(c.Folder, name), text); err != nil {
-			return err
-		}
-		if err := writeOrRemove(filepath.Join(c.Folder, name+".gz"), nil); err != nil {
+		if err := writeOutput(filepath.Join(c.Folder, name), text); err != nil {
 			return err
 		}
 	}
@@ -38,6 +36,29 @@ func Write(c *Case) error {
 		return err
 	}
 	return writeExpected(c)
+}
+
+// packedAbove is the length in bytes from which on an output is packed: nobody
+// reads so much, or a difference of it.
+const packedAbove = 64 << 10
+
+// writeOutput writes an output, packed where it is long.
+func writeOutput(path string, text []byte) error {
+	if len(text) <= packedAbove {
+		return errors.Join(writeOrRemove(path, text), writeOrRemove(path+packedExtension, nil))
+	}
+	var packed bytes.Buffer
+	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = writer.Write(text)
+	}
+	if err == nil {
+		err = writer.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("packing %s: %w", path, err)
+	}
+	return errors.Join(writeOrRemove(path+packedExtension, packed.Bytes()), writeOrRemove(path, nil))
 }
 
 func writeExpected(c *Case) error {

@@ -20,8 +20,8 @@ import (
 )
 
 type recordFlags struct {
-	keep, force bool
-	replace     []string
+	keep, force, add bool
+	replace          []string
 }
 
 func newRecord(a *app) *cobra.Command {
@@ -59,6 +59,7 @@ It exits with the code of the command.`,
 	f := c.Flags()
 	f.BoolVar(&flags.keep, "keep", false, "write everything as it is, with all names")
 	f.BoolVar(&flags.force, "force", false, "put a new recording in place of the one in DIR")
+	f.BoolVar(&flags.add, "append", false, "add to the recording in DIR what differs from its cases")
 	f.StringArrayVar(&flags.replace, "replace", nil, "replace another text, too: `OLD=NEW`; may be repeated")
 	return c
 }
@@ -81,10 +82,13 @@ func (f recordFlags) replacements() ([][2]string, error) {
 
 // record runs a command line of rmctl over a connection that is listened to.
 func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, folder string, arguments []string) error {
-	if !flags.force {
+	if flags.force && flags.add {
+		return usage("--force and --append contradict each other")
+	}
+	if !flags.force && !flags.add {
 		var exists *cases.ExistsError
 		if err := cases.CheckFolder(folder); errors.As(err, &exists) {
-			return usage("%v; --force puts the new recording in place of an old one", exists)
+			return usage("%v; --append adds to a recording there, --force puts the new one in its place", exists)
 		} else if err != nil {
 			return err
 		}
@@ -106,7 +110,7 @@ func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, 
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	code := inner.report(root.ExecuteContext(ctx))
-	written := a.writeRecordings(context.WithoutCancel(ctx), inner, recorder, recorded{folder, flags.keep, names, arguments})
+	written := a.writeRecordings(context.WithoutCancel(ctx), inner, recorder, recorded{folder, flags.keep, flags.add, names, arguments})
 	if err := errors.Join(written, inner.close()); err != nil {
 		return &exitError{code: max(code, exitFailed), err: err}
 	}
@@ -137,6 +141,7 @@ func (a *app) sharedFlags() []string {
 type recorded struct {
 	folder    string
 	keep      bool
+	add       bool
 	names     [][2]string
 	arguments []string
 }
@@ -194,7 +199,7 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 	}
 	definition := controller.Definition()
 	r := cases.Recording{
-		Folder: what.folder, Definition: target.Definition, Loaded: definition, Place: recorder.Info(),
+		Folder: what.folder, Append: what.add, Definition: target.Definition, Loaded: definition, Place: recorder.Info(),
 		Commands:    recorder.CommandsOf(definition),
 		Description: "recorded by rmctl record -- " + what.arguments[0],
 		Waited:      what.arguments[0] == "wait" || slices.Contains(what.arguments, "--wait") || slices.Contains(what.arguments, "--output"),

@@ -1,0 +1,56 @@
+package cases
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// makeRoom removes the former recording, or with Append finds a place beside it.
+func (w *writer) makeRoom() error {
+	w.known = map[string]bool{}
+	if !w.Append {
+		for _, former := range []string{flowFolder, casesFolder} {
+			if err := os.RemoveAll(filepath.Join(w.Folder, former)); err != nil {
+				return fmt.Errorf("removing the former recording: %w", err)
+			}
+		}
+	}
+	if err := os.MkdirAll(w.Folder, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the recording: %w", err)
+	}
+	w.flowAt = filepath.Join(w.Folder, flowFolder)
+	for number := 2; exists(w.flowAt); number++ {
+		w.flowAt = filepath.Join(w.Folder, fmt.Sprintf("%s-%d", flowFolder, number))
+	}
+	entries, err := os.ReadDir(filepath.Join(w.Folder, casesFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("looking at the former recording: %w", err)
+	}
+	for _, entry := range entries {
+		number, _, _ := strings.Cut(entry.Name(), "-")
+		if last, err := strconv.Atoi(number); err == nil {
+			w.last = max(w.last, last)
+		}
+		w.know(filepath.Join(w.Folder, casesFolder, entry.Name()))
+	}
+	return nil
+}
+
+// know remembers a case that is there, so that it does not come twice. What
+// cannot be read does not keep anything from being recorded.
+func (w *writer) know(folder string) {
+	if !exists(filepath.Join(folder, CaseFile)) {
+		return
+	}
+	former, err := Read(folder)
+	if err != nil {
+		w.remark("%v", err)
+		return
+	}
+	w.known[contents(former)] = true
+}
