@@ -193,6 +193,7 @@ type Command struct {
 	PostLaunch         []*SimpleCommand
 
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
+	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own
 	Fallbacks []*Command    // x:fallback, of get-job-status only
 	On        []OutcomeKind // x:fallback only: the outcomes after which it is tried; empty for all
 

@@ -53,15 +53,10 @@ func (l *loader) command(e element, kind CommandElement) *Command {
 }
 
 func (l *loader) commandExtensions(e element, c *Command) {
-	if limit, ok := e.lookup(schemas.ExtensionNamespace, "timeout"); ok {
-		if duration, err := time.ParseDuration(strings.TrimSpace(limit.Value)); err == nil && duration > 0 {
-			c.Timeout = duration // what is no length of time the schema reports
-		}
-	}
-	if remembers := e.optional("remembers"); remembers.Set && c.Element == FindJob {
-		if duration, err := time.ParseDuration(strings.TrimSpace(remembers.Text)); err == nil && duration > 0 {
-			c.Remembers = duration
-		}
+	c.Timeout = e.duration(schemas.ExtensionNamespace, "timeout")
+	c.Interval = e.duration(schemas.ExtensionNamespace, "interval")
+	if c.Element == FindJob {
+		c.Remembers = e.duration("", "remembers")
 	}
 	for _, child := range e.Children {
 		fallback := element{child, l}
@@ -74,6 +69,20 @@ func (l *loader) commandExtensions(e element, c *Command) {
 		}
 		c.Fallbacks = append(c.Fallbacks, command)
 	}
+}
+
+// duration returns a length of time, 0 for an attribute that is absent, or that
+// is none, which the schema reports.
+func (e element) duration(space, name string) time.Duration {
+	text, found := e.lookup(space, name)
+	if !found {
+		return 0
+	}
+	duration, err := time.ParseDuration(strings.TrimSpace(text.Value))
+	if err != nil || duration < 0 {
+		return 0
+	}
+	return duration
 }
 
 func (l *loader) environment(e element) *EnvironmentEntry {

@@ -22,8 +22,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -46,6 +49,7 @@ type Options struct {
 	OnDrift    func(jobstore.Drift)                       // told once in a session and for each command of output that is not as usual; may be nil
 	Now        func() time.Time                           // nil for the clock
 	Pause      func(context.Context, time.Duration) error // waits between two queries; nil for real time
+	Jitter     func() float64                             // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
 }
 
 // A Controller is one definition bound to one connection. Its methods may be
@@ -67,13 +71,16 @@ type Controller struct {
 	usual       func() (Usual, error) // of a definition that is not shipped
 	now         func() time.Time
 	pause       func(context.Context, time.Duration) error
+	jitter      func() float64
+	holder      string // names this controller to the others that share its queries
 }
 
 // New returns a controller. The definition must have been loaded without errors.
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, now: o.Now, pause: o.Pause,
+		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, now: o.Now, pause: o.Pause, jitter: o.Jitter,
+		holder: uuid.NewString(),
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
 
@@ -96,6 +103,9 @@ func New(o Options) *Controller {
 	}
 	if c.pause == nil {
 		c.pause = pause
+	}
+	if c.jitter == nil {
+		c.jitter = rand.Float64
 	}
 	return c
 }

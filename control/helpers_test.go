@@ -205,3 +205,11 @@ func (f *faultyConnection) WriteFile(ctx context.Context, path string, content i
 	}
 	return f.Connection.WriteFile(ctx, path, content, mode)
 }
+
+// startHook does something whenever a process is about to start.
+func startHook(do func()) func(remote.Command) error {
+	return func(remote.Command) error {
+		do()
+		return nil
+	}
+}

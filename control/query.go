@@ -146,11 +146,12 @@ const (
 	factEnded     = "job.ended"
 	factOutput    = "job.outputPath"
 	factError     = "job.errorPath"
+	factIdentity  = "job.identity" // what no other job with the same id has: the tag of the submission, or when the job was made
 )
 
 // clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
 func clearFacts(env *attribute.Environment) {
-	for _, name := range []string{factNative, factExitCode, factSignal, factReason, factQueue, factName, factNodes, factSubmitted, factStarted, factEnded, factOutput, factError} {
+	for _, name := range []string{factNative, factExitCode, factSignal, factReason, factQueue, factName, factNodes, factSubmitted, factStarted, factEnded, factOutput, factError, factIdentity} {
 		if a := env.Lookup(name); a != nil {
 			a.SetValue(nil)
 		}
@@ -162,7 +163,7 @@ func clearFacts(env *attribute.Environment) {
 func (c *Controller) observation(env *attribute.Environment, job *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) jobstore.Observation {
 	seen := jobstore.Observation{
 		Observed: begun, Source: source.Name, Evidence: result.Stdout,
-		OutputPath: env.Text(factOutput), ErrorPath: env.Text(factError),
+		OutputPath: env.Text(factOutput), ErrorPath: env.Text(factError), Identity: env.Text(factIdentity),
 		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
 		Nodes: env.Text(factNodes), Submitted: env.Text(factSubmitted), Started: env.Text(factStarted), Ended: env.Text(factEnded),
 		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),

@@ -24,8 +24,11 @@ type sessionData struct {
 }
 
 // Start runs the start-up commands unless a session is there that is young
-// enough; with fresh they run in any case.
+// enough; with fresh they run in any case. A target that is paused is asked again.
 func (c *Controller) Start(ctx context.Context, fresh bool) error {
+	if _, err := c.Resume(ctx); err != nil {
+		return err
+	}
 	if !fresh {
 		if env, err := c.keptEnvironment(ctx, c.refresh()); err != nil || env != nil {
 			return err

@@ -38,11 +38,16 @@ func (e *NotFoundError) Error() string {
 // A QueryError tells that a job's state could not be asked for. What was known
 // of the job before still stands.
 type QueryError struct {
-	ID  string
+	ID  string // empty for all jobs of a target
 	Err error
 }
 
-func (e *QueryError) Error() string { return fmt.Sprintf("asking for job %s: %v", e.ID, e.Err) }
+func (e *QueryError) Error() string {
+	if e.ID == "" {
+		return fmt.Sprintf("asking for the jobs: %v", e.Err)
+	}
+	return fmt.Sprintf("asking for job %s: %v", e.ID, e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *QueryError) Unwrap() error { return e.Err }
@@ -72,7 +77,7 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	switch {
 	case err != nil:
 		return c.stale(context.WithoutCancel(ctx), job, err, begun)
-	case seen.forgotten:
+	case seen.forgotten, isAnotherJob(job, seen.Identity):
 		return c.store.MarkMissing(ctx, job.Tag, begun)
 	}
 	return c.store.Observe(ctx, job.Tag, seen.Observation)

@@ -67,7 +67,14 @@ func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Det
 	if err := c.waitable(job); err != nil {
 		return job, err
 	}
+	if c.definition.Command(config.ListJobs) != nil {
+		jobs, err := c.WaitAll(ctx, []jobstore.Job{job}, until, changed)
+		return jobs[0], err
+	}
 	pace := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
+	if status := c.definition.Command(config.GetJobStatus); status != nil {
+		pace.shortest, pace.longest = max(pace.shortest, status.Interval), max(pace.longest, status.Interval)
+	}
 	forgotten, failures := 0, 0
 	for {
 		before := job

@@ -70,6 +70,10 @@ type Job struct {
 	MissingSince time.Time // when it was first found missing; zero if it is not
 	MissingCount int       // how many listings in a row lacked it
 
+	// Identity is a text of the scheduler that never changes for this job, and
+	// that another job with the same id would not have; empty where none is known.
+	Identity string
+
 	// Submitter names the process that records the outcome of the submission, in
 	// words of that process.
 	Submitter string
@@ -120,6 +124,7 @@ type Observation struct {
 	Signal   *int
 
 	Name, Queue, Owner, Nodes string
+	Identity                  string // as of Job
 	Submitted, Started, Ended string
 	OutputPath, ErrorPath     string
 
@@ -155,6 +160,17 @@ func (e *PhaseError) Error() string {
 		return fmt.Sprintf("cannot %s submission %s: it is %s with job id %q", e.Operation, e.Tag, e.Phase, e.ID)
 	}
 	return fmt.Sprintf("cannot %s submission %s: it is %s", e.Operation, e.Tag, e.Phase)
+}
+
+// LastAsked returns when a query last told or failed to tell anything of the job.
+func (j *Job) LastAsked() time.Time {
+	latest := j.Observed
+	for _, moment := range []time.Time{j.StaleSince, j.MissingSince} {
+		if moment.After(latest) {
+			latest = moment
+		}
+	}
+	return latest
 }
 
 // over reports whether nothing more is to be learned of the job.
@@ -222,7 +238,7 @@ func (j *Job) learn(seen Observation) {
 		known *string
 		told  string
 	}{
-		{&j.Name, seen.Name}, {&j.Queue, seen.Queue}, {&j.Owner, seen.Owner}, {&j.Nodes, seen.Nodes},
+		{&j.Name, seen.Name}, {&j.Queue, seen.Queue}, {&j.Owner, seen.Owner}, {&j.Nodes, seen.Nodes}, {&j.Identity, seen.Identity},
 		{&j.Submitted, seen.Submitted}, {&j.Started, seen.Started}, {&j.Ended, seen.Ended},
 		{&j.OutputPath, seen.OutputPath}, {&j.ErrorPath, seen.ErrorPath},
 	} {

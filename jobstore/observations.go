@@ -57,14 +57,38 @@ func (s *Store) ObserveAll(ctx context.Context, listed map[string]Observation) e
 // changed the job. Its state is kept, and is stale until a later query is
 // answered. It changes nothing when the job was seen since.
 func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted time.Time) error {
-	_, err := s.change(ctx, processed, "failed query", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
+	_, err := s.change(ctx, processed, "failed query", tag, doubting(reason, attempted))
+	return err
+}
+
+func doubting(reason string, attempted time.Time) decision {
+	return func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
 		if attempted.Before(job.Observed) {
 			return false, nil
 		}
 		job.doubt(reason, attempted)
 		return true, nil
+	}
+}
+
+// MarkAllStale records what MarkStale does of many jobs in one transaction.
+func (s *Store) MarkAllStale(ctx context.Context, tags []string, reason string, attempted time.Time) error {
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		for _, tag := range tags {
+			job, err := queryJob(ctx, transaction, tag)
+			if err == nil {
+				err = decideOn(ctx, transaction, &job, doubting(reason, attempted))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("recording that a query about %d jobs failed: %w", len(tags), err)
+	}
+	return nil
 }
 
 // MarkMissing records that a listing made at the time listed does not have the

@@ -36,7 +36,7 @@ func parseTime(text string) (time.Time, error) {
 var jobColumns = strings.Fields(`tag target definition connection id short_id name queue owner directory
 	phase interactive detail native reason exit_code signal nodes submitted started ended
 	created observed source evidence stale stale_reason stale_since missing missing_since missing_count
-	output_path error_path error successor submitter`)
+	output_path error_path error successor submitter identity`)
 
 // jobRow is a job in the form in which the database has it.
 type jobRow struct {
@@ -54,7 +54,7 @@ func (r *jobRow) fields() []any {
 		&j.Tag, &j.Target, &j.Definition, &j.Connection, &j.ID, &j.ShortID, &j.Name, &j.Queue, &j.Owner, &j.Directory,
 		&r.phase, &j.Interactive, &r.detail, &j.Native, &j.Reason, &r.exitCode, &r.signal, &j.Nodes, &j.Submitted, &j.Started, &j.Ended,
 		&r.created, &r.observed, &j.Source, &j.Evidence, &j.Stale, &j.StaleReason, &r.staleSince, &j.Missing, &r.missingSince, &j.MissingCount,
-		&j.OutputPath, &j.ErrorPath, &j.Error, &j.Successor, &j.Submitter,
+		&j.OutputPath, &j.ErrorPath, &j.Error, &j.Successor, &j.Submitter, &j.Identity,
 	}
 }
 

@@ -104,6 +104,7 @@ var migrations = []string{
 	// queries that all processes share.
 	`ALTER TABLE jobs ADD COLUMN successor TEXT NOT NULL DEFAULT '';
 	ALTER TABLE jobs ADD COLUMN submitter TEXT NOT NULL DEFAULT '';
+	ALTER TABLE jobs ADD COLUMN identity TEXT NOT NULL DEFAULT '';
 	CREATE TABLE events (
 		sequence  INTEGER PRIMARY KEY AUTOINCREMENT,
 		tag       TEXT NOT NULL,

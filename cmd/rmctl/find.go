@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/control"
@@ -14,6 +15,38 @@ import (
 type found struct {
 	jobstore.Job
 	controller *control.Controller
+}
+
+// targetJobs are those of some jobs that one controller takes care of.
+type targetJobs struct {
+	controller *control.Controller
+	jobs       []jobstore.Job
+	places     []int // where each stands among all
+}
+
+// byController groups those of the jobs that are wanted by who takes care of them.
+func byController(jobs []found, wanted func(found) bool) []*targetJobs {
+	var groups []*targetJobs
+	for i, job := range jobs {
+		if !wanted(job) {
+			continue
+		}
+		at := slices.IndexFunc(groups, func(group *targetJobs) bool { return group.controller == job.controller })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, &targetJobs{controller: job.controller})
+		}
+		groups[at].jobs = append(groups[at].jobs, job.Job)
+		groups[at].places = append(groups[at].places, i)
+	}
+	return groups
+}
+
+// put replaces the jobs in the list that they were taken from.
+func (t *targetJobs) put(all []found, updated []jobstore.Job) {
+	for i, place := range t.places {
+		all[place].Job = updated[i]
+	}
 }
 
 // findJobs finds jobs by what a user calls them: the scheduler's id, or

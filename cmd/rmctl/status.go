@@ -61,18 +61,17 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	return jobs, nil
 }
 
-// refresh asks for the jobs' states. It goes on when asking for one fails and
-// returns all errors.
+// refresh asks for the jobs' states, all targets at the same time. It goes on when
+// asking for one fails and returns all errors.
 func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
-	problems := make([]error, len(jobs))
+	perTarget := byController(jobs, func(job found) bool { return job.Tag != "" }) // others were looked up a moment ago
+	problems := make([]error, len(perTarget))
 	var group errgroup.Group
-	group.SetLimit(maxQueries)
-	for i := range jobs {
-		if jobs[i].Tag == "" {
-			continue // was looked up a moment ago
-		}
+	for i, of := range perTarget {
 		group.Go(func() error {
-			jobs[i].Job, problems[i] = jobs[i].controller.Status(ctx, jobs[i].Job, control.Freshness(fresh))
+			var updated []jobstore.Job
+			updated, problems[i] = of.controller.Update(ctx, of.jobs, control.Freshness(fresh))
+			of.put(jobs, updated)
 			return nil
 		})
 	}

@@ -88,9 +88,6 @@ func waitedFor(text string) (state.Detail, error) {
 	return detail, nil
 }
 
-// maxQueries is how many jobs are asked for at the same time.
-const maxQueries = 4
-
 func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail) error {
 	var lock sync.Mutex
 	changed := func(job jobstore.Job) {
@@ -99,18 +96,28 @@ func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail) 
 		a.showChange(job)
 	}
 	var group errgroup.Group
-	group.SetLimit(maxQueries)
-	for i := range jobs {
+	for _, of := range byController(jobs, func(found) bool { return true }) {
 		group.Go(func() error {
-			job, err := jobs[i].controller.Wait(ctx, jobs[i].Job, until, changed)
-			jobs[i].Job = job
+			ended, err := of.controller.WaitAll(ctx, of.jobs, until, changed)
+			of.put(jobs, ended)
 			if errors.Is(err, context.DeadlineExceeded) {
-				return &exitError{exitTimeout, fmt.Errorf("job %s is still %s", job.ID, detailOf(job))}
+				return &exitError{exitTimeout, stillOpen(ended, until)}
 			}
 			return err
 		})
 	}
 	return group.Wait()
+}
+
+// stillOpen names the jobs that a wait was given up for.
+func stillOpen(jobs []jobstore.Job, until state.Detail) error {
+	var open []error
+	for _, job := range jobs {
+		if !job.Detail.Ended() && (until == "" || detailOf(job) != until) {
+			open = append(open, fmt.Errorf("job %s is still %s", job.ID, detailOf(job)))
+		}
+	}
+	return errors.Join(open...)
 }
 
 // waited returns how the jobs that were waited for tell rmctl to exit.

@@ -1,0 +1,110 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// Entries of the map that x:list-jobs makes for each job, beside those that are
+// called as the facts of a status query are, without "job.".
+const (
+	listedState = "state"
+	listedOwner = "owner"
+)
+
+// A listing is what one command told of all jobs, by their ids.
+type listing struct {
+	jobs  map[string]jobstore.Observation
+	begun time.Time
+	took  time.Duration
+}
+
+// listJobs asks for all jobs with one command. An error means that it told
+// nothing; that it lacks a job proves nothing.
+func (c *Controller) listJobs(ctx context.Context, list *config.Command) (*listing, error) {
+	env, err := c.environment(ctx, anyAge)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range env.Discovered() {
+		env.Remove(name) // of the start-up commands, which are no jobs
+	}
+	begun := c.now()
+	result, err := c.run(ctx, list, env, "", command.Launch{})
+	outcome, err := outcomeOf(result, err)
+	if err != nil {
+		return nil, err
+	}
+	if outcome == config.NotFound {
+		return &listing{begun: begun, took: c.now().Sub(begun)}, nil // some print an error where no job is left
+	}
+	listed := &listing{jobs: map[string]jobstore.Observation{}, begun: begun, took: c.now().Sub(begun)}
+	for _, id := range env.Discovered() {
+		facts, isMap := env.DiscoveredAttribute(id).Value().(map[string]string)
+		if !isMap {
+			continue // a row that the definition did not understand
+		}
+		listed.jobs[id] = observed(facts, list, begun)
+	}
+	if len(listed.jobs) == 0 && strings.TrimSpace(result.Stdout) != "" && result.Segments == result.Unmatched {
+		return nil, errNothingUnderstood
+	}
+	return listed, nil
+}
+
+// observed is what a row of a listing says of a job.
+func observed(facts map[string]string, list *config.Command, begun time.Time) jobstore.Observation {
+	fact := func(name string) string { return facts[strings.TrimPrefix(name, attributeJobPrefix)] }
+	seen := jobstore.Observation{
+		Observed: begun, Source: list.Name, Evidence: attribute.Text(facts),
+		Native: fact(factNative), Reason: fact(factReason), Queue: fact(factQueue), Name: fact(factName), Owner: facts[listedOwner], Nodes: fact(factNodes),
+		Submitted: fact(factSubmitted), Started: fact(factStarted), Ended: fact(factEnded), OutputPath: fact(factOutput), ErrorPath: fact(factError), Identity: fact(factIdentity),
+		ExitCode: number(fact(factExitCode)), Signal: number(fact(factSignal)),
+	}
+	if detail, known := state.Parse(facts[listedState]); known && detail != state.Undetermined {
+		seen.Detail = detail
+	}
+	return seen
+}
+
+// of returns what the listing says of a job. It reports false where it says
+// nothing: there is no row, or it is of a job that has the same id by now, or it
+// has no state.
+func (l *listing) of(job jobstore.Job) (jobstore.Observation, bool) {
+	for _, id := range []string{job.ID, job.ShortID} {
+		seen, listed := l.jobs[id]
+		if id == "" || !listed {
+			continue
+		}
+		return seen, seen.Detail != "" && !isAnotherJob(job, seen.Identity)
+	}
+	return jobstore.Observation{}, false
+}
+
+// isAnotherJob reports whether what was seen under the id of a job is not that
+// job: its scheduler has given the id again.
+func isAnotherJob(job jobstore.Job, identity string) bool {
+	if identity == "" {
+		return false
+	}
+	if job.Tag != "" && uuid.Validate(identity) == nil {
+		return identity != job.Tag
+	}
+	return job.Identity != "" && identity != job.Identity
+}
+
+// isQueryFailure reports whether asking a scheduler failed, not recording it.
+func isQueryFailure(err error) bool {
+	var query *QueryError
+	return errors.As(err, &query)
+}

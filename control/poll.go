@@ -1,0 +1,271 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// How often a scheduler is asked. The definition sets the shortest interval; the
+// others bound how far it grows.
+const (
+	defaultInterval = 5 * time.Second
+	longestInterval = time.Minute
+	// A scheduler is not kept busy with our queries for more than a twentieth of the time.
+	quietFactor = 19
+	// A poll that takes longer than this without renewing its claim is one of a process that hangs.
+	pollLease   = 30 * time.Second
+	claimPause  = 100 * time.Millisecond
+	directLimit = 64 // jobs that one poll asks for one by one
+	directWidth = 4  // of these at the same time
+)
+
+// After so many failures in a row a target is paused: it is asked only now and
+// then, to see whether it is back.
+const (
+	pausingFailures = 8
+	longestBackOff  = 5 * time.Minute
+)
+
+// Update returns what is known of jobs of this target, asking their scheduler
+// where that is due: with one listing for all jobs of this user, whichever
+// process asks for whichever of them, and one by one for those that the listing
+// does not tell about. Other processes that ask meanwhile get the same answer. A
+// failure to ask is a *QueryError; the jobs are returned with it as they were
+// known. While the target is paused nothing is asked and the error matches
+// [ErrPaused].
+func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness Freshness) ([]jobstore.Job, error) {
+	list := c.definition.Command(config.ListJobs)
+	if list == nil || !slices.ContainsFunc(jobs, isAsked) {
+		return c.updateEach(ctx, jobs, freshness)
+	}
+	pollErr := c.poll(ctx, list, freshness)
+	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
+		return jobs, pollErr
+	}
+	updated := make([]jobstore.Job, len(jobs))
+	for i, job := range jobs {
+		var err error
+		switch {
+		case job.Tag == "" || job.ID == "" || job.Interactive:
+			job, err = c.Status(ctx, job, freshness)
+		default:
+			job, err = c.store.ByTag(ctx, job.Tag)
+		}
+		updated[i], pollErr = job, errors.Join(pollErr, err)
+	}
+	return updated, pollErr
+}
+
+// isAsked reports whether a listing may tell about a job.
+func isAsked(job jobstore.Job) bool {
+	return job.ID != "" && job.Tag != "" && !job.Detail.Ended() && job.Successor == "" && !(job.Interactive && job.ID == job.Tag)
+}
+
+// updateEach asks for jobs one by one.
+func (c *Controller) updateEach(ctx context.Context, jobs []jobstore.Job, freshness Freshness) ([]jobstore.Job, error) {
+	updated := slices.Clone(jobs)
+	problems := make([]error, len(jobs))
+	var group errgroup.Group
+	group.SetLimit(directWidth)
+	for i := range updated {
+		group.Go(func() error {
+			updated[i], problems[i] = c.Status(ctx, updated[i], freshness)
+			return nil
+		})
+	}
+	_ = group.Wait() // its functions return nil; errors are in problems
+	return updated, errors.Join(problems...)
+}
+
+// ErrPaused is matched by the error for a target that was not asked, since asking
+// it has failed again and again.
+var ErrPaused = errors.New("the target is paused")
+
+// poll makes the shared query of the target if it is due, or waits for the
+// process that makes it.
+func (c *Controller) poll(ctx context.Context, list *config.Command, freshness Freshness) error {
+	asked := c.now()
+	for {
+		claim := jobstore.Claim{Key: c.sessionKey(), Target: c.target, Holder: c.holder, Lease: pollLease, Now: c.now(),
+			Due: func(last jobstore.Poll) bool { return !c.now().Before(c.dueAt(last, freshness, asked)) }}
+		last, granted, err := c.store.ClaimPoll(ctx, claim)
+		switch {
+		case err != nil:
+			return err
+		case granted:
+			return c.makePoll(ctx, list, claim, last)
+		case last.Holder == "":
+			return pollFailure(last) // not due: what is known is recent enough, or nobody is to ask now
+		}
+		if err := c.pause(ctx, claimPause); err != nil {
+			return err
+		}
+	}
+}
+
+// pollFailure is how the last query of a target went.
+func pollFailure(last jobstore.Poll) error {
+	if !last.Paused.IsZero() {
+		return fmt.Errorf("%w since %s, after %d failures: %s\nrmctl start asks again", ErrPaused, last.Paused.Format(time.DateTime), last.Failures, last.Error)
+	}
+	if last.Error != "" {
+		return &QueryError{Err: errors.New(last.Error)}
+	}
+	return nil
+}
+
+// dueAt returns when a target may be asked again. A user who wants a fresh answer
+// still waits for the definition's interval, and takes the answer of a query that
+// has begun since then.
+func (c *Controller) dueAt(last jobstore.Poll, freshness Freshness, asked time.Time) time.Time {
+	if last.Begun.IsZero() || last.Begun.After(c.now()) { // a clock was set back
+		return time.Time{}
+	}
+	shortest := c.shortestInterval()
+	wait := max(shortest, last.Took*quietFactor)
+	switch {
+	case last.Failures > 0:
+		wait = max(wait, c.backOff(shortest, last))
+	case freshness == Fresh:
+		if last.Begun.After(asked) {
+			wait = longestInterval // it was asked for us, too
+		}
+	default:
+		wait = max(wait, min(last.Begun.Sub(last.Changed)/6, max(longestInterval, shortest)))
+	}
+	return last.Begun.Add(wait)
+}
+
+// backOff returns how long a target is left alone that failed: twice as long each
+// time, and not exactly, so that many users do not come back at one moment.
+func (c *Controller) backOff(shortest time.Duration, last jobstore.Poll) time.Duration {
+	wait := shortest << min(last.Failures-1, 20)
+	if wait <= 0 || wait > longestBackOff {
+		wait = longestBackOff
+	}
+	return wait + time.Duration(c.jitter()*float64(wait)/4)
+}
+
+// makePoll asks for all jobs of the target and records what was learned.
+func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim jobstore.Claim, last jobstore.Poll) error {
+	kept := context.WithoutCancel(ctx) // the claim has to end, however the caller's work does
+	next := jobstore.Poll{Begun: c.now(), Changed: last.Changed}
+	if next.Changed.IsZero() {
+		next.Changed = next.Begun
+	}
+	open, err := c.openJobs(ctx)
+	if err == nil {
+		next.Jobs = len(open)
+		var moved bool
+		if moved, err = c.askFor(ctx, list, claim, open); moved {
+			next.Changed = c.now()
+		}
+	}
+	next.Took = c.now().Sub(next.Begun)
+	switch {
+	case ctx.Err() != nil:
+		// Giving up tells nothing of the target.
+		next.Failures, next.Error, next.Paused = last.Failures, last.Error, last.Paused
+	case isQueryFailure(err):
+		next.Failures, next.Error, next.Paused = last.Failures+1, err.Error(), last.Paused
+		if next.Failures >= pausingFailures && next.Paused.IsZero() {
+			next.Paused = c.now()
+		}
+	}
+	return errors.Join(err, c.store.FinishPoll(kept, claim, next))
+}
+
+// openJobs returns the jobs of the target that a query may tell about.
+func (c *Controller) openJobs(ctx context.Context) ([]jobstore.Job, error) {
+	jobs, err := c.store.List(ctx, jobstore.Filter{Target: c.target})
+	return slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return !isAsked(job) }), err
+}
+
+// askFor asks with one listing, then one by one for those jobs that it does not
+// tell about. It reports whether any job moved.
+func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, open []jobstore.Job) (moved bool, err error) {
+	begun := c.now()
+	var listed *listing
+	if len(open) > 1 {
+		if listed, err = c.listJobs(ctx, list); err != nil {
+			failure := &QueryError{Err: err}
+			return false, errors.Join(failure, c.store.MarkAllStale(context.WithoutCancel(ctx), tagsOf(open), err.Error(), begun))
+		}
+	}
+	told := map[string]jobstore.Observation{}
+	var untold []jobstore.Job
+	for _, job := range open {
+		seen, isListed := jobstore.Observation{}, false
+		if listed != nil {
+			seen, isListed = listed.of(job)
+		}
+		if !isListed {
+			untold = append(untold, job)
+			continue
+		}
+		told[job.Tag] = seen
+		moved = moved || seen.Detail != job.Detail
+	}
+	if err := c.store.ObserveAll(ctx, told); err != nil {
+		return moved, err
+	}
+	changed, err := c.askEach(ctx, claim, untold)
+	return moved || changed, err
+}
+
+func tagsOf(jobs []jobstore.Job) []string {
+	tags := make([]string, len(jobs))
+	for i, job := range jobs {
+		tags[i] = job.Tag
+	}
+	return tags
+}
+
+// askEach asks for jobs one by one, those first that were seen longest ago: where
+// these are too many for one poll the others come next.
+func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []jobstore.Job) (moved bool, err error) {
+	jobs = slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return c.now().Before(askedAgain(job)) })
+	slices.SortStableFunc(jobs, func(a, b jobstore.Job) int {
+		return cmp.Or(cmp.Compare(a.MissingCount, b.MissingCount), a.LastAsked().Compare(b.LastAsked()))
+	})
+	jobs = jobs[:min(len(jobs), directLimit)]
+	for batch := range slices.Chunk(jobs, directWidth) {
+		claim.Now = c.now()
+		if held, renewErr := c.store.RenewPoll(ctx, claim); renewErr != nil || !held {
+			return moved, errors.Join(err, renewErr) // another process has taken over
+		}
+		updated, batchErr := c.updateEach(ctx, batch, Fresh)
+		err = errors.Join(err, batchErr)
+		for i := range updated {
+			moved = moved || updated[i].Detail != batch[i].Detail
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return moved, err
+}
+
+// askedAgain returns when to ask again for a job that is missing: seldom once it
+// has been missing for long, but never never.
+func askedAgain(job jobstore.Job) time.Time {
+	if !job.Missing || job.MissingCount < maxForgotten {
+		return time.Time{}
+	}
+	return job.MissingSince.Add(time.Minute << min(job.MissingCount-maxForgotten, 12))
+}
+
+// Resume ends the pause of a target that could not be asked, and reports whether
+// there was one.
+func (c *Controller) Resume(ctx context.Context) (bool, error) {
+	return c.store.ResumePoll(ctx, c.sessionKey())
+}

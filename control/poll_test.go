@@ -1,0 +1,321 @@
+package control_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// cluster is a definition of a scheduler whose jobs are the lines of the file
+// "jobs": an id, a state, the time of submission and a tag. It notes each query in
+// the file "asked": "list", or the id.
+func cluster(t testing.TB, attributes string) *config.Definition {
+	t.Helper()
+	return define(t, `<attribute name="job.identity" visible="false"/>`+running("submit-batch", `number=$(cat number 2>/dev/null || echo 0); number=$((number+1)); echo $number >number; echo job $number`, `waitForId="true"`, jobIDParser)+
+		running("get-job-status", `echo "$JOB" >>asked; test ! -e down || exit 1; grep "^$JOB " jobs >row.$$ || exit 44; read id state at tag <row.$$; printf "state %s\ntag %s\n" "$state" "$tag"`, "",
+			`<environment name="JOB" value="${ptp_rm:@jobId#name}"/>
+			<stdout-parser delim="\n">
+				<target ref="@jobId"><match><expression>state (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+				<target ref="job.identity"><match><expression>tag (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+			</stdout-parser>`)+
+		`<x:outcome kind="not-found" exit="44"/>`,
+		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo list >>asked; test ! -e down || { echo "controller is down" >&2; exit 1; }; cat jobs 2>/dev/null; test ! -e cut || exit 1`, attributes,
+			`<stdout-parser delim="\n"><target><match><expression>(\d+) ([A-Z_]+) (\S+) (\S+)</expression>
+				<set field="name"><entry valueGroup="1"/></set>
+				<put field="value"><entry key="state" valueGroup="2"/><entry key="submitted" valueGroup="3"/><entry key="identity" valueGroup="4"/></put></match></target></stdout-parser>`)+
+			`</monitor-data>`)
+}
+
+// crowd returns a site with jobs that were submitted a while ago.
+func crowd(t testing.TB, count int, attributes string) (*site, []jobstore.Job) {
+	t.Helper()
+	s := newSite(t, cluster(t, attributes), func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
+	jobs := make([]jobstore.Job, count)
+	for i := range jobs {
+		jobs[i] = s.submits(t, control.Submission{Executable: "x"})
+	}
+	s.ahead += time.Minute
+	return s, jobs
+}
+
+// shows lets the scheduler have jobs in states, each in words "ID STATE".
+func (s *site) shows(t testing.TB, jobs []jobstore.Job, states ...state.Detail) {
+	t.Helper()
+	var text strings.Builder
+	for i, detail := range states {
+		if detail != "" {
+			fmt.Fprintf(&text, "%s %s 10:00 %s\n", jobs[i].ID, detail, jobs[i].Tag)
+		}
+	}
+	s.write(t, "jobs", text.String())
+}
+
+func (s *site) asked(t testing.TB) []string {
+	t.Helper()
+	if !s.exists("asked") {
+		return nil
+	}
+	return strings.Fields(s.read(t, "asked"))
+}
+
+func details(jobs []jobstore.Job) []state.Detail {
+	list := make([]state.Detail, len(jobs))
+	for i, job := range jobs {
+		list[i] = job.Detail
+	}
+	return list
+}
+
+func (s *site) updates(t testing.TB, jobs []jobstore.Job, freshness control.Freshness) []jobstore.Job {
+	t.Helper()
+	updated, err := s.Update(t.Context(), jobs, freshness)
+	require.NoError(t, err)
+	return updated
+}
+
+func TestOneListingTellsOfAllJobs(t *testing.T) {
+	s, jobs := crowd(t, 3, "")
+	s.shows(t, jobs, state.Running, state.QueuedActive, state.Failed)
+	updated := s.updates(t, jobs, control.Recent)
+	require.Equal(t, []state.Detail{state.Running, state.QueuedActive, state.Failed}, details(updated))
+	require.Equal(t, []string{"list"}, s.asked(t))
+	require.Equal(t, "x:list-jobs", updated[0].Source)
+	require.Contains(t, updated[0].Evidence, "RUNNING")
+}
+
+func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {
+	s, jobs := crowd(t, 3, "")
+	s.shows(t, jobs, state.Running, "", state.Running)
+	updated := s.updates(t, jobs, control.Recent)
+	require.Equal(t, []string{"list", jobs[1].ID}, s.asked(t))
+	require.True(t, updated[1].Missing)
+	require.False(t, updated[1].Detail.Ended(), "absence alone is no end")
+	require.False(t, updated[0].Missing)
+}
+
+func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
+	for name, row := range map[string]string{
+		"another tag":          "2 COMPLETED 10:00 11111111-2222-3333-4444-555555555555",
+		"another identity":     "2 COMPLETED 10:00 made-at-23:00",
+		"a state that is none": "2 WEIRD 10:00 -",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, jobs := crowd(t, 2, "")
+			s.write(t, "jobs", fmt.Sprintf("1 RUNNING 10:00 %s\n2 RUNNING 10:00 made-at-10:00\n", jobs[0].Tag))
+			s.updates(t, jobs, control.Recent)
+			s.ahead += time.Minute
+			s.write(t, "jobs", fmt.Sprintf("1 RUNNING 10:00 %s\n%s\n", jobs[0].Tag, row))
+			updated := s.updates(t, jobs, control.Recent)
+			require.False(t, updated[1].Detail.Ended())
+			require.Contains(t, s.asked(t), "2")
+		})
+	}
+}
+
+func TestAnAnswerOfAMomentAgoIsGoodForAll(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="10s"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	s.updates(t, jobs, control.Recent)
+	s.shows(t, jobs, state.Completed, state.Completed)
+	s.ahead += 9 * time.Second
+	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)))
+	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Fresh)), "the definition's interval is for everybody")
+	s.ahead += 2 * time.Second
+	require.Equal(t, []state.Detail{state.Completed, state.Completed}, details(s.updates(t, jobs, control.Fresh)))
+	require.Equal(t, []string{"list", "list"}, s.asked(t))
+}
+
+func TestQueriesBecomeFewerWhileNothingMoves(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	for range 3600 {
+		s.ahead += time.Second
+		s.updates(t, jobs, control.Recent)
+	}
+	quiet := len(s.asked(t))
+	require.Less(t, quiet, 120, "an hour has 3600 seconds")
+	require.Greater(t, quiet, 60)
+	s.shows(t, jobs, state.Suspended, state.Running)
+	for range 120 {
+		s.ahead += time.Second
+		s.updates(t, jobs, control.Recent)
+	}
+	require.Greater(t, len(s.asked(t)), quiet+10, "and more once something moves")
+}
+
+func TestASlowSchedulerIsAskedLess(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	slow := s.options
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 3 * time.Second })}
+	s.Controller = control.New(slow)
+	s.updates(t, jobs, control.Recent)
+	s.ahead += 50 * time.Second
+	s.updates(t, jobs, control.Recent)
+	require.Len(t, s.asked(t), 1, "3 s of work are worth a minute of rest")
+	s.ahead += 10 * time.Second
+	s.updates(t, jobs, control.Recent)
+	require.Len(t, s.asked(t), 2)
+}
+
+func TestAFailedListingChangesNothingButDoubts(t *testing.T) {
+	for name, fault := range map[string]string{"down": "controller is down", "cut": "exited with code 1"} {
+		t.Run(name, func(t *testing.T) {
+			s, jobs := crowd(t, 2, "")
+			s.shows(t, jobs, state.Running, state.Running)
+			s.updates(t, jobs, control.Recent)
+			s.ahead += time.Minute
+			s.shows(t, jobs, state.Completed, "")
+			s.write(t, name, "")
+			updated, err := s.Update(t.Context(), jobs, control.Recent)
+			var failed *control.QueryError
+			require.ErrorAs(t, err, &failed)
+			require.ErrorContains(t, err, fault)
+			for _, job := range updated {
+				require.Equal(t, state.Running, job.Detail)
+				require.True(t, job.Stale)
+				require.Contains(t, job.StaleReason, fault)
+			}
+		})
+	}
+}
+
+func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	s.write(t, "down", "")
+	var err error
+	for range 3600 {
+		s.ahead += time.Second
+		if _, err = s.Update(t.Context(), jobs, control.Recent); err != nil && strings.Contains(err.Error(), "paused") {
+			break
+		}
+	}
+	require.ErrorIs(t, err, control.ErrPaused)
+	require.ErrorContains(t, err, "controller is down")
+	tried := len(s.asked(t))
+	require.Equal(t, 8, tried)
+
+	require.NoError(t, os.Remove(s.path("down")))
+	s.ahead += 10 * time.Second
+	_, err = s.Update(t.Context(), jobs, control.Recent)
+	require.ErrorIs(t, err, control.ErrPaused)
+	require.Len(t, s.asked(t), tried, "nobody asks meanwhile")
+
+	s.ahead += 5 * time.Minute
+	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)), "it resumes by itself")
+	s.updates(t, jobs, control.Recent)
+}
+
+func TestStartingASessionResumesAPausedTarget(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	s.write(t, "down", "")
+	for range 8 {
+		s.ahead += 6 * time.Minute
+		_, err := s.Update(t.Context(), jobs, control.Recent)
+		require.Error(t, err)
+	}
+	require.NoError(t, os.Remove(s.path("down")))
+	s.ahead += 2 * time.Second
+	_, err := s.Update(t.Context(), jobs, control.Recent)
+	require.ErrorIs(t, err, control.ErrPaused)
+	require.NoError(t, s.Start(t.Context(), false))
+	s.updates(t, jobs, control.Recent)
+}
+
+func TestManyControllersAskOnce(t *testing.T) {
+	s, jobs := crowd(t, 20, `x:interval="30s"`)
+	states := make([]state.Detail, len(jobs))
+	for i := range states {
+		states[i] = state.Running
+	}
+	s.shows(t, jobs, states...)
+	options := s.options
+	options.Pause = nil
+	var asking sync.WaitGroup
+	for range 10 {
+		options.Store = openStore(t, s.state)
+		another := control.New(options)
+		asking.Go(func() {
+			updated, err := another.Update(t.Context(), jobs, control.Recent)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, job := range updated {
+				if job.Detail != state.Running {
+					t.Errorf("job %s is %s", job.ID, job.Detail)
+				}
+			}
+		})
+	}
+	asking.Wait()
+	require.Equal(t, []string{"list"}, s.asked(t))
+}
+
+func TestWaitingForManyJobsTellsEachStateOnce(t *testing.T) {
+	s, jobs := crowd(t, 3, `x:interval="1s"`)
+	s.shows(t, jobs, state.QueuedActive, state.QueuedActive, state.QueuedActive)
+	looks := 0
+	s.whilePausing = func() error {
+		looks++
+		switch looks {
+		case 40:
+			s.shows(t, jobs, state.Running, state.Running, state.QueuedActive)
+		case 80:
+			s.shows(t, jobs, state.Completed, state.Running, state.Canceled)
+		case 120:
+			s.shows(t, jobs, state.Completed, state.Failed, state.Canceled)
+		}
+		return nil
+	}
+	told := map[string][]state.Detail{}
+	ended, err := s.WaitAll(t.Context(), jobs, "", func(job jobstore.Job) { told[job.ID] = append(told[job.ID], job.Detail) })
+	require.NoError(t, err)
+	require.Equal(t, []state.Detail{state.Completed, state.Failed, state.Canceled}, details(ended))
+	require.Equal(t, map[string][]state.Detail{
+		"1": {state.QueuedActive, state.Running, state.Completed},
+		"2": {state.QueuedActive, state.Running, state.Failed},
+		"3": {state.QueuedActive, state.Canceled},
+	}, told)
+}
+
+func TestAJobThatNobodyKnowsAnyMoreEndsItsWait(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, "")
+	s.whilePausing = func() error {
+		if len(s.asked(t)) > 8 {
+			s.shows(t, jobs, state.Completed, "")
+		}
+		return nil
+	}
+	ended, err := s.WaitAll(t.Context(), jobs, "", nil)
+	var missing *control.MissingError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, jobs[1].ID, missing.Job.ID)
+	require.Equal(t, state.Completed, ended[0].Detail)
+}
+
+func TestGivingUpAPollLeavesItToOthers(t *testing.T) {
+	s, jobs := crowd(t, 2, "")
+	s.shows(t, jobs, state.Running, state.Running)
+	ctx, cancel := context.WithCancel(t.Context())
+	hasty := s.options
+	hasty.Connection = &faultyConnection{Connection: hasty.Connection, start: startHook(cancel)}
+	_, err := control.New(hasty).Update(ctx, jobs, control.Recent)
+	require.ErrorIs(t, err, context.Canceled)
+	s.ahead += time.Minute
+	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)))
+}
