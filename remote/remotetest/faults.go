@@ -53,7 +53,10 @@ func startLine(near, far io.ReadWriteCloser, faults Faults) *line {
 	for i, from := range l.ends {
 		queue := make(chan delayed, lineQueue)
 		random := rand.New(rand.NewPCG(faults.Seed, uint64(i)))
-		directions.Go(func() { l.take(from, queue) })
+		directions.Go(func() {
+			defer close(queue)
+			l.take(from, queue)
+		})
 		directions.Go(func() { l.deliver(queue, l.ends[1-i], random) })
 	}
 	l.serving.Go(func() {
@@ -63,49 +66,57 @@ func startLine(near, far io.ReadWriteCloser, faults Faults) *line {
 	return l
 }
 
-// delayed are bytes and when they were taken.
+// delayed are bytes, or the failure of the end they are from, and when it was
+// taken.
 type delayed struct {
-	data  []byte
-	taken time.Time
+	data   []byte
+	failed bool
+	taken  time.Time
 }
 
 // take reads from an end until that has nothing more to say.
 func (l *line) take(from io.Reader, queue chan<- delayed) {
-	defer close(queue)
 	for {
 		data := make([]byte, lineBuffer)
 		count, err := from.Read(data)
-		if count > 0 {
-			select {
-			case queue <- delayed{data[:count], time.Now()}:
-			case <-l.broken:
-				return
-			}
+		if count == 0 && err == io.EOF {
+			return
 		}
-		if err == io.EOF {
+		select {
+		case queue <- delayed{data: data[:count], failed: err != nil && err != io.EOF, taken: time.Now()}:
+		case <-l.broken:
 			return
 		}
 		if err != nil {
-			l.cut()
 			return
 		}
 	}
 }
 
-// deliver writes to an end what was taken from the other one.
+// deliver writes to an end what was taken from the other one. An end that takes
+// nothing any more may still have something on its way to the other one, which
+// is delivered.
 func (l *line) deliver(queue <-chan delayed, to io.WriteCloser, random *rand.Rand) {
+	refused := false
 	for piece := range queue {
 		late := l.faults.Delay
 		if l.faults.Jitter > 0 {
 			late += time.Duration(random.Int64N(int64(l.faults.Jitter)))
 		}
-		if !l.pause(time.Until(piece.taken.Add(late))) || !l.write(to, piece.data, random) {
+		if !l.pause(time.Until(piece.taken.Add(late))) {
+			return
+		}
+		if !refused {
+			refused = l.write(to, piece.data, random) != nil
+		}
+		if piece.failed {
 			l.cut()
-			break
 		}
 	}
 	// The end hears that no more comes, but may go on talking if it can.
-	if half, ok := to.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
+	if half, ok := to.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // it may be gone
+	} else {
 		l.closeEnds(false)
 	}
 }
@@ -125,8 +136,8 @@ func (l *line) pause(duration time.Duration) bool {
 	}
 }
 
-// write writes in chunks, and reports whether the line still stands.
-func (l *line) write(to io.Writer, data []byte, random *rand.Rand) bool {
+// write writes in chunks. It cuts the line when it is time to.
+func (l *line) write(to io.Writer, data []byte, random *rand.Rand) error {
 	for len(data) > 0 {
 		size := len(data)
 		if l.faults.ChunkSize > 0 {
@@ -135,15 +146,16 @@ func (l *line) write(to io.Writer, data []byte, random *rand.Rand) bool {
 		size, stands := l.allow(size)
 		if size > 0 {
 			if _, err := to.Write(data[:size]); err != nil {
-				return false
+				return err
 			}
 		}
 		if !stands {
-			return false
+			l.cut()
+			return io.ErrClosedPipe
 		}
 		data = data[size:]
 	}
-	return true
+	return nil
 }
 
 // allow waits while nothing may pass, and returns how many of the bytes may,

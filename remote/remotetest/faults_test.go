@@ -221,6 +221,20 @@ func TestACutIsSeenAtBothEnds(t *testing.T) {
 	})
 }
 
+func TestWhatWasSentBeforeTheEndArrivesThoughTheOtherEndTakesNothingMore(t *testing.T) {
+	near, far := net.Pipe()
+	faulty := remotetest.NewFaulty(far, remotetest.Faults{Delay: 10 * time.Millisecond})
+	_, err := near.Write([]byte("farewell"))
+	require.NoError(t, err)
+	require.NoError(t, near.Close())
+	_, err = faulty.Write([]byte("too late"))
+	require.NoError(t, err)
+	received, err := io.ReadAll(faulty)
+	require.NoError(t, err)
+	require.Equal(t, "farewell", string(received))
+	require.NoError(t, faulty.Close())
+}
+
 func TestAProxyServesFurtherConnectionsUnlessItIsToRefuseThem(t *testing.T) {
 	proxy := remotetest.NewProxy(t, newEchoServer(t), remotetest.Faults{})
 	for range 3 {

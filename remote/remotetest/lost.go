@@ -270,7 +270,7 @@ func testLostRename(t *testing.T, l *loss) {
 
 func testLostRead(t *testing.T, l *loss) {
 	const size = 64 << 20
-	require.Zero(t, l.witness.shell(t, `head -c "$1" /dev/zero > "$2"`, fmt.Sprint(size), l.place+"/large").code)
+	l.witness.makeLargeFile(t, l.place+"/large", size)
 	file, err := l.connection.Open(timeLimit(t), l.place+"/large")
 	require.NoError(t, err)
 	_, err = io.ReadFull(file, make([]byte, 1<<20))
@@ -287,6 +287,13 @@ func testLostRead(t *testing.T, l *loss) {
 		requireLostOrNil(t, file.Close())
 	})
 	l.tryFurther(t)
+}
+
+// makeLargeFile makes a file of that many bytes, which take no room.
+func (s *suite) makeLargeFile(t *testing.T, path string, size int64) {
+	t.Helper()
+	made := s.shell(t, `dd if=/dev/null of="$1" bs=1 count=0 seek="$2"`, path, fmt.Sprint(size))
+	require.Zero(t, made.code, made.stderr)
 }
 
 func testLostTerminal(t *testing.T, l *loss) {

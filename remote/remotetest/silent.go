@@ -96,8 +96,11 @@ func testSilentClose(t *testing.T, connection remote.Connection, silence func())
 	s := &suite{connection: connection}
 	talk := s.converseWith(t, timeLimit(t), shellCommand("echo ready; exec sleep 20"))
 	talk.expect(t, "ready\n")
-	file, err := connection.Open(timeLimit(t), "/dev/zero")
+	path := strings.TrimSuffix(s.shell(t, "mktemp").stdout, "\n")
+	s.makeLargeFile(t, path, 1<<30)
+	file, err := connection.Open(timeLimit(t), path)
 	require.NoError(t, err)
+	require.NoError(t, connection.Remove(timeLimit(t), path)) // later nobody could
 	silence()
 	read := make(chan error, 1)
 	go func() {
