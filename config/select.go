@@ -77,7 +77,7 @@ func ParseSelector(text string) (Selector, error) {
 		s.Element = CommandElement(command)
 	}
 	switch s.Element {
-	case Fallback, FindJob, ListJobs, ListNodes, ListQueues:
+	case Fallback, FindJob, ListJobs, ListNodes, ListQueues, ProbeCommand:
 		return s, nil
 	}
 	if !isCommandElement(string(s.Element)) {
@@ -95,6 +95,11 @@ func (d *Definition) Select(s Selector) (*Command, error) {
 		}
 		if s.Element == Fallback {
 			all = append(all, command.Fallbacks...)
+		}
+	}
+	if s.Element == ProbeCommand {
+		for _, probe := range d.Probes {
+			all = append(all, probe.Command)
 		}
 	}
 	if s.Name != "" {

@@ -111,39 +111,48 @@ func firstWord(env *attribute.Environment, c *config.Command) string {
 
 // examineProbe runs an x:probe and tells whether what it looks for is there.
 func (c *Controller) examineProbe(ctx context.Context, probe *config.Probe) Finding {
-	amiss := func(seen string) Finding {
-		finding := Finding{Name: probe.Name, Verdict: Warning, Seen: seen, Effect: probe.Effect, Mend: probe.Mend}
-		if probe.Required {
-			finding.Verdict = Problem
-		}
-		return finding
-	}
 	env, err := c.initialEnvironment()
 	if err != nil {
-		return amiss(seenText(err.Error()))
+		return missed(probe, seenText(err.Error()))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, questionTimeout, fmt.Errorf("no answer within %s", questionTimeout))
 	defer cancel()
 	result, err := c.run(ctx, probe.Command, env, "", command.Launch{})
 	switch {
 	case errors.Is(err, remote.ErrCommandNotFound):
-		return amiss(fmt.Sprintf("there is no %s", result.Invocation.Arguments[0]))
+		return missed(probe, fmt.Sprintf("there is no %s", result.Invocation.Arguments[0]))
 	case err != nil && probe.AtLeast != "" && !probe.Required:
 		return Finding{Name: probe.Name, Verdict: Warning, Seen: probeFailure(result, err), Effect: "it is not known whether this is as it should be"}
 	case err != nil:
-		return amiss(probeFailure(result, err))
-	case probe.Version == nil:
+		return missed(probe, probeFailure(result, err))
+	}
+	return JudgeProbe(probe, result)
+}
+
+// JudgeProbe tells what an examination finds where the program of an x:probe
+// succeeds and prints the standard output and error of a result.
+func JudgeProbe(probe *config.Probe, result *command.Result) Finding {
+	if probe.Version == nil {
 		return Finding{Name: probe.Name, Verdict: Fine, Seen: cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "there")}
 	}
 	whole, version, found := command.FindVersion(probe.Version, result)
 	whole = cmp.Or(seenText(whole), "there")
 	switch {
 	case !found:
-		return amiss("not found in: " + cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "an empty answer"))
+		return missed(probe, "not found in: "+cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "an empty answer"))
 	case probe.AtLeast != "" && version != "" && compareVersions(version, probe.AtLeast) < 0:
-		return amiss(fmt.Sprintf("%s, below %s", whole, probe.AtLeast))
+		return missed(probe, fmt.Sprintf("%s, below %s", whole, probe.AtLeast))
 	}
 	return Finding{Name: probe.Name, Verdict: Fine, Seen: whole}
+}
+
+// missed is the finding that what a probe looks for is not as it should be.
+func missed(probe *config.Probe, seen string) Finding {
+	finding := Finding{Name: probe.Name, Verdict: Warning, Seen: seen, Effect: probe.Effect, Mend: probe.Mend}
+	if probe.Required {
+		finding.Verdict = Problem
+	}
+	return finding
 }
 
 // probeFailure tells in one line why a probe failed: best in the program's own words.

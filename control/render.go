@@ -10,7 +10,7 @@ import (
 type Rendering struct {
 	Script   string // empty where the definition has none
 	Files    []StagedFile
-	Commands []*command.Invocation // all of the definition, in document order; some may have nothing to run
+	Commands []*command.Invocation // all of the definition, in document order, and its probes; some may have nothing to run
 }
 
 // Render resolves everything that a submission, and the commands that follow
@@ -48,6 +48,13 @@ func (c *Controller) Render(s Submission) (*Rendering, error) {
 			}
 			rendering.Commands = append(rendering.Commands, invocation)
 		}
+	}
+	for _, probe := range c.definition.Probes {
+		invocation, err := command.Preview(probe.Command, scope, command.Launch{})
+		if err != nil {
+			return nil, err
+		}
+		rendering.Commands = append(rendering.Commands, invocation)
 	}
 	return rendering, nil
 }

@@ -132,9 +132,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 		return nil, err
 	}
 	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnDrift: a.warnOfDrift}
-	for name, value := range target.Attributes {
-		options.Defaults = append(options.Defaults, control.Assignment{Name: name, Value: value})
-	}
+	options.Defaults = defaultsOf(target)
 	if a.controllers == nil {
 		a.controllers = map[string]*control.Controller{}
 	}

@@ -12,7 +12,7 @@ import (
 func newDescribe(a *app) *cobra.Command {
 	var page, merged bool
 	c := &cobra.Command{
-		Use:   "describe FILE|NAME",
+		Use:   "describe FILE|NAME|TARGET",
 		Short: "Describe a definition: its attributes, commands and form",
 		Long: `describe shows what a definition offers: the attributes that -s sets, with
 defaults, limits and help, and the commands that it runs. With -v it also shows
@@ -27,13 +27,17 @@ where each part comes from.`,
   rmctl describe --merged mysite.xml`,
 		Args: exactly(1, "a definition"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			switch {
-			case page && merged, page && a.json:
+			if page && (merged || a.json) {
 				return usage("--html can be combined neither with --merged nor with --json")
-			case merged:
-				return a.describeMerged(arguments[0])
 			}
-			definition, err := a.definition(arguments[0])
+			name, err := a.definitionNamed(arguments[0])
+			if err != nil {
+				return err
+			}
+			if merged {
+				return a.describeMerged(name)
+			}
+			definition, err := a.definition(name)
 			if err != nil {
 				return err
 			}

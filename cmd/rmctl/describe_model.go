@@ -25,6 +25,7 @@ type description struct {
 	Commands      []commandDescription   `json:"commands"`
 	States        []stateDescription     `json:"states,omitempty"`
 	Outcomes      []outcomeDescription   `json:"outcomes,omitempty"`
+	Probes        []probeDescription     `json:"probes,omitempty"`
 	Tabs          []string               `json:"tabs,omitempty"`
 	Form          []tabDescription       `json:"form,omitempty"`
 }
@@ -88,6 +89,9 @@ func describe(d *config.Definition) description {
 	}
 	for _, outcome := range d.Outcomes {
 		described.Outcomes = append(described.Outcomes, describeOutcome(outcome))
+	}
+	for _, probe := range d.Probes {
+		described.Probes = append(described.Probes, describeProbe(probe))
 	}
 	for _, tab := range described.Form {
 		described.Tabs = append(described.Tabs, tab.Title)

@@ -38,6 +38,7 @@ func (d description) text(everything bool) string {
 	}
 	if everything {
 		d.writeStates(&text)
+		d.writeProbes(&text)
 		d.writeForm(&text)
 	}
 	return text.String()

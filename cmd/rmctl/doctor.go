@@ -71,9 +71,7 @@ func (a *app) examine(ctx context.Context) ([]control.Finding, error) {
 			return findings, err
 		}
 	}
-	for name, value := range target.Attributes {
-		options.Defaults = append(options.Defaults, control.Assignment{Name: name, Value: value})
-	}
+	options.Defaults = defaultsOf(target)
 	there, err := control.New(options).Examine(ctx)
 	return append(findings, there...), err
 }

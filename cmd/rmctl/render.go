@@ -19,7 +19,7 @@ import (
 func newRender(a *app) *cobra.Command {
 	var flags submissionFlags
 	c := &cobra.Command{
-		Use:   "render FILE|NAME [flags] [--] PROGRAM [ARGUMENT...]",
+		Use:   "render FILE|NAME|TARGET [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Show what a definition would run, and run nothing",
 		Long: `render resolves a submission, and the commands that follow it, by a definition and
 prints the job script, the managed files, and the arguments, environment,
@@ -76,19 +76,25 @@ func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFla
 	return r.located(a.render(controller, r.Submission))
 }
 
-// renderBy renders by a definition, without what a target adds.
+// renderBy renders by a definition, or by that of a target with what this adds.
 // Values may stand for what commands of a session would find out.
-func (a *app) renderBy(nameOrFile string, r request) error {
+func (a *app) renderBy(name string, r request) error {
 	r.Invisible = true
-	definition, err := a.definition(nameOrFile)
+	target, isTarget, err := a.configuredTarget(name)
 	if err != nil {
 		return err
 	}
-	local, err := remote.NewLocal()
-	if err != nil {
+	options := control.Options{Log: a.log()}
+	if isTarget {
+		name, options.Defaults = target.Definition, defaultsOf(target)
+	}
+	if options.Definition, err = a.definition(name); err != nil {
 		return err
 	}
-	return r.located(a.render(control.New(control.Options{Definition: definition, Connection: local, Log: a.log()}), r.Submission))
+	if options.Connection, err = remote.NewLocal(); err != nil {
+		return err
+	}
+	return r.located(a.render(control.New(options), r.Submission))
 }
 
 type renderedCommand struct {

@@ -29,7 +29,7 @@ type replayFlags struct {
 func newReplay(a *app) *cobra.Command {
 	var flags replayFlags
 	c := &cobra.Command{
-		Use:   "replay FILE|NAME --command SELECTOR [flags] [INPUT]",
+		Use:   "replay FILE|NAME|TARGET --command SELECTOR [flags] [INPUT]",
 		Short: "Feed captured output through one tokenizer",
 		Long: `replay feeds what a scheduler command printed, from a file or standard input,
 through one parser of a definition and prints the attributes after it.
@@ -39,10 +39,13 @@ index from 1 (start-up-command[3]), or element:name (start-up-command:get-queues
 a parser may follow (get-job-status/stderr-parser). A file given by --env may
 name it instead. With --trace every segment, match, action and test is shown on
 standard error; with -v how often each expression was tried and matched. With
---json both are JSON, too. rmctl exits with 1 when the parser ends with an error.`,
+--json both are JSON, too. rmctl exits with 1 when the parser ends with an error.
+
+With probe:NAME it tells what rmctl doctor would find of such an output.`,
 		Example: `  scontrol show job 7 | rmctl replay slurm --command get-job-status --job-id 7
   rmctl replay mysite.xml --command submit-batch --trace captured.txt
-  rmctl replay tokenizer.xml --env env.json --json input.txt`,
+  rmctl replay tokenizer.xml --env env.json --json input.txt
+  sbatch --version | rmctl replay slurm --command probe:sbatch`,
 		Args: atLeast(1, "a definition"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if len(arguments) > 2 {
@@ -76,7 +79,14 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	parser, command, err := selectParser(definition, flags, initial)
+	selector, err := replaySelector(flags, initial)
+	if err != nil {
+		return &usageError{err}
+	}
+	if selector.Element == config.ProbeCommand {
+		return a.replayProbe(definition, selector, flags, arguments[1:])
+	}
+	parser, command, err := selectParser(definition, selector)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -96,6 +106,10 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 // the definition elsewhere does not keep one parser of it from being tried.
 func (a *app) replayed(flags replayFlags, name string) (*config.Definition, attribute.Initial, error) {
 	initial := attribute.Initial{UseDefinition: flags.environment == ""}
+	name, err := a.definitionNamed(name)
+	if err != nil {
+		return nil, initial, err
+	}
 	definition, problems, err := control.LoadDefinition(name)
 	if err != nil {
 		return nil, initial, &usageError{err}
@@ -116,21 +130,23 @@ func (a *app) replayed(flags replayFlags, name string) (*config.Definition, attr
 	return definition, initial, nil
 }
 
-func selectParser(definition *config.Definition, flags replayFlags, initial attribute.Initial) (*config.Parser, *config.Command, error) {
+// replaySelector returns which command's output it is, and which stream of it.
+func replaySelector(flags replayFlags, initial attribute.Initial) (config.Selector, error) {
 	text := flags.command
 	if text == "" {
 		text = initial.Selector
 	}
 	if text == "" {
-		return nil, nil, errors.New("which command's output is it? name it with --command, such as --command get-job-status")
+		return config.Selector{}, errors.New("which command's output is it? name it with --command, such as --command get-job-status")
 	}
 	selector, err := config.ParseSelector(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	if flags.stream != "" {
+	if err == nil && flags.stream != "" {
 		selector.Parser = flags.stream + "-parser"
 	}
+	return selector, err
+}
+
+func selectParser(definition *config.Definition, selector config.Selector) (*config.Parser, *config.Command, error) {
 	command, err := definition.Select(selector)
 	if err != nil {
 		return nil, nil, err

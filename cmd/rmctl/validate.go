@@ -17,9 +17,9 @@ import (
 func newValidate(a *app) *cobra.Command {
 	var strict, sarif bool
 	c := &cobra.Command{
-		Use:   "validate FILE|NAME|DIR...",
+		Use:   "validate FILE|NAME|TARGET|DIR...",
 		Short: "Check definitions and show every problem with its line",
-		Long: `validate checks definitions, files or shipped ones, and shows all problems of each
+		Long: `validate checks definitions, files, shipped ones or those of targets, and shows all problems of each
 in one run. Of a directory it checks the files whose names end in .xml. It exits
 with 0 when there is no error, and with 2 otherwise; docs/diagnostics.md tells
 what each problem means and how to mend it.
@@ -35,9 +35,9 @@ also shows which engine runs each regular expression.`,
 			if sarif && a.json {
 				return usage("--json and --sarif exclude each other")
 			}
-			names, err := definitionsIn(arguments)
+			names, err := a.definitionsIn(arguments)
 			if err != nil {
-				return &usageError{err}
+				return err
 			}
 			v := &validation{app: a, strict: strict, sarif: sarif}
 			v.show = v.showText
@@ -60,18 +60,23 @@ also shows which engine runs each regular expression.`,
 	return c
 }
 
-// definitionsIn replaces each directory by the definitions in it.
-func definitionsIn(arguments []string) ([]string, error) {
+// definitionsIn replaces each directory by the definitions in it, and each target
+// by its definition.
+func (a *app) definitionsIn(arguments []string) ([]string, error) {
 	var names []string
 	for _, argument := range arguments {
 		info, err := os.Stat(argument)
 		if err != nil || !info.IsDir() {
-			names = append(names, argument) // what is wrong with it shows when it is read
+			name, err := a.definitionNamed(argument)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, name) // what is wrong with it shows when it is read
 			continue
 		}
 		files, err := os.ReadDir(argument)
 		if err != nil {
-			return nil, fmt.Errorf("looking for definitions: %w", err)
+			return nil, usage("looking for definitions: %v", err)
 		}
 		found := 0
 		for _, file := range files {
@@ -81,7 +86,7 @@ func definitionsIn(arguments []string) ([]string, error) {
 			}
 		}
 		if found == 0 {
-			return nil, fmt.Errorf("the directory %q holds no file whose name ends in .xml", argument)
+			return nil, usage("the directory %q holds no file whose name ends in .xml", argument)
 		}
 	}
 	return names, nil

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A probeDescription tells what rmctl doctor looks for beyond what the commands
+// of the definition show.
+type probeDescription struct {
+	Name      string                `json:"name"`
+	Arguments []argumentDescription `json:"arguments"`
+	Version   string                `json:"version,omitempty"` // the expression that is searched for in the output; the exit code tells without it
+	AtLeast   string                `json:"atLeast,omitempty"`
+	Required  bool                  `json:"required"`
+	Effect    string                `json:"effect,omitempty"`
+	Mend      string                `json:"mend,omitempty"`
+	Timeout   string                `json:"timeout,omitempty"`
+	Position  string                `json:"position"`
+}
+
+func describeProbe(p *config.Probe) probeDescription {
+	d := probeDescription{
+		Name: p.Name, Arguments: describeArguments(p.Arguments), AtLeast: p.AtLeast, Required: p.Required, Effect: p.Effect, Mend: p.Mend,
+		Position: p.Command.Position.String(),
+	}
+	if p.Version != nil {
+		d.Version = p.Version.Text
+	}
+	if p.Timeout > 0 {
+		d.Timeout = p.Timeout.String()
+	}
+	return d
+}
+
+// Demand tells in words when a probe is satisfied.
+func (p probeDescription) Demand() string {
+	demand := "it has to succeed"
+	if p.Version != "" {
+		demand += " and print " + p.Version
+	}
+	if p.AtLeast != "" {
+		demand += ", at least " + p.AtLeast
+	}
+	return demand
+}
+
+// writeProbes tells what rmctl doctor runs to see whether jobs can run.
+func (d description) writeProbes(text *strings.Builder) {
+	if len(d.Probes) > 0 {
+		text.WriteString("\nProbes, which rmctl doctor runs:\n")
+	}
+	for _, probe := range d.Probes {
+		need := "required"
+		if !probe.Required {
+			need = "optional"
+		}
+		fmt.Fprintf(text, "  %-22s %-20s %s\n", oneLine(probe.Name), need, oneLine(line(probe.Arguments)))
+		for _, fact := range [][2]string{{"demand", probe.Demand()}, {"effect", probe.Effect}, {"mend", probe.Mend}, {"time", probe.Timeout}, {"at", probe.Position}} {
+			if fact[1] != "" {
+				fmt.Fprintf(text, "    %s: %s\n", fact[0], oneLine(fact[1]))
+			}
+		}
+	}
+}
