@@ -113,6 +113,7 @@ type SessionInfo struct {
 var (
 	ErrNoSession     = errors.New("there is no such session")
 	ErrSessionExists = errors.New("a session of that name is alive")
+	ErrSessionsLive  = errors.New("there are sessions in the background process")
 	ErrDetached      = errors.New("detached; the session goes on")
 	ErrTooSlow       = errors.New("detached: output was not taken for too long; the session goes on")
 )

@@ -25,8 +25,8 @@ type process struct {
 	exited  chan exit
 	resized <-chan remote.Size
 
-	outputs []*outputCopy
-	input   *inputCopy // nil without
+	outputs []*wire.OutputCopy
+	input   *wire.InputCopy // nil without
 
 	terminate     chan struct{}
 	terminateOnce sync.Once
@@ -87,14 +87,14 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 // connect makes the streams.
 func (p *process) connect(link *wire.Link, command remote.Command, merged bool) {
 	if command.Stdin != nil {
-		p.input = &inputCopy{source: command.Stdin, outlet: link.Outlet(streamInput), ended: make(chan error, 1)}
+		p.input = wire.NewInputCopy(command.Stdin, link.Outlet(streamInput))
 	}
 	// The server ends both outputs, whether they have a writer or not.
 	for number, sink := range map[byte]io.Writer{streamOutput: command.Stdout, streamErrors: command.Stderr} {
-		if sink == nil || merged && number == streamErrors {
-			sink = io.Discard
+		if merged && number == streamErrors {
+			sink = nil
 		}
-		p.outputs = append(p.outputs, &outputCopy{source: link.Inlet(number), sink: sink, ended: make(chan struct{})})
+		p.outputs = append(p.outputs, wire.NewOutputCopy(link.Inlet(number), sink))
 	}
 }
 
@@ -123,10 +123,10 @@ func sameWriter(a, b io.Writer) bool {
 // read of the input.
 func (p *process) begin(ctx context.Context) {
 	if p.input != nil {
-		go p.input.run()
+		go p.input.Run()
 	}
 	for _, output := range p.outputs {
-		go output.run()
+		go output.Run()
 	}
 	go p.supervise(ctx)
 }
@@ -186,14 +186,7 @@ func (p *process) finish(how exit) {
 	}
 	failures = append(failures, p.drain())
 	if p.input != nil {
-		p.input.outlet.Abandon()
-		select {
-		case err := <-p.input.ended:
-			if err != nil {
-				failures = append(failures, fmt.Errorf("reading its input: %w", err))
-			}
-		default: // it waits for more, which nobody needs
-		}
+		failures = append(failures, p.input.End())
 	}
 	p.err = errors.Join(failures...)
 }
@@ -202,8 +195,7 @@ func (p *process) finish(how exit) {
 func (p *process) drain() error {
 	var failures []error
 	for _, output := range p.outputs {
-		<-output.ended
-		failures = append(failures, output.err)
+		failures = append(failures, output.Wait())
 	}
 	return errors.Join(failures...)
 }
@@ -235,58 +227,4 @@ func (p *process) Signal(number syscall.Signal) error {
 		}
 	}
 	return nil
-}
-
-// outputCopy copies one output stream to its writer. A writer that fails is
-// not written to again, but the stream is read on, so that the process goes on.
-type outputCopy struct {
-	source *wire.Inlet
-	sink   io.Writer
-	ended  chan struct{} // closed when err is final
-	err    error
-}
-
-func (c *outputCopy) run() {
-	defer close(c.ended)
-	buffer := make([]byte, wire.MaxFrame)
-	for {
-		count, err := c.source.Read(buffer)
-		if count > 0 && c.err == nil {
-			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
-				c.err = fmt.Errorf("writing its output: %w", writeErr)
-			}
-		}
-		if err != nil {
-			return // its end, or the loss of the link, of which the supervisor knows
-		}
-	}
-}
-
-// inputCopy sends what is read to the process until the process ends.
-type inputCopy struct {
-	source io.Reader
-	outlet *wire.Outlet
-	ended  chan error // holds what reading failed with, once it ended
-}
-
-func (c *inputCopy) run() {
-	buffer := make([]byte, 32<<10)
-	for {
-		count, err := c.source.Read(buffer)
-		if count > 0 {
-			if _, writeErr := c.outlet.Write(buffer[:count]); writeErr != nil {
-				c.ended <- nil // the process does not want more
-				return
-			}
-		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			c.ended <- err
-			// Should the server be gone, the supervisor knows.
-			_ = c.outlet.Close()
-			return
-		}
-	}
 }

@@ -1,0 +1,149 @@
+package background_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/background"
+)
+
+func TestOfTwoThatStartAtOnceOneServes(t *testing.T) {
+	folder := shortFolder(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	const contenders = 6
+	ended := make(chan error, contenders)
+	var group sync.WaitGroup
+	for range contenders {
+		group.Go(func() {
+			ended <- background.Serve(ctx, background.Options{Folder: folder, Connect: (&connector{}).connect})
+		})
+	}
+	for range contenders - 1 {
+		require.ErrorIs(t, <-ended, background.ErrRunning)
+	}
+	_, err := background.Open(t.Context(), background.ClientOptions{Folder: folder, Start: func() error { return nil }})
+	require.NoError(t, err)
+	cancel()
+	require.NoError(t, <-ended)
+	group.Wait()
+}
+
+func TestTheSocketIsPrivate(t *testing.T) {
+	s := serve(t, background.Options{})
+	folder, err := os.Stat(s.options.Folder)
+	require.NoError(t, err)
+	require.EqualValues(t, 0o700, folder.Mode().Perm())
+	socket, err := os.Lstat(filepath.Join(s.options.Folder, "socket"))
+	require.NoError(t, err)
+	require.EqualValues(t, 0o600, socket.Mode().Perm())
+}
+
+func TestTheSocketOfADeadProcessIsTakenOver(t *testing.T) {
+	folder := shortFolder(t)
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "socket"), Net: "unix"})
+	require.NoError(t, err)
+	listener.SetUnlinkOnClose(false)
+	require.NoError(t, listener.Close())
+	_, err = background.Open(t.Context(), background.ClientOptions{Folder: folder})
+	require.ErrorIs(t, err, background.ErrNotRunning)
+	require.NoError(t, connect(t, serve(t, background.Options{Folder: folder}).client(t)).Close())
+}
+
+func TestAPlaceThatIsNotPrivateIsRefused(t *testing.T) {
+	serveIn := func(folder string) error {
+		return background.Serve(t.Context(), background.Options{Folder: folder, Connect: (&connector{}).connect})
+	}
+	t.Run("open to others", func(t *testing.T) {
+		folder := shortFolder(t)
+		require.NoError(t, os.Mkdir(folder, 0o700))
+		require.NoError(t, os.Chmod(folder, 0o750))
+		require.ErrorContains(t, serveIn(folder), "0750")
+	})
+	t.Run("a symbolic link", func(t *testing.T) {
+		folder := shortFolder(t)
+		require.NoError(t, os.Symlink(t.TempDir(), folder))
+		require.Error(t, serveIn(folder))
+	})
+	t.Run("a file in the place of the socket", func(t *testing.T) {
+		folder := shortFolder(t)
+		require.NoError(t, os.Mkdir(folder, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "socket"), []byte("precious"), 0o600))
+		require.ErrorContains(t, serveIn(folder), "is none")
+		kept, err := os.ReadFile(filepath.Join(folder, "socket"))
+		require.NoError(t, err)
+		require.Equal(t, "precious", string(kept))
+	})
+	t.Run("a link in the place of the lock", func(t *testing.T) {
+		folder := shortFolder(t)
+		require.NoError(t, os.Mkdir(folder, 0o700))
+		require.NoError(t, os.Symlink("/dev/null", filepath.Join(folder, "lock")))
+		require.Error(t, serveIn(folder))
+	})
+}
+
+func TestALongPathGetsAShortSocket(t *testing.T) {
+	runtime := shortFolder(t)
+	require.NoError(t, os.Mkdir(runtime, 0o700))
+	for name, variable := range map[string]string{"in the runtime folder": runtime, "in the temporary one": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("XDG_RUNTIME_DIR", variable)
+			folder := filepath.Join(t.TempDir(), strings.Repeat("long", 20), strings.Repeat("path", 20))
+			require.NoError(t, connect(t, serve(t, background.Options{Folder: folder}).client(t)).Close())
+			_, err := os.Lstat(filepath.Join(folder, "socket"))
+			require.ErrorIs(t, err, os.ErrNotExist)
+		})
+	}
+}
+
+func TestAnotherBuildTakesThePlace(t *testing.T) {
+	old := serve(t, background.Options{Build: "old"})
+	held := connect(t, old.client(t))
+	started := 0
+	client, err := background.Open(t.Context(), background.ClientOptions{Folder: old.options.Folder, Build: "new", Start: func() error {
+		started++
+		serve(t, background.Options{Folder: old.options.Folder, Build: "new"})
+		return nil
+	}})
+	require.NoError(t, err)
+	require.Equal(t, 1, started)
+	greeting, err := client.Greet(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "new", greeting.Build)
+	require.False(t, old.isOver(), "the old one ended although a client uses it")
+	require.NoError(t, held.Close())
+	old.wait(t)
+}
+
+func TestAProcessThatDoesNotStartIsNotWaitedForLong(t *testing.T) {
+	failure := errors.New("no")
+	_, err := background.Open(t.Context(), background.ClientOptions{Folder: shortFolder(t), Start: func() error { return failure }})
+	require.ErrorIs(t, err, failure)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = background.Open(ctx, background.ClientOptions{Folder: shortFolder(t), Start: func() error { cancel(); return nil }})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestTheLogIsPrivateAndBounded(t *testing.T) {
+	folder := shortFolder(t)
+	log, err := background.OpenLog(folder)
+	require.NoError(t, err)
+	line := []byte(strings.Repeat("x", 1<<16) + "\n")
+	for range 40 {
+		_, err := log.Write(line)
+		require.NoError(t, err)
+	}
+	info, err := os.Stat(filepath.Join(folder, background.LogName))
+	require.NoError(t, err)
+	require.EqualValues(t, 0o600, info.Mode().Perm())
+	require.LessOrEqual(t, info.Size(), int64(1<<20))
+	require.NoError(t, log.Close())
+}
