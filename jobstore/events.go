@@ -120,6 +120,23 @@ func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]Even
 	return events, nil
 }
 
+// History gives all events of a job, oldest first, to a function until that
+// returns an error.
+func (s *Store) History(ctx context.Context, tag string, tell func(Event) error) error {
+	for after := int64(0); ; {
+		events, err := s.Events(ctx, after, tag)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		for _, event := range events {
+			after = event.Sequence
+			if err := tell(event); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // LastEvent returns the number of the newest event, 0 if there is none.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64

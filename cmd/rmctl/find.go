@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -49,8 +51,8 @@ func (t *targetJobs) put(all []found, updated []jobstore.Job) {
 	}
 }
 
-// findJobs finds jobs by what a user calls them: the scheduler's id, or
-// TARGET/ID. What rmctl does not remember is taken for a job of the target at
+// findJobs finds jobs by what a user calls them: the scheduler's id, TARGET/ID, or
+// the tag of the submission. What rmctl does not remember is taken for a job of the target at
 // hand that was submitted in another way.
 func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
 	jobs := make([]found, 0, len(names))
@@ -72,6 +74,12 @@ func (a *app) findJob(ctx context.Context, name string) (found, error) {
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return found{}, err
+	}
+	if uuid.Validate(id) == nil {
+		if job, err := store.ByTag(ctx, id); err == nil {
+			controller, err := a.controller(ctx, job.Target)
+			return found{job, controller}, err
+		}
 	}
 	candidates, err := store.Find(ctx, id, target)
 	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {

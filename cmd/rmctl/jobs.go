@@ -13,7 +13,8 @@ import (
 const recentJobs = 20
 
 func newJobs(a *app) *cobra.Command {
-	var all bool
+	var all, export bool
+	var prune string
 	c := &cobra.Command{
 		Use:   "jobs",
 		Short: "List the jobs that were submitted through rmctl",
@@ -21,12 +22,20 @@ func newJobs(a *app) *cobra.Command {
 it asks no scheduler. Without --all it shows the last 20, and no submission
 that was refused.`,
 		Example: `  rmctl jobs
-  rmctl jobs --all --json -t slurm`,
+  rmctl jobs --all --json -t slurm
+  rmctl jobs --export >jobs.jsonl
+  rmctl jobs --prune 90d`,
 		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			store, err := a.openStore(c.Context())
 			if err != nil {
 				return err
+			}
+			switch {
+			case prune != "":
+				return a.pruneJobs(c.Context(), store, prune)
+			case export:
+				return a.exportJobs(c.Context(), store)
 			}
 			filter := jobstore.Filter{Target: a.target, All: true}
 			if !all {
@@ -43,6 +52,9 @@ that was refused.`,
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "list all, also submissions that were refused")
+	c.Flags().BoolVar(&export, "export", false, "print everything on record: each job with its submission and its history, as JSON on a line")
+	c.Flags().StringVar(&prune, "prune", "", "forget the jobs that have ended and are older than this `AGE`, such as 12h or 90d")
+	c.MarkFlagsMutuallyExclusive("all", "export", "prune")
 	return c
 }
 

@@ -243,23 +243,25 @@ func remark(job jobstore.Job) string {
 	if job.Missing {
 		add("no longer known to the scheduler")
 	}
-	switch job.Phase {
-	case jobstore.Intended:
+	switch {
+	case job.ID == "" && job.Stale:
+		add("submission %s: %s", job.Tag, job.StaleReason)
+	case job.Phase == jobstore.Intended:
 		add("being submitted, or cut off while it was: submission %s", job.Tag)
-	case jobstore.Unknown:
+	case job.Phase == jobstore.Unknown:
 		add("it is not known whether it was submitted")
 	}
 	if job.Successor != "" {
 		add("its id was given to another job; how it ended is not known")
 	}
-	if job.Stale {
+	if job.Stale && job.ID != "" {
 		add("stale: %s", job.StaleReason)
 	}
 	if job.Error != "" {
 		add("%s", job.Error)
 	}
 	text := []rune(oneLine(strings.Join(parts, "; ")))
-	const longest = 100
+	const longest = 120
 	if len(text) > longest {
 		text = append(text[:longest], '…')
 	}

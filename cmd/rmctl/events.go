@@ -1,0 +1,48 @@
+package main
+
+import (
+	"time"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// eventJSON is how an event is printed as JSON; the names are a contract.
+type eventJSON struct {
+	Cursor   int64  `json:"cursor"`
+	Event    string `json:"event"`
+	Tag      string `json:"tag"`
+	Target   string `json:"target"`
+	ID       string `json:"id,omitempty"`
+	Before   string `json:"before,omitempty"`
+	State    string `json:"state,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+	Native   string `json:"native,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	ExitCode *int   `json:"exitCode,omitempty"`
+	Signal   *int   `json:"signal,omitempty"`
+	Seen     string `json:"seen,omitempty"`
+	Recorded string `json:"recorded"`
+	Source   string `json:"source,omitempty"`
+	Evidence string `json:"evidence,omitempty"`
+}
+
+func eventToJSON(event jobstore.Event) eventJSON {
+	printed := eventJSON{
+		Cursor: event.Sequence, Event: string(event.Kind), Tag: event.Tag, Target: event.Target, ID: event.ID,
+		Before: string(event.Before), Detail: string(event.Detail), Native: event.Native, Reason: event.Reason,
+		ExitCode: event.ExitCode, Signal: event.Signal, Seen: timestamp(event.Seen), Recorded: timestamp(event.Recorded),
+		Source: event.Source, Evidence: event.Evidence,
+	}
+	if event.Detail != "" {
+		printed.State = string(event.Detail.Primary())
+	}
+	return printed
+}
+
+// clock is a time for people.
+func clock(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.Local().Format(time.DateTime)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+func newExplain(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain JOB...",
+		Short: "Tell how the state of jobs is known",
+		Long: `explain prints the history of jobs: what was seen, when, by which command, and what
+it was read from. It asks no scheduler.`,
+		Example: `  rmctl explain 4711
+  rmctl explain --json slurm/4711`,
+		Args: atLeast(1, "a job"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			store, err := a.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			for _, name := range arguments {
+				job, err := a.findJob(c.Context(), name)
+				if err != nil {
+					return err
+				}
+				if job.Tag == "" {
+					return usage("job %q was not submitted through rmctl, which keeps no history of it; rmctl status asks for it", name)
+				}
+				if err := a.explain(c, store, job.Job); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) explain(c *cobra.Command, store *jobstore.Store, job jobstore.Job) error {
+	var rows [][]string
+	err := store.History(c.Context(), job.Tag, func(event jobstore.Event) error {
+		if a.json {
+			return printJSON(a.stdout, eventToJSON(event))
+		}
+		rows = append(rows, []string{clock(event.Seen), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), because(event)})
+		return nil
+	})
+	if err != nil || a.json {
+		return err
+	}
+	return printTable(a.stdout, []string{"SEEN", "WHAT", "STATE", "WORD", "BY", "FROM"}, rows)
+}
+
+// because is the evidence of an event on one line.
+func because(event jobstore.Event) string {
+	var parts []string
+	for _, part := range []string{event.Reason, event.Evidence} {
+		if part = oneLine(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	text := []rune(strings.Join(parts, " | "))
+	const longest = 120
+	if len(text) > longest {
+		text = append(text[:longest], '…')
+	}
+	return string(text)
+}

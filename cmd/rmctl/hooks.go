@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// hookLimit is how long the command of a hook may run.
+const hookLimit = time.Minute
+
+// hooks are commands of the user's that are run when something happens to a job.
+type hooks struct {
+	onChange, onEnd string
+}
+
+func (h *hooks) add(c *cobra.Command) {
+	c.Flags().StringVar(&h.onChange, "on-change", "", "run this shell command at each change of state, with what is known in RMCTL_JOB_…")
+	c.Flags().StringVar(&h.onEnd, "on-end", "", "run this shell command when a job has ended")
+}
+
+// run runs the commands for an event, one after the other. A command that fails
+// is reported and changes nothing.
+func (h *hooks) run(ctx context.Context, messages io.Writer, event jobstore.Event) error {
+	changed := event.Kind == jobstore.EventState || event.Kind == jobstore.EventAccepted
+	ended := changed && event.Detail.Ended() && !event.Before.Ended()
+	for _, hook := range []struct {
+		line   string
+		wanted bool
+	}{{h.onChange, changed}, {h.onEnd, ended}} {
+		if hook.line == "" || !hook.wanted {
+			continue
+		}
+		if err := runHook(ctx, messages, hook.line, event); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			fmt.Fprintf(messages, "rmctl: the hook for job %s failed: %v\n", oneLine(event.ID), err)
+		}
+	}
+	return nil
+}
+
+// runHook runs the user's own text by the shell. What schedulers and jobs said
+// stands in variables only, which no shell interprets.
+func runHook(ctx context.Context, messages io.Writer, line string, event jobstore.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
+	command := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	command.Env = append(os.Environ(),
+		"RMCTL_JOB_ID="+event.ID, "RMCTL_JOB_TARGET="+event.Target, "RMCTL_JOB_TAG="+event.Tag,
+		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(orUndetermined(event.Before)),
+		"RMCTL_JOB_NATIVE="+event.Native, "RMCTL_JOB_REASON="+event.Reason,
+		"RMCTL_JOB_EXIT_CODE="+numberText(event.ExitCode), "RMCTL_JOB_SIGNAL="+numberText(event.Signal),
+		"RMCTL_JOB_SEEN="+timestamp(event.Seen), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
+	command.Stdout, command.Stderr = messages, messages
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = time.Second
+	return command.Run()
+}
+
+func orUndetermined(detail state.Detail) state.Detail {
+	if detail == "" {
+		return state.Undetermined
+	}
+	return detail
+}
+
+func numberText(number *int) string {
+	if number == nil {
+		return ""
+	}
+	return strconv.Itoa(*number)
+}

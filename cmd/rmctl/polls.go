@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// pollJSON is how a shared query is printed as JSON; the names are a contract.
+type pollJSON struct {
+	Target      string  `json:"target"`
+	Connection  string  `json:"connection"`
+	Last        string  `json:"last,omitempty"`
+	Seconds     float64 `json:"seconds"` // the last one took
+	Jobs        int     `json:"jobs"`
+	Hour        int     `json:"lastHour"`
+	Day         int     `json:"lastDay"`
+	DaySeconds  float64 `json:"lastDaySeconds"`
+	DayFailures int     `json:"lastDayFailures"`
+	Error       string  `json:"error,omitempty"`
+	Paused      string  `json:"paused,omitempty"`
+}
+
+func newPolls(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "polls",
+		Short: "Show how often schedulers are asked for jobs, and how long that takes",
+		Long: `polls shows the queries that all processes of rmctl share: one line for each
+target. It asks no scheduler.`,
+		Args: exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			store, err := a.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			polls, err := store.Polls(c.Context(), now)
+			if err != nil {
+				return err
+			}
+			var rows [][]string
+			for _, poll := range polls {
+				if a.target != "" && poll.Target != a.target {
+					continue
+				}
+				if a.json {
+					err := printJSON(a.stdout, pollJSON{
+						Target: poll.Target, Connection: poll.Key, Last: timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
+						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: timestamp(poll.Paused),
+					})
+					if err != nil {
+						return err
+					}
+					continue
+				}
+				state := ""
+				switch {
+				case !poll.Paused.IsZero():
+					state = fmt.Sprintf("paused after %d failures: %s", poll.Failures, oneLine(poll.Error))
+				case poll.Error != "":
+					state = oneLine(poll.Error)
+				}
+				rows = append(rows, []string{
+					poll.Target, age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
+					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
+				})
+			}
+			if a.json || len(rows) == 0 {
+				return nil
+			}
+			return printTable(a.stdout, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, rows)
+		},
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+func newRecover(a *app) *cobra.Command {
+	r := &recovery{app: a}
+	c := &cobra.Command{
+		Use:   "recover",
+		Short: "Find out what became of submissions that were cut off, and find lost jobs again",
+		Long: `recover asks the schedulers for every submission whose outcome is not known: since
+rmctl was killed, a connection broke, or a submit command took too long. A job
+that is there is adopted; where there certainly is none the submission is recorded
+as not made. Then it lists the jobs of the target, and adopts those that were
+submitted through rmctl and are not on record. It never submits anything.`,
+		Example: `  rmctl recover
+  rmctl recover -t slurm --rebuild
+  rmctl recover --dismiss 2f1c…`,
+		Args: exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error { return r.run(c.Context()) },
+	}
+	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "put the record of jobs aside, damaged as it may be, and begin a new one")
+	c.Flags().StringVar(&r.dismiss, "dismiss", "", "record a submission as not made: for one whose scheduler cannot be asked, by its `TAG`")
+	return c
+}
+
+type recovery struct {
+	app     *app
+	rebuild bool
+	dismiss string
+}
+
+func (r *recovery) run(ctx context.Context) error {
+	if r.rebuild {
+		if err := r.setAside(); err != nil {
+			return err
+		}
+	}
+	store, err := r.app.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	if r.dismiss != "" {
+		return store.Reject(ctx, r.dismiss, "dismissed by the user")
+	}
+	found, err := r.unresolved(ctx, store)
+	listed, listErr := r.listed(ctx)
+	printErr := r.app.printJobs(append(found, listed...), []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, submittedRow)
+	return errors.Join(err, listErr, printErr)
+}
+
+func (r *recovery) setAside() error {
+	directory, err := folder(r.app.stateFolder, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return err
+	}
+	aside, err := jobstore.SetAside(directory)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		fmt.Fprintf(r.app.stderr, "the record of jobs is now %s\n", aside)
+	}
+	return err
+}
+
+// unresolved looks up the submissions without an outcome.
+func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) ([]jobstore.Job, error) {
+	open, err := store.Unresolved(ctx, r.app.target)
+	if err != nil {
+		return nil, err
+	}
+	var problems []error
+	for i, job := range open {
+		controller, err := r.app.controller(ctx, job.Target)
+		if err == nil {
+			open[i], err = controller.Recover(ctx, job)
+		}
+		problems = append(problems, err)
+	}
+	return open, errors.Join(problems...)
+}
+
+// listed finds the jobs of the target that are not on record. Only who names a
+// target, or rebuilds, misses them where the definition cannot list jobs.
+func (r *recovery) listed(ctx context.Context) ([]jobstore.Job, error) {
+	controller, err := r.app.controller(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := controller.Rediscover(ctx)
+	var unsupported *control.UnsupportedError
+	if errors.As(err, &unsupported) && r.app.target == "" && !r.rebuild {
+		err = nil
+	}
+	return jobs, err
+}

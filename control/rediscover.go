@@ -1,0 +1,55 @@
+package control
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// Rediscover records the jobs that the scheduler lists with the tag of a
+// submission through rmctl and that are not on record, as after the loss of the
+// store, and returns them. It needs a definition that lists jobs with their tags.
+func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
+	list := c.definition.Command(config.ListJobs)
+	if list == nil {
+		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:list-jobs", Help: "jobs that are not on record cannot be found"}
+	}
+	listed, err := c.listJobs(ctx, list)
+	if err != nil {
+		return nil, &QueryError{Err: err}
+	}
+	var adopted []jobstore.Job
+	for id, seen := range listed.jobs {
+		if uuid.Validate(seen.Identity) != nil {
+			continue
+		}
+		_, err := c.store.ByTag(ctx, seen.Identity)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, jobstore.ErrNotFound) {
+			return adopted, err
+		}
+		job, err := c.rediscover(ctx, id, seen)
+		if err != nil {
+			return adopted, err
+		}
+		adopted = append(adopted, job)
+	}
+	return adopted, nil
+}
+
+func (c *Controller) rediscover(ctx context.Context, id string, seen jobstore.Observation) (jobstore.Job, error) {
+	job, err := c.store.Adopt(ctx, jobstore.Job{
+		Tag: seen.Identity, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
+		ID: id, ShortID: id, Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Created: c.now(), Submitter: submitter(),
+	})
+	if err != nil {
+		return job, err
+	}
+	return c.store.Observe(ctx, job.Tag, seen)
+}
