@@ -1,0 +1,211 @@
+package openssh
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// aliveInterval is how often, in seconds, ssh asks whether the server lives,
+// unless the user's configuration says it. Three silences end the connection.
+const aliveInterval = "30"
+
+// connectTimeout is how long, in seconds, ssh tries to connect, unless the
+// user's configuration says it.
+const connectTimeout = "20"
+
+// settings is what ssh says of itself with -G: lower-case keywords and values.
+// It is empty when ssh does not know -G, as some wrappers do not.
+type settings map[string]string
+
+func (s settings) hasControlPath() bool {
+	path := s["controlpath"]
+	return path != "" && path != "none"
+}
+
+// readSettings asks ssh what its configuration means for the host.
+func (d *dialer) readSettings(ctx context.Context) (settings, error) {
+	answer := d.query(ctx, append(d.common(), "-G", "--", d.options.Host))
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("reading the configuration of ssh for %s: %w", d.options.Host, err)
+	}
+	if answer.err != nil {
+		if reason := classify(answer.stderr); reason == remote.BadConfiguration {
+			return nil, d.failure(reason, said(answer.stderr))
+		}
+		d.options.Log.Debug("ssh does not tell its configuration", "host", d.options.Host, "error", answer.err)
+		return settings{}, nil
+	}
+	found := settings{}
+	for line := range strings.Lines(answer.stdout) {
+		keyword, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		found[strings.ToLower(keyword)] = value
+	}
+	return found, nil
+}
+
+// common is what every call begins with.
+func (d *dialer) common() []string {
+	if d.options.ConfigFile == "" {
+		return nil
+	}
+	return []string{"-F", d.options.ConfigFile}
+}
+
+// always is what every process that connects is told. What the configuration
+// could add to a connection, such as forwarded ports or a command of its own, is
+// for the user's sessions, not for ours.
+func (d *dialer) always() []string {
+	arguments := append(d.common(), "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-e", "none")
+	if d.options.ForwardAgent {
+		arguments = append(arguments, "-A")
+	} else {
+		arguments = append(arguments, "-a")
+	}
+	// Versions that do not print these keywords with -G refuse them.
+	for _, option := range []struct{ keyword, usual, argument string }{
+		{"stdinnull", "no", "StdinNull=no"},
+		{"forkafterauthentication", "no", "ForkAfterAuthentication=no"},
+	} {
+		if value := d.settings[option.keyword]; value != "" && value != option.usual {
+			arguments = append(arguments, "-o", option.argument)
+		}
+	}
+	return arguments
+}
+
+// authenticating is what a process is told that makes a connection.
+func (d *dialer) authenticating() []string {
+	var arguments []string
+	if d.options.Prompter == nil {
+		arguments = append(arguments, "-o", "BatchMode=yes")
+	}
+	if value := d.settings["connecttimeout"]; value == "" || value == "none" {
+		arguments = append(arguments, "-o", "ConnectTimeout="+connectTimeout)
+	}
+	if value := d.settings["serveraliveinterval"]; value == "" || value == "0" {
+		arguments = append(arguments, "-o", "ServerAliveInterval="+aliveInterval)
+	}
+	// "no" accepts a host whose key has changed. Nothing of ours does; what is
+	// left is to accept those that are not known.
+	if value := d.settings["stricthostkeychecking"]; value == "false" || value == "no" || value == "off" {
+		arguments = append(arguments, "-o", "StrictHostKeyChecking=accept-new")
+	}
+	return arguments
+}
+
+// masterArguments start a master in the foreground: it ends with the terminal
+// that this process holds, at the latest.
+func (d *dialer) masterArguments(messages string) []string {
+	arguments := append(d.always(), d.authenticating()...)
+	return append(arguments, "-o", "ControlMaster=yes", "-o", "ControlPersist=no", d.ownControlPath(),
+		"-o", "LogLevel=VERBOSE", "-E", messages, "-x", "-T", "-N", "--", d.options.Host)
+}
+
+// ownControlPath is one argument: ssh reads the value as a line of ssh_config.
+func (d *dialer) ownControlPath() string {
+	return `-oControlPath="` + strings.ReplaceAll(d.socket(), "%", "%%") + `"`
+}
+
+func (d *dialer) controlPath(way way) []string {
+	if way == throughOwnMaster {
+		return []string{d.ownControlPath()}
+	}
+	return nil
+}
+
+func (d *dialer) checkMasterArguments(way way) []string {
+	arguments := append(d.common(), d.controlPath(way)...)
+	return append(arguments, "-O", "check", "--", d.options.Host)
+}
+
+func (d *dialer) endMasterArguments() []string {
+	return append(d.common(), d.ownControlPath(), "-O", "exit", "--", d.options.Host)
+}
+
+// channelArguments start a channel: a command line, or a subsystem.
+func (d *dialer) channelArguments(request request, way way, messages string) []string {
+	arguments := d.always()
+	if way == directly {
+		arguments = append(append(arguments, d.authenticating()...), "-o", "ControlMaster=no", "-o", "ControlPath=none")
+	} else {
+		// When the master is gone ssh would connect by itself, slowly and with
+		// questions. The command for reaching the host is run only then.
+		arguments = append(append(arguments, d.controlPath(way)...), "-o", "ControlMaster=no", "-o", "ProxyCommand=false")
+	}
+	// Its debugging messages alone tell that a channel was opened, and whether
+	// an exit code 255 is the command's or its own.
+	arguments = append(arguments, "-o", "LogLevel=DEBUG2", "-E", messages)
+	if request.options.ForwardX11 {
+		arguments = append(arguments, "-X")
+	} else {
+		arguments = append(arguments, "-x")
+	}
+	if request.options.Terminal != nil {
+		arguments = append(arguments, "-tt")
+	} else {
+		arguments = append(arguments, "-T")
+	}
+	if value := d.settings["sessiontype"]; value != "" && value != "default" && !request.subsystem {
+		arguments = append(arguments, "-o", "SessionType=default")
+	}
+	if request.subsystem {
+		arguments = append(arguments, "-s")
+	}
+	return append(arguments, "--", d.options.Host, request.line)
+}
+
+// environment is this process's own, but for what would change what ssh prints
+// or let it ask elsewhere than on its terminal.
+func environment(terminalType string) []string {
+	changed := []string{"LC_ALL=C", "SSH_ASKPASS_REQUIRE=never"}
+	if terminalType != "" {
+		changed = append(changed, "TERM="+terminalType)
+	}
+	return append(os.Environ(), changed...)
+}
+
+// answer is what a call of ssh printed that connects to nothing.
+type answer struct {
+	stdout, stderr string
+	err            error
+}
+
+// query runs ssh for what it tells at once.
+func (d *dialer) query(ctx context.Context, arguments []string) answer {
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	stdout, stderr := &head{limit: 256 << 10}, &head{limit: keptText}
+	command := exec.CommandContext(ctx, d.options.Program, arguments...)
+	command.Env = environment("")
+	command.Stdout, command.Stderr = stdout, stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = endGrace
+	err := command.Run()
+	return answer{stdout.String(), stderr.String(), err}
+}
+
+// masterAnswers reports whether the master is alive.
+func (d *dialer) masterAnswers(ctx context.Context, way way) bool {
+	return d.query(ctx, d.checkMasterArguments(way)).err == nil
+}
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	bytes.Buffer
+	limit int
+}
+
+// Write never fails: what is too much is dropped.
+func (h *head) Write(data []byte) (int, error) {
+	room := max(h.limit-h.Len(), 0)
+	h.Buffer.Write(data[:min(len(data), room)])
+	return len(data), nil
+}

@@ -1,0 +1,104 @@
+package openssh
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/channel"
+)
+
+// verdicts are what OpenSSH prints when it fails, its own texts and those of the
+// system that it quotes. The first that matches counts: a changed host key is
+// also a failed verification, and an address that refuses is not the last word
+// when another one timed out.
+var verdicts = []struct {
+	pattern *regexp.Regexp
+	reason  remote.ConnectReason
+}{
+	{regexp.MustCompile(`REMOTE HOST IDENTIFICATION HAS CHANGED|(?m)^Host key for .* has changed|^Offending .* key in `), remote.ChangedHostKey},
+	{regexp.MustCompile(`host key is known for|Host key verification failed|REVOKED HOST KEY DETECTED|Certificate invalid: `), remote.UnknownHostKey},
+	{regexp.MustCompile(`Could not resolve hostname`), remote.UnknownHost},
+	{regexp.MustCompile(`Bad configuration option|terminating, \d+ bad configuration|Can't open user config file|Bad owner or permissions on|` +
+		`[Bb]ad configuration|(?m)^\S+ line \d+: |^command-line line \d+: |hostname contains invalid characters|` +
+		`unknown option -- |illegal option -- |Cannot execute command-line and remote command`), remote.BadConfiguration},
+	{regexp.MustCompile(`connect to (host|address) .*: (Connection|Operation) timed out|(?m)^Connection (to .* )?timed out|Connection timed out during banner exchange|connect to .*: Timeout`), remote.NoAnswer},
+	{regexp.MustCompile(`connect to (host|address) .*: `), remote.Refused},
+	{regexp.MustCompile(`Permission denied \(|Permission denied, please|Too many authentication failures|No more authentication methods|` +
+		`Authentication failed|Unable to authenticate|no authentication methods enabled`), remote.NotAuthenticated},
+	{regexp.MustCompile(`Unable to negotiate|Protocol mismatch|Bad packet length|Corrupted MAC|message authentication code incorrect|` +
+		`invalid characters|Bad remote protocol version|Protocol major versions differ|padding error|protocol error`), remote.BadProtocol},
+	{regexp.MustCompile(`Timeout, server .* not responding|Connection (to .* )?closed|Connection (reset|aborted)|Broken pipe|` +
+		`Read from remote host|client_loop: |ssh_exchange_identification|kex_exchange_identification|Control socket|Disconnected from|Received disconnect`), remote.Disconnected},
+}
+
+var subsystemRefused = regexp.MustCompile(`subsystem request failed on channel`)
+
+var tooManyChannels = regexp.MustCompile(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
+
+// classify returns the reason that a text of ssh tells, or nothing.
+func classify(text string) remote.ConnectReason {
+	for _, verdict := range verdicts {
+		if verdict.pattern.MatchString(text) {
+			return verdict.reason
+		}
+	}
+	return ""
+}
+
+// What a user can do who sees no more than that a connection failed.
+var help = map[remote.ConnectReason]string{
+	remote.UnknownHostKey: "Connect once with ssh on a terminal, compare the fingerprint of the host's key with one from a trusted source, and accept it.",
+	remote.ChangedHostKey: "Somebody may be listening in, or the host got a new key. Ask who runs it; if the new key is right, remove the old one from known_hosts with ssh-keygen -R.",
+}
+
+func (d *dialer) failure(reason remote.ConnectReason, err error) error {
+	return &remote.ConnectError{Host: d.options.Host, Reason: reason, Help: help[reason], Err: err}
+}
+
+func (d *dialer) lost(err error) error { return d.failure(remote.Disconnected, err) }
+
+func (d *dialer) noAnswer() error {
+	return d.failure(remote.NoAnswer, fmt.Errorf("%w: %s", errStartLimit, d.options.StartLimit))
+}
+
+// said makes an error of the end of what ssh said.
+func said(text string) error {
+	const mostLines = 10
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	lines = lines[max(0, len(lines)-mostLines):]
+	if len(lines) == 0 {
+		return errors.New("ssh does not say why")
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// explain tells why ssh ended before it was of use. Its standard error stream
+// counts only where its messages tell nothing: a server can write to it too.
+func (d *dialer) explain(p *process, stderr string) error {
+	if p.conversation != nil && p.conversation.err != nil {
+		return p.conversation.err
+	}
+	own := p.messages.text.String()
+	if tooManyChannels.MatchString(own) {
+		return fmt.Errorf("opening a channel to %s: %w: %w", d.options.Host, channel.ErrTooManyChannels, said(own))
+	}
+	for _, text := range []string{own, stderr} {
+		if reason := classify(text); reason != "" {
+			return d.failure(reason, said(text))
+		}
+	}
+	err := fmt.Errorf("ssh ended with exit code %d: %w", p.code, said(own+stderr))
+	if p.code != 255 {
+		// It is the code of all its failures, so this is a wrapper's.
+		return d.failure(remote.BadConfiguration, err)
+	}
+	return d.lost(err)
+}

@@ -1,0 +1,131 @@
+package openssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// masterPoll is how often the socket of a master is looked for: ssh does not
+// tell when it is there.
+const masterPoll = 3 * time.Millisecond
+
+// socketPatience is how long a master may take to make its socket once the user
+// is authenticated.
+const socketPatience = 2 * time.Second
+
+// errNoMultiplexing tells that ssh connects but cannot share the connection.
+var errNoMultiplexing = errors.New("ssh does not share its connection")
+
+var refusesMultiplexing = regexp.MustCompile(`disabling multiplexing|muxserver_listen|unix_listener|mux listener|too long for Unix domain socket`)
+
+// startMaster connects, asking the user what ssh asks.
+func (d *dialer) startMaster(ctx context.Context) error {
+	conversation, err := newConversation(d.options.Host, d.options.Prompter)
+	if err != nil {
+		return err
+	}
+	messages, err := listen(d.newMessagePath())
+	if err != nil {
+		return errors.Join(err, conversation.close())
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return errors.Join(fmt.Errorf("making a pipe for the errors of ssh: %w", err), conversation.close(), messages.finish())
+	}
+	errorText := &tail{}
+	conversation.context = recent(&messages.text, errorText)
+	master, err := d.start(ctx, d.masterArguments(messages.path), messages, streams{stderr: writer}, conversation, "")
+	closeErr := writer.Close()
+	if err != nil {
+		return errors.Join(err, closeErr, reader.Close(), conversation.close())
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		defer reader.Close()
+		// It ends when ssh does; a tail takes everything.
+		_, _ = io.Copy(errorText, reader)
+	}()
+	d.master, d.masterDrained, d.masterErrors = master, drained, errorText
+
+	err = d.awaitMaster(ctx, master)
+	if err == nil {
+		return nil
+	}
+	master.end()
+	return err
+}
+
+// awaitMaster waits until the master listens.
+func (d *dialer) awaitMaster(ctx context.Context, master *process) error {
+	poll := time.NewTicker(masterPoll)
+	defer poll.Stop()
+	var accepted time.Time
+	refused := false
+	listens, err := master.awaitStart(ctx, d.options.StartLimit, poll.C, func() bool {
+		if master.hasEnded() {
+			return false
+		}
+		if _, err := os.Lstat(d.socket()); err == nil {
+			return true
+		}
+		if accepted.IsZero() && master.messages.accepted.wasSeen() {
+			accepted = time.Now()
+		}
+		refused = !accepted.IsZero() && time.Since(accepted) > socketPatience ||
+			refusesMultiplexing.MatchString(master.messages.text.String())
+		return refused
+	})
+	switch {
+	case errors.Is(err, errStartLimit):
+		return d.noAnswer()
+	case err != nil:
+		return fmt.Errorf("connecting to %s: %w", d.options.Host, err)
+	case refused:
+		return errNoMultiplexing
+	case listens:
+		return nil
+	}
+	if refusesMultiplexing.MatchString(master.messages.text.String()) {
+		return fmt.Errorf("%w: %w", errNoMultiplexing, said(master.messages.text.String()))
+	}
+	return d.explainMaster()
+}
+
+// explainMaster tells why the master has ended.
+func (d *dialer) explainMaster() error {
+	awaitFor(d.masterDrained, lastWords)
+	return d.explain(d.master, d.masterErrors.String())
+}
+
+// awaitFor waits for something that goes on without end at times.
+func awaitFor(ended <-chan struct{}, limit time.Duration) bool {
+	patience := time.NewTimer(limit)
+	defer patience.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-patience.C:
+		return false
+	}
+}
+
+// recent returns what texts hold that was not returned before.
+func recent(texts ...*tail) func() string {
+	seen := make([]int, len(texts))
+	return func() string {
+		var all strings.Builder
+		for position, text := range texts {
+			var added string
+			added, seen[position] = text.since(seen[position])
+			all.WriteString(strings.ReplaceAll(added, "\r\n", "\n"))
+		}
+		return all.String()
+	}
+}

@@ -1,0 +1,192 @@
+// Package openssh opens channels through the user's own ssh program, for sites
+// that live on GSSAPI, hardware tokens, control masters or wrappers of ssh.
+// What ssh asks is asked through a [remote.Prompter], once for a connection.
+package openssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/channel"
+)
+
+// How long things may take that no user has a part in.
+const (
+	defaultStartLimit = time.Minute
+	queryLimit        = 20 * time.Second // ssh -G, which may run the commands of Match exec; ssh -O
+	endGrace          = 2 * time.Second  // from being asked to end to being killed
+)
+
+// Options say how a place is reached.
+type Options struct {
+	Host       string // as ssh knows it; a name of ssh_config or user@host
+	ConfigFile string // instead of the user's ssh_config; the user's own if empty
+	Program    string // ssh, or a wrapper that takes its options; "ssh" if empty
+	// Prompter is asked what ssh asks. Without one ssh runs with BatchMode=yes
+	// and a connection that needs an answer fails.
+	Prompter remote.Prompter
+	// StateFolder is where the private folder for sockets is made; the system's
+	// folder for temporary files if empty, or if its path is too long for sockets.
+	StateFolder  string
+	ForwardAgent bool // let programs there use the keys of the user's agent
+	// StartLimit is how long ssh may take to open a connection or a channel,
+	// while nobody is being asked; a minute if it is zero.
+	StartLimit time.Duration
+	Log        *slog.Logger // nil for none
+}
+
+// Dial connects to a place and returns what opens channels there. A control
+// master of the user's own that is alive is used, and left alone afterwards;
+// otherwise one is started that ends with Close, or with this process. Where ssh
+// cannot share connections, each channel is a connection, authenticated anew.
+//
+// That the place cannot be reached is a *remote.ConnectError.
+func Dial(ctx context.Context, options Options) (channel.Dialer, error) {
+	if options.Program == "" {
+		options.Program = "ssh"
+	}
+	if options.StartLimit == 0 {
+		options.StartLimit = defaultStartLimit
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	bad := func(err error) (channel.Dialer, error) {
+		return nil, &remote.ConnectError{Host: options.Host, Reason: remote.BadConfiguration, Err: err}
+	}
+	if err := checkHost(options.Host); err != nil {
+		return bad(err)
+	}
+	program, err := exec.LookPath(options.Program)
+	if err != nil {
+		return bad(fmt.Errorf("finding the ssh program: %w", err))
+	}
+	options.Program = program
+	folder, err := makeFolder(options.StateFolder)
+	if err != nil {
+		return nil, err
+	}
+	d := &dialer{options: options, folder: folder, open: map[*process]struct{}{}}
+	if err := d.connect(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// checkHost refuses what ssh would take for an option, and what no name holds.
+func checkHost(host string) error {
+	switch {
+	case host == "":
+		return errors.New("there is no host to connect to")
+	case strings.HasPrefix(host, "-"):
+		return fmt.Errorf("the host %q begins with a dash, as options do", host)
+	case strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return fmt.Errorf("the host %q holds a blank or a control character", host)
+	}
+	return nil
+}
+
+// way is how channels reach the place.
+type way int
+
+const (
+	throughOwnMaster way = iota
+	throughUsersMaster
+	directly // each channel is a connection of its own
+)
+
+// dialer opens channels, each of which is an ssh process.
+type dialer struct {
+	options  Options
+	settings settings
+	folder   string // private; holds the socket of the master and what processes of ssh say
+	way      way
+
+	master        *process      // set with throughOwnMaster
+	masterErrors  *tail         // its standard error stream
+	masterDrained chan struct{} // closed at the end of it
+
+	mutex  sync.Mutex
+	closed bool
+	open   map[*process]struct{} // all that were started and have not ended, the master too
+	made   int                   // processes, for their names
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ channel.Dialer = (*dialer)(nil)
+
+// connect finds out how ssh is set up, and takes the best way.
+func (d *dialer) connect(ctx context.Context) error {
+	var err error
+	if d.settings, err = d.readSettings(ctx); err != nil {
+		return err
+	}
+	if d.settings.hasControlPath() && d.masterAnswers(ctx, throughUsersMaster) {
+		d.options.Log.Debug("using the user's own control master", "host", d.options.Host)
+		d.way = throughUsersMaster
+		return nil
+	}
+	d.way = throughOwnMaster
+	err = d.startMaster(ctx)
+	if errors.Is(err, errNoMultiplexing) {
+		d.options.Log.Info("ssh cannot share a connection: each command opens one", "host", d.options.Host, "reason", err)
+		d.way = directly
+		return nil
+	}
+	return err
+}
+
+// Close ends the connection, all its processes, and removes its sockets.
+func (d *dialer) Close() error {
+	d.closeOnce.Do(func() {
+		d.mutex.Lock()
+		d.closed = true
+		var open []*process
+		for p := range d.open {
+			open = append(open, p)
+		}
+		d.mutex.Unlock()
+		// Nobody may wait for what the caller's context once allowed.
+		ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
+		defer cancel()
+		var ending sync.WaitGroup
+		for _, p := range open {
+			ending.Go(p.end)
+		}
+		ending.Wait()
+		// A wrapper may have started the master where signals do not reach it.
+		if _, err := os.Lstat(d.socket()); err == nil {
+			d.query(ctx, d.endMasterArguments())
+			if d.masterAnswers(ctx, throughOwnMaster) {
+				d.closeErr = fmt.Errorf("ending the connection to %s: its control master lives on", d.options.Host)
+			}
+		}
+		d.closeErr = errors.Join(d.closeErr, os.RemoveAll(d.folder))
+	})
+	return d.closeErr
+}
+
+// forget is for a process that has ended.
+func (d *dialer) forget(p *process) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	delete(d.open, p)
+}
+
+var errClosed = errors.New("it was closed")
+
+func (d *dialer) isClosed() bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.closed
+}

@@ -1,0 +1,193 @@
+package openssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// process is a running ssh. It leads a session of its own, so that signals of
+// the user's terminal do not reach it, and all that it starts ends with it.
+type process struct {
+	command      *exec.Cmd
+	messages     *messages
+	conversation *conversation // nil for one that never asks
+
+	signals sync.Mutex // held while a signal is sent, so that its id is still its own
+	reaped  bool
+
+	endOnce sync.Once
+	cut     atomic.Bool   // whether end was what ended it
+	ended   chan struct{} // closed when code and err are final
+	code    int           // 255 for a failure of ssh itself
+	err     error
+}
+
+// streams are the ends of pipes or terminals that ssh gets; nil ones are
+// /dev/null.
+type streams struct{ stdin, stdout, stderr *os.File }
+
+// close closes our copies of them. Input and output may be one terminal.
+func (s streams) close() error {
+	var errs []error
+	for _, file := range []*os.File{s.stdin, s.stdout, s.stderr} {
+		if file == nil {
+			continue
+		}
+		if err := file.Close(); !errors.Is(err, os.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// start starts ssh. What it asks goes to conversation, if there is one. Neither
+// streams nor conversation are closed when it fails.
+func (d *dialer) start(ctx context.Context, arguments []string, messages *messages, streams streams, conversation *conversation, terminalType string) (*process, error) {
+	command := exec.Command(d.options.Program, arguments...)
+	command.Env = environment(terminalType)
+	if streams.stdin != nil {
+		command.Stdin = streams.stdin
+	}
+	if streams.stdout != nil {
+		command.Stdout = streams.stdout
+	}
+	if streams.stderr != nil {
+		command.Stderr = streams.stderr
+	}
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if conversation != nil {
+		command.ExtraFiles = []*os.File{conversation.device}
+		command.SysProcAttr.Setctty = true
+		command.SysProcAttr.Ctty = 3 // where the extra files begin
+	}
+	p := &process{command: command, messages: messages, conversation: conversation, ended: make(chan struct{})}
+	if err := d.launch(p); err != nil {
+		return nil, errors.Join(err, messages.finish())
+	}
+	// What is asked is no longer wanted when ssh has ended.
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if conversation != nil {
+		conversation.giveUp = func() { p.signal(syscall.SIGTERM) }
+		go conversation.run(asking)
+	}
+	go func() {
+		defer close(p.ended)
+		defer d.forget(p)
+		p.wait(cancel)
+	}()
+	return p, nil
+}
+
+// launch starts the process, and takes note of it for Close to end.
+func (d *dialer) launch(p *process) error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.closed {
+		return d.lost(errClosed)
+	}
+	if err := p.command.Start(); err != nil {
+		return d.failure(remote.BadConfiguration, fmt.Errorf("starting %s: %w", d.options.Program, err))
+	}
+	d.open[p] = struct{}{}
+	return nil
+}
+
+// wait follows the process to its end.
+func (p *process) wait(stopAsking func()) {
+	waitErr := p.command.Wait()
+	p.signals.Lock()
+	p.reaped = true
+	p.signals.Unlock()
+	stopAsking()
+	if p.conversation != nil {
+		p.err = p.conversation.close()
+		<-p.conversation.ended
+	}
+	p.code = p.command.ProcessState.ExitCode()
+	var exit *exec.ExitError
+	if waitErr != nil && !errors.As(waitErr, &exit) {
+		p.err = errors.Join(p.err, fmt.Errorf("waiting for ssh: %w", waitErr))
+	}
+	p.err = errors.Join(p.err, p.messages.finish())
+}
+
+// signal sends a signal to ssh and all that it started.
+func (p *process) signal(number syscall.Signal) {
+	p.signals.Lock()
+	defer p.signals.Unlock()
+	if p.reaped {
+		return
+	}
+	// The only failure that there can be is that nobody is left.
+	_ = syscall.Kill(-p.command.Process.Pid, number)
+}
+
+// end ends the process and waits until it has ended.
+func (p *process) end() {
+	p.endOnce.Do(func() {
+		if p.hasEnded() {
+			return
+		}
+		p.cut.Store(true)
+		p.signal(syscall.SIGTERM)
+		grace := time.NewTimer(endGrace)
+		defer grace.Stop()
+		select {
+		case <-p.ended:
+		case <-grace.C:
+			p.signal(syscall.SIGKILL)
+		}
+	})
+	<-p.ended
+}
+
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// errStartLimit tells that ssh took too long.
+var errStartLimit = errors.New("nothing was heard in time")
+
+// awaitStart waits until ready, which is looked at whenever something happens,
+// or until the process has ended. It does not end the process.
+func (p *process) awaitStart(ctx context.Context, limit time.Duration, poll <-chan time.Time, ready func() bool) (bool, error) {
+	patience := time.NewTimer(limit)
+	defer patience.Stop()
+	var asking <-chan bool
+	if p.conversation != nil {
+		asking = p.conversation.asking
+		defer close(p.conversation.unheeded)
+	}
+	for !ready() {
+		select {
+		case <-p.messages.opened.seen:
+		case <-poll:
+		case <-p.ended:
+			return ready(), nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-patience.C:
+			return false, errStartLimit
+		case begins := <-asking:
+			patience.Stop()
+			if !begins {
+				patience.Reset(limit)
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,181 @@
+package openssh
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// keptText is how much is kept of what ssh says, in bytes: the end of it.
+const keptText = 8 << 10
+
+// longestLine bounds a line of what ssh says; more of it is dropped.
+const longestLine = 1 << 10
+
+// lastWords is how long messages of a process are waited for that has ended:
+// processes that it started may hold the pipe open.
+const lastWords = 200 * time.Millisecond
+
+// tail keeps the end of a text. It may be used concurrently.
+type tail struct {
+	mutex sync.Mutex
+	text  []byte
+	total int // bytes ever written
+}
+
+// Write never fails: what is too much drops off the beginning.
+func (t *tail) Write(data []byte) (int, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.total += len(data)
+	t.text = append(t.text, data...)
+	if excess := len(t.text) - keptText; excess > 0 {
+		t.text = append(t.text[:0], t.text[excess:]...)
+	}
+	return len(data), nil
+}
+
+// since returns what is kept of the text after the first seen bytes, and how
+// many bytes there were.
+func (t *tail) since(seen int) (string, int) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	count := min(t.total-seen, len(t.text))
+	return string(t.text[len(t.text)-count:]), t.total
+}
+
+func (t *tail) String() string {
+	text, _ := t.since(0)
+	return text
+}
+
+// Debugging messages begin with their level.
+var debugging = regexp.MustCompile(`^debug[123]: `)
+
+// messages is what one process of ssh itself says. It comes through a named
+// pipe, apart from the standard error stream, which programs at the other end
+// write to, and is never longer than what is kept, as a file could be.
+type messages struct {
+	path string
+	text tail // without debugging messages
+
+	opened   mark // the channel stands
+	finished mark // the command has left an exit code
+	killed   mark // a signal ended the command
+	accepted mark // the user is authenticated
+
+	reader *os.File
+	holder *os.File // a writer, so that the pipe does not end before ssh opens it
+	ended  chan struct{}
+	err    error // of reading; final with ended
+}
+
+// A mark is a message that tells something.
+type mark struct {
+	pattern *regexp.Regexp
+	seen    chan struct{} // closed when it came
+	once    *sync.Once
+}
+
+func newMark(pattern *regexp.Regexp) mark {
+	return mark{pattern, make(chan struct{}), &sync.Once{}}
+}
+
+func (m mark) look(line string) {
+	if m.pattern.MatchString(line) {
+		m.once.Do(func() { close(m.seen) })
+	}
+}
+
+func (m mark) wasSeen() bool {
+	select {
+	case <-m.seen:
+		return true
+	default:
+		return false
+	}
+}
+
+// What OpenSSH has said since version 5.4: its mux.c, for a channel through a
+// master, and its clientloop.c, for one of its own.
+var (
+	saysOpened   = regexp.MustCompile(`^debug\d: (mux_client_request_session: master session id: |(exec|shell|subsystem) request accepted on channel )`)
+	saysFinished = regexp.MustCompile(`^debug\d: (Received exit status from master |client_input_channel_req: channel \d+ rtype exit-status)`)
+	saysKilled   = regexp.MustCompile(`^debug\d: client_input_channel_req: channel \d+ rtype exit-signal`)
+	saysAccepted = regexp.MustCompile(`^Authenticated to `)
+)
+
+// listen makes the pipe and begins to read it.
+func listen(path string) (*messages, error) {
+	failed := func(err error) (*messages, error) {
+		return nil, fmt.Errorf("making a pipe for what ssh says: %w", err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		return failed(&os.PathError{Op: "mkfifo", Path: path, Err: err})
+	}
+	reader, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return failed(err)
+	}
+	holder, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return failed(errors.Join(err, reader.Close()))
+	}
+	m := &messages{
+		path: path, reader: reader, holder: holder, ended: make(chan struct{}),
+		opened: newMark(saysOpened), finished: newMark(saysFinished), killed: newMark(saysKilled), accepted: newMark(saysAccepted),
+	}
+	go m.read()
+	return m, nil
+}
+
+func (m *messages) read() {
+	defer close(m.ended)
+	source := bufio.NewReaderSize(m.reader, longestLine)
+	rest := false // of a line that was too long
+	for {
+		line, err := source.ReadSlice('\n')
+		if !rest && len(line) > 0 {
+			m.take(strings.TrimRight(string(line), "\r\n"))
+		}
+		rest = errors.Is(err, bufio.ErrBufferFull)
+		switch {
+		case err == nil, rest:
+		case errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
+			return
+		default:
+			m.err = fmt.Errorf("reading what ssh says: %w", err)
+			return
+		}
+	}
+}
+
+func (m *messages) take(line string) {
+	for _, mark := range []mark{m.opened, m.finished, m.killed, m.accepted} {
+		mark.look(line)
+	}
+	if !debugging.MatchString(line) {
+		io.WriteString(&m.text, line+"\n") // a tail takes everything
+	}
+}
+
+// finish reads what is left once the process has ended, and removes the pipe.
+func (m *messages) finish() error {
+	err := m.holder.Close()
+	patience := time.NewTimer(lastWords)
+	defer patience.Stop()
+	select {
+	case <-m.ended:
+	case <-patience.C:
+		err = errors.Join(err, m.reader.SetReadDeadline(time.Now()))
+		<-m.ended
+	}
+	return errors.Join(err, m.err, m.reader.Close(), os.Remove(m.path))
+}

@@ -1,0 +1,175 @@
+package openssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rmctl/rmctl/remote/channel"
+)
+
+// request is what a channel is opened for.
+type request struct {
+	line      string // or the name of a subsystem
+	subsystem bool
+	options   channel.Options
+}
+
+// Open runs a command line. Besides what [channel.Dialer] says: a channel with
+// ForwardX11 is a connection of its own, so that the one that is shared gives no
+// server access to the user's display.
+func (d *dialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
+	return d.openSession(ctx, request{line: line, options: options})
+}
+
+// Subsystem opens a service. Through a master, ssh does not tell at once whether
+// it is offered: if not, the channel's output ends at once, and Wait returns
+// ErrNoSubsystem.
+func (d *dialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
+	return d.openSession(ctx, request{line: name, subsystem: true})
+}
+
+// session is one ssh process with a command at its other end.
+type session struct {
+	dialer  *dialer
+	process *process
+	request request
+	way     way
+
+	stdin    io.WriteCloser
+	stdout   io.Reader
+	stderr   io.Reader
+	terminal *os.File      // nil without one
+	own      []*os.File    // our ends of all of them
+	dropped  chan struct{} // not nil while errors are dropped; closed at their end
+	heard    atomic.Bool   // whether the place sent anything
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+func (d *dialer) openSession(ctx context.Context, request request) (channel.Channel, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("opening a channel to %s: %w", d.options.Host, err)
+	}
+	s := &session{dialer: d, request: request, way: d.way}
+	if request.options.ForwardX11 && s.way == throughOwnMaster {
+		s.way = directly
+	}
+	if err := s.open(ctx); err != nil {
+		closeErr := s.Close()
+		if d.isClosed() {
+			err = d.lost(errClosed)
+		}
+		return nil, errors.Join(err, closeErr)
+	}
+	return s, nil
+}
+
+func (s *session) open(ctx context.Context) error {
+	theirs, err := s.makeStreams()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.start(ctx, theirs), theirs.close()); err != nil {
+		return err
+	}
+	return s.awaitOpen(ctx)
+}
+
+// makeStreams makes pipes, or a terminal, and returns the ends that ssh gets.
+func (s *session) makeStreams() (streams, error) {
+	var theirs streams
+	failed := func(err error) (streams, error) {
+		return streams{}, errors.Join(fmt.Errorf("making streams for ssh: %w", err), theirs.close())
+	}
+	if wanted := s.request.options.Terminal; wanted != nil {
+		terminal, device, err := openTerminal()
+		if err != nil {
+			return failed(err)
+		}
+		s.terminal, s.own = terminal, append(s.own, terminal)
+		theirs.stdin, theirs.stdout = device, device
+		if err := setSize(terminal, wanted.Size); err != nil {
+			return failed(err)
+		}
+		s.stdin, s.stdout = terminalInput{terminal}, terminalOutput{terminal}
+	} else {
+		input, ours, err := os.Pipe()
+		if err != nil {
+			return failed(err)
+		}
+		theirs.stdin, s.stdin, s.own = input, ours, append(s.own, ours)
+		output, theirOutput, err := os.Pipe()
+		if err != nil {
+			return failed(err)
+		}
+		theirs.stdout, s.stdout, s.own = theirOutput, noticingReader{output, &s.heard}, append(s.own, output)
+	}
+	problems, theirProblems, err := os.Pipe()
+	if err != nil {
+		return failed(err)
+	}
+	theirs.stderr, s.stderr, s.own = theirProblems, problems, append(s.own, problems)
+	return theirs, nil
+}
+
+// start starts ssh with the streams.
+func (s *session) start(ctx context.Context, theirs streams) error {
+	d := s.dialer
+	messages, err := listen(d.newMessagePath())
+	if err != nil {
+		return err
+	}
+	var asked *conversation
+	if s.way == directly {
+		if asked, err = newConversation(d.options.Host, d.options.Prompter); err != nil {
+			return errors.Join(err, messages.finish())
+		}
+		asked.context = recent(&messages.text)
+	}
+	terminalType := ""
+	if wanted := s.request.options.Terminal; wanted != nil {
+		if terminalType = wanted.Type; terminalType == "" {
+			terminalType = "dumb"
+		}
+	}
+	s.process, err = d.start(ctx, d.channelArguments(s.request, s.way, messages.path), messages, theirs, asked, terminalType)
+	if err != nil && asked != nil {
+		err = errors.Join(err, asked.close())
+	}
+	return err
+}
+
+// awaitOpen waits until ssh tells that the command runs.
+func (s *session) awaitOpen(ctx context.Context) error {
+	d := s.dialer
+	opened, err := s.process.awaitStart(ctx, d.options.StartLimit, nil, s.process.messages.opened.wasSeen)
+	switch {
+	case errors.Is(err, errStartLimit):
+		return d.noAnswer()
+	case err != nil:
+		return fmt.Errorf("opening a channel to %s: %w", d.options.Host, err)
+	case opened:
+		if s.terminal != nil {
+			s.dropErrors()
+			// The place got the modes of our terminal for its own, as it should.
+			// From now on ours is to change nothing, which ssh sees to as well,
+			// but perhaps after the first input.
+			return makeRaw(s.terminal)
+		}
+		return nil
+	}
+	stderr := s.restOfErrors()
+	if s.request.subsystem && subsystemRefused.MatchString(s.process.messages.text.String()+stderr) {
+		return fmt.Errorf("opening %q at %s: %w", s.request.line, d.options.Host, channel.ErrNoSubsystem)
+	}
+	if err := d.explain(s.process, stderr); s.way == directly || errors.Is(err, channel.ErrTooManyChannels) || d.masterAnswers(ctx, s.way) {
+		return err
+	}
+	return d.lostMaster()
+}

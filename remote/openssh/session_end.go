@@ -1,0 +1,169 @@
+package openssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/channel"
+)
+
+// Stdin takes what the command reads. A terminal has no end of input but a
+// typed one: closing it then does nothing.
+func (s *session) Stdin() io.WriteCloser { return s.stdin }
+
+// Stdout is what the command writes.
+func (s *session) Stdout() io.Reader { return s.stdout }
+
+// Stderr is what the command writes to its standard error stream. Without a
+// master, a server's banner comes first.
+func (s *session) Stderr() io.Reader { return s.stderr }
+
+// Resize sets the size of the terminal, and tells ssh, which tells the place.
+func (s *session) Resize(size remote.Size) error {
+	if s.terminal == nil {
+		return errors.New("resizing a terminal: the channel has none")
+	}
+	if err := setSize(s.terminal, size); err != nil {
+		return err
+	}
+	s.process.signal(syscall.SIGWINCH)
+	return nil
+}
+
+// Signal always fails: the ssh program has no way to send signals.
+func (s *session) Signal(syscall.Signal) error {
+	return fmt.Errorf("sending a signal through the ssh program: %w", errors.ErrUnsupported)
+}
+
+// Wait returns what [channel.Channel] says. The code is 255 for a command that a
+// signal ended: ssh does not tell which. That it is not ssh which failed is told
+// by its messages, which the command cannot forge, and by its master.
+func (s *session) Wait() (int, error) {
+	p := s.process
+	<-p.ended
+	switch {
+	case p.err != nil:
+		return -1, fmt.Errorf("running ssh for %s: %w", s.dialer.options.Host, p.err)
+	case p.messages.finished.wasSeen() && p.code >= 0:
+		return p.code, nil
+	case p.cut.Load():
+		return -1, s.dialer.lost(errClosed)
+	case p.code < 0:
+		return -1, s.dialer.lost(errors.New("its ssh was ended by a signal"))
+	case p.messages.killed.wasSeen():
+		return 255, nil
+	case s.way == directly:
+		return -1, s.dialer.lost(said(p.messages.text.String()))
+	}
+	if !s.dialer.masterAnswers(context.Background(), s.way) {
+		return -1, s.dialer.lostMaster()
+	}
+	if s.request.subsystem && !s.heard.Load() {
+		return -1, fmt.Errorf("opening %q at %s: %w", s.request.line, s.dialer.options.Host, channel.ErrNoSubsystem)
+	}
+	return 255, nil
+}
+
+// lostMaster tells why the connection is gone.
+func (d *dialer) lostMaster() error {
+	if d.way == throughUsersMaster {
+		return d.lost(errors.New("the user's control master does not answer"))
+	}
+	if !awaitFor(d.master.ended, endGrace) {
+		return d.lost(errors.New("the control master does not answer"))
+	}
+	awaitFor(d.masterDrained, lastWords)
+	return d.lost(said(d.master.messages.text.String() + d.masterErrors.String()))
+}
+
+// Close ends ssh, and with it the channel.
+func (s *session) Close() error {
+	s.closeOnce.Do(func() {
+		if s.process != nil {
+			s.process.end()
+		}
+		s.closeErr = s.closeStreams()
+		if s.dropped != nil {
+			<-s.dropped
+		}
+	})
+	return s.closeErr
+}
+
+// closeStreams closes our ends, those too that the caller has closed.
+func (s *session) closeStreams() error {
+	var errs []error
+	for _, file := range s.own {
+		if err := file.Close(); !errors.Is(err, os.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// dropErrors reads the error stream of ssh where it is none of the command:
+// with a terminal, there is only what ssh itself says as it ends.
+func (s *session) dropErrors() {
+	source := s.stderr
+	s.dropped = make(chan struct{})
+	go func() {
+		defer close(s.dropped)
+		// It fails when the channel is closed.
+		_, _ = io.Copy(io.Discard, source)
+	}()
+	s.stderr = strings.NewReader("")
+}
+
+// restOfErrors reads the error stream of an ssh that has ended.
+func (s *session) restOfErrors() string {
+	source, isFile := s.stderr.(*os.File)
+	if !isFile || source.SetReadDeadline(time.Now().Add(lastWords)) != nil {
+		return ""
+	}
+	text := &tail{}
+	// What it started may hold the stream open; then the deadline ends it.
+	_, _ = io.Copy(text, io.LimitReader(source, 1<<20))
+	return text.String()
+}
+
+// terminalInput types into a terminal.
+type terminalInput struct{ *os.File }
+
+// Close leaves the terminal open, for its output.
+func (terminalInput) Close() error { return nil }
+
+// terminalOutput reads what a terminal shows.
+type terminalOutput struct{ file *os.File }
+
+// Read tells the end as other streams do: on Linux, a terminal whose other side
+// is closed fails.
+func (o terminalOutput) Read(buffer []byte) (int, error) {
+	count, err := o.file.Read(buffer)
+	if errors.Is(err, syscall.EIO) {
+		err = io.EOF
+	}
+	return count, err
+}
+
+// noticingReader takes note of anything that comes.
+type noticingReader struct {
+	source io.Reader
+	heard  *atomic.Bool
+}
+
+// Read reads from its source.
+func (r noticingReader) Read(buffer []byte) (int, error) {
+	count, err := r.source.Read(buffer)
+	if count > 0 {
+		r.heard.Store(true)
+	}
+	return count, err
+}
