@@ -81,6 +81,20 @@ func Dial(ctx context.Context, options Options) (channel.Dialer, error) {
 	return d, nil
 }
 
+// Connect connects to a place, as Dial does, for commands and files.
+func Connect(ctx context.Context, options Options) (remote.Connection, error) {
+	dialer, err := Dial(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	// New closes the dialer when it fails.
+	connection, err := channel.New(ctx, dialer, channel.Settings{Transport: "openssh", Host: options.Host})
+	if err != nil {
+		return nil, err
+	}
+	return connection, nil
+}
+
 // checkHost refuses what ssh would take for an option, and what no name holds.
 func checkHost(host string) error {
 	switch {

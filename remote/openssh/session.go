@@ -47,6 +47,7 @@ type session struct {
 	own      []*os.File    // our ends of all of them
 	dropped  chan struct{} // not nil while errors are dropped; closed at their end
 	heard    atomic.Bool   // whether the place sent anything
+	silent   atomic.Bool   // whether its output has ended
 
 	closeOnce sync.Once
 	closeErr  error
@@ -108,7 +109,7 @@ func (s *session) makeStreams() (streams, error) {
 		if err != nil {
 			return failed(err)
 		}
-		theirs.stdout, s.stdout, s.own = theirOutput, noticingReader{output, &s.heard}, append(s.own, output)
+		theirs.stdout, s.stdout, s.own = theirOutput, noticingReader{output, &s.heard, &s.silent}, append(s.own, output)
 	}
 	problems, theirProblems, err := os.Pipe()
 	if err != nil {

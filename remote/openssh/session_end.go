@@ -88,6 +88,10 @@ func (d *dialer) lostMaster() error {
 func (s *session) Close() error {
 	s.closeOnce.Do(func() {
 		if s.process != nil {
+			if s.silent.Load() {
+				// It is about to end by itself, and to tell its exit code.
+				awaitFor(s.process.ended, lastWords)
+			}
 			s.process.end()
 		}
 		s.closeErr = s.closeStreams()
@@ -153,10 +157,11 @@ func (o terminalOutput) Read(buffer []byte) (int, error) {
 	return count, err
 }
 
-// noticingReader takes note of anything that comes.
+// noticingReader takes note of what comes.
 type noticingReader struct {
 	source io.Reader
-	heard  *atomic.Bool
+	heard  *atomic.Bool // set at the first byte
+	silent *atomic.Bool // set at the end
 }
 
 // Read reads from its source.
@@ -164,6 +169,9 @@ func (r noticingReader) Read(buffer []byte) (int, error) {
 	count, err := r.source.Read(buffer)
 	if count > 0 {
 		r.heard.Store(true)
+	}
+	if err == io.EOF {
+		r.silent.Store(true)
 	}
 	return count, err
 }

@@ -1,0 +1,70 @@
+package openssh_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/openssh"
+	"github.com/rmctl/rmctl/remote/remotetest"
+)
+
+// connect makes the whole: a connection for commands and files. The suite closes
+// it.
+func connect(t testing.TB, options openssh.Options) remote.Connection {
+	t.Helper()
+	connection, err := openssh.Connect(timeLimit(t), options)
+	require.NoError(t, err)
+	return connection
+}
+
+func TestConformance(t *testing.T) {
+	server := startSSHD(t, "28246")
+	remotetest.Run(t, func(t *testing.T) remote.Connection { return connect(t, server.options(t, "rmtest-target")) })
+}
+
+func TestConformanceOverAFaultyLine(t *testing.T) {
+	server := startSSHD(t, "28248")
+	remotetest.RunWith(t, func(t *testing.T) remote.Connection {
+		proxy := remotetest.NewProxy(t, "127.0.0.1:"+server.port, remotetest.Faults{Delay: 2 * time.Millisecond, Jitter: time.Millisecond, ChunkSize: 1000, Seed: 1})
+		return connect(t, server.optionsThrough(t, proxy))
+	}, remotetest.Options{Volume: 4 << 20, Commands: 50, Values: 200})
+}
+
+func TestLostConnections(t *testing.T) {
+	server := startSSHD(t, "28250")
+	remotetest.RunLost(t, func(t *testing.T) (remote.Connection, func()) {
+		proxy := remotetest.NewProxy(t, "127.0.0.1:"+server.port, remotetest.Faults{})
+		return connect(t, server.optionsThrough(t, proxy)), proxy.Cut
+	})
+}
+
+// optionsThrough reach the target by way of a proxy.
+func (s sshd) optionsThrough(t testing.TB, proxy *remotetest.Proxy) openssh.Options {
+	t.Helper()
+	options := s.options(t, "rmtest-target")
+	content, err := os.ReadFile(s.config)
+	require.NoError(t, err)
+	_, port, _ := strings.Cut(proxy.Address(), ":")
+	options.ConfigFile = filepath.Join(t.TempDir(), "config")
+	settings := "Port " + port + "\nHostKeyAlias [127.0.0.1]:" + s.port + "\n"
+	require.NoError(t, os.WriteFile(options.ConfigFile, append([]byte(settings), content...), 0o600))
+	return options
+}
+
+func TestFilesWithoutSFTP(t *testing.T) {
+	server := startSSHD(t, "28252", "RMCTL_SSHD_SFTP=no")
+	connection := connect(t, server.options(t, "rmtest-target"))
+	path := "rmctl-openssh-" + strings.ReplaceAll(t.Name(), "/", "-")
+	require.NoError(t, connection.WriteFile(timeLimit(t), path, strings.NewReader("content"), 0o600))
+	info, err := connection.Stat(timeLimit(t), path)
+	require.NoError(t, err)
+	require.Equal(t, int64(7), info.Size())
+	require.NoError(t, connection.Remove(timeLimit(t), path))
+	require.NoError(t, connection.Close())
+}
