@@ -33,6 +33,7 @@ var allowedImports = map[string][]string{
 	"attribute":         {"javaregex"},
 	"remote":            {},
 	"remote/channel":    {"remote"},
+	"remote/openssh":    {"remote", "remote/channel"},
 	"remote/relay":      {"remote", "remote/wire"},
 	"remote/remotetest": {"remote"},
 	"remote/ssh":        {"remote", "remote/channel"},
