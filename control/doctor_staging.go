@@ -87,7 +87,7 @@ df -Pk . 2>&1 | tail -n 1`, nearest)
 		return amiss(Warning, "no answer: "+seenText(errors.Join(err, errors.New("the answer is cut off")).Error()), "it is not known whether it can be written to", "")
 	}
 	if lines[0] != "writable" {
-		return amiss(Problem, fmt.Sprintf("you may not write to %s", nearest), noSubmission, "chmod u+w "+nearest+", or let the definition stage files elsewhere")
+		return amiss(Problem, fmt.Sprintf("you may not write to %s", nearest), noSubmission, "chmod u+w "+nearest+" if it is yours, or let the definition stage files elsewhere")
 	}
 	if longest, err := strconv.Atoi(lines[1]); err == nil {
 		if longest < longestStagedName {
