@@ -15,6 +15,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
@@ -120,6 +121,15 @@ func (c *localChannel) start(options channel.Options) error {
 		if err != nil {
 			return err
 		}
+		// What package pty opens blocks, so that closing it would not end a read.
+		descriptor, err := syscall.Dup(int(master.Fd()))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(syscall.SetNonblock(descriptor, true), master.Close()); err != nil {
+			return err
+		}
+		master = os.NewFile(uintptr(descriptor), "terminal")
 		c.stdin, c.stdout = master, master
 	} else {
 		ends := make([]*os.File, 0, 6)
@@ -185,7 +195,15 @@ func (o terminalOutput) Read(buffer []byte) (int, error) {
 }
 
 func (c *localChannel) Resize(size remote.Size) error {
-	return pty.Setsize(c.stdout, &pty.Winsize{Rows: uint16(size.Rows), Cols: uint16(size.Columns)})
+	connection, err := c.stdout.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var resizeErr error
+	err = connection.Control(func(descriptor uintptr) {
+		resizeErr = unix.IoctlSetWinsize(int(descriptor), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Columns)})
+	})
+	return errors.Join(err, resizeErr)
 }
 
 func (c *localChannel) Signal(signal syscall.Signal) error {

@@ -17,10 +17,15 @@ import (
 
 const (
 	groupPoll  = 20 * time.Millisecond  // between looks at a group whose leader has ended
+	sessPoll   = 100 * time.Millisecond // the same for what is left on a terminal, which takes longer
 	outputPoll = 10 * time.Millisecond  // between looks whether output still comes
 	outputLull = 200 * time.Millisecond // of a stream that nobody waits for any more
 	overdue    = 4 << 20                // most bytes taken of what outlives a process, after Linger
-	endOfInput = "\x04"                 // which a terminal takes for the end of its input
+
+	// What is typed at a terminal to tell that there is no more input, and after
+	// which characters a line begins, so that typing it once is enough.
+	endOfInput   = "\x04"
+	endOfTheLine = "\n\r\x03\x04\x1c"
 )
 
 // process is a process at the place, with the goroutines that serve it.
@@ -75,7 +80,7 @@ func (p *process) copyInput() {
 	}
 	if p.command.Terminal != nil {
 		// The end of a channel's input does not reach who reads the terminal.
-		_, _ = io.WriteString(sink, endOfInput)
+		sink.typeEnd()
 	} else if !sink.refused {
 		// A process that has ended does not mind.
 		_ = stdin.Close()
@@ -87,13 +92,28 @@ func (p *process) copyInput() {
 // which Wait tells, from those of the source.
 type inputSink struct {
 	pipe    io.Writer
+	last    byte // of what was written
 	refused bool
 }
 
 func (s *inputSink) Write(data []byte) (int, error) {
 	written, err := s.pipe.Write(data)
 	s.refused = err != nil
+	if written > 0 {
+		s.last = data[written-1]
+	}
 	return written, err
+}
+
+// typeEnd tells the readers of a terminal that there is no more input. In the
+// middle of a line the first time only ends that line.
+func (s *inputSink) typeEnd() {
+	end := endOfInput
+	if s.last != 0 && strings.IndexByte(endOfTheLine, s.last) < 0 {
+		end += endOfInput
+	}
+	// A process that has ended does not mind.
+	_, _ = s.Write([]byte(end))
 }
 
 func (p *process) followSize(resized <-chan remote.Size) {
@@ -136,25 +156,39 @@ func (p *process) Signal(number syscall.Signal) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), p.connection.settings.Patience)
 	defer cancel()
-	if _, err := p.signal(ctx, true, name); err != nil {
+	if _, err := p.signal(ctx, theGroup, name); err != nil {
 		return fmt.Errorf("sending signal %v: %w", number, err)
 	}
 	return nil
 }
 
-// signal sends signals to the group. Its leader has to be the process that was
-// started, unless that was said to have ended. It reports whether there was
-// anybody to reach.
-func (p *process) signal(ctx context.Context, led bool, names ...string) (reached bool, err error) {
-	if p.reported.process == 0 {
+// reach tells whom a signal is for.
+type reach int
+
+const (
+	theGroup   reach = iota // of the process, which has not ended
+	everything              // that was started with it
+	whatIsLeft              // of that, after its end
+)
+
+// signal sends signals. It reports whether there was anybody to reach.
+func (p *process) signal(ctx context.Context, whom reach, names ...string) (reached bool, err error) {
+	id := p.reported.process
+	if id == 0 {
 		return false, errors.New("the place did not tell the id of the process")
 	}
-	parent := 0
-	if led {
-		parent = p.reported.parent
+	var code string
+	switch {
+	case p.command.Terminal != nil && whom == theGroup:
+		code = fmt.Sprintf("rmctl_terminal %d group ", id)
+	case p.command.Terminal != nil:
+		code = fmt.Sprintf("rmctl_terminal %d session ", id)
+	case whom == whatIsLeft:
+		code = fmt.Sprintf("rmctl_signal %d 0 ", id)
+	default:
+		code = fmt.Sprintf("rmctl_signal %d %d ", id, p.reported.parent)
 	}
-	code := fmt.Sprintf("rmctl_signal %d %d %s", p.reported.process, parent, strings.Join(names, " "))
-	status, err := p.connection.call(ctx, code)
+	status, err := p.connection.call(ctx, code+strings.Join(names, " "))
 	return status == 0, err
 }
 
@@ -255,17 +289,32 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 		}
 	}
 	// A stopped process would not see the request before it is continued.
-	_, failure := p.signal(signals, true, "TERM", "CONT")
-	select {
-	case code = <-p.task.exited:
-		p.endRestOfGroup(signals, grace.C)
-		return code, nil, true
-	case <-p.task.ended:
-		code, err = p.outcome(false)
-		return code, err, true
-	case <-grace.C:
+	_, failure := p.signal(signals, everything, "TERM", "CONT")
+	var hangUp <-chan time.Time
+	if p.command.Terminal != nil {
+		// The request means nothing to an interactive shell; that its terminal
+		// has gone does.
+		timer := time.NewTimer(settings.Grace / 2)
+		defer timer.Stop()
+		hangUp = timer.C
 	}
-	_, killing := p.signal(signals, true, "KILL")
+	for waiting := true; waiting; {
+		select {
+		case code = <-p.task.exited:
+			p.endRest(signals, grace.C)
+			return code, nil, true
+		case <-p.task.ended:
+			if code, err = p.outcome(false); err == nil {
+				p.endRest(signals, grace.C)
+			}
+			return code, err, true
+		case <-hangUp:
+			_, failure = p.signal(signals, everything, "HUP")
+		case <-grace.C:
+			waiting = false
+		}
+	}
+	_, killing := p.signal(signals, everything, "KILL")
 	patience := time.NewTimer(settings.Linger)
 	defer patience.Stop()
 	select {
@@ -286,24 +335,25 @@ func (c *Connection) silence() error {
 	return &remote.ConnectError{Host: c.settings.Host, Reason: remote.NoAnswer, Err: errors.New("nothing came back about a command that was sent")}
 }
 
-// endRestOfGroup gives what is left of the group the rest of the grace period,
-// then kills it.
-func (p *process) endRestOfGroup(ctx context.Context, grace <-chan time.Time) {
+// endRest gives what is left of the group, or on the terminal, the rest of the
+// grace period, then kills it.
+func (p *process) endRest(ctx context.Context, grace <-chan time.Time) {
+	pause, first := groupPoll, "0"
 	if p.command.Terminal != nil {
-		return // the end of the terminal ends them
+		pause, first = sessPoll, "HUP"
 	}
-	poll := time.NewTicker(groupPoll)
+	poll := time.NewTicker(pause)
 	defer poll.Stop()
-	for {
+	for name := first; ; name = "0" {
 		// Where the place cannot be asked any more, nothing can be ended.
-		reached, err := p.signal(ctx, false, "0")
+		reached, err := p.signal(ctx, whatIsLeft, name)
 		if !reached || err != nil {
 			return
 		}
 		select {
 		case <-poll.C:
 		case <-grace:
-			_, _ = p.signal(ctx, false, "KILL")
+			_, _ = p.signal(ctx, whatIsLeft, "KILL")
 			return
 		}
 	}

@@ -69,11 +69,11 @@ func runLine(m marker, child string, streams outputs, input bool) string {
 	line := `rmctl_m=` + m.text() + `; `
 	switch {
 	case streams.merged && streams.stdout:
-		line += `{ (` + child + `) 2>&1` + redirect + exit + `; } | cat; rmctl_flushed >&3`
+		line += `{ (` + child + `) 2>&1` + redirect + exit + flushed + ` >&3; } | cat`
 	case streams.stdout && streams.stderr:
 		line += `{ { (` + child + `) 2>&1 >&5 5>&-` + redirect + exit + ` >&5` + flushed + `; } | cat >&3 5>&-; } 5>&1 | cat`
 	case streams.stdout:
-		line += `{ (` + child + `)` + redirect + exit + `; } | cat; rmctl_flushed >&3`
+		line += `{ (` + child + `)` + redirect + exit + flushed + ` >&3; } | cat`
 	case streams.stderr && !streams.merged:
 		line += `{ (` + child + `) 2>&1 >/dev/null` + redirect + exit + ` >&4` + flushed + `; } | cat >&3`
 	default:

@@ -137,5 +137,33 @@ rmctl_signal() {
 	return $rmctl_c
 }
 
+# rmctl_terminal LEADER group|session SIGNAL... reaches what runs on a terminal but
+# for the shell of ours that leads its session, and tells the end of the rest.
+# Shells on it put what they run in groups of their own.
+rmctl_terminal() {
+	rmctl_g=$1
+	rmctl_w=$2
+	shift 2
+	rmctl_c=1
+	if [ ! -r /proc/self/stat ]; then
+		for rmctl_x; do
+			kill "-$rmctl_x" "-$rmctl_g" && rmctl_c=0
+		done
+		return $rmctl_c
+	fi
+	# State, parent, group and session follow the name.
+	case $rmctl_w in
+	group) rmctl_l="[^ZX] [0-9]* $rmctl_g [0-9]*" ;;
+	*) rmctl_l="[^ZX] [0-9]* [0-9]* $rmctl_g" ;;
+	esac
+	for rmctl_d in $(sed -n "s/^\([0-9]*\) (.*) $rmctl_l .*/\1/p" /proc/[1-9]*/stat); do
+		[ "$rmctl_d" != "$rmctl_g" ] || continue
+		for rmctl_x; do
+			kill "-$rmctl_x" "$rmctl_d" && rmctl_c=0
+		done
+	done
+	return $rmctl_c
+}
+
 rmctl_report ready
 printf '\036%s ready\n' "$rmctl_m" >&3

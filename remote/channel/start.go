@@ -1,10 +1,12 @@
 package channel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"reflect"
@@ -33,6 +35,7 @@ func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.
 	if file, isFile := command.Stdin.(*os.File); isFile && file == nil {
 		command.Stdin = nil
 	}
+	command = withTerminalType(command)
 	child, err := childScript(command, c.info.Home, c.knows(command))
 	if err != nil {
 		return failed(err)
@@ -55,6 +58,26 @@ func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.
 	c.remember(command)
 	p.serve(ctx)
 	return p, nil
+}
+
+// withTerminalType gives a command on a terminal the variable that tells of which
+// type that is, whatever becomes of those of the place.
+func withTerminalType(command remote.Command) remote.Command {
+	if command.Terminal == nil {
+		return command
+	}
+	terminal := *command.Terminal
+	terminal.Type = cmp.Or(terminal.Type, "dumb")
+	command.Terminal = &terminal
+	if _, given := command.Environment["TERM"]; !given {
+		environment := maps.Clone(command.Environment)
+		if environment == nil {
+			environment = map[string]string{}
+		}
+		environment["TERM"] = terminal.Type
+		command.Environment = environment
+	}
+	return command
 }
 
 // launch sends the command to a shell. An error tells that it will not run.
