@@ -18,6 +18,7 @@ const (
 	TimedOut      Failure = "timed out"          // it ran longer than it may
 	Canceled      Failure = "canceled"           // the caller gave up
 	Lost          Failure = "connection lost"    // how it ended is not known
+	JobFailed     Failure = "job failed"         // its parsers say that the job will never run
 	PreLaunch     Failure = "pre-launch failed"  // a command that runs before it failed
 	PostLaunch    Failure = "post-launch failed" // it did its work, but a command that runs after it failed
 	NotResolvable Failure = "not resolvable"     // its texts or its parsers cannot be used
@@ -52,6 +53,8 @@ func (e *Error) Error() string {
 		text.WriteString(" was given up")
 	case Lost:
 		text.WriteString(": how it ended is not known")
+	case JobFailed:
+		text.WriteString(" was ended: its job has failed")
 	case PreLaunch:
 		text.WriteString(" was not run, since a command before it failed")
 	case PostLaunch:

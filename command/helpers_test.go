@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -116,4 +117,37 @@ func element(name, script, attributes, children string) string {
 func lines(parser, target string) string {
 	return fmt.Sprintf(`<%s delim="\n"><target ref="%s"><match><expression>(.+)</expression>`+
 		`<append field="value" separator=","><entry valueGroup="1"/></append></match></target></%s>`, parser, target, parser)
+}
+
+// fifo makes a named pipe, by which a script and a test wait for each other.
+func fifo(t testing.TB, b *bench, name string) {
+	t.Helper()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(b.folder, name), 0o600))
+}
+
+// tell writes to a named pipe that a script reads.
+func (b *bench) tell(t testing.TB, name, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(b.folder, name), []byte(text), 0o600))
+}
+
+// whileRunning runs the interactive submit command and does something meanwhile,
+// once it is ready for that.
+func (b *bench) whileRunning(t testing.TB, ready <-chan struct{}, do func()) error {
+	t.Helper()
+	b.request.Command = b.Command(config.SubmitInteractive)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := b.runner.Run(t.Context(), b.request)
+		ended <- err
+	}()
+	if do != nil {
+		select {
+		case <-ready:
+			do()
+		case err := <-ended:
+			return fmt.Errorf("it ended before it was ready: %w", err)
+		}
+	}
+	return <-ended
 }

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,16 +38,6 @@ type Request struct {
 	Trace func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
 }
 
-// An Attachment connects an interactive job to its caller. Such a command has
-// no time limit of its own.
-type Attachment struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	// Progress is called after the parsers have seen output while the job
-	// runs; calls do not overlap and no parser works meanwhile.
-	Progress func()
-}
-
 // A Result is how a command went.
 type Result struct {
 	Invocation *Invocation
@@ -56,6 +47,7 @@ type Result struct {
 	Stderr     string
 	Segments   int64 // that the parser of standard output looked at
 	Unmatched  int64 // of these, what no target took
+	Unsignaled error // why a signal could not be passed on; nil if all were
 	Started    time.Time
 	Duration   time.Duration
 }
@@ -77,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, request Request) (*Result, error) {
 	ctx, cancel := withLimit(ctx, request)
 	defer cancel()
 
-	run := &run{Request: request, connection: r.Connection, invocation: invocation, result: result}
+	run := &run{Request: request, connection: r.Connection, invocation: invocation, result: result, attached: newAttachedState()}
 	err = run.do(ctx)
 	result.Duration = time.Since(result.Started)
 	return result, err
@@ -103,6 +95,7 @@ type run struct {
 	invocation *Invocation
 	result     *Result
 	background backgroundCommands
+	attached   *attachedState
 }
 
 func (r *run) do(ctx context.Context) error {
@@ -113,8 +106,10 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ended := r.whileItRuns(process)
 	postLaunch := r.simpleCommandsWhileOpen(ctx, process)
 	code, waitErr := process.Wait()
+	ended()
 	parserErr := streams.finish()
 	r.result.ExitCode = code
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
@@ -126,6 +121,8 @@ func (r *run) do(ctx context.Context) error {
 		return r.contextFailure(ctx)
 	case waitErr != nil:
 		return r.failure(Lost, waitErr)
+	case r.attached.failure() != nil:
+		return r.failure(JobFailed, r.attached.failure())
 	case code != 0 && !r.Command.IgnoreExitStatus && r.Attach == nil:
 		return r.failure(BadExit, parserErr)
 	case parserErr != nil:
@@ -187,7 +184,9 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Process, erro
 		Stdin:              r.input(),
 		Stdout:             &streams.stdout,
 		Stderr:             &streams.stderr,
-		Foreground:         r.Attach != nil,
+		Foreground:         r.Attach != nil && r.Attach.Signals == nil,
+		Terminal:           r.terminal(),
+		ForwardX11:         r.Command.ForwardX11,
 	}
 	if r.Attach != nil && streams.stdout.parser == nil {
 		start.Stdout = r.Attach.Stdout
@@ -204,6 +203,13 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Process, erro
 // input is what the process reads: the definition's input, a line of its own,
 // and then what the caller types.
 func (r *run) input() io.Reader {
+	if r.invocation.HasInput && r.waitsForState() {
+		return &gatedInput{
+			state: r.attached, input: bytes.NewReader([]byte(r.invocation.Input + "\n")), typed: r.Attach.Stdin,
+			isTerminal: r.Command.AllocatePTY,
+		}
+	}
+	r.attached.send()
 	var parts []io.Reader
 	if r.invocation.HasInput {
 		parts = append(parts, strings.NewReader(r.invocation.Input+"\n"))
@@ -267,6 +273,26 @@ func (b *backgroundCommands) end() {
 // that what is to follow the start cannot wait for its end.
 func (r *run) staysOpen() bool { return r.Command.KeepOpen || r.Attach != nil }
 
+// whileItRuns serves an attached job, and returns what ends that once its
+// process has ended.
+func (r *run) whileItRuns(process remote.Process) (ended func()) {
+	if !r.waitsForState() {
+		r.attached.reach()
+	}
+	if r.Attach == nil {
+		return func() { close(r.attached.ended) }
+	}
+	if r.Attach.Started != nil {
+		r.Attach.Started()
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { r.serve(process) })
+	return func() {
+		close(r.attached.ended)
+		serving.Wait()
+	}
+}
+
 // simpleCommandsWhileOpen starts the post-launch commands of a command that
 // stays open beside it, and returns how to wait for those that are waited for.
 func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Process) func() error {
@@ -275,6 +301,10 @@ func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Proces
 	}
 	failed := make(chan error, 1)
 	go func() {
+		if !r.awaitState(ctx) {
+			failed <- nil
+			return
+		}
 		err := r.simpleCommands(ctx, r.invocation.PostLaunch)
 		if err != nil {
 			process.Terminate()

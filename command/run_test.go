@@ -281,7 +281,8 @@ func TestAnAttachedJobKeepsItsStreamsAndItsExitCode(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	progress := 0
 	b.request.Attach = &command.Attachment{
-		Stdin: strings.NewReader("typed by the user\n"), Stdout: &stdout, Stderr: &stderr, Progress: func() { progress++ },
+		Stdin: strings.NewReader("typed by the user\n"), Stdout: &stdout, Stderr: &stderr,
+		Progress: func(func() string) (bool, error) { progress++; return false, nil },
 	}
 	result := b.succeeds(t, config.SubmitInteractive)
 	require.Equal(t, 7, result.ExitCode, "the exit code is the job's")

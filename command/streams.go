@@ -43,7 +43,7 @@ func (r *run) openStreams() *streams {
 	s.stderr.tail.limit = r.Command.StreamBufferLimit
 	if r.Attach != nil {
 		s.stdout.copy, s.stderr.copy = r.Attach.Stdout, r.Attach.Stderr
-		s.progress = r.Attach.Progress
+		s.progress = r.progress(s.recent)
 	}
 	return s
 }
@@ -125,6 +125,11 @@ func (s *stream) parse(p []byte) {
 	if _, s.err = s.parser.Write(p); s.err == nil && s.all.progress != nil {
 		s.all.progress()
 	}
+}
+
+// recent returns the end of what was printed. The lock must be held.
+func (s *streams) recent() string {
+	return s.stdout.tail.String() + s.stderr.tail.String()
 }
 
 // finish ends the parsers and returns the error of the one for stdout, else of
