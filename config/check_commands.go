@@ -85,9 +85,9 @@ func (c *Command) jobTargets() iter.Seq[*Target] {
 	}
 }
 
-// maySet reports whether the parsers of a command can set a field of the job,
+// MaySet reports whether the parsers of a command can set a field of the job,
 // or one that does not exist: it may be meant.
-func (c *Command) maySet(field attribute.Field) bool {
+func (c *Command) MaySet(field attribute.Field) bool {
 	for _, parser := range c.readingParsers() {
 		if parser.Type != "" {
 			return true // a tokenizer of a program that uses rmctl does what it likes
@@ -106,7 +106,7 @@ func (c *Command) maySet(field attribute.Field) bool {
 
 // checkJobID reports submissions whose jobs nobody can name.
 func (c *checker) checkJobID(command *Command) {
-	if command.maySet(attribute.FieldName) {
+	if command.MaySet(attribute.FieldName) {
 		return
 	}
 	const help = `add to a parser: <target ref="@jobId"> with <set field="name"><entry valueGroup="1"/></set>`
@@ -139,7 +139,7 @@ func (c *checker) checkListing(command *Command) {
 func (c *checker) checkStatusCommand(command *Command) {
 	parsed := false
 	for one := range command.withFallbacks {
-		if one.maySet(attribute.FieldValue) {
+		if one.MaySet(attribute.FieldValue) {
 			return
 		}
 		parsed = parsed || len(one.readingParsers()) > 0

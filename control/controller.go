@@ -66,6 +66,7 @@ type Controller struct {
 	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger
 	onDrift    func(jobstore.Drift)
+	open       openTags // interactive jobs that run now
 
 	fingerprint func() string         // tells one state of the definition, and of what it extends, from another
 	usual       func() (Usual, error) // of a definition that is not shipped

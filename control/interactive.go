@@ -3,52 +3,126 @@ package control
 import (
 	"context"
 	"errors"
+	"io"
+	"syscall"
 
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
 
 // Terminal is what an interactive job is attached to.
-type Terminal = command.Attachment
+type Terminal struct {
+	Stdin          io.Reader // nil for none
+	Stdout, Stderr io.Writer // nil to discard
+	// Terminal is what shows the output, where that is a terminal; nil otherwise.
+	Terminal *remote.Terminal
+	// Signals are sent to the job's process; where it is nil, and the process
+	// runs on this machine without a pseudo-terminal, it stays in the process
+	// group of the caller.
+	Signals <-chan syscall.Signal
+	// Changed is told of the job when its id is known, and of each change of
+	// state that is recorded while the process runs; may be nil.
+	Changed func(jobstore.Job)
+}
 
-// RunInteractive runs an interactive job attached to a terminal until it ends
-// and returns it with its exit code.
+// RunInteractive runs an interactive job attached to a terminal until its
+// process ends, and returns it with its exit code. Its id and its states are
+// recorded as soon as the parsers see them. Cancelling ctx ends the process, and
+// then the job by the definition's command for that, if it has one and knows the
+// job by an id. Of a definition whose command is kept open, at most one process
+// may be alive at a time: a second one is an *OpenError. A job that its parsers
+// say will never run is a *SubmitError.
 func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal Terminal) (jobstore.Job, error) {
 	p, err := c.prepare(ctx, s, true)
 	if err != nil {
 		return jobstore.Job{}, err
 	}
+	if err := c.refuseSecond(ctx, p, ""); err != nil {
+		return jobstore.Job{}, err
+	}
 	if err := c.put(ctx, p); err != nil {
 		return jobstore.Job{}, err
 	}
-	background := context.WithoutCancel(ctx)
-	accepted := &acceptOnce{controller: c, prepared: p}
-	terminal.Progress = func() { accepted.whenNamed(background) }
+	recorded := context.WithoutCancel(ctx)
+	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
+		return jobstore.Job{}, errors.Join(err, c.store.Reject(recorded, p.tag, err.Error()), unstage(recorded, c.connection, p.files))
+	}
+	c.open.add(p.tag)
+	defer c.open.remove(p.tag)
+	follower := newFollower(recorded, c, p, terminal.Changed)
 	result, runErr := c.runner.Run(ctx, command.Request{
 		Command:  p.submit,
 		Scope:    command.Scope{Environment: p.env, Job: p.tag},
 		Launch:   s.Launch,
 		Outcomes: c.definition.Outcomes,
 		Types:    c.types,
-		Attach:   &terminal,
+		Attach: &command.Attachment{
+			Stdin: terminal.Stdin, Stdout: terminal.Stdout, Stderr: terminal.Stderr, Terminal: terminal.Terminal,
+			Signals: terminal.Signals, Started: follower.started, Progress: follower.progress,
+		},
 	})
-	if err := unstage(background, c.connection, p.files); err != nil {
+	if err := unstage(recorded, c.connection, p.files); err != nil {
 		c.log.Warn("files of a submission were left behind", "error", err)
 	}
-	var failed *command.Error
-	if errors.As(runErr, &failed) && !failed.Ambiguous() {
-		return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.store.Reject(background, p.tag, runErr.Error()))}
+	if result.Unsignaled != nil {
+		c.log.Warn("a signal did not reach the job", "error", result.Unsignaled)
 	}
-	if err := accepted.finally(background); err != nil {
+	return c.ended(ctx, follower, result, runErr)
+}
+
+// ended records how the process of an interactive job has ended.
+func (c *Controller) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (jobstore.Job, error) {
+	recorded, p := f.ctx, f.prepared
+	if !f.isAccepted() && neverRan(ctx, p, result, runErr) {
+		if runErr == nil {
+			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
+				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result)}
+		}
+		return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.store.Reject(recorded, p.tag, runErr.Error()))}
+	}
+	if err := f.finally(); err != nil {
 		return jobstore.Job{}, errors.Join(runErr, err)
 	}
 	if result.ExitCode < 0 {
-		return c.outOfSight(background, p.tag, runErr)
+		return c.outOfSight(recorded, p.tag, runErr)
 	}
-	job, err := c.store.Observe(background, p.tag, c.ending(ctx, p, result))
+	job, err := c.store.Observe(recorded, p.tag, c.ending(ctx, p, result))
+	if ctx.Err() != nil && err == nil {
+		err = c.endNamed(recorded, job)
+	}
 	return job, errors.Join(runErr, err)
+}
+
+// neverRan reports whether a process of whose job nothing was seen leaves none
+// behind. One that is kept open for a job which it never named, and fails, was
+// refused; any other one is the job itself.
+func neverRan(ctx context.Context, p *prepared, result *command.Result, runErr error) bool {
+	var failed *command.Error
+	if errors.As(runErr, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {
+		return true
+	}
+	return ctx.Err() == nil && p.submit.WaitForID && p.submit.KeepOpen && result.ExitCode > 0
+}
+
+// endNamed ends a job whose process was ended: what waits in a queue may stay
+// there when its terminal goes away. The definition's command is of no use for a
+// job without an id.
+func (c *Controller) endNamed(ctx context.Context, job jobstore.Job) error {
+	if job.ID == job.Tag || c.definition.Command(config.TerminateJob) == nil {
+		return nil
+	}
+	alive := job
+	alive.Detail = state.Running // as its scheduler may still know it
+	err := c.Operate(ctx, Cancel, alive)
+	var unknown *NotFoundError
+	var over *EndedError
+	if errors.As(err, &unknown) || errors.As(err, &over) {
+		return nil
+	}
+	return err
 }
 
 // outOfSight records that the connection to a job was lost: nobody has seen its end.
@@ -69,39 +143,4 @@ func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Re
 	}
 	code := result.ExitCode
 	return jobstore.Observation{Detail: detail, ExitCode: &code, Observed: c.now(), Source: p.submit.Name}
-}
-
-// acceptOnce records the id of an interactive job as soon as it is known: the
-// one that the job's output names, else the tag of the submission.
-type acceptOnce struct {
-	controller *Controller
-	prepared   *prepared
-	done       bool
-	err        error
-}
-
-func (a *acceptOnce) whenNamed(ctx context.Context) {
-	if id := a.prepared.job.Text(attribute.FieldName); id != "" && !a.done {
-		a.accept(ctx, id)
-	}
-}
-
-func (a *acceptOnce) finally(ctx context.Context) error {
-	if !a.done {
-		id := a.prepared.job.Text(attribute.FieldName)
-		if id == "" {
-			id = a.prepared.tag
-		}
-		a.accept(ctx, id)
-	}
-	return a.err
-}
-
-func (a *acceptOnce) accept(ctx context.Context, id string) {
-	a.done = true
-	acceptance := a.controller.acceptance(a.prepared, id, &command.Result{Started: a.controller.now()})
-	if acceptance.Detail == state.Submitted {
-		acceptance.Detail = state.Running
-	}
-	_, a.err = a.controller.store.Accept(ctx, a.prepared.tag, acceptance)
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (jobstore
 
 // prepare resolves everything that can be wrong before anything happens.
 func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool) (*prepared, error) {
-	p := &prepared{tag: uuid.NewString(), request: s}
+	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString()), request: s}
 	var err error
 	if p.submit, err = c.submitCommand(s.Debug); err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (c *Controller) intended(p *prepared) jobstore.Job {
 		Interactive: p.submit.Element.IsInteractive(),
 		Name:        p.env.Text(attributeExecutableName), Queue: p.env.Text(attributeQueueName), Owner: c.place.User, Directory: p.env.Text(attributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
-		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitter(),
+		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitterOf(p.request),
 	}
 }
 

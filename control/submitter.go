@@ -20,9 +20,22 @@ var submitter = sync.OnceValue(func() string {
 	return fmt.Sprintf("%d %s %s", os.Getpid(), startOf(os.Getpid()), host)
 })
 
+// hostedMark ends the name of a process that runs jobs for others, and so is not
+// to be ended together with one.
+const hostedMark = " (host)"
+
+// submitterOf names the process that a submission is made by.
+func submitterOf(s Submission) string {
+	if s.Hosted {
+		return submitter() + hostedMark
+	}
+	return submitter()
+}
+
 // isAlive reports whether a process may still be at work. One of another host
 // cannot be asked for and counts as gone; what it began is given time to settle.
 func isAlive(name string) bool {
+	name = strings.TrimSuffix(name, hostedMark)
 	number, rest, _ := strings.Cut(name, " ")
 	started, host, _ := strings.Cut(rest, " ")
 	id, err := strconv.Atoi(number)

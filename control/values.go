@@ -30,7 +30,9 @@ type Submission struct {
 	ScriptFile string // a local file to submit instead of the definition's script
 	Tab        string // the title of the form's tab whose controls count; empty for the usual one
 	Debug      bool
-	Invisible  bool // Values may set invisible attributes, in place of what commands find out
+	Tag        string // a new UUID that the submission is known by; empty for one that is made up
+	Hosted     bool   // this process runs the job for another one, and goes on when the job has ended
+	Invisible  bool   // Values may set invisible attributes, in place of what commands find out
 }
 
 // A ValueError tells which attribute could not be given a value.

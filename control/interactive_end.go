@@ -1,0 +1,124 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A Holder tells what an interactive job is attached to.
+type Holder string
+
+// What there is.
+const (
+	HeldByNobody  Holder = ""        // its process has ended, or nobody knows of it
+	HeldByProgram Holder = "program" // by the program that submitted it
+	HeldByHost    Holder = "host"    // by one that runs jobs for others
+)
+
+// Holder returns what an interactive job is attached to at this moment, as far as
+// it can be told on this machine.
+func (c *Controller) Holder(job jobstore.Job) Holder {
+	switch {
+	case !c.isAttached(job):
+		return HeldByNobody
+	case strings.HasSuffix(job.Submitter, hostedMark):
+		return HeldByHost
+	}
+	return HeldByProgram
+}
+
+// endingTakes is how long a program may take to end a job: until its process was
+// killed, and the definition's command for that has run.
+const endingTakes = 3 * time.Minute
+
+// EndHeld asks the program that an interactive job is attached to to end it, and
+// waits until it has recorded that. The job must be held by a program, not by a
+// host.
+func (c *Controller) EndHeld(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+	if held := c.Holder(job); held != HeldByProgram {
+		return job, fmt.Errorf("ending job %s: no program holds it (%q)", job.ID, held)
+	}
+	number, _, _ := strings.Cut(job.Submitter, " ")
+	id, err := strconv.Atoi(number)
+	if err == nil {
+		err = syscall.Kill(id, syscall.SIGTERM)
+	}
+	if err != nil {
+		return job, fmt.Errorf("ending job %s through the program that holds it: %w", job.ID, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, endingTakes, fmt.Errorf("the program that holds job %s (process %d) did not end it within %s", job.ID, id, endingTakes))
+	defer cancel()
+	pace := pace{shortest: 20 * time.Millisecond, longest: time.Second}
+	for c.isAttached(job) {
+		if err := c.pause(ctx, pace.next(false)); err != nil {
+			return job, fmt.Errorf("ending job %s: %w", job.ID, context.Cause(ctx))
+		}
+		if job, err = c.store.ByTag(ctx, job.Tag); err != nil {
+			return job, err
+		}
+	}
+	return c.store.ByTag(ctx, job.Tag)
+}
+
+// Input resolves the definition's input again for a job that runs, to be sent to
+// its process once more (rm-format 3.13, rerun). The job must be complete, as
+// Store.ByTag returns it. The text ends with a line break.
+func (c *Controller) Input(ctx context.Context, job jobstore.Job) (string, error) {
+	if !job.Interactive {
+		return "", fmt.Errorf("sending input to job %s: it is a batch job", job.ID)
+	}
+	if job.Detail != state.Running {
+		return "", fmt.Errorf("sending input to job %s: it is %s, not %s", job.ID, job.Detail, state.Running)
+	}
+	requested, err := LaunchConfigurationOf(job, "request")
+	if err != nil {
+		return "", err
+	}
+	s := requested.Override(Submission{})
+	submit, err := c.submitCommand(s.Debug)
+	if err != nil {
+		return "", err
+	}
+	if len(submit.Input) == 0 {
+		return "", &UnsupportedError{Definition: c.definition.Name, Lacks: "input in its " + string(submit.Element) + " command"}
+	}
+	env, err := c.environment(ctx, anyAge)
+	if err != nil {
+		return "", err
+	}
+	env.SetVariable(attributeTag, job.Tag)
+	jobAttribute(env, job.Tag, job.ID, job.ShortID)
+	if err := c.fill(env, s, c.stat(ctx)); err != nil {
+		return "", err
+	}
+	line, err := command.Scope{Environment: env, Job: job.Tag}.Line(submit.Input)
+	if err != nil {
+		return "", fmt.Errorf("resolving the input of job %s: %w", job.ID, err)
+	}
+	return line + "\n", nil
+}
+
+// IsHosted reports whether jobs of the definition should be run by a host, so
+// that one can detach from them: those that keep a command open or use a
+// pseudo-terminal, and all that run at another place.
+func (c *Controller) IsHosted(debug bool) bool {
+	submit := c.definition.Submit(debug)
+	if submit == nil || !submit.Element.IsInteractive() {
+		return false
+	}
+	return submit.KeepOpen || submit.AllocatePTY || c.place.Transport != TransportLocal
+}
+
+// AllocatesTerminal reports whether jobs of the definition get a pseudo-terminal.
+func (c *Controller) AllocatesTerminal(debug bool) bool {
+	submit := c.definition.Submit(debug)
+	return submit != nil && submit.Element.IsInteractive() && submit.AllocatePTY
+}

@@ -1,0 +1,128 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A follower records what the parsers see of an interactive job while its
+// process runs: its id as soon as that is known, which is the tag of the
+// submission if nothing can tell another one, and each change of its state.
+type follower struct {
+	ctx        context.Context // of the records, which outlive a cancellation
+	controller *Controller
+	prepared   *prepared
+	changed    func(jobstore.Job) // may be nil
+
+	lock sync.Mutex
+	job  jobstore.Job // as it was recorded; its ID is empty before that
+	err  error        // of recording; nothing more is recorded after one
+}
+
+func newFollower(ctx context.Context, c *Controller, p *prepared, changed func(jobstore.Job)) *follower {
+	return &follower{ctx: ctx, controller: c, prepared: p, changed: changed}
+}
+
+// isAccepted reports whether the job is recorded; the lock must be held while the
+// process runs.
+func (f *follower) isAccepted() bool { return f.job.ID != "" }
+
+// started records a job that nothing will give another id than its tag.
+func (f *follower) started() {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if submit := f.prepared.submit; !submit.WaitForID && !submit.MaySet(attribute.FieldName) {
+		f.accept(f.prepared.tag, state.Running, "")
+	}
+}
+
+// progress looks at what the parsers have left. It reports whether the job runs;
+// that it has failed before it ran is an error (rm-format 3.8).
+func (f *follower) progress(recent func() string) (running bool, err error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	id := f.prepared.job.Text(attribute.FieldName)
+	seen := f.seen()
+	if seen == state.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != state.PrimaryRunning {
+		err = fmt.Errorf("its output says that the job is %s", seen)
+	}
+	switch {
+	case f.err != nil:
+	case !f.isAccepted() && id != "":
+		f.accept(id, f.atFirst(seen), evidence(recent()))
+	case f.isAccepted() && seen != "" && state.Next(f.job.Detail, seen) != f.job.Detail:
+		job, observeErr := f.controller.store.Observe(f.ctx, f.prepared.tag, jobstore.Observation{
+			Detail: seen, Observed: f.controller.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()),
+		})
+		f.took(job, observeErr)
+	}
+	return seen == state.Running || seen.Ended(), err
+}
+
+// seen is the state that the parsers have left, empty if they have left none.
+func (f *follower) seen() state.Detail {
+	detail, known := state.Parse(attribute.Text(f.prepared.job.Value()))
+	if !known || detail == state.Undetermined {
+		return ""
+	}
+	return detail
+}
+
+// atFirst is the state of a job whose id has just been seen. Where parsers tell
+// when it runs it does not run before (rm-format 4.5).
+func (f *follower) atFirst(seen state.Detail) state.Detail {
+	switch submit := f.prepared.submit; {
+	case seen != "" && (submit.KeepOpen || seen != state.Submitted):
+		return seen
+	case submit.KeepOpen && submit.MaySet(attribute.FieldValue):
+		return state.Submitted
+	}
+	return state.Running
+}
+
+// finally records the job if that was not done before.
+func (f *follower) finally() error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if !f.isAccepted() && f.err == nil {
+		id := f.prepared.job.Text(attribute.FieldName)
+		if id == "" {
+			id = f.prepared.tag
+		}
+		f.accept(id, f.atFirst(f.seen()), "")
+	}
+	return f.err
+}
+
+func (f *follower) accept(id string, detail state.Detail, printed string) {
+	acceptance := f.controller.acceptance(f.prepared, id, &command.Result{Started: f.controller.now(), Stdout: printed})
+	acceptance.Detail = detail
+	job, err := f.controller.store.Accept(f.ctx, f.prepared.tag, acceptance)
+	f.took(job, err)
+}
+
+// took takes over what was recorded, and tells it.
+func (f *follower) took(job jobstore.Job, err error) {
+	if err != nil {
+		f.err = err
+		return
+	}
+	f.job = job
+	if f.changed != nil {
+		f.changed(job)
+	}
+}
+
+// evidenceBytes is how much of the output is kept of what a state was seen in.
+const evidenceBytes = 1024
+
+// evidence is the end of an output.
+func evidence(printed string) string {
+	return printed[max(0, len(printed)-evidenceBytes):]
+}
