@@ -143,7 +143,7 @@ func (p *process) handle(ctx context.Context, link *wire.Link, header []byte) {
 	} else {
 		err = converse(ctx, c)
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // a process that ends is gone, and refuses nothing
 		_ = link.Fail(err)
 	}
 	c.stop()

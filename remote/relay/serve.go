@@ -40,8 +40,9 @@ func Handle(ctx context.Context, link *wire.Link, header []byte, provider Provid
 	if err == nil {
 		err = s.run(ctx)
 	}
-	if err != nil {
-		// A client that went away needs no answer.
+	if err != nil && ctx.Err() == nil {
+		// A client that went away needs no answer, and a server that ends is
+		// gone: its clients are to see that, not a cancellation of theirs.
 		_ = link.Fail(err)
 	}
 	if s.stop != nil {
