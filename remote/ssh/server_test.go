@@ -30,6 +30,7 @@ type server struct {
 	refuses  []string
 	connects func(ssh.Conn) // told of each connection; may be nil
 	requests chan *ssh.Request
+	asked    chan struct{} // told of each request for the whole connection; may be nil
 }
 
 // serve starts a server, which ends with the test.
@@ -90,6 +91,9 @@ func (s *server) handle(wire net.Conn) {
 	defer work.Wait()
 	work.Go(func() {
 		for request := range requests {
+			if s.asked != nil {
+				s.asked <- struct{}{}
+			}
 			if !s.ignores && request.WantReply {
 				_ = request.Reply(false, nil)
 			}

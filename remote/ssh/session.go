@@ -241,6 +241,9 @@ func (s *session) unlessEnded(err error) error {
 	select {
 	case <-s.client.ended:
 		return s.client.lost()
+	default:
+	}
+	select {
 	case <-s.ended:
 		return nil
 	default:

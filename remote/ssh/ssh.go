@@ -49,6 +49,20 @@ func Dial(ctx context.Context, options Options) (*Client, error) {
 	return dial(ctx, options, destination{host: options.Host}, "", 0)
 }
 
+// Connect dials a place and makes a connection of it. Errors are
+// *remote.ConnectError.
+func Connect(ctx context.Context, options Options) (remote.Connection, error) {
+	client, err := Dial(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	connection, err := channel.New(ctx, client, channel.Settings{Transport: "ssh", Host: client.settings.alias})
+	if err != nil {
+		return nil, err
+	}
+	return connection, nil
+}
+
 // maxJumps bounds a chain of jump hosts, which may lead in a circle.
 const maxJumps = 8
 

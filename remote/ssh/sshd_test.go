@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,8 +17,10 @@ import (
 	"github.com/rmctl/rmctl/remote/channel"
 )
 
-// patience bounds every wait for something that must happen.
-const testPatience = 20 * time.Second
+const (
+	testPatience = 20 * time.Second // bounds every wait for something that must happen
+	sshdPort     = 28322
+)
 
 // startSshd starts real daemons, which are stopped when the test has ended, and
 // returns the directory with their files.
@@ -27,7 +30,7 @@ func startSshd(t testing.TB, settings ...string) string {
 		t.Skip("needs a real sshd: RMCTL_CLUSTERS=1 starts one, as root on Debian")
 	}
 	directory := "/tmp/rmctl-test-sshd-native" // short, and readable for the users of the test
-	settings = append([]string{"RMCTL_SSHD_DIR=" + directory, "RMCTL_SSHD_PORT=28322"}, settings...)
+	settings = append([]string{"RMCTL_SSHD_DIR=" + directory, fmt.Sprintf("RMCTL_SSHD_PORT=%d", sshdPort)}, settings...)
 	run := func(script string) {
 		command := exec.Command(filepath.Join("..", "..", "testdata", "clusters", script))
 		command.Env = append(os.Environ(), settings...)
@@ -92,6 +95,11 @@ func TestRealServer(t *testing.T) {
 	t.Run("a signal is told as a code", func(t *testing.T) {
 		client := dialSshd(t, directory, "rmtest-target", nil)
 		require.Equal(t, result{"", "", 137}, run(t, client, "kill -KILL $$", channel.Options{}, ""))
+	})
+	t.Run("a terminal has a type and sizes", func(t *testing.T) {
+		client := dialSshd(t, directory, "rmtest-target", nil)
+		terminal := &remote.Terminal{Type: "vt220", Size: remote.Size{Columns: 81, Rows: 25}}
+		require.Equal(t, result{"vt220\r\n25 81\r\n", "", 0}, run(t, client, "echo $TERM; stty size", channel.Options{Terminal: terminal}, ""))
 	})
 	t.Run("a password is asked for", func(t *testing.T) {
 		password, err := os.ReadFile(filepath.Join(directory, "client", "password"))
