@@ -22,7 +22,7 @@ var verdicts = []struct {
 	{regexp.MustCompile(`host key is known for|Host key verification failed|REVOKED HOST KEY DETECTED|Certificate invalid: `), remote.UnknownHostKey},
 	{regexp.MustCompile(`Could not resolve hostname`), remote.UnknownHost},
 	{regexp.MustCompile(`Bad configuration option|terminating, \d+ bad configuration|Can't open user config file|Bad owner or permissions on|` +
-		`[Bb]ad configuration|(?m)^\S+ line \d+: |^command-line line \d+: |hostname contains invalid characters|` +
+		`[Bb]ad configuration|(?m)^/.* line \d+: |^command-line line \d+: |hostname contains invalid characters|` +
 		`unknown option -- |illegal option -- |Cannot execute command-line and remote command`), remote.BadConfiguration},
 	{regexp.MustCompile(`connect to (host|address) .*: (Connection|Operation) timed out|(?m)^Connection (to .* )?timed out|Connection timed out during banner exchange|connect to .*: Timeout`), remote.NoAnswer},
 	{regexp.MustCompile(`connect to (host|address) .*: `), remote.Refused},
