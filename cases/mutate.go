@@ -25,7 +25,7 @@ func (a Output) equal(other Output) bool {
 
 // A Mutant is a recorded output that was damaged in one way.
 type Mutant struct {
-	Operator string // one of MutationOperators
+	Operator string // the way in which it was damaged, as docs/cases.md names it
 	Place    string // what of the output was damaged, for people
 	Output   Output
 }

@@ -33,16 +33,6 @@ var damagers = []struct {
 	{"empty", emptyOutput},
 }
 
-// MutationOperators returns the names of the ways in which output is damaged, in
-// the order in which they are tried.
-func MutationOperators() []string {
-	names := make([]string, len(damagers))
-	for i, each := range damagers {
-		names[i] = each.operator
-	}
-	return names
-}
-
 // A damage collects the mutants of one recorded answer.
 type damage struct {
 	original Output

@@ -13,7 +13,7 @@ import (
 // binding does not insist on the order of elements, nor its tokenizer on the
 // case of operators, so these are warnings.
 func (l *loader) checkSchema(root *schemas.Element) {
-	for _, violation := range schemas.ValidateMerged(root, l.documents.lineName) {
+	for _, violation := range schemas.Validate(root, l.documents.lineName) {
 		severity := Error
 		if violation.Code == "misplaced-element" || violation.Code == "invalid-value" && isOperator(strings.ToUpper(violation.Found)) {
 			severity = Warning

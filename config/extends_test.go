@@ -136,7 +136,7 @@ func requireValidBySchema(t *testing.T, merged *config.Merged, name string) {
 	t.Helper()
 	root, err := schemas.Read(merged.XML())
 	require.NoError(t, err, name)
-	for _, violation := range schemas.Validate(root) {
+	for _, violation := range schemas.Validate(root, nil) {
 		require.Equal(t, schemas.MisplacedElement, violation.Code, "%s: %v", name, violation)
 	}
 }

@@ -56,7 +56,7 @@ func BenchmarkValidate(b *testing.B) {
 	root, err := Read(largeDefinition())
 	require.NoError(b, err)
 	for b.Loop() {
-		require.Empty(b, Validate(root))
+		require.Empty(b, Validate(root, nil))
 	}
 }
 

@@ -42,5 +42,5 @@ func requireValid(t *testing.T, path string) {
 	require.NoError(t, err)
 	root, err := Read(source)
 	require.NoError(t, err)
-	require.Empty(t, listing(Validate(root)))
+	require.Empty(t, listing(Validate(root, nil)))
 }

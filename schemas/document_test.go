@@ -284,7 +284,7 @@ func FuzzRead(f *testing.F) {
 		}
 		lines := strings.Split(strings.TrimPrefix(string(source), "\ufeff"), "\n")
 		checkPositions(t, root, lines)
-		for _, v := range Validate(root) {
+		for _, v := range Validate(root, nil) {
 			require.Positive(t, v.Line)
 			require.LessOrEqual(t, v.Line, len(lines))
 			require.Positive(t, v.Column)

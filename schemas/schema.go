@@ -19,18 +19,16 @@ const (
 	ExtensionNamespace = "urn:rmctl:definition:1"
 )
 
+// rmText is the schema of the format, version 1.2, as XSD 1.0.
+//
 //go:embed rm.xsd
 var rmText string
 
+// extensionsText is the schema of what rmctl adds to the format. It imports the
+// file rm.xsd beside it.
+//
 //go:embed ext.xsd
 var extensionsText string
-
-// RM returns the schema of the format, version 1.2, as XSD 1.0.
-func RM() string { return rmText }
-
-// Extensions returns the schema of what rmctl adds to the format, as XSD 1.0.
-// It imports the file rm.xsd beside it.
-func Extensions() string { return extensionsText }
 
 // embedded compiles the two schemas once per process.
 var embedded = sync.OnceValues(func() (*schemaSet, error) { return compile(rmText, extensionsText) })

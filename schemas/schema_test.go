@@ -23,7 +23,7 @@ func TestEmbeddedSchemasCompile(t *testing.T) {
 }
 
 func TestSchemaTextsAreThoseOfTheFiles(t *testing.T) {
-	for path, text := range map[string]string{"rm.xsd": RM(), "ext.xsd": Extensions()} {
+	for path, text := range map[string]string{"rm.xsd": rmText, "ext.xsd": extensionsText} {
 		source, err := os.ReadFile(filepath.Join(".", path))
 		require.NoError(t, err)
 		require.Equal(t, string(source), text)

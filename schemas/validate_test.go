@@ -10,7 +10,7 @@ import (
 
 func violationsOf(t *testing.T, source string) []Violation {
 	t.Helper()
-	return Validate(read(t, source))
+	return Validate(read(t, source), nil)
 }
 
 func TestEveryNamespaceOfTheFormatIsAccepted(t *testing.T) {

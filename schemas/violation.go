@@ -38,14 +38,14 @@ type Violation struct {
 // Names count, whichever of the namespaces of the format they are in;
 // elements and attributes of other namespaces are ignored, as are xsi:*.
 // Spellings of earlier generations of the format are accepted.
-func Validate(root *Element) []Violation {
-	return ValidateMerged(root, func(line int) string { return fmt.Sprintf("line %d", line) })
-}
-
-// ValidateMerged is Validate for a tree put together from several documents
-// whose lines share one numbering: see [Element.ShiftLines]. lineName returns
-// what messages call a line of it.
-func ValidateMerged(root *Element, lineName func(line int) string) []Violation {
+//
+// A tree may be put together from several documents whose lines share one
+// numbering: see [Element.ShiftLines]. lineName returns what messages call a line
+// of it; nil stands for its number.
+func Validate(root *Element, lineName func(line int) string) []Violation {
+	if lineName == nil {
+		lineName = func(line int) string { return fmt.Sprintf("line %d", line) }
+	}
 	set, err := embedded()
 	if err != nil {
 		return []Violation{{Line: 1, Column: 1, Code: SchemaError, Message: err.Error()}}

@@ -24,7 +24,7 @@ func TestViolationsAreReportedWhereTheyStand(t *testing.T) {
 			require.NoError(t, err)
 			root, err := Read(source)
 			require.NoError(t, err)
-			got := listing(Validate(root))
+			got := listing(Validate(root, nil))
 			expected := strings.TrimSuffix(document, ".xml") + ".expected"
 			if *update {
 				require.NoError(t, os.WriteFile(expected, []byte(got), 0o644))

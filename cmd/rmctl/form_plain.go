@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/form"
 )
@@ -179,152 +177,6 @@ func (q *questioner) entry(e entry, page *form.Page) error {
 		return q.value(e)
 	}
 	return nil
-}
-
-// value asks for a value until one is taken.
-func (q *questioner) value(e entry) error {
-	for i, item := range e.offered() {
-		q.say("  %d  %s\n", i+1, oneLine(item))
-	}
-	for {
-		answer, err := q.answer(question(e))
-		if err != nil || answer == "" {
-			return err
-		}
-		text, err := answered(e, answer)
-		if err == nil {
-			err = q.set(e, text, q.stat())
-		}
-		if err == nil {
-			return nil
-		}
-		q.say("! %s\n", reason(err))
-		q.form.Forget(e.Field)
-	}
-}
-
-func reason(err error) string {
-	var invalid *attribute.InvalidError
-	if errors.As(err, &invalid) {
-		return oneLine(invalid.Reason)
-	}
-	return oneLine(err.Error())
-}
-
-func question(e entry) string {
-	text := oneLine(e.Label)
-	if e.Hint != "" {
-		text += " (" + oneLine(e.Hint) + ")"
-	}
-	shown := e.Text
-	if e.isSwitch() {
-		shown = map[bool]string{true: "yes", false: "no"}[e.switchedOn()]
-	}
-	return fmt.Sprintf("%s [%s]:", text, oneLine(shown))
-}
-
-// answered returns what a field is set to by an answer.
-func answered(e entry, answer string) (string, error) {
-	switch {
-	case answer == "-":
-		return "", nil
-	case e.isSwitch():
-		switch strings.ToLower(answer) {
-		case "y", "yes", "true", "on":
-			return "true", nil
-		case "n", "no", "false", "off":
-			return "false", nil
-		}
-		return "", errors.New("answer yes or no")
-	}
-	for _, item := range e.offered() {
-		if strings.TrimSpace(item) == answer {
-			return item, nil
-		}
-	}
-	if number, err := strconv.Atoi(answer); err == nil && number >= 1 && number <= len(e.offered()) {
-		return e.offered()[number-1], nil
-	}
-	return answer, nil
-}
-
-// offered returns the items that are not empty.
-func (e entry) offered() []string {
-	return slices.DeleteFunc(slices.Clone(e.Items), func(item string) bool { return item == "" })
-}
-
-func (e entry) isSwitch() bool {
-	return e.Kind == form.Switch || e.Kind == form.Row && e.Editor == attribute.SwitchEditor
-}
-
-// switchedOn reports whether a switch is on; of a row, On tells whether it is checked.
-func (e entry) switchedOn() bool {
-	return e.Kind == form.Switch && e.On || e.Kind == form.Row && e.Text == "true"
-}
-
-// manyRows is from how many rows on a table is asked for as a whole.
-const manyRows = 12
-
-// row asks whether an attribute of a table is to be used, and then for its value.
-func (q *questioner) row(e entry, page *form.Page) error {
-	use := e.On
-	if rows := q.rowsBeside(e, page); len(rows) < manyRows {
-		var err error
-		if use, err = q.yes(fmt.Sprintf("Use %s%s?", oneLine(e.Label), parenthesised(e.Hint)), e.On); err != nil {
-			return err
-		}
-		q.form.Check(e.Field, use)
-		e.Hint = ""
-	} else if !q.chosen[e.Viewer()] {
-		q.chosen[e.Viewer()] = true
-		if err := q.chooseRows(rows); err != nil {
-			return err
-		}
-		for _, row := range q.rowsBeside(e, page) {
-			if row.same(e) {
-				e = row
-			}
-		}
-		use = e.On
-	}
-	if !use || e.Fixed {
-		return nil
-	}
-	return q.value(e)
-}
-
-// rowsBeside returns the rows of the table that one is of.
-func (q *questioner) rowsBeside(e entry, page *form.Page) []entry {
-	return slices.DeleteFunc(q.entries(page), func(other entry) bool { return other.Kind != form.Row || other.Viewer() != e.Viewer() })
-}
-
-// chooseRows asks which rows of a long table are to be used.
-func (q *questioner) chooseRows(rows []entry) error {
-	var used []string
-	for _, row := range rows {
-		q.say("  %s%s\n", oneLine(row.Label), parenthesised(row.Hint))
-		if row.On {
-			used = append(used, row.Label)
-		}
-	}
-	for {
-		answer, err := q.answer(fmt.Sprintf("Which of them, separated by blanks? [%s]:", oneLine(strings.Join(used, " "))))
-		if err != nil || answer == "" {
-			return err
-		}
-		wanted := strings.Fields(strings.TrimPrefix(answer, "-"))
-		unknown := slices.IndexFunc(wanted, func(name string) bool {
-			return !slices.ContainsFunc(rows, func(row entry) bool { return row.Label == name })
-		})
-		if unknown >= 0 {
-			q.say("! there is no %q\n", wanted[unknown])
-			continue
-		}
-		for _, row := range rows {
-			q.form.Check(row.Field, slices.Contains(wanted, row.Label))
-		}
-		return nil
-	}
 }
 
 func parenthesised(hint string) string {
