@@ -34,3 +34,28 @@ func TestConnectionsConform(t *testing.T) {
 		})
 	}
 }
+
+func TestWorkWhosePlaceVanishesEnds(t *testing.T) {
+	for name, sftp := range map[string]bool{"with SFTP": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			remotetest.RunLost(t, func(t *testing.T) (remote.Connection, func()) {
+				dialer := loginShell(t, "sh")
+				if !sftp {
+					dialer.sftp = ""
+				}
+				connection, err := channel.New(t.Context(), dialer, quick())
+				require.NoError(t, err)
+				return connection, dialer.cut
+			})
+		})
+	}
+}
+
+func TestAPlaceThatDoesNotAnswerHoldsNobody(t *testing.T) {
+	remotetest.RunSilent(t, func(t *testing.T) (remote.Connection, func()) {
+		dialer := loginShell(t, "sh")
+		connection, err := channel.New(t.Context(), dialer, quick())
+		require.NoError(t, err)
+		return connection, dialer.silence
+	})
+}

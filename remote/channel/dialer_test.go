@@ -34,6 +34,7 @@ type localDialer struct {
 	open   map[*localChannel]bool
 	opened int // in all
 	lost   bool
+	silent bool
 }
 
 func (d *localDialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
@@ -56,6 +57,11 @@ func (d *localDialer) Subsystem(ctx context.Context, name string) (channel.Chann
 func (d *localDialer) start(ctx context.Context, words []string, options channel.Options) (channel.Channel, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
+	if d.silent && !d.lost {
+		d.mutex.Unlock()
+		<-ctx.Done()
+		d.mutex.Lock()
+	}
 	if d.lost || ctx.Err() != nil {
 		return nil, errors.Join(d.disconnected(), ctx.Err())
 	}
@@ -89,6 +95,18 @@ func (d *localDialer) cut() {
 	d.mutex.Unlock()
 	for _, c := range open {
 		_ = c.Close()
+		// What ran for the channel itself ends with it, what it started does not.
+		_ = syscall.Kill(-c.child.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// silence lets nothing come any more, though the connection stands.
+func (d *localDialer) silence() {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.silent = true
+	for c := range d.open {
+		_ = syscall.Kill(-c.child.Process.Pid, syscall.SIGSTOP)
 	}
 }
 

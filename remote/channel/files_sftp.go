@@ -176,27 +176,47 @@ func (f *sftpFiles) open(ctx context.Context, name string) (remote.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &sftpFile{File: file, files: f}, nil
+	return &sftpFile{file: file, files: f}, nil
 }
 
 var errPipe = errors.New("it is a named pipe or socket")
 
 // sftpFile tells of a lost connection as the rest does.
 type sftpFile struct {
-	*sftp.File
+	file  *sftp.File
 	files *sftpFiles
 }
 
-func (f *sftpFile) Read(buffer []byte) (int, error) {
-	count, err := f.File.Read(buffer)
-	if err != nil && err != io.EOF && !f.files.lives(err) {
-		err = f.files.lost(err)
+func (f *sftpFile) explain(err error) error {
+	if err == nil || err == io.EOF || f.files.lives(err) {
+		return err
 	}
-	return count, err
+	return f.files.lost(err)
+}
+
+func (f *sftpFile) Read(buffer []byte) (int, error) {
+	count, err := f.file.Read(buffer)
+	return count, f.explain(err)
+}
+
+// WriteTo asks for many blocks at a time, which Read cannot.
+func (f *sftpFile) WriteTo(sink io.Writer) (int64, error) {
+	count, err := f.file.WriteTo(sink)
+	return count, f.explain(err)
+}
+
+func (f *sftpFile) Seek(offset int64, whence int) (int64, error) {
+	position, err := f.file.Seek(offset, whence)
+	return position, f.explain(err)
+}
+
+func (f *sftpFile) Stat() (fs.FileInfo, error) {
+	info, err := f.file.Stat()
+	return info, f.explain(err)
 }
 
 func (f *sftpFile) Close() error {
-	err := f.File.Close()
+	err := f.file.Close()
 	if err != nil && !f.files.lives(err) {
 		return nil // it was closed with the service
 	}
