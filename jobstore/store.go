@@ -28,6 +28,7 @@ type Store struct {
 	database *sql.DB
 	path     string
 	writer   chan struct{} // held by the one goroutine that writes
+	waiting  writeQueue
 }
 
 // Open opens the store in a state directory, and makes both where they are
@@ -133,35 +134,29 @@ const (
 )
 
 // write runs change in a transaction. One goroutine of this process writes at a
-// time; others wait for it here, where the context ends their wait at once.
+// time; others wait for it here, where the context ends their wait at once. What
+// has come to wait meanwhile is committed together: the disk is waited for once.
 func (s *Store) write(ctx context.Context, lasting durability, change func(transaction *sql.Tx) error) error {
+	mine := &pendingWrite{ctx: ctx, lasting: lasting, change: change, done: make(chan error, 1)}
+	s.waiting.add(mine)
 	select {
+	case err := <-mine.done:
+		return err
 	case s.writer <- struct{}{}:
 		defer func() { <-s.writer }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	connection, err := s.database.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	return explained(errors.Join(writeOn(ctx, connection, lasting, change), connection.Close()))
-}
-
-func writeOn(ctx context.Context, connection *sql.Conn, lasting durability, change func(transaction *sql.Tx) error) error {
-	if _, err := connection.ExecContext(ctx, "PRAGMA synchronous = "+string(lasting)); err != nil {
-		return err
-	}
-	transaction, err := connection.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := change(transaction); err != nil {
-		rollback := transaction.Rollback()
-		if errors.Is(rollback, sql.ErrTxDone) {
-			rollback = nil // the end of the context has rolled it back
+		for {
+			// What is older goes first, so that this may take several rounds.
+			select {
+			case err := <-mine.done:
+				return err
+			default:
+				s.writeTogether(s.waiting.take())
+			}
 		}
-		return errors.Join(err, rollback)
+	case <-ctx.Done():
+		if s.waiting.remove(mine) {
+			return ctx.Err()
+		}
+		return <-mine.done // it is being written at this moment
 	}
-	return transaction.Commit()
 }
