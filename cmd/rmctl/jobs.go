@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -31,6 +32,9 @@ that was refused.`,
 			if err != nil {
 				return err
 			}
+			if err := errors.Join(excludes(c, "prune", "all", "export"), excludes(c, "export", "all")); err != nil {
+				return err
+			}
 			switch {
 			case prune != "":
 				return a.pruneJobs(c.Context(), store, prune)
@@ -54,7 +58,6 @@ that was refused.`,
 	c.Flags().BoolVar(&all, "all", false, "list all, also submissions that were refused")
 	c.Flags().BoolVar(&export, "export", false, "print everything on record: each job with its submission and its history, as JSON on a line")
 	c.Flags().StringVar(&prune, "prune", "", "forget the jobs that have ended and are older than this `AGE`, such as 12h or 90d")
-	c.MarkFlagsMutuallyExclusive("all", "export", "prune")
 	return c
 }
 

@@ -87,6 +87,16 @@ func suggestion(command *cobra.Command, word string) string {
 	return ""
 }
 
+// excludes refuses flags that make no sense beside another one.
+func excludes(command *cobra.Command, flag string, others ...string) error {
+	for _, other := range others {
+		if command.Flags().Changed(flag) && command.Flags().Changed(other) {
+			return usage("--%s cannot be used together with --%s", flag, other)
+		}
+	}
+	return nil
+}
+
 // atLeast refuses fewer arguments than that.
 func atLeast(count int, what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {

@@ -62,6 +62,8 @@ func (f *submissionFlags) submission(arguments []string) (control.Submission, er
 func newSubmit(a *app) *cobra.Command {
 	var flags submissionFlags
 	var dryRun, wait, output bool
+	var batch string
+	var width int
 	c := &cobra.Command{
 		Use:   "submit [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Submit a batch job and print its id",
@@ -74,8 +76,15 @@ anything runs.`,
   rmctl submit -t slurm -s partition=debug -s time=5 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl submit --script job.sh
   rmctl submit --config-name nightly -s time=60
-  rmctl submit --wait --output -- make check`,
+  rmctl submit --wait --output -- make check
+  rmctl submit --batch jobs.jsonl --parallel 8`,
 		RunE: func(c *cobra.Command, arguments []string) error {
+			if batch != "" {
+				if err := excludes(c, "batch", "dry-run", "wait", "output"); err != nil {
+					return err
+				}
+				return a.submitBatch(c.Context(), flags, arguments, batch, width)
+			}
 			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
 				return err
@@ -97,6 +106,8 @@ anything runs.`,
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be run, and run nothing; like rmctl render")
 	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, showing states as they change; exit with the job's code")
 	c.Flags().BoolVar(&output, "output", false, "wait for the end, then print the job's output")
+	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script")
+	c.Flags().IntVar(&width, "parallel", 4, "with --batch: how many jobs are submitted at the same time")
 	return c
 }
 
