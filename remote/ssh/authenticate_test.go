@@ -3,6 +3,7 @@ package ssh
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // serveKeys starts a server that lets in whoever has one of the keys, and notes
@@ -261,12 +263,37 @@ func (f prompterFunc) Ask(ctx context.Context, question remote.Question) (string
 	return f(ctx, question)
 }
 
-func TestJumpHostsAndProxyCommandsLeadToThePlace(t *testing.T) {
+func TestAProxyCommandLeadsToThePlace(t *testing.T) {
 	p := newPlace(t)
 	port := serve(t, &server{}).port
 	p.knows(port, "host")
-	// What sshd does with direct-tcpip, a command does here.
-	relay := `ProxyCommand bash -c 'exec 3<>/dev/tcp/%h/%p; cat <&3 & cat >&3; kill $!'`
-	client := dialled(t, p.options(port, relay))
+	client := dialled(t, p.options(port, `ProxyCommand bash -c 'exec 3<>/dev/tcp/%h/%p; cat <&3 & cat >&3; kill $!'`))
 	require.Equal(t, "through\n", run(t, client, "echo through", channel.Options{}, "").stdout)
+}
+
+func TestJumpHostsLeadToThePlaceOneBehindTheOther(t *testing.T) {
+	var jumped []string
+	jump := func(user string) int {
+		return serve(t, &server{forwards: true, config: &ssh.ServerConfig{PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+			if c.User() != user {
+				return nil, errors.New("another user")
+			}
+			return acceptKey(t, user)(c, key)
+		}}, connects: func(c ssh.Conn) { jumped = append(jumped, c.User()) }}).port
+	}
+	first, second, target := jump("first"), jump("second"), serve(t, &server{}).port
+	p := newPlace(t)
+	options := p.options(target, "ProxyJump one,second@two")
+	config, err := os.ReadFile(p.path("config"))
+	require.NoError(t, err)
+	// Each has a configuration of its own.
+	p.write("config", string(config)+fmt.Sprintf("Host one\n User first\n Port %d\n IdentityFile %s\nHost two\n Port %d\n IdentityFile %s\nHost *\n HostName 127.0.0.1\n IdentityAgent none\n StrictHostKeyChecking accept-new\n UserKnownHostsFile %s\n",
+		first, p.key("first", ""), second, p.key("second", ""), p.path("known_hosts")))
+	remotetest.GoroutinesEnd(t, func() {
+		client, err := Dial(t.Context(), options)
+		require.NoError(t, err)
+		require.Equal(t, "behind\n", run(t, client, "echo behind", channel.Options{}, "").stdout)
+		require.NoError(t, client.Close())
+	})
+	require.Equal(t, []string{"first", "second"}, jumped)
 }

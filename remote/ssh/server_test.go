@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ type server struct {
 	config   *ssh.ServerConfig
 	port     int
 	rejects  bool // opens no channel
+	forwards bool // is a jump host
 	ignores  bool // answers no request for the whole connection
 	refuses  []string
 	connects func(ssh.Conn) // told of each connection; may be nil
@@ -100,6 +102,10 @@ func (s *server) handle(wire net.Conn) {
 		}
 	})
 	for offered := range channels {
+		if s.forwards && offered.ChannelType() == "direct-tcpip" {
+			work.Go(func() { forward(offered) })
+			continue
+		}
 		if s.rejects || offered.ChannelType() != "session" {
 			_ = offered.Reject(ssh.ResourceShortage, "no \x1b[31mroom")
 			continue
@@ -131,6 +137,36 @@ func (s *server) session(channel ssh.Channel, requests <-chan *ssh.Request) {
 			work.Go(func() { execute(channel, text.Line) })
 		}
 	}
+}
+
+// forward connects a channel to where it wants to go.
+func forward(offered ssh.NewChannel) {
+	var to struct {
+		Host       string
+		Port       uint32
+		Origin     string
+		OriginPort uint32
+	}
+	if ssh.Unmarshal(offered.ExtraData(), &to) != nil {
+		return
+	}
+	connection, err := net.Dial("tcp", net.JoinHostPort(to.Host, strconv.Itoa(int(to.Port))))
+	if err != nil {
+		_ = offered.Reject(ssh.ConnectionFailed, err.Error())
+		return
+	}
+	defer connection.Close()
+	channel, requests, err := offered.Accept()
+	if err != nil {
+		return
+	}
+	defer channel.Close()
+	go ssh.DiscardRequests(requests)
+	go func() {
+		_, _ = io.Copy(connection, channel)
+		connection.Close()
+	}()
+	_, _ = io.Copy(channel, connection)
 }
 
 // execute runs a command line with sh. The line "vanish" ends the channel
