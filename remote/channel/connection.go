@@ -34,8 +34,6 @@ type Connection struct {
 	info     remote.Info
 	files    files
 
-	processes sync.WaitGroup // goroutines that serve them
-
 	mutex sync.Mutex
 	known map[string]bool // programs that were started before
 }
@@ -75,18 +73,11 @@ func (c *Connection) OneShot() bool { return c.pool.oneShot }
 
 // Close ends the connection. Processes run on as far as they can without it.
 func (c *Connection) Close() error {
-	c.files.close()
 	err := c.pool.close()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		c.processes.Wait()
-		c.pool.wait()
-	}()
 	patience := time.NewTimer(c.settings.Grace + c.settings.Linger)
 	defer patience.Stop()
 	select {
-	case <-ended:
+	case <-c.pool.crew.gone():
 	case <-patience.C:
 		err = errors.Join(err, fmt.Errorf("closing the connection to %s: the output of a process is still being taken", c.settings.Host))
 	}

@@ -260,7 +260,7 @@ const sftpServer = "/usr/lib/openssh/sftp-server"
 func quick() channel.Settings {
 	return channel.Settings{
 		Transport: "test", Host: "here",
-		Grace: 300 * time.Millisecond, Linger: 200 * time.Millisecond, Patience: 15 * time.Second,
+		Grace: 500 * time.Millisecond, Linger: 200 * time.Millisecond, Patience: 15 * time.Second,
 	}
 }
 

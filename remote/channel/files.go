@@ -75,15 +75,6 @@ func (f *files) way(ctx context.Context) (fileWork, error) {
 	return shellFiles{f.connection}, nil
 }
 
-func (f *files) close() {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	if f.service != nil {
-		f.service.close()
-		f.service = nil
-	}
-}
-
 // Stat describes the file that path leads to, following symbolic links.
 func (c *Connection) Stat(ctx context.Context, path string) (info fs.FileInfo, err error) {
 	err = c.files.do(ctx, "describing", path, func(way fileWork, absolute string) error {

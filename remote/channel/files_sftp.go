@@ -28,7 +28,6 @@ type sftpFiles struct {
 	channel Channel
 	client  *sftp.Client
 	over    chan struct{} // closed when the service has ended
-	reader  sync.WaitGroup
 	closing sync.Once
 }
 
@@ -47,7 +46,7 @@ func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	}
 	f := &sftpFiles{pool: p, channel: opened, over: make(chan struct{})}
 	// Nobody is to read what it complains about, but it has to be read.
-	f.reader.Go(func() { _, _ = io.Copy(io.Discard, opened.Stderr()) })
+	p.crew.run(func() { _, _ = io.Copy(io.Discard, opened.Stderr()) })
 	patience, cancel := context.WithTimeout(ctx, p.settings.Patience)
 	defer cancel()
 	stop := context.AfterFunc(patience, func() { _ = opened.Close() })
@@ -60,7 +59,7 @@ func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 		return nil, failure
 	}
 	f.client = client
-	f.reader.Go(func() {
+	p.crew.run(func() {
 		// What ended it is what its operations return.
 		_ = client.Wait()
 		close(f.over)
@@ -77,7 +76,7 @@ func (f *sftpFiles) explain(ctx context.Context, err error) error {
 	}
 	_ = f.channel.Close()
 	var connect *remote.ConnectError
-	if _, lost := f.channel.Wait(); errors.As(lost, &connect) {
+	if _, lost := f.pool.ending(f.channel); errors.As(lost, &connect) {
 		return connect
 	}
 	return fmt.Errorf("%w: %w", ErrNoSubsystem, err)
@@ -98,13 +97,6 @@ func (f *sftpFiles) usable() bool {
 	default:
 		return true
 	}
-}
-
-func (f *sftpFiles) close() {
-	// The channel ends either way.
-	_ = f.client.Close()
-	f.leave()
-	f.reader.Wait()
 }
 
 // do runs one operation. The library does not know contexts: when ctx is done
@@ -144,7 +136,7 @@ func (f *sftpFiles) lives(err error) bool {
 func (f *sftpFiles) lost(err error) error {
 	<-f.over
 	var connect *remote.ConnectError
-	if _, lost := f.channel.Wait(); errors.As(lost, &connect) {
+	if _, lost := f.pool.ending(f.channel); errors.As(lost, &connect) {
 		return connect
 	}
 	return &remote.ConnectError{Host: f.pool.settings.Host, Reason: remote.Disconnected, Err: fmt.Errorf("its SFTP service ended: %w", err)}

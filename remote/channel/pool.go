@@ -47,7 +47,7 @@ type pool struct {
 	sessions map[*session]purpose
 	changed  chan struct{} // closed when it is worth looking again
 	closed   bool
-	goodbyes sync.WaitGroup
+	crew     crew // every goroutine of the connection but those that read somebody's input
 }
 
 func newPool(dialer Dialer, settings Settings) *pool {
@@ -214,7 +214,7 @@ func (p *pool) session(ctx context.Context, wanted purpose, line string, options
 		if wanted == forOne {
 			heard = newNoise()
 		}
-		s := newSession(opened, p.settings.Host, heard)
+		s := newSession(p, opened, heard)
 		p.mutex.Lock()
 		p.sessions[s] = wanted
 		closed := p.closed
@@ -309,7 +309,7 @@ func (p *pool) release(s *session, reusable bool) {
 	switch {
 	case keep:
 	case reusable:
-		p.goodbyes.Go(func() { p.dismiss(s) })
+		p.crew.run(func() { p.dismiss(s) })
 	default:
 		p.drop(s)
 	}
@@ -330,7 +330,6 @@ func (p *pool) drop(s *session) {
 	p.mutex.Lock()
 	p.forget(s)
 	p.mutex.Unlock()
-	p.goodbyes.Go(s.readers.Wait)
 }
 
 // close ends all sessions and the connection.
@@ -353,16 +352,27 @@ func (p *pool) close() error {
 	return nil
 }
 
-// wait waits for the goroutines of sessions that were closed.
-func (p *pool) wait() {
-	p.mutex.Lock()
-	open := make([]*session, 0, len(p.sessions))
-	for s := range p.sessions {
-		open = append(open, s)
+// ending returns how a channel ended that was closed, or whose output has ended. A
+// place that does not answer is not waited for.
+func (p *pool) ending(c Channel) (int, error) {
+	ended := make(chan struct{})
+	var code int
+	var err error
+	p.crew.run(func() {
+		defer close(ended)
+		code, err = c.Wait()
+	})
+	patience := time.NewTimer(p.settings.Linger)
+	defer patience.Stop()
+	select {
+	case <-ended:
+		return code, err
+	case <-patience.C:
+		return -1, p.silence()
 	}
-	p.mutex.Unlock()
-	for _, s := range open {
-		s.readers.Wait()
-	}
-	p.goodbyes.Wait()
+}
+
+// silence is why nothing is known of what was asked for.
+func (p *pool) silence() error {
+	return &remote.ConnectError{Host: p.settings.Host, Reason: remote.NoAnswer, Err: errors.New("nothing comes back any more")}
 }

@@ -54,10 +54,10 @@ func newProcess(c *Connection, command remote.Command) *process {
 
 // serve starts what a running process needs.
 func (p *process) serve(ctx context.Context) {
-	p.connection.processes.Go(func() { p.supervise(ctx) })
+	p.connection.pool.crew.run(func() { p.supervise(ctx) })
 	if p.command.Terminal != nil {
 		if resized := p.command.Terminal.Resized; resized != nil {
-			p.connection.processes.Go(func() { p.followSize(resized) })
+			p.connection.pool.crew.run(func() { p.followSize(resized) })
 		}
 	}
 	if p.command.Stdin != nil || p.command.Terminal != nil {
@@ -282,7 +282,7 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 		case p.reported = <-p.task.started:
 		case <-grace.C:
 			p.session.close()
-			return -1, p.connection.silence(), true
+			return -1, p.connection.pool.silence(), true
 		}
 		if p.reported.failure != "" {
 			return -1, errors.Join(errNotStarted, ctx.Err()), true
@@ -290,6 +290,7 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 	}
 	// A stopped process would not see the request before it is continued.
 	_, failure := p.signal(signals, everything, "TERM", "CONT")
+	grace.Reset(settings.Grace) // from when it was asked
 	var hangUp <-chan time.Time
 	if p.command.Terminal != nil {
 		// The request means nothing to an interactive shell; that its terminal
@@ -310,6 +311,7 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 			return code, err, true
 		case <-hangUp:
 			_, failure = p.signal(signals, everything, "HUP")
+			grace.Reset(settings.Grace / 2)
 		case <-grace.C:
 			waiting = false
 		}
@@ -329,11 +331,6 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 }
 
 var errUnkillable = errors.New("the process did not end although it was killed")
-
-// silence is why nothing is known of a process.
-func (c *Connection) silence() error {
-	return &remote.ConnectError{Host: c.settings.Host, Reason: remote.NoAnswer, Err: errors.New("nothing came back about a command that was sent")}
-}
 
 // endRest gives what is left of the group, or on the terminal, the rest of the
 // grace period, then kills it.

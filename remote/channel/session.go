@@ -18,9 +18,8 @@ import (
 // the other.
 type session struct {
 	channel        Channel
-	host           string
+	pool           *pool
 	stdout, stderr *stream
-	readers        sync.WaitGroup
 	writing        sync.Mutex    // held while something is written to the shell
 	over           chan struct{} // closed when the shell says no more
 	closing        sync.Once
@@ -65,17 +64,17 @@ type stream struct {
 }
 
 // newSession begins to read what a channel says.
-func newSession(opened Channel, host string, heard *noise) *session {
+func newSession(p *pool, opened Channel, heard *noise) *session {
 	s := &session{
-		channel: opened, host: host, over: make(chan struct{}),
+		channel: opened, pool: p, over: make(chan struct{}),
 		stdout: &stream{frames: newFrames(opened.Stdout()), noise: heard},
 		stderr: &stream{frames: newFrames(opened.Stderr()), noise: heard},
 	}
-	s.readers.Go(func() {
+	p.crew.run(func() {
 		s.stdout.read()
 		close(s.over)
 	})
-	s.readers.Go(s.stderr.read)
+	p.crew.run(s.stderr.read)
 	return s
 }
 
@@ -274,7 +273,7 @@ var errShellEnded = errors.New("its shell ended")
 
 // lost tells why the shell says no more.
 func (s *session) lost() error {
-	code, err := s.channel.Wait()
+	code, err := s.pool.ending(s.channel)
 	var known *remote.ConnectError
 	if errors.As(err, &known) {
 		return known
@@ -282,7 +281,7 @@ func (s *session) lost() error {
 	if err == nil {
 		err = fmt.Errorf("%w with code %d", errShellEnded, code)
 	}
-	return &remote.ConnectError{Host: s.host, Reason: remote.Disconnected, Err: err}
+	return &remote.ConnectError{Host: s.pool.settings.Host, Reason: remote.Disconnected, Err: err}
 }
 
 // quiet returns how long nothing has come, zero while a writer is at work.
