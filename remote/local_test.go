@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -131,7 +133,13 @@ func startWithHeir(t *testing.T, ctx context.Context, local *remote.Local, size 
 	var heirID int
 	_, err := fmt.Sscan(<-first.line, &shellID, &heirID)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, syscall.Kill(heirID, syscall.SIGKILL), "the background process was killed") })
+	t.Cleanup(func() {
+		// The state of one that was killed and that nobody took note of is Z.
+		state, err := exec.Command("ps", "-o", "stat=", "-p", fmt.Sprint(heirID)).Output()
+		require.NoError(t, err, "the background process was killed")
+		require.NotContains(t, string(state), "Z", "the background process was killed")
+		require.NoError(t, syscall.Kill(heirID, syscall.SIGKILL))
+	})
 	return process, shellID
 }
 
@@ -252,7 +260,8 @@ func TestNoDescriptorIsLeftOpen(t *testing.T) {
 		}
 		require.NoError(t, local.WriteFile(t.Context(), filepath.Join(t.TempDir(), "file"), strings.NewReader("x"), 0o600))
 	}
-	work() // opens what the runtime keeps
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector would close what was forgotten
+	work()                                           // opens what the runtime keeps
 	before := count()
 	for range 5 {
 		work()
