@@ -81,6 +81,13 @@ func (p *pool) hasRoom(wanted purpose) bool {
 	return total < usual && p.open[forOne] < max(1, p.limit-3)
 }
 
+// single reports whether the place is known to open one channel at a time.
+func (p *pool) single() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.limit == 1
+}
+
 func (p *pool) announce() {
 	close(p.changed)
 	p.changed = make(chan struct{})

@@ -35,6 +35,7 @@ type process struct {
 	session    *session
 	task       *task
 	reported   startReport
+	shared     bool // it is in the group of the shells that serve it
 
 	terminate     chan struct{}
 	terminateOnce sync.Once
@@ -173,6 +174,9 @@ const (
 
 // signal sends signals. It reports whether there was anybody to reach.
 func (p *process) signal(ctx context.Context, whom reach, names ...string) (reached bool, err error) {
+	if p.shared {
+		return p.signalShared(names)
+	}
 	id := p.reported.process
 	if id == 0 {
 		return false, errors.New("the place did not tell the id of the process")
@@ -190,6 +194,25 @@ func (p *process) signal(ctx context.Context, whom reach, names ...string) (reac
 	}
 	status, err := p.connection.call(ctx, code+strings.Join(names, " "))
 	return status == 0, err
+}
+
+// signalShared asks the place to signal the group of the channel. Only the end of
+// all output tells that nothing is left of it.
+func (p *process) signalShared(names []string) (reached bool, err error) {
+	select {
+	case <-p.task.ended:
+		return false, nil
+	default:
+	}
+	for _, name := range names {
+		if name == "0" {
+			continue
+		}
+		if err := p.session.channel.Signal(unix.SignalNum("SIG" + name)); err != nil {
+			return false, fmt.Errorf("the place opens one channel at a time, and refuses to signal what runs there: %w", err)
+		}
+	}
+	return true, nil
 }
 
 // call runs shell code of ours in a shell that does not wait behind commands.

@@ -53,7 +53,14 @@ const serveLine = `; while IFS= read -r rmctl; do eval "$rmctl"; done`
 type outputs struct {
 	stdout, stderr bool // wanted
 	merged         bool // stderr goes where stdout goes
+
+	// shared tells that the program stays in the group of the shells, where the
+	// place opens no second channel to signal it by. They then have to outlive
+	// what is meant for it.
+	shared bool
 }
+
+const survivable = ` HUP INT QUIT TERM USR1 USR2`
 
 // runLine runs what becomes a program, and reports its end. Its output goes
 // through pipes of its own: what it leaves behind cannot write into the output
@@ -66,16 +73,21 @@ func runLine(m marker, child string, streams outputs, input bool) string {
 		redirect += ` </dev/null`
 	}
 	const exit, flushed = `; rmctl_exit $?`, `; rmctl_flushed`
-	line := `rmctl_m=` + m.text() + `; `
+	line, stay, cat := `rmctl_m=`+m.text()+`; `, ``, `cat`
+	if streams.shared {
+		stay, cat = `trap :`+survivable+`; `, `(trap ""`+survivable+`; exec cat)`
+		line += stay + `rmctl_setsid=; rmctl_perl=; `
+	}
 	switch {
 	case streams.merged && streams.stdout:
-		line += `{ (` + child + `) 2>&1` + redirect + exit + flushed + ` >&3; } | cat`
+		line += `{ ` + stay + `(` + child + `) 2>&1` + redirect + exit + flushed + ` >&3; } | ` + cat
 	case streams.stdout && streams.stderr:
-		line += `{ { (` + child + `) 2>&1 >&5 5>&-` + redirect + exit + ` >&5` + flushed + `; } | cat >&3 5>&-; } 5>&1 | cat`
+		line += `{ ` + stay + `{ ` + stay + `(` + child + `) 2>&1 >&5 5>&-` + redirect + exit + ` >&5` + flushed +
+			`; } | ` + cat + ` >&3 5>&-; } 5>&1 | ` + cat
 	case streams.stdout:
-		line += `{ (` + child + `)` + redirect + exit + flushed + ` >&3; } | cat`
+		line += `{ ` + stay + `(` + child + `)` + redirect + exit + flushed + ` >&3; } | ` + cat
 	case streams.stderr && !streams.merged:
-		line += `{ (` + child + `) 2>&1 >/dev/null` + redirect + exit + ` >&4` + flushed + `; } | cat >&3`
+		line += `{ ` + stay + `(` + child + `) 2>&1 >/dev/null` + redirect + exit + ` >&4` + flushed + `; } | ` + cat + ` >&3`
 	default:
 		line += `(` + child + `) >/dev/null 2>&1` + redirect + exit + ` >&4` + flushed + ` >&3`
 	}

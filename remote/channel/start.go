@@ -111,7 +111,8 @@ func (c *Connection) launch(ctx context.Context, command remote.Command, child s
 func (p *process) open(ctx context.Context, child string) (line string, err error) {
 	command, pool := p.command, p.connection.pool
 	m := newMarker()
-	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: sameWriter(command.Stdout, command.Stderr)}
+	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: sameWriter(command.Stdout, command.Stderr), shared: pool.single()}
+	p.shared = streams.shared
 	options := Options{Terminal: command.Terminal, ForwardX11: command.ForwardX11}
 
 	if command.Terminal != nil {

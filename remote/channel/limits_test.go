@@ -1,0 +1,174 @@
+package channel_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/channel"
+)
+
+// onlyOne returns a connection to a place that opens one channel at a time.
+func onlyOne(t *testing.T) (*channel.Connection, *localDialer) {
+	t.Helper()
+	dialer := loginShell(t, "sh")
+	dialer.limit = 1
+	settings := quick()
+	settings.Channels = 1
+	return connect(t, dialer, settings), dialer
+}
+
+func run(t *testing.T, connection remote.Connection, command remote.Command) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	command.Stdout, command.Stderr = &out, &err
+	process, failure := connection.Start(t.Context(), command)
+	require.NoError(t, failure)
+	code, failure = process.Wait()
+	require.NoError(t, failure)
+	return out.String(), err.String(), code
+}
+
+func shell(script string, arguments ...string) remote.Command {
+	return remote.Command{Arguments: append([]string{"sh", "-c", script, "sh"}, arguments...)}
+}
+
+func TestEverythingWorksInTurnOverOneChannel(t *testing.T) {
+	connection, _ := onlyOne(t)
+	directory := t.TempDir()
+	var group sync.WaitGroup
+	failures := make([]error, 12)
+	for number := range failures {
+		group.Go(func() { failures[number] = workInTurn(t.Context(), connection, directory, number) })
+	}
+	group.Wait()
+	for _, failure := range failures {
+		require.NoError(t, failure)
+	}
+}
+
+func workInTurn(ctx context.Context, connection remote.Connection, directory string, number int) error {
+	text := fmt.Sprint("text ", number)
+	if err := connection.WriteFile(ctx, directory+"/"+text, strings.NewReader(text), 0o600); err != nil {
+		return err
+	}
+	file, err := connection.Open(ctx, directory+"/"+text)
+	if err != nil {
+		return err
+	}
+	content, err := io.ReadAll(file)
+	if err != nil || string(content) != text {
+		return fmt.Errorf("read %q: %w", content, err)
+	}
+	commands := []remote.Command{shell(`printf %s "$1"`, text), {Arguments: []string{"cat"}, Stdin: strings.NewReader(text)}}
+	commands = append(commands, shell(`printf %s "$1"`, text))
+	commands[2].Terminal = &remote.Terminal{}
+	for _, command := range commands {
+		var stdout bytes.Buffer
+		command.Stdout = &stdout
+		process, err := connection.Start(ctx, command)
+		if err != nil {
+			return err
+		}
+		if code, err := process.Wait(); err != nil || code != 0 || stdout.String() != text {
+			return fmt.Errorf("code %d, printed %q: %w", code, stdout.String(), err)
+		}
+	}
+	return file.Close()
+}
+
+// firstWrite is closed when the first output has come.
+type firstWrite struct {
+	once sync.Once
+	seen chan struct{}
+}
+
+func (w *firstWrite) Write(data []byte) (int, error) {
+	w.once.Do(func() { close(w.seen) })
+	return len(data), nil
+}
+
+func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
+	for name, expected := range map[string]struct {
+		script string
+		signal syscall.Signal
+		code   int
+	}{
+		"asked":           {"echo; sleep 300", 0, 128 + 15},
+		"in its own way":  {"trap 'exit 42' TERM; echo; while :; do sleep 0.01; done", 0, 42},
+		"unwilling":       {"trap '' TERM; echo; while :; do sleep 0.01; done", 0, 128 + 9},
+		"signalled":       {"trap 'exit 5' USR1; echo; while :; do sleep 0.01; done", syscall.SIGUSR1, 5},
+		"with an heir":    {"(trap '' TERM; echo; while :; do sleep 0.01; done) & wait", 0, 128 + 15},
+		"that is stopped": {"trap 'exit 42' TERM; echo; kill -STOP $$; while :; do sleep 0.01; done", 0, 42},
+	} {
+		for _, input := range []io.Reader{nil, strings.NewReader("")} {
+			t.Run(name, func(t *testing.T) {
+				connection, _ := onlyOne(t)
+				output := &firstWrite{seen: make(chan struct{})}
+				command := shell(expected.script)
+				command.Stdout, command.Stdin = output, input
+				process, err := connection.Start(t.Context(), command)
+				require.NoError(t, err)
+				<-output.seen
+				if expected.signal != 0 {
+					require.NoError(t, process.Signal(expected.signal))
+				} else {
+					process.Terminate()
+				}
+				code, err := process.Wait()
+				require.NoError(t, err)
+				require.Equal(t, expected.code, code)
+				_, _, code = run(t, connection, shell("exit 3"))
+				require.Equal(t, 3, code, "the next command")
+			})
+		}
+	}
+}
+
+func TestACommandThatIsCancelledWhileItWaitsNeverStarts(t *testing.T) {
+	connection, dialer := onlyOne(t)
+	output := &firstWrite{seen: make(chan struct{})}
+	command := shell("echo; sleep 300")
+	command.Stdout = output
+	process, err := connection.Start(t.Context(), command)
+	require.NoError(t, err)
+	<-output.seen
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancelled := make(chan error, 1)
+	go func() {
+		_, err := connection.Start(ctx, shell("exit 0"))
+		cancelled <- err
+	}()
+	cancel()
+	require.ErrorIs(t, <-cancelled, context.Canceled)
+	process.Terminate()
+	_, err = process.Wait()
+	require.NoError(t, err)
+	_, all := dialer.counts()
+	require.Equal(t, 1, all)
+}
+
+func TestTheLimitOfThePlaceIsFoundOut(t *testing.T) {
+	dialer := loginShell(t, "sh")
+	dialer.limit = 3
+	connection := connect(t, dialer, quick())
+	failures := make([]error, 12)
+	var group sync.WaitGroup
+	directory := t.TempDir()
+	for number := range failures {
+		group.Go(func() { failures[number] = workInTurn(t.Context(), connection, directory, number) })
+	}
+	group.Wait()
+	for _, failure := range failures {
+		require.NoError(t, failure)
+	}
+}
