@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -128,7 +129,10 @@ func (c *Client) lost() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reason := c.reason
+	var number syscall.Errno
 	switch {
+	case errors.As(reason, &number):
+		reason = number // without the addresses
 	case reason == nil:
 		reason = errors.New("it ended without a reason")
 	case errors.Is(reason, io.EOF):

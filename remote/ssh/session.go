@@ -85,6 +85,11 @@ func (c *Client) lostBy(err error) error {
 	if errors.Is(err, io.EOF) && c.alive() {
 		return fmt.Errorf("the server of %s closed the channel", c.settings.alias)
 	}
+	return c.giveUp()
+}
+
+// giveUp ends a connection that is broken, and returns why.
+func (c *Client) giveUp() error {
 	c.wire.Close()
 	<-c.ended
 	return c.lost()
@@ -205,7 +210,13 @@ func (s *session) Stderr() io.Reader { return s.channel.Stderr() }
 // input is the way into a channel, of which closing is the end of input only.
 type input struct{ session *session }
 
-func (i input) Write(p []byte) (int, error) { return i.session.channel.Write(p) }
+func (i input) Write(p []byte) (int, error) {
+	count, err := i.session.channel.Write(p)
+	if err != nil && i.session.client.wire.failure() != nil {
+		err = i.session.client.giveUp()
+	}
+	return count, err
+}
 
 func (i input) Close() error {
 	// A command that has ended does not mind.

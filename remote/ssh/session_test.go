@@ -175,3 +175,14 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		require.NoError(t, client.Close())
 	})
 }
+
+func TestWritingToALostConnectionSaysSo(t *testing.T) {
+	connections := make(chan ssh.Conn, 1)
+	client := dialServer(t, serve(t, &server{connects: func(c ssh.Conn) { connections <- c }}))
+	opened, err := client.Open(t.Context(), "cat", channel.Options{})
+	require.NoError(t, err)
+	require.NoError(t, (<-connections).Close())
+	<-client.ended
+	_, err = opened.Stdin().Write([]byte("x"))
+	require.ErrorIs(t, err, remote.ErrUnreachable)
+}
