@@ -68,6 +68,16 @@ func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 	return c, nil
 }
 
+// Find returns a client of the process that a folder has, if it has one, of
+// whatever build. Its calls return ErrNotRunning if there is none.
+func Find(folder string) (*Client, error) {
+	socket, err := socketPath(folder)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{options: ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}, socket: socket}, nil
+}
+
 // Greet asks the background process what it is.
 func (c *Client) Greet(ctx context.Context) (Greeting, error) { return c.ensure(ctx) }
 

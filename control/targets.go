@@ -23,24 +23,29 @@ const TargetsFile = "targets.toml"
 // DefaultTarget is used where neither the user nor the configuration names one.
 const DefaultTarget = "local"
 
-// TransportLocal runs commands on this machine.
-const TransportLocal = "local"
+// The transports of targets.
+const (
+	TransportLocal   = "local"   // runs commands on this machine
+	TransportSSH     = "ssh"     // reaches a host by SSH, in rmctl itself
+	TransportOpenSSH = "openssh" // reaches a host with the user's ssh program
+)
 
 // A Target is a named pair of definition and connection.
 type Target struct {
 	Name       string            `toml:"-"`
 	Definition string            `toml:"definition"` // a shipped name or a file
 	Transport  string            `toml:"transport"`
-	Host       string            `toml:"host"`
-	SSHConfig  string            `toml:"ssh_config"`
+	Host       string            `toml:"host"`       // as ssh_config knows it; none for TransportLocal
+	SSHConfig  string            `toml:"ssh_config"` // file, absolute once loaded; empty for the usual ones
 	Attributes map[string]string `toml:"attributes"` // defaults for every submission
 	Shipped    bool              `toml:"-"`          // stands for a shipped definition of its name
 }
 
 // Targets are all targets of a user.
 type Targets struct {
-	Default string
-	all     map[string]Target
+	Default    string
+	Background bool // whether a background process may keep connections between two calls of rmctl
+	all        map[string]Target
 }
 
 // An UnknownTargetError names a target that is not configured.
@@ -74,7 +79,7 @@ func (e *ConfigurationError) Unwrap() error { return e.Err }
 // LoadTargets returns the shipped targets and those of the configuration
 // folder, which may have no file of them. Errors are *ConfigurationError.
 func LoadTargets(folder string) (*Targets, error) {
-	targets := &Targets{Default: DefaultTarget, all: map[string]Target{}}
+	targets := &Targets{Default: DefaultTarget, Background: true, all: map[string]Target{}}
 	for _, name := range rms.Names() {
 		targets.all[name] = Target{Name: name, Definition: name, Transport: TransportLocal, Shipped: true}
 	}
@@ -94,8 +99,9 @@ func LoadTargets(folder string) (*Targets, error) {
 
 func (t *Targets) read(file string, text []byte) error {
 	var document struct {
-		Default string            `toml:"default"`
-		Targets map[string]Target `toml:"targets"`
+		Default    string            `toml:"default"`
+		Background *bool             `toml:"background"`
+		Targets    map[string]Target `toml:"targets"`
 	}
 	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := decoder.Decode(&document); err != nil {
@@ -109,16 +115,59 @@ func (t *Targets) read(file string, text []byte) error {
 		if target.Definition == "" {
 			return &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q names no definition", name)}
 		}
+		if err := target.completeConnection(file); err != nil {
+			return err
+		}
 		if isFile(target.Definition) && !filepath.IsAbs(target.Definition) {
 			target.Definition = filepath.Join(filepath.Dir(file), target.Definition)
 		}
 		t.all[name] = target
+	}
+	if document.Background != nil {
+		t.Background = *document.Background
 	}
 	if document.Default != "" {
 		if _, known := t.all[document.Default]; !known {
 			return &ConfigurationError{File: file, Reason: fmt.Sprintf("the default target %q is not among the targets", document.Default)}
 		}
 		t.Default = document.Default
+	}
+	return nil
+}
+
+// completeConnection checks where commands of the target go. What is wrong is
+// never made up for by running them elsewhere.
+func (t *Target) completeConnection(file string) error {
+	wrong := func(format string, arguments ...any) error {
+		return &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q: ", t.Name) + fmt.Sprintf(format, arguments...)}
+	}
+	switch t.Transport {
+	case TransportLocal:
+		if t.Host != "" || t.SSHConfig != "" {
+			return wrong("it has a host or ssh_config, but runs on this machine; transport = %q or %q reaches hosts", TransportSSH, TransportOpenSSH)
+		}
+		return nil
+	case TransportSSH, TransportOpenSSH:
+	default:
+		return wrong("there is no transport %q; there are %q, %q and %q", t.Transport, TransportLocal, TransportSSH, TransportOpenSSH)
+	}
+	switch {
+	case t.Host == "":
+		return wrong("transport %q needs a host", t.Transport)
+	case strings.HasPrefix(t.Host, "-"), strings.ContainsFunc(t.Host, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return wrong("%q cannot be the name of a host", t.Host)
+	case t.SSHConfig == "":
+		return nil
+	}
+	if rest, below := strings.CutPrefix(t.SSHConfig, "~/"); below {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return wrong("finding the home directory for ssh_config: %v", err)
+		}
+		t.SSHConfig = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(t.SSHConfig) {
+		t.SSHConfig = filepath.Join(filepath.Dir(file), t.SSHConfig)
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func TestShippedDefinitionsAreTargetsWithoutConfiguration(t *testing.T) {
 }
 
 func TestTargetsAreReadFromTheConfiguration(t *testing.T) {
+	t.Setenv("HOME", "/home/ada")
 	loaded, folder, err := targets(t, `
 default = "big"
 [targets.big]
@@ -52,7 +53,7 @@ partition = "debug"
 	require.NoError(t, err)
 	big, err := loaded.Find("")
 	require.NoError(t, err)
-	require.Equal(t, control.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "~/.ssh/other", Attributes: map[string]string{"account": "proj7"}}, big)
+	require.Equal(t, control.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "/home/ada/.ssh/other", Attributes: map[string]string{"account": "proj7"}}, big)
 	mine, err := loaded.Find("mine")
 	require.NoError(t, err)
 	require.Equal(t, control.Target{Name: "mine", Definition: filepath.Join(folder, "site/mine.xml"), Transport: "local"}, mine, "files are relative to the configuration")
@@ -63,6 +64,35 @@ partition = "debug"
 	require.NoError(t, err)
 	require.False(t, slurm.Shipped, "a target of a shipped definition's name replaces it")
 	require.Equal(t, "debug", slurm.Attributes["partition"])
+}
+
+func TestConnectionsThatCannotBeMeantAreRefused(t *testing.T) {
+	for name, c := range map[string]struct{ settings, want string }{
+		"a transport that is none":      {`transport = "telnet"` + "\n" + `host = "a"`, `there is no transport "telnet"; there are "local", "ssh" and "openssh"`},
+		"no host":                       {`transport = "ssh"`, `transport "ssh" needs a host`},
+		"a host without transport":      {`host = "login"`, `runs on this machine; transport = "ssh"`},
+		"an ssh_config for no host":     {`ssh_config = "x"`, `runs on this machine`},
+		"a host like an option":         {`transport = "openssh"` + "\n" + `host = "-oProxyCommand=id"`, `cannot be the name of a host`},
+		"a host with a control in it":   {`transport = "ssh"` + "\n" + `host = "a\u001bb"`, `cannot be the name of a host`},
+		"a background that is not true": {"[targets.b]\nbackground = true", "there is no setting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := targets(t, "[targets.big]\ndefinition = \"slurm\"\n"+c.settings)
+			var wrong *control.ConfigurationError
+			require.ErrorAs(t, err, &wrong)
+			require.ErrorContains(t, err, c.want)
+			require.Contains(t, wrong.File, control.TargetsFile)
+		})
+	}
+}
+
+func TestTheBackgroundProcessCanBeSwitchedOff(t *testing.T) {
+	loaded, _, err := targets(t, "")
+	require.NoError(t, err)
+	require.True(t, loaded.Background)
+	loaded, _, err = targets(t, "background = false")
+	require.NoError(t, err)
+	require.False(t, loaded.Background)
 }
 
 func TestAnUnknownTargetIsNamedWithThoseThereAre(t *testing.T) {

@@ -28,7 +28,7 @@ type app struct {
 
 	store       *jobstore.Store
 	targets     *control.Targets
-	connection  remote.Connection
+	connections map[connectionKey]remote.Connection
 	controllers map[string]*control.Controller
 
 	listening func(remote.Connection) remote.Connection // wraps the connections that are made; nil but for rmctl record
@@ -39,10 +39,11 @@ type app struct {
 // milliseconds each time, where the next process takes the log over as it is.
 // What was committed is in the log; Intend has waited for the disk already.
 func (a *app) close() error {
-	if a.connection != nil {
-		return a.connection.Close()
+	var err error
+	for _, connection := range a.connections {
+		err = errors.Join(err, connection.Close())
 	}
-	return nil
+	return err
 }
 
 // log returns the logger that -v asks for: warnings always, what is done with
@@ -127,7 +128,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 	if err != nil {
 		return nil, err
 	}
-	connection, err := a.connect(target)
+	connection, err := a.connect(ctx, target)
 	if err != nil {
 		return nil, err
 	}
@@ -156,23 +157,4 @@ func (a *app) definition(nameOrFile string) (*config.Definition, error) {
 		}
 	}
 	return definition, nil
-}
-
-func (a *app) connect(target control.Target) (remote.Connection, error) {
-	if target.Transport != control.TransportLocal {
-		return nil, &control.ConfigurationError{File: control.TargetsFile,
-			Reason: fmt.Sprintf("target %q: there is no transport %q; this version knows %q", target.Name, target.Transport, control.TransportLocal)}
-	}
-	if a.connection != nil {
-		return a.connection, nil
-	}
-	local, err := remote.NewLocal()
-	if err != nil {
-		return nil, err
-	}
-	a.connection = local
-	if a.listening != nil {
-		a.connection = a.listening(local)
-	}
-	return a.connection, nil
 }

@@ -61,7 +61,7 @@ func (a *app) examine(ctx context.Context) ([]control.Finding, error) {
 	if definition == nil {
 		return findings, nil // without it nothing tells what else to look at
 	}
-	connection, err := a.connect(target)
+	connection, err := a.connect(ctx, target)
 	if err != nil {
 		return findings, err
 	}

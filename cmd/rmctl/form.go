@@ -139,7 +139,7 @@ func (a *app) formController(ctx context.Context, name string) (controller *cont
 	if findErr != nil {
 		chosen = control.Target{Name: definition.Name, Transport: control.TransportLocal}
 	}
-	connection, err := a.connect(chosen)
+	connection, err := a.connect(ctx, chosen)
 	if err != nil {
 		return nil, "", err
 	}

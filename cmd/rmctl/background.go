@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/relay"
+)
+
+// backgroundCommand is the name of the hidden command that is the background
+// process.
+const backgroundCommand = "background"
+
+func newBackground(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    backgroundCommand,
+		Short:  "Hold connections between two calls of rmctl",
+		Long:   "background is the process that holds connections between two calls of rmctl, which start it by themselves.",
+		Args:   exactly(0, ""),
+		Hidden: true,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			folder, err := a.backgroundFolder()
+			if err != nil {
+				return err
+			}
+			file, err := background.OpenLog(folder)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, file.Close()) }()
+			log := slog.New(slog.NewTextHandler(file, nil))
+			err = background.Serve(c.Context(), background.Options{
+				Folder:  folder,
+				Build:   buildIdentity(),
+				Connect: connectForClients(log),
+				Log:     log,
+			})
+			if errors.Is(err, background.ErrRunning) {
+				return nil // another one was faster
+			}
+			if err != nil {
+				log.Error("the background process failed", "error", err)
+			}
+			return err
+		},
+	}
+}
+
+// connectForClients makes connections with what the client's login has of
+// agents, displays and tickets. It becomes that of this whole process, which
+// serves one user: where logins differ, that of the last one counts, whose
+// agent is there for sure.
+func connectForClients(log *slog.Logger) func(context.Context, relay.Place, remote.Prompter) (remote.Connection, error) {
+	var mutex sync.Mutex
+	take := func(environment map[string]string) error {
+		mutex.Lock()
+		defer mutex.Unlock()
+		var failures []error
+		for _, name := range connectionVariables() {
+			if value, set := environment[name]; set {
+				failures = append(failures, os.Setenv(name, value))
+			} else {
+				failures = append(failures, os.Unsetenv(name))
+			}
+		}
+		return errors.Join(failures...)
+	}
+	return func(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
+		if err := take(place.Environment); err != nil {
+			return nil, fmt.Errorf("taking over the environment of a client: %w", err)
+		}
+		return connectTo(ctx, place, prompter, log, nil)
+	}
+}
+
+// startBackground starts this program as the background process.
+func (a *app) startBackground() error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the file of this program: %w", err)
+	}
+	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return err
+	}
+	configuration, err := a.configuration()
+	if err != nil {
+		return err
+	}
+	return background.StartProcess(program, backgroundCommand, "--state", state, "--config", configuration)
+}
+
+// buildIdentity tells one build of rmctl from another, also where neither was
+// built from a commit.
+func buildIdentity() string {
+	v := buildVersion()
+	identity := v.Version + " " + v.Revision
+	program, err := os.Executable()
+	if err != nil {
+		return identity
+	}
+	file, err := os.Stat(program)
+	if err != nil {
+		return identity
+	}
+	return fmt.Sprintf("%s %d %d", identity, file.Size(), file.ModTime().UnixNano())
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/remote/relay"
+)
+
+func newConn(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "conn",
+		Short: "List and close the connections that are kept",
+		Long: `conn shows and closes the connections to other hosts that a background process
+keeps between two calls of rmctl. Connections that nobody uses are closed after
+ten minutes, and the process then ends by itself.`,
+		Example: `  rmctl conn list
+  rmctl conn close big
+  rmctl conn close --all`,
+		Args: noArguments,
+		RunE: noArguments,
+	}
+	c.AddCommand(newConnList(a), newConnClose(a))
+	return c
+}
+
+func newConnList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the connections that are kept",
+		Long: `list shows each connection with the targets that use it, its host and transport,
+how long it has been there, how long nobody has used it, and how many commands
+were run over it.`,
+		Example: "  rmctl conn list\n  rmctl conn list --json",
+		Args:    exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, err := a.findBackground()
+			if err != nil {
+				return err
+			}
+			connections, err := client.Connections(c.Context())
+			if err != nil && !errors.Is(err, background.ErrNotRunning) {
+				return err
+			}
+			return a.printConnections(connections, time.Now())
+		},
+	}
+}
+
+// findBackground returns a client that starts nothing.
+func (a *app) findBackground() (*background.Client, error) {
+	place, err := a.backgroundFolder()
+	if err != nil {
+		return nil, err
+	}
+	return background.Find(place)
+}
+
+// connectionJSON is how a connection is printed as JSON; the names are a contract.
+type connectionJSON struct {
+	Targets   []string `json:"targets"`
+	Host      string   `json:"host"`
+	Transport string   `json:"transport"`
+	SSHConfig string   `json:"sshConfig,omitempty"`
+	State     string   `json:"state"` // connecting or open
+	Since     string   `json:"since,omitempty"`
+	Idle      float64  `json:"idle"` // seconds; 0 while somebody uses it
+	Commands  int      `json:"commands"`
+}
+
+func (a *app) printConnections(connections []background.ConnectionInfo, now time.Time) error {
+	var rows [][]string
+	for _, connection := range connections {
+		shown := connectionJSON{
+			Targets: a.targetsOf(connection), Host: connection.Host, Transport: connection.Transport, SSHConfig: connection.SSHConfig,
+			State: "open", Since: timestamp(connection.Since), Commands: connection.Commands,
+		}
+		idle := "-"
+		if connection.Connecting {
+			shown.State = "connecting"
+		} else if connection.Users == 0 {
+			shown.Idle = max(now.Sub(connection.Used), 0).Seconds()
+			idle = age(connection.Used, now)
+		}
+		if a.json {
+			if err := printJSON(a.stdout, shown); err != nil {
+				return err
+			}
+			continue
+		}
+		since := age(connection.Since, now)
+		if connection.Connecting {
+			since = "connecting"
+		}
+		rows = append(rows, []string{
+			orDash(strings.Join(shown.Targets, ",")), oneLine(shown.Host), oneLine(shown.Transport), since, idle, fmt.Sprint(shown.Commands),
+		})
+	}
+	if a.json || len(rows) == 0 {
+		return nil
+	}
+	return printTable(a.stdout, []string{"TARGET", "HOST", "TRANSPORT", "SINCE", "IDLE", "COMMANDS"}, rows)
+}
+
+// targetsOf returns the targets that use a connection. A configuration that
+// cannot be read does not keep connections from being shown.
+func (a *app) targetsOf(connection background.ConnectionInfo) []string {
+	names := []string{}
+	targets, err := a.loadTargets()
+	if err != nil {
+		return names
+	}
+	for _, name := range targets.Names() {
+		target, err := targets.Find(name)
+		if err == nil && keyOf(target) == (connectionKey{connection.Transport, connection.Host, connection.SSHConfig}) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func newConnClose(a *app) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "close [--all] [TARGET...]",
+		Short: "Close connections that are kept",
+		Long: `close closes the connections of targets or, with --all, all of them, which ends
+the background process. Commands that run over a connection at that moment are
+lost. The next command that needs a connection makes it again.`,
+		Example: `  rmctl conn close big
+  rmctl conn close --all`,
+		ValidArgsFunction: a.completeTargets,
+		RunE: func(c *cobra.Command, names []string) error {
+			if all == (len(names) > 0) {
+				return usage("conn close needs either targets or --all")
+			}
+			closed, err := a.closeConnections(c.Context(), names)
+			if err != nil {
+				return err
+			}
+			for _, connection := range closed {
+				fmt.Fprintf(a.stderr, "closed the connection to %s (%s)\n", oneLine(connection.Host), oneLine(connection.Transport))
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "close all connections, and end the background process")
+	return c
+}
+
+// closeConnections closes the connections of targets, all of them if none are named.
+func (a *app) closeConnections(ctx context.Context, names []string) ([]background.ConnectionInfo, error) {
+	places, err := a.placesOf(names)
+	if err != nil {
+		return nil, err
+	}
+	client, err := a.findBackground()
+	if err != nil {
+		return nil, err
+	}
+	var closed []background.ConnectionInfo
+	if len(places) == 0 {
+		closed, err = client.Stop(ctx)
+	} else {
+		closed, err = client.CloseConnections(ctx, places...)
+	}
+	if errors.Is(err, background.ErrNotRunning) {
+		return nil, nil // so none is open
+	}
+	return closed, err
+}
+
+func (a *app) placesOf(names []string) ([]relay.Place, error) {
+	targets, err := a.loadTargets()
+	if err != nil && len(names) > 0 {
+		return nil, err
+	}
+	var places []relay.Place
+	for _, name := range names {
+		target, err := targets.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		if target.Transport == control.TransportLocal {
+			return nil, usage("target %q is on this machine, to which there is no connection to close", name)
+		}
+		places = append(places, placeOf(target))
+	}
+	return places, nil
+}
