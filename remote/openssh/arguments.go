@@ -62,14 +62,16 @@ func (d *dialer) common() []string {
 // could add to a connection, such as forwarded ports or a command of its own, is
 // for the user's sessions, not for ours.
 func (d *dialer) always() []string {
-	arguments := append(d.common(), "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-e", "none")
+	arguments := append(d.common(), "-o", "ClearAllForwardings=yes", "-e", "none")
 	if d.options.ForwardAgent {
 		arguments = append(arguments, "-A")
 	} else {
 		arguments = append(arguments, "-a")
 	}
-	// Versions that do not print these keywords with -G refuse them.
+	// Versions that do not know these keywords refuse them; they do not print
+	// them with -G either.
 	for _, option := range []struct{ keyword, usual, argument string }{
+		{"remotecommand", "none", "RemoteCommand=none"},
 		{"stdinnull", "no", "StdinNull=no"},
 		{"forkafterauthentication", "no", "ForkAfterAuthentication=no"},
 	} {

@@ -381,3 +381,33 @@ func TestServerThatVanishes(t *testing.T) {
 	requireReason(t, err, remote.Disconnected)
 	require.NoError(t, opened.Close())
 }
+
+// crashing tells this test's own program, run anew, to connect and wait.
+const crashing = "RMCTL_TEST_OPENSSH_CRASH"
+
+func TestNothingOutlivesAProcessThatIsKilled(t *testing.T) {
+	if folder := os.Getenv(crashing); folder != "" {
+		dialer, err := openssh.Dial(timeLimit(t), openssh.Options{Host: "rmtest-target", ConfigFile: os.Getenv("RMCTL_TEST_OPENSSH_CONFIG"), StateFolder: folder})
+		require.NoError(t, err)
+		_, err = dialer.Open(timeLimit(t), "cat", channel.Options{})
+		require.NoError(t, err)
+		os.Stdout.WriteString("ready\n")
+		select {}
+	}
+	server := startSSHD(t, "28260")
+	folder, err := os.MkdirTemp("/tmp", "rmctl-openssh-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
+	command := exec.CommandContext(timeLimit(t), os.Args[0], "-test.run=^"+t.Name()+"$")
+	command.Env = append(os.Environ(), crashing+"="+folder, "RMCTL_TEST_OPENSSH_CONFIG="+server.config)
+	output, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	line, err := bufio.NewReader(output).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "ready\n", line)
+	require.NotEmpty(t, processesNaming(t, folder))
+	require.NoError(t, command.Process.Kill())
+	require.Error(t, command.Wait())
+	require.Eventually(t, func() bool { return len(processesNaming(t, folder)) == 0 }, patience, 10*time.Millisecond)
+}

@@ -34,7 +34,12 @@ func (s *session) Resize(size remote.Size) error {
 	if err := setSize(s.terminal, size); err != nil {
 		return err
 	}
-	s.process.signal(syscall.SIGWINCH)
+	if s.way == throughOwnMaster {
+		// What the channel's own ssh would do, which does not listen at once.
+		s.dialer.master.signal(syscall.SIGWINCH)
+	} else {
+		s.process.signal(syscall.SIGWINCH)
+	}
 	return nil
 }
 
