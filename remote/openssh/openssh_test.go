@@ -47,6 +47,7 @@ func TestRealSSHD(t *testing.T) {
 	t.Run("LeavesTheUsersMaster", func(t *testing.T) { testUsersMasterStays(t, server) })
 	t.Run("Closed", func(t *testing.T) { testClosed(t, server) })
 	t.Run("Failures", func(t *testing.T) { testFailures(t, server) })
+	t.Run("Agent", func(t *testing.T) { testAgent(t, server) })
 	t.Run("X11", func(t *testing.T) { testX11(t, server) })
 	t.Run("IgnoresSettingsForOtherSessions", func(t *testing.T) { testForeignSettings(t, server) })
 	t.Run("LoginShells", func(t *testing.T) { testLoginShells(t, server) })
@@ -313,6 +314,25 @@ func testX11(t *testing.T, server sshd) {
 	left := finish(opened, "")
 	require.NoError(t, opened.Close())
 	require.Regexp(t, `^localhost:\d+`, left.stdout)
+}
+
+// testAgent looks at what the place offers to programs that want keys.
+func testAgent(t *testing.T, server sshd) {
+	folder := stateFolder(t)
+	socket := filepath.Join(folder, "agent")
+	agent := exec.Command("ssh-agent", "-D", "-a", socket)
+	require.NoError(t, agent.Start())
+	t.Cleanup(func() {
+		require.NoError(t, agent.Process.Signal(syscall.SIGTERM))
+		_ = agent.Wait()
+	})
+	require.Eventually(t, func() bool { _, err := os.Lstat(socket); return err == nil }, patience, time.Millisecond)
+	t.Setenv("SSH_AUTH_SOCK", socket)
+	options := withSettings(t, server, "rmtest-target", "IdentityAgent SSH_AUTH_SOCK\nForwardAgent yes\n")
+	const ask = `echo "${SSH_AUTH_SOCK:-none}"`
+	require.Equal(t, "none\n", run(t, dial(t, options), ask, "").stdout, "nobody asked for it here")
+	options.ForwardAgent = true
+	require.Regexp(t, `^/`, run(t, dial(t, options), ask, "").stdout)
 }
 
 // testForeignSettings has a configuration that makes ssh do more than connect.
