@@ -36,6 +36,9 @@ var verdicts = []struct {
 
 var subsystemRefused = regexp.MustCompile(`subsystem request failed on channel`)
 
+// ssh itself goes on without.
+var x11Refused = regexp.MustCompile(`X11 forwarding request failed on channel`)
+
 var tooManyChannels = regexp.MustCompile(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
 
 // classify returns the reason that a text of ssh tells, or nothing.
@@ -80,6 +83,10 @@ func said(text string) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
+// What ssh says when the command that reaches the host has ended, as the ssh to
+// a jump host does, whose own words go to the standard error stream.
+var viaAnotherHost = regexp.MustCompile(`UNKNOWN port 65535`)
+
 // explain tells why ssh ended before it was of use. Its standard error stream
 // counts only where its messages tell nothing: a server can write to it too.
 func (d *dialer) explain(p *process, stderr string) error {
@@ -90,7 +97,11 @@ func (d *dialer) explain(p *process, stderr string) error {
 	if tooManyChannels.MatchString(own) {
 		return fmt.Errorf("opening a channel to %s: %w: %w", d.options.Host, channel.ErrTooManyChannels, said(own))
 	}
-	for _, text := range []string{own, stderr} {
+	texts := []string{own, stderr}
+	if viaAnotherHost.MatchString(own) {
+		texts = []string{stderr, own}
+	}
+	for _, text := range texts {
 		if reason := classify(text); reason != "" {
 			return d.failure(reason, said(text))
 		}

@@ -57,6 +57,9 @@ func (d *dialer) openSession(ctx context.Context, request request) (channel.Chan
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("opening a channel to %s: %w", d.options.Host, err)
 	}
+	if request.options.ForwardX11 && os.Getenv("DISPLAY") == "" {
+		return nil, fmt.Errorf("forwarding X11 from %s: DISPLAY does not name a display of this machine", d.options.Host)
+	}
 	s := &session{dialer: d, request: request, way: d.way}
 	if request.options.ForwardX11 && s.way == throughOwnMaster {
 		s.way = directly
@@ -156,6 +159,10 @@ func (s *session) awaitOpen(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("opening a channel to %s: %w", d.options.Host, err)
 	case opened:
+		// The answer to this comes before the one to the command.
+		if s.request.options.ForwardX11 && x11Refused.MatchString(s.process.messages.text.String()) {
+			return fmt.Errorf("forwarding X11 from %s: the server refuses it (X11Forwarding)", d.options.Host)
+		}
 		if s.terminal != nil {
 			s.dropErrors()
 			// The place got the modes of our terminal for its own, as it should.
