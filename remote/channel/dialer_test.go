@@ -122,6 +122,17 @@ func (d *localDialer) counts() (open, all int) {
 	return len(d.open), d.opened
 }
 
+// ids returns those of the login shells that are open.
+func (d *localDialer) ids() []int {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	var ids []int
+	for c := range d.open {
+		ids = append(ids, c.child.Process.Pid)
+	}
+	return ids
+}
+
 type localChannel struct {
 	dialer *localDialer
 	child  *exec.Cmd

@@ -242,7 +242,11 @@ func (p *pool) shell(ctx context.Context, wanted purpose) (*session, error) {
 	}
 	ready := newMarker()
 	greeting := s.begin(ready, nil, nil, true, 2)
-	_, err = s.send(ctx, openLine(ready)+"; rmctl_end"+serveLine)
+	if _, err = s.send(ctx, openLine(ready)+"; rmctl_end"+serveLine); err != nil && ctx.Err() == nil {
+		// A login that takes no input has most likely ended, and said why.
+		_ = s.channel.Stdin().Close()
+		err = nil
+	}
 	if err == nil {
 		err = p.await(ctx, s, greeting.ended, greeting)
 	}

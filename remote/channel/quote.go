@@ -9,14 +9,19 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// lineBreak stands for a newline inside a quoted word: scripts are read as one
-// line. The single quotes are closed before it and opened again behind it.
-const lineBreak = `'"$rmctl_n"'`
+// delicate bytes stand in variables outside of the quotes that are closed before
+// them and opened again behind them: a newline, because scripts are read as one
+// line, and what bash marks bytes with for itself, which it loses behind the
+// beginning of a UTF-8 character.
+var delicate = strings.NewReplacer("\n", `'"$rmctl_n"'`, "\x01", `'"$rmctl_01"'`, "\x7f", `'"$rmctl_7f"'`)
+
+// delicateVariables sets those variables.
+const delicateVariables = `rmctl_n=$(printf '\nx'); rmctl_n=${rmctl_n%x}; rmctl_01=$(printf '\001'); rmctl_7f=$(printf '\177')`
 
 // quote returns text as one word of a script, on one line, whatever it holds but
-// a zero byte. Scripts may use it where rmctl_n is set, as openLine does.
+// a zero byte. Scripts may use it behind delicateVariables.
 func quote(text string) string {
-	return strings.ReplaceAll(shellescape.Quote(text), "\n", lineBreak)
+	return delicate.Replace(shellescape.Quote(text))
 }
 
 func quoteAll(texts []string) string {

@@ -15,10 +15,10 @@ import (
 
 // The command lines that a login shell sees. They mean the same to sh, csh, tcsh
 // and fish, and hold no value of ours: those come through the channel, where
-// sh reads them.
+// sh reads them, byte by byte.
 const (
-	plainLine    = `exec /bin/sh -c 'IFS= read -r rmctl && eval "$rmctl"'`
-	terminalLine = `exec /bin/sh -c 'rmctl_s=$(stty -g) && stty raw -echo && printf "\036%s tty\n" "$1" && IFS= read -r rmctl && stty "$rmctl_s" && eval "$rmctl"' sh `
+	plainLine    = `exec /bin/sh -c 'LC_ALL=C IFS= read -r rmctl && eval "$rmctl"'`
+	terminalLine = `exec /bin/sh -c 'rmctl_s=$(stty -g) && stty raw -echo && printf "\036%s tty\n" "$1" && LC_ALL=C IFS= read -r rmctl && stty "$rmctl_s" && eval "$rmctl"' sh `
 )
 
 // defaultPath is searched when the command's environment has no PATH.
@@ -43,11 +43,11 @@ func (m marker) text() string { return string(m[1:]) }
 
 // openLine is what makes a shell ready for commands, without a line break.
 func openLine(m marker) string {
-	return `rmctl_n=$(printf '\nx'); rmctl_n=${rmctl_n%x}; rmctl_m=` + m.text() + `; eval ` + quote(shellFunctions)
+	return delicateVariables + `; rmctl_m=` + m.text() + `; eval ` + quote(shellFunctions)
 }
 
 // serveLine lets a ready shell run one line after the other.
-const serveLine = `; while IFS= read -r rmctl; do eval "$rmctl"; done`
+const serveLine = `; while LC_ALL=C IFS= read -r rmctl; do eval "$rmctl"; done`
 
 // outputs tells what becomes of the streams of a program.
 type outputs struct {

@@ -90,6 +90,10 @@ func (c *Connection) launch(ctx context.Context, command remote.Command, child s
 		}
 		whole, err := p.session.send(ctx, line)
 		if err == nil || whole {
+			if command.Stdin == nil && command.Terminal == nil && !p.session.pooled {
+				// Wait tells of a channel that is broken.
+				_ = p.session.channel.Stdin().Close()
+			}
 			return p, nil
 		}
 		lost := err
@@ -171,8 +175,15 @@ func (p *process) awaitStart(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil // it may run: who waits ends it
 	case <-heard.flood:
-		p.session.close()
+		p.session.close() // Wait tells
 	case <-patience.C:
+		select {
+		case <-p.task.ready:
+		default:
+			if !p.session.pooled {
+				p.session.close()
+			}
+		}
 	}
 	if p.reported.failure != "" {
 		return errNotStarted
