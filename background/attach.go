@@ -122,7 +122,7 @@ func (o *session) takeInput(input *wire.Inlet) {
 				return // the session takes no more
 			}
 		}
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && !errors.Is(err, wire.ErrLost) {
 			o.inputWriter.Close() // never fails
 		}
 		if err != nil {

@@ -106,6 +106,16 @@ func (c *Controller) Input(ctx context.Context, job jobstore.Job) (string, error
 	return line + "\n", nil
 }
 
+// CheckInteractive returns the error that RunInteractive would return before
+// anything is recorded or run.
+func (c *Controller) CheckInteractive(ctx context.Context, s Submission) error {
+	p, err := c.prepare(ctx, s, true)
+	if err != nil {
+		return err
+	}
+	return c.refuseSecond(ctx, p, "")
+}
+
 // IsHosted reports whether jobs of the definition should be run by a host, so
 // that one can detach from them: those that keep a command open or use a
 // pseudo-terminal, and all that run at another place.

@@ -50,7 +50,7 @@ func (c *Controller) refuseSecond(ctx context.Context, p *prepared, tag string) 
 		if name == "" {
 			name = job.Tag
 		}
-		return &OpenError{Definition: c.definitionName(), Job: name}
+		return &OpenError{Definition: c.definition.Name, Job: name}
 	}
 	return nil
 }

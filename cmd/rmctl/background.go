@@ -40,6 +40,7 @@ func newBackground(a *app) *cobra.Command {
 			err = background.Serve(c.Context(), background.Options{
 				Folder:  folder,
 				Build:   buildIdentity(),
+				Hoster:  hoster{},
 				Connect: connectForClients(log),
 				Log:     log,
 			})

@@ -174,13 +174,12 @@ func (a *app) submitFilled(ctx context.Context, f *filling) error {
 		return err
 	}
 	if f.interactive {
-		ctx, stop := a.attached(ctx)
-		defer stop()
-		job, err := f.controller.RunInteractive(ctx, s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
-		if err != nil {
-			return f.again(a, err)
+		err := a.runInteractive(ctx, f.controller, s, false)
+		var exit *exitError
+		if err == nil || errors.As(err, &exit) && exit.err == nil {
+			return err // the job's own exit code
 		}
-		return jobExit(job)
+		return f.again(a, err)
 	}
 	job, err := f.controller.Submit(ctx, s)
 	if err != nil {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
 )
 
@@ -37,11 +39,33 @@ func newOperations(a *app) []*cobra.Command {
 				}
 				var problems []error
 				for _, job := range jobs {
-					problems = append(problems, job.controller.Operate(c.Context(), o.operation, job.Job))
+					problems = append(problems, a.operate(c.Context(), o.operation, job))
 				}
 				return errors.Join(problems...)
 			},
 		})
 	}
 	return commands
+}
+
+// operate does something to one job. An interactive job that is alive is canceled
+// where its process is held, which then runs the definition's command, too.
+func (a *app) operate(ctx context.Context, operation control.Operation, job found) error {
+	if operation != control.Cancel {
+		return job.controller.Operate(ctx, operation, job.Job)
+	}
+	switch job.controller.Holder(job.Job) {
+	case control.HeldByProgram:
+		_, err := job.controller.EndHeld(ctx, job.Job)
+		return err
+	case control.HeldByHost:
+		client, err := a.backgroundClient(ctx)
+		if err == nil {
+			err = client.End(ctx, job.Tag)
+		}
+		if err == nil || !errors.Is(err, background.ErrNoSession) {
+			return err
+		}
+	}
+	return job.controller.Operate(ctx, operation, job.Job)
 }

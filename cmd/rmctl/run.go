@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"os/signal"
-	"syscall"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // forkTarget runs interactive jobs where the default target runs batch ones only.
@@ -16,14 +16,20 @@ const forkTarget = "fork"
 
 func newRun(a *app) *cobra.Command {
 	var flags submissionFlags
+	var detach bool
 	c := &cobra.Command{
 		Use:   "run [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Run an interactive job, attached to this terminal",
 		Long: `run runs a job attached to this terminal and exits with its exit code. Without -t
 it uses the default target or, where that runs batch jobs only, "fork", which
-runs any command on this machine.`,
+runs any command on this machine.
+
+Ctrl-C reaches the job. Typed twice within a second it asks whether to detach
+from the job, to cancel it, or to go on. rmctl attach comes back to a job that was
+detached from. --detach starts a job and prints its id.`,
 		Example: `  rmctl run -- ./simulate input.dat
-  rmctl run -t mympi -s mpiNumberOfProcesses=4 -- ./a.out`,
+  rmctl run -t mympi -s mpiNumberOfProcesses=4 -- ./a.out
+  rmctl run -t nodes --detach -- ./server`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
@@ -34,25 +40,58 @@ runs any command on this machine.`,
 					return err
 				}
 			}
-			ctx, stop := a.attached(c.Context())
-			defer stop()
-			job, err := controller.RunInteractive(ctx, r.Submission, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
-			if err != nil {
-				return r.located(err)
-			}
-			return jobExit(job)
+			return r.located(a.runInteractive(c.Context(), controller, r.Submission, detach))
 		},
 	}
 	flags.add(a, c)
+	c.Flags().BoolVar(&detach, "detach", false, "start the job and print its id, attached to nothing; for jobs that keep a command open, use a pseudo-terminal or run elsewhere")
 	return c
 }
 
-// attached returns a context for a job attached to the terminal. What is typed
-// there to interrupt reaches the job by itself, and the job decides what comes
-// of it; rmctl only passes on that it is to end itself.
-func (a *app) attached(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !isTerminal(a.stdin) {
-		return context.WithCancel(ctx)
+// runInteractive runs a job attached to the terminal, in the background process
+// where one may want to detach from it.
+func (a *app) runInteractive(ctx context.Context, controller *control.Controller, s control.Submission, detach bool) error {
+	if controller.IsHosted(s.Debug) && a.listening == nil {
+		sessions, err := a.sessions(ctx)
+		switch {
+		case err == nil:
+			return a.runHosted(ctx, sessions, controller, s, detach)
+		case detach:
+			return err
+		}
+		a.log().Info("the job runs in the foreground: one cannot detach from it", "why", err)
 	}
-	return signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
+	if detach {
+		return usage("--detach: jobs of this definition are attached to this terminal: it keeps no command open, and uses no pseudo-terminal")
+	}
+	job, err := a.runHere(ctx, controller, s)
+	if err != nil {
+		return err
+	}
+	return jobExit(job)
 }
+
+// runHere runs a job as a part of this process.
+func (a *app) runHere(ctx context.Context, controller *control.Controller, s control.Submission) (jobstore.Job, error) {
+	ctx, stop := a.attached(ctx)
+	defer stop()
+	if !controller.IsHosted(s.Debug) {
+		return controller.RunInteractive(ctx, s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	console, err := a.openConsole(controller.AllocatesTerminal(s.Debug), choices{cancel: func() { cancel(errChosen) }})
+	if err != nil {
+		return jobstore.Job{}, err
+	}
+	job, err := controller.RunInteractive(ctx, s, control.Terminal{
+		Stdin: console.keyboard, Stdout: a.stdout, Stderr: a.stderr, Terminal: console.terminal, Signals: console.signals,
+	})
+	if errors.Is(context.Cause(ctx), errChosen) && job.Detail.Ended() {
+		err = nil // it was what the user wanted
+	}
+	return job, errors.Join(err, console.close())
+}
+
+// errChosen tells that the user chose to cancel the job.
+var errChosen = errors.New("the user canceled the job")

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+func newAttach(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "attach JOB",
+		Short: "Attach this terminal to an interactive job",
+		Long: `attach attaches this terminal to an interactive job that was started with
+run --detach, or that was detached from: first what it printed last, then what it
+prints. It exits with the job's exit code. Several terminals may be attached to
+one job.
+
+Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
+		Example: "  rmctl attach 4711",
+		Args:    exactly(1, "a job"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			job, err := a.findJob(c.Context(), arguments[0])
+			if err != nil {
+				return err
+			}
+			sessions, err := a.sessionOf(c.Context(), job)
+			if err != nil {
+				return err
+			}
+			return a.follow(c.Context(), sessions, hold{
+				tag: job.Tag, withTerminal: job.controller.AllocatesTerminal(false), endsInput: isTerminal(a.stdin),
+				attach: func(ctx context.Context, attachment background.Attachment, _ *console) (background.Attached, error) {
+					return sessions.Attach(ctx, job.Tag, attachment)
+				},
+			})
+		},
+	}
+}
+
+// A notAttachableError tells that there is no session of a job.
+type notAttachableError struct {
+	ID, Why string
+}
+
+func (e *notAttachableError) Error() string {
+	return fmt.Sprintf("job %s cannot be attached to: %s", e.ID, e.Why)
+}
+
+// sessionOf returns the sessions among which is that of a job.
+func (a *app) sessionOf(ctx context.Context, job found) (background.Sessions, error) {
+	why := ""
+	switch held := job.controller.Holder(job.Job); {
+	case held == control.HeldByHost:
+		return a.sessions(ctx)
+	case !job.Interactive:
+		why = "it is a batch job"
+	case job.Detail.Ended():
+		why = fmt.Sprintf("it has ended (%s)", job.Detail)
+	case held == control.HeldByProgram:
+		why = "it runs in the foreground of another rmctl"
+	default:
+		why = "the process that it was attached to is gone"
+	}
+	return nil, &notAttachableError{ID: job.ID, Why: why}
+}
+
+// sessions returns those that the background process hosts, which is started if
+// it is not there.
+func (a *app) sessions(ctx context.Context) (background.Sessions, error) {
+	wanted, err := a.wantsBackground()
+	if err != nil {
+		return nil, err
+	}
+	if !wanted {
+		return nil, errors.New("the background process, which jobs that one can detach from are attached to, is switched off")
+	}
+	return a.backgroundClient(ctx)
+}
+
+// runHosted runs a job in the background process, and attaches to it unless it
+// is to be detached from at once.
+func (a *app) runHosted(ctx context.Context, sessions background.Sessions, controller *control.Controller, s control.Submission, detach bool) error {
+	s.Tag, s.Hosted = uuid.NewString(), true
+	if err := controller.CheckInteractive(ctx, s); err != nil {
+		return err // here, where it can be told what kind of error it is
+	}
+	request, err := a.hostedRequest(controller.Target(), s)
+	if err != nil {
+		return err
+	}
+	launch := background.Launch{Name: s.Tag, Request: request}
+	if detach {
+		return a.runDetached(ctx, sessions, launch, controller.AllocatesTerminal(s.Debug))
+	}
+	return a.follow(ctx, sessions, hold{
+		tag: s.Tag, withTerminal: controller.AllocatesTerminal(s.Debug), endsInput: true,
+		attach: func(ctx context.Context, attachment background.Attachment, console *console) (background.Attached, error) {
+			launch.Terminal = console.terminal
+			return sessions.Start(ctx, launch, &attachment)
+		},
+	})
+}
+
+// A hold is how the terminal is attached to the session of a job.
+type hold struct {
+	tag          string
+	withTerminal bool // the job has a pseudo-terminal
+	endsInput    bool // the end of what is typed is the end of the job's input
+	attach       func(context.Context, background.Attachment, *console) (background.Attached, error)
+}
+
+// follow attaches the terminal to the session of a job until either ends, and
+// returns how the job tells rmctl to exit. A request to end rmctl detaches.
+func (a *app) follow(ctx context.Context, sessions background.Sessions, h hold) error {
+	ctx, detach := context.WithCancel(ctx)
+	defer detach()
+	lasting := context.WithoutCancel(ctx)
+	var canceling sync.WaitGroup
+	var cancelErr error
+	console, err := a.openConsole(h.withTerminal, choices{detach: detach, cancel: sync.OnceFunc(func() {
+		canceling.Go(func() { cancelErr = sessions.End(lasting, h.tag) })
+	})})
+	if err != nil {
+		return err
+	}
+	attachment := background.Attachment{
+		Stdin: console.keyboard, Stdout: a.stdout, Stderr: a.stderr,
+		EndInput: h.endsInput && !console.keyboard.isRaw, // a raw terminal types no end: one that ends has gone away
+		Resized:  console.sizes, Signals: console.signals, Prompter: newPrompter(),
+	}
+	if console.terminal != nil {
+		attachment.Size = console.terminal.Size
+	}
+	code, waitErr := -1, error(nil)
+	attached, err := h.attach(lasting, attachment, console)
+	if err == nil {
+		stop := context.AfterFunc(ctx, attached.Detach)
+		code, waitErr = attached.Wait()
+		stop()
+	}
+	canceling.Wait()
+	if err := errors.Join(err, cancelErr, console.close()); err != nil {
+		return err
+	}
+	return a.sessionEnded(lasting, h.tag, code, waitErr)
+}
+
+// sessionEnded returns how the end of a session, or of the hold on it, tells
+// rmctl to exit.
+func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error) error {
+	store, openErr := a.openStore(ctx)
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	job, findErr := store.ByTag(ctx, tag)
+	var gone *background.GoneError
+	switch {
+	case errors.Is(err, background.ErrDetached), errors.Is(err, background.ErrTooSlow):
+		name := job.ID
+		if name == "" {
+			name = tag
+		}
+		fmt.Fprintf(a.stderr, "rmctl: detached; the job goes on: rmctl attach %s comes back to it\n", oneLine(name))
+		return nil
+	case errors.As(err, &gone):
+		return fmt.Errorf("job %s: how it ended is not known: %w", job.ID, err)
+	case err != nil && code > 0:
+		return &exitError{code: code & 0xff, err: err}
+	case err != nil:
+		return err
+	case findErr != nil:
+		return findErr
+	}
+	return jobExit(job)
+}
+
+// namePoll is how often the record of a job is looked at for its id.
+const namePoll = 20 * time.Millisecond
+
+// runDetached starts a job in the background process and prints its id.
+func (a *app) runDetached(ctx context.Context, sessions background.Sessions, launch background.Launch, withTerminal bool) error {
+	if withTerminal {
+		launch.Terminal = unseenTerminal()
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	attached, err := sessions.Start(ctx, launch, &background.Attachment{})
+	if err != nil {
+		return err
+	}
+	var code int
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		code, err = attached.Wait()
+		ended <- err
+	}()
+	defer attached.Detach()
+	poll := time.NewTicker(namePoll)
+	defer poll.Stop()
+	for {
+		job, err := store.ByTag(ctx, launch.Name)
+		if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+			return err
+		}
+		if job.ID != "" {
+			return a.printSubmitted(job)
+		}
+		select {
+		case <-poll.C:
+		case err := <-ended:
+			if job, lookUpErr := store.ByTag(ctx, launch.Name); lookUpErr == nil && job.ID != "" {
+				return a.printSubmitted(job)
+			}
+			return a.sessionEnded(ctx, launch.Name, code, err)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A hostedJob is what the background process is asked to run.
+type hostedJob struct {
+	Target       string
+	ConfigFolder string
+	StateFolder  string
+	Submission   control.Submission
+	Environment  []string // of the user's shell, NAME=VALUE
+}
+
+// hostedRequest packs a submission for the background process. Texts of the user
+// may hold any bytes, which JSON alone would change.
+func (a *app) hostedRequest(target string, s control.Submission) (json.RawMessage, error) {
+	configuration, err := a.configuration()
+	if err != nil {
+		return nil, err
+	}
+	stateFolder, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	job := hostedJob{Target: target, ConfigFolder: configuration, StateFolder: stateFolder, Submission: s, Environment: os.Environ()}
+	if err := gob.NewEncoder(&packed).Encode(job); err != nil {
+		return nil, fmt.Errorf("packing the submission for the background process: %w", err)
+	}
+	return json.Marshal(packed.Bytes())
+}
+
+// A hoster runs interactive jobs in the background process.
+type hoster struct{}
+
+var _ background.Hoster = hoster{}
+
+// Host runs one job to its end. With an error the code is the one that rmctl
+// exits with because of it.
+func (hoster) Host(ctx context.Context, request json.RawMessage, session background.Hosted) (int, error) {
+	var packed []byte
+	var asked hostedJob
+	if err := json.Unmarshal(request, &packed); err != nil {
+		return exitFailed, fmt.Errorf("reading what to run: %w", err)
+	}
+	if err := gob.NewDecoder(bytes.NewReader(packed)).Decode(&asked); err != nil {
+		return exitFailed, fmt.Errorf("reading what to run: %w", err)
+	}
+	a := &app{
+		stdin: strings.NewReader(""), stdout: session.Stdout, stderr: io.Discard,
+		configFolder: asked.ConfigFolder, stateFolder: asked.StateFolder,
+		listening: func(connection remote.Connection) remote.Connection {
+			return inEnvironment(connection, asked.Environment)
+		},
+	}
+	job, err := a.host(ctx, asked, session)
+	if closeErr := errors.Join(a.close(), a.closeStore()); err == nil && closeErr != nil {
+		return exitFailed, closeErr
+	}
+	if err != nil && (ctx.Err() == nil || !job.Detail.Ended()) {
+		return exitCode(err), err
+	}
+	if job.ExitCode != nil {
+		return *job.ExitCode, nil
+	}
+	return exitDone, nil
+}
+
+// host runs the job on the session's streams.
+func (a *app) host(ctx context.Context, asked hostedJob, session background.Hosted) (jobstore.Job, error) {
+	controller, err := a.controller(ctx, asked.Target)
+	if err != nil {
+		return jobstore.Job{}, err
+	}
+	return controller.RunInteractive(ctx, asked.Submission, control.Terminal{
+		Stdin: session.Stdin, Stdout: session.Stdout, Stderr: session.Stderr, Terminal: session.Terminal, Signals: session.Signals,
+	})
+}
+
+// closeStore closes the store, which in a process that goes on must not be left
+// to the end.
+func (a *app) closeStore() error {
+	if a.store == nil {
+		return nil
+	}
+	return a.store.Close()
+}
+
+// A userEnvironment is a connection to this machine whose processes get the
+// environment of a user's shell in place of that of this process.
+type userEnvironment struct {
+	remote.Connection
+	variables map[string]string
+}
+
+// inEnvironment gives the processes of a connection to this machine an
+// environment. What runs elsewhere has that of the place.
+func inEnvironment(connection remote.Connection, assignments []string) remote.Connection {
+	if connection.Info().Transport != control.TransportLocal {
+		return connection
+	}
+	variables := make(map[string]string, len(assignments))
+	for _, assignment := range assignments {
+		if name, value, found := strings.Cut(assignment, "="); found && name != "" {
+			variables[name] = value
+		}
+	}
+	return userEnvironment{connection, variables}
+}
+
+// Start starts a process.
+func (u userEnvironment) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+	environment := map[string]string{}
+	if command.ReplaceEnvironment {
+		for _, name := range command.Keep {
+			if value, set := u.variables[name]; set {
+				environment[name] = value
+			}
+		}
+	} else {
+		for name, value := range u.variables {
+			environment[name] = value
+		}
+		for _, name := range command.Unset {
+			delete(environment, name)
+		}
+		if command.Terminal != nil {
+			environment["TERM"] = command.Terminal.Type
+		}
+	}
+	for name, value := range command.Environment {
+		environment[name] = value
+	}
+	command.Environment, command.ReplaceEnvironment, command.Keep, command.Unset = environment, true, nil, nil
+	return u.Connection.Start(ctx, command)
+}

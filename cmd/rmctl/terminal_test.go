@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A typist is a keyboard at which keys are pressed at known times.
+type typist struct {
+	*keyboard
+	screen bytes.Buffer
+	chosen []string
+	clock  time.Time
+}
+
+func newTypist(isRaw, mayDetach bool) *typist {
+	p := &typist{clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	p.keyboard = &keyboard{screen: &p.screen, isTerminal: true, isRaw: isRaw, now: func() time.Time { return p.clock }}
+	p.choices.cancel = func() { p.chosen = append(p.chosen, "cancel") }
+	if mayDetach {
+		p.choices.detach = func() { p.chosen = append(p.chosen, "detach") }
+	}
+	return p
+}
+
+// press types keys and returns what of them is for the job.
+func (p *typist) press(keys string) string {
+	typed := []byte(keys)
+	return string(typed[:p.take(typed)])
+}
+
+func (p *typist) later(d time.Duration) { p.clock = p.clock.Add(d) }
+
+func TestTwoInterruptsWithinASecondAskWhatToDo(t *testing.T) {
+	for keys, want := range map[string]struct{ job, chosen string }{
+		"\x03":          {"\x03", ""},
+		"a\x03b":        {"a\x03b", ""},
+		"\x03\x03dx":    {"\x03x", "detach"},
+		"\x03\x03Cx":    {"\x03x", "cancel"},
+		"\x03\x03gx":    {"\x03\x03x", ""},
+		"\x03\x03\rx":   {"\x03\x03x", ""},
+		"\x03\x03?\x03": {"\x03", ""}, // it still waits for an answer
+	} {
+		p := newTypist(true, true)
+		require.Equal(t, want.job, p.press(keys), "%q", keys)
+		require.Equal(t, want.chosen, strings.Join(p.chosen, ","), "%q", keys)
+		require.Equal(t, strings.Count(keys, "\x03") > 1, strings.Contains(p.screen.String(), "\r\nrmctl: detach, cancel or go on? [d/c/G] "), "%q", keys)
+	}
+}
+
+func TestInterruptsThatAreFarApartAreTheJobs(t *testing.T) {
+	p := newTypist(true, true)
+	require.Equal(t, "\x03", p.press("\x03"))
+	p.later(twiceWithin)
+	require.Equal(t, "\x03", p.press("\x03"))
+	require.Empty(t, p.screen.String())
+	p.later(twiceWithin / 2)
+	require.Empty(t, p.press("\x03"))
+	require.NotEmpty(t, p.screen.String())
+}
+
+func TestOnlyAHostedJobCanBeDetachedFrom(t *testing.T) {
+	p := newTypist(true, false)
+	require.Equal(t, "\x03", p.press("\x03\x03d"))
+	require.Contains(t, p.screen.String(), "rmctl: cancel or go on? [c/G] ")
+	require.Empty(t, p.chosen)
+	require.Equal(t, "x", p.press("cx"))
+	require.Equal(t, []string{"cancel"}, p.chosen)
+}
+
+func TestWithoutAPseudoTerminalSignalsAskAndLinesAnswer(t *testing.T) {
+	p := newTypist(false, true)
+	require.True(t, p.interrupted())
+	require.False(t, p.interrupted())
+	require.Contains(t, p.screen.String(), "\nrmctl: detach, cancel or go on? [d/c/G] ")
+	require.False(t, p.interrupted(), "while it asks")
+	require.Equal(t, "next line\n", p.press("detach\nnext line\n"))
+	require.Equal(t, []string{"detach"}, p.chosen)
+	require.Equal(t, "a\x03b", p.press("a\x03b"), "such a byte is no interrupt there")
+}
+
+func TestAllThatIsTypedReachesTheJob(t *testing.T) {
+	p := newTypist(true, true)
+	p.source = strings.NewReader("a line\n\x00\xff")
+	require.NoError(t, iotest.TestReader(p, []byte("a line\n\x00\xff")))
+}
