@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -178,4 +179,22 @@ func TestALongOutputIsStoredPacked(t *testing.T) {
 	require.NoError(t, cases.Write(&cases.Case{Folder: folder, Command: "get-job-status", Stdout: []byte("short\n")}))
 	require.NoFileExists(t, packed)
 	require.FileExists(t, plain)
+}
+
+func TestWhatIsNoFileIsNotRead(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"a folder":          func(path string) error { return os.Mkdir(path, 0o700) },
+		"a named pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a link to no file": func(path string) error { return os.Symlink("nothing", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := write(t, t.TempDir(), running, map[string]string{"stdout": ""})
+			path := filepath.Join(folder, "stdout")
+			require.NoError(t, make(path))
+			_, err := cases.Read(folder)
+			var wrong *cases.ReadError
+			require.ErrorAs(t, err, &wrong)
+			require.Equal(t, path, wrong.Path)
+		})
+	}
 }

@@ -8,8 +8,9 @@ import (
 )
 
 // Find returns the folders of all cases and flows in and below the roots, those
-// of each root sorted, none twice. The recorded commands of a flow are not among them. An
-// error tells of a folder that cannot be read, or of a root that holds no case.
+// of each root sorted, none twice. The recorded commands of a flow are not among them. A folder below
+// that cannot be read is: trying it tells why. An error tells of a root that cannot
+// be read or holds no case.
 func Find(roots ...string) ([]string, error) {
 	var folders []string
 	seen := map[string]bool{}
@@ -40,8 +41,14 @@ func findBelow(root string) ([]string, error) {
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, entry fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
 		switch {
-		case err != nil:
+		case err != nil && path == filepath.Clean(root):
 			return err
+		case err != nil: // reading it as a case tells why, and the others are found
+			folders = append(folders, path)
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
 		case !entry.IsDir():
 			return nil
 		case isFlow(path):

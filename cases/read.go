@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -139,6 +140,8 @@ func readOutput(folder, name string) ([]byte, error) {
 		return text, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, &ReadError{path, err}
+	case errors.Is(packedErr, fs.ErrNotExist) && exists(path):
+		return nil, &ReadError{path, errors.New("it is a link to a file that is missing")}
 	case errors.Is(packedErr, fs.ErrNotExist):
 		return nil, nil
 	case packedErr != nil:
@@ -159,7 +162,8 @@ func unpack(packed []byte) ([]byte, error) {
 }
 
 func readBounded(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path)
+	// a named pipe would wait for somebody to write
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, withoutPath(err)
 	}

@@ -31,7 +31,8 @@ func newLocal(t *testing.T) *remote.Local {
 }
 
 func TestRecorderBehavesAsTheConnectionItWraps(t *testing.T) {
-	remotetest.Run(t, func(*testing.T) remote.Connection { return cases.NewRecorder(newLocal(t)) })
+	open := func(*testing.T) remote.Connection { return cases.NewRecorder(newLocal(t)) }
+	remotetest.RunWith(t, open, remotetest.Options{Volume: 4 << 20, Commands: 20, Values: 100}) // the rest is for the connection itself
 }
 
 func TestRecorderKeepsWhatACommandWasGivenAndPrinted(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/google/uuid"
 
@@ -94,7 +95,8 @@ var errStaleUsual = errors.New("the definition has changed since it was written"
 // empty. The error may be errStaleUsual.
 func readUsual(definition *config.Definition, fingerprint string) (Usual, error) {
 	path := UsualFile(definition)
-	file, err := os.Open(path)
+	// a named pipe would wait for somebody to write
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Usual{}, nil
 	}

@@ -78,9 +78,9 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 	if flags.tap && a.json {
 		return usage("--tap and --json exclude each other")
 	}
-	folders, err := cases.Find(roots...)
-	if err != nil {
-		return &usageError{err}
+	folders, missing := findCases(roots)
+	if len(folders) == 0 {
+		return &usageError{missing}
 	}
 	runner := &cases.Runner{Definition: flags.definition, Update: flags.update, Parallel: flags.parallel}
 	var coverages cases.Coverages
@@ -111,7 +111,28 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 	if flags.mutate.wanted {
 		verdict = worse(verdict, a.mutate(ctx, flags, runner, folders))
 	}
+	if missing != nil {
+		fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(missing.Error()))
+		verdict = worse(verdict, &exitError{code: exitUsage})
+	}
 	return verdict
+}
+
+// findCases returns the folders of all cases. What is wrong with a folder that
+// was asked for does not keep the others from being tried.
+func findCases(roots []string) (folders []string, missing error) {
+	seen := map[string]bool{}
+	for _, root := range roots {
+		found, err := cases.Find(root)
+		missing = errors.Join(missing, err)
+		for _, folder := range found {
+			if !seen[folder] {
+				folders = append(folders, folder)
+			}
+			seen[folder] = true
+		}
+	}
+	return folders, missing
 }
 
 // collectLessOften has the garbage collector wait longer, unless GOGC says how
