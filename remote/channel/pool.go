@@ -47,6 +47,7 @@ type pool struct {
 	sessions map[*session]purpose
 	changed  chan struct{} // closed when it is worth looking again
 	closed   bool
+	greeted  bool // a shell has what was heard; what others hear is theirs alone
 	crew     crew // every goroutine of the connection but those that read somebody's input
 }
 
@@ -217,12 +218,14 @@ func (p *pool) session(ctx context.Context, wanted purpose, line string, options
 		if err != nil {
 			return nil, false, err
 		}
-		heard := p.heard
-		if wanted == forOne {
-			heard = newNoise()
+		// What is left of a process may go on printing into its channel for a
+		// while, which says nothing about other channels.
+		heard := newNoise()
+		p.mutex.Lock()
+		if wanted != forOne && !p.greeted {
+			heard, p.greeted = p.heard, true
 		}
 		s := newSession(p, opened, heard)
-		p.mutex.Lock()
 		p.sessions[s] = wanted
 		closed := p.closed
 		p.mutex.Unlock()
