@@ -77,7 +77,8 @@ type Command struct {
 // leads a session of its own. What it prints, errors included, goes to Stdout,
 // and so does the echo of Stdin. The end of Stdin is typed as the end-of-file
 // character (^D), after an unfinished line twice, so that a program that reads
-// lines sees it.
+// lines sees it. One that edits lines itself, as interactive shells do, sees it
+// only when the last line was finished.
 type Terminal struct {
 	Type    string      // of what shows it, the value of TERM unless Environment has one; "dumb" if empty
 	Size    Size        // at the start
