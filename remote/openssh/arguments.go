@@ -107,7 +107,7 @@ func (d *dialer) authenticating() []string {
 func (d *dialer) masterArguments(messages string) []string {
 	arguments := append(d.always(), d.authenticating()...)
 	return append(arguments, "-o", "ControlMaster=yes", "-o", "ControlPersist=no", d.ownControlPath(),
-		"-o", "LogLevel=VERBOSE", "-E", messages, "-x", "-T", "-N", "--", d.options.Host)
+		"-o", "LogLevel=DEBUG1", "-E", messages, "-x", "-T", "-N", "--", d.options.Host)
 }
 
 // ownControlPath is one argument: ssh reads the value as a line of ssh_config.

@@ -16,7 +16,7 @@ import (
 const masterPoll = 3 * time.Millisecond
 
 // socketPatience is how long a master may take to make its socket once the user
-// is authenticated.
+// is authenticated. Versions that say when they begin to serve need no patience.
 const socketPatience = 2 * time.Second
 
 // errNoMultiplexing tells that ssh connects but cannot share the connection.
@@ -72,13 +72,14 @@ func (d *dialer) awaitMaster(ctx context.Context, master *process) error {
 		if master.hasEnded() {
 			return false
 		}
+		entered := master.messages.entered.wasSeen() // after it made the socket, if at all
 		if _, err := os.Lstat(d.socket()); err == nil {
 			return true
 		}
 		if accepted.IsZero() && master.messages.accepted.wasSeen() {
 			accepted = time.Now()
 		}
-		refused = !accepted.IsZero() && time.Since(accepted) > socketPatience ||
+		refused = entered || !accepted.IsZero() && time.Since(accepted) > socketPatience ||
 			refusesMultiplexing.MatchString(master.messages.text.String())
 		return refused
 	})

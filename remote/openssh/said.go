@@ -70,6 +70,7 @@ type messages struct {
 	finished mark // the command has left an exit code
 	killed   mark // a signal ended the command
 	accepted mark // the user is authenticated
+	entered  mark // nothing is left to do but to serve
 
 	reader *os.File
 	holder *os.File // a writer, so that the pipe does not end before ssh opens it
@@ -110,6 +111,7 @@ var (
 	saysFinished = regexp.MustCompile(`^debug\d: (Received exit status from master |client_input_channel_req: channel \d+ rtype exit-status)`)
 	saysKilled   = regexp.MustCompile(`^debug\d: client_input_channel_req: channel \d+ rtype exit-signal`)
 	saysAccepted = regexp.MustCompile(`^Authenticated to `)
+	saysEntered  = regexp.MustCompile(`^debug\d: Entering interactive session`)
 )
 
 // listen makes the pipe and begins to read it.
@@ -130,7 +132,7 @@ func listen(path string) (*messages, error) {
 	}
 	m := &messages{
 		path: path, reader: reader, holder: holder, ended: make(chan struct{}),
-		opened: newMark(saysOpened), finished: newMark(saysFinished), killed: newMark(saysKilled), accepted: newMark(saysAccepted),
+		opened: newMark(saysOpened), finished: newMark(saysFinished), killed: newMark(saysKilled), accepted: newMark(saysAccepted), entered: newMark(saysEntered),
 	}
 	go m.read()
 	return m, nil
@@ -158,7 +160,7 @@ func (m *messages) read() {
 }
 
 func (m *messages) take(line string) {
-	for _, mark := range []mark{m.opened, m.finished, m.killed, m.accepted} {
+	for _, mark := range []mark{m.opened, m.finished, m.killed, m.accepted, m.entered} {
 		mark.look(line)
 	}
 	if !debugging.MatchString(line) {
