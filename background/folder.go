@@ -33,7 +33,7 @@ func Folder(state string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the name of this host: %w", err)
 	}
-	return filepath.Join(state, "background", strings.ReplaceAll(filepath.Clean("/" + host)[1:], "/", "-")), nil
+	return filepath.Join(state, "background-"+strings.ReplaceAll(host, "/", "-")), nil
 }
 
 // socketPath returns where the socket of a folder is: in the folder or, where

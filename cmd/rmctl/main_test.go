@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/rmctl/rmctl/background"
 )
 
 // The test binary is rmctl itself to the scripts that it runs.
@@ -40,6 +43,7 @@ func runScripts(t *testing.T, folder string, environment map[string]string) {
 			if err != nil {
 				return err
 			}
+			env.Defer(func() { endBackground(home) })
 			env.Setenv("HOME", home)
 			env.Setenv("PROJECT", project)
 			env.Setenv("XDG_STATE_HOME", "")
@@ -55,6 +59,17 @@ func runScripts(t *testing.T, folder string, environment map[string]string) {
 			"rmctl_exit": commandExit,
 		},
 	})
+}
+
+// endBackground ends the background process that a script may have left.
+func endBackground(home string) {
+	folder, err := background.Folder(filepath.Join(home, ".local", "state", "rmctl"))
+	if err != nil {
+		return
+	}
+	if client, err := background.Find(folder); err == nil {
+		_, _ = client.Stop(context.Background()) // mostly there is none
+	}
 }
 
 // commandJob sets the variable JOB to the id that the last command printed:
