@@ -11,26 +11,34 @@ import (
 )
 
 func TestConnectionsConform(t *testing.T) {
+	// The figures are for the first; the others show that nothing else differs.
+	few := remotetest.Options{Volume: 4 << 20, Commands: 20, Values: 250}
 	places := []struct {
-		name   string
-		dialer func(t *testing.T) *localDialer
+		name    string
+		options remotetest.Options
+		dialer  func(t *testing.T) *localDialer
 	}{
-		{"sh", func(t *testing.T) *localDialer { return loginShell(t, "sh") }},
-		{"csh", func(t *testing.T) *localDialer { return loginShell(t, "csh") }},
-		{"fish", func(t *testing.T) *localDialer { return loginShell(t, "fish") }},
-		{"without SFTP", func(t *testing.T) *localDialer {
+		{"sh", remotetest.Options{}, func(t *testing.T) *localDialer { return loginShell(t, "sh") }},
+		{"csh", few, func(t *testing.T) *localDialer { return loginShell(t, "csh") }},
+		{"fish", few, func(t *testing.T) *localDialer { return loginShell(t, "fish") }},
+		{"without SFTP", few, func(t *testing.T) *localDialer {
 			dialer := loginShell(t, "sh")
 			dialer.sftp = ""
+			return dialer
+		}},
+		{"three channels", few, func(t *testing.T) *localDialer {
+			dialer := loginShell(t, "sh")
+			dialer.limit = 3
 			return dialer
 		}},
 	}
 	for _, place := range places {
 		t.Run(place.name, func(t *testing.T) {
-			remotetest.Run(t, func(t *testing.T) remote.Connection {
+			remotetest.RunWith(t, func(t *testing.T) remote.Connection {
 				connection, err := channel.New(t.Context(), place.dialer(t), quick())
 				require.NoError(t, err)
 				return connection
-			})
+			}, place.options)
 		})
 	}
 }
