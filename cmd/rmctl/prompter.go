@@ -75,6 +75,11 @@ func (p *terminalPrompter) Ask(ctx context.Context, question remote.Question) (a
 		return "", err
 	}
 	defer func() { err = errors.Join(err, terminal.Close()) }()
+	return askAt(ctx, terminal, question)
+}
+
+// askAt asks at a terminal.
+func askAt(ctx context.Context, terminal *os.File, question remote.Question) (answer string, err error) {
 	// In raw mode no signal ends rmctl with the echo switched off.
 	before, err := term.MakeRaw(int(terminal.Fd()))
 	if err != nil {
