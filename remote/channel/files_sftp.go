@@ -128,9 +128,10 @@ func (f *sftpFiles) do(ctx context.Context, work func() error) error {
 	return err
 }
 
-// lives reports whether an error is about a file, not about the service.
+// lives reports whether an error is about a file, not about the service. A
+// channel that is a pipe may refuse a request before its end is seen.
 func (f *sftpFiles) lives(err error) bool {
-	return f.usable() && !errors.Is(err, sftp.ErrSSHFxConnectionLost) && !errors.Is(err, sftp.ErrSSHFxNoConnection)
+	return f.usable() && !errors.Is(err, sftp.ErrSSHFxConnectionLost) && !errors.Is(err, sftp.ErrSSHFxNoConnection) && !errors.Is(err, syscall.EPIPE)
 }
 
 func (f *sftpFiles) lost(err error) error {
