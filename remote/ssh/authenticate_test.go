@@ -75,7 +75,7 @@ func TestKeysAreTriedInTheOrderOfOpenSSH(t *testing.T) {
 	p := newPlace(t)
 	port, shown := serveKeys(t, p, "last")
 	socket := serveAgent(t, "other", "held")
-	options := p.options(port, "IdentityAgent "+socket, "IdentityFile "+p.key("first", ""), "IdentityFile "+p.key("held", ""), "IdentityFile "+p.key("last", ""))
+	options := p.options(port, "IdentityAgent "+socket, "IdentityFile "+p.key("first"), "IdentityFile "+p.key("held"), "IdentityFile "+p.key("last"))
 	dialled(t, options)
 	// The last is shown twice: to find out whether it is accepted, and to sign.
 	require.Equal(t, prints(t, "held", "other", "first", "last"), (*shown)[:4])
@@ -97,7 +97,7 @@ func TestALockedKeyAsksForItsPassphraseOnlyIfTheServerWouldTakeIt(t *testing.T) 
 	p := newPlace(t)
 	port, _ := serveKeys(t, p, "locked")
 	asker := &answers{texts: []string{"wrong", "right"}}
-	options := p.options(port, "IdentityFile "+p.key("unwanted", "never"), "IdentityFile "+p.key("locked", "right"))
+	options := p.options(port, "IdentityFile "+p.lockedKey("unwanted"), "IdentityFile "+p.lockedKey("locked"))
 	options.Prompter = asker
 	dialled(t, options)
 	require.Len(t, asker.questions, 2)
@@ -109,14 +109,14 @@ func TestALockedKeyAsksForItsPassphraseOnlyIfTheServerWouldTakeIt(t *testing.T) 
 func TestALockedKeyWithoutAnybodyToAskIsNamed(t *testing.T) {
 	p := newPlace(t)
 	port, _ := serveKeys(t, p, "locked")
-	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+p.key("locked", "right")))
+	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+p.lockedKey("locked")))
 	require.ErrorContains(t, err, "key "+p.path("locked")+": there is nobody to ask")
 }
 
 func TestKeysThatOthersMayReadAreNotUsed(t *testing.T) {
 	p := newPlace(t)
 	port, shown := serveKeys(t, p, "open")
-	path := p.key("open", "")
+	path := p.key("open")
 	require.NoError(t, os.Chmod(path, 0o644))
 	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+path))
 	require.ErrorContains(t, err, "others may read it (mode 0644)")
@@ -133,7 +133,7 @@ func TestCertificatesLetUsersIn(t *testing.T) {
 			p := newPlace(t)
 			port := serve(t, &server{config: &ssh.ServerConfig{PublicKeyCallback: checker.Authenticate}}).port
 			p.knows(port, "host")
-			lines := []string{"IdentityFile " + p.key("mine", "")}
+			lines := []string{"IdentityFile " + p.key("mine")}
 			switch setting {
 			case "beside":
 				p.write("mine-cert.pub", string(ssh.MarshalAuthorizedKey(certificate)))
@@ -210,7 +210,7 @@ func TestAKeyAndThenAPasswordCanBeWanted(t *testing.T) {
 	}}
 	port := serve(t, &server{config: config}).port
 	p.knows(port, "host")
-	options := p.options(port, "IdentityFile "+p.key("mine", ""))
+	options := p.options(port, "IdentityFile "+p.key("mine"))
 	asker := &answers{texts: []string{"typo", "pw"}}
 	options.Prompter = asker
 	dialled(t, options)
@@ -230,7 +230,7 @@ func TestTheOrderOfMethodsCanBeSet(t *testing.T) {
 	}
 	port := serve(t, &server{config: config}).port
 	p.knows(port, "host")
-	options := p.options(port, "PreferredAuthentications password,publickey", "IdentityFile "+p.key("mine", ""))
+	options := p.options(port, "PreferredAuthentications password,publickey", "IdentityFile "+p.key("mine"))
 	asker := &answers{texts: []string{"pw"}}
 	options.Prompter = asker
 	dialled(t, options)
@@ -288,7 +288,7 @@ func TestJumpHostsLeadToThePlaceOneBehindTheOther(t *testing.T) {
 	require.NoError(t, err)
 	// Each has a configuration of its own.
 	p.write("config", string(config)+fmt.Sprintf("Host one\n User first\n Port %d\n IdentityFile %s\nHost two\n Port %d\n IdentityFile %s\nHost *\n HostName 127.0.0.1\n IdentityAgent none\n StrictHostKeyChecking accept-new\n UserKnownHostsFile %s\n",
-		first, p.key("first", ""), second, p.key("second", ""), p.path("known_hosts")))
+		first, p.key("first"), second, p.key("second"), p.path("known_hosts")))
 	remotetest.GoroutinesEnd(t, func() {
 		client, err := Dial(t.Context(), options)
 		require.NoError(t, err)

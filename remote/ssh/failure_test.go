@@ -82,14 +82,14 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		{"wrong-key", remote.NotAuthenticated, func(t *testing.T, p place) Options {
 			port := serve(t, &server{config: noKeys()}).port
 			p.knows(port, "host")
-			return p.options(port, "IdentityFile "+p.key("mine", ""))
+			return p.options(port, "IdentityFile "+p.key("mine"))
 		}},
 		{"nobody-to-ask", remote.NotAuthenticated, func(t *testing.T, p place) Options {
 			config := noKeys()
 			config.PasswordCallback = func(ssh.ConnMetadata, []byte) (*ssh.Permissions, error) { return nil, nil }
 			port := serve(t, &server{config: config}).port
 			p.knows(port, "host")
-			return p.options(port, "IdentityFile "+p.key("locked", "secret"))
+			return p.options(port, "IdentityFile "+p.lockedKey("locked"))
 		}},
 		{"wrong-password", remote.NotAuthenticated, func(t *testing.T, p place) Options {
 			config := &ssh.ServerConfig{PasswordCallback: func(ssh.ConnMetadata, []byte) (*ssh.Permissions, error) { return nil, errors.New("no") }}

@@ -82,7 +82,7 @@ func TestServersThatVanishDuringTheHandshakeAreErrors(t *testing.T) {
 	})
 	p := newPlace(t)
 	p.knows(port, "host")
-	options := p.options(port, "IdentityFile "+p.key("mine", ""), "ConnectTimeout 5")
+	options := p.options(port, "IdentityFile "+p.key("mine"), "ConnectTimeout 5")
 	limit.Store(1 << 30)
 	require.NoError(t, dialled(t, options).Close())
 	whole := sent.Load()
@@ -200,7 +200,7 @@ func TestWhatAServerSaysAtTheEndIsMadeVisible(t *testing.T) {
 	p := newPlace(t)
 	port := serve(t, &server{config: config}).port
 	p.knows(port, "host")
-	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+p.key("one", ""), "IdentityFile "+p.key("two", "")))
+	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+p.key("one"), "IdentityFile "+p.key("two")))
 	require.ErrorContains(t, err, "does not let alice in: too many authentication failures")
 	require.NotContains(t, err.Error(), "\x1b")
 }

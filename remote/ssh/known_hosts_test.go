@@ -99,10 +99,11 @@ func TestTheQuestionAboutAKeyShowsItsFingerprint(t *testing.T) {
 
 func TestAServerWithSeveralKeysDoesNotLookChanged(t *testing.T) {
 	p := newPlace(t)
-	s := serve(t, &server{})
 	other, err := ssh.ParsePrivateKey([]byte(rsaKey(t)))
 	require.NoError(t, err)
-	s.config.AddHostKey(other)
+	config := &ssh.ServerConfig{NoClientAuth: true}
+	config.AddHostKey(other)
+	s := serve(t, &server{config: config})
 	for _, key := range []ssh.PublicKey{other.PublicKey(), signerOf(t, "host").PublicKey()} {
 		p.write("known_hosts", fmt.Sprintf("[127.0.0.1]:%d %s", s.port, ssh.MarshalAuthorizedKey(key)))
 		dialled(t, p.options(s.port))

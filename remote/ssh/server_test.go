@@ -225,17 +225,20 @@ func (p place) write(name, content string) string {
 }
 
 // key writes a key of that name and returns its path.
-func (p place) key(name, passphrase string) string {
+func (p place) key(name string) string {
 	p.t.Helper()
-	var block *pem.Block
-	var err error
-	if passphrase == "" {
-		block, err = ssh.MarshalPrivateKey(keyOf(name), name)
-	} else {
-		block, err = ssh.MarshalPrivateKeyWithPassphrase(keyOf(name), name, []byte(passphrase))
-	}
+	block, err := ssh.MarshalPrivateKey(keyOf(name), name)
 	require.NoError(p.t, err)
 	return p.write(name, string(pem.EncodeToMemory(block)))
+}
+
+// lockedKey writes the key of that name from testdata/keys, of which the
+// passphrase is "right". Made here, it would take seconds to lock and unlock.
+func (p place) lockedKey(name string) string {
+	p.t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "keys", name))
+	require.NoError(p.t, err)
+	return p.write(name, string(content))
 }
 
 // knows writes a known_hosts with the key of that name for a port.
