@@ -122,7 +122,15 @@ func (s *stream) parse(p []byte) {
 		_, s.err = s.all.spooled.Write(p)
 		return
 	}
-	if _, s.err = s.parser.Write(p); s.err == nil && s.all.progress != nil {
+	if s.all.progress == nil {
+		_, s.err = s.parser.Write(p)
+		return
+	}
+	// Line by line, so that no state is missed between two that come at once.
+	for line := range bytes.Lines(p) {
+		if _, s.err = s.parser.Write(line); s.err != nil {
+			return
+		}
 		s.all.progress()
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/term"
+
+	"github.com/rmctl/rmctl/background"
 )
 
 // A desk is where a user works with rmctl: a home folder with the target
@@ -53,8 +55,29 @@ func newDesk(t *testing.T, environment ...string) *desk {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "targets.toml"), []byte(targets.String()), 0o600))
 	d.environment = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "GORACE=atexit_sleep_ms=0"}, environment...)
-	t.Cleanup(func() { d.does("conn", "close", "--all") })
+	t.Cleanup(d.clear)
 	return d
+}
+
+// clear ends what is left in the background, and the background process.
+func (d *desk) clear() {
+	folder, err := background.Folder(filepath.Join(d.home, ".local", "state", "rmctl"))
+	require.NoError(d.t, err)
+	client, err := background.Find(folder)
+	require.NoError(d.t, err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.t.Context()), patience)
+	defer cancel()
+	sessions, err := client.List(ctx)
+	if errors.Is(err, background.ErrNotRunning) {
+		return
+	}
+	require.NoError(d.t, err)
+	for _, session := range sessions {
+		if err := client.End(ctx, session.Names[0]); !errors.Is(err, background.ErrNoSession) {
+			require.NoError(d.t, err)
+		}
+	}
+	d.does("conn", "close", "--all")
 }
 
 // copyProgram makes a program available under another name.

@@ -1,0 +1,160 @@
+package control_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// The player is a qsub that says what a recorded one said: it reads the events
+// of the recording from a file, one in two lines, the kind and the text with
+// \ooo for special bytes. What was typed then has to be typed again, to the
+// letter; before the first line is read it says what it said unasked.
+const player = `#!/bin/sh
+exec 3<"$(dirname "$0")/events"
+while read -r kind <&3 && IFS= read -r text <&3; do
+	case $kind in
+	out) printf '%b' "$text" ;;
+	in) IFS= read -r line; printf '%s\n' "$line" >>"$(dirname "$0")/heard" ;;
+	esac
+done
+exit "$(cat "$(dirname "$0")/code")"
+`
+
+// An event of a recorded conversation.
+type event struct{ kind, text string }
+
+// recorded reads the conversation of a recording of OpenPBS.
+func recorded(t *testing.T, name string) (events []event, code string) {
+	t.Helper()
+	folder := filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "shared")), "captures", "openpbs", name)
+	source, err := os.ReadFile(filepath.Join(folder, "timeline.json"))
+	if os.IsNotExist(err) {
+		t.Skipf("there is no recording %s; RMCTL_SHARED names where recordings are", folder)
+	}
+	require.NoError(t, err)
+	var timeline [][]any
+	require.NoError(t, json.Unmarshal(source, &timeline))
+	for _, entry := range timeline {
+		require.Len(t, entry, 3)
+		kind, isText := entry[1].(string)
+		require.True(t, isText)
+		text, isText := entry[2].(string)
+		require.True(t, isText)
+		events = append(events, event{kind, text})
+	}
+	exit, err := os.ReadFile(filepath.Join(folder, "exit"))
+	require.NoError(t, err)
+	return events, strings.TrimSpace(string(exit))
+}
+
+// plays puts a player for a recording into a folder, and returns the folder.
+func plays(t *testing.T, events []event, code string) string {
+	t.Helper()
+	folder := t.TempDir()
+	var script strings.Builder
+	for _, each := range events {
+		script.WriteString(each.kind + "\n")
+		for _, c := range []byte(strings.ReplaceAll(each.text, "\r\n", "\n")) { // the terminal makes both of it
+			script.WriteString(`\0` + string([]byte{'0' + c>>6, '0' + c>>3&7, '0' + c&7}))
+		}
+		script.WriteString("\n")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "events"), []byte(script.String()), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "code"), []byte(code), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "qsub"), []byte(player), 0o700))
+	return folder
+}
+
+// interactivePBS returns a definition of the field for interactive PBS jobs.
+func interactivePBS(t *testing.T) *config.Definition {
+	t.Helper()
+	path := filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "shared")), "definitions", "pbs-generic-interactive.xml")
+	source, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		t.Skipf("there is no definition %s; RMCTL_SHARED names where it is", path)
+	}
+	require.NoError(t, err)
+	// Its start-up command asks the server for queues, of which there is none.
+	definition, problems := config.Load(path, source)
+	require.NotNil(t, definition, "%v", problems)
+	definition.Commands = slices.DeleteFunc(definition.Commands, func(c *config.Command) bool { return c.Element == config.StartUpCommand })
+	return definition
+}
+
+func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
+	for name, want := range map[string]struct {
+		told []state.Detail
+		end  state.Detail
+		id   string
+	}{
+		"qsub-I-ok":                 {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1002.pbs01"},
+		"qsub-I-exit-7":             {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1003.pbs01"},
+		"qsub-I-ptp-cmdline":        {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1004.pbs01"},
+		"qsub-I-walltime":           {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1010.pbs01"},
+		"qsub-I-with-script":        {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1014.pbs01"},
+		"qsub-I-wait-qdel":          {[]state.Detail{state.Submitted}, state.Failed, "1008.pbs01"},
+		"qsub-I-running-qdel":       {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1009.pbs01"},
+		"qsub-I-err-bad-queue":      {},
+		"qsub-I-err-bad-resource":   {},
+		"qsub-I-err-disabled-queue": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, code := recorded(t, name)
+			definition := interactivePBS(t)
+			folder := plays(t, events, code)
+			t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+			s := newSite(t, definition)
+			typed, keyboard := io.Pipe()
+			var typing sync.WaitGroup
+			var told []state.Detail
+			var stdout bytes.Buffer
+			submission := control.Submission{Executable: "/bin/hostname"}
+			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Changed: func(job jobstore.Job) {
+				told = append(told, job.Detail)
+				if job.Detail == state.Running {
+					typing.Go(func() {
+						defer keyboard.Close()
+						for _, each := range events[1:] { // the definition types the first line
+							if each.kind == "in" {
+								_, _ = io.WriteString(keyboard, each.text)
+							}
+						}
+					})
+				}
+			}}
+			job, err := s.RunInteractive(t.Context(), submission, terminal)
+			require.NoError(t, keyboard.Close())
+			typing.Wait()
+			require.Equal(t, want.told, told, stdout.String())
+			if want.end == "" {
+				require.Error(t, err)
+				require.Equal(t, jobstore.Rejected, s.onlyJob(t).Phase)
+				require.ErrorContains(t, err, strings.TrimSpace(events[0].text))
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, want.id, job.ID)
+			require.Equal(t, want.end, job.Detail)
+			if slices.Contains(told, state.Running) && slices.ContainsFunc(events, func(e event) bool { return e.kind == "in" }) {
+				heard, err := os.ReadFile(filepath.Join(folder, "heard"))
+				require.NoError(t, err)
+				require.Regexp(t, `^ *-np +/bin/hostname *\n`, string(heard), "the definition's input comes first")
+			}
+		})
+	}
+}
