@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,6 +29,7 @@ type sftpFiles struct {
 	channel Channel
 	client  *sftp.Client
 	over    chan struct{} // closed when the service has ended
+	broken  atomic.Bool   // its channel fails
 	closing sync.Once
 }
 
@@ -50,7 +52,7 @@ func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	patience, cancel := context.WithTimeout(ctx, p.settings.Patience)
 	defer cancel()
 	stop := context.AfterFunc(patience, func() { _ = opened.Close() })
-	client, err := sftp.NewClientPipe(opened.Stdout(), opened.Stdin(), sftp.UseConcurrentWrites(true), sftp.MaxConcurrentRequestsPerFile(writesAtOnce))
+	client, err := sftp.NewClientPipe(watchedReader{opened.Stdout(), &f.broken}, watchedWriter{opened.Stdin(), &f.broken}, sftp.UseConcurrentWrites(true), sftp.MaxConcurrentRequestsPerFile(writesAtOnce))
 	stop()
 	if err != nil {
 		failure := f.explain(ctx, err)
@@ -131,10 +133,39 @@ func (f *sftpFiles) do(ctx context.Context, work func() error) error {
 // lives reports whether an error is about a file, not about the service. A
 // channel that is a pipe may refuse a request before its end is seen.
 func (f *sftpFiles) lives(err error) bool {
-	return f.usable() && !errors.Is(err, sftp.ErrSSHFxConnectionLost) && !errors.Is(err, sftp.ErrSSHFxNoConnection) && !errors.Is(err, syscall.EPIPE)
+	return f.usable() && !f.broken.Load() && !errors.Is(err, sftp.ErrSSHFxConnectionLost) && !errors.Is(err, sftp.ErrSSHFxNoConnection)
+}
+
+// watchedReader and watchedWriter note that the channel fails, which errors of
+// the library do not always tell.
+type watchedReader struct {
+	io.Reader
+	broken *atomic.Bool
+}
+
+func (r watchedReader) Read(buffer []byte) (int, error) {
+	count, err := r.Reader.Read(buffer)
+	if err != nil {
+		r.broken.Store(true)
+	}
+	return count, err
+}
+
+type watchedWriter struct {
+	io.WriteCloser
+	broken *atomic.Bool
+}
+
+func (w watchedWriter) Write(data []byte) (int, error) {
+	count, err := w.WriteCloser.Write(data)
+	if err != nil {
+		w.broken.Store(true)
+	}
+	return count, err
 }
 
 func (f *sftpFiles) lost(err error) error {
+	f.leave()
 	<-f.over
 	var connect *remote.ConnectError
 	if _, lost := f.pool.ending(f.channel); errors.As(lost, &connect) {

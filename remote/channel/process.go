@@ -273,7 +273,11 @@ func (p *process) outcome(killed bool) (int, error) {
 		return code, nil
 	default:
 	}
-	if p.session.alive() {
+	patience := time.NewTimer(p.connection.settings.Linger)
+	defer patience.Stop()
+	select {
+	case <-p.session.over:
+	case <-patience.C:
 		// Somebody killed the shell between us and the program.
 		return -1, errors.New("waiting for the process: the place does not know how it ended")
 	}
