@@ -1,0 +1,211 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Signal sends a signal to the process's group, through another channel.
+func (p *process) Signal(number syscall.Signal) error {
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	name := strings.TrimPrefix(unix.SignalName(number), "SIG")
+	if name == "" {
+		return fmt.Errorf("sending signal %d: there is none of that number", number)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), p.connection.settings.Patience)
+	defer cancel()
+	if _, err := p.signal(ctx, theGroup, name); err != nil {
+		return fmt.Errorf("sending signal %v: %w", number, err)
+	}
+	return nil
+}
+
+// reach tells whom a signal is for.
+type reach int
+
+const (
+	theGroup   reach = iota // of the process, which has not ended
+	everything              // that was started with it
+	whatIsLeft              // of that, after its end
+)
+
+// signal sends signals. It reports whether there was anybody to reach.
+func (p *process) signal(ctx context.Context, whom reach, names ...string) (reached bool, err error) {
+	if p.shared {
+		return p.signalShared(names)
+	}
+	id := p.reported.process
+	if id == 0 {
+		return false, errors.New("the place did not tell the id of the process")
+	}
+	var code string
+	switch {
+	case p.command.Terminal != nil && whom == theGroup:
+		code = fmt.Sprintf("rmctl_terminal %d group ", id)
+	case p.command.Terminal != nil:
+		code = fmt.Sprintf("rmctl_terminal %d session ", id)
+	case whom == whatIsLeft:
+		code = fmt.Sprintf("rmctl_signal %d 0 ", id)
+	default:
+		code = fmt.Sprintf("rmctl_signal %d %d ", id, p.reported.parent)
+	}
+	status, err := p.connection.call(ctx, code+strings.Join(names, " "))
+	return status == 0, err
+}
+
+// signalShared asks the place to signal the group of the channel. Only the end of
+// all output tells that nothing is left of it.
+func (p *process) signalShared(names []string) (reached bool, err error) {
+	select {
+	case <-p.task.ended:
+		return false, nil
+	default:
+	}
+	for _, name := range names {
+		if name == "0" {
+			continue
+		}
+		if err := p.session.channel.Signal(unix.SignalNum("SIG" + name)); err != nil {
+			return false, fmt.Errorf("the place opens one channel at a time, and refuses to signal what runs there: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// call runs shell code of ours in a shell that does not wait behind commands.
+func (c *Connection) call(ctx context.Context, code string) (status int, err error) {
+	var s *session
+	var line string
+	m := newMarker()
+	if c.pool.oneShot {
+		s, _, err = c.pool.session(ctx, forSignals, plainLine, Options{})
+		line = openLine(m) + "; "
+	} else {
+		s, err = c.pool.shell(ctx, forSignals)
+	}
+	if err != nil {
+		return -1, err
+	}
+	t := s.begin(m, nil, nil, c.pool.oneShot, 2)
+	if _, err := s.send(ctx, line+callLine(m, code)); err != nil {
+		c.pool.release(s, false)
+		return -1, err
+	}
+	select {
+	case <-t.ended:
+	case <-ctx.Done():
+		c.pool.release(s, false)
+		return -1, ctx.Err()
+	}
+	c.pool.release(s, s.alive())
+	select {
+	case status = <-t.exited:
+		return status, nil
+	default:
+		return -1, s.lost()
+	}
+}
+
+// end ends the process and its group, and returns its code.
+func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
+	select {
+	case code = <-p.task.exited:
+		return code, nil, true
+	default:
+	}
+	settings := p.connection.settings
+	limit := settings.Grace + settings.Linger
+	signals, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*limit)
+	defer cancel()
+	grace := time.NewTimer(settings.Grace)
+	defer grace.Stop()
+
+	if p.reported.process == 0 {
+		// Nothing was heard of it yet.
+		select {
+		case p.reported = <-p.task.started:
+		case <-grace.C:
+			p.session.close()
+			return -1, p.connection.pool.silence(), true
+		}
+		if p.reported.failure != "" {
+			return -1, errors.Join(errNotStarted, ctx.Err()), true
+		}
+	}
+	// A stopped process would not see the request before it is continued.
+	_, failure := p.signal(signals, everything, "TERM", "CONT")
+	grace.Reset(settings.Grace) // from when it was asked
+	var hangUp <-chan time.Time
+	if p.command.Terminal != nil {
+		// The request means nothing to an interactive shell; that its terminal
+		// has gone does.
+		timer := time.NewTimer(settings.Grace / 2)
+		defer timer.Stop()
+		hangUp = timer.C
+	}
+	for waiting := true; waiting; {
+		select {
+		case code = <-p.task.exited:
+			p.endRest(signals, grace.C)
+			return code, nil, true
+		case <-p.task.ended:
+			if code, err = p.outcome(false); err == nil {
+				p.endRest(signals, grace.C)
+			}
+			return code, err, true
+		case <-hangUp:
+			_, failure = p.signal(signals, everything, "HUP")
+			grace.Reset(settings.Grace / 2)
+		case <-grace.C:
+			waiting = false
+		}
+	}
+	_, killing := p.signal(signals, everything, "KILL")
+	patience := time.NewTimer(settings.Linger)
+	defer patience.Stop()
+	select {
+	case code = <-p.task.exited:
+		return code, nil, true
+	case <-p.task.ended:
+		code, err = p.outcome(killing == nil)
+		return code, err, true
+	case <-patience.C:
+		return -1, errors.Join(errUnkillable, failure, killing), true
+	}
+}
+
+var errUnkillable = errors.New("the process did not end although it was killed")
+
+// endRest gives what is left of the group, or on the terminal, the rest of the
+// grace period, then kills it.
+func (p *process) endRest(ctx context.Context, grace <-chan time.Time) {
+	pause, first := groupPoll, "0"
+	if p.command.Terminal != nil {
+		pause, first = sessPoll, "HUP"
+	}
+	poll := time.NewTicker(pause)
+	defer poll.Stop()
+	for name := first; ; name = "0" {
+		// Where the place cannot be asked any more, nothing can be ended.
+		reached, err := p.signal(ctx, whatIsLeft, name)
+		if !reached || err != nil {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-grace:
+			_, _ = p.signal(ctx, whatIsLeft, "KILL")
+			return
+		}
+	}
+}
