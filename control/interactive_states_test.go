@@ -190,3 +190,15 @@ func TestWhatHoldsAJobIsKnown(t *testing.T) {
 		require.Equal(t, control.HeldByNobody, s.Holder(job))
 	}
 }
+
+func TestAJobWhoseStateCannotBeAskedForIsWaitedForByItsRecord(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, keptOpen, conversation)))
+	job, _, _, err := s.converses(t, t.Context(), nil)
+	require.NoError(t, err)
+	before := job
+	before.Detail = state.Running // as another process knew it
+	s.whilePausing = func() error { return errors.New("it ended long ago") }
+	job, err = s.Wait(t.Context(), before, "", nil)
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail)
+}
