@@ -91,7 +91,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 	if err != nil {
 		return nil, err
 	}
-	here, err := placed(s)
+	here, err := placed(s, false)
 	if err != nil {
 		return nil, err
 	}

@@ -179,7 +179,7 @@ func (f *filling) submission() (control.Submission, error) {
 	if s.Executable == "" && len(s.Arguments) > 0 {
 		return s, usage("there are arguments, but no program")
 	}
-	s, err := placed(s)
+	s, err := placed(s, f.request.Directory == "") // which it is on another machine alone
 	if err != nil {
 		return s, err
 	}

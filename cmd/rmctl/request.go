@@ -15,6 +15,8 @@ type request struct {
 	control.Submission
 	given  control.Submission           // by the command line alone
 	launch *control.LaunchConfiguration // nil without --config-name
+
+	elsewhere bool // the target is on another machine
 }
 
 // request returns what the command line, and the launch configuration that it
@@ -35,19 +37,44 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 		}
 		r.Submission = r.launch.Override(s)
 	}
-	r.Submission, err = placed(r.Submission)
+	r.elsewhere = a.isElsewhere(r.launch)
+	r.Submission, err = placed(r.Submission, r.elsewhere)
 	return r, err
 }
 
+// isElsewhere reports whether the chosen target is on another machine. What is
+// wrong with the choice is told by what needs the target: not every request does.
+func (a *app) isElsewhere(l *control.LaunchConfiguration) bool {
+	targets, err := a.loadTargets()
+	if err != nil {
+		return false
+	}
+	name := a.target
+	if name == "" && l != nil {
+		if name, err = a.targetOf(l); err != nil {
+			return false
+		}
+	}
+	target, err := targets.Find(name)
+	return err == nil && target.Transport != control.TransportLocal
+}
+
 // placed returns a submission whose files and folder do not depend on where
-// rmctl runs.
-func placed(s control.Submission) (control.Submission, error) {
+// rmctl runs. The folder is one of the target: on another machine it is the home
+// directory, unless one is named from the root.
+func placed(s control.Submission, elsewhere bool) (control.Submission, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return s, fmt.Errorf("finding the working directory: %w", err)
 	}
 	if s.ScriptFile != "" && !filepath.IsAbs(s.ScriptFile) {
 		s.ScriptFile = filepath.Join(here, s.ScriptFile)
+	}
+	if elsewhere {
+		if s.Directory != "" && !filepath.IsAbs(s.Directory) {
+			return s, usage("-d %q: the target is on another machine, where a directory is named by its whole path", s.Directory)
+		}
+		return s, nil
 	}
 	if !filepath.IsAbs(s.Directory) {
 		s.Directory = filepath.Join(here, s.Directory)

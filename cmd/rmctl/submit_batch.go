@@ -53,7 +53,7 @@ func (a *app) submitBatch(ctx context.Context, flags submissionFlags, arguments 
 	}
 	submissions := make([]control.Submission, len(jobs))
 	for i, job := range jobs {
-		if submissions[i], err = job.over(r.Submission); err != nil {
+		if submissions[i], err = job.over(r.Submission, r.elsewhere); err != nil {
 			return fmt.Errorf("%s:%d: %w", file, job.line, err)
 		}
 	}
@@ -98,7 +98,7 @@ func (a *app) readBatch(file string) (jobs []batchJob, err error) {
 
 // over returns what the line asks for where it says it, and what all are asked
 // for otherwise.
-func (j batchJob) over(all control.Submission) (control.Submission, error) {
+func (j batchJob) over(all control.Submission, elsewhere bool) (control.Submission, error) {
 	s := all
 	if j.Executable != "" {
 		s.Executable, s.Arguments = j.Executable, j.Arguments
@@ -121,7 +121,7 @@ func (j batchJob) over(all control.Submission) (control.Submission, error) {
 	if s.Executable == "" && s.ScriptFile == "" {
 		return s, usage("there is nothing to run: the line has neither executable nor script")
 	}
-	return placed(s)
+	return placed(s, elsewhere)
 }
 
 // plainText is a JSON value as -s takes it.
