@@ -60,6 +60,7 @@ type Step struct {
 	Set         []string `toml:"set,omitempty"`         // name=value, as with -s
 	Environment []string `toml:"environment,omitempty"` // NAME=value, as with -e
 	Directory   string   `toml:"directory,omitempty"`
+	Tag         string   `toml:"tag,omitempty"` // of the submission, where the answers show it
 
 	Expect Expect `toml:"expect,inline,omitempty"`
 }

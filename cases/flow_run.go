@@ -173,7 +173,7 @@ func (p *player) keep(job jobstore.Job, err error) (jobstore.Job, error) {
 
 func (s Step) submission() (control.Submission, error) {
 	submission := control.Submission{
-		Executable: cmp.Or(s.Executable, "true"), Arguments: s.Arguments, Directory: s.Directory, Invisible: s.Do == DoAction,
+		Executable: cmp.Or(s.Executable, "true"), Arguments: s.Arguments, Directory: s.Directory, Invisible: s.Do == DoAction, Tag: s.Tag,
 	}
 	for _, setting := range s.Set {
 		name, value, found := strings.Cut(setting, "=")

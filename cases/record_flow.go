@@ -145,6 +145,9 @@ func (w *writer) hasEnded(id string) bool {
 // submission tells what was submitted, as far as the command line depends on it.
 func (w *writer) submission(c Recorded) Step {
 	step := Step{Do: DoSubmit, Directory: w.text(c.Before.Text("directory"))}
+	if w.shows(c.Key) {
+		step.Tag = c.Key
+	}
 	if program := c.Before.Text("executablePath"); slices.Contains(c.Arguments[1:], program) {
 		step.Executable = w.text(program)
 		step.Arguments = w.texts(attribute.Words(c.Before.Text("progArgs")))
@@ -157,6 +160,11 @@ func (w *writer) submission(c Recorded) Step {
 		step.Set = append(step.Set, defined.Name()+"="+w.text(attribute.Text(now.Value())))
 	}
 	return step
+}
+
+// shows reports whether any answer holds a tag.
+func (w *writer) shows(tag string) bool {
+	return slices.ContainsFunc(w.Commands, func(c Recorded) bool { return bytes.Contains(c.Stdout, []byte(tag)) })
 }
 
 // expectFlow plays the flow and keeps what comes out as what is expected. What

@@ -22,10 +22,12 @@ const (
 	// A scheduler is not kept busy with our queries for more than a twentieth of the time.
 	quietFactor = 19
 	// A poll that takes longer than this without renewing its claim is one of a process that hangs.
-	pollLease   = 30 * time.Second
-	claimPause  = 100 * time.Millisecond
-	directLimit = 64 // jobs that one poll asks for one by one
-	directWidth = 4  // of these at the same time
+	pollLease  = 30 * time.Second
+	claimPause = 50 * time.Millisecond
+	// So long a user waits without wondering.
+	shortPatience = time.Second
+	directLimit   = 64 // jobs that one poll asks for one by one
+	directWidth   = 4  // of these at the same time
 )
 
 // After so many failures in a row a target is paused: it is asked only now and
@@ -47,7 +49,11 @@ func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness 
 	if list == nil || !slices.ContainsFunc(jobs, isAsked) {
 		return c.updateEach(ctx, jobs, freshness)
 	}
-	pollErr := c.poll(ctx, list, freshness)
+	patience, err := c.patience(ctx, jobs, freshness)
+	if err != nil {
+		return jobs, err
+	}
+	pollErr := c.poll(ctx, list, freshness, patience)
 	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
 		return jobs, pollErr
 	}
@@ -68,6 +74,33 @@ func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness 
 // isAsked reports whether a listing may tell about a job.
 func isAsked(job jobstore.Job) bool {
 	return job.ID != "" && job.Tag != "" && !job.Detail.Ended() && job.Successor == "" && !(job.Interactive && job.ID == job.Tag)
+}
+
+// patience is how long to wait for the moment at which the definition lets its
+// scheduler be asked again: as long as it takes for a fresh answer, shortly for
+// jobs that it was never asked for.
+func (c *Controller) patience(ctx context.Context, jobs []jobstore.Job, freshness Freshness) (time.Duration, error) {
+	if freshness == Fresh {
+		return longestInterval, nil
+	}
+	for _, job := range jobs {
+		if !isAsked(job) || !c.isUnasked(job) {
+			continue
+		}
+		// Another process may have asked meanwhile.
+		now, err := c.store.ByTag(ctx, job.Tag)
+		if err != nil || c.isUnasked(now) {
+			return shortPatience, err
+		}
+	}
+	return 0, nil
+}
+
+// isUnasked reports whether all that is known of a job is what its submit command
+// told.
+func (c *Controller) isUnasked(job jobstore.Job) bool {
+	submit := c.definition.Submit(false)
+	return submit != nil && job.Source == submit.Name && !job.Missing && !job.Stale
 }
 
 // updateEach asks for jobs one by one.
@@ -92,8 +125,11 @@ var ErrPaused = errors.New("the target is paused")
 
 // poll makes the shared query of the target if it is due, or waits for the
 // process that makes it.
-func (c *Controller) poll(ctx context.Context, list *config.Command, freshness Freshness) error {
+func (c *Controller) poll(ctx context.Context, list *config.Command, freshness Freshness, patience time.Duration) error {
 	asked := c.now()
+	if patience > 0 {
+		freshness = Fresh // what is known is not enough
+	}
 	for {
 		claim := jobstore.Claim{Key: c.sessionKey(), Target: c.target, Holder: c.holder, Lease: pollLease, Now: c.now(),
 			Due: func(last jobstore.Poll) bool { return !c.now().Before(c.dueAt(last, freshness, asked)) }}
@@ -103,8 +139,8 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 			return err
 		case granted:
 			return c.makePoll(ctx, list, claim, last)
-		case last.Holder == "":
-			return pollFailure(last) // not due: what is known is recent enough, or nobody is to ask now
+		case last.Holder == "" && (last.Failures > 0 || last.Begun.After(asked) || c.dueAt(last, freshness, asked).After(asked.Add(patience))):
+			return pollFailure(last) // what is known is recent enough, or nobody is to ask now
 		}
 		if err := c.pause(ctx, claimPause); err != nil {
 			return err

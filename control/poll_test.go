@@ -130,10 +130,22 @@ func TestAnAnswerOfAMomentAgoIsGoodForAll(t *testing.T) {
 	s.shows(t, jobs, state.Completed, state.Completed)
 	s.ahead += 9 * time.Second
 	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)))
-	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Fresh)), "the definition's interval is for everybody")
-	s.ahead += 2 * time.Second
+	require.Empty(t, s.pauses)
 	require.Equal(t, []state.Detail{state.Completed, state.Completed}, details(s.updates(t, jobs, control.Fresh)))
 	require.Equal(t, []string{"list", "list"}, s.asked(t))
+	require.NotEmpty(t, s.pauses, "the definition's interval is for everybody: who wants a fresh answer waits for it")
+}
+
+func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
+	for wait, expected := range map[time.Duration]state.Detail{9500 * time.Millisecond: state.Running, 5 * time.Second: state.Submitted} {
+		s, jobs := crowd(t, 1, `x:interval="10s"`)
+		s.shows(t, jobs, state.Running)
+		s.updates(t, jobs, control.Recent)
+		jobs = append(jobs, s.submits(t, control.Submission{Executable: "x"}))
+		s.shows(t, jobs, state.Running, state.Running)
+		s.ahead += wait
+		require.Equal(t, expected, s.updates(t, jobs, control.Recent)[1].Detail, wait)
+	}
 }
 
 func TestQueriesBecomeFewerWhileNothingMoves(t *testing.T) {
