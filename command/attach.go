@@ -22,7 +22,8 @@ type Attachment struct {
 	// in the caller's process group, if it runs on this machine without a
 	// pseudo-terminal, so that what is typed to interrupt reaches it by itself.
 	Signals <-chan syscall.Signal
-	// Started is called once the process runs; it may be nil.
+	// Started is called once the process runs, and no parser works meanwhile; it
+	// may be nil.
 	Started func()
 	// Progress is called after the parsers have seen output while the job
 	// runs; calls do not overlap and no parser works meanwhile. Recent returns

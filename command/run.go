@@ -106,7 +106,7 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ended := r.whileItRuns(process)
+	ended := r.whileItRuns(process, streams)
 	postLaunch := r.simpleCommandsWhileOpen(ctx, process)
 	code, waitErr := process.Wait()
 	ended()
@@ -275,7 +275,7 @@ func (r *run) staysOpen() bool { return r.Command.KeepOpen || r.Attach != nil }
 
 // whileItRuns serves an attached job, and returns what ends that once its
 // process has ended.
-func (r *run) whileItRuns(process remote.Process) (ended func()) {
+func (r *run) whileItRuns(process remote.Process, streams *streams) (ended func()) {
 	if !r.waitsForState() {
 		r.attached.reach()
 	}
@@ -283,7 +283,9 @@ func (r *run) whileItRuns(process remote.Process) (ended func()) {
 		return func() { close(r.attached.ended) }
 	}
 	if r.Attach.Started != nil {
+		streams.lock.Lock()
 		r.Attach.Started()
+		streams.lock.Unlock()
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() { r.serve(process) })

@@ -171,7 +171,7 @@ func both(t *testing.T, test func(*testing.T, *desk)) {
 
 func TestAJobHasTheTerminalWithItsSizeAndItsKeys(t *testing.T) {
 	both(t, func(t *testing.T, d *desk) {
-		s := d.sits(queued(`stty size; echo $TERM; trap 'stty size; echo changed' WINCH; echo begun; while read -r line; do echo "<$line>"; test "$line" = end && exit 9; done`)...)
+		s := d.sits(queued(`stty size; echo $TERM; trap 'stty size; echo changed' WINCH; echo begun; while read -r line || :; do echo "<$line>"; test "$line" = end && exit 9; done`)...)
 		s.waitFor("input of /dev/pts")
 		s.waitFor("24 80")
 		s.waitFor("xterm")
