@@ -72,7 +72,12 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	select {
 	case <-started:
 	case <-p.talk.listening.Done():
-		err = c.lost(context.Cause(p.talk.listening))
+		// A process that ends at once is told of together with its end.
+		select {
+		case <-started:
+		default:
+			err = c.lost(context.Cause(p.talk.listening))
+		}
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

@@ -311,3 +311,26 @@ func BenchmarkCommand(b *testing.B) {
 	cancel()
 	require.NoError(b, <-ended)
 }
+
+func TestAProcessThatEndsAtOnceWasStarted(t *testing.T) {
+	connection := dial(t, serve(t, &provider{connection: endsAtOnce{local(t)}}), nil)
+	for range 500 {
+		process, err := connection.Start(t.Context(), remote.Command{Arguments: []string{"true"}})
+		require.NoError(t, err)
+		code, err := process.Wait()
+		require.NoError(t, err)
+		require.Equal(t, 3, code)
+	}
+	require.NoError(t, connection.Close())
+}
+
+// endsAtOnce is a place where every process has ended once it was started.
+type endsAtOnce struct{ remote.Connection }
+
+func (endsAtOnce) Start(context.Context, remote.Command) (remote.Process, error) {
+	return endedProcess{}, nil
+}
+
+type endedProcess struct{ remote.Process }
+
+func (endedProcess) Wait() (int, error) { return 3, nil }
