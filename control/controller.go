@@ -66,7 +66,8 @@ type Controller struct {
 	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger
 	onDrift    func(jobstore.Drift)
-	open       openTags // interactive jobs that run now
+	open       openTags  // interactive jobs that run now
+	tidy       sync.Once // before the first submission
 
 	fingerprint func() string         // tells one state of the definition, and of what it extends, from another
 	usual       func() (Usual, error) // of a definition that is not shipped

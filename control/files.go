@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/remote"
 )
 
 // A StagedFile is a file to put in place before a submission.
@@ -200,42 +198,4 @@ func nameFiles(env *attribute.Environment, files []StagedFile) {
 	for _, file := range files {
 		env.SetVariable(file.Name, file.Path)
 	}
-}
-
-// stage puts files in place. What would not stay after the submit command is
-// taken back when it fails or is given up.
-func stage(ctx context.Context, connection remote.Connection, files []StagedFile) error {
-	for i, file := range files {
-		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
-		if err == nil {
-			err = connection.WriteFile(ctx, file.Path, strings.NewReader(file.Content), file.Mode)
-		}
-		if err == nil && file.source != "" {
-			err = os.Remove(file.source)
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("staging %q: %w", file.Path, err), unstage(context.WithoutCancel(ctx), connection, files[:i+1]))
-		}
-	}
-	return nil
-}
-
-// unstage removes the files that are not needed after the submit command.
-func unstage(ctx context.Context, connection remote.Connection, files []StagedFile) error {
-	var problems []error
-	for _, file := range files {
-		if !file.deleteAfterSubmit {
-			continue
-		}
-		paths := []string{file.Path}
-		if file.ownFolder {
-			paths = append(paths, path.Dir(file.Path))
-		}
-		for _, name := range paths {
-			if err := connection.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				problems = append(problems, fmt.Errorf("removing %q: %w", name, err))
-			}
-		}
-	}
-	return errors.Join(problems...)
 }

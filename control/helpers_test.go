@@ -186,6 +186,16 @@ type faultyConnection struct {
 	remote.Connection
 	start     func(remote.Command) error // nil to start everything
 	writeFile func(path string) error
+	remove    func(path string) error
+}
+
+func (f *faultyConnection) Remove(ctx context.Context, path string) error {
+	if f.remove != nil {
+		if err := f.remove(path); err != nil {
+			return err
+		}
+	}
+	return f.Connection.Remove(ctx, path)
 }
 
 func (f *faultyConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {

@@ -48,7 +48,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 	}
 	recorded := context.WithoutCancel(ctx)
 	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
-		return jobstore.Job{}, errors.Join(err, c.store.Reject(recorded, p.tag, err.Error()), unstage(recorded, c.connection, p.files))
+		return jobstore.Job{}, errors.Join(err, c.store.Reject(recorded, p.tag, err.Error()), c.unstage(recorded, p.tag, temporary(p.files)))
 	}
 	c.open.add(p.tag)
 	defer c.open.remove(p.tag)
@@ -64,9 +64,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 			Signals: terminal.Signals, Started: follower.started, Progress: follower.progress,
 		},
 	})
-	if err := unstage(recorded, c.connection, p.files); err != nil {
-		c.log.Warn("files of a submission were left behind", "error", err)
-	}
+	c.cleanUp(recorded, p.tag, p.files)
 	if result.Unsignaled != nil {
 		c.log.Warn("a signal did not reach the job", "error", result.Unsignaled)
 	}

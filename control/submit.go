@@ -73,11 +73,9 @@ func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, er
 		return jobstore.Job{}, err
 	}
 	result, runErr := c.run(ctx, p.submit, p.env, p.tag, s.Launch)
-	cleanup := unstage(context.WithoutCancel(ctx), c.connection, p.files)
-	if cleanup != nil {
-		c.log.Warn("files of a submission were left behind", "error", cleanup)
-	}
+	// The id goes on record before anything else is done that may be cut off.
 	job, err := c.accept(context.WithoutCancel(ctx), p, result, runErr)
+	c.cleanUp(context.WithoutCancel(ctx), p.tag, p.files)
 	var failed *SubmitError
 	if errors.As(err, &failed) && failed.Unknown {
 		return c.confirm(context.WithoutCancel(ctx), failed)
@@ -171,10 +169,12 @@ func (c *Controller) stat(ctx context.Context) attribute.Stat {
 
 // put records the intent and stages the files.
 func (c *Controller) put(ctx context.Context, p *prepared) error {
-	if err := c.store.Intend(ctx, c.intended(p)); err != nil {
+	c.tidyOnce(ctx)
+	if err := c.store.Intend(ctx, c.intended(p), temporary(p.files)...); err != nil {
 		return err
 	}
-	if err := stage(ctx, c.connection, p.files); err != nil {
+	if staged, err := stage(ctx, c.connection, p.files); err != nil {
+		c.cleanUp(context.WithoutCancel(ctx), p.tag, staged)
 		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.store.Reject(context.WithoutCancel(ctx), p.tag, err.Error()))}
 	}
 	return nil

@@ -145,6 +145,13 @@ var migrations = []string{
 		failed INTEGER NOT NULL
 	) STRICT;
 	CREATE INDEX polls_past_by_age ON polls_past (key, begun);`,
+	// Files that are to be removed once a submission has an outcome, so that one
+	// that is cut off leaves none.
+	`CREATE TABLE staged (
+		tag  TEXT NOT NULL,
+		path TEXT NOT NULL,
+		PRIMARY KEY (tag, path)
+	) STRICT;`,
 }
 
 // migrate brings the database to the newest schema.

@@ -20,7 +20,7 @@ func newRecover(a *app) *cobra.Command {
 		Long: `recover asks the schedulers for every submission whose outcome is not known: since
 rmctl was killed, a connection broke, or a submit command took too long. A job
 that is there is adopted; where there certainly is none the submission is recorded
-as not made. Then it lists the jobs of the target, and adopts those that were
+as not made, and its files are removed. Then it lists the jobs of the target, and adopts those that were
 submitted through rmctl and are not on record. It never submits anything.`,
 		Example: `  rmctl recover
   rmctl recover -t slurm --rebuild
@@ -98,6 +98,9 @@ func (r *recovery) listed(ctx context.Context) ([]jobstore.Job, error) {
 		return nil, err
 	}
 	jobs, err := controller.Rediscover(ctx)
+	if tidyErr := controller.Tidy(ctx); tidyErr != nil {
+		r.app.say("files of submissions are still there: %v", tidyErr)
+	}
 	var unsupported *control.UnsupportedError
 	if errors.As(err, &unsupported) && r.app.target == "" && !r.rebuild {
 		err = nil

@@ -1,0 +1,63 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// A Leftover is a submission of which files may still be where they were staged.
+type Leftover struct {
+	Job   Job      // without what was submitted
+	Paths []string // in the order in which they are to be removed
+}
+
+// Leftovers returns the submissions of a target whose staged files are not known
+// to be removed, oldest first. Some may be under way at this moment.
+func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error) {
+	jobs, err := queryJobs(ctx, s.database, "WHERE tag IN (SELECT tag FROM staged) AND target = ? ORDER BY created, sequence", target)
+	leftovers := make([]Leftover, len(jobs))
+	for i, job := range jobs {
+		if err == nil {
+			leftovers[i].Job = job
+			leftovers[i].Paths, err = s.stagedBy(ctx, job.Tag)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the files of submissions to target %q: %w", target, err)
+	}
+	return leftovers, nil
+}
+
+func (s *Store) stagedBy(ctx context.Context, tag string) (paths []string, err error) {
+	// A folder comes after the file in it, as its path is the shorter one.
+	rows, err := s.database.QueryContext(ctx, "SELECT path FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, rows.Err()
+}
+
+// Unstaged records that the staged files of a submission are removed.
+func (s *Store) Unstaged(ctx context.Context, tag string) error {
+	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+		_, err := transaction.ExecContext(ctx, "DELETE FROM staged WHERE tag = ?", tag)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("recording that the files of submission %s are removed: %w", tag, err)
+	}
+	return nil
+}
