@@ -123,11 +123,20 @@ func (c *Controller) endNamed(ctx context.Context, job jobstore.Job) error {
 	return err
 }
 
-// outOfSight records that the connection to a job was lost: nobody has seen its end.
+// outOfSight records that the connection to a job was lost: nobody has seen its
+// end, and nobody but a scheduler will.
 func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (jobstore.Job, error) {
-	err := c.store.MarkStale(ctx, tag, lost.Error(), c.now())
-	job, lookUpErr := c.store.ByTag(ctx, tag)
-	return job, errors.Join(lost, err, lookUpErr)
+	job, err := c.store.ByTag(ctx, tag)
+	switch {
+	case err != nil:
+	case c.isKnownByProcess(job):
+		job, err = c.lose(ctx, tag, lost.Error())
+	default:
+		if err = c.store.MarkStale(ctx, tag, lost.Error(), c.now()); err == nil {
+			job, err = c.store.ByTag(ctx, tag)
+		}
+	}
+	return job, errors.Join(lost, err)
 }
 
 // ending is what the end of the local process says of its job.

@@ -18,15 +18,18 @@ type Holder string
 
 // What there is.
 const (
-	HeldByNobody  Holder = ""        // its process has ended, or nobody knows of it
-	HeldByProgram Holder = "program" // by the program that submitted it
-	HeldByHost    Holder = "host"    // by one that runs jobs for others
+	HeldByNobody  Holder = ""          // its process has ended, or nobody knows of it
+	HeldByProgram Holder = "program"   // by the program that submitted it
+	HeldByHost    Holder = "host"      // by one that runs jobs for others
+	HeldElsewhere Holder = "elsewhere" // by a program on another machine, if that is still there
 )
 
 // Holder returns what an interactive job is attached to at this moment, as far as
 // it can be told on this machine.
 func (c *Controller) Holder(job jobstore.Job) Holder {
 	switch {
+	case mayBeAttached(job) && presenceOf(job.Submitter) == elsewhere:
+		return HeldElsewhere
 	case !c.isAttached(job):
 		return HeldByNobody
 	case strings.HasSuffix(job.Submitter, hostedMark):

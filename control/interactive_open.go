@@ -65,13 +65,18 @@ func isEarlier(one, other jobstore.Job) bool {
 // isAttached reports whether the process of an interactive job is alive. Of jobs
 // that this process has let go of nobody recorded the end.
 func (c *Controller) isAttached(job jobstore.Job) bool {
-	if !job.Interactive || job.Detail.Ended() || job.Phase == jobstore.Rejected || !isAlive(job.Submitter) {
+	if !mayBeAttached(job) || !isAlive(job.Submitter) || job.Missing && c.isKnownByProcess(job) {
 		return false
 	}
 	if strings.TrimSuffix(job.Submitter, hostedMark) != submitter() {
 		return true
 	}
 	return !job.Stale || c.open.has(job.Tag)
+}
+
+// mayBeAttached reports whether no end of an interactive job is on record.
+func mayBeAttached(job jobstore.Job) bool {
+	return job.Interactive && !job.Detail.Ended() && job.Phase != jobstore.Rejected
 }
 
 // openTags are the tags of the interactive jobs that a controller runs.

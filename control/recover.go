@@ -64,6 +64,9 @@ func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Jo
 		return unconfirmed("it is being submitted at this moment", time.Time{}, nil)
 	}
 	lookUp := c.definition.Command(config.FindJob)
+	if job.Interactive && lookUp == nil && presenceOf(job.Submitter) == elsewhere {
+		return unconfirmed(fmt.Sprintf("process %s may be at it, which can only be told there", processName(job.Submitter)), time.Time{}, nil)
+	}
 	if job.Interactive && lookUp == nil {
 		// Its process was a child of the one that is gone, and has no other name than the tag.
 		return job, c.rejectUnseen(ctx, &job, "rmctl ended before the job was seen to run")

@@ -63,8 +63,8 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	if job.ID == "" {
 		return c.statusOfSubmission(ctx, job)
 	}
-	if job.Interactive && (job.ID == job.Tag || c.definition.Command(config.GetJobStatus) == nil) {
-		return c.store.ByTag(ctx, job.Tag) // no scheduler can be asked for it; the process that it is attached to records its end
+	if c.isKnownByProcess(job) {
+		return c.statusByProcess(ctx, job.Tag)
 	}
 	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(job) {
 		return job, nil

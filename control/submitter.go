@@ -32,23 +32,55 @@ func submitterOf(s Submission) string {
 	return submitter()
 }
 
-// isAlive reports whether a process may still be at work. One of another host
-// cannot be asked for and counts as gone; what it began is given time to settle.
-func isAlive(name string) bool {
-	name = strings.TrimSuffix(name, hostedMark)
-	number, rest, _ := strings.Cut(name, " ")
-	started, host, _ := strings.Cut(rest, " ")
-	id, err := strconv.Atoi(number)
-	if err != nil || id <= 0 {
-		return false
+// presence is what can be told here of a process that made a submission.
+type presence int
+
+const (
+	isGone    presence = iota // it has ended, or was never named
+	isThere                   // it may be at work
+	elsewhere                 // it is one of another host, which cannot be asked from here
+)
+
+// presenceOf looks for a process that is named as submitter does.
+func presenceOf(name string) presence {
+	id, started, host := partsOf(name)
+	if id <= 0 || host == "" {
+		return isGone
 	}
 	if here, err := os.Hostname(); err != nil || here != host {
-		return false
+		return elsewhere
 	}
 	if err := unix.Kill(id, 0); err != nil && err != unix.EPERM {
-		return false
+		return isGone
 	}
-	return startOf(id) == started
+	if startOf(id) != started {
+		return isGone // another one has its id
+	}
+	return isThere
+}
+
+// isAlive reports whether a process may still be at work, as far as that can be
+// told here: what one of another host began is given time to settle.
+func isAlive(name string) bool { return presenceOf(name) == isThere }
+
+// partsOf takes the name of a process apart. A damaged one has no id.
+func partsOf(name string) (id int, started, host string) {
+	number, rest, _ := strings.Cut(strings.TrimSuffix(name, hostedMark), " ")
+	started, host, _ = strings.Cut(rest, " ")
+	id, err := strconv.Atoi(number)
+	if err != nil {
+		return 0, "", ""
+	}
+	return id, started, host
+}
+
+// processName says which process that is to a person.
+func processName(name string) string {
+	id, _, host := partsOf(name)
+	if id <= 0 {
+		return "of an unknown id"
+	}
+	return fmt.Sprintf("%d on %s", id, host)
 }
 
 // startOf returns a text that differs between two processes that have one id
@@ -63,6 +95,9 @@ func startOf(id int) string {
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) < 20 {
 		return "-"
+	}
+	if state := fields[0]; state == "Z" || state == "X" {
+		return "ended" // and nobody has asked yet how
 	}
 	return fields[19]
 }

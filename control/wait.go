@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,14 +50,16 @@ const (
 	maxFailures  = 60
 )
 
-// A MissingError tells that a scheduler has forgotten a job whose end nobody saw.
+// A MissingError tells that nobody saw the end of a job, and that nobody will:
+// its scheduler has forgotten it, or there is none and its process is gone.
 type MissingError struct {
-	Job jobstore.Job
+	Job    jobstore.Job
+	Reason string // empty where its scheduler has forgotten it
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("job %s: its scheduler no longer knows it; it was last seen %s at %s",
-		e.Job.ID, e.Job.Detail, e.Job.Observed.Format(time.DateTime))
+	return fmt.Sprintf("job %s: %s; it was last seen %s at %s",
+		e.Job.ID, cmp.Or(e.Reason, "its scheduler no longer knows it"), e.Job.Detail, e.Job.Observed.Format(time.DateTime))
 }
 
 // Wait asks for a job until it has ended or has reached a state: a detail or a
@@ -91,8 +94,9 @@ func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Det
 		case err != nil:
 			return job, err
 		case job.Missing:
-			if forgotten++; forgotten >= maxForgotten {
-				return job, &MissingError{Job: job}
+			forgotten++
+			if err := c.missing(job, forgotten); err != nil {
+				return job, err
 			}
 		default:
 			forgotten, failures = 0, 0

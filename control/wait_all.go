@@ -110,8 +110,12 @@ func (w *wait) settle() []error {
 	var problems []error
 	w.pending = slices.DeleteFunc(w.pending, func(i int) bool {
 		job := w.jobs[i]
-		if job.Successor != "" || job.Missing && job.MissingCount >= maxForgotten {
-			problems = append(problems, &MissingError{Job: job})
+		err := w.controller.missing(job, job.MissingCount)
+		if job.Successor != "" {
+			err = &MissingError{Job: job}
+		}
+		if err != nil {
+			problems = append(problems, err)
 			return true
 		}
 		return w.isOver(job)

@@ -67,6 +67,8 @@ func (a *app) sessionOf(ctx context.Context, job found) (background.Sessions, er
 		why = fmt.Sprintf("it has ended (%s)", job.Detail)
 	case held == control.HeldByProgram:
 		why = "it runs in the foreground of another rmctl"
+	case held == control.HeldElsewhere:
+		why = "it is attached to rmctl on another machine; attach to it there"
 	default:
 		why = "the process that it was attached to is gone"
 	}

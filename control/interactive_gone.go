@@ -1,0 +1,62 @@
+package control
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// isKnownByProcess reports whether no scheduler can be asked for a job: the
+// process that it is attached to, and nobody else, records its end.
+func (c *Controller) isKnownByProcess(job jobstore.Job) bool {
+	return job.Interactive && (job.ID == job.Tag || c.definition.Command(config.GetJobStatus) == nil)
+}
+
+// statusByProcess returns what is on record of such a job. One whose process is
+// gone without having recorded an end is missing from then on. Of a process of
+// another host nobody can tell here: the record is as good as that process, and
+// the doubt is told, but not recorded.
+func (c *Controller) statusByProcess(ctx context.Context, tag string) (jobstore.Job, error) {
+	job, err := c.store.ByTag(ctx, tag)
+	if err != nil || job.Detail.Ended() || job.Missing {
+		return job, err
+	}
+	switch presenceOf(job.Submitter) {
+	case isGone:
+		return c.lose(ctx, tag, fmt.Sprintf("the process that it was attached to (%s) is gone without having seen its end", processName(job.Submitter)))
+	case elsewhere:
+		job.Stale = true
+		job.StaleReason = fmt.Sprintf("whether the process that it is attached to (%s) is alive can only be told there", processName(job.Submitter))
+	}
+	return job, nil
+}
+
+// lose records that nobody will see the end of a job, and why. It changes
+// nothing for one whose end was recorded meanwhile.
+func (c *Controller) lose(ctx context.Context, tag, reason string) (jobstore.Job, error) {
+	now := c.now()
+	job, err := c.store.MarkMissing(ctx, tag, now)
+	if err != nil || !job.Missing {
+		return job, err
+	}
+	if err := c.store.MarkStale(ctx, tag, reason, now); err != nil {
+		return job, err
+	}
+	return c.store.ByTag(ctx, tag)
+}
+
+// missing returns why a wait for a job is over whose end nobody will see, nil if
+// it may go on. A scheduler is asked some more times.
+func (c *Controller) missing(job jobstore.Job, forgotten int) error {
+	switch {
+	case !job.Missing:
+		return nil
+	case c.isKnownByProcess(job):
+		return &MissingError{Job: job, Reason: job.StaleReason}
+	case forgotten >= maxForgotten:
+		return &MissingError{Job: job}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package control_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// attachedTo records an interactive job that runs attached to a process.
+func (s *site) attachedTo(t *testing.T, tag, id, submitter string) jobstore.Job {
+	t.Helper()
+	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: submitter}))
+	job, err := s.store.Accept(t.Context(), tag, jobstore.Accepted{ID: id, ShortID: id, Detail: state.Running, Observed: time.Now().Add(-time.Minute), Source: "open"})
+	require.NoError(t, err)
+	return job
+}
+
+// goneHere names a process of this machine that is gone: another one has its id.
+func goneHere(t *testing.T) string {
+	t.Helper()
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	return fmt.Sprintf("%d 0 %s", os.Getpid(), host)
+}
+
+func TestAJobWhoseProcessIsGoneIsMissing(t *testing.T) {
+	for name, mark := range map[string]string{"of its own": "", "of a host": " (host)"} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
+			job := s.attachedTo(t, "the-tag", "7", goneHere(t)+mark)
+			for range 2 {
+				seen, err := s.Status(t.Context(), job, control.Fresh)
+				require.NoError(t, err)
+				require.Equal(t, state.Running, seen.Detail, "the last that was seen")
+				require.True(t, seen.Missing)
+				require.Equal(t, 1, seen.MissingCount, "it is found out once")
+				require.Contains(t, seen.StaleReason, fmt.Sprintf("process that it was attached to (%d on ", os.Getpid()))
+			}
+			require.Equal(t, control.HeldByNobody, s.Holder(job))
+		})
+	}
+}
+
+func TestAWaitForAJobWhoseProcessIsGoneEnds(t *testing.T) {
+	for name, listing := range map[string]string{"asked for one by one": "", "listed": running("x:list-jobs", `:`, "", "")} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, running("submit-interactive", `:`, "", ""), "<monitor-data>"+listing+"</monitor-data>"))
+			jobs := []jobstore.Job{s.attachedTo(t, "one", "one", goneHere(t)), s.attachedTo(t, "two", "two", goneHere(t))}
+			_, err := s.WaitAll(t.Context(), jobs, "", nil)
+			var missing *control.MissingError
+			require.ErrorAs(t, err, &missing)
+			require.ErrorContains(t, err, "job one: the process that it was attached to")
+			require.ErrorContains(t, err, "job two: the process that it was attached to")
+			require.Empty(t, s.pauses, "there is nothing to wait for")
+		})
+	}
+}
+
+func TestAJobThatASchedulerKnowsIsNotGoneWithItsProcess(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)+running("get-job-status", `echo SUSPENDED`, "", asStatus)))
+	job, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, state.Suspended, job.Detail)
+	require.False(t, job.Missing)
+}
+
+func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
+	before := s.attachedTo(t, "the-tag", "7", goneHere(t))
+	_, err := s.store.Observe(t.Context(), "the-tag", jobstore.Observation{Detail: state.Completed, Observed: time.Now()})
+	require.NoError(t, err)
+	job, err := s.Status(t.Context(), before, control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail)
+	require.False(t, job.Missing)
+	require.False(t, job.Stale)
+}
+
+// Of processes of another machine nobody can tell here whether they are alive.
+func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
+	job := s.attachedTo(t, "the-tag", "7", "12 345 far.example.org (host)")
+	seen, err := s.Status(t.Context(), job, control.Fresh)
+	require.NoError(t, err)
+	require.False(t, seen.Missing)
+	require.True(t, seen.Stale)
+	require.Contains(t, seen.StaleReason, "(12 on far.example.org)")
+	kept, err := s.store.ByTag(t.Context(), "the-tag")
+	require.NoError(t, err)
+	require.False(t, kept.Stale, "where it can be told it may be known for sure")
+	require.Equal(t, control.HeldElsewhere, s.Holder(job))
+}
+
+// A job that waits in a queue may be unseen for long, and is not to be taken for
+// one that was never made.
+func TestAnInteractiveSubmissionOfAnotherHostStaysOpen(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
+	far := jobstore.Job{Tag: "the-tag", Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: "12 345 far.example.org"}
+	require.NoError(t, s.store.Intend(t.Context(), far))
+	job, err := s.Recover(t.Context(), far)
+	var unconfirmed *control.UnconfirmedError
+	require.ErrorAs(t, err, &unconfirmed)
+	require.Contains(t, unconfirmed.Reason, "12 on far.example.org")
+	require.Equal(t, jobstore.Intended, job.Phase)
+}
+
+func TestAJobWhoseConnectionIsLostIsMissingAndLetsAnotherRun(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, `waitForId="false" keepOpen="true"`, "")), func(o *control.Options) {
+		o.Connection = &losingOnce{Connection: o.Connection}
+	})
+	lostJob, _, err := s.interactively(t, t.Context(), "")
+	require.Error(t, err)
+	require.True(t, lostJob.Missing)
+	require.Contains(t, lostJob.StaleReason, "unexpected EOF")
+	_, err = s.Wait(t.Context(), lostJob, "", nil)
+	require.ErrorContains(t, err, "unexpected EOF")
+	job, _, err := s.interactively(t, t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail)
+}
+
+// losingOnce is a connection that is lost while its first command runs.
+type losingOnce struct {
+	remote.Connection
+	wasLost bool
+}
+
+func (l *losingOnce) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+	if !l.wasLost {
+		l.wasLost = true
+		return lost{}, nil
+	}
+	return l.Connection.Start(ctx, c)
+}
