@@ -208,11 +208,11 @@ func (j *Job) observe(seen Observation) bool {
 		// know. The word is shown beside the state that is kept.
 		j.record(seen)
 		if seen.Native != "" {
-			j.Native, j.Reason = seen.Native, seen.Reason
+			j.Native, j.Reason = bounded(seen.Native), bounded(seen.Reason)
 		}
 	case !undetermined && next == seen.Detail:
 		j.record(seen)
-		j.Native, j.Reason = seen.Native, seen.Reason
+		j.Native, j.Reason = bounded(seen.Native), bounded(seen.Reason)
 	default:
 		// An ended job whose end is known better than this query told it keeps
 		// the evidence of its end.
@@ -243,7 +243,7 @@ func (j *Job) learn(seen Observation) {
 		{&j.OutputPath, seen.OutputPath}, {&j.ErrorPath, seen.ErrorPath},
 	} {
 		if fact.told != "" {
-			*fact.known = fact.told
+			*fact.known = bounded(fact.told)
 		}
 	}
 	if seen.ExitCode != nil {

@@ -62,10 +62,5 @@ func because(event jobstore.Event) string {
 			parts = append(parts, part)
 		}
 	}
-	text := []rune(strings.Join(parts, " | "))
-	const longest = 120
-	if len(text) > longest {
-		text = append(text[:longest], '…')
-	}
-	return string(text)
+	return atMost(strings.Join(parts, " | "), longestCell)
 }

@@ -58,9 +58,9 @@ func runHook(ctx context.Context, messages io.Writer, line string, event jobstor
 	defer cancel()
 	command := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	command.Env = append(os.Environ(),
-		"RMCTL_JOB_ID="+event.ID, "RMCTL_JOB_TARGET="+event.Target, "RMCTL_JOB_TAG="+event.Tag,
+		"RMCTL_JOB_ID="+hookText(event.ID), "RMCTL_JOB_TARGET="+event.Target, "RMCTL_JOB_TAG="+event.Tag,
 		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(orUndetermined(event.Before)),
-		"RMCTL_JOB_NATIVE="+event.Native, "RMCTL_JOB_REASON="+event.Reason,
+		"RMCTL_JOB_NATIVE="+hookText(event.Native), "RMCTL_JOB_REASON="+hookText(event.Reason),
 		"RMCTL_JOB_EXIT_CODE="+numberText(event.ExitCode), "RMCTL_JOB_SIGNAL="+numberText(event.Signal),
 		"RMCTL_JOB_SEEN="+timestamp(event.Seen), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
 	command.Stdout, command.Stderr = messages, messages
@@ -68,6 +68,16 @@ func runHook(ctx context.Context, messages io.Writer, line string, event jobstor
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = time.Second
 	return command.Run()
+}
+
+// longestHookText bounds what a scheduler said in a variable: systems refuse to
+// start a program whose variables are too large, and no hook would be run.
+const longestHookText = 4096
+
+// hookText is what a scheduler said, on one line, as it may stand in a mail or on
+// a terminal. A zero byte would keep the hook from being run.
+func hookText(text string) string {
+	return atMost(oneLine(text), longestHookText)
 }
 
 func orUndetermined(detail state.Detail) state.Detail {

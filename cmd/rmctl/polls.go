@@ -57,12 +57,12 @@ target. It asks no scheduler.`,
 				state := ""
 				switch {
 				case !poll.Paused.IsZero():
-					state = fmt.Sprintf("paused after %d failures: %s", poll.Failures, oneLine(poll.Error))
+					state = atMost(fmt.Sprintf("paused after %d failures: %s", poll.Failures, oneLine(poll.Error)), longestCell)
 				case poll.Error != "":
-					state = oneLine(poll.Error)
+					state = atMost(oneLine(poll.Error), longestCell)
 				}
 				rows = append(rows, []string{
-					poll.Target, age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
+					orDash(poll.Target), age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
 					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
 				})
 			}

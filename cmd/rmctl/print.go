@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -53,14 +55,46 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(printable(text)), " ")
 }
 
-// printJSON prints one object on a line.
+// printJSON prints one object on a line, which a terminal shows as it is.
 func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
+	return encodeJSON(w, value, "")
+}
+
+// encodeJSON prints a value as JSON, over several lines if there is an indent.
+func encodeJSON(w io.Writer, value any, indent string) error {
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(value)
+	if err == nil {
+		_, err = w.Write(printableJSON(encoded.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("printing JSON: %w", err)
 	}
 	return nil
+}
+
+// printableJSON writes what JSON allows in its texts and a terminal acts upon,
+// controls of eight bits and letters that turn the line, as escapes: the meaning
+// is the same.
+func printableJSON(encoded []byte) []byte {
+	isShown := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
+	if bytes.IndexFunc(encoded, func(r rune) bool { return !isShown(r) }) < 0 {
+		return encoded
+	}
+	shown := make([]byte, 0, len(encoded)+len(encoded)/8)
+	for _, r := range string(encoded) {
+		if isShown(r) {
+			shown = utf8.AppendRune(shown, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			shown = fmt.Appendf(shown, `\u%04x`, unit)
+		}
+	}
+	return shown
 }
 
 // printJobs prints jobs: with --json an object a line, else a table of what row
@@ -213,11 +247,24 @@ func age(at, now time.Time) string {
 	}
 }
 
+// longestCell bounds what stands in one cell of a table: each row is as wide as
+// the widest of its column.
+const longestCell = 120
+
+// orDash is what a cell of a table shows of a text.
 func orDash(text string) string {
 	if text == "" {
 		return "-"
 	}
-	return oneLine(text)
+	return atMost(oneLine(text), longestCell)
+}
+
+// atMost returns as many characters of a text as there is room for.
+func atMost(text string, longest int) string {
+	if utf8.RuneCountInString(text) <= longest {
+		return text
+	}
+	return string([]rune(text)[:longest]) + "…"
 }
 
 // remark is what a person should know of a job beside its state.
@@ -260,12 +307,7 @@ func remark(job jobstore.Job) string {
 	if job.Error != "" {
 		add("%s", job.Error)
 	}
-	text := []rune(oneLine(strings.Join(parts, "; ")))
-	const longest = 120
-	if len(text) > longest {
-		text = append(text[:longest], '…')
-	}
-	return string(text)
+	return atMost(oneLine(strings.Join(parts, "; ")), longestCell)
 }
 
 // sortedKeys returns the keys of a map in order.

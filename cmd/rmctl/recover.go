@@ -68,7 +68,7 @@ func (r *recovery) setAside() error {
 		return nil
 	}
 	if err == nil {
-		fmt.Fprintf(r.app.stderr, "the record of jobs is now %s\n", aside)
+		fmt.Fprintf(r.app.stderr, "the record of jobs is now %s\n", printable(aside))
 	}
 	return err
 }

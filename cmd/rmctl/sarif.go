@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"encoding/xml"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -114,14 +112,8 @@ func (v *validation) writeSARIF() error {
 		index := slices.IndexFunc(codes, func(code config.Code) bool { return code.Name == problem.Code })
 		run.Results = append(run.Results, sarifResultOf(problem, index))
 	}
-	encoder := json.NewEncoder(v.stdout)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
 	log := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
-	if err := encoder.Encode(log); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
+	return encodeJSON(v.stdout, log, "  ")
 }
 
 func sarifRules(codes []config.Code) []sarifRule {

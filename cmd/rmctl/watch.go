@@ -163,7 +163,7 @@ func (w *watch) tell(ctx context.Context, event jobstore.Event) error {
 		err = printJSON(w.app.stdout, eventToJSON(event))
 	} else {
 		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", clock(event.Seen), orDash(event.Target), orDash(cmp.Or(event.ID, event.Tag)),
-			event.Kind, orDash(string(event.Detail)), oneLine(event.Reason))
+			event.Kind, orDash(string(event.Detail)), atMost(oneLine(event.Reason), longestCell))
 	}
 	if err != nil {
 		return fmt.Errorf("printing an event: %w", err)
