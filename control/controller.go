@@ -47,6 +47,7 @@ type Options struct {
 	Trace      func(*config.Parser, tokenizer.Event)      // told what parsers do, by several goroutines where several use the controller; may be nil
 	Log        *slog.Logger                               // nil to log nothing
 	OnDrift    func(jobstore.Drift)                       // told once in a session and for each command of output that is not as usual; may be nil
+	OnStaging  func(StagingProgress)                      // told of files on their way to the target, by several goroutines where several use the controller; may be nil
 	Now        func() time.Time                           // nil for the clock
 	Pause      func(context.Context, time.Duration) error // waits between two queries; nil for real time
 	Jitter     func() float64                             // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
@@ -66,6 +67,7 @@ type Controller struct {
 	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger
 	onDrift    func(jobstore.Drift)
+	onStaging  func(StagingProgress)
 	open       openTags  // interactive jobs that run now
 	tidy       sync.Once // before the first submission
 
@@ -81,7 +83,7 @@ type Controller struct {
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, now: o.Now, pause: o.Pause, jitter: o.Jitter,
+		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onStaging: o.OnStaging, now: o.Now, pause: o.Pause, jitter: o.Jitter,
 		holder: uuid.NewString(),
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},

@@ -8,18 +8,20 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // stage puts files in place. With an error it returns those that may be there.
-func stage(ctx context.Context, connection remote.Connection, files []StagedFile) ([]StagedFile, error) {
+// How far each is on its way is told, unless told is nil.
+func stage(ctx context.Context, connection remote.Connection, files []StagedFile, told func(StagingProgress)) ([]StagedFile, error) {
 	for i, file := range files {
 		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
 		if err == nil {
-			err = connection.WriteFile(ctx, file.Path, strings.NewReader(file.Content), file.Mode)
+			content, done := staging(file, told)
+			err = connection.WriteFile(ctx, file.Path, content, file.Mode)
+			done()
 		}
 		if err == nil && file.source != "" {
 			err = os.Remove(file.source)

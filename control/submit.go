@@ -173,7 +173,7 @@ func (c *Controller) put(ctx context.Context, p *prepared) error {
 	if err := c.store.Intend(ctx, c.intended(p), temporary(p.files)...); err != nil {
 		return err
 	}
-	if staged, err := stage(ctx, c.connection, p.files); err != nil {
+	if staged, err := stage(ctx, c.connection, p.files, c.onStaging); err != nil {
 		c.cleanUp(context.WithoutCancel(ctx), p.tag, staged)
 		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.store.Reject(context.WithoutCancel(ctx), p.tag, err.Error()))}
 	}
