@@ -23,7 +23,7 @@ const patience = 20 * time.Second
 var place = relay.Place{Transport: "ssh", Host: "there"}
 
 // shortFolder returns a folder whose path leaves room for a socket.
-func shortFolder(t *testing.T) string {
+func shortFolder(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "bg")
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ type served struct {
 }
 
 // serve serves until the test ends.
-func serve(t *testing.T, o background.Options) *served {
+func serve(t testing.TB, o background.Options) *served {
 	t.Helper()
 	if o.Folder == "" {
 		o.Folder = shortFolder(t)
@@ -127,7 +127,7 @@ func (s *served) isOver() bool {
 	}
 }
 
-func (s *served) wait(t *testing.T) {
+func (s *served) wait(t testing.TB) {
 	t.Helper()
 	select {
 	case <-s.ended:
@@ -136,7 +136,7 @@ func (s *served) wait(t *testing.T) {
 	}
 }
 
-func (s *served) client(t *testing.T) *background.Client {
+func (s *served) client(t testing.TB) *background.Client {
 	t.Helper()
 	client, err := background.Open(t.Context(), background.ClientOptions{Folder: s.options.Folder, Build: s.options.Build})
 	require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -221,22 +220,26 @@ func serveFiles(channel ssh.Channel) {
 // The scripts of testdata/script-sshd run against real daemons, a jump host
 // included.
 func TestSSHD(t *testing.T) {
+	runScripts(t, filepath.Join("testdata", "script-sshd"), map[string]string{
+		"SSH_CONFIG": startDaemons(t), "SSH_AUTH_SOCK": "", "RMCTL_BACKGROUND": "",
+	})
+}
+
+// startDaemons starts real sshds until the test ends, and returns the
+// configuration that leads to them.
+func startDaemons(t testing.TB) (configuration string) {
+	t.Helper()
 	if os.Getenv("RMCTL_CLUSTERS") != "1" {
 		t.Skip("needs real sshds: RMCTL_CLUSTERS=1 starts them, as root on Debian")
 	}
-	settings := []string{"RMCTL_SSHD_DIR=/tmp/rmctl-test-sshd-scripts", "RMCTL_SSHD_PORT=28522"}
-	script := func(name string) string {
+	const directory = "/tmp/rmctl-test-sshd-scripts"
+	script := func(name string) {
 		command := exec.Command(filepath.Join("..", "..", "testdata", "clusters", name))
-		command.Env = append(os.Environ(), settings...)
-		var said strings.Builder
-		command.Stderr = &said
-		output, err := command.Output()
-		require.NoError(t, err, said.String())
-		return string(output)
+		command.Env = append(os.Environ(), "RMCTL_SSHD_DIR="+directory, "RMCTL_SSHD_PORT=28522")
+		output, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", output)
 	}
 	script("sshd-up.sh")
 	t.Cleanup(func() { script("sshd-down.sh") })
-	runScripts(t, filepath.Join("testdata", "script-sshd"), map[string]string{
-		"SSH_CONFIG": "/tmp/rmctl-test-sshd-scripts/client/config", "SSH_AUTH_SOCK": "", "RMCTL_BACKGROUND": "",
-	})
+	return filepath.Join(directory, "client", "config")
 }

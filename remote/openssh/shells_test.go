@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/openssh"
+	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // pieces of which some shell makes something else.
@@ -58,17 +59,11 @@ func TestRandomValuesReachPrograms(t *testing.T) {
 	}
 }
 
-func BenchmarkWarmCommand(b *testing.B) {
+// The figures of docs/performance.md need a real sshd: RMCTL_CLUSTERS=1.
+func BenchmarkCommands(b *testing.B) {
 	server := startSSHD(b, "28258")
 	connection := connect(b, server.options(b, "rmtest-target"))
-	var output bytes.Buffer
-	for b.Loop() {
-		output.Reset()
-		process, err := connection.Start(b.Context(), remote.Command{Arguments: []string{"true"}, Stdout: &output, Stderr: &output})
-		require.NoError(b, err)
-		_, err = process.Wait()
-		require.NoError(b, err)
-	}
+	remotetest.Figures(b, connection)
 	require.NoError(b, connection.Close())
 }
 

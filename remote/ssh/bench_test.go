@@ -8,10 +8,11 @@ import (
 
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
-// The figures of docs/performance.md: a command over a warm connection beside
-// the bare round trip. They need a real sshd: RMCTL_CLUSTERS=1.
+// The figures of docs/performance.md need a real sshd: RMCTL_CLUSTERS=1. This is
+// the round trip of the protocol alone.
 func BenchmarkRoundTrip(b *testing.B) {
 	client := dialSshd(b, startSshd(b), "rmtest-target", nil)
 	for b.Loop() {
@@ -20,20 +21,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-func BenchmarkWarmCommand(b *testing.B) {
-	connection := connectForBenchmark(b)
-	for b.Loop() {
-		runForBenchmark(b, connection)
-	}
-}
-
-func BenchmarkThousandCommands(b *testing.B) {
-	connection := connectForBenchmark(b)
-	for b.Loop() {
-		for range 1000 {
-			runForBenchmark(b, connection)
-		}
-	}
+func BenchmarkCommands(b *testing.B) {
+	remotetest.Figures(b, connectForBenchmark(b))
 }
 
 // Without a kept shell, each command costs a channel and a login shell.
@@ -65,15 +54,5 @@ func connectForBenchmark(b *testing.B) remote.Connection {
 	connection, err := Connect(b.Context(), Options{Host: "rmtest-target", ConfigFile: filepath.Join(directory, "client", "config")})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, connection.Close()) })
-	runForBenchmark(b, connection) // the first one starts the shell
 	return connection
-}
-
-func runForBenchmark(b *testing.B, connection remote.Connection) {
-	b.Helper()
-	process, err := connection.Start(b.Context(), remote.Command{Arguments: []string{"true"}})
-	require.NoError(b, err)
-	code, err := process.Wait()
-	require.NoError(b, err)
-	require.Zero(b, code)
 }

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkRemoteStatus measures whole processes that ask for a job elsewhere, by
+// a connection that the background process keeps: one beside a status of which
+// nothing is asked, in turn, and a thousand. The definition asks with one cheap
+// command.
+//
+//	RMCTL_CLUSTERS=1 go test ./cmd/rmctl -run '^$' -bench RemoteStatus -benchtime 100x
+func BenchmarkRemoteStatus(b *testing.B) {
+	configuration := startDaemons(b)
+	rmctl := buildRmctl(b)
+	home := b.TempDir()
+	b.Setenv("HOME", home)
+	b.Setenv("RMCTL_BACKGROUND", "")
+	folder := filepath.Join(home, ".config", "rmctl")
+	require.NoError(b, os.MkdirAll(folder, 0o700))
+	definition, err := os.ReadFile(filepath.Join("testdata", "overhead.xml"))
+	require.NoError(b, err)
+	require.NoError(b, os.WriteFile(filepath.Join(folder, "site.xml"), definition, 0o600))
+	var targets strings.Builder
+	for _, transport := range []string{"ssh", "openssh"} {
+		targets.WriteString("[targets." + transport + "]\ndefinition = \"site.xml\"\ntransport = \"" + transport + "\"\n" +
+			"host = \"rmtest-target\"\nssh_config = \"" + configuration + "\"\n")
+	}
+	require.NoError(b, os.WriteFile(filepath.Join(folder, "targets.toml"), []byte(targets.String()), 0o600))
+	b.Cleanup(func() {
+		output, err := exec.Command(rmctl, "conn", "close", "--all").CombinedOutput()
+		require.NoError(b, err, "%s", output)
+	})
+	for _, transport := range []string{"ssh", "openssh"} {
+		output, err := exec.Command(rmctl, "submit", "-t", transport, "--", "true").Output()
+		require.NoError(b, err)
+		job := transport + "/" + strings.TrimSpace(string(output))
+		asking := []string{rmctl, "status", "--fresh", job}
+		b.Run(transport+"/one", func(b *testing.B) { reportPairs(b, []string{rmctl, "status", job}, asking) })
+		b.Run(transport+"/thousand", func(b *testing.B) {
+			for b.Loop() {
+				for range 1000 {
+					wallTime(b, asking)
+				}
+			}
+		})
+	}
+}
