@@ -104,6 +104,15 @@ func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {
 	require.False(t, updated[0].Missing)
 }
 
+// Headings and closing lines are no rows.
+func TestAListingWithoutAnyJobIsNoFailure(t *testing.T) {
+	s, jobs := crowd(t, 2, "")
+	s.write(t, "jobs", "ID STATE SUBMITTED TAG\n")
+	updated := s.updates(t, jobs, control.Recent)
+	require.True(t, updated[0].Missing && updated[1].Missing)
+	require.ElementsMatch(t, []string{"list", "1", "2"}, s.asked(t))
+}
+
 func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 	for name, row := range map[string]string{
 		"another tag":          "2 COMPLETED 10:00 11111111-2222-3333-4444-555555555555",
