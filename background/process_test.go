@@ -90,6 +90,18 @@ func TestAPlaceThatIsNotPrivateIsRefused(t *testing.T) {
 	})
 }
 
+// In a folder of somebody else the socket could be exchanged.
+func TestTheFolderOfAShortSocketIsPrivateToo(t *testing.T) {
+	runtime := shortFolder(t)
+	above := filepath.Join(runtime, "rmctl")
+	require.NoError(t, os.MkdirAll(above, 0o700))
+	require.NoError(t, os.Chmod(above, 0o777))
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	folder := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	err := background.Serve(t.Context(), background.Options{Folder: folder, Connect: (&connector{}).connect})
+	require.ErrorContains(t, err, "is to be private, has the permissions 0777")
+}
+
 func TestALongPathGetsAShortSocket(t *testing.T) {
 	runtime := shortFolder(t)
 	require.NoError(t, os.Mkdir(runtime, 0o700))

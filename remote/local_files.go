@@ -85,12 +85,17 @@ func syncDirectory(path string) error {
 	return errors.Join(err, directory.Close())
 }
 
-// MkdirAll creates a directory and those above it that are missing.
+// MkdirAll creates a directory and those above it that are missing. One that
+// another user of this machine could exchange, below a directory for all such as
+// /tmp, is refused with an error that matches [ErrForeign].
 func (l *Local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
 	if err := contextError(ctx, "creating directory", path); err != nil {
 		return err
 	}
-	return os.MkdirAll(l.absolute(path), mode)
+	if err := os.MkdirAll(l.absolute(path), mode); err != nil {
+		return err
+	}
+	return refuseForeign(l.absolute(path))
 }
 
 // Chmod gives a file exactly the permissions of mode.
