@@ -17,7 +17,8 @@ import (
 // The test binary is rmctl itself to the scripts that it runs.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"rmctl": func() { os.Exit(mainCode()) },
+		"rmctl":         func() { os.Exit(rmctlCode()) },
+		"rmctl_settled": func() { os.Exit(settledCode()) },
 	})
 }
 

@@ -1,0 +1,375 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// descendantPatience is how long what a killed rmctl has started may go on.
+const descendantPatience = time.Minute
+
+// A household is a home directory in which rmctl is run, and killed. Its jobs
+// leave a line each, which no scheduler and no record can forget.
+type household struct {
+	t      testing.TB
+	target string
+	home   string
+	extra  []string // environment
+}
+
+func newHousehold(t testing.TB, target string, environment ...string) *household {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return &household{t: t, target: target, home: home, extra: environment}
+}
+
+func (h *household) path(name string) string { return filepath.Join(h.home, name) }
+
+// command returns a command of the test binary: rmctl or rmctl_settled.
+func (h *household) command(program string, arguments ...string) *exec.Cmd {
+	path, err := exec.LookPath(program)
+	require.NoError(h.t, err)
+	command := exec.Command(path, arguments...)
+	command.Dir = h.home
+	command.Env = append(os.Environ(), "HOME="+h.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "GORACE=atexit_sleep_ms=0", "RMCTL_BACKGROUND=off")
+	command.Env = append(command.Env, h.extra...)
+	return command
+}
+
+// run runs rmctl and returns what it prints.
+func (h *household) run(arguments ...string) string {
+	h.t.Helper()
+	var stderr bytes.Buffer
+	command := h.command("rmctl", arguments...)
+	command.Stderr = &stderr
+	output, err := command.Output()
+	require.NoError(h.t, err, "rmctl %v: %s", arguments, stderr.String())
+	return string(output)
+}
+
+// outcome is how an rmctl ended that may have been killed.
+type outcome struct {
+	killed bool
+	points []string // that it came past, the last one where it was killed
+	stdout string
+	stderr string
+	err    error
+}
+
+// endure runs rmctl, to be killed at the point of a number or, with 0, by what
+// meanwhile does, and waits until all that it started has ended, too.
+func (h *household) endure(number int, meanwhile func(*os.Process), arguments ...string) outcome {
+	var o outcome
+	alive, held, err := os.Pipe()
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer alive.Close()
+	name := filepath.Join(h.home, fmt.Sprintf(".point-%d-%d", number, rand.Uint64()))
+	defer os.Remove(name)
+	var stdout, stderr bytes.Buffer
+	command := h.command("rmctl", arguments...)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	command.ExtraFiles = []*os.File{held} // all processes that it starts have it, too
+	command.WaitDelay = descendantPatience
+	if number > 0 {
+		command.Env = append(command.Env, faultPoint+"="+strconv.Itoa(number), faultTrace+"="+name)
+	}
+	if err := command.Start(); err != nil {
+		return outcome{err: errors.Join(err, held.Close())}
+	}
+	o.err = held.Close()
+	if meanwhile != nil {
+		meanwhile(command.Process)
+	}
+	err = command.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		status, isUnix := exit.Sys().(syscall.WaitStatus)
+		o.killed = isUnix && status.Signaled() && status.Signal() == syscall.SIGKILL
+	}
+	if err != nil && !o.killed {
+		o.err = errors.Join(o.err, fmt.Errorf("rmctl %v: %w: %s", arguments, err, stderr.String()))
+	}
+	points, _ := os.ReadFile(name) // nobody has written it where nothing was counted
+	o.points = strings.Split(strings.TrimSpace(string(points)), "\n")
+	o.stdout, o.stderr = stdout.String(), stderr.String()
+	o.err = errors.Join(o.err, alive.SetReadDeadline(time.Now().Add(descendantPatience)))
+	if _, err := io.ReadAll(alive); err != nil {
+		o.err = errors.Join(o.err, fmt.Errorf("what rmctl %v started goes on: %w", arguments, err))
+	}
+	return o
+}
+
+// submission returns the arguments that submit a job which leaves a mark.
+func (h *household) submission(mark string) []string {
+	return []string{"submit", "-t", h.target, "--", "sh", "-c", `echo "$1" >>"$0"`, h.path("marks"), mark}
+}
+
+// marks counts how often the job of each mark has run.
+func (h *household) marks() map[string]int {
+	h.t.Helper()
+	text, err := os.ReadFile(h.path("marks"))
+	if !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(h.t, err)
+	}
+	counts := map[string]int{}
+	for _, mark := range strings.Fields(string(text)) {
+		counts[mark]++
+	}
+	return counts
+}
+
+// settled returns the records after everything that can be found out was found out.
+func (h *household) settled() []jobstore.Job {
+	h.t.Helper()
+	var stderr bytes.Buffer
+	command := h.command("rmctl_settled", h.target)
+	command.Stderr = &stderr
+	output, err := command.Output()
+	require.NoError(h.t, err, stderr.String())
+	var jobs []jobstore.Job
+	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
+		var job jobstore.Job
+		require.NoError(h.t, decoder.Decode(&job))
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+// verify demands that each job that ran is on record once, with its id, that each
+// record with an id has run once, and that no other record says that it might.
+// Marks maps what was printed as the id of the job of each mark, empty where
+// nothing was.
+func (h *household) verify(printed map[string]string) {
+	t := h.t
+	t.Helper()
+	h.run("status")
+	jobs := h.settled()
+	wait := []string{"wait", "--timeout", "2m"}
+	recorded := map[string]string{}
+	for _, job := range jobs {
+		mark := job.Arguments[len(job.Arguments)-1]
+		if job.Phase == jobstore.Rejected {
+			continue
+		}
+		require.Equal(t, jobstore.Submitted, job.Phase, "submission %s has no outcome", job.Tag)
+		require.NotEmpty(t, job.ID)
+		require.NotContains(t, recorded, mark, "two jobs of one submission")
+		recorded[mark] = job.ID
+		wait = append(wait, h.target+"/"+job.ID)
+	}
+	if len(recorded) > 0 {
+		h.run(wait...)
+	}
+	counts := h.marks()
+	for mark, count := range counts {
+		require.Equal(t, 1, count, "job %s ran more than once", mark)
+		require.Contains(t, recorded, mark, "job %s ran and is not on record", mark)
+	}
+	for mark := range recorded {
+		require.Contains(t, counts, mark, "job %s is on record and did not run", mark)
+	}
+	for mark, id := range printed {
+		if id != "" {
+			require.Equal(t, id, recorded[mark], "the id that was printed is not that on record")
+		}
+	}
+	for _, job := range jobs {
+		h.requireNoFile(job.Tag)
+	}
+}
+
+// requireNoFile demands that no staged file of a submission is left.
+func (h *household) requireNoFile(tag string) {
+	h.t.Helper()
+	err := filepath.WalkDir(h.home, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a job has ended meanwhile
+		}
+		if err == nil && strings.Contains(entry.Name(), tag) {
+			return fmt.Errorf("%s was left behind", path)
+		}
+		return err
+	})
+	require.NoError(h.t, err)
+}
+
+// sweepTargets are where the sweeps kill rmctl: on this machine, and on a real
+// Slurm where there is one.
+func sweepTargets(t *testing.T) map[string][]string {
+	targets := map[string][]string{"local": nil}
+	if os.Getenv("RMCTL_CLUSTERS") == "1" {
+		targets["slurm"] = []string{"SLURM_CONF=" + startSlurm(t)}
+	}
+	return targets
+}
+
+// sweep runs a step again and again, each time killed one point later, until it
+// runs through.
+func sweep(t *testing.T, step func(t *testing.T, number int) outcome) {
+	points := 0
+	for number := 1; ; number++ {
+		var o outcome
+		t.Run(strconv.Itoa(number), func(t *testing.T) {
+			o = step(t, number)
+			require.NoError(t, o.err)
+			if o.killed {
+				t.Logf("killed %s", o.points[len(o.points)-1])
+			}
+		})
+		if t.Failed() || !o.killed {
+			break
+		}
+		points++
+	}
+	require.Greater(t, points, 4, "rmctl was hardly killed anywhere")
+	t.Logf("%d points", points)
+}
+
+// However rmctl is killed, between any two steps, the next one finds out what
+// happened: no job is lost, none is submitted twice, no file is left.
+func TestKilledAnywhereNothingIsLostAndNothingDoubled(t *testing.T) {
+	for target, environment := range sweepTargets(t) {
+		t.Run(target, func(t *testing.T) {
+			t.Run("submit", func(t *testing.T) {
+				t.Parallel()
+				sweep(t, func(t *testing.T, number int) outcome {
+					h := newHousehold(t, target, environment...)
+					o := h.endure(number, nil, h.submission("only")...)
+					h.verify(map[string]string{"only": strings.TrimSpace(o.stdout)})
+					if !o.killed {
+						require.Len(t, h.marks(), 1)
+					}
+					return o
+				})
+			})
+			t.Run("status and recover", func(t *testing.T) {
+				t.Parallel()
+				cut := lastPoint(t, newHousehold(t, target, environment...), "after waiting for ")
+				for _, command := range []string{"status", "recover"} {
+					sweep(t, func(t *testing.T, number int) outcome {
+						h := newHousehold(t, target, environment...)
+						require.True(t, h.endure(cut, nil, h.submission("only")...).killed)
+						o := h.endure(number, nil, command)
+						h.verify(nil)
+						require.Len(t, h.marks(), 1)
+						return o
+					})
+				}
+			})
+			t.Run("cancel", func(t *testing.T) {
+				t.Parallel()
+				sweep(t, func(t *testing.T, number int) outcome {
+					h := newHousehold(t, target, environment...)
+					job := strings.TrimSpace(h.run("submit", "-t", target, "--", "sleep", "600"))
+					o := h.endure(number, nil, "cancel", job)
+					if o.killed {
+						h.endureCancel(job)
+					}
+					jobs := h.settled()
+					require.Len(t, jobs, 1)
+					require.Equal(t, state.Canceled, h.end(job))
+					return o
+				})
+			})
+		})
+	}
+}
+
+// endureCancel cancels a job that may be canceled already.
+func (h *household) endureCancel(job string) {
+	command := h.command("rmctl", "cancel", job)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		require.Contains(h.t, string(output), "ended")
+	}
+}
+
+// end waits for a job and returns how it ended.
+func (h *household) end(job string) state.Detail {
+	_ = h.command("rmctl", "wait", "--timeout", "1m", job).Run() // whose code is the job's
+	jobs := h.settled()
+	require.Len(h.t, jobs, 1)
+	return jobs[0].Detail
+}
+
+// lastPoint returns the number of the last point of a submission whose name
+// begins with a text.
+func lastPoint(t *testing.T, h *household, name string) int {
+	t.Helper()
+	o := h.endure(math.MaxInt, nil, h.submission("probe")...)
+	require.NoError(t, o.err)
+	for number, point := range slices.Backward(o.points) {
+		if strings.HasPrefix(point, name) {
+			return number + 1
+		}
+	}
+	require.Fail(t, "there is no such point", "%q in %q", name, o.points)
+	return 0
+}
+
+// rmctl is killed at any moment while several run at once. RMCTL_KILLS says how
+// many submissions are made.
+func TestKilledAtAnyMomentNothingIsLostAndNothingDoubled(t *testing.T) {
+	submissions := 40
+	if text := os.Getenv("RMCTL_KILLS"); text != "" {
+		var err error
+		submissions, err = strconv.Atoi(text)
+		require.NoError(t, err)
+	}
+	h := newHousehold(t, "local")
+	begun := time.Now()
+	h.run(h.submission("first")...)
+	longest := time.Since(begun) * 3 // several share the processors
+	printed := map[string]string{}
+	var lock sync.Mutex
+	var killed int
+	var group errgroup.Group
+	group.SetLimit(8)
+	for number := range submissions {
+		group.Go(func() error {
+			mark := strconv.Itoa(number)
+			o := h.endure(0, func(process *os.Process) {
+				timer := time.NewTimer(rand.N(longest))
+				defer timer.Stop()
+				<-timer.C
+				_ = process.Kill() // unless it has ended already
+			}, h.submission(mark)...)
+			lock.Lock()
+			defer lock.Unlock()
+			printed[mark] = strings.TrimSpace(o.stdout)
+			if o.killed {
+				killed++
+			}
+			return o.err
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.Positive(t, killed)
+	h.verify(printed)
+	t.Logf("%d of %d submissions killed, %d jobs", killed, submissions, len(h.marks())-1)
+}
