@@ -84,7 +84,7 @@ func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
 		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onStaging: o.OnStaging, now: o.Now, pause: o.Pause, jitter: o.Jitter,
-		holder: uuid.NewString(),
+		holder: uuid.NewString() + " " + submitter(), // a process may have several controllers
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
 

@@ -21,7 +21,8 @@ const (
 	longestInterval = time.Minute
 	// A scheduler is not kept busy with our queries for more than a twentieth of the time.
 	quietFactor = 19
-	// A poll that takes longer than this without renewing its claim is one of a process that hangs.
+	// A poll that takes longer than this, beyond what its listing may take, without
+	// renewing its claim is one of a process that hangs.
 	pollLease  = 30 * time.Second
 	claimPause = 50 * time.Millisecond
 	// So long a user waits without wondering.
@@ -131,7 +132,7 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 		freshness = Fresh // what is known is not enough
 	}
 	for {
-		claim := jobstore.Claim{Key: c.sessionKey(), Target: c.target, Holder: c.holder, Lease: pollLease, Now: c.now(),
+		claim := jobstore.Claim{Key: c.sessionKey(), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), Now: c.now(), IsGone: isHolderGone,
 			Due: func(last jobstore.Poll) bool { return !c.now().Before(c.dueAt(last, freshness, asked)) }}
 		last, granted, err := c.store.ClaimPoll(ctx, claim)
 		switch {
@@ -141,6 +142,8 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 			return c.makePoll(ctx, list, claim, last)
 		case last.Holder == "" && (last.Failures > 0 || last.Begun.After(asked) || c.dueAt(last, freshness, asked).After(asked.Add(patience))):
 			return pollFailure(last) // what is known is recent enough, or nobody is to ask now
+		case freshness == Recent && !claim.Due(last):
+			return pollFailure(last) // what is known is recent enough, though somebody asks
 		}
 		if err := c.pause(ctx, claimPause); err != nil {
 			return err
@@ -170,7 +173,8 @@ func (c *Controller) dueAt(last jobstore.Poll, freshness Freshness, asked time.T
 	wait := max(shortest, last.Took*quietFactor)
 	switch {
 	case last.Failures > 0:
-		wait = max(wait, c.backOff(shortest, last))
+		// A query that hung until its time was up does not tell how long a good one takes.
+		wait = max(min(wait, longestBackOff), shortest, c.backOff(shortest, last))
 	case freshness == Fresh:
 		if last.Begun.After(asked) {
 			wait = longestInterval // it was asked for us, too

@@ -340,3 +340,57 @@ func TestGivingUpAPollLeavesItToOthers(t *testing.T) {
 	s.ahead += time.Minute
 	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)))
 }
+
+// holds lets another process be at work on the query that all share.
+func (s *site) holds(t testing.TB, holder string) {
+	t.Helper()
+	polls, err := s.store.Polls(t.Context(), s.options.Now())
+	require.NoError(t, err)
+	require.Len(t, polls, 1)
+	_, granted, err := s.store.ClaimPoll(t.Context(), jobstore.Claim{
+		Key: polls[0].Key, Target: polls[0].Target, Holder: holder, Lease: time.Hour, Now: s.options.Now(), Due: func(jobstore.Poll) bool { return true },
+	})
+	require.NoError(t, err)
+	require.True(t, granted)
+}
+
+func TestTheQueryOfAProcessThatWasKilledIsMadeAtOnceByAnother(t *testing.T) {
+	s, jobs := crowd(t, 2, "")
+	s.shows(t, jobs, state.Running, state.Running)
+	s.updates(t, jobs, control.Recent)
+	s.ahead += time.Minute
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	const beyondAllProcesses = 1 << 30
+	s.holds(t, fmt.Sprintf("some-controller %d 1 %s", beyondAllProcesses, host))
+	s.shows(t, jobs, state.Failed, state.Running)
+	begun := s.ahead
+	require.Equal(t, state.Failed, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Less(t, s.ahead-begun, time.Second, "nobody waits for the end of its claim")
+}
+
+func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1m"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	jobs = s.updates(t, jobs, control.Recent)
+	s.holds(t, "some-controller of another host")
+	begun := s.ahead
+	require.Equal(t, state.Running, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Equal(t, begun, s.ahead)
+	require.Len(t, s.asked(t), 1)
+}
+
+// A query that hangs until its time is up takes long, which is no reason to leave
+// the scheduler alone for twenty times as long once it is back.
+func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
+	s, jobs := crowd(t, 2, "")
+	s.shows(t, jobs, state.Running, state.Running)
+	s.write(t, "down", "")
+	hanging := s.options
+	hanging.Connection = &faultyConnection{Connection: hanging.Connection, start: startHook(func() { s.ahead += 2 * time.Minute })}
+	_, err := control.New(hanging).Update(t.Context(), jobs, control.Recent)
+	require.Error(t, err)
+	require.NoError(t, os.Remove(s.path("down")))
+	s.ahead += 4 * time.Minute
+	require.Equal(t, state.Running, s.updates(t, jobs, control.Recent)[0].Detail)
+}

@@ -102,9 +102,12 @@ func (c *Controller) rejectUnseen(ctx context.Context, job *jobstore.Job, reason
 }
 
 // submitLimit is how long a submit command may run.
-func (c *Controller) submitLimit() time.Duration {
-	if submit := c.definition.Submit(false); submit != nil && submit.Timeout > 0 {
-		return submit.Timeout
+func (c *Controller) submitLimit() time.Duration { return limitOf(c.definition.Submit(false)) }
+
+// limitOf is how long a command may run.
+func limitOf(of *config.Command) time.Duration {
+	if of != nil && of.Timeout > 0 {
+		return of.Timeout
 	}
 	return command.DefaultTimeout
 }

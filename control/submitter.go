@@ -63,6 +63,13 @@ func presenceOf(name string) presence {
 // told here: what one of another host began is given time to settle.
 func isAlive(name string) bool { return presenceOf(name) == isThere }
 
+// isHolderGone reports whether the process of a controller that had a shared query
+// to make has ended for certain.
+func isHolderGone(holder string) bool {
+	_, process, _ := strings.Cut(holder, " ")
+	return process != "" && presenceOf(process) == isGone
+}
+
 // partsOf takes the name of a process apart. A damaged one has no id.
 func partsOf(name string) (id int, started, host string) {
 	number, rest, _ := strings.Cut(strings.TrimSuffix(name, hostedMark), " ")

@@ -37,21 +37,24 @@ type Claim struct {
 	Now         time.Time
 	// Due reports whether the query should be made now, given how it last went.
 	Due func(Poll) bool
+	// IsGone reports whether the process that a holder names has ended for certain,
+	// so that nobody has to wait for the end of its lease. It may be nil.
+	IsGone func(holder string) bool
 }
 
 // ClaimPoll gives the right to make a shared query to one process at a time. It
 // reports whether the claim was granted; it is not while another process holds
-// it, unless its lease has run out, or when the query is not due. The poll is
+// it, unless its lease has run out or it is gone, or when the query is not due. The poll is
 // returned as it was before. Who was granted it ends it with FinishPoll.
 func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted bool, err error) {
 	// Most claims are not due; these need not wait for whoever writes.
-	poll, held, err := s.readPoll(ctx, s.database, claim.Key)
-	if err == nil && (held.by(claim) || !claim.Due(poll)) {
+	poll, err = s.readClaimed(ctx, s.database, claim)
+	if err == nil && (poll.Holder != "" || !claim.Due(poll)) {
 		return poll, false, nil
 	}
 	err = s.write(ctx, processed, func(transaction *sql.Tx) error {
-		poll, held, err = s.readPoll(ctx, transaction, claim.Key)
-		if err != nil || held.by(claim) || !claim.Due(poll) {
+		poll, err = s.readClaimed(ctx, transaction, claim)
+		if err != nil || poll.Holder != "" || !claim.Due(poll) {
 			return err
 		}
 		granted = true
@@ -68,6 +71,16 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 	return poll, granted, nil
 }
 
+// readClaimed returns the poll of a claim. It has a holder where somebody else than
+// the claimant is at work.
+func (s *Store) readClaimed(ctx context.Context, source queryer, claim Claim) (Poll, error) {
+	poll, held, err := s.readPoll(ctx, source, claim.Key)
+	if !held.by(claim) {
+		poll.Holder = ""
+	}
+	return poll, err
+}
+
 // A hold is the right of a process to make a query.
 type hold struct {
 	holder      string
@@ -77,7 +90,8 @@ type hold struct {
 // by reports whether somebody else than the claimant is at work. Clocks of hosts
 // that share a store may differ: a hold of the future is none.
 func (h hold) by(claim Claim) bool {
-	return h.holder != "" && h.holder != claim.Holder && claim.Now.Before(h.until) && !h.from.After(claim.Now.Add(claim.Lease))
+	return h.holder != "" && h.holder != claim.Holder && claim.Now.Before(h.until) && !h.from.After(claim.Now.Add(claim.Lease)) &&
+		(claim.IsGone == nil || !claim.IsGone(h.holder))
 }
 
 // RenewPoll lets the holder of a claim be busy for longer. It reports false

@@ -78,6 +78,27 @@ func TestAClaimOfAProcessThatIsGoneRunsOut(t *testing.T) {
 	require.Equal(t, "b", poll.Holder, "who lost a claim cannot end that of another")
 }
 
+func TestNobodyWaitsForAProcessThatIsKnownToBeGone(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	require.True(t, claim(t, store, claimAt("first", 0)))
+	second := claimAt("second", time.Second)
+	second.IsGone = func(holder string) bool { return holder == "somebody" }
+	require.False(t, claim(t, store, second))
+	second.IsGone = func(holder string) bool { return holder == "first" }
+	require.True(t, claim(t, store, second))
+}
+
+func TestWhoseClaimHasRunOutIsNoHolder(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	require.True(t, claim(t, store, claimAt("first", 0)))
+	late := claimAt("second", 2*lease)
+	late.Due = func(jobstore.Poll) bool { return false }
+	poll, granted, err := store.ClaimPoll(t.Context(), late)
+	require.NoError(t, err)
+	require.False(t, granted)
+	require.Empty(t, poll.Holder)
+}
+
 func TestARenewedClaimGoesOn(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("a", 0)))
