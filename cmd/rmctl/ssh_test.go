@@ -232,10 +232,17 @@ func startDaemons(t testing.TB) (configuration string) {
 	if os.Getenv("RMCTL_CLUSTERS") != "1" {
 		t.Skip("needs real sshds: RMCTL_CLUSTERS=1 starts them, as root on Debian")
 	}
-	const directory = "/tmp/rmctl-test-sshd-scripts"
+	return startSSHD(t, "/tmp/rmctl-test-sshd-scripts", "28522")
+}
+
+// startSSHD starts real sshds with settings of their script, in a directory and
+// on ports of their own.
+func startSSHD(t testing.TB, directory, port string, settings ...string) (configuration string) {
+	t.Helper()
+	settings = append([]string{"RMCTL_SSHD_DIR=" + directory, "RMCTL_SSHD_PORT=" + port}, settings...)
 	script := func(name string) {
 		command := exec.Command(filepath.Join("..", "..", "testdata", "clusters", name))
-		command.Env = append(os.Environ(), "RMCTL_SSHD_DIR="+directory, "RMCTL_SSHD_PORT=28522")
+		command.Env = append(os.Environ(), settings...)
 		output, err := command.CombinedOutput()
 		require.NoError(t, err, "%s", output)
 	}

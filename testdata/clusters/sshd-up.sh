@@ -19,6 +19,9 @@
 #     RMCTL_SSHD_X11          no: X11 is not forwarded   (yes)
 #     RMCTL_SSHD_HOSTKEY      other: the target shows a host key that
 #                             known_hosts does not have  (known)
+#     RMCTL_SSHD_ENVIRONMENT  NAME=VALUE ... of every session, as a site sets
+#                             it that has Slurm's configuration at a place of
+#                             its own; values without blanks  (none)
 #
 # Hosts of the configuration that it writes:
 #
@@ -40,6 +43,7 @@ max_sessions=${RMCTL_SSHD_MAXSESSIONS:-300}
 passwords=${RMCTL_SSHD_PASSWORDS:-no}
 x11=${RMCTL_SSHD_X11:-yes}
 host_key=${RMCTL_SSHD_HOSTKEY:-known}
+environment=${RMCTL_SSHD_ENVIRONMENT:-}
 shells="sh bash zsh csh tcsh fish"
 client=$state/client
 password_user=rmtest-$port # one for each target, as each directory has a password of its own
@@ -127,6 +131,7 @@ CONF
         echo "PerSourcePenalties no" >>"$file"
     fi
     [ "$sftp" = no ] || echo "Subsystem sftp internal-sftp" >>"$file"
+    [ -z "$environment" ] || echo "SetEnv $environment" >>"$file"
 }
 
 write_daemon_configurations() {
