@@ -210,6 +210,7 @@ type commandPurpose int
 const (
 	tellsNothing commandPurpose = iota
 	givesID
+	findsID // that none is given is an answer, too
 	givesState
 )
 
@@ -217,6 +218,8 @@ func purposeOf(element config.CommandElement) commandPurpose {
 	switch {
 	case element.IsSubmit():
 		return givesID
+	case element == config.FindJob:
+		return findsID
 	case element == config.GetJobStatus, element == config.Fallback:
 		return givesState
 	}
@@ -228,6 +231,7 @@ func purposeOf(element config.CommandElement) commandPurpose {
 type understanding struct {
 	id, shortID, exitCode string
 	detail                state.Detail
+	absent                bool // there is no such job
 }
 
 func (p commandPurpose) understood(answer *Answer, exit int) understanding {
@@ -240,6 +244,16 @@ func (p commandPurpose) understood(answer *Answer, exit int) understanding {
 	}
 	if code := answer.Attributes["job.exitCode"].Value(); code != nil {
 		u.exitCode = fmt.Sprint(code)
+	}
+	if p == findsID {
+		outcome := answer.Status.Outcome
+		switch {
+		case outcome == config.NotFound || answer.Err == nil && u.id == "":
+			return understanding{absent: true}
+		case answer.Err != nil:
+			return understanding{}
+		}
+		return u
 	}
 	if p == givesID {
 		var failed *command.Error
@@ -257,13 +271,15 @@ func (p commandPurpose) understood(answer *Answer, exit int) understanding {
 // judge compares what was understood of a mutant with what is right.
 func judge(right, got understanding) (verdict MutantVerdict, wrong string) {
 	switch {
+	case got.absent && !right.absent:
+		return MutantFooled, fmt.Sprintf("no such job in place of %q", right.id)
 	case got.id != "" && got.id != right.id:
 		return MutantFooled, fmt.Sprintf("job id %q in place of %q", got.id, right.id)
 	case got.shortID != "" && got.shortID != right.shortID:
 		return MutantFooled, fmt.Sprintf("short job id %q in place of %q", got.shortID, right.shortID)
 	case got.detail.Ended() && got.detail != right.detail:
 		return MutantFooled, fmt.Sprintf("%s in place of %s", got.detail, cmp.Or(string(right.detail), "no state"))
-	case got.detail == "" && got.id == "" && (right.detail != "" || right.id != ""):
+	case got.detail == "" && got.id == "" && (right.detail != "" || right.id != "" || right.absent && !got.absent):
 		return MutantRefused, ""
 	case got.detail != right.detail:
 		return MutantAstray, fmt.Sprintf("%s in place of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))

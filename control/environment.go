@@ -36,6 +36,7 @@ const (
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
 	attributeJobPrefix        = "job."
 	attributeTag              = "job.tag" // of the submission
+	attributeAge              = "job.age" // of the submission that is looked up, in whole seconds: no clock of another machine takes part
 	attributeControlPrefix    = "control."
 	attributeSystemName       = "os.name"
 	attributeSystemArch       = "os.arch"

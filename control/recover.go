@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -119,6 +120,7 @@ func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, job job
 		return jobstore.Accepted{}, err
 	}
 	env.SetVariable(attributeTag, job.Tag)
+	env.SetVariable(attributeAge, strconv.Itoa(int(max(0, c.now().Sub(job.Created))/time.Second)))
 	key := uuid.NewString()
 	named := jobAttribute(env, key, "", "")
 	clearFacts(env)

@@ -147,3 +147,14 @@ func TestTheTagBeginsTheNameOfTheScript(t *testing.T) {
 	job := s.submits(t, control.Submission{Executable: "x"})
 	require.Equal(t, job.Tag+"managed_file_for_script\n", s.read(t, "name"))
 }
+
+// Schedulers that forget jobs can be believed only while they cannot have forgotten this one.
+func TestALookUpIsToldTheAgeOfTheSubmission(t *testing.T) {
+	s := newSite(t, define(t, running("submit-batch", "echo job 7", `waitForId="true" x:timeout="10s"`, jobIDParser)+
+		running("x:find-job", `echo "$RMCTL_AGE" >age`, `x:timeout="5s"`, `<environment name="RMCTL_AGE" value="${ptp_rm:job.age#value}"/>`)))
+	cut := s.cutOff(t)
+	s.ahead += 90 * time.Second
+	_, err := s.Recover(t.Context(), cut)
+	require.NoError(t, err)
+	require.Regexp(t, `^9\d\n$`, s.read(t, "age"))
+}
