@@ -156,11 +156,11 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 	for waiting := true; waiting; {
 		select {
 		case code = <-p.task.exited:
-			p.endRest(signals, grace.C)
+			p.endRest(ctx, signals, grace.C)
 			return code, nil, true
 		case <-p.task.ended:
 			if code, err = p.outcome(false); err == nil {
-				p.endRest(signals, grace.C)
+				p.endRest(ctx, signals, grace.C)
 			}
 			return code, err, true
 		case <-hangUp:
@@ -170,7 +170,7 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 			waiting = false
 		}
 	}
-	_, killing := p.signal(signals, everything, "KILL")
+	killing := p.kill(ctx, everything)
 	patience := time.NewTimer(settings.Linger)
 	defer patience.Stop()
 	select {
@@ -186,9 +186,19 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 
 var errUnkillable = errors.New("the process did not end although it was killed")
 
+// kill kills what can be reached. It is sent also where all that was sent before
+// had no answer in time: a busy machine gets to it later.
+func (p *process) kill(ctx context.Context, whom reach) error {
+	settings := p.connection.settings
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Grace+settings.Linger)
+	defer cancel()
+	_, err := p.signal(ctx, whom, "KILL")
+	return err
+}
+
 // endRest gives what is left of the group, or on the terminal, the rest of the
-// grace period, then kills it.
-func (p *process) endRest(ctx context.Context, grace <-chan time.Time) {
+// grace period, then kills it. Signals is the context for all before that.
+func (p *process) endRest(ctx, signals context.Context, grace <-chan time.Time) {
 	pause, first := groupPoll, "0"
 	if p.command.Terminal != nil {
 		pause, first = sessPoll, "HUP"
@@ -196,16 +206,22 @@ func (p *process) endRest(ctx context.Context, grace <-chan time.Time) {
 	poll := time.NewTicker(pause)
 	defer poll.Stop()
 	for name := first; ; name = "0" {
-		// Where the place cannot be asked any more, nothing can be ended.
-		reached, err := p.signal(ctx, whatIsLeft, name)
-		if !reached || err != nil {
+		reached, err := p.signal(signals, whatIsLeft, name)
+		if err == nil && !reached {
 			return
 		}
-		select {
-		case <-poll.C:
-		case <-grace:
-			_, _ = p.signal(ctx, whatIsLeft, "KILL")
-			return
+		if signals.Err() == nil {
+			if err != nil {
+				return // the place cannot be asked any more
+			}
+			select {
+			case <-poll.C:
+				continue
+			case <-grace:
+			}
 		}
+		// Where this fails, too, nothing can be ended.
+		_ = p.kill(ctx, whatIsLeft)
+		return
 	}
 }

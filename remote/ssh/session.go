@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/crypto/ssh"
@@ -55,6 +56,7 @@ type session struct {
 	client   *Client
 	channel  ssh.Channel
 	requests <-chan *ssh.Request
+	writing  sync.Mutex // held while input is written or ended, which the library does not guard
 	ended    chan struct{}
 	code     int // -1 if the server has told none
 }
@@ -211,6 +213,8 @@ func (s *session) Stderr() io.Reader { return s.channel.Stderr() }
 type input struct{ session *session }
 
 func (i input) Write(p []byte) (int, error) {
+	i.session.writing.Lock()
+	defer i.session.writing.Unlock()
 	count, err := i.session.channel.Write(p)
 	if err != nil && i.session.client.wire.failure() != nil {
 		err = i.session.client.giveUp()
@@ -219,6 +223,8 @@ func (i input) Write(p []byte) (int, error) {
 }
 
 func (i input) Close() error {
+	i.session.writing.Lock()
+	defer i.session.writing.Unlock()
 	// A command that has ended does not mind.
 	if err := i.session.channel.CloseWrite(); err != nil && !errors.Is(err, io.EOF) {
 		return err
