@@ -373,7 +373,7 @@ func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1m"`)
 	s.shows(t, jobs, state.Running, state.Running)
 	jobs = s.updates(t, jobs, control.Recent)
-	s.holds(t, "some-controller of another host")
+	s.holds(t, "some-controller 1 1 another-host")
 	begun := s.ahead
 	require.Equal(t, state.Running, s.updates(t, jobs, control.Recent)[0].Detail)
 	require.Equal(t, begun, s.ahead)

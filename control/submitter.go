@@ -67,7 +67,8 @@ func isAlive(name string) bool { return presenceOf(name) == isThere }
 // to make has ended for certain.
 func isHolderGone(holder string) bool {
 	_, process, _ := strings.Cut(holder, " ")
-	return process != "" && presenceOf(process) == isGone
+	id, _, _ := partsOf(process)
+	return id > 0 && presenceOf(process) == isGone
 }
 
 // partsOf takes the name of a process apart. A damaged one has no id.
