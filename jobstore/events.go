@@ -137,10 +137,11 @@ func (s *Store) History(ctx context.Context, tag string, tell func(Event) error)
 	}
 }
 
-// LastEvent returns the number of the newest event, 0 if there is none.
+// LastEvent returns the number of the newest event there ever was, 0 if there was
+// none. It never becomes smaller, whatever is pruned.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
-	if err := s.database.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM events").Scan(&last); err != nil {
+	if err := s.database.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'").Scan(&last); err != nil {
 		return 0, fmt.Errorf("looking for the newest event: %w", err)
 	}
 	return last, nil

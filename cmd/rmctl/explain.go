@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,14 +25,14 @@ it was read from. It asks no scheduler.`,
 				return err
 			}
 			for _, name := range arguments {
-				job, err := a.findJob(c.Context(), name)
+				job, err := a.recordedJob(c.Context(), name)
+				if errors.Is(err, jobstore.ErrNotFound) {
+					return fmt.Errorf("%w\nonly jobs that were submitted through rmctl have a history; rmctl status asks for others", err)
+				}
 				if err != nil {
 					return err
 				}
-				if job.Tag == "" {
-					return usage("job %q was not submitted through rmctl, which keeps no history of it; rmctl status asks for it", name)
-				}
-				if err := a.explain(c, store, job.Job); err != nil {
+				if err := a.explain(c, store, job); err != nil {
 					return err
 				}
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// found is a job and the controller of its target.
+// found is a job and the controller of its target, nil where that cannot be used.
 type found struct {
 	jobstore.Job
 	controller *control.Controller
@@ -67,44 +68,78 @@ func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
 }
 
 func (a *app) findJob(ctx context.Context, name string) (found, error) {
+	job, err := a.recordedJob(ctx, name)
+	if err == nil {
+		controller, err := a.controller(ctx, job.Target)
+		if err != nil {
+			return found{}, fmt.Errorf("job %s: %w", cmp.Or(job.ID, job.Tag), err)
+		}
+		return found{job, controller}, nil
+	}
+	if !errors.Is(err, jobstore.ErrNotFound) {
+		return found{}, err
+	}
 	target, id, err := a.splitJob(name)
 	if err != nil {
 		return found{}, err
 	}
-	store, err := a.openStore(ctx)
+	controller, err := a.controller(ctx, target)
 	if err != nil {
 		return found{}, err
 	}
+	job, err = controller.Look(ctx, id)
+	return found{job, controller}, err
+}
+
+// recordedJob finds a job on record, and asks nobody. The error matches
+// jobstore.ErrNotFound where there is none of that name.
+func (a *app) recordedJob(ctx context.Context, name string) (jobstore.Job, error) {
+	target, id, err := a.splitJob(name)
+	if err != nil {
+		return jobstore.Job{}, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return jobstore.Job{}, err
+	}
 	if uuid.Validate(id) == nil {
 		if job, err := store.ByTag(ctx, id); err == nil {
-			controller, err := a.controller(ctx, job.Target)
-			return found{job, controller}, err
+			return job, nil
 		}
 	}
 	candidates, err := store.Find(ctx, id, target)
-	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
-		return found{}, err
-	}
-	if len(candidates) == 0 {
-		controller, err := a.controller(ctx, target)
-		if err != nil {
-			return found{}, err
-		}
-		job, err := controller.Look(ctx, id)
-		return found{job, controller}, err
+	if err != nil {
+		return jobstore.Job{}, err
 	}
 	job := candidates[0]
 	for _, other := range candidates[1:] {
 		if other.Target != job.Target {
-			return found{}, usage("job %q is known at %s and at %s; write %s/%s or %s/%s",
+			return jobstore.Job{}, usage("job %q is known at %s and at %s; write %s/%s or %s/%s",
 				id, job.Target, other.Target, job.Target, id, other.Target, id)
 		}
 	}
-	controller, err := a.controller(ctx, job.Target)
-	if err != nil {
-		return found{}, fmt.Errorf("job %s: %w", id, err)
+	return job, nil
+}
+
+// withControllers returns jobs with the controllers of their targets. Those of a
+// target that cannot be used have none; why not is the error.
+func (a *app) withControllers(ctx context.Context, jobs []jobstore.Job) ([]found, error) {
+	all := make([]found, 0, len(jobs))
+	unusable := map[string]bool{}
+	var problems []error
+	for _, job := range jobs {
+		if unusable[job.Target] {
+			all = append(all, found{job, nil})
+			continue
+		}
+		controller, err := a.controller(ctx, job.Target)
+		if err != nil {
+			unusable[job.Target] = true
+			problems = append(problems, fmt.Errorf("target %q: %w", job.Target, err))
+		}
+		all = append(all, found{job, controller})
 	}
-	return found{job, controller}, nil
+	return all, errors.Join(problems...)
 }
 
 // splitJob separates the target from the id. What stands before a slash is a

@@ -27,17 +27,16 @@ known before, marked stale, and rmctl exits with 3.`,
   rmctl status --json 4711`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			jobs, err := a.statusJobs(c.Context(), arguments)
-			if err != nil {
-				return err
-			}
 			queryErr := a.refresh(c.Context(), jobs, fresh)
-			return errors.Join(a.printStatus(jobs), queryErr)
+			return errors.Join(a.printStatus(jobs), err, queryErr)
 		},
 	}
 	c.Flags().BoolVar(&fresh, "fresh", false, "ask the scheduler now, also if it was asked some seconds ago")
 	return c
 }
 
+// statusJobs returns the jobs that are named, or all that have not ended: these
+// also where an error tells that their targets cannot be asked.
 func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	if len(names) > 0 {
 		return a.findJobs(ctx, names)
@@ -50,21 +49,13 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]found, 0, len(listed))
-	for _, job := range listed {
-		controller, err := a.controller(ctx, job.Target)
-		if err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, found{job, controller})
-	}
-	return jobs, nil
+	return a.withControllers(ctx, listed)
 }
 
 // refresh asks for the jobs' states, all targets at the same time. It goes on when
 // asking for one fails and returns all errors.
 func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
-	perTarget := byController(jobs, func(job found) bool { return job.Tag != "" }) // others were looked up a moment ago
+	perTarget := byController(jobs, func(job found) bool { return job.Tag != "" && job.controller != nil }) // others were looked up a moment ago
 	problems := make([]error, len(perTarget))
 	var group errgroup.Group
 	for i, of := range perTarget {

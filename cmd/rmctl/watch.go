@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
 )
 
 func newWatch(a *app) *cobra.Command {
@@ -43,43 +44,80 @@ type watch struct {
 	cursor int64
 	hooks  hooks
 
-	store *jobstore.Store
-	tags  []string // of the jobs that were named
+	store    *jobstore.Store
+	tags     map[string]bool      // of the jobs that were named
+	unusable map[string]time.Time // when to try targets again
+	told     map[string]bool      // what was said of them
 }
 
-// How often a watch looks for what other processes have recorded, and how often
-// it has the jobs asked for where their definitions do not say.
+// How often a watch looks for what other processes have recorded, how often it
+// has the jobs asked for where their definitions do not say, and how often it tries
+// a target that cannot be reached: each time may cost a question to the user.
 const (
 	watchPace = 200 * time.Millisecond
 	askPace   = 2 * time.Second
+	retryPace = time.Minute
 )
+
+// answer is how asking for the jobs went.
+type answer struct {
+	open    int   // jobs that have not ended
+	warning error // why some could not be asked for; nil if it was told before
+	err     error
+}
 
 func (w *watch) run(ctx context.Context, names []string, resumes bool) error {
 	if err := w.begin(ctx, names, resumes); err != nil {
 		return err
 	}
-	look, ask := time.NewTicker(watchPace), time.NewTicker(askPace)
+	// A scheduler that takes its time does not hold up what others have recorded.
+	asking, stop := context.WithCancel(ctx)
+	answers := make(chan answer)
+	var asker sync.WaitGroup
+	asker.Go(func() { w.keepAsking(asking, answers) })
+	err := w.follow(ctx, answers)
+	stop()
+	asker.Wait()
+	return unlessInterrupted(ctx, err)
+}
+
+// keepAsking has the jobs asked for until the context ends.
+func (w *watch) keepAsking(ctx context.Context, answers chan<- answer) {
+	pace := time.NewTicker(askPace)
+	defer pace.Stop()
+	for first := true; ; first = false {
+		select {
+		case answers <- w.ask(ctx, first):
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// follow prints what happens until nothing more can, or the context ends.
+func (w *watch) follow(ctx context.Context, answers <-chan answer) error {
+	look := time.NewTicker(watchPace)
 	defer look.Stop()
-	defer ask.Stop()
 	for {
-		open, err := w.ask(ctx)
-		if err == nil {
-			err = w.print(ctx)
-		}
-		if err != nil || ctx.Err() != nil || open == 0 && len(w.tags) > 0 {
-			return unlessInterrupted(ctx, err)
-		}
-		for waiting := true; waiting; {
-			select {
-			case <-ctx.Done():
-				return unlessInterrupted(ctx, nil)
-			case <-ask.C:
-				waiting = false
-			case <-look.C:
-				if err := w.print(ctx); err != nil {
-					return unlessInterrupted(ctx, err)
-				}
+		var last answer
+		isOver := false
+		select {
+		case <-ctx.Done():
+			return nil
+		case last = <-answers:
+			isOver = last.err != nil || last.open == 0 && len(w.tags) > 0
+			if last.warning != nil {
+				fmt.Fprintf(w.app.stderr, "rmctl: warning: %s\n", printable(last.warning.Error()))
 			}
+		case <-look.C:
+		}
+		if err := w.print(ctx); err != nil || isOver {
+			return errors.Join(last.err, err)
 		}
 	}
 }
@@ -98,56 +136,83 @@ func (w *watch) begin(ctx context.Context, names []string, resumes bool) error {
 	if w.store, err = w.app.openStore(ctx); err != nil {
 		return err
 	}
-	if !resumes {
-		if w.cursor, err = w.store.LastEvent(ctx); err != nil {
+	w.tags, w.unusable, w.told = map[string]bool{}, map[string]time.Time{}, map[string]bool{}
+	for _, name := range names {
+		job, err := w.app.recordedJob(ctx, name)
+		if errors.Is(err, jobstore.ErrNotFound) {
+			return fmt.Errorf("%w\nonly jobs that were submitted through rmctl can be watched; rmctl wait waits for others", err)
+		}
+		if err != nil {
 			return err
 		}
+		w.tags[job.Tag] = true
 	}
-	named, err := w.app.findJobs(ctx, names)
-	for _, job := range named {
-		if job.Tag == "" {
-			return usage("job %s was not submitted through rmctl; rmctl wait waits for such jobs", job.ID)
-		}
-		w.tags = append(w.tags, job.Tag)
+	last, err := w.store.LastEvent(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !resumes:
+		w.cursor = last
+	case w.cursor > last:
+		return usage("--after %d: the newest event is %d; if the record was begun anew, watch from --after 0", w.cursor, last)
 	}
-	return err
+	return nil
 }
 
-// ask brings the jobs up to date that are watched, and returns how many these
-// are. That a scheduler cannot be asked is an event of its jobs.
-func (w *watch) ask(ctx context.Context) (open int, err error) {
+// ask brings the jobs up to date that are watched. That a scheduler cannot be asked
+// is an event of its jobs; a target that cannot be used is told once and does not
+// keep the others from being watched, unless it is the only one.
+func (w *watch) ask(ctx context.Context, first bool) answer {
 	listed, err := w.store.List(ctx, jobstore.Filter{Target: w.app.target})
 	if err != nil {
-		return 0, err
+		return answer{err: err}
 	}
-	var jobs []found
+	var told answer
+	var asked []jobstore.Job
+	now := time.Now()
 	for _, job := range listed {
-		if len(w.tags) > 0 && !slices.Contains(w.tags, job.Tag) {
+		if len(w.tags) > 0 && !w.tags[job.Tag] {
 			continue
 		}
-		controller, err := w.app.controller(ctx, job.Target)
-		if err != nil {
-			return 0, err
+		told.open++
+		if now.After(w.unusable[job.Target]) {
+			asked = append(asked, job)
 		}
-		jobs = append(jobs, found{job, controller})
+	}
+	jobs, err := w.app.withControllers(ctx, asked)
+	isAnyUsable := false
+	for _, job := range jobs {
+		if job.controller == nil {
+			w.unusable[job.Target] = now.Add(retryPace)
+			continue
+		}
+		isAnyUsable = true
+	}
+	if err != nil && first && !isAnyUsable || ctx.Err() != nil {
+		told.err = err
+		return told
+	}
+	if err != nil && !w.told[err.Error()] {
+		w.told[err.Error()] = true
+		told.warning = err
 	}
 	err = w.app.refresh(ctx, jobs, false)
 	var failed *control.QueryError
-	if errors.As(err, &failed) || errors.Is(err, control.ErrPaused) {
-		err = nil
+	if !errors.As(err, &failed) && !errors.Is(err, control.ErrPaused) && !errors.Is(err, remote.ErrUnreachable) {
+		told.err = err
 	}
-	return len(jobs), err
+	return told
 }
 
 // print prints what happened since it was called last, and runs the hooks.
 func (w *watch) print(ctx context.Context) error {
 	for {
-		events, err := w.store.Events(ctx, w.cursor, w.tags...)
+		events, err := w.store.Events(ctx, w.cursor)
 		if err != nil || len(events) == 0 {
 			return err
 		}
 		for _, event := range events {
-			if w.app.target == "" || event.Target == w.app.target {
+			if w.isWatched(event) {
 				if err := w.tell(ctx, event); err != nil {
 					return err
 				}
@@ -155,6 +220,10 @@ func (w *watch) print(ctx context.Context) error {
 			w.cursor = event.Sequence
 		}
 	}
+}
+
+func (w *watch) isWatched(event jobstore.Event) bool {
+	return (w.app.target == "" || event.Target == w.app.target) && (len(w.tags) == 0 || w.tags[event.Tag])
 }
 
 func (w *watch) tell(ctx context.Context, event jobstore.Event) error {
