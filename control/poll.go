@@ -58,18 +58,27 @@ func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness 
 	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
 		return jobs, pollErr
 	}
-	updated := make([]jobstore.Job, len(jobs))
+	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
+	if err != nil {
+		return jobs, errors.Join(pollErr, err)
+	}
+	updated := slices.Clone(jobs)
+	var problems []error
 	for i, job := range jobs {
-		var err error
+		now, isRecorded := recorded[job.Tag]
 		switch {
 		case job.Tag == "" || job.ID == "" || job.Interactive:
-			job, err = c.Status(ctx, job, freshness)
+			updated[i], err = c.Status(ctx, job, freshness)
+			problems = append(problems, err)
+		case isRecorded:
+			// What was submitted does not change.
+			now.Attributes, now.Arguments, now.Script, now.Request = job.Attributes, job.Arguments, job.Script, job.Request
+			updated[i] = now
 		default:
-			job, err = c.store.ByTag(ctx, job.Tag)
+			problems = append(problems, fmt.Errorf("looking up job %s: %w", job.ID, jobstore.ErrNotFound))
 		}
-		updated[i], pollErr = job, errors.Join(pollErr, err)
 	}
-	return updated, pollErr
+	return updated, errors.Join(append([]error{pollErr}, problems...)...)
 }
 
 // isAsked reports whether a listing may tell about a job.

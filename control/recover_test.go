@@ -158,3 +158,23 @@ func TestALookUpIsToldTheAgeOfTheSubmission(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `^9\d\n$`, s.read(t, "age"))
 }
+
+func TestAJobThatItsSchedulerTookUpLateIsAdoptedFromTheListing(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")+looking(""), `<monitor-data schedulerType="TEST">`+
+		running("x:list-jobs", `echo "9 $(cat tag) RUNNING"`, "", `<stdout-parser delim="\n"><target><match><expression>(\d+) (\S+) (\S+)</expression>
+			<set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="identity" valueGroup="2"/><entry key="state" valueGroup="3"/></put></match></target></stdout-parser>`)+
+		`</monitor-data>`))
+	const tag = "2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2"
+	s.write(t, "tag", tag)
+	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Submitter: "0 gone nowhere"}))
+	require.NoError(t, s.store.Reject(t.Context(), tag, "the scheduler was asked for it, and has no such job"))
+	adopted, err := s.Rediscover(t.Context())
+	require.NoError(t, err)
+	require.Len(t, adopted, 1)
+	require.Equal(t, "9", adopted[0].ID)
+	require.Equal(t, jobstore.Submitted, adopted[0].Phase)
+	require.Equal(t, state.Running, adopted[0].Detail)
+	adopted, err = s.Rediscover(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, adopted)
+}

@@ -12,7 +12,7 @@ import (
 
 // Rediscover records the jobs that the scheduler lists with the tag of a
 // submission through rmctl and that are not on record, as after the loss of the
-// store, and returns them. It needs a definition that lists jobs with their tags.
+// store, or on record as not submitted, and returns them. It needs a definition that lists jobs with their tags.
 func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil {
@@ -27,14 +27,17 @@ func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
 		if uuid.Validate(seen.Identity) != nil {
 			continue
 		}
-		_, err := c.store.ByTag(ctx, seen.Identity)
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, jobstore.ErrNotFound) {
+		job, err := c.store.ByTag(ctx, seen.Identity)
+		switch isMissing := errors.Is(err, jobstore.ErrNotFound); {
+		case err != nil && !isMissing:
 			return adopted, err
+		case isMissing:
+			job, err = c.rediscover(ctx, id, seen)
+		case job.ID != "", job.Phase == jobstore.Intended && isAlive(job.Submitter):
+			continue
+		default:
+			job, err = c.acceptListed(ctx, job, id, seen)
 		}
-		job, err := c.rediscover(ctx, id, seen)
 		if err != nil {
 			return adopted, err
 		}
@@ -48,6 +51,16 @@ func (c *Controller) rediscover(ctx context.Context, id string, seen jobstore.Ob
 		Tag: seen.Identity, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
 		ID: id, ShortID: id, Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Created: c.now(), Submitter: submitter(),
 	})
+	if err != nil {
+		return job, err
+	}
+	return c.store.Observe(ctx, job.Tag, seen)
+}
+
+// acceptListed records the job of a submission that no job was found of before:
+// its scheduler took it up later than anybody would have thought.
+func (c *Controller) acceptListed(ctx context.Context, job jobstore.Job, id string, seen jobstore.Observation) (jobstore.Job, error) {
+	job, err := c.store.Accept(ctx, job.Tag, jobstore.Accepted{ID: id, ShortID: id, Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence})
 	if err != nil {
 		return job, err
 	}

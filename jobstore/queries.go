@@ -3,6 +3,8 @@ package jobstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // findByID chooses by an id. The conditions on empty ids let both indexes be
@@ -22,6 +24,29 @@ func (s *Store) ByTag(ctx context.Context, tag string) (Job, error) {
 		return Job{}, fmt.Errorf("looking up a job: %w", err)
 	}
 	return job, nil
+}
+
+// tagsPerQuery bounds how many tags stand in one query.
+const tagsPerQuery = 500
+
+// ByTags returns the jobs of those submissions that are on record, by their tags,
+// without Attributes, Arguments, Script and Request.
+func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]Job, error) {
+	found := make(map[string]Job, len(tags))
+	for some := range slices.Chunk(tags, tagsPerQuery) {
+		arguments := make([]any, len(some))
+		for i, tag := range some {
+			arguments[i] = tag
+		}
+		jobs, err := queryJobs(ctx, s.database, "WHERE tag IN (?"+strings.Repeat(", ?", len(some)-1)+")", arguments...)
+		if err != nil {
+			return nil, fmt.Errorf("looking up %d jobs: %w", len(tags), err)
+		}
+		for _, job := range jobs {
+			found[job.Tag] = job
+		}
+	}
+	return found, nil
 }
 
 // Find returns the jobs, complete and newest first, whose scheduler's id or short
