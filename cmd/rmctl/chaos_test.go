@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// newChaos returns a household with the target chaos, whose scheduler has a seed
+// and records of its own, and sets the environment of this process alike.
+func newChaos(t testing.TB, environment ...string) *household {
+	t.Helper()
+	folder := t.TempDir()
+	project, err := filepath.Abs(filepath.Join("..", ".."))
+	require.NoError(t, err)
+	build := exec.Command("go", "build", "-o", filepath.Join(folder, "chaos"), ".")
+	build.Dir = filepath.Join(project, "testdata", "chaos")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	output, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	h := newHousehold(t, "chaos", append([]string{
+		"PATH=" + folder + string(os.PathListSeparator) + os.Getenv("PATH"), "CHAOS_DIR=" + filepath.Join(folder, "records"),
+	}, environment...)...)
+	configuration := h.path(".config/rmctl")
+	require.NoError(t, os.MkdirAll(configuration, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(configuration, "targets.toml"),
+		fmt.Appendf(nil, "[targets.chaos]\ndefinition = %q\n", filepath.Join(project, "testdata", "chaos", "chaos.xml")), 0o600))
+	return h
+}
+
+// enter makes the home of the household that of this process.
+func (h *household) enter() {
+	test, isTest := h.t.(interface{ Setenv(name, value string) })
+	require.True(h.t, isTest)
+	for _, setting := range append([]string{"HOME=" + h.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME="}, h.extra...) {
+		name, value, _ := strings.Cut(setting, "=")
+		test.Setenv(name, value)
+	}
+}
+
+// controller returns a controller in this process, whose clock is ahead of the
+// real one; waiting only puts it forward.
+func (h *household) controller(ahead *time.Duration) (*control.Controller, *jobstore.Store) {
+	definition, _, err := control.UsableDefinition(filepath.Join("..", "..", "testdata", "chaos", "chaos.xml"))
+	require.NoError(h.t, err)
+	local, err := remote.NewLocal()
+	require.NoError(h.t, err)
+	local.Grace = 200 * time.Millisecond
+	store, err := jobstore.Open(h.t.Context(), h.path(".local/state/rmctl"))
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { require.NoError(h.t, store.Close()) })
+	return control.New(control.Options{Target: "chaos", Definition: definition, Connection: local, Store: store,
+		Now: func() time.Time { return time.Now().Add(*ahead) },
+		Pause: func(ctx context.Context, length time.Duration) error {
+			*ahead += length
+			return ctx.Err()
+		},
+	}), store
+}
+
+// writeBatch writes a batch of so many jobs and returns its path.
+func (h *household) writeBatch(jobs int) string {
+	var batch bytes.Buffer
+	for number := range jobs {
+		fmt.Fprintf(&batch, "{\"executable\": \"true\", \"arguments\": [\"%d\"]}\n", number)
+	}
+	path := h.path("batch.jsonl")
+	require.NoError(h.t, os.WriteFile(path, batch.Bytes(), 0o600))
+	return path
+}
+
+// allMissing reports whether an error tells of nothing but jobs that their
+// scheduler has forgotten.
+func allMissing(err error) bool {
+	if several, joined := err.(interface{ Unwrap() []error }); joined {
+		for _, one := range several.Unwrap() {
+			if !allMissing(one) {
+				return false
+			}
+		}
+		return true
+	}
+	var missing *control.MissingError
+	return err == nil || errors.As(err, &missing)
+}
+
+// number returns what a variable of the environment says, else a usual value.
+func number(t testing.TB, variable string, usual int) int {
+	text := os.Getenv(variable)
+	if text == "" {
+		return usual
+	}
+	value, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return value
+}
+
+// A scheduler does everything wrong that schedulers do: at the end each job that
+// it really made is on record, once and with its id, and each end on record is
+// the one that the scheduler gave. RMCTL_CHAOS says how many jobs, RMCTL_SEED
+// draws other faults.
+func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
+	jobs := number(t, "RMCTL_CHAOS", 300)
+	part := jobs / 4
+	h := newChaos(t, "CHAOS_SEED="+strconv.Itoa(number(t, "RMCTL_SEED", 1)))
+	batch := h.command("rmctl", "submit", "-t", "chaos", "--parallel", "16", "--batch", h.writeBatch(jobs-3*part))
+	said, err := batch.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil {
+		require.ErrorAs(t, err, &exit, "%s", said)
+		require.Equal(t, exitFailed, exit.ExitCode(), "%s", said)
+	}
+	h.enter()
+	var ahead time.Duration
+	controller, store := h.controller(&ahead)
+	for round := range 6 {
+		if round > 0 && round < 4 {
+			submitSome(t, controller, part) // to a scheduler that has ids to give again
+		}
+		open, err := controller.Unconfirmed(t.Context())
+		require.NoError(t, err)
+		for _, job := range open {
+			_, err := controller.Recover(t.Context(), job)
+			var unconfirmed *control.UnconfirmedError
+			if err != nil {
+				require.ErrorAs(t, err, &unconfirmed)
+			}
+		}
+		_, err = controller.Rediscover(t.Context())
+		var failed *control.QueryError
+		if err != nil {
+			require.ErrorAs(t, err, &failed)
+		}
+		known, err := store.List(t.Context(), jobstore.Filter{})
+		require.NoError(t, err)
+		var waited []jobstore.Job
+		for _, job := range known {
+			if job.ID != "" && !(round > 0 && job.Missing) {
+				waited = append(waited, job)
+			}
+		}
+		_, err = controller.WaitAll(t.Context(), waited, "", nil)
+		require.True(t, allMissing(err), "%v", err)
+		ahead += time.Hour
+	}
+	h.requireTruth(store, jobs)
+}
+
+// submitSome submits jobs in this process, many at once.
+func submitSome(t *testing.T, controller *control.Controller, jobs int) {
+	var group errgroup.Group
+	group.SetLimit(16)
+	for range jobs {
+		group.Go(func() error {
+			_, err := controller.Submit(t.Context(), control.Submission{Executable: "true"})
+			var refused *control.SubmitError
+			if errors.As(err, &refused) {
+				return nil // which of these are jobs all the same is seen at the end
+			}
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+}
+
+// requireTruth demands that the records say what the scheduler knows.
+func (h *household) requireTruth(store *jobstore.Store, jobs int) {
+	t := h.t
+	output, err := exec.Command(strings.TrimPrefix(strings.Split(h.extra[0], string(os.PathListSeparator))[0], "PATH=")+"/chaos", "truth").Output()
+	require.NoError(t, err)
+	type fact struct{ id, end string }
+	truth := map[string]fact{}
+	for line := range strings.Lines(string(output)) {
+		fields := strings.Fields(line)
+		require.NotContains(t, truth, fields[1], "submitted twice")
+		truth[fields[1]] = fact{fields[0], fields[2]}
+	}
+	records, err := store.List(t.Context(), jobstore.Filter{All: true})
+	require.NoError(t, err)
+	require.Len(t, records, jobs)
+	made, ended, missing, succeeded, refused := 0, 0, 0, 0, 0
+	for _, job := range records {
+		real, exists := truth[job.Tag]
+		if !exists {
+			require.Equal(t, jobstore.Rejected, job.Phase, "there is no job of submission %s: %s", job.Tag, job.Error)
+			refused++
+			continue
+		}
+		made++
+		require.Equal(t, jobstore.Submitted, job.Phase, "job %s of submission %s is not on record: %s", real.id, job.Tag, job.Error)
+		require.Equal(t, real.id, job.ID)
+		switch {
+		case job.Detail.Ended():
+			require.Equal(t, real.end, string(job.Detail), "job %s: %s", job.ID, job.Evidence)
+			ended++
+		case job.Successor != "":
+			succeeded++
+		default:
+			require.True(t, job.Missing, "job %s is still %s", job.ID, job.Detail)
+			missing++
+		}
+	}
+	require.Equal(t, len(truth), made, "a job is not on record")
+	require.Greater(t, ended, made/2)
+	t.Logf("%d submissions: %d refused, %d jobs: %d ended as the scheduler said, %d forgotten by it, %d with an id given again", jobs, refused, made, ended, missing, succeeded)
+}
