@@ -133,16 +133,6 @@ func testInteractiveSlurmBehindSSH(t *testing.T, there slurmThere, transport str
 	require.NotContains(t, there.asks(t, "squeue", "-h", "-o", "%i", "-t", "pending,running"), id)
 }
 
-// findingSlurm finds jobs by the path of their script, which has the tag in it.
-const findingSlurm = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site" x:extends="slurm">
-<control-data>
-  <x:find-job name="find" x:timeout="30s">
-    <arg resolve="false">sh -c 'squeue --me --noheader --format="%A %o" | grep -F "/$1"' find</arg><arg>"${ptp_rm:job.tag#value}"</arg>
-    <stdout-parser delim="\n"><target ref="@jobId"><match><expression>(\d+) .*</expression><set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>
-  </x:find-job>
-</control-data>
-</resource-manager-builder>`
-
 // testConnectionCutWhileSubmitting cuts the connection while sbatch runs, which
 // goes on and submits: rmctl cannot know, and must neither submit again nor lose
 // the job.
@@ -152,9 +142,7 @@ func testConnectionCutWhileSubmitting(t *testing.T, there slurmThere, transport,
 	config := filepath.Join(d.home, "ssh_config")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "Host rmtest-cut\n  Port %d\n  HostKeyAlias [127.0.0.1]:%s\nHost *\n  Include %s\n",
 		proxy.Port(), sshSlurmPort, there.sshConfig), 0o600))
-	definition := filepath.Join(d.home, "site.xml")
-	require.NoError(t, os.WriteFile(definition, []byte(findingSlurm), 0o600))
-	d.reaches("far", definition, transport, "rmtest-cut", config)
+	d.reaches("far", "slurm", transport, "rmtest-cut", config)
 	d.does("submit", "-t", "far", "-d", there.place, "--", "true") // the way there works, and stays open
 
 	there.slowDown(t)
