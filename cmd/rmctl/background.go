@@ -37,11 +37,12 @@ func newBackground(a *app) *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, file.Close()) }()
 			log := slog.New(slog.NewTextHandler(file, nil))
+			login := &clientLogin{}
 			err = background.Serve(c.Context(), background.Options{
 				Folder:  folder,
 				Build:   buildIdentity(),
-				Hoster:  hoster{},
-				Connect: connectForClients(log),
+				Hoster:  hoster{login},
+				Connect: connectForClients(login, log),
 				Log:     log,
 			})
 			if errors.Is(err, background.ErrRunning) {
@@ -56,30 +57,37 @@ func newBackground(a *app) *cobra.Command {
 }
 
 // connectForClients makes connections with what the client's login has of
-// agents, displays and tickets. It becomes that of this whole process, which
-// serves one user: where logins differ, that of the last one counts, whose
-// agent is there for sure.
-func connectForClients(log *slog.Logger) func(context.Context, relay.Place, remote.Prompter) (remote.Connection, error) {
-	var mutex sync.Mutex
-	take := func(environment map[string]string) error {
-		mutex.Lock()
-		defer mutex.Unlock()
-		var failures []error
-		for _, name := range connectionVariables() {
-			if value, set := environment[name]; set {
-				failures = append(failures, os.Setenv(name, value))
-			} else {
-				failures = append(failures, os.Unsetenv(name))
-			}
-		}
-		return errors.Join(failures...)
-	}
+// agents, displays and tickets.
+func connectForClients(login *clientLogin, log *slog.Logger) func(context.Context, relay.Place, remote.Prompter) (remote.Connection, error) {
 	return func(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
-		if err := take(place.Environment); err != nil {
-			return nil, fmt.Errorf("taking over the environment of a client: %w", err)
+		if err := login.take(place.Environment); err != nil {
+			return nil, err
 		}
 		return connectTo(ctx, place, prompter, log, nil)
 	}
+}
+
+// A clientLogin is the login whose agents, displays and tickets this process
+// uses. It serves one user: where logins differ, that of the last one counts,
+// whose agent is there for sure.
+type clientLogin struct{ mutex sync.Mutex }
+
+// take makes the connection variables of a login those of this whole process.
+func (l *clientLogin) take(environment map[string]string) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	var failures []error
+	for _, name := range connectionVariables() {
+		if value, set := environment[name]; set {
+			failures = append(failures, os.Setenv(name, value))
+		} else {
+			failures = append(failures, os.Unsetenv(name))
+		}
+	}
+	if err := errors.Join(failures...); err != nil {
+		return fmt.Errorf("taking over the environment of a client: %w", err)
+	}
+	return nil
 }
 
 // startBackground starts this program as the background process.

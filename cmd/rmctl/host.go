@@ -46,13 +46,13 @@ func (a *app) hostedRequest(target string, s control.Submission) (json.RawMessag
 }
 
 // A hoster runs interactive jobs in the background process.
-type hoster struct{}
+type hoster struct{ login *clientLogin }
 
 var _ background.Hoster = hoster{}
 
 // Host runs one job to its end. With an error the code is the one that rmctl
 // exits with because of it.
-func (hoster) Host(ctx context.Context, request json.RawMessage, session background.Hosted) (int, error) {
+func (h hoster) Host(ctx context.Context, request json.RawMessage, session background.Hosted) (int, error) {
 	var packed []byte
 	var asked hostedJob
 	if err := json.Unmarshal(request, &packed); err != nil {
@@ -60,6 +60,10 @@ func (hoster) Host(ctx context.Context, request json.RawMessage, session backgro
 	}
 	if err := gob.NewDecoder(bytes.NewReader(packed)).Decode(&asked); err != nil {
 		return exitFailed, fmt.Errorf("reading what to run: %w", err)
+	}
+	// The connection may have been made from a login without this one's display.
+	if err := h.login.take(assigned(asked.Environment)); err != nil {
+		return exitFailed, err
 	}
 	a := &app{
 		stdin: strings.NewReader(""), stdout: session.Stdout, stderr: io.Discard,
@@ -114,13 +118,7 @@ func inEnvironment(connection remote.Connection, assignments []string) remote.Co
 	if connection.Info().Transport != control.TransportLocal {
 		return connection
 	}
-	variables := make(map[string]string, len(assignments))
-	for _, assignment := range assignments {
-		if name, value, found := strings.Cut(assignment, "="); found && name != "" {
-			variables[name] = value
-		}
-	}
-	return userEnvironment{connection, variables}
+	return userEnvironment{connection, assigned(assignments)}
 }
 
 // Start starts a process.
@@ -148,4 +146,15 @@ func (u userEnvironment) Start(ctx context.Context, command remote.Command) (rem
 	}
 	command.Environment, command.ReplaceEnvironment, command.Keep, command.Unset = environment, true, nil, nil
 	return u.Connection.Start(ctx, command)
+}
+
+// assigned returns the variables of assignments NAME=VALUE.
+func assigned(assignments []string) map[string]string {
+	variables := make(map[string]string, len(assignments))
+	for _, assignment := range assignments {
+		if name, value, found := strings.Cut(assignment, "="); found && name != "" {
+			variables[name] = value
+		}
+	}
+	return variables
 }

@@ -79,8 +79,12 @@ func TestX11OverSSH(t *testing.T) {
 	for _, transport := range []string{"ssh", "openssh"} {
 		for _, environment := range []string{"RMCTL_BACKGROUND=", foreground} {
 			t.Run(transport+" "+environment, func(t *testing.T) {
-				d := newDesk(t, environment, "DISPLAY="+display.name, "XAUTHORITY="+display.authority)
+				d := newDesk(t, environment)
 				d.reaches("far", "x11.xml", transport, "rmtest-target", config)
+				require.Contains(t, d.refused(exitScheduler, "run", "-t", "far", "--", "true"), "DISPLAY")
+
+				// A connection that a login without a display has made is used by one that has one.
+				d.environment = append(d.environment, "DISPLAY="+display.name, "XAUTHORITY="+display.authority)
 				d.reaches("plain", "fork", transport, "rmtest-target", config)
 				d.reaches("refusing", "x11.xml", transport, "rmtest-target", refusing)
 				require.Equal(t, "welcome", d.does("run", "-t", "far", "--", "bash", "-c", x11Client))
@@ -88,10 +92,6 @@ func TestX11OverSSH(t *testing.T) {
 
 				said := d.refused(exitScheduler, "run", "-t", "refusing", "--", "touch", filepath.Join(t.TempDir(), "ran"))
 				require.Regexp(t, `the server( of \S+)? refuses (it|to forward X11) \(X11Forwarding\)`, said)
-
-				d = newDesk(t, environment)
-				d.reaches("far", "x11.xml", transport, "rmtest-target", config)
-				require.Contains(t, d.refused(exitScheduler, "run", "-t", "far", "--", "true"), "DISPLAY")
 			})
 		}
 	}
