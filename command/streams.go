@@ -237,12 +237,22 @@ func (t *tail) String() string {
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File
+	size   int64
 }
 
-const spoolMemory = 1 << 20
+const (
+	spoolMemory = 1 << 20
+	// A command that never stops printing must not fill the disk until its time is up.
+	spoolLimit = 1 << 30
+)
 
-// Write keeps p.
+var errTooMuchOutput = fmt.Errorf("the command printed more than %d bytes", int64(spoolLimit))
+
+// Write keeps p, unless that is too much altogether.
 func (s *spool) Write(p []byte) (int, error) {
+	if s.size += int64(len(p)); s.size > spoolLimit {
+		return 0, errTooMuchOutput
+	}
 	if s.file == nil && s.memory.Len()+len(p) <= spoolMemory {
 		return s.memory.Write(p)
 	}
