@@ -19,7 +19,7 @@ import (
 // A pbsStep is a command that a server expects next, and the recorded output
 // that answers it.
 type pbsStep struct {
-	command string // up to the script's name for qsub
+	command string // up to the script's name for qsub; the name of the shell's script for sh
 	answer  string // a case of testdata/pbs
 	job     string // takes the place of the recorded job's id, where there is one
 }
@@ -39,6 +39,9 @@ func (s *pbsServer) Start(_ context.Context, start remote.Command) (remote.Proce
 		require.NoError(s.t, err)
 		s.script = string(script)
 		words = words[:len(words)-1]
+	}
+	if words[0] == "sh" {
+		words = words[3:4] // the name of the script
 	}
 	require.NotEmpty(s.t, s.steps, "nothing more was expected, but %q", words)
 	step := s.steps[0]
@@ -204,11 +207,22 @@ func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
 		if s.server.script == "" {
 			steps = append([]pbsStep{pbsQueues}, steps...)
 		}
+		if unknown {
+			steps = append(steps, pbsStep{command: "find", answer: "find-no-history"})
+		}
 		s.expect(steps...)
 		_, err := s.Submit(t.Context(), control.Submission{Executable: "true", Directory: s.home})
 		require.ErrorAs(t, err, &failed, answer)
 		require.Equal(t, unknown, failed.Unknown, answer)
 	}
+}
+
+func TestPBSSubmissionWhoseAnswerWasLostIsLookedUp(t *testing.T) {
+	s := newPBSSession(t)
+	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-no-id"}, pbsStep{command: "find", answer: "find-found-array"})
+	job := s.submit(control.Submission{})
+	require.Equal(t, "4711[].pbs01", job.ID)
+	s.status(job, state.Running, pbsStep{"qstat -f -w 4711[].pbs01", "status-array", job.ID})
 }
 
 func TestPBSControlsJobsOneByOne(t *testing.T) {

@@ -74,7 +74,11 @@ func argumentsOf(t *testing.T, name, selector, job string) []string {
 	var words []string
 	runner := command.Runner{Connection: listening{words: &words}}
 	_, err = runner.Run(t.Context(), command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: job}})
-	require.NoError(t, err)
+	var failed *command.Error
+	if err != nil { // a look-up that prints nothing has not answered
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, command.ParserFailed, failed.Failure)
+	}
 	return words
 }
 
