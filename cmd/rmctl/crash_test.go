@@ -223,7 +223,7 @@ func (h *household) requireNoFile(tag string) {
 func sweepTargets(t *testing.T) map[string][]string {
 	targets := map[string][]string{"local": nil}
 	if os.Getenv("RMCTL_CLUSTERS") == "1" {
-		targets["slurm"] = []string{"SLURM_CONF=" + startSlurm(t)}
+		targets["slurm"] = []string{"SLURM_CONF=" + startSlurm(t, "RMCTL_SLURM_DIR=/tmp/rmctl-test-slurm-crash", "RMCTL_SLURM_PORT=26817")}
 	}
 	return targets
 }

@@ -141,7 +141,11 @@ func (w *faultyWriter) Write(text []byte) (written int, err error) {
 	return written, err
 }
 
-// settledCode does for the store of $HOME what rmctl recover does, an hour later,
+// settlingTime is after every submit command of the definitions that are swept must
+// have ended, and before a Slurm without accounting forgets a job.
+const settlingTime = 4 * time.Minute
+
+// settledCode does for the store of $HOME what rmctl recover does, that much later,
 // and prints the records as JSON:
 //
 //	rmctl_settled TARGET
@@ -176,7 +180,7 @@ func settle(ctx context.Context, target string, output io.Writer) error {
 		return err
 	}
 	controller := control.New(control.Options{Target: found.Name, Definition: definition, Connection: connection, Store: store,
-		Now: func() time.Time { return time.Now().Add(time.Hour) }})
+		Now: func() time.Time { return time.Now().Add(settlingTime) }})
 	open, err := controller.Unconfirmed(ctx)
 	for _, job := range open {
 		_, recoverErr := controller.Recover(ctx, job)
