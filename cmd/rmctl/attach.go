@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (a *app) sessionOf(ctx context.Context, job found) (background.Sessions, er
 	case held == control.HeldElsewhere:
 		why = "it is attached to rmctl on another machine; attach to it there"
 	default:
-		why = "the process that it was attached to is gone"
+		why = cmp.Or(job.StaleReason, "the process that it was attached to is gone")
 	}
 	return nil, &notAttachableError{ID: job.ID, Why: why}
 }
