@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each test that docs/security.md names is there.
+func TestTheTestsOfTheSecurityPageExist(t *testing.T) {
+	project := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(project, "docs", "security.md"))
+	require.NoError(t, err)
+	named := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(string(page), -1)
+	require.Greater(t, len(named), 50)
+	sources := map[string]string{}
+	for _, each := range named {
+		folder, name := each[1], each[2]
+		if sources[folder] == "" {
+			files, err := filepath.Glob(filepath.Join(project, folder, "*_test.go"))
+			require.NoError(t, err)
+			var all strings.Builder
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				all.Write(text)
+			}
+			sources[folder] = all.String()
+		}
+		require.Contains(t, sources[folder], "func "+name+"(", "%s has no such test", folder)
+	}
+}
