@@ -157,7 +157,8 @@ func (h *household) settled() []jobstore.Job {
 		require.NoError(h.t, decoder.Decode(&job))
 		jobs = append(jobs, job)
 	}
-	return jobs
+	// One cluster serves several households; jobs of others are found in its listing.
+	return slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return h.target != "local" && len(job.Arguments) == 0 })
 }
 
 // verify demands that each job that ran is on record once, with its id, that each
