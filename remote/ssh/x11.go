@@ -44,22 +44,29 @@ const (
 	displayTime    = 10 * time.Second
 )
 
-// prepareX11 finds the display and its cookie, once for the connection.
+// prepareX11 finds the display and its cookie. A connection may live longer than
+// a login of the user: the display that is named now is where all clients go from
+// now on. What the place was told before stays good.
 func (c *Client) prepareX11(ctx context.Context) (*display, error) {
 	c.x11.mu.Lock()
 	defer c.x11.mu.Unlock()
-	if c.x11.display != nil {
-		return c.x11.display, nil
-	}
 	found, err := findDisplay(ctx, os.Getenv("DISPLAY"), c.settings.xauth)
 	if err != nil {
 		return nil, fmt.Errorf("forwarding X11 from %s: %w", c.settings.alias, err)
+	}
+	if before := c.x11.display; before != nil {
+		if len(before.pretended) != len(found.cookie) {
+			return nil, fmt.Errorf("forwarding X11 from %s: the cookie of the display has %d bytes, that of the one before had %d", c.settings.alias, len(found.cookie), len(before.pretended))
+		}
+		found.pretended = before.pretended
+		c.x11.display = found
+		return found, nil
 	}
 	incoming := c.client.HandleChannelOpen("x11")
 	if incoming == nil {
 		return nil, fmt.Errorf("forwarding X11 from %s: it is being forwarded already", c.settings.alias)
 	}
-	if !c.spawn(func() { c.serveX11(incoming, found) }) {
+	if !c.spawn(func() { c.serveX11(incoming) }) {
 		return nil, c.lost()
 	}
 	c.x11.display = found
@@ -142,13 +149,20 @@ func (d *display) request() []byte {
 	}{false, cookieProtocol, hex.EncodeToString(d.pretended), d.screen})
 }
 
+// current returns the display that clients are shown on now.
+func (f *forwarding) current() *display {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.display
+}
+
 // serveX11 connects clients to the display until the connection ends.
-func (c *Client) serveX11(incoming <-chan ssh.NewChannel, to *display) {
+func (c *Client) serveX11(incoming <-chan ssh.NewChannel) {
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	for offered := range incoming {
 		clients.Go(func() {
-			if err := c.forwardX11(offered, to); err != nil {
+			if err := c.forwardX11(offered, c.x11.current()); err != nil {
 				c.log.Warn("an X11 client was not connected", "host", c.settings.alias, "error", err)
 			}
 		})

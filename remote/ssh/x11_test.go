@@ -158,6 +158,42 @@ func TestX11ClientsReachTheDisplay(t *testing.T) {
 	require.Equal(t, "welcome", string(answer))
 }
 
+func TestX11ClientsGoToTheDisplayOfTheLastLogin(t *testing.T) {
+	p := newPlace(t)
+	line, _ := showDisplay(t, p, []byte("0123456789abcdef"))
+	requests := make(chan *ssh.Request, 10)
+	connections := make(chan ssh.Conn, 1)
+	s := serve(t, &server{requests: requests, connects: func(c ssh.Conn) { connections <- c }})
+	p.knows(s.port, "host")
+	client := dialled(t, p.options(s.port, line))
+	require.Zero(t, run(t, client, "true", channel.Options{ForwardX11: true}, "").code)
+	cookie := []byte("fedcba9876543210")
+	_, shown := showDisplay(t, p, cookie) // its xauth replaces the one before
+	require.Zero(t, run(t, client, "true", channel.Options{ForwardX11: true}, "").code)
+
+	connection := <-connections
+	for range 2 { // what either command was told is good
+		request := <-requests
+		for request.Type != "x11-req" {
+			request = <-requests
+		}
+		var asked struct {
+			Single           bool
+			Protocol, Cookie string
+			Screen           uint32
+		}
+		require.NoError(t, ssh.Unmarshal(request.Payload, &asked))
+		pretended, err := hex.DecodeString(asked.Cookie)
+		require.NoError(t, err)
+		opened, rest, err := connection.OpenChannel("x11", nil)
+		require.NoError(t, err)
+		go ssh.DiscardRequests(rest)
+		_, err = opened.Write(firstPacket(binary.BigEndian, asked.Protocol, pretended))
+		require.NoError(t, err)
+		require.Equal(t, firstPacket(binary.BigEndian, cookieProtocol, cookie), <-shown)
+	}
+}
+
 func TestWithoutX11TheReasonIsTold(t *testing.T) {
 	p := newPlace(t)
 	line, _ := showDisplay(t, p, []byte("0123456789abcdef"))
