@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,9 +57,13 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 
+	// A flow asks for its own jobs, one by one; a listing depends on what else there was.
+	asking := *definition
+	asking.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.ListJobs })
+
 	p := &player{connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
 	options := control.Options{
-		Definition: definition, Connection: p.connection, Store: store, Types: r.Types,
+		Definition: &asking, Connection: p.connection, Store: store, Types: r.Types,
 		Now: func() time.Time { return time.Now().Add(p.ahead) }, Pause: p.pause,
 	}
 	if r.Trace != nil {

@@ -73,6 +73,8 @@ func (w *writer) played() []Recorded {
 		case c.Failure != nil && !c.Missing:
 			w.remark("how %q ended is not known: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
 			continue
+		case c.Command != nil && c.Command.Element == config.ListJobs:
+			continue // it tells of jobs that are no part of the flow
 		case c.Command != nil && c.Command.Element == config.StartUpCommand:
 			if started[c.Command] {
 				continue

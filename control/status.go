@@ -63,7 +63,7 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	if job.ID == "" {
 		return c.statusOfSubmission(ctx, job)
 	}
-	if c.isKnownByProcess(job) {
+	if job.Tag != "" && c.isKnownByProcess(job) {
 		return c.statusByProcess(ctx, job.Tag)
 	}
 	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(job) {
