@@ -3,7 +3,6 @@ package openssh
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/rmctl/rmctl/remote"
@@ -15,31 +14,31 @@ import (
 // also a failed verification, and an address that refuses is not the last word
 // when another one timed out.
 var verdicts = []struct {
-	pattern *regexp.Regexp
+	pattern phrase
 	reason  remote.ConnectReason
 }{
-	{regexp.MustCompile(`REMOTE HOST IDENTIFICATION HAS CHANGED|(?m)^Host key for .* has changed|^Offending .* key in `), remote.ChangedHostKey},
-	{regexp.MustCompile(`host key is known for|Host key verification failed|REVOKED HOST KEY DETECTED|Certificate invalid: `), remote.UnknownHostKey},
-	{regexp.MustCompile(`Could not resolve hostname`), remote.UnknownHost},
-	{regexp.MustCompile(`Bad configuration option|terminating, \d+ bad configuration|Can't open user config file|Bad owner or permissions on|` +
+	{saying(`REMOTE HOST IDENTIFICATION HAS CHANGED|(?m)^Host key for .* has changed|^Offending .* key in `), remote.ChangedHostKey},
+	{saying(`host key is known for|Host key verification failed|REVOKED HOST KEY DETECTED|Certificate invalid: `), remote.UnknownHostKey},
+	{saying(`Could not resolve hostname`), remote.UnknownHost},
+	{saying(`Bad configuration option|terminating, \d+ bad configuration|Can't open user config file|Bad owner or permissions on|` +
 		`[Bb]ad configuration|(?m)^/.* line \d+: |^command-line line \d+: |hostname contains invalid characters|` +
 		`unknown option -- |illegal option -- |Cannot execute command-line and remote command`), remote.BadConfiguration},
-	{regexp.MustCompile(`connect to (host|address) .*: (Connection|Operation) timed out|(?m)^Connection (to .* )?timed out|Connection timed out during banner exchange|connect to .*: Timeout`), remote.NoAnswer},
-	{regexp.MustCompile(`connect to (host|address) .*: `), remote.Refused},
-	{regexp.MustCompile(`Permission denied \(|Permission denied, please|Too many authentication failures|No more authentication methods|` +
+	{saying(`connect to (host|address) .*: (Connection|Operation) timed out|(?m)^Connection (to .* )?timed out|Connection timed out during banner exchange|connect to .*: Timeout`), remote.NoAnswer},
+	{saying(`connect to (host|address) .*: `), remote.Refused},
+	{saying(`Permission denied \(|Permission denied, please|Too many authentication failures|No more authentication methods|` +
 		`Authentication failed|Unable to authenticate|no authentication methods enabled`), remote.NotAuthenticated},
-	{regexp.MustCompile(`Unable to negotiate|Protocol mismatch|Bad packet length|Corrupted MAC|message authentication code incorrect|` +
+	{saying(`Unable to negotiate|Protocol mismatch|Bad packet length|Corrupted MAC|message authentication code incorrect|` +
 		`invalid characters|Bad remote protocol version|Protocol major versions differ|padding error|protocol error`), remote.BadProtocol},
-	{regexp.MustCompile(`Timeout, server .* not responding|Connection (to .* )?closed|Connection (reset|aborted)|Broken pipe|` +
+	{saying(`Timeout, server .* not responding|Connection (to .* )?closed|Connection (reset|aborted)|Broken pipe|` +
 		`Read from remote host|client_loop: |ssh_exchange_identification|kex_exchange_identification|Control socket|Disconnected from|Received disconnect`), remote.Disconnected},
 }
 
-var subsystemRefused = regexp.MustCompile(`subsystem request failed on channel`)
+var subsystemRefused = saying(`subsystem request failed on channel`)
 
 // ssh itself goes on without.
-var x11Refused = regexp.MustCompile(`X11 forwarding request failed on channel`)
+var x11Refused = saying(`X11 forwarding request failed on channel`)
 
-var tooManyChannels = regexp.MustCompile(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
+var tooManyChannels = saying(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
 
 // classify returns the reason that a text of ssh tells, or nothing.
 func classify(text string) remote.ConnectReason {
@@ -85,7 +84,7 @@ func said(text string) error {
 
 // What ssh says when the command that reaches the host has ended, as the ssh to
 // a jump host does, whose own words go to the standard error stream.
-var viaAnotherHost = regexp.MustCompile(`UNKNOWN port 65535`)
+var viaAnotherHost = saying(`UNKNOWN port 65535`)
 
 // explain tells why ssh ended before it was of use. Its standard error stream
 // counts only where its messages tell nothing: a server can write to it too.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -22,7 +21,7 @@ const socketPatience = 2 * time.Second
 // errNoMultiplexing tells that ssh connects but cannot share the connection.
 var errNoMultiplexing = errors.New("ssh does not share its connection")
 
-var refusesMultiplexing = regexp.MustCompile(`disabling multiplexing|muxserver_listen|unix_listener|mux listener|too long for Unix domain socket`)
+var refusesMultiplexing = saying(`disabling multiplexing|muxserver_listen|unix_listener|mux listener|too long for Unix domain socket`)
 
 // startMaster connects, asking the user what ssh asks.
 func (d *dialer) startMaster(ctx context.Context) error {

@@ -56,8 +56,19 @@ func (t *tail) String() string {
 	return text
 }
 
+// A phrase is an expression for what ssh says. It is compiled when it is first
+// looked for: most calls of a program that holds this package never start ssh.
+type phrase struct{ compiled func() *regexp.Regexp }
+
+func saying(expression string) phrase {
+	return phrase{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
+}
+
+// MatchString reports whether a text holds the phrase.
+func (p phrase) MatchString(text string) bool { return p.compiled().MatchString(text) }
+
 // Debugging messages begin with their level.
-var debugging = regexp.MustCompile(`^debug[123]: `)
+var debugging = saying(`^debug[123]: `)
 
 // messages is what one process of ssh itself says. It comes through a named
 // pipe, apart from the standard error stream, which programs at the other end
@@ -80,12 +91,12 @@ type messages struct {
 
 // A mark is a message that tells something.
 type mark struct {
-	pattern *regexp.Regexp
+	pattern phrase
 	seen    chan struct{} // closed when it came
 	once    *sync.Once
 }
 
-func newMark(pattern *regexp.Regexp) mark {
+func newMark(pattern phrase) mark {
 	return mark{pattern, make(chan struct{}), &sync.Once{}}
 }
 
@@ -107,11 +118,11 @@ func (m mark) wasSeen() bool {
 // What OpenSSH has said since version 5.4: its mux.c, for a channel through a
 // master, and its clientloop.c, for one of its own.
 var (
-	saysOpened   = regexp.MustCompile(`^debug\d: (mux_client_request_session: master session id: |(exec|shell|subsystem) request accepted on channel )`)
-	saysFinished = regexp.MustCompile(`^debug\d: (Received exit status from master |client_input_channel_req: channel \d+ rtype exit-status)`)
-	saysKilled   = regexp.MustCompile(`^debug\d: client_input_channel_req: channel \d+ rtype exit-signal`)
-	saysAccepted = regexp.MustCompile(`^Authenticated to `)
-	saysEntered  = regexp.MustCompile(`^debug\d: Entering interactive session`)
+	saysOpened   = saying(`^debug\d: (mux_client_request_session: master session id: |(exec|shell|subsystem) request accepted on channel )`)
+	saysFinished = saying(`^debug\d: (Received exit status from master |client_input_channel_req: channel \d+ rtype exit-status)`)
+	saysKilled   = saying(`^debug\d: client_input_channel_req: channel \d+ rtype exit-signal`)
+	saysAccepted = saying(`^Authenticated to `)
+	saysEntered  = saying(`^debug\d: Entering interactive session`)
 )
 
 // listen makes the pipe and begins to read it.
