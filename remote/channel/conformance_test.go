@@ -12,7 +12,7 @@ import (
 
 func TestConnectionsConform(t *testing.T) {
 	// The figures are for the first; the others show that nothing else differs.
-	few := remotetest.Options{Volume: 4 << 20, Commands: 20, Values: 250}
+	few := remotetest.Options{Volume: 1 << 20, Commands: 20, Values: 250}
 	places := []struct {
 		name    string
 		options remotetest.Options

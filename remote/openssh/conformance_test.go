@@ -33,7 +33,7 @@ func TestConformanceOverAFaultyLine(t *testing.T) {
 	remotetest.RunWith(t, func(t *testing.T) remote.Connection {
 		proxy := remotetest.NewProxy(t, "127.0.0.1:"+server.port, remotetest.Faults{Delay: 2 * time.Millisecond, Jitter: time.Millisecond, ChunkSize: 1000, Seed: 1})
 		return connect(t, server.optionsThrough(t, proxy))
-	}, remotetest.Options{Volume: 4 << 20, Commands: 50, Values: 200})
+	}, remotetest.Options{Volume: 1 << 20, Commands: 30, Values: 100})
 }
 
 func TestLostConnections(t *testing.T) {

@@ -251,7 +251,9 @@ func (s *suite) writeAndRun(ctx context.Context, directory, text string) error {
 }
 
 func testEnding(t *testing.T, s *suite) {
+	// What does not want to end takes a connection its grace period: together.
 	t.Run("cancelling ends the whole group", func(t *testing.T) {
+		t.Parallel()
 		ctx, cancel := context.WithCancel(timeLimit(t))
 		defer cancel()
 		process, ids := s.startPair(t, ctx, "", "sleep 300")
@@ -259,12 +261,14 @@ func testEnding(t *testing.T, s *suite) {
 		s.requireKilled(t, process, 15, ids)
 	})
 	t.Run("Terminate does the same", func(t *testing.T) {
+		t.Parallel()
 		process, ids := s.startPair(t, timeLimit(t), "", "sleep 300")
 		process.Terminate()
 		process.Terminate()
 		s.requireKilled(t, process, 15, ids)
 	})
 	t.Run("a process may end in its own way", func(t *testing.T) {
+		t.Parallel()
 		process, _ := s.startPair(t, timeLimit(t), "trap 'exit 42' TERM", "while :; do sleep 0.01; done")
 		process.Terminate()
 		code, err := process.Wait()
@@ -272,11 +276,13 @@ func testEnding(t *testing.T, s *suite) {
 		require.Equal(t, 42, code)
 	})
 	t.Run("a group that does not want to end is killed", func(t *testing.T) {
+		t.Parallel()
 		process, ids := s.startPair(t, timeLimit(t), "trap '' TERM", "while :; do sleep 0.05; done")
 		process.Terminate()
 		s.requireKilled(t, process, 9, ids)
 	})
 	t.Run("a child that does not want to end is killed with its parent", func(t *testing.T) {
+		t.Parallel()
 		reader, writer := io.Pipe()
 		command := shellCommand(`sh -c 'trap "" TERM; echo $$; while :; do sleep 0.05; done' & wait`)
 		command.Stdout = writer
@@ -289,6 +295,7 @@ func testEnding(t *testing.T, s *suite) {
 		s.requireGone(t, id)
 	})
 	t.Run("a stopped process is asked too", func(t *testing.T) {
+		t.Parallel()
 		process, ids := s.startPair(t, timeLimit(t), "trap 'exit 42' TERM", "while :; do sleep 0.01; done")
 		for _, id := range ids {
 			require.Zero(t, s.shell(t, `kill -STOP "$1"`, id).code)

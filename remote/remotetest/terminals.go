@@ -142,6 +142,7 @@ func testTerminalEnding(t *testing.T, s *suite) {
 		}
 	}
 	t.Run("by cancelling", func(t *testing.T) {
+		t.Parallel()
 		ctx, cancel := context.WithCancel(timeLimit(t))
 		defer cancel()
 		talk, ids := start(t, ctx, "exec sleep 300")
@@ -149,22 +150,26 @@ func testTerminalEnding(t *testing.T, s *suite) {
 		requireEnded(t, talk, ids)
 	})
 	t.Run("by Terminate", func(t *testing.T) {
+		t.Parallel()
 		talk, ids := start(t, timeLimit(t), "exec sleep 300")
 		talk.process.Terminate()
 		requireEnded(t, talk, ids)
 	})
 	t.Run("though it does not want to", func(t *testing.T) {
+		t.Parallel()
 		talk, ids := start(t, timeLimit(t), "trap '' TERM HUP; while :; do sleep 0.05; done")
 		talk.process.Terminate()
 		requireEnded(t, talk, ids)
 	})
 	t.Run("a shell that heeds only the hang-up too", func(t *testing.T) {
+		t.Parallel()
 		talk := s.converse(t, timeLimit(t), "trap '' TERM; trap 'exit 42' HUP; echo ready; while :; do sleep 0.01; done")
 		talk.expect(t, "ready\r\n")
 		talk.process.Terminate()
 		talk.ends(t, 42)
 	})
 	t.Run("a process may end in its own way", func(t *testing.T) {
+		t.Parallel()
 		talk := s.converse(t, timeLimit(t), "trap 'exit 42' TERM; echo ready; while :; do sleep 0.01; done")
 		talk.expect(t, "ready\r\n")
 		talk.process.Terminate()

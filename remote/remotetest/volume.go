@@ -52,7 +52,7 @@ func testVolume(t *testing.T, s *suite) {
 		meter.requireModest(t)
 	})
 	t.Run("both at once pass unchanged", func(t *testing.T) {
-		const size = 8 << 20
+		size := min(8<<20, s.options.Volume)
 		sent, received := sha256.New(), sha256.New()
 		source := rand.NewChaCha8([32]byte{1})
 		command := remote.Command{Arguments: []string{"cat"}, Stdin: io.TeeReader(io.LimitReader(source, size), sent), Stdout: received}
@@ -60,7 +60,7 @@ func testVolume(t *testing.T, s *suite) {
 		require.Equal(t, sum(sent), sum(received))
 	})
 	t.Run("so do files", func(t *testing.T) {
-		const size = 8 << 20
+		size := min(8<<20, s.options.Volume)
 		path := s.temporaryDirectory(t) + "/large"
 		sent, received := sha256.New(), sha256.New()
 		content := io.TeeReader(io.LimitReader(rand.NewChaCha8([32]byte{2}), size), sent)
