@@ -94,9 +94,11 @@ func (d *localDialer) cut() {
 	}
 	d.mutex.Unlock()
 	for _, c := range open {
-		_ = c.Close()
 		// What ran for the channel itself ends with it, what it started does not.
+		// It ends first: from a place that is gone nothing comes that tells of the
+		// end of what it read.
 		_ = syscall.Kill(-c.child.Process.Pid, syscall.SIGKILL)
+		_ = c.Close()
 	}
 }
 
