@@ -46,7 +46,7 @@ func (s *Store) AddReading(ctx context.Context, reading Reading) error {
 		return nil
 	}
 	share := float64(reading.Unmatched) / float64(reading.Segments)
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		result, err := transaction.ExecContext(ctx, `UPDATE readings SET runs = runs + 1, segments = segments + ?, unmatched = unmatched + ?,
 			highest = max(highest, ?), read = ? WHERE definition = ? AND command = ?`,
 			reading.Segments, reading.Unmatched, share, storedTime(reading.Read), reading.Definition, reading.Command)
@@ -88,7 +88,7 @@ const driftSilence = 24 * time.Hour
 // kind. It returns whether that is worth a warning: whether there was none of
 // the command in this session within a day.
 func (s *Store) RecordDrift(ctx context.Context, drift Drift) (isNews bool, err error) {
-	err = s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err = s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		var warned sql.NullString
 		row := transaction.QueryRowContext(ctx, "SELECT max(warned) FROM drifts WHERE target = ? AND command = ? AND session = ? AND definition = ?",
 			drift.Target, drift.Command, storedTime(drift.Session), drift.Definition)

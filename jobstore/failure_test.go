@@ -53,7 +53,7 @@ func TestEveryVersionOfTheSchemaIsUpgraded(t *testing.T) {
 	for version := range len(migrations) {
 		store := rawStore(t)
 		require.NoError(t, store.applySteps(t, migrations[:version+1]...))
-		require.NoError(t, store.write(t.Context(), durable, func(transaction *sql.Tx) error {
+		require.NoError(t, store.write(t.Context(), durable, func(_ context.Context, transaction *sql.Tx) error {
 			_, err := transaction.ExecContext(t.Context(), `INSERT INTO jobs (tag, target, definition, connection, id, short_id, name, queue, owner, directory,
 				phase, interactive, detail, native, reason, nodes, submitted, started, ended, created, observed, source, evidence, stale, stale_reason,
 				missing, missing_since, missing_count, output_path, error_path, error, finished)

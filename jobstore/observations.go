@@ -30,7 +30,7 @@ func observing(seen Observation) decision {
 // and nothing is recorded then.
 func (s *Store) ObserveAll(ctx context.Context, listed map[string]Observation) error {
 	now := time.Now()
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		for _, tag := range slices.Sorted(maps.Keys(listed)) {
 			seen := listed[tag]
 			if seen.Observed.IsZero() {
@@ -73,7 +73,7 @@ func doubting(reason string, attempted time.Time) decision {
 
 // MarkAllStale records what MarkStale does of many jobs in one transaction.
 func (s *Store) MarkAllStale(ctx context.Context, tags []string, reason string, attempted time.Time) error {
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		for _, tag := range tags {
 			job, err := queryJob(ctx, transaction, tag)
 			if err == nil {

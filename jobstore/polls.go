@@ -52,7 +52,7 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 	if err == nil && (poll.Holder != "" || !claim.Due(poll)) {
 		return poll, false, nil
 	}
-	err = s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err = s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		poll, err = s.readClaimed(ctx, transaction, claim)
 		if err != nil || poll.Holder != "" || !claim.Due(poll) {
 			return err
@@ -98,7 +98,7 @@ func (h hold) by(claim Claim) bool {
 // where the claim is no longer its own.
 func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
 	var renewed int64
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		result, err := transaction.ExecContext(ctx, "UPDATE polls SET held = ?, until = ? WHERE key = ? AND holder = ?",
 			storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)), claim.Key, claim.Holder)
 		if err == nil {
@@ -115,7 +115,7 @@ func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
 // FinishPoll records how a shared query went and ends the claim of its holder.
 // What a process tells whose claim was taken over counts all the same: it asked.
 func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx,
 			`UPDATE polls SET begun = ?, took = ?, jobs = ?, changed = ?, failures = ?, error = ?, paused = ?,
 			holder = CASE holder WHEN ? THEN '' ELSE holder END WHERE key = ?`,
@@ -140,7 +140,7 @@ func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
 // its ordinary interval. It reports whether there was a pause.
 func (s *Store) ResumePoll(ctx context.Context, key string) (bool, error) {
 	var resumed int64
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		result, err := transaction.ExecContext(ctx, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE key = ? AND paused <> ''", key)
 		if err == nil {
 			resumed, err = result.RowsAffected()

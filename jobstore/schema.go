@@ -163,7 +163,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	if version == len(migrations) {
 		return nil
 	}
-	return s.write(ctx, durable, func(transaction *sql.Tx) error {
+	return s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
 		return upgrade(ctx, transaction, migrations)
 	})
 }

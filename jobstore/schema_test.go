@@ -18,7 +18,7 @@ func rawStore(t *testing.T) *Store {
 }
 
 func (s *Store) applySteps(t *testing.T, steps ...string) error {
-	return s.write(t.Context(), durable, func(transaction *sql.Tx) error {
+	return s.write(t.Context(), durable, func(_ context.Context, transaction *sql.Tx) error {
 		return upgrade(t.Context(), transaction, steps)
 	})
 }

@@ -32,7 +32,7 @@ func (s *Store) SaveSession(ctx context.Context, session Session) error {
 	if data == nil {
 		data = []byte{} // nil would be stored as no value at all
 	}
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx,
 			"INSERT OR REPLACE INTO sessions (target, started, state, data) VALUES (?, ?, ?, ?)",
 			session.Target, storedTime(session.Started), string(session.State), data)
@@ -66,7 +66,7 @@ func (s *Store) Session(ctx context.Context, target string) (Session, error) {
 
 // RemoveSession forgets the session of a target, if there is one.
 func (s *Store) RemoveSession(ctx context.Context, target string) error {
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx, "DELETE FROM sessions WHERE target = ?", target)
 		return err
 	})

@@ -52,7 +52,7 @@ func (s *Store) stagedBy(ctx context.Context, tag string) (paths []string, err e
 
 // Unstaged records that the staged files of a submission are removed.
 func (s *Store) Unstaged(ctx context.Context, tag string) error {
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx, "DELETE FROM staged WHERE tag = ?", tag)
 		return err
 	})

@@ -136,7 +136,7 @@ const (
 // write runs change in a transaction. One goroutine of this process writes at a
 // time; others wait for it here, where the context ends their wait at once. What
 // has come to wait meanwhile is committed together: the disk is waited for once.
-func (s *Store) write(ctx context.Context, lasting durability, change func(transaction *sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, lasting durability, change func(ctx context.Context, transaction *sql.Tx) error) error {
 	mine := &pendingWrite{ctx: ctx, lasting: lasting, change: change, done: make(chan error, 1)}
 	s.waiting.add(mine)
 	select {

@@ -21,7 +21,7 @@ func (s *Store) Intend(ctx context.Context, job Job, staged ...string) error {
 	}
 	job.Phase = Intended
 	prepare(&job)
-	err := s.write(ctx, durable, func(transaction *sql.Tx) error {
+	err := s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
 		if err := insert(ctx, transaction, job); err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (s *Store) Adopt(ctx context.Context, job Job) (Job, error) {
 	}
 	job.Phase = Submitted
 	prepare(&job)
-	err := s.write(ctx, processed, func(transaction *sql.Tx) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		known, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? ORDER BY created DESC, sequence DESC LIMIT 1", job.ID, job.Target)
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ type decision func(ctx context.Context, transaction *sql.Tx, job *Job) (bool, er
 // names it in errors.
 func (s *Store) change(ctx context.Context, lasting durability, operation, tag string, decide decision) (Job, error) {
 	var job Job
-	err := s.write(ctx, lasting, func(transaction *sql.Tx) error {
+	err := s.write(ctx, lasting, func(ctx context.Context, transaction *sql.Tx) error {
 		var err error
 		if job, err = queryJob(ctx, transaction, tag); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 type pendingWrite struct {
 	ctx     context.Context
 	lasting durability
-	change  func(transaction *sql.Tx) error
+	change  func(ctx context.Context, transaction *sql.Tx) error
 	done    chan error // gets the outcome; has room for it
 }
 
@@ -91,7 +91,7 @@ func (s *Store) transact(group []*pendingWrite, outcomes []error) (err error) {
 		return err
 	}
 	if len(group) == 1 {
-		err = group[0].change(transaction)
+		err = group[0].change(ctx, transaction)
 	} else {
 		err = changeEach(ctx, transaction, group, outcomes)
 	}
@@ -105,7 +105,9 @@ func (s *Store) transact(group []*pendingWrite, outcomes []error) (err error) {
 	return transaction.Commit()
 }
 
-// changeEach makes each change of a group, or none of it.
+// changeEach makes each change of a group, or none of it. A change is not cut off
+// by the end of its own context: SQLite undoes the whole transaction when it
+// interrupts a statement that writes.
 func changeEach(ctx context.Context, transaction *sql.Tx, group []*pendingWrite, outcomes []error) error {
 	for i, one := range group {
 		if outcomes[i] = one.ctx.Err(); outcomes[i] != nil {
@@ -114,7 +116,7 @@ func changeEach(ctx context.Context, transaction *sql.Tx, group []*pendingWrite,
 		if _, err := transaction.ExecContext(ctx, "SAVEPOINT change"); err != nil {
 			return err
 		}
-		outcomes[i] = one.change(transaction)
+		outcomes[i] = one.change(ctx, transaction)
 		if outcomes[i] != nil {
 			if _, err := transaction.ExecContext(ctx, "ROLLBACK TO change"); err != nil {
 				return err

@@ -11,7 +11,7 @@ import (
 )
 
 func adding(ctx context.Context, tag string, failure error) *pendingWrite {
-	return &pendingWrite{ctx: ctx, lasting: durable, done: make(chan error, 1), change: func(transaction *sql.Tx) error {
+	return &pendingWrite{ctx: ctx, lasting: durable, done: make(chan error, 1), change: func(ctx context.Context, transaction *sql.Tx) error {
 		return errors.Join(insert(ctx, transaction, Job{Tag: tag, Target: "big"}), failure)
 	}}
 }
@@ -41,6 +41,28 @@ func TestChangesThatAreCommittedTogetherFailAlone(t *testing.T) {
 		tags = append(tags, job.Tag)
 	}
 	require.ElementsMatch(t, []string{"a", "d"}, tags)
+}
+
+// SQLite undoes all of a transaction when a statement in it is interrupted.
+func TestGivingUpInTheMiddleOfAGroupTakesNothingFromTheOthers(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	givesUp, cancel := context.WithCancel(t.Context())
+	hasty := adding(givesUp, "b", nil)
+	insertIt := hasty.change
+	hasty.change = func(ctx context.Context, transaction *sql.Tx) error {
+		cancel()
+		return insertIt(ctx, transaction)
+	}
+	group := []*pendingWrite{adding(t.Context(), "a", nil), hasty, adding(t.Context(), "c", nil)}
+	store.writeTogether(group)
+	for _, one := range group {
+		require.NoError(t, <-one.done)
+	}
+	jobs, err := store.List(t.Context(), Filter{})
+	require.NoError(t, err)
+	require.Len(t, jobs, 3)
 }
 
 func TestAQueueGivesTheOldestFirstAndNoMoreThanAGroup(t *testing.T) {
