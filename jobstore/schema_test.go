@@ -1,6 +1,7 @@
 package jobstore
 
 import (
+	"context"
 	"database/sql"
 	"path/filepath"
 	"testing"
