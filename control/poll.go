@@ -136,20 +136,26 @@ var ErrPaused = errors.New("the target is paused")
 // poll makes the shared query of the target if it is due, or waits for the
 // process that makes it.
 func (c *Controller) poll(ctx context.Context, list *config.Command, freshness Freshness, patience time.Duration) error {
-	asked := c.now()
+	asked, insists := c.now(), freshness == Fresh
 	if patience > 0 {
 		freshness = Fresh // what is known is not enough
 	}
+	dueAt := func(last jobstore.Poll) time.Time {
+		if insists {
+			last.Failures = 0 // a user who asks does not wait for the end of a back-off
+		}
+		return c.dueAt(last, freshness, asked)
+	}
 	for {
 		claim := jobstore.Claim{Key: c.sessionKey(), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), Now: c.now(), IsGone: isHolderGone,
-			Due: func(last jobstore.Poll) bool { return !c.now().Before(c.dueAt(last, freshness, asked)) }}
+			Due: func(last jobstore.Poll) bool { return !c.now().Before(dueAt(last)) }}
 		last, granted, err := c.store.ClaimPoll(ctx, claim)
 		switch {
 		case err != nil:
 			return err
 		case granted:
 			return c.makePoll(ctx, list, claim, last)
-		case last.Holder == "" && (last.Failures > 0 || last.Begun.After(asked) || c.dueAt(last, freshness, asked).After(asked.Add(patience))):
+		case last.Holder == "" && (last.Failures > 0 && !insists || last.Begun.After(asked) || dueAt(last).After(asked.Add(patience))):
 			return pollFailure(last) // what is known is recent enough, or nobody is to ask now
 		case freshness == Recent && !claim.Due(last):
 			return pollFailure(last) // what is known is recent enough, though somebody asks

@@ -239,6 +239,19 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 	s.updates(t, jobs, control.Recent)
 }
 
+func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	s.write(t, "down", "")
+	for range 8 {
+		s.ahead += 6 * time.Minute
+		_, err := s.Update(t.Context(), jobs, control.Recent)
+		require.Error(t, err)
+	}
+	require.NoError(t, os.Remove(s.path("down")))
+	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Fresh)))
+}
+
 func TestStartingASessionResumesAPausedTarget(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, state.Running, state.Running)
