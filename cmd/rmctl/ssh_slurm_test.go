@@ -100,11 +100,12 @@ func TestSlurmBehindSSH(t *testing.T) {
 func testInteractiveSlurmBehindSSH(t *testing.T, there slurmThere, transport string) {
 	d := newDesk(t)
 	d.reaches("node", "srun.xml", transport, "rmtest-target", there.sshConfig)
-	s := d.sits("run", "-t", "node", "-d", there.place, "--", "sh", "-c", `echo begun; stty size; trap 'echo interrupted' INT; while read -r line || :; do `+
+	s := d.sits("run", "-t", "node", "-d", there.place, "--", "sh", "-c", `echo begun; stty size; trap 'echo interrupted' INT; trap 'stty size' WINCH; while read -r line || :; do `+
 		`echo "<$line>"; test "$line" = size && stty size; test "$line" = end && exit 4; done`)
 	s.waitFor("begun")
 	s.waitFor("24 80")
 	require.NoError(t, pty.Setsize(s.terminal, &pty.Winsize{Rows: 30, Cols: 99}))
+	s.waitFor("30 99") // which takes its own time, beside what is typed
 	s.typeKeys("size\r")
 	s.waitFor("<size>")
 	s.waitFor("30 99")
