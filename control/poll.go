@@ -141,8 +141,8 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 		freshness = Fresh // what is known is not enough
 	}
 	dueAt := func(last jobstore.Poll) time.Time {
-		if insists {
-			last.Failures = 0 // a user who asks does not wait for the end of a back-off
+		if insists && last.Failures > 0 {
+			last.Failures, last.Took = 0, 0 // a user who asks does not wait for the end of a back-off
 		}
 		return c.dueAt(last, freshness, asked)
 	}

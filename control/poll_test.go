@@ -243,13 +243,18 @@ func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, state.Running, state.Running)
 	s.write(t, "down", "")
+	slow := s.options
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 10 * time.Second })}
+	s.Controller = control.New(slow) // as commands are whose controller does not answer
 	for range 8 {
 		s.ahead += 6 * time.Minute
 		_, err := s.Update(t.Context(), jobs, control.Recent)
 		require.Error(t, err)
 	}
 	require.NoError(t, os.Remove(s.path("down")))
+	before := s.ahead
 	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Fresh)))
+	require.Less(t, s.ahead-before, 30*time.Second)
 }
 
 func TestStartingASessionResumesAPausedTarget(t *testing.T) {
