@@ -59,7 +59,7 @@ func resolvesValue(e element, name string) bool {
 
 // checkTexts checks the references of an element and of all below it.
 func (c *checker) checkTexts(e element, part string) {
-	if e.Parent != nil && e.Parent.Name == "control-data" {
+	if e.Parent != nil && (e.Parent.Name == "control-data" || e.Parent.Name == "monitor-data") {
 		part = e.Name
 	}
 	for _, a := range e.Attributes {
@@ -152,6 +152,10 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 		c.report(at(r.offset), Warning, "missing-script", "the definition has no script; the reference is always empty", "add a <script>")
 		return
 	}
+	if only := onlyIn[r.name]; only != "" && part != string(only) {
+		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("%s is known to x:%s only; the reference is empty", r.name, only), "")
+		return
+	}
 	isJob := r.name == attribute.JobPlaceholder
 	generated := part == "script" || part == "managed-files"
 	switch {
@@ -165,6 +169,9 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 			"hand it over in the environment of the submit command")
 	}
 }
+
+// onlyIn are the attributes that the engine sets for one command only, and that command.
+var onlyIn = map[string]CommandElement{submissionAge: FindJob, listingScope: ListJobs}
 
 func isSessionPart(part string) bool {
 	kind := CommandElement(part)

@@ -18,7 +18,14 @@ var suppliedAttributes = []string{
 	"launchMode", "executablePath", "executableName", "executableDirectory", "progArgs", "directory",
 	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
 	"ems", "script", "script_path", "managed_file_for_script",
+	"job.tag", submissionAge, listingScope,
 }
+
+// Attributes that the engine sets for one command only.
+const (
+	submissionAge = "job.age"   // of the submission that x:find-job looks up
+	listingScope  = "job.scope" // whose jobs x:list-jobs is to list
+)
 
 // readAttributes are those that the engine reads where a definition has them.
 var readAttributes = []string{
@@ -78,6 +85,8 @@ func (n *knownNames) collect(e element) {
 		if !e.optional("ref").Set {
 			n.construct(e)
 		}
+	case string(ListJobs), string(ListNodes), string(ListQueues):
+		return // what they construct are elements of a listing, which no text refers to
 	}
 	for _, child := range e.Children {
 		n.collect(element{child, e.loader})

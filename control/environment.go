@@ -35,8 +35,9 @@ const (
 	attributeSettings         = "ptpDirectory"
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
 	attributeJobPrefix        = "job."
-	attributeTag              = "job.tag" // of the submission
-	attributeAge              = "job.age" // of the submission that is looked up, in whole seconds: no clock of another machine takes part
+	attributeTag              = "job.tag"   // of the submission
+	attributeAge              = "job.age"   // of the submission that is looked up, in whole seconds: no clock of another machine takes part
+	attributeScope            = "job.scope" // whose jobs a listing is of
 	attributeControlPrefix    = "control."
 	attributeSystemName       = "os.name"
 	attributeSystemArch       = "os.arch"

@@ -22,6 +22,9 @@ const (
 	listedOwner = "owner"
 )
 
+// scopeOwn is the job.scope of a listing of this user's jobs.
+const scopeOwn = "own"
+
 // A listing is what one command told of all jobs, by their ids.
 type listing struct {
 	jobs  map[string]jobstore.Observation
@@ -39,6 +42,7 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command) (*listi
 	for _, name := range env.Discovered() {
 		env.Remove(name) // of the start-up commands, which are no jobs
 	}
+	env.SetVariable(attributeScope, scopeOwn)
 	begun := c.now()
 	result, err := c.run(ctx, list, env, "", command.Launch{})
 	outcome, err := outcomeOf(result, err)

@@ -37,6 +37,15 @@ func cluster(t testing.TB, attributes string) *config.Definition {
 			`</monitor-data>`)
 }
 
+// Everybody's jobs may be thousands of times as many.
+func TestAPollAsksForTheJobsOfItsUserOnly(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, ""), `<monitor-data schedulerType="TEST">`+
+		running("x:list-jobs", `echo "$SCOPE" >scope`, "", `<environment name="SCOPE" value="${ptp_rm:job.scope#value}"/>`)+`</monitor-data>`))
+	_, err := s.Rediscover(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "own\n", s.read(t, "scope"))
+}
+
 // crowd returns a site with jobs that were submitted a while ago.
 func crowd(t testing.TB, count int, attributes string) (*site, []jobstore.Job) {
 	t.Helper()
