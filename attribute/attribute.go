@@ -23,6 +23,7 @@ type Attribute struct {
 	fields    [fieldCount]Value
 	unsetKeys map[string]bool // keys of the value's map that have no value
 	validator *Validator
+	origin    *Origin
 }
 
 // New returns an attribute with that name and nothing else set.

@@ -39,6 +39,12 @@ func (e *ResolveError) Error() string {
 // themselves give a *ResolveError together with the text unchanged but for
 // @jobId, which is what the reference implementation goes on with.
 func (e *Environment) Resolve(text, job string) (string, error) {
+	return e.ResolveNoting(text, job, nil)
+}
+
+// ResolveNoting is like Resolve and tells each attribute that it reads, in the
+// order in which it does, to a function that may be nil.
+func (e *Environment) ResolveNoting(text, job string, read func(*Attribute)) (string, error) {
 	if job != "" && strings.Contains(text, JobPlaceholder) {
 		text = strings.ReplaceAll(text, JobPlaceholder, job)
 	}
@@ -47,7 +53,7 @@ func (e *Environment) Resolve(text, job string) (string, error) {
 	}
 	original := text
 	for range maxResolvePasses {
-		next, changed, err := e.resolveOnce(text)
+		next, changed, err := e.resolveOnce(text, read)
 		if err != nil {
 			return original, &ResolveError{Text: original, Reason: err.Error()}
 		}
@@ -68,7 +74,7 @@ func (e *Environment) Resolve(text, job string) (string, error) {
 // resolveOnce makes one pass over text. Each reference whose end is found is
 // handled once; innermost references end first and become part of the text of
 // the one around them.
-func (e *Environment) resolveOnce(text string) (string, bool, error) {
+func (e *Environment) resolveOnce(text string, read func(*Attribute)) (string, bool, error) {
 	resolved := make([]byte, 0, len(text))
 	var open []int // where in resolved the references begin that have not ended, outermost first
 	changed := false
@@ -88,7 +94,7 @@ func (e *Environment) resolveOnce(text string) (string, bool, error) {
 		case text[0] == '}' && len(open) > 0:
 			start := open[len(open)-1]
 			open = open[:len(open)-1]
-			replacement, replaced, err := e.reference(string(resolved[start+len(referenceStart):]))
+			replacement, replaced, err := e.reference(string(resolved[start+len(referenceStart):]), read)
 			if err != nil {
 				return "", false, err
 			}
@@ -105,7 +111,7 @@ func (e *Environment) resolveOnce(text string) (string, bool, error) {
 }
 
 // reference returns the text for the inside of one ${...}.
-func (e *Environment) reference(inside string) (text string, replaced bool, err error) {
+func (e *Environment) reference(inside string, read func(*Attribute)) (text string, replaced bool, err error) {
 	prefix, argument, _ := strings.Cut(inside, ":")
 	if prefix != referencePrefix {
 		return referenceStart + inside + "}", false, nil
@@ -114,6 +120,9 @@ func (e *Environment) reference(inside string) (text string, replaced bool, err 
 	found := e.Lookup(name)
 	if found == nil {
 		return "", true, nil
+	}
+	if read != nil {
+		read(found)
 	}
 	field := FieldValue
 	if hasField && fieldName != "" {

@@ -34,6 +34,7 @@ type Request struct {
 
 	Types       map[string]tokenizer.Factory // tokenizers that the definition may name
 	Expressions *tokenizer.Expressions       // keeps compiled expressions for further runs; may be nil
+	Origins     string                       // see tokenizer.Options
 
 	Trace func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
 }

@@ -83,7 +83,7 @@ func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
 	if parser == nil {
 		return nil, nil
 	}
-	options := tokenizer.Options{Expressions: r.Expressions, Types: r.Types}
+	options := tokenizer.Options{Expressions: r.Expressions, Types: r.Types, Origins: r.Origins}
 	if r.Trace != nil {
 		options.Trace = func(event tokenizer.Event) { r.Trace(parser, event) }
 	}

@@ -59,6 +59,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 		Launch:   s.Launch,
 		Outcomes: c.definition.Outcomes,
 		Types:    c.types,
+		Origins:  originsOf(p.submit),
 		Attach: &command.Attachment{
 			Stdin: terminal.Stdin, Stdout: terminal.Stdout, Stderr: terminal.Stderr, Terminal: terminal.Terminal,
 			Signals: terminal.Signals, Started: follower.started, Progress: follower.progress,

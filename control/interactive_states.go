@@ -58,7 +58,7 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 		f.accept(id, f.atFirst(seen), evidence(recent()))
 	case f.isAccepted() && seen != "" && state.Next(f.job.Detail, seen) != f.job.Detail:
 		job, observeErr := f.controller.store.Observe(f.ctx, f.prepared.tag, jobstore.Observation{
-			Detail: seen, Observed: f.controller.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()),
+			Detail: seen, Observed: f.controller.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
 		})
 		f.took(job, observeErr)
 	}

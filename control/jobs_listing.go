@@ -54,11 +54,16 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command) (*listi
 	}
 	listed := &listing{jobs: map[string]jobstore.Observation{}, begun: begun, took: c.now().Sub(begun)}
 	for _, id := range env.Discovered() {
-		facts, isMap := env.DiscoveredAttribute(id).Value().(map[string]string)
+		row := env.DiscoveredAttribute(id)
+		facts, isMap := row.Value().(map[string]string)
 		if !isMap {
 			continue // a row that the definition did not understand
 		}
-		listed.jobs[id] = observed(facts, list, begun)
+		seen := observed(facts, list, begun)
+		if seen.Origin = originOf(row); seen.Origin.Text == "" {
+			seen.Evidence = attribute.Text(facts)
+		}
+		listed.jobs[id] = seen
 	}
 	return listed, nil
 }
@@ -67,7 +72,7 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command) (*listi
 func observed(facts map[string]string, list *config.Command, begun time.Time) jobstore.Observation {
 	fact := func(name string) string { return facts[strings.TrimPrefix(name, attributeJobPrefix)] }
 	seen := jobstore.Observation{
-		Observed: begun, Source: list.Name, Evidence: attribute.Text(facts),
+		Observed: begun, Source: list.Name,
 		Native: fact(factNative), Reason: fact(factReason), Queue: fact(factQueue), Name: fact(factName), Owner: facts[listedOwner], Nodes: fact(factNodes),
 		Submitted: fact(factSubmitted), Started: fact(factStarted), Ended: fact(factEnded), OutputPath: fact(factOutput), ErrorPath: fact(factError), Identity: fact(factIdentity),
 		ExitCode: number(fact(factExitCode)), Signal: number(fact(factSignal)),

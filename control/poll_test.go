@@ -100,7 +100,9 @@ func TestOneListingTellsOfAllJobs(t *testing.T) {
 	require.Equal(t, []state.Detail{state.Running, state.QueuedActive, state.Failed}, details(updated))
 	require.Equal(t, []string{"list"}, s.asked(t))
 	require.Equal(t, "x:list-jobs", updated[0].Source)
-	require.Contains(t, updated[0].Evidence, "RUNNING")
+	require.Equal(t, "stdout", updated[0].Origin.Stream)
+	require.Contains(t, updated[0].Origin.Text, "RUNNING")
+	require.NotEqual(t, updated[0].Origin.Line, updated[1].Origin.Line, "each job has a row of its own")
 }
 
 func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {

@@ -167,6 +167,7 @@ func (c *Controller) observation(env *attribute.Environment, job *attribute.Attr
 		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
 		Nodes: env.Text(factNodes), Submitted: env.Text(factSubmitted), Started: env.Text(factStarted), Ended: env.Text(factEnded),
 		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),
+		Origin: originOf(job),
 	}
 	if text := attribute.Text(job.Value()); text != "" && text != noState {
 		detail, known := state.Parse(text)
@@ -176,6 +177,9 @@ func (c *Controller) observation(env *attribute.Environment, job *attribute.Attr
 		case !known && seen.Native == "":
 			seen.Native = text
 		}
+	}
+	if native := env.Lookup(factNative); native != nil && native.Value() != nil && (seen.Detail == "" || seen.Origin.Text == "") {
+		seen.Origin = originOf(native)
 	}
 	return seen
 }

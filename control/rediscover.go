@@ -60,7 +60,7 @@ func (c *Controller) rediscover(ctx context.Context, id string, seen jobstore.Ob
 // acceptListed records the job of a submission that no job was found of before:
 // its scheduler took it up later than anybody would have thought.
 func (c *Controller) acceptListed(ctx context.Context, job jobstore.Job, id string, seen jobstore.Observation) (jobstore.Job, error) {
-	job, err := c.store.Accept(ctx, job.Tag, jobstore.Accepted{ID: id, ShortID: id, Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence})
+	job, err := c.store.Accept(ctx, job.Tag, jobstore.Accepted{ID: id, ShortID: id, Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin})
 	if err != nil {
 		return job, err
 	}

@@ -230,6 +230,7 @@ func (c *Controller) run(ctx context.Context, which *config.Command, env *attrib
 		Launch:   launch,
 		Outcomes: c.definition.Outcomes,
 		Types:    c.types,
+		Origins:  originsOf(which),
 		Trace:    c.trace,
 	})
 	if result.Invocation != nil {

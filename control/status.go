@@ -144,6 +144,6 @@ func (c *Controller) Look(ctx context.Context, id string) (jobstore.Job, error) 
 		Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason, ExitCode: seen.ExitCode, Signal: seen.Signal,
 		OutputPath: seen.OutputPath, ErrorPath: seen.ErrorPath,
 		Name: seen.Name, Queue: seen.Queue, Nodes: seen.Nodes, Submitted: seen.Submitted, Started: seen.Started, Ended: seen.Ended,
-		Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence,
+		Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin,
 	}, nil
 }

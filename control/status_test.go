@@ -45,6 +45,7 @@ func TestAStateCarriesItsEvidence(t *testing.T) {
 	require.Equal(t, "R", job.Native)
 	require.Equal(t, "get-job-status", job.Source)
 	require.Equal(t, "RUNNING\nnative R\n", job.Evidence)
+	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 1, Text: "RUNNING"}, job.Origin)
 	require.False(t, job.Observed.Before(before.Add(-time.Second)))
 	require.False(t, job.Stale)
 }

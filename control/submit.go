@@ -240,7 +240,7 @@ func (c *Controller) acceptance(p *prepared, id string, result *command.Result) 
 	if short == "" {
 		short = id
 	}
-	a := jobstore.Accepted{ID: id, ShortID: short, Detail: detail, Observed: result.Started, Source: p.submit.Name, Evidence: result.Stdout}
+	a := jobstore.Accepted{ID: id, ShortID: short, Detail: detail, Observed: result.Started, Source: p.submit.Name, Evidence: result.Stdout, Origin: originOf(p.job)}
 	// The paths may be values of attributes that are themselves referred to,
 	// where @jobId is not replaced but looked up.
 	p.env.Define(attribute.JobPlaceholder, jobAttribute(p.env, id, id, short))

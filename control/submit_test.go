@@ -38,6 +38,7 @@ func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
 	require.Equal(t, state.QueuedActive, kept.Detail)
 	require.Equal(t, "the-submit", kept.Source)
 	require.Equal(t, "job 17.server\n", kept.Evidence)
+	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 1, Text: "job 17.server"}, kept.Origin)
 	require.Equal(t, []string{"here", "test.xml", "short", "true", s.home}, []string{kept.Target, kept.Definition, kept.Queue, kept.Name, kept.Directory})
 	require.Equal(t, s.path("out/n.o17.server"), kept.OutputPath)
 	require.Equal(t, "/abs/17", kept.ErrorPath)

@@ -45,7 +45,8 @@ type Event struct {
 	Seen     time.Time // when it was seen, by the clock of the machine that rmctl ran on
 	Recorded time.Time // when it was written down
 	Source   string    // the command it was seen by
-	Evidence string    // what it was read from; at most MaximumEvidence bytes
+	Origin   Origin    // the line it was read from
+	Evidence string    // the output around it, where that tells more; at most MaximumEvidence bytes
 }
 
 // happened returns what a change did to a job, as events.
@@ -69,7 +70,7 @@ func happened(before, after *Job) []Event {
 		seen := after.contradicted
 		events = append(events, Event{
 			Kind: EventContradiction, Before: before.Detail, Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason,
-			Seen: seen.Observed, Source: seen.Source, Evidence: bounded(seen.Evidence),
+			Seen: seen.Observed, Source: seen.Source, Origin: seen.Origin, Evidence: seen.Evidence,
 		})
 	}
 	if after.Stale && (!before.Stale || after.StaleReason != before.StaleReason) {
@@ -85,16 +86,22 @@ func happened(before, after *Job) []Event {
 func seenEvent(kind EventKind, before, after *Job) Event {
 	return Event{
 		Kind: kind, Before: before.Detail, Detail: after.Detail, Native: after.Native, Reason: after.Reason,
-		ExitCode: after.ExitCode, Signal: after.Signal, Seen: after.Observed, Source: after.Source, Evidence: after.Evidence,
+		ExitCode: after.ExitCode, Signal: after.Signal, Seen: after.Observed, Source: after.Source, Origin: after.Origin, Evidence: after.Evidence,
 	}
 }
 
+// eventColumns are the columns of the table events but for its number, in the order of
+// insertEvent and scanEvent.
+const eventColumns = "tag, target, id, kind, before, detail, native, reason, exit_code, signal, seen, recorded, source, origin_stream, origin_line, origin_text, evidence"
+
+const insertEventRow = "INSERT INTO events (" + eventColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
 // insertEvent records an event of a job.
 func insertEvent(ctx context.Context, transaction *sql.Tx, event Event, job *Job) error {
-	_, err := transaction.ExecContext(ctx,
-		"INSERT INTO events (tag, target, id, kind, before, detail, native, reason, exit_code, signal, seen, recorded, source, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	_, err := transaction.ExecContext(ctx, insertEventRow,
 		job.Tag, job.Target, job.ID, string(event.Kind), string(event.Before), string(event.Detail), event.Native, bounded(event.Reason),
-		storedInt(event.ExitCode), storedInt(event.Signal), storedTime(event.Seen), storedTime(time.Now()), event.Source, bounded(event.Evidence))
+		storedInt(event.ExitCode), storedInt(event.Signal), storedTime(event.Seen), storedTime(time.Now()), event.Source,
+		event.Origin.Stream, event.Origin.Line, bounded(event.Origin.Text), bounded(event.Evidence))
 	return err
 }
 
@@ -149,7 +156,7 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 
 func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []Event, err error) {
 	rows, err := source.QueryContext(ctx,
-		"SELECT sequence, tag, target, id, kind, before, detail, native, reason, exit_code, signal, seen, recorded, source, evidence FROM events "+rest, arguments...)
+		"SELECT sequence, "+eventColumns+" FROM events "+rest, arguments...)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +180,7 @@ func scanEvent(rows *sql.Rows) (Event, error) {
 	var kind, before, detail, seen, recorded string
 	var exitCode, signal sql.NullInt64
 	err := rows.Scan(&event.Sequence, &event.Tag, &event.Target, &event.ID, &kind, &before, &detail, &event.Native, &event.Reason,
-		&exitCode, &signal, &seen, &recorded, &event.Source, &event.Evidence)
+		&exitCode, &signal, &seen, &recorded, &event.Source, &event.Origin.Stream, &event.Origin.Line, &event.Origin.Text, &event.Evidence)
 	if err != nil {
 		return Event{}, err
 	}

@@ -29,7 +29,8 @@ func history(t *testing.T, store *jobstore.Store, tags ...string) []jobstore.Eve
 func see(t *testing.T, store *jobstore.Store, tag string, detail state.Detail, after time.Duration) {
 	t.Helper()
 	_, err := store.Observe(t.Context(), tag, jobstore.Observation{
-		Detail: detail, Native: "word of " + string(detail), Observed: noon.Add(after), Source: "queue", Evidence: "line of " + string(detail),
+		Detail: detail, Native: "word of " + string(detail), Observed: noon.Add(after), Source: "queue", Evidence: "output of " + string(detail),
+		Origin: jobstore.Origin{Stream: "stdout", Line: 3, Text: "line of " + string(detail)},
 	})
 	require.NoError(t, err)
 }
@@ -57,7 +58,8 @@ func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
 	running := events[3]
 	require.Equal(t, state.QueuedActive, running.Before)
 	require.Equal(t, state.Running, running.Detail)
-	require.Equal(t, "line of RUNNING", running.Evidence)
+	require.Equal(t, "output of RUNNING", running.Evidence)
+	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 3, Text: "line of RUNNING"}, running.Origin)
 	require.Equal(t, "queue", running.Source)
 	require.Equal(t, "1", running.ID)
 	require.Equal(t, noon.Add(3*time.Second), running.Seen)

@@ -60,7 +60,8 @@ type Job struct {
 	Created  time.Time // when the submission was recorded
 	Observed time.Time // when the state was seen; zero if it never was
 	Source   string    // the command that the state was seen by
-	Evidence string    // what the state was read from; at most MaximumEvidence bytes
+	Origin   Origin    // the line that the state was read from
+	Evidence string    // the output around it, where that tells more; at most MaximumEvidence bytes
 
 	Stale       bool      // whether the state is in doubt: newer queries failed, or something was done to the job since
 	StaleReason string    // why, at most MaximumEvidence bytes
@@ -95,8 +96,20 @@ type Job struct {
 	// empty where that is not known.
 	Request string
 
+	// Irregular tells in words what was out of order in how the job was seen; empty
+	// if nothing was.
+	Irregular string
+
 	// contradicted is what an observation said that is not believed of a job that has ended.
 	contradicted *Observation
+}
+
+// An Origin is the line of a command's output that tells a job's state; all is
+// empty where the state was told in another way.
+type Origin struct {
+	Stream string // stdout, stderr, or output where a command has both in one
+	Line   int    // counted from 1; 0 where the output is not read line by line
+	Text   string // the line, at most MaximumEvidence bytes
 }
 
 // MaximumEvidence bounds, in bytes, each text that quotes what a scheduler
@@ -111,6 +124,7 @@ type Accepted struct {
 	Queue, Owner          string // empty to keep what the intent said
 	OutputPath, ErrorPath string // empty to keep what the intent said
 	Source, Evidence      string
+	Origin                Origin
 	Observed              time.Time // when the answer came; zero for now
 }
 
@@ -130,6 +144,7 @@ type Observation struct {
 
 	Observed time.Time // when the query was made; zero for now
 	Source   string
+	Origin   Origin
 	Evidence string
 }
 
@@ -230,6 +245,8 @@ func (j *Job) observe(seen Observation) bool {
 // record takes over where and when the state was seen.
 func (j *Job) record(seen Observation) {
 	j.Observed, j.Source, j.Evidence = seen.Observed, seen.Source, bounded(seen.Evidence)
+	j.Origin = seen.Origin
+	j.Origin.Text = bounded(j.Origin.Text)
 }
 
 // learn takes over the facts that an observation tells.

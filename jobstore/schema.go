@@ -152,6 +152,15 @@ var migrations = []string{
 		path TEXT NOT NULL,
 		PRIMARY KEY (tag, path)
 	) STRICT;`,
+	// The line that a state was read from, and what was out of order in how the
+	// job was seen.
+	`ALTER TABLE jobs ADD COLUMN origin_stream TEXT NOT NULL DEFAULT '';
+	ALTER TABLE jobs ADD COLUMN origin_line INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE jobs ADD COLUMN origin_text TEXT NOT NULL DEFAULT '';
+	ALTER TABLE jobs ADD COLUMN irregular TEXT NOT NULL DEFAULT '';
+	ALTER TABLE events ADD COLUMN origin_stream TEXT NOT NULL DEFAULT '';
+	ALTER TABLE events ADD COLUMN origin_line INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE events ADD COLUMN origin_text TEXT NOT NULL DEFAULT '';`,
 }
 
 // migrate brings the database to the newest schema.

@@ -69,7 +69,7 @@ func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job,
 		job.observe(Observation{
 			Detail: accepted.Detail, Native: accepted.Native, Queue: accepted.Queue, Owner: accepted.Owner,
 			OutputPath: accepted.OutputPath, ErrorPath: accepted.ErrorPath,
-			Observed: accepted.Observed, Source: accepted.Source, Evidence: accepted.Evidence,
+			Observed: accepted.Observed, Source: accepted.Source, Evidence: accepted.Evidence, Origin: accepted.Origin,
 		})
 		return true, succeed(ctx, transaction, job)
 	})

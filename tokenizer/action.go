@@ -79,6 +79,7 @@ func (t *Tokenizer) evaluate(o operand, at config.Position, object *attribute.At
 func (t *Tokenizer) unconverted(o operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
 	switch o.kind {
 	case fieldOperand:
+		t.origins.consult(object)
 		return object.Effective(o.field), nil
 	case reference:
 		// Values may hold @jobId, which only a second resolution replaces.
@@ -124,7 +125,7 @@ func normalised(value attribute.Value) attribute.Value {
 // resolve expands the references of a text. What cannot be expanded stays as it
 // is, as in the reference, and is worth a warning.
 func (t *Tokenizer) resolve(at config.Position, text string) string {
-	resolved, err := t.env.Resolve(text, t.job)
+	resolved, err := t.env.ResolveNoting(text, t.job, t.consult)
 	if err != nil && t.options.Trace != nil {
 		t.options.Trace(WarningEvent{Position: at, Err: err})
 	}

@@ -65,19 +65,22 @@ func BenchmarkWindows(b *testing.B) {
 	benchmarkStream(b, parser, taggedJobs(20_000_000))
 }
 
-// BenchmarkMillionJobs keeps six fields of each job in a map of its own, or one
-// field of each in one map.
+// BenchmarkMillionJobs keeps six fields of each job in a map of its own, with the line
+// that it was read from or without, or one field of each in one map.
 func BenchmarkMillionJobs(b *testing.B) {
 	const row = `<expression>(\d+)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)</expression>`
 	stream := jobListing(1_000_000)
-	b.Run("map-per-job", func(b *testing.B) {
-		benchmarkStream(b, parserFrom(b, `<stdout-parser delim="\n"><target><match>`+row+`
-			<set field="name"><entry valueGroup="1"/></set>
-			<put field="value">
-				<entry key="name" valueGroup="2"/><entry key="user" valueGroup="3"/><entry key="state" valueGroup="4"/>
-				<entry key="queue" valueGroup="5"/><entry key="submitted" valueGroup="6"/><entry key="nodes" valueGroup="7"/>
-			</put>
-		</match></target></stdout-parser>`), stream)
+	mapPerJob := parserFrom(b, `<stdout-parser delim="\n"><target><match>`+row+`
+		<set field="name"><entry valueGroup="1"/></set>
+		<put field="value">
+			<entry key="name" valueGroup="2"/><entry key="user" valueGroup="3"/><entry key="state" valueGroup="4"/>
+			<entry key="queue" valueGroup="5"/><entry key="submitted" valueGroup="6"/><entry key="nodes" valueGroup="7"/>
+		</put>
+	</match></target></stdout-parser>`)
+	b.Run("map-per-job", func(b *testing.B) { benchmarkStream(b, mapPerJob, stream) })
+	b.Run("map-per-job-with-origins", func(b *testing.B) {
+		mapPerJob.options.Origins = "state"
+		benchmarkStream(b, mapPerJob, stream)
 	})
 	b.Run("one-map", func(b *testing.B) {
 		benchmarkStream(b, parserFrom(b, `<stdout-parser delim="\n"><target ref="job"><match>`+row+`
@@ -117,6 +120,7 @@ func benchmarkSegment(b *testing.B, line, expression string) {
 type benchmarkedParser struct {
 	definition *config.Definition
 	parser     *config.Parser
+	options    tokenizer.Options
 }
 
 // environment returns what the parser finds: the attributes of its definition,
@@ -143,7 +147,7 @@ func benchmarkedParserOf(b testing.TB, file string, element config.CommandElemen
 	require.NoError(b, err)
 	for _, command := range definition.Commands {
 		if command.Element == element {
-			return benchmarkedParser{definition, command.StdoutParser}
+			return benchmarkedParser{definition: definition, parser: command.StdoutParser}
 		}
 	}
 	require.Fail(b, "no such command", "%s in %s", element, file)
@@ -153,7 +157,7 @@ func benchmarkedParserOf(b testing.TB, file string, element config.CommandElemen
 func parserFrom(b *testing.B, parser string) benchmarkedParser {
 	definition, err := config.Read("benchmark.xml", []byte(definitionWith(parser)))
 	require.NoError(b, err)
-	return benchmarkedParser{definition, definition.Commands[0].StdoutParser}
+	return benchmarkedParser{definition: definition, parser: definition.Commands[0].StdoutParser}
 }
 
 // definitionWith returns a definition whose only command has that parser.
@@ -168,7 +172,7 @@ func benchmarkStream(b *testing.B, p benchmarkedParser, stream []byte) {
 	b.ReportAllocs()
 	before := processorTime(b)
 	for b.Loop() {
-		run, err := tokenizer.Compile(p.parser, p.environment(), "@job")
+		run, err := p.options.Compile(p.parser, p.environment(), "@job")
 		require.NoError(b, err)
 		require.NoError(b, run.Run(bytes.NewReader(stream)))
 	}
@@ -179,7 +183,7 @@ func benchmarkFile(b *testing.B, p benchmarkedParser, name string) {
 	size := reportSize(b, name)
 	before := processorTime(b)
 	for b.Loop() {
-		run, err := tokenizer.Compile(p.parser, p.environment(), "@job")
+		run, err := p.options.Compile(p.parser, p.environment(), "@job")
 		require.NoError(b, err)
 		file, err := os.Open(name)
 		require.NoError(b, err)

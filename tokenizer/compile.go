@@ -25,6 +25,9 @@ func (o Options) Compile(parser *config.Parser, env *attribute.Environment, job 
 	if t.source, err = newSegmenter(t); err != nil {
 		return nil, &Error{Position: parser.Position, Err: err}
 	}
+	if o.Origins != "" {
+		t.origins = newOrigins(parser)
+	}
 	for _, described := range parser.Targets {
 		target, err := t.compileTarget(described)
 		if err != nil {
@@ -59,6 +62,7 @@ func (t *Tokenizer) compileTarget(described *config.Target) (*target, error) {
 	for _, one := range described.Matches {
 		m := &match{config: one, target: compiled, actions: compileActions(one.Actions, &joining), stats: MatchStats{Match: one}}
 		m.naming = namingAction(m.actions)
+		m.givesValue = givesValue(m.actions, t.options.Origins)
 		var err error
 		if m.regex, err = t.compileExpression(one.Expression); err != nil {
 			return nil, err

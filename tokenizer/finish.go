@@ -9,6 +9,9 @@ import (
 // postProcess runs the tests and publishes what was constructed, target by
 // target in the order that moveToTop has left them in. The first error ends it.
 func (t *Tokenizer) postProcess() {
+	if t.origins != nil {
+		t.consult = t.origins.consult // matches are origins themselves
+	}
 	for _, target := range t.targets {
 		finish := t.finishReferenced
 		if target.constructs() {
@@ -95,6 +98,7 @@ func (t *Tokenizer) runTests(target *target, object *attribute.Attribute) error 
 
 // runElse runs the actions of a target's else, if it has one.
 func (t *Tokenizer) runElse(target *target, object *attribute.Attribute) error {
+	t.origins.beginTest()
 	if t.options.Trace != nil && len(target.otherwise) > 0 {
 		t.options.Trace(ElseEvent{Target: target.config, Acted: target.acted})
 	}
@@ -118,6 +122,7 @@ func (t *Tokenizer) merge(target *target) ([]*attribute.Attribute, error) {
 			merged = append(merged, object)
 			continue
 		}
+		t.mergeOrigins(first, object, target.config.AllowOverwrites)
 		if err := mergeInto(first, object, target.config.AllowOverwrites); err != nil {
 			return nil, fmt.Errorf("merging the constructed attributes named %q: %w", name, err)
 		}

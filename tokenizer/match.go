@@ -62,6 +62,8 @@ type match struct {
 	captures captures
 	stats    MatchStats
 	landmark int // number of the landmark that every text it takes has
+
+	givesValue bool // what its actions change counts for the origin of a value
 }
 
 // try reports whether the match takes a text. Of it, end bytes are consumed:

@@ -121,6 +121,9 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 				return err
 			}
 		}
+		if t.origins != nil {
+			t.noteMatch(object, m)
+		}
 		return nil
 	}
 	var forced *attribute.Attribute // takes the rest of the actions
@@ -138,6 +141,9 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 		action.executions++
 		if err := t.run(action, object, &m.captures); err != nil {
 			return err
+		}
+		if t.origins != nil {
+			t.noteMatch(object, m)
 		}
 	}
 	return nil

@@ -21,6 +21,9 @@ type test struct {
 // runTest evaluates a test and runs its actions or those of its else. Nested
 // tests do the same as they are evaluated, up to the one that decides.
 func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) (bool, error) {
+	if depth == 0 {
+		t.origins.beginTest()
+	}
 	event := TestEvent{Test: test.config, Attribute: object, Depth: depth}
 	var err error
 	switch test.config.Operator {
@@ -51,9 +54,11 @@ func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) 
 // runAll runs actions outside a match, where there is nothing captured.
 func (t *Tokenizer) runAll(actions []*action, object *attribute.Attribute) error {
 	for _, action := range actions {
+		looked := t.origins.beginAction()
 		if err := t.run(action, object, nil); err != nil {
 			return err
 		}
+		t.origins.endAction(looked, action, object)
 	}
 	return nil
 }

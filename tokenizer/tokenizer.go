@@ -41,6 +41,10 @@ type Options struct {
 	// Timed has MatchStats.Time measured, which takes about a tenth of a
 	// microsecond for each try.
 	Timed bool
+	// Origins, if set, has attributes remember which line their values were read
+	// from: see [attribute.Attribute.Origin]. Of a map it is the line of the entry with
+	// this key.
+	Origins string
 	// Trace, if set, is told everything that happens, on the goroutine that writes.
 	Trace func(Event)
 }
@@ -68,9 +72,12 @@ type Tokenizer struct {
 	looks    int64 // segments that targets were tried on
 
 	stats   Stats
-	matches []*match // of all targets, in the order of the definition
-	current []byte   // the segment that is being looked at, for messages
-	left    bool     // nothing more is looked at
+	matches []*match                   // of all targets, in the order of the definition
+	current []byte                     // the segment that is being looked at, for messages
+	number  int64                      // of that segment
+	origins *origins                   // nil where nobody asks for them
+	consult func(*attribute.Attribute) // told which attributes references read; may be nil
+	left    bool                       // nothing more is looked at
 	closed  bool
 	err     error
 
@@ -270,6 +277,7 @@ func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
 // match tries the targets on a segment, all of them or up to the first that takes it.
 func (t *Tokenizer) match(number int64, segment []byte) (consumed int, settled bool) {
 	t.looks++
+	t.number = number
 	settled = true
 	taken := false
 	promote := -1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/rmctl/rmctl/jobstore"
@@ -23,6 +24,9 @@ type eventJSON struct {
 	Seen     string `json:"seen,omitempty"`
 	Recorded string `json:"recorded"`
 	Source   string `json:"source,omitempty"`
+	Stream   string `json:"stream,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Text     string `json:"text,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
 }
 
@@ -31,7 +35,8 @@ func eventToJSON(event jobstore.Event) eventJSON {
 		Cursor: event.Sequence, Event: string(event.Kind), Tag: event.Tag, Target: event.Target, ID: event.ID,
 		Before: string(event.Before), Detail: string(event.Detail), Native: event.Native, Reason: event.Reason,
 		ExitCode: event.ExitCode, Signal: event.Signal, Seen: timestamp(event.Seen), Recorded: timestamp(event.Recorded),
-		Source: event.Source, Evidence: event.Evidence,
+		Source: event.Source, Stream: event.Origin.Stream, Line: event.Origin.Line, Text: event.Origin.Text,
+		Evidence: cmp.Or(event.Evidence, event.Origin.Text),
 	}
 	if event.Detail != "" {
 		printed.State = string(event.Detail.Primary())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,8 +15,8 @@ func newExplain(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain JOB...",
 		Short: "Tell how the state of jobs is known",
-		Long: `explain prints the history of jobs: what was seen, when, by which command, and what
-it was read from. It asks no scheduler.`,
+		Long: `explain prints the history of jobs: what was seen, when, by which command, and the
+line of its output that it was read from. It asks no scheduler.`,
 		Example: `  rmctl explain 4711
   rmctl explain --json slurm/4711`,
 		Args: atLeast(1, "a job"),
@@ -47,19 +48,28 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, job jobstore.Job)
 		if a.json {
 			return printJSON(a.stdout, eventToJSON(event))
 		}
-		rows = append(rows, []string{clock(event.Seen), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), because(event)})
+		rows = append(rows, []string{clock(event.Seen), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), place(event.Origin), because(event)})
 		return nil
 	})
 	if err != nil || a.json {
 		return err
 	}
-	return printTable(a.stdout, []string{"SEEN", "WHAT", "STATE", "WORD", "BY", "FROM"}, rows)
+	return printTable(a.stdout, []string{"SEEN", "WHAT", "STATE", "WORD", "BY", "AT", "FROM"}, rows)
 }
 
-// because is the evidence of an event on one line.
+// place is where in the output of a command a line stands.
+func place(origin jobstore.Origin) string {
+	if origin.Line == 0 {
+		return orDash(origin.Stream)
+	}
+	return fmt.Sprintf("%s:%d", oneLine(origin.Stream), origin.Line)
+}
+
+// because is what an event is known from, on one line: the line that was read or,
+// where that is not known, the output.
 func because(event jobstore.Event) string {
 	var parts []string
-	for _, part := range []string{event.Reason, event.Evidence} {
+	for _, part := range []string{event.Reason, cmp.Or(event.Origin.Text, event.Evidence)} {
 		if part = oneLine(part); part != "" {
 			parts = append(parts, part)
 		}

@@ -1,0 +1,185 @@
+package tokenizer
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+)
+
+// longestOrigin bounds the text of an origin, in bytes.
+const longestOrigin = 512
+
+// origins keeps where values come from. A match that gives an attribute its value is
+// its origin; where a test does that, the origin is the one of what the value
+// is made of, else of what the test looked at.
+type origins struct {
+	stream    string
+	linewise  bool // segments are lines
+	look      int64
+	last      *attribute.Origin // of the segment with that look
+	spare     []attribute.Origin
+	texts     strings.Builder // of many origins: one of its own for each would cost as much as a match
+	made      int
+	consulted *attribute.Origin // of the first attribute that was read since this was nil
+}
+
+func newOrigins(parser *config.Parser) *origins {
+	kept := &origins{stream: "output"}
+	switch parser.Element {
+	case "stdout-parser":
+		kept.stream = "stdout"
+	case "stderr-parser":
+		kept.stream = "stderr"
+	}
+	delimiter := delimiterOf(parser.Delimiter)
+	kept.linewise = parser.MaxMatchLength == 0 && (delimiter == "\n" || delimiter == "\r")
+	return kept
+}
+
+// noteMatch makes the segment at hand the origin of an attribute that a match has
+// changed.
+func (t *Tokenizer) noteMatch(object *attribute.Attribute, m *match) {
+	if m.givesValue || object.Origin() == nil {
+		object.SetOrigin(t.originHere(&m.captures))
+	}
+}
+
+// originHere returns the origin of what was captured from the segment at hand.
+func (t *Tokenizer) originHere(c *captures) *attribute.Origin {
+	kept := t.origins
+	if kept.linewise && kept.look == t.looks {
+		return kept.last
+	}
+	line, text := int(t.number), t.current
+	if !kept.linewise {
+		line, text = kept.lineWithin(t.current, len(t.current)-len(c.text)+c.firstGroup(), t.number)
+	}
+	kept.look, kept.last = t.looks, kept.add(line, text)
+	return kept.last
+}
+
+// lineWithin returns the line of a segment in which an offset is. Its number is
+// known in the first segment only, unless windows that overlap are read.
+func (o *origins) lineWithin(segment []byte, at int, number int64) (line int, text []byte) {
+	begin := bytes.LastIndexByte(segment[:at], '\n') + 1
+	if number == 1 {
+		line = 1 + bytes.Count(segment[:begin], []byte{'\n'})
+	}
+	text, _, _ = bytes.Cut(segment[begin:], []byte{'\n'})
+	return line, text
+}
+
+// firstGroup returns where the first group begins that took part.
+func (c *captures) firstGroup() int {
+	for i := 2; i < len(c.indexes) && !c.split; i += 2 {
+		if c.indexes[i] >= 0 {
+			return c.indexes[i]
+		}
+	}
+	return 0
+}
+
+func (o *origins) add(line int, text []byte) *attribute.Origin {
+	text = bytes.TrimRight(text, "\r\n")
+	if len(text) > longestOrigin {
+		end := longestOrigin
+		for end > longestOrigin-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	o.made++
+	if len(o.spare) == 0 {
+		o.spare = make([]attribute.Origin, min(o.made, mostSpare))
+	}
+	if o.texts.Cap()-o.texts.Len() < len(text) {
+		o.texts.Reset() // what it has returned stays
+		o.texts.Grow(min(o.made, mostSpare) * len(text))
+	}
+	start := o.texts.Len()
+	o.texts.Write(text)
+	added := &o.spare[0]
+	o.spare = o.spare[1:]
+	added.Stream, added.Line, added.Text = o.stream, line, o.texts.String()[start:]
+	return added
+}
+
+// consult takes notice that an attribute was read.
+func (o *origins) consult(read *attribute.Attribute) {
+	if o != nil && o.consulted == nil {
+		o.consulted = read.Origin()
+	}
+}
+
+// beginTest forgets what was read before a test.
+func (o *origins) beginTest() {
+	if o != nil {
+		o.consulted = nil
+	}
+}
+
+// beginAction returns what the test has looked at whose action is about to run.
+func (o *origins) beginAction() (looked *attribute.Origin) {
+	if o == nil {
+		return nil
+	}
+	looked, o.consulted = o.consulted, nil
+	return looked
+}
+
+// endAction gives what an action of a test has changed the origin of what the
+// action has read, else of what the test looked at.
+func (o *origins) endAction(looked *attribute.Origin, a *action, object *attribute.Attribute) {
+	if o == nil {
+		return
+	}
+	origin := cmp.Or(o.consulted, looked)
+	if origin != nil && a.field == attribute.FieldValue {
+		object.SetOrigin(origin)
+	}
+	o.consulted = looked
+}
+
+// mergeOrigins lets an attribute have the origin of the one that is merged into
+// it, if that is where its value, or the entry that counts, comes from.
+func (t *Tokenizer) mergeOrigins(first, later *attribute.Attribute, overwrite bool) {
+	if t.origins == nil || later.Origin() == nil || !t.tells(later) {
+		return
+	}
+	if overwrite || !t.tells(first) {
+		first.SetOrigin(later.Origin())
+	}
+}
+
+// tells reports whether an attribute has the value, or the entry, whose origin counts.
+func (t *Tokenizer) tells(a *attribute.Attribute) bool {
+	entries, isMap := a.Value().(map[string]string)
+	if !isMap {
+		return a.Value() != nil
+	}
+	_, has := entries[t.options.Origins]
+	return has
+}
+
+// givesValue reports whether actions give an attribute its value: that of a map is
+// the entry with the key.
+func givesValue(actions []*action, key string) bool {
+	for _, action := range actions {
+		if action.field != attribute.FieldValue || action.fieldErr != nil {
+			continue
+		}
+		if action.config.Kind != config.Put {
+			return true
+		}
+		for _, entry := range action.entries {
+			if entry.key.kind != literalOperand || entry.key.text == key {
+				return true
+			}
+		}
+	}
+	return false
+}
