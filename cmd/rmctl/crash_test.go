@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -224,7 +225,7 @@ func (h *household) requireNoFile(tag string) {
 func sweepTargets(t *testing.T) map[string][]string {
 	targets := map[string][]string{"local": nil}
 	if os.Getenv("RMCTL_CLUSTERS") == "1" {
-		targets["slurm"] = []string{"SLURM_CONF=" + startSlurm(t, "RMCTL_SLURM_DIR=/tmp/rmctl-test-slurm-crash", "RMCTL_SLURM_PORT=26817")}
+		targets["slurm"] = []string{rmctltest.Slurm(t, "crash").Setting()}
 	}
 	return targets
 }

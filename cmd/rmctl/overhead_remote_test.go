@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
 
 // BenchmarkRemoteStatus measures whole processes that ask for a job elsewhere, by
@@ -17,7 +19,7 @@ import (
 //
 //	RMCTL_CLUSTERS=1 go test ./cmd/rmctl -run '^$' -bench RemoteStatus -benchtime 100x
 func BenchmarkRemoteStatus(b *testing.B) {
-	configuration := startDaemons(b)
+	configuration := rmctltest.SSHD(b, "overhead").Configuration
 	rmctl := buildRmctl(b)
 	home := b.TempDir()
 	b.Setenv("HOME", home)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
 
 // BenchmarkOverhead measures whole processes: rmctl beside the bare command
@@ -27,10 +29,7 @@ func BenchmarkOverhead(b *testing.B) {
 		reportPairs(b, nil, []string{rmctl, "version"})
 		b.ReportMetric(float64(info.Size())/(1<<20), "MiB-binary")
 	})
-	if os.Getenv("RMCTL_CLUSTERS") != "1" {
-		b.Skip("submit and status need a real Slurm: RMCTL_CLUSTERS=1 starts one, as root on Debian")
-	}
-	b.Setenv("SLURM_CONF", startSlurm(b))
+	b.Setenv("SLURM_CONF", rmctltest.Slurm(b, "overhead").Configuration)
 	script := filepath.Join(b.TempDir(), "job.sh")
 	require.NoError(b, os.WriteFile(script, []byte("#!/bin/sh\nexec true\n"), 0o600))
 	b.Run("submit", func(b *testing.B) {

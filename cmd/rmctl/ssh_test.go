@@ -17,6 +17,8 @@ import (
 	"github.com/pkg/sftp"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
 
 // Each script of testdata/script-ssh is a conversation with rmctl whose targets
@@ -33,7 +35,7 @@ func TestSSH(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts background processes")
 	}
-	runScripts(t, filepath.Join("testdata", "script-ssh"), map[string]string{
+	rmctltest.Scripts(t, filepath.Join("testdata", "script-ssh"), map[string]string{
 		"SSH_CONFIG": startSSHServer(t), "SSH_AUTH_SOCK": "", "RMCTL_BACKGROUND": "",
 	})
 }
@@ -215,38 +217,4 @@ func serveFiles(channel ssh.Channel) {
 	}
 	_ = server.Serve() // it ends with the channel
 	_ = server.Close()
-}
-
-// The scripts of testdata/script-sshd run against real daemons, a jump host
-// included.
-func TestSSHD(t *testing.T) {
-	runScripts(t, filepath.Join("testdata", "script-sshd"), map[string]string{
-		"SSH_CONFIG": startDaemons(t), "SSH_AUTH_SOCK": "", "RMCTL_BACKGROUND": "",
-	})
-}
-
-// startDaemons starts real sshds until the test ends, and returns the
-// configuration that leads to them.
-func startDaemons(t testing.TB) (configuration string) {
-	t.Helper()
-	if os.Getenv("RMCTL_CLUSTERS") != "1" {
-		t.Skip("needs real sshds: RMCTL_CLUSTERS=1 starts them, as root on Debian")
-	}
-	return startSSHD(t, "/tmp/rmctl-test-sshd-scripts", "28522")
-}
-
-// startSSHD starts real sshds with settings of their script, in a directory and
-// on ports of their own.
-func startSSHD(t testing.TB, directory, port string, settings ...string) (configuration string) {
-	t.Helper()
-	settings = append([]string{"RMCTL_SSHD_DIR=" + directory, "RMCTL_SSHD_PORT=" + port}, settings...)
-	script := func(name string) {
-		command := exec.Command(filepath.Join("..", "..", "testdata", "clusters", name))
-		command.Env = append(os.Environ(), settings...)
-		output, err := command.CombinedOutput()
-		require.NoError(t, err, "%s", output)
-	}
-	script("sshd-up.sh")
-	t.Cleanup(func() { script("sshd-down.sh") })
-	return filepath.Join(directory, "client", "config")
 }

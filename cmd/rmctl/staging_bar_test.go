@@ -70,15 +70,15 @@ func TestSmallFilesHaveNoBar(t *testing.T) {
 
 func TestABarIsShownOnATerminalAlone(t *testing.T) {
 	d := newDesk(t)
-	script := filepath.Join(d.home, "large.sh")
+	script := filepath.Join(d.Home, "large.sh")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"+strings.Repeat("# a comment\n", 1<<18)), 0o700))
-	command := d.command(t.Context(), "submit", "--script", script)
+	command := d.Command(t.Context(), "submit", "--script", script)
 	said, err := command.CombinedOutput()
 	require.NoError(t, err)
 	require.NotContains(t, string(said), "MiB")
 
-	s := d.sits("submit", "--script", script)
-	s.ends(exitDone)
-	require.Regexp(t, regexp.MustCompile(`large\.sh \d\.\d of 3\.0 MiB \[.*\x1b\[K.*\r\x1b\[K\d+`), strings.ReplaceAll(s.screen, "\n", ""))
-	d.does("wait", strings.TrimSpace(string(said)))
+	s := d.Sits("submit", "--script", script)
+	s.Ends(exitDone)
+	require.Regexp(t, regexp.MustCompile(`large\.sh \d\.\d of 3\.0 MiB \[.*\x1b\[K.*\r\x1b\[K\d+`), strings.ReplaceAll(s.Screen, "\n", ""))
+	d.Does("wait", strings.TrimSpace(string(said)))
 }

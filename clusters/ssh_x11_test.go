@@ -1,4 +1,4 @@
-package main
+package clusters_test
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
 
 // x11Client is an X11 client made of bash: it finds its cookie with xauth, as all
@@ -73,24 +75,25 @@ func showFakeDisplay(t *testing.T) fakeDisplay {
 // X11 programs of interactive jobs on another machine reach the user's display,
 // as their definition asks for.
 func TestX11OverSSH(t *testing.T) {
-	config := startDaemons(t)
-	refusing := startSSHD(t, "/tmp/rmctl-test-sshd-no-x11", "28922", "RMCTL_SSHD_X11=no")
+	t.Parallel()
+	config := rmctltest.SSHD(t, "x11").Configuration
+	refusing := rmctltest.SSHD(t, "no-x11", "RMCTL_SSHD_X11=no").Configuration
 	display := showFakeDisplay(t)
 	for _, transport := range []string{"ssh", "openssh"} {
-		for _, environment := range []string{"RMCTL_BACKGROUND=", foreground} {
+		for _, environment := range []string{rmctltest.Background, rmctltest.Foreground} {
 			t.Run(transport+" "+environment, func(t *testing.T) {
-				d := newDesk(t, environment)
-				d.reaches("far", "x11.xml", transport, "rmtest-target", config)
-				require.Contains(t, d.refused(exitScheduler, "run", "-t", "far", "--", "true"), "DISPLAY")
+				d := rmctltest.NewDesk(t, interactive, environment)
+				d.Reaches("far", "x11.xml", transport, "rmtest-target", config)
+				require.Contains(t, d.Refused(exitScheduler, "run", "-t", "far", "--", "true"), "DISPLAY")
 
 				// A connection that a login without a display has made is used by one that has one.
-				d.environment = append(d.environment, "DISPLAY="+display.name, "XAUTHORITY="+display.authority)
-				d.reaches("plain", "fork", transport, "rmtest-target", config)
-				d.reaches("refusing", "x11.xml", transport, "rmtest-target", refusing)
-				require.Equal(t, "welcome", d.does("run", "-t", "far", "--", "bash", "-c", x11Client))
-				require.Equal(t, "none", d.does("run", "-t", "plain", "--", "sh", "-c", `echo "${DISPLAY:-none}"`), "nobody asked for it")
+				d.Environment = append(d.Environment, "DISPLAY="+display.name, "XAUTHORITY="+display.authority)
+				d.Reaches("plain", "fork", transport, "rmtest-target", config)
+				d.Reaches("refusing", "x11.xml", transport, "rmtest-target", refusing)
+				require.Equal(t, "welcome", d.Does("run", "-t", "far", "--", "bash", "-c", x11Client))
+				require.Equal(t, "none", d.Does("run", "-t", "plain", "--", "sh", "-c", `echo "${DISPLAY:-none}"`), "nobody asked for it")
 
-				said := d.refused(exitScheduler, "run", "-t", "refusing", "--", "touch", filepath.Join(t.TempDir(), "ran"))
+				said := d.Refused(exitScheduler, "run", "-t", "refusing", "--", "touch", filepath.Join(t.TempDir(), "ran"))
 				require.Regexp(t, `the server( of \S+)? refuses (it|to forward X11) \(X11Forwarding\)`, said)
 			})
 		}

@@ -1,0 +1,90 @@
+package rmctltest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/rmctl/rmctl/background"
+)
+
+// Scripts runs the testscripts of a folder, each with a home directory of its
+// own and with further variables in its environment. PROJECT is the folder of
+// the project. They have two commands more than others:
+//
+//	job                           sets JOB to the id that the last command printed
+//	rmctl_exit CODE ARGUMENT...   runs rmctl and demands an exit code
+func Scripts(t *testing.T, folder string, environment map[string]string) {
+	t.Helper()
+	project := Project(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 folder,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			if err := os.Mkdir(home, 0o700); err != nil {
+				return err
+			}
+			env.Defer(func() { endBackground(home) })
+			env.Setenv("HOME", home)
+			env.Setenv("PROJECT", project)
+			env.Setenv("XDG_STATE_HOME", "")
+			env.Setenv("XDG_CONFIG_HOME", "")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would hold up the end of every rmctl for a second
+			for name, value := range environment {
+				env.Setenv(name, value)
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"job":        commandJob,
+			"rmctl_exit": commandExit,
+		},
+	})
+}
+
+// endBackground ends the background process that a script may have left.
+func endBackground(home string) {
+	folder, err := background.Folder(filepath.Join(home, ".local", "state", "rmctl"))
+	if err != nil {
+		return
+	}
+	if client, err := background.Find(folder); err == nil {
+		_, _ = client.Stop(context.Background()) // mostly there is none
+	}
+}
+
+func commandJob(script *testscript.TestScript, _ bool, _ []string) {
+	id := strings.TrimRight(script.ReadFile("stdout"), "\n")
+	if id == "" {
+		script.Fatalf("the last command printed no job id")
+	}
+	script.Setenv("JOB", id)
+}
+
+func commandExit(script *testscript.TestScript, _ bool, arguments []string) {
+	if len(arguments) < 2 {
+		script.Fatalf("usage: rmctl_exit CODE ARGUMENT...")
+	}
+	want, err := strconv.Atoi(arguments[0])
+	script.Check(err)
+	code := 0
+	var exit *exec.ExitError
+	switch err := script.Exec("rmctl", arguments[1:]...); {
+	case errors.As(err, &exit):
+		code = exit.ExitCode()
+	case err != nil:
+		script.Fatalf("running rmctl: %v", err)
+	}
+	if code != want {
+		script.Fatalf("rmctl exited with %d, not %d", code, want)
+	}
+}
