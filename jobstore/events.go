@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/state"
@@ -115,10 +114,9 @@ const maximumEvents = 1000
 func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]Event, error) {
 	condition, arguments := "WHERE sequence > ?", []any{after}
 	if len(tags) > 0 {
-		condition += " AND tag IN (?" + strings.Repeat(", ?", len(tags)-1) + ")"
-		for _, tag := range tags {
-			arguments = append(arguments, tag)
-		}
+		among, chosen := amongTags(tags)
+		condition += " AND " + among
+		arguments = append(arguments, chosen...)
 	}
 	events, err := queryEvents(ctx, s.database, condition+fmt.Sprintf(" ORDER BY sequence LIMIT %d", maximumEvents), arguments...)
 	if err != nil {

@@ -27,18 +27,30 @@ func (s *Store) ByTag(ctx context.Context, tag string) (Job, error) {
 }
 
 // tagsPerQuery bounds how many tags stand in one query.
-const tagsPerQuery = 500
+const tagsPerQuery = 512
+
+// amongTags returns a condition that chooses the jobs of some tags, and its
+// arguments. There are few such texts, so that statements can be kept: the last
+// tag is repeated until there are as many as a power of two.
+func amongTags(tags []string) (condition string, arguments []any) {
+	count := 1
+	for count < len(tags) {
+		count *= 2
+	}
+	arguments = make([]any, count)
+	for i := range arguments {
+		arguments[i] = tags[min(i, len(tags)-1)]
+	}
+	return "tag IN (?" + strings.Repeat(", ?", count-1) + ")", arguments
+}
 
 // ByTags returns the jobs of those submissions that are on record, by their tags,
 // without Attributes, Arguments, Script and Request.
 func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]Job, error) {
 	found := make(map[string]Job, len(tags))
 	for some := range slices.Chunk(tags, tagsPerQuery) {
-		arguments := make([]any, len(some))
-		for i, tag := range some {
-			arguments[i] = tag
-		}
-		jobs, err := queryJobs(ctx, s.database, "WHERE tag IN (?"+strings.Repeat(", ?", len(some)-1)+")", arguments...)
+		condition, arguments := amongTags(some)
+		jobs, err := queryJobs(ctx, s.database, "WHERE "+condition, arguments...)
 		if err != nil {
 			return nil, fmt.Errorf("looking up %d jobs: %w", len(tags), err)
 		}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
+	"modernc.org/sqlite"
 )
 
 // databaseName is the file of the store in its state directory.
@@ -87,10 +87,11 @@ func connect(path string) (*Store, error) {
 			"_busy_timeout": {fmt.Sprint(busyPatience.Milliseconds())},
 		}.Encode(),
 	}
-	database, err := sql.Open("sqlite", location.String())
+	plain, err := sqlite.NewConnector(location.String())
 	if err != nil {
 		return nil, err
 	}
+	database := sql.OpenDB(connector{plain})
 	database.SetMaxOpenConns(readers)
 	database.SetMaxIdleConns(readers)
 	return &Store{database: database, path: path, writer: make(chan struct{}, 1)}, nil

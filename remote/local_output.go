@@ -15,6 +15,7 @@ import (
 // must last to be believed.
 const (
 	outputBuffer = 64 << 10
+	firstBuffer  = 4 << 10 // most commands print little
 	pipeCapacity = 1 << 20
 	drainPause   = 5 * time.Millisecond
 )
@@ -35,7 +36,7 @@ type outputCopy struct {
 // process, and with it a submission whose outcome nobody would know.
 func (c *outputCopy) run() {
 	defer close(c.ended)
-	buffer := make([]byte, outputBuffer)
+	buffer := make([]byte, firstBuffer)
 	late := false // whether the deadline has passed
 	overdue := 0  // bytes read since
 	for {
@@ -44,6 +45,9 @@ func (c *outputCopy) run() {
 			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
 				c.err = fmt.Errorf("writing its output: %w", writeErr)
 			}
+		}
+		if count == len(buffer) && count < outputBuffer {
+			buffer = make([]byte, outputBuffer)
 		}
 		if late {
 			overdue += count

@@ -1,0 +1,149 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+)
+
+// mostStatements bounds how many prepared statements a connection keeps. The store
+// has fewer; what it composes anew each time must not drive them out.
+const mostStatements = 64
+
+// A connector makes connections that keep the statements they prepare: to prepare
+// one takes longer than most of them run.
+type connector struct{ driver.Connector }
+
+// Connect opens the database.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	opened, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plain, able := opened.(plainConnection)
+	if !able {
+		return nil, fmt.Errorf("the driver of the database cannot do what is needed: %T", opened)
+	}
+	return &connection{plainConnection: plain, kept: map[string]*statement{}}, nil
+}
+
+// plainConnection is what database/sql asks a connection for.
+type plainConnection interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// A connection is one to the database that keeps statements by their texts.
+// database/sql uses it from one goroutine at a time.
+type connection struct {
+	plainConnection
+	kept map[string]*statement
+}
+
+// A statement is one that was prepared. It is busy while its rows are being read.
+type statement struct {
+	plainStatement
+	busy bool
+}
+
+type plainStatement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// ExecContext runs what returns no rows.
+func (c *connection) ExecContext(ctx context.Context, query string, arguments []driver.NamedValue) (driver.Result, error) {
+	kept, err := c.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if kept == nil {
+		return c.plainConnection.ExecContext(ctx, query, arguments)
+	}
+	return kept.ExecContext(ctx, arguments)
+}
+
+// QueryContext runs what returns rows.
+func (c *connection) QueryContext(ctx context.Context, query string, arguments []driver.NamedValue) (driver.Rows, error) {
+	kept, err := c.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if kept == nil {
+		return c.plainConnection.QueryContext(ctx, query, arguments)
+	}
+	rows, err := kept.QueryContext(ctx, arguments)
+	if err != nil {
+		return nil, err
+	}
+	kept.busy = true
+	return &keptRows{rows, kept}, nil
+}
+
+// statement returns the prepared statement of a query; nil where it is not kept.
+func (c *connection) statement(ctx context.Context, query string) (*statement, error) {
+	if kept := c.kept[query]; kept != nil {
+		if kept.busy {
+			return nil, nil
+		}
+		return kept, nil
+	}
+	if len(c.kept) >= mostStatements || !isKept(query) {
+		return nil, nil
+	}
+	prepared, err := c.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	plain, able := prepared.(plainStatement)
+	if !able {
+		return nil, prepared.Close()
+	}
+	c.kept[query] = &statement{plainStatement: plain}
+	return c.kept[query], nil
+}
+
+// isKept reports whether a query is worth keeping and may be: what SQLite does
+// while it prepares, as with a PRAGMA, would be done once only.
+func isKept(query string) bool {
+	word, _, _ := strings.Cut(query, " ")
+	switch word {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "SAVEPOINT", "RELEASE", "ROLLBACK":
+		return true
+	}
+	return false
+}
+
+// Close ends the connection and its statements.
+func (c *connection) Close() error {
+	var failed error
+	for _, kept := range c.kept {
+		if err := kept.Close(); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	if err := c.plainConnection.Close(); err != nil {
+		return err
+	}
+	return failed
+}
+
+// keptRows are the rows of a statement that is kept.
+type keptRows struct {
+	driver.Rows
+	of *statement
+}
+
+// Close makes the statement ready for its next run.
+func (r *keptRows) Close() error {
+	r.of.busy = false
+	return r.Rows.Close()
+}
