@@ -97,6 +97,25 @@ func (l *listing) of(job jobstore.Job) (jobstore.Observation, bool) {
 	return jobstore.Observation{}, false
 }
 
+// A listedRow is what a listing says of a job.
+type listedRow struct {
+	id   string
+	seen jobstore.Observation
+}
+
+// byIdentity returns the rows by what tells their jobs from all others, such as
+// the tags of submissions.
+func (l *listing) byIdentity() map[string]listedRow {
+	rows := map[string]listedRow{}
+	if l == nil {
+		return rows
+	}
+	for id, seen := range l.jobs {
+		rows[seen.Identity] = listedRow{id, seen}
+	}
+	return rows
+}
+
 // isAnotherJob reports whether what was seen under the id of a job is not that
 // job: its scheduler has given the id again.
 func isAnotherJob(job jobstore.Job, identity string) bool {

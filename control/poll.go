@@ -246,7 +246,8 @@ func (c *Controller) openJobs(ctx context.Context) ([]jobstore.Job, error) {
 }
 
 // askFor asks with one listing, then one by one for those jobs that it does not
-// tell about. It reports whether any job moved.
+// tell about, and looks for those of submissions that have none. It reports
+// whether any job moved.
 func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, open []jobstore.Job) (moved bool, err error) {
 	begun := c.now()
 	var listed *listing
@@ -274,7 +275,8 @@ func (c *Controller) askFor(ctx context.Context, list *config.Command, claim job
 		return moved, err
 	}
 	changed, err := c.askEach(ctx, claim, untold)
-	return moved || changed, err
+	found, settleErr := c.settle(ctx, claim, listed)
+	return moved || changed || found, errors.Join(err, settleErr)
 }
 
 func tagsOf(jobs []jobstore.Job) []string {

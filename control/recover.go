@@ -51,11 +51,12 @@ const settling = 30 * time.Second
 // since rmctl was killed, the connection broke or the submit command took too
 // long. The job is adopted where its scheduler has it. Where it has not, and
 // would have it, the submission is recorded as not made: its phase is
-// jobstore.Rejected. As long as neither is certain the error is an
-// *UnconfirmedError. Nothing is ever submitted again.
+// jobstore.Rejected. Such a one is looked up again, as its scheduler may take it
+// up late. As long as neither is certain the error is an *UnconfirmedError.
+// Nothing is ever submitted again.
 func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
 	job, err := c.store.ByTag(ctx, job.Tag)
-	if err != nil || job.ID != "" || job.Phase == jobstore.Rejected {
+	if err != nil || job.ID != "" || job.Phase == jobstore.Rejected && !job.Missing {
 		return job, err
 	}
 	unconfirmed := func(reason string, again time.Time, err error) (jobstore.Job, error) {
@@ -65,18 +66,26 @@ func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Jo
 		return unconfirmed("it is being submitted at this moment", time.Time{}, nil)
 	}
 	lookUp := c.definition.Command(config.FindJob)
+	if job.Phase == jobstore.Rejected && lookUp == nil {
+		return job, nil // only a listing can tell
+	}
 	if job.Interactive && lookUp == nil && presenceOf(job.Submitter) == elsewhere {
 		return unconfirmed(fmt.Sprintf("process %s may be at it, which can only be told there", processName(job.Submitter)), time.Time{}, nil)
 	}
 	if job.Interactive && lookUp == nil {
 		// Its process was a child of the one that is gone, and has no other name than the tag.
-		return job, c.rejectUnseen(ctx, &job, "rmctl ended before the job was seen to run")
+		return job, c.reject(ctx, &job, "rmctl ended before the job was seen to run")
 	}
 	if lookUp == nil {
 		return unconfirmed(fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), time.Time{}, nil)
 	}
 	found, err := c.lookUp(ctx, lookUp, job)
 	if err != nil {
+		if job.Phase == jobstore.Rejected && ctx.Err() == nil {
+			// It counts as a look: some look-ups fail whenever a job is older than their scheduler remembers.
+			missed, missErr := c.store.MarkMissing(ctx, job.Tag, c.now())
+			job.MissingCount, err = missed.MissingCount, errors.Join(err, missErr)
+		}
 		return unconfirmed("it could not be looked up", time.Time{}, err)
 	}
 	if found.ID != "" {
@@ -85,14 +94,17 @@ func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Jo
 	if settled := job.Created.Add(c.submitLimit() + settling); c.now().Before(settled) {
 		return unconfirmed("the scheduler does not know it yet", settled, nil)
 	}
-	if lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers)) {
+	if job.Phase != jobstore.Rejected && c.isForgotten(job) {
 		return unconfirmed(fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), time.Time{}, nil)
 	}
-	return job, c.rejectUnseen(ctx, &job, "the scheduler was asked for it, and has no such job")
+	if _, err := c.store.RejectUnseen(ctx, job.Tag, "the scheduler was asked for it, and has no such job", c.now()); err != nil {
+		return job, err
+	}
+	return c.store.ByTag(ctx, job.Tag) // also where another process has found it meanwhile
 }
 
-// rejectUnseen records that a submission was not made.
-func (c *Controller) rejectUnseen(ctx context.Context, job *jobstore.Job, reason string) error {
+// reject records that a submission was not made, and that there is nothing to look for.
+func (c *Controller) reject(ctx context.Context, job *jobstore.Job, reason string) error {
 	err := c.store.Reject(ctx, job.Tag, reason)
 	var taken *jobstore.PhaseError
 	if err != nil && !errors.As(err, &taken) {

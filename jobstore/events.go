@@ -75,10 +75,18 @@ func happened(before, after *Job) []Event {
 	if after.Stale && (!before.Stale || after.StaleReason != before.StaleReason) {
 		events = append(events, Event{Kind: EventStale, Before: before.Detail, Detail: after.Detail, Reason: after.StaleReason, Seen: after.StaleSince})
 	}
-	if after.Missing && !before.Missing {
+	if after.Missing && !before.Missing && after.Phase != Rejected {
 		events = append(events, Event{Kind: EventMissing, Before: before.Detail, Detail: after.Detail, Seen: after.MissingSince})
 	}
+	if after.Successor != before.Successor {
+		events = append(events, succeededEvent(after, after.Observed))
+	}
 	return events
+}
+
+// succeededEvent is the event of a job whose id another one has, as was seen at a time.
+func succeededEvent(job *Job, seen time.Time) Event {
+	return Event{Kind: EventSucceeded, Seen: seen, Reason: "the scheduler gave its id to submission " + job.Successor}
 }
 
 // seenEvent is an event of what was observed.

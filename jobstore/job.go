@@ -209,6 +209,14 @@ func (j *Job) trust(asked time.Time) {
 	}
 }
 
+// miss counts a query of a time that did not find the job.
+func (j *Job) miss(asked time.Time) {
+	if !j.Missing {
+		j.Missing, j.MissingSince = true, asked
+	}
+	j.MissingCount++
+}
+
 // observe applies an observation to the job and reports whether it changed
 // anything.
 func (j *Job) observe(seen Observation) bool {

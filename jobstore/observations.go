@@ -100,10 +100,7 @@ func (s *Store) MarkMissing(ctx context.Context, tag string, listed time.Time) (
 		if job.Detail.Ended() || listed.Before(job.Observed) {
 			return false, nil
 		}
-		if !job.Missing {
-			job.Missing, job.MissingSince = true, listed
-		}
-		job.MissingCount++
+		job.miss(listed)
 		job.trust(listed) // it was answered, so what an older query failed of is over
 		return true, nil
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // findByID chooses by an id. The conditions on empty ids let both indexes be
@@ -123,6 +124,23 @@ func (s *Store) List(ctx context.Context, filter Filter) ([]Job, error) {
 	return jobs, nil
 }
 
+// Unseen returns the submissions, complete and newest first, that were recorded
+// since a time and are rejected by RejectUnseen, of one target or, when target is
+// empty, of all.
+func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]Job, error) {
+	condition := "WHERE finished = 1 AND phase = ? AND missing = 1 AND created >= ?"
+	arguments := []any{string(Rejected), storedTime(since)}
+	if target != "" {
+		condition += " AND target = ?"
+		arguments = append(arguments, target)
+	}
+	jobs, err := queryWhole(ctx, s.database, condition+newestFirst, arguments...)
+	if err != nil {
+		return nil, fmt.Errorf("listing the submissions that their schedulers did not know: %w", err)
+	}
+	return jobs, nil
+}
+
 // Unresolved returns the submissions, complete and newest first, whose outcome is
 // not recorded, of one target or, when target is empty, of all. Those that are
 // Intended may be on their way in another process at this moment: Created tells
@@ -134,12 +152,7 @@ func (s *Store) Unresolved(ctx context.Context, target string) ([]Job, error) {
 		condition += " AND target = ?"
 		arguments = append(arguments, target)
 	}
-	jobs, err := queryJobs(ctx, s.database, condition+newestFirst, arguments...)
-	for i := range jobs {
-		if err == nil {
-			err = addSubmission(ctx, s.database, &jobs[i])
-		}
-	}
+	jobs, err := queryWhole(ctx, s.database, condition+newestFirst, arguments...)
 	if err != nil {
 		return nil, fmt.Errorf("listing the submissions without an outcome: %w", err)
 	}

@@ -157,6 +157,17 @@ func queryJobs(ctx context.Context, source queryer, rest string, arguments ...an
 	return jobs, rows.Err()
 }
 
+// queryWhole returns the jobs that the rest of a query chooses, complete.
+func queryWhole(ctx context.Context, source queryer, rest string, arguments ...any) ([]Job, error) {
+	jobs, err := queryJobs(ctx, source, rest, arguments...)
+	for i := range jobs {
+		if err == nil {
+			err = addSubmission(ctx, source, &jobs[i])
+		}
+	}
+	return jobs, err
+}
+
 // queryJob returns the job of a tag, without its submission.
 func queryJob(ctx context.Context, source queryer, tag string) (Job, error) {
 	jobs, err := queryJobs(ctx, source, "WHERE tag = ?", tag)

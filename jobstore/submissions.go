@@ -49,7 +49,8 @@ func prepare(job *Job) {
 // Accept records that the scheduler took a submission and named it. Accepting it
 // again under the same id changes nothing; under another id it is a *PhaseError.
 // A submission that was rejected or in doubt is accepted too: an id proves that
-// the job exists. Another job of the target that had the id before is succeeded by this one.
+// the job exists. Of the jobs of the target with one id the one that was submitted
+// last is the successor of those before it, in whichever order they are accepted.
 func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job, error) {
 	if accepted.ID == "" {
 		return Job{}, fmt.Errorf("accepting submission %s: the job has no id", tag)
@@ -83,9 +84,26 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 			return false, phaseError(job, "reject")
 		}
 		job.Phase, job.Error = Rejected, bounded(reason)
+		job.Missing, job.MissingSince, job.MissingCount = false, time.Time{}, 0 // nobody is to look for it
 		return true, nil
 	})
 	return err
+}
+
+// RejectUnseen records that a scheduler which was asked at a time has no job of a
+// submission, and returns the job after it, without its submission. It is
+// rejected, and missing from then on: MissingSince and MissingCount tell when and
+// how often it was looked for, as a scheduler may take a submission up late. One
+// that was rejected by the submit command itself, or has a job id, is left as it is.
+func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, asked time.Time) (Job, error) {
+	return s.change(ctx, durable, "absence", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
+		if job.Phase == Submitted || job.Phase == Rejected && !job.Missing {
+			return false, nil
+		}
+		job.Phase, job.Error = Rejected, bounded(reason)
+		job.miss(asked)
+		return true, nil
+	})
 }
 
 // Doubt records that nobody knows what became of a submission. Where that was
@@ -138,18 +156,26 @@ func (s *Store) Adopt(ctx context.Context, job Job) (Job, error) {
 	return job, nil
 }
 
-// succeed ends what can be learned of earlier jobs with the id of this one.
-func succeed(ctx context.Context, transaction *sql.Tx, successor *Job) error {
-	earlier, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? AND tag <> ? AND finished = 0", successor.ID, successor.Target, successor.Tag)
+// succeed ends what can be learned of earlier jobs with the id of a job that is
+// accepted now, or of that job itself where a later one has its id already.
+func succeed(ctx context.Context, transaction *sql.Tx, accepted *Job) error {
+	others, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? AND tag <> ?"+newestFirst, accepted.ID, accepted.Target, accepted.Tag)
 	if err != nil {
 		return err
 	}
-	for _, job := range earlier {
-		job.Successor = successor.Tag
+	if len(others) > 0 && others[0].Created.After(accepted.Created) {
+		accepted.Successor = others[0].Tag
+		return nil
+	}
+	for _, job := range others {
+		if job.over() {
+			continue
+		}
+		job.Successor = accepted.Tag
 		if err := update(ctx, transaction, job); err != nil {
 			return err
 		}
-		if err := insertEvent(ctx, transaction, Event{Kind: EventSucceeded, Seen: successor.Observed, Reason: "the scheduler gave its id to submission " + successor.Tag}, &job); err != nil {
+		if err := insertEvent(ctx, transaction, succeededEvent(&job, accepted.Observed), &job); err != nil {
 			return err
 		}
 	}

@@ -219,3 +219,73 @@ func TestLongTextsAreCut(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, job.Error, jobstore.MaximumEvidence)
 }
+
+func TestASubmissionThatItsSchedulerDoesNotKnowIsRejectedAndCounted(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	intend(t, store, "a", "big")
+	for count := range 3 {
+		job, err := store.RejectUnseen(t.Context(), "a", "no such job", noon.Add(time.Duration(count)*time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, jobstore.Rejected, job.Phase)
+		require.Equal(t, "no such job", job.Error)
+		require.Equal(t, count+1, job.MissingCount)
+		require.Equal(t, noon, job.MissingSince)
+	}
+	events, err := store.Events(t.Context(), 0, "a")
+	require.NoError(t, err)
+	require.Len(t, events, 2, "each look is no event")
+	unseen, err := store.Unseen(t.Context(), time.Time{}, "big")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, tags(unseen))
+	none, err := store.Unseen(t.Context(), unseen[0].Created.Add(time.Second), "")
+	require.NoError(t, err)
+	require.Empty(t, none)
+
+	job, err := store.Accept(t.Context(), "a", jobstore.Accepted{ID: "1"})
+	require.NoError(t, err)
+	require.False(t, job.Missing)
+	job, err = store.RejectUnseen(t.Context(), "a", "no such job", noon)
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Submitted, job.Phase)
+}
+
+func TestWhatTheSubmitCommandOrAUserRejectedIsNotLookedFor(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	intend(t, store, "refused", "big")
+	require.NoError(t, store.Reject(t.Context(), "refused", "no such queue"))
+	job, err := store.RejectUnseen(t.Context(), "refused", "no such job", noon)
+	require.NoError(t, err)
+	require.Equal(t, "no such queue", job.Error)
+	intend(t, store, "dismissed", "big")
+	_, err = store.RejectUnseen(t.Context(), "dismissed", "no such job", noon)
+	require.NoError(t, err)
+	require.NoError(t, store.Reject(t.Context(), "dismissed", "dismissed"))
+	unseen, err := store.Unseen(t.Context(), time.Time{}, "")
+	require.NoError(t, err)
+	require.Empty(t, unseen)
+}
+
+// A job that was found late is not the one that has its id now.
+func TestOfTheJobsWithOneIDTheOneSubmittedLastIsTheSuccessor(t *testing.T) {
+	for name, order := range map[string][]string{"in order": {"early", "late"}, "found late": {"late", "early"}} {
+		t.Run(name, func(t *testing.T) {
+			store := openStore(t, t.TempDir())
+			for i, tag := range []string{"early", "late"} {
+				require.NoError(t, store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "big", Created: noon.Add(time.Duration(i) * time.Minute)}))
+			}
+			for _, tag := range order {
+				_, err := store.Accept(t.Context(), tag, jobstore.Accepted{ID: "7"})
+				require.NoError(t, err)
+			}
+			early, err := store.ByTag(t.Context(), "early")
+			require.NoError(t, err)
+			require.Equal(t, "late", early.Successor)
+			late, err := store.ByTag(t.Context(), "late")
+			require.NoError(t, err)
+			require.Empty(t, late.Successor)
+			events, err := store.Events(t.Context(), 0, "early")
+			require.NoError(t, err)
+			require.Equal(t, jobstore.EventSucceeded, events[len(events)-1].Kind)
+		})
+	}
+}

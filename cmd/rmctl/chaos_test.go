@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,44 +134,64 @@ func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
 			submitSome(t, controller, part) // to a scheduler that has ids to give again
 		}
 		recoverAll(t, controller)
-		_, err := controller.Rediscover(t.Context())
-		var failed *control.QueryError
-		if err != nil {
-			require.ErrorAs(t, err, &failed)
-		}
-		known, err := store.List(t.Context(), jobstore.Filter{})
-		require.NoError(t, err)
-		var waited []jobstore.Job
-		for _, job := range known {
-			if job.ID != "" && !(round > 0 && job.Missing) {
-				waited = append(waited, job)
-			}
-		}
-		_, err = controller.WaitAll(t.Context(), waited, "", nil)
-		require.True(t, allMissing(err), "%v", err)
+		rediscover(t, controller)
+		waitForOpen(t, controller, store, round == 0)
 		ahead += time.Hour
 	}
-	for tries := 0; recoverAll(t, controller) > 0; tries++ {
-		require.Less(t, tries, 20, "submissions stay without an outcome")
+	for range chaosLateness {
+		rediscover(t, controller) // time passes for this scheduler with each listing
 	}
+	for tries := 0; ; tries++ {
+		undecided := recoverAll(t, controller)
+		if len(undecided) == 0 {
+			break
+		}
+		require.Less(t, tries, 20, "submissions stay without an outcome: %v", undecided)
+		ahead += time.Minute
+	}
+	waitForOpen(t, controller, store, false)
 	h.requireTruth(store, jobs)
 }
 
-// recoverAll tries to find out what became of each submission, and returns of how
-// many it did not.
-func recoverAll(t *testing.T, controller *control.Controller) int {
+// chaosLateness is how many listings a scheduler of chaos is late at most, and
+// one more of which it does not tell.
+const chaosLateness = 4
+
+// recoverAll tries to find out what became of each submission without a job, also
+// of those that are on record as not made, and returns why it did not find out.
+func recoverAll(t *testing.T, controller *control.Controller) (undecided []error) {
 	open, err := controller.Unconfirmed(t.Context())
 	require.NoError(t, err)
-	for _, job := range open {
+	late, err := controller.Late(t.Context())
+	require.NoError(t, err)
+	for _, job := range append(open, late...) {
 		_, err := controller.Recover(t.Context(), job)
 		var unconfirmed *control.UnconfirmedError
 		if err != nil {
 			require.ErrorAs(t, err, &unconfirmed)
+			undecided = append(undecided, err)
 		}
 	}
-	open, err = controller.Unconfirmed(t.Context())
+	return undecided
+}
+
+// rediscover lists the jobs once, which may fail.
+func rediscover(t *testing.T, controller *control.Controller) {
+	_, err := controller.Rediscover(t.Context())
+	var failed *control.QueryError
+	if err != nil {
+		require.ErrorAs(t, err, &failed)
+	}
+}
+
+// waitForOpen waits for the jobs that have not ended; at first also for those that
+// seem to be missing.
+func waitForOpen(t *testing.T, controller *control.Controller, store *jobstore.Store, atFirst bool) {
+	known, err := store.List(t.Context(), jobstore.Filter{})
 	require.NoError(t, err)
-	return len(open)
+	known = slices.DeleteFunc(known, func(job jobstore.Job) bool { return job.ID == "" || job.Missing && !atFirst })
+	_, err = controller.WaitAll(t.Context(), known, "", nil)
+	require.True(t, allMissing(err), "%v", err)
 }
 
 // submitSome submits jobs in this process, many at once.
@@ -197,10 +218,12 @@ func (h *household) requireTruth(store *jobstore.Store, jobs int) {
 	require.NoError(t, err)
 	type fact struct{ id, end string }
 	truth := map[string]fact{}
+	latest := map[string]string{} // tags by ids
 	for line := range strings.Lines(string(output)) {
 		fields := strings.Fields(line)
 		require.NotContains(t, truth, fields[1], "submitted twice")
 		truth[fields[1]] = fact{fields[0], fields[2]}
+		latest[fields[0]] = fields[1]
 	}
 	records, err := store.List(t.Context(), jobstore.Filter{All: true})
 	require.NoError(t, err)
@@ -221,6 +244,8 @@ func (h *household) requireTruth(store *jobstore.Store, jobs int) {
 			require.Equal(t, real.end, string(job.Detail), "job %s: %s", job.ID, job.Evidence)
 			ended++
 		case job.Successor != "":
+			require.Equal(t, job.ID, truth[job.Successor].id)
+			require.NotEqual(t, job.Tag, latest[job.ID], "job %s is the last one with its id", job.ID)
 			succeeded++
 		default:
 			require.True(t, job.Missing, "job %s is still %s", job.ID, job.Detail)

@@ -287,7 +287,7 @@ func remark(job jobstore.Job) string {
 	if job.Detail.Primary() == state.PrimaryUndetermined && job.Native != "" {
 		add("the scheduler says %q", job.Native)
 	}
-	if job.Missing && !(job.Interactive && job.Stale) { // of which the reason is told below
+	if job.Missing && job.ID != "" && !(job.Interactive && job.Stale) { // of which the reason is told below
 		add("no longer known to the scheduler")
 	}
 	switch {

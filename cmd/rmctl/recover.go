@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -73,21 +74,31 @@ func (r *recovery) setAside() error {
 	return err
 }
 
-// unresolved looks up the submissions without an outcome.
+// unresolved looks up the submissions without an outcome, and those again that were
+// found not to have become jobs, of which only what has changed is told.
 func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) ([]jobstore.Job, error) {
 	open, err := store.Unresolved(ctx, r.app.target)
 	if err != nil {
 		return nil, err
 	}
+	late, err := store.Unseen(ctx, time.Now().Add(-control.LastLateLook), r.app.target)
+	if err != nil {
+		return nil, err
+	}
+	var told []jobstore.Job
 	var problems []error
-	for i, job := range open {
+	for _, before := range append(open, late...) {
+		job := before
 		controller, err := r.app.controller(ctx, job.Target)
 		if err == nil {
-			open[i], err = controller.Recover(ctx, job)
+			job, err = controller.Recover(ctx, job)
+		}
+		if before.Phase != jobstore.Rejected || job.Phase != before.Phase {
+			told = append(told, job)
 		}
 		problems = append(problems, err)
 	}
-	return open, errors.Join(problems...)
+	return told, errors.Join(problems...)
 }
 
 // listed finds the jobs of the target that are not on record. Only who names a

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ known before, marked stale, and rmctl exits with 3.`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			jobs, err := a.statusJobs(c.Context(), arguments)
 			queryErr := a.refresh(c.Context(), jobs, fresh)
+			jobs = slices.DeleteFunc(jobs, func(job found) bool { return len(arguments) == 0 && job.Phase == jobstore.Rejected })
 			return errors.Join(a.printStatus(jobs), err, queryErr)
 		},
 	}
@@ -49,7 +51,25 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.withControllers(ctx, listed)
+	jobs, err := a.withControllers(ctx, listed)
+	late, lateErr := a.lateJobs(ctx, store)
+	return append(jobs, late...), errors.Join(err, lateErr)
+}
+
+// lateJobs returns the submissions that are on record as not made and for whose
+// jobs it is time to look again. Whether their targets can be asked troubles nobody.
+func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]found, error) {
+	now := time.Now()
+	unseen, err := store.Unseen(ctx, now.Add(-control.LastLateLook), a.target)
+	if err != nil {
+		return nil, err
+	}
+	due := slices.DeleteFunc(unseen, func(job jobstore.Job) bool { return !control.IsLookedForAgain(job, now) })
+	late, err := a.withControllers(ctx, due)
+	if err != nil {
+		a.say("submissions that may have become jobs late were not looked for: %v", err)
+	}
+	return slices.DeleteFunc(late, func(job found) bool { return job.controller == nil }), nil
 }
 
 // refresh asks for the jobs' states, all targets at the same time. It goes on when

@@ -123,8 +123,19 @@ func seen(records *ledger, m *mood, passing int) ([]job, int, error) {
 	return jobs, tick, err
 }
 
+// manyStatuses is more than anybody asks for who also lists.
+const manyStatuses = 100
+
 func status(records *ledger, m *mood, id string) error {
-	jobs, tick, err := seen(records, m, 0)
+	asked, err := records.count(statusesAsked, 1)
+	if err != nil {
+		return err
+	}
+	passing := 0
+	if asked > manyStatuses {
+		passing = 1
+	}
+	jobs, tick, err := seen(records, m, passing)
 	if err != nil {
 		return err
 	}
@@ -148,6 +159,9 @@ func account(records *ledger, m *mood, id string) error {
 }
 
 func list(records *ledger, m *mood) error {
+	if err := records.reset(statusesAsked); err != nil {
+		return err
+	}
 	jobs, tick, err := seen(records, m, 1)
 	if err != nil {
 		return err

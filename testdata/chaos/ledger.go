@@ -53,6 +53,14 @@ func (l *ledger) count(name string, more int) (int, error) {
 	return before + more, os.WriteFile(path, []byte(strconv.Itoa(before+more)), 0o600)
 }
 
+// statusesAsked counts what was asked of single jobs since the last listing.
+const statusesAsked = "statuses"
+
+// reset begins a counter anew.
+func (l *ledger) reset(name string) error {
+	return os.WriteFile(filepath.Join(l.folder, name), []byte("0"), 0o600)
+}
+
 // A job is a line of the ledger.
 type job struct {
 	id    string

@@ -1,6 +1,7 @@
 // Command chaos is a batch scheduler that nobody can rely on, for tests: it runs
 // no jobs, and answers as schedulers do on their worst days. What it does is
-// drawn from a seed. Time passes for its jobs with each listing.
+// drawn from a seed. Time passes for its jobs with each listing, and for those of
+// one who never lists with what is asked of single ones.
 //
 //	chaos submit          makes a job; its tag is in CHAOS_TAG
 //	chaos status ID       what the controller knows of a job

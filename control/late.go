@@ -1,0 +1,139 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// A submission is on record as not made once its scheduler was asked for it in
+// time and had no such job. A scheduler that takes it up later still gives it its
+// tag: it is looked for a while longer, in each listing, and by x:find-job at
+// growing distances.
+const (
+	firstLateLook = time.Minute // after it was found that there is no job; each later distance is twice as long
+	// LastLateLook is how long after a submission its job is looked for at most.
+	LastLateLook = 24 * time.Hour
+	// So long a submission is left alone whose look-up decided nothing.
+	undecidedPause = 5 * time.Minute
+	lookUpLimit    = 16 // submissions that one poll looks up
+)
+
+// IsLookedForAgain reports whether it is time to look again for the job of a
+// submission that is on record as not made.
+func IsLookedForAgain(job jobstore.Job, now time.Time) bool {
+	if job.Phase != jobstore.Rejected || !job.Missing || job.MissingCount < 1 {
+		return false
+	}
+	again := job.MissingSince.Add(firstLateLook << min(job.MissingCount-1, 20))
+	return !now.Before(again) && now.Before(job.Created.Add(LastLateLook))
+}
+
+// Late returns the submissions of this target that are on record as not made, as
+// their scheduler did not know them, and for which [Controller.Recover] may find a
+// job all the same; newest first.
+func (c *Controller) Late(ctx context.Context) ([]jobstore.Job, error) {
+	jobs, err := c.store.Unseen(ctx, c.now().Add(-LastLateLook), c.target)
+	return slices.DeleteFunc(jobs, c.isForgotten), err
+}
+
+// isForgotten reports whether the scheduler would not know the job of a submission
+// any more, be it that there was one.
+func (c *Controller) isForgotten(job jobstore.Job) bool {
+	lookUp := c.definition.Command(config.FindJob)
+	return lookUp != nil && lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers))
+}
+
+// settle finds out what became of submissions without a job, as a part of a poll:
+// those that a listing has by their tags are adopted, and some others looked up
+// for which it is time. The listing is nil where none was made. It reports whether
+// a job was found.
+func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, listed *listing) (found bool, err error) {
+	open, err := c.Unconfirmed(ctx)
+	if err != nil {
+		return false, err
+	}
+	late, err := c.Late(ctx)
+	if err != nil {
+		return false, err
+	}
+	open = slices.DeleteFunc(append(open, late...), func(job jobstore.Job) bool {
+		return job.Phase == jobstore.Intended && isAlive(job.Submitter)
+	})
+	if len(open) == 0 {
+		return false, nil
+	}
+	rows := listed.byIdentity()
+	var due []jobstore.Job
+	for _, job := range open {
+		row, isListed := rows[job.Tag]
+		switch {
+		case isListed:
+			if _, err := c.acceptListed(ctx, job, row.id, row.seen); err != nil {
+				return found, err
+			}
+			found = true
+		case c.isLookedUp(job):
+			due = append(due, job)
+		}
+	}
+	adopted, err := c.lookUpEach(ctx, claim, due)
+	return found || adopted, err
+}
+
+// isLookedUp reports whether a poll is to look a submission up now.
+func (c *Controller) isLookedUp(job jobstore.Job) bool {
+	switch {
+	case c.definition.Command(config.FindJob) == nil, c.isForgotten(job):
+		return false
+	case job.Phase == jobstore.Rejected:
+		return IsLookedForAgain(job, c.now())
+	}
+	settled := job.Created.Add(c.submitLimit() + settling)
+	return !c.now().Before(settled) && !c.now().Before(job.LastAsked().Add(undecidedPause))
+}
+
+// lookUpEach looks submissions up, as many as a poll does.
+func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs []jobstore.Job) (found bool, err error) {
+	jobs = jobs[:min(len(jobs), lookUpLimit)]
+	for batch := range slices.Chunk(jobs, directWidth) {
+		claim.Now = c.now()
+		if held, renewErr := c.store.RenewPoll(ctx, claim); renewErr != nil || !held {
+			return found, errors.Join(err, renewErr) // another process has taken over
+		}
+		problems := make([]error, len(batch))
+		var group errgroup.Group
+		for i, job := range batch {
+			group.Go(func() error {
+				batch[i], problems[i] = c.Recover(ctx, job)
+				problems[i] = c.noteUndecided(ctx, job, problems[i])
+				return nil
+			})
+		}
+		_ = group.Wait() // its functions return nil; errors are in problems
+		err = errors.Join(append(problems, err)...)
+		found = found || slices.ContainsFunc(batch, func(job jobstore.Job) bool { return job.ID != "" })
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return found, err
+}
+
+// noteUndecided records that a look-up decided nothing, and passes other errors on.
+func (c *Controller) noteUndecided(ctx context.Context, job jobstore.Job, err error) error {
+	var unconfirmed *UnconfirmedError
+	switch {
+	case !errors.As(err, &unconfirmed), ctx.Err() != nil:
+		return err
+	case job.Phase == jobstore.Rejected:
+		return nil // the next look is on record already
+	}
+	return c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, unconfirmed.because(), c.now())
+}

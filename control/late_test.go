@@ -1,0 +1,143 @@
+package control_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+const lateTag = "2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2"
+
+// overlooked returns a site whose scheduler finds, and lists, the jobs of the file
+// "jobs" (a tag, an id, a state), and a submission that it was asked for in vain.
+func overlooked(t *testing.T, attributes string) (*site, jobstore.Job) {
+	t.Helper()
+	s := newSite(t, define(t, running("submit-batch", "echo job 1", `waitForId="true" x:timeout="10s"`, jobIDParser)+
+		running("get-job-status", "echo RUNNING", "", asStatus)+looking(attributes),
+		`<monitor-data schedulerType="test">`+running("x:list-jobs", `test -e unlisted || cat jobs 2>/dev/null; true`, `x:interval="1s"`,
+			`<stdout-parser delim="\n"><target><match><expression>(\S+) (\d+) (\S+)</expression><set field="name"><entry valueGroup="2"/></set>
+			<put field="value"><entry key="identity" valueGroup="1"/><entry key="state" valueGroup="3"/></put></match></target></stdout-parser>`)+`</monitor-data>`),
+		func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
+	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: lateTag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
+	s.ahead += 41 * time.Second
+	rejected, err := s.Recover(t.Context(), jobstore.Job{Tag: lateTag})
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Rejected, rejected.Phase)
+	return s, rejected
+}
+
+// looks is how often the scheduler was asked for a submission.
+func (s *site) looks(t *testing.T) int { return strings.Count(s.read(t, "looked"), "\n") }
+
+func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing.T) {
+	s, rejected := overlooked(t, "")
+	first := s.looks(t)
+	for range 48 * 60 {
+		s.ahead += time.Minute
+		job, err := s.Status(t.Context(), rejected, control.Recent)
+		require.NoError(t, err)
+		require.Equal(t, jobstore.Rejected, job.Phase)
+		rejected = job
+	}
+	require.Equal(t, 11, s.looks(t)-first, "after 1, 2, 4 … 1024 minutes, and not beyond a day")
+}
+
+func TestAJobThatItsSchedulerTookUpLateIsAdopted(t *testing.T) {
+	s, rejected := overlooked(t, "")
+	s.write(t, "jobs", lateTag+" 9 COMPLETED\n")
+	job, err := s.Status(t.Context(), rejected, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Rejected, job.Phase, "it is not looked for all the time")
+	s.ahead += time.Minute
+	job, err = s.Status(t.Context(), rejected, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, "9", job.ID)
+	require.Equal(t, state.Completed, job.Detail)
+	require.False(t, job.Missing)
+}
+
+func TestAUserWhoRecoversDoesNotWaitUntilALateJobIsLookedForAgain(t *testing.T) {
+	s, _ := overlooked(t, "")
+	s.write(t, "jobs", lateTag+" 9 RUNNING\n")
+	late, err := s.Late(t.Context())
+	require.NoError(t, err)
+	require.Len(t, late, 1)
+	job, err := s.Recover(t.Context(), late[0])
+	require.NoError(t, err)
+	require.Equal(t, "9", job.ID)
+}
+
+// Whoever waits for other jobs finds it.
+func TestAPollAdoptsTheJobsOfSubmissions(t *testing.T) {
+	for name, unlisted := range map[string]bool{"listed": false, "looked up": true} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := overlooked(t, "")
+			others := []jobstore.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+			require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: "11111111-2222-3333-4444-555555555555", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
+			s.write(t, "jobs", lateTag+" 9 COMPLETED\n11111111-2222-3333-4444-555555555555 10 RUNNING\n")
+			if unlisted {
+				s.write(t, "unlisted", "")
+			}
+			s.ahead += time.Minute
+			s.updates(t, others, control.Recent)
+			for tag, id := range map[string]string{lateTag: "9", "11111111-2222-3333-4444-555555555555": "10"} {
+				job, err := s.store.ByTag(t.Context(), tag)
+				require.NoError(t, err)
+				require.Equal(t, id, job.ID)
+			}
+		})
+	}
+}
+
+func TestALookForALateJobThatFailsChangesNothing(t *testing.T) {
+	s, rejected := overlooked(t, "")
+	s.write(t, "broken", "")
+	s.ahead += time.Minute
+	job, err := s.Status(t.Context(), rejected, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Rejected, job.Phase)
+	require.False(t, control.IsLookedForAgain(job, s.options.Now()), "a look-up that always fails is not made all the time")
+	require.NoError(t, os.Remove(s.path("broken")))
+	s.write(t, "jobs", lateTag+" 9 RUNNING\n")
+	s.ahead += time.Minute
+	job, err = s.Status(t.Context(), rejected, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, "9", job.ID)
+}
+
+func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
+	s, _ := overlooked(t, `remembers="5m"`)
+	s.ahead += 6 * time.Minute
+	late, err := s.Late(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, late)
+	before := s.looks(t)
+	s.updates(t, []jobstore.Job{s.submits(t, control.Submission{Executable: "x"})}, control.Recent)
+	require.Equal(t, before, s.looks(t))
+}
+
+func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
+	s, _ := overlooked(t, "")
+	for number := range 40 {
+		tag := fmt.Sprintf("%08d-2222-3333-4444-555555555555", number)
+		require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
+	}
+	other := s.submits(t, control.Submission{Executable: "x"})
+	for range 3 {
+		before := s.looks(t)
+		s.ahead += time.Minute
+		s.updates(t, []jobstore.Job{other}, control.Recent)
+		require.LessOrEqual(t, s.looks(t)-before, 16)
+	}
+	open, err := s.Unconfirmed(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, open, "the others come next")
+}
