@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
@@ -92,7 +90,7 @@ func (l *listing) of(job jobstore.Job) (jobstore.Observation, bool) {
 		if id == "" || !listed {
 			continue
 		}
-		return seen, seen.Detail != "" && !isAnotherJob(job, seen.Identity)
+		return seen, seen.Detail != "" && !job.IsAnother(seen)
 	}
 	return jobstore.Observation{}, false
 }
@@ -114,18 +112,6 @@ func (l *listing) byIdentity() map[string]listedRow {
 		rows[seen.Identity] = listedRow{id, seen}
 	}
 	return rows
-}
-
-// isAnotherJob reports whether what was seen under the id of a job is not that
-// job: its scheduler has given the id again.
-func isAnotherJob(job jobstore.Job, identity string) bool {
-	if identity == "" {
-		return false
-	}
-	if job.Tag != "" && uuid.Validate(identity) == nil {
-		return identity != job.Tag
-	}
-	return job.Identity != "" && identity != job.Identity
 }
 
 // isQueryFailure reports whether asking a scheduler failed, not recording it.

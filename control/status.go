@@ -77,7 +77,7 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	switch {
 	case err != nil:
 		return c.stale(context.WithoutCancel(ctx), job, err, begun)
-	case seen.forgotten, isAnotherJob(job, seen.Identity):
+	case seen.forgotten:
 		return c.store.MarkMissing(ctx, job.Tag, begun)
 	}
 	return c.store.Observe(ctx, job.Tag, seen.Observation)

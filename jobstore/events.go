@@ -20,7 +20,10 @@ const (
 	EventDoubted       EventKind = "doubted"       // nobody knows what became of its submission
 	EventAdopted       EventKind = "adopted"       // it was submitted in another way and is followed from now on
 	EventState         EventKind = "state"         // it was seen in another state, or with another word of its scheduler
-	EventContradiction EventKind = "contradiction" // it has ended, but was seen in a state before that, which is not believed
+	EventReturned      EventKind = "returned"      // it waits again after it had begun
+	EventContradiction EventKind = "contradiction" // it has ended, but was seen in a state before that or with another end, which is not believed
+	EventReplaced      EventKind = "replaced"      // another job was seen under its id, which is not believed
+	EventClock         EventKind = "clock"         // it was on record as seen at a time that is still to come
 	EventStale         EventKind = "stale"         // what is known of it is in doubt
 	EventMissing       EventKind = "missing"       // a listing lacks it
 	EventSucceeded     EventKind = "succeeded"     // its id was given to another job
@@ -35,7 +38,7 @@ type Event struct {
 	Kind     EventKind
 
 	Before   state.Detail // the state until then
-	Detail   state.Detail // and since; of a contradiction, what was seen
+	Detail   state.Detail // and since; of what is not believed, what was seen
 	Native   string
 	Reason   string // of the state in the scheduler's words, or why it is in doubt, rejected or succeeded
 	ExitCode *int
@@ -62,15 +65,22 @@ func happened(before, after *Job) []Event {
 		}
 	}
 	moved := after.Detail != before.Detail || after.Native != before.Native && after.Native != ""
+	if !after.ahead.IsZero() {
+		events = append(events, Event{Kind: EventClock, Before: before.Detail, Detail: after.Detail, Seen: after.Observed,
+			Reason: "a clock was set back: the record said " + storedTime(after.ahead)})
+	}
 	if moved && after.Phase == before.Phase {
-		events = append(events, seenEvent(EventState, before, after))
+		kind := EventState
+		if state.TransitionOf(before.Detail, after.Detail) == state.Returns {
+			kind = EventReturned
+		}
+		events = append(events, seenEvent(kind, before, after))
 	}
 	if after.contradicted != nil {
-		seen := after.contradicted
-		events = append(events, Event{
-			Kind: EventContradiction, Before: before.Detail, Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason,
-			Seen: seen.Observed, Source: seen.Source, Origin: seen.Origin, Evidence: seen.Evidence,
-		})
+		events = append(events, disbelieved(EventContradiction, before, after.contradicted))
+	}
+	if after.replaced != nil {
+		events = append(events, disbelieved(EventReplaced, before, after.replaced))
 	}
 	if after.Stale && (!before.Stale || after.StaleReason != before.StaleReason) {
 		events = append(events, Event{Kind: EventStale, Before: before.Detail, Detail: after.Detail, Reason: after.StaleReason, Seen: after.StaleSince})
@@ -94,6 +104,14 @@ func seenEvent(kind EventKind, before, after *Job) Event {
 	return Event{
 		Kind: kind, Before: before.Detail, Detail: after.Detail, Native: after.Native, Reason: after.Reason,
 		ExitCode: after.ExitCode, Signal: after.Signal, Seen: after.Observed, Source: after.Source, Origin: after.Origin, Evidence: after.Evidence,
+	}
+}
+
+// disbelieved is an event of what was seen and is not believed.
+func disbelieved(kind EventKind, before *Job, seen *Observation) Event {
+	return Event{
+		Kind: kind, Before: before.Detail, Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason,
+		Seen: seen.Observed, Source: seen.Source, Origin: seen.Origin, Evidence: seen.Evidence,
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -100,8 +102,10 @@ type Job struct {
 	// if nothing was.
 	Irregular string
 
-	// contradicted is what an observation said that is not believed of a job that has ended.
-	contradicted *Observation
+	// What an observation said that is not believed, and from when the record was
+	// that an observation took the place of though it is older: these become events.
+	contradicted, replaced *Observation
+	ahead                  time.Time
 }
 
 // An Origin is the line of a command's output that tells a job's state; all is
@@ -204,7 +208,7 @@ func (j *Job) doubt(reason string, since time.Time) {
 // trust ends the doubt about the job, unless it came up since the query that was
 // made at a time: its answer may be of before.
 func (j *Job) trust(asked time.Time) {
-	if !asked.Before(j.StaleSince) {
+	if !isOvertaken(asked, j.StaleSince) {
 		j.Stale, j.StaleReason, j.StaleSince = false, "", time.Time{}
 	}
 }
@@ -217,36 +221,103 @@ func (j *Job) miss(asked time.Time) {
 	j.MissingCount++
 }
 
+// clockTolerance is how far apart the clocks of machines that share a store may be
+// before what is on record counts as recorded by a clock that was wrong.
+const clockTolerance = time.Minute
+
+// isOvertaken reports whether something newer is on record than what was asked for
+// at a time. What is on record of a time that is still to come was recorded before
+// a clock was set back, and overtakes nothing.
+func isOvertaken(asked, recorded time.Time) bool { return asked.Before(recorded) && !isAhead(recorded) }
+
+func isAhead(recorded time.Time) bool { return recorded.After(time.Now().Add(clockTolerance)) }
+
+// IsAnother reports whether what was seen under the id of the job is not that job:
+// its scheduler has given the id again. Where no identities can be compared, a
+// job that goes back and was submitted at another time is another one.
+func (j *Job) IsAnother(seen Observation) bool {
+	switch {
+	case seen.Identity != "" && j.Tag != "" && uuid.Validate(seen.Identity) == nil:
+		return seen.Identity != j.Tag
+	case seen.Identity != "" && j.Identity != "":
+		return seen.Identity != j.Identity
+	}
+	transition := state.TransitionOf(j.Detail, seen.Detail)
+	goesBack := transition == state.Returns || transition == state.Contradicts
+	return goesBack && j.Submitted != "" && seen.Submitted != "" && seen.Submitted != j.Submitted
+}
+
 // observe applies an observation to the job and reports whether it changed
 // anything.
 func (j *Job) observe(seen Observation) bool {
-	if seen.Observed.Before(j.Observed) {
+	if isOvertaken(seen.Observed, j.Observed) {
 		return false
 	}
-	next := state.Next(j.Detail, seen.Detail)
-	undetermined := seen.Detail.Primary() == state.PrimaryUndetermined
+	if j.IsAnother(seen) {
+		return j.replace(seen)
+	}
+	if seen.Observed.Before(j.Observed) {
+		j.ahead = j.Observed
+	}
+	transition := state.TransitionOf(j.Detail, seen.Detail)
 	switch {
-	case undetermined && !j.Detail.Ended():
+	case transition == state.Follows || transition == state.Returns:
+		j.record(seen)
+		j.Native, j.Reason = bounded(seen.Native), bounded(seen.Reason)
+		if j.Irregular == replacedWords || seen.Detail.Primary() != state.PrimarySubmitted {
+			j.Irregular = "" // it is in order again
+		}
+	case transition == state.Contradicts:
+		// An ended job keeps the evidence of its end.
+		j.contradict(seen)
+	case !j.Detail.Ended():
 		// The scheduler answered with a word that the definition does not
 		// know. The word is shown beside the state that is kept.
 		j.record(seen)
 		if seen.Native != "" {
 			j.Native, j.Reason = bounded(seen.Native), bounded(seen.Reason)
 		}
-	case !undetermined && next == seen.Detail:
-		j.record(seen)
-		j.Native, j.Reason = bounded(seen.Native), bounded(seen.Reason)
-	default:
-		// An ended job whose end is known better than this query told it keeps
-		// the evidence of its end.
-		if j.Detail.Ended() && !undetermined && !seen.Detail.Ended() {
-			j.contradicted = &seen
-		}
 	}
-	j.Detail = next
+	if transition == state.Returns {
+		j.Irregular = fmt.Sprintf("it waits again after it was %s", j.Detail)
+	}
+	j.Detail = state.Next(j.Detail, seen.Detail)
 	j.learn(seen)
 	j.trust(seen.Observed)
 	j.Missing, j.MissingSince, j.MissingCount = false, time.Time{}, 0
+	return true
+}
+
+// contradict takes notice of what was seen of a job that has ended otherwise.
+func (j *Job) contradict(seen Observation) {
+	words := fmt.Sprintf("it was seen %s after it had ended, which is not believed", seen.Detail)
+	if seen.Detail.Ended() {
+		words = fmt.Sprintf("it was seen %s, too, which is not believed", seen.Detail)
+	}
+	if words != j.Irregular {
+		j.Irregular, j.contradicted = words, &seen
+	}
+}
+
+const replacedWords = "another job has its id"
+
+// replace takes notice that the id of the job is another job's by now. Of this one
+// the scheduler tells nothing any more.
+func (j *Job) replace(seen Observation) bool {
+	if j.Irregular != replacedWords {
+		j.Irregular, j.replaced = replacedWords, &seen
+	}
+	return j.lack(seen.Observed) || j.replaced != nil
+}
+
+// lack takes notice that a listing made at a time lacks the job, and reports
+// whether that is of any account.
+func (j *Job) lack(listed time.Time) bool {
+	if j.Detail.Ended() || isOvertaken(listed, j.Observed) {
+		return false
+	}
+	j.miss(listed)
+	j.trust(listed) // it was answered, so what an older query failed of is over
 	return true
 }
 

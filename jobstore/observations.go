@@ -11,9 +11,10 @@ import (
 
 // Observe records what a query told about the job of a tag and returns the job
 // after it, without its submission. An observation that is older than the newest
-// one recorded changes nothing. The state moves by the rules of state.Next. The job
+// one recorded changes nothing. The state moves by the table of state.TransitionOf. The job
 // is not missing afterwards, and not stale unless it became so since the query
-// was made.
+// was made. What was seen of another job with the same id is not believed; the
+// job is missing then.
 func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job, error) {
 	if seen.Observed.IsZero() {
 		seen.Observed = time.Now()
@@ -63,7 +64,7 @@ func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted tim
 
 func doubting(reason string, attempted time.Time) decision {
 	return func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if attempted.Before(job.Observed) {
+		if isOvertaken(attempted, job.Observed) {
 			return false, nil
 		}
 		job.doubt(reason, attempted)
@@ -97,11 +98,6 @@ func (s *Store) MarkAllStale(ctx context.Context, tags []string, reason string, 
 // changes nothing for a job that has ended or was seen since.
 func (s *Store) MarkMissing(ctx context.Context, tag string, listed time.Time) (Job, error) {
 	return s.change(ctx, processed, "absence", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.Detail.Ended() || listed.Before(job.Observed) {
-			return false, nil
-		}
-		job.miss(listed)
-		job.trust(listed) // it was answered, so what an older query failed of is over
-		return true, nil
+		return job.lack(listed), nil
 	})
 }

@@ -217,7 +217,7 @@ func decideOn(ctx context.Context, transaction *sql.Tx, job *Job, decide decisio
 		return err
 	}
 	events := happened(&before, job)
-	job.contradicted = nil
+	job.contradicted, job.replaced, job.ahead = nil, nil, time.Time{}
 	for _, event := range events {
 		if err := insertEvent(ctx, transaction, event, job); err != nil {
 			return err

@@ -95,32 +95,3 @@ func (d Detail) Ended() bool { return d.Primary() == PrimaryCompleted }
 func (d Detail) OnHold() bool {
 	return d == SystemOnHold || d == UserOnHold || d == UserSystemOnHold
 }
-
-// rank orders the ways in which a job ends: what is known more precisely does
-// not give way to what is known less precisely.
-func (d Detail) rank() int {
-	switch d {
-	case OutputReady:
-		return 3
-	case Failed, Canceled:
-		return 2
-	case Completed:
-		return 1
-	default:
-		return 0
-	}
-}
-
-// Next returns the detail of a job that was in current when its scheduler
-// reports seen. Undetermined never overrides; a job that has ended only
-// learns more of its end; all other movements are believed, since a scheduler
-// releases, requeues and resumes jobs.
-func Next(current, seen Detail) Detail {
-	if seen.Primary() == PrimaryUndetermined {
-		return current
-	}
-	if current.Ended() && seen.rank() <= current.rank() {
-		return current
-	}
-	return seen
-}

@@ -32,7 +32,7 @@ func (h *hooks) add(c *cobra.Command) {
 // run runs the commands for an event, one after the other. A command that fails
 // is reported and changes nothing.
 func (h *hooks) run(ctx context.Context, messages io.Writer, event jobstore.Event) error {
-	changed := event.Kind == jobstore.EventState || event.Kind == jobstore.EventAccepted
+	changed := event.Kind == jobstore.EventState || event.Kind == jobstore.EventReturned || event.Kind == jobstore.EventAccepted
 	ended := changed && event.Detail.Ended() && !event.Before.Ended()
 	for _, hook := range []struct {
 		line   string

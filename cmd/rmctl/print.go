@@ -200,6 +200,7 @@ type jobJSON struct {
 	Stale       bool   `json:"stale,omitempty"`
 	StaleReason string `json:"staleReason,omitempty"`
 	Missing     bool   `json:"missing,omitempty"`
+	Irregular   string `json:"irregular,omitempty"`
 	Tag         string `json:"tag,omitempty"`
 	Phase       string `json:"phase,omitempty"`
 	Error       string `json:"error,omitempty"`
@@ -211,7 +212,7 @@ func toJSON(job jobstore.Job) jobJSON {
 		Native: job.Native, Queue: job.Queue, Name: job.Name, ExitCode: job.ExitCode, Signal: job.Signal, Reason: job.Reason,
 		Nodes: job.Nodes, Submitted: timestamp(job.Created), Started: job.Started, Ended: job.Ended,
 		Observed: timestamp(job.Observed), Source: job.Source, Stale: job.Stale, StaleReason: job.StaleReason,
-		Missing: job.Missing, Tag: job.Tag, Phase: string(job.Phase), Error: job.Error,
+		Missing: job.Missing, Irregular: job.Irregular, Tag: job.Tag, Phase: string(job.Phase), Error: job.Error,
 	}
 }
 
@@ -289,6 +290,9 @@ func remark(job jobstore.Job) string {
 	}
 	if job.Missing && job.ID != "" && !(job.Interactive && job.Stale) { // of which the reason is told below
 		add("no longer known to the scheduler")
+	}
+	if job.Irregular != "" {
+		add("%s", job.Irregular)
 	}
 	switch {
 	case job.ID == "" && job.Stale:
