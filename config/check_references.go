@@ -51,6 +51,8 @@ func resolvesValue(e element, name string) bool {
 		return name == "name"
 	case isArgument(e.Name):
 		return !e.optional("attribute").Set && e.boolean("resolve", true)
+	case e.isExtension("portable"):
+		return name == "text"
 	case unresolvedValues[e.Name] == name:
 		return false
 	}

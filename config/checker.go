@@ -34,6 +34,7 @@ func (l *loader) checkDefinition(root element, d *Definition) {
 	c.checkArguments(root)
 	c.checkLaunchTab()
 	c.checkFiles()
+	c.checkPortable()
 	c.checkCommandNames()
 	c.checkUses()
 	c.checkCommands()

@@ -19,5 +19,6 @@ var parserCodes = []Code{
 	{"no-job-state", Warning, "No parser of the status command sets a state."},
 	{"lists-nothing", Warning, "No parser of a listing constructs attributes."},
 	{"unknown-state", Warning, "A text is set as the state of a job, and is none."},
+	{"invalid-portable-link", Error, "A link of a portable name leads nowhere, or cannot convert what it is for."},
 	{"unmapped-native-state", Warning, "The scheduler has words for states that no test makes a state of."},
 }

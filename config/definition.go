@@ -45,6 +45,7 @@ type Definition struct {
 	Commands     []*Command // all of control-data, in document order, then those of monitor-data
 	Outcomes     []*Outcome
 	Probes       []*Probe
+	Portable     []*PortableLink
 	LaunchTab    *LaunchTab
 	Monitor      Monitor
 

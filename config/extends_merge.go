@@ -95,14 +95,60 @@ func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
 			anew[name] = true
 		}
 	}
+	linked := linksGivenAnew(e.Children, own)
 	e.Children = slices.DeleteFunc(e.Children, func(child *schemas.Element) bool {
 		name := partName(child)
-		goes := anew[name] && !placed[name]
+		goes := anew[name] && !placed[name] || linked[child]
 		if goes {
 			m.loader.origins.lost(Replaces, e, child)
 		}
 		return goes
 	})
+}
+
+// linksGivenAnew returns the links of the base that go since their portable name
+// is linked anew: all of a name but the last, in whose place the first new one comes.
+func linksGivenAnew(base, own []*schemas.Element) map[*schemas.Element]bool {
+	going, last := map[*schemas.Element]bool{}, map[string]*schemas.Element{}
+	for _, child := range base {
+		if partName(child) != "x:portable" {
+			continue
+		}
+		name := addressOf(child)
+		if !slices.ContainsFunc(own, func(given *schemas.Element) bool { return partName(given) == "x:portable" && addressOf(given) == name }) {
+			continue
+		}
+		if before := last[name]; before != nil {
+			going[before] = true
+		}
+		last[name] = child
+	}
+	return going
+}
+
+// removeLinks takes the base's links away that need an attribute which is gone,
+// and its name out of the others.
+func (f family) removeLinks(name string) {
+	f.parent.Children = slices.DeleteFunc(f.parent.Children, func(child *schemas.Element) bool {
+		if partName(child) != "x:portable" || f.isOwn(child) {
+			return false
+		}
+		return attributeOf(child, "attribute") == name || slices.Contains(strings.Fields(attributeOf(child, "with")), name)
+	})
+	for _, child := range f.parent.Children {
+		if partName(child) != "x:portable" || f.isOwn(child) {
+			continue
+		}
+		for i, listed := range child.Attributes {
+			names := strings.Fields(listed.Value)
+			if (listed.Name == "excludes" || listed.Name == "unless") && slices.Contains(names, name) {
+				child.Attributes[i].Value = strings.Join(slices.DeleteFunc(names, func(other string) bool { return other == name }), " ")
+			}
+		}
+		child.Attributes = slices.DeleteFunc(child.Attributes, func(listed schemas.Attribute) bool {
+			return (listed.Name == "excludes" || listed.Name == "unless") && listed.Value == ""
+		})
+	}
 }
 
 // child puts one child of an extending element among those of the base.
@@ -198,6 +244,9 @@ func (m *merging) remove(siblings family, child *schemas.Element, present int) {
 	if present >= 0 {
 		m.loader.origins.lost(Removes, child, siblings.parent.Children[present])
 		siblings.remove(present)
+		if partName(child) == "attribute" {
+			siblings.removeLinks(addressOf(child))
+		}
 	} else if ruleOf(child).kind != listedPart { // address has reported those
 		m.problemAt(child, Warning, "override-matches-nothing", fmt.Sprintf("the base has no %s to remove", called(child)),
 			Similar(addressOf(child), siblings.addresses(child)))

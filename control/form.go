@@ -35,11 +35,11 @@ func (c *Controller) FormWithoutSession(ctx context.Context, s Submission) (*for
 
 func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s Submission) (*form.Form, *form.Page, error) {
 	filled := form.New(c.definition, env)
-	standing := map[string]bool{}
-	for _, value := range c.defaults {
-		standing[value.Name] = true
+	standing, err := c.assign(env, Submission{}, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	filled.Standing(standing)
+	filled.Standing(standing.given)
 	page, err := filled.Page(s.Tab, s.ScriptFile != "")
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +51,7 @@ func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s
 	if err != nil {
 		return nil, nil, err
 	}
-	filled.Given(given)
+	filled.Given(given.given)
 	return filled, page, nil
 }
 
@@ -67,13 +67,18 @@ func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environmen
 }
 
 // Filled returns a submission with the values that a form hands over from a page.
+// Of the values that it had before, those of portable names stay that set what no
+// form shows.
 func Filled(s Submission, filled *form.Form, page *form.Page) Submission {
-	s.Tab, s.Values = "", nil
+	kept, hidden := hiddenPortable(s.Values, filled.Definition())
+	s.Tab, s.Values = "", kept
 	if !page.Whole {
 		s.Tab = page.Title
 	}
 	for _, value := range filled.Values(page) {
-		s.Values = append(s.Values, Assignment{Name: value.Attribute, Value: value.Text})
+		if !hidden[value.Attribute] {
+			s.Values = append(s.Values, Assignment{Name: value.Attribute, Value: value.Text})
+		}
 	}
 	return s
 }

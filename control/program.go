@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -26,23 +27,27 @@ func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
 	if s.Executable != "" {
 		env.SetVariable(attributeExecutable, quote(s.Executable))
 	}
-	directory := s.Directory
-	executableDir := directory
-	if strings.Contains(s.Executable, "/") {
-		executableDir = path.Dir(s.Executable)
-		if !path.IsAbs(executableDir) && directory != "" {
-			executableDir = path.Join(directory, executableDir)
-		}
-	}
-	if directory == "" {
-		directory = executableDir
-	} else {
+	directory, executableDir := directories(s)
+	if s.Directory != "" {
 		env.SetVariable(attributeWorkingDir, directory)
 	}
 	setIfKnown(env, attributeExecutableName, jobName(s))
 	setIfKnown(env, attributeExecutableDir, executableDir)
 	setIfKnown(env, attributeDirectory, directory)
 	setIfKnown(env, attributeScriptPath, s.ScriptFile)
+}
+
+// directories returns the directory that a submission's program runs in, and that
+// of the program; empty where the submission says nothing of them.
+func directories(s Submission) (directory, executableDir string) {
+	executableDir = s.Directory
+	if strings.Contains(s.Executable, "/") {
+		executableDir = path.Dir(s.Executable)
+		if !path.IsAbs(executableDir) && s.Directory != "" {
+			executableDir = path.Join(s.Directory, executableDir)
+		}
+	}
+	return cmp.Or(s.Directory, executableDir), executableDir
 }
 
 // quote quotes a text so that a line of a shell script, and the splitting of

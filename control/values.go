@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 )
 
 // An Assignment gives an attribute a value as a user writes it; the empty text
@@ -54,10 +55,14 @@ func (e *ValueError) Error() string {
 // reference: the caller's values, nothing for visible attributes that no
 // control of the form sets, links, and what the engine knows.
 func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribute.Stat) error {
-	given, err := c.assign(env, s, stat)
+	assigned, err := c.assign(env, s, stat)
 	if err != nil {
 		return err
 	}
+	for _, note := range assigned.notes {
+		c.log.Warn(note, "target", c.target)
+	}
+	given := assigned.given
 	if err := c.applyForm(env, s, given); err != nil {
 		return err
 	}
@@ -70,20 +75,35 @@ func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribu
 	return c.applyForm(env, s, given)
 }
 
-// assign gives attributes the values of the target, then those of the caller.
+// assign gives attributes the values of the target, then those of the caller,
+// then those that portable names ask for.
 // Where several are refused the error tells of all.
-func (c *Controller) assign(env *attribute.Environment, s Submission, stat attribute.Stat) (map[string]bool, error) {
-	a := &assignment{controller: c, env: env, editors: boundEditors(c.definition), given: map[string]bool{}, stat: stat}
+func (c *Controller) assign(env *attribute.Environment, s Submission, stat attribute.Stat) (*assignment, error) {
+	a := &assignment{
+		controller: c, env: env, editors: boundEditors(c.definition), given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
+		portable: portable{map[string]config.PortableValue{}, map[string]int{}, map[string]int{}},
+	}
 	if stat != nil && s.Directory != "" {
 		a.stat = func(name string) (fs.FileInfo, error) { return stat(within(s.Directory, name)) }
 	}
 	var problems []error
 	// A target says where things are on its machine, which no user has to know.
 	a.invisible = true
-	problems = append(problems, a.all(c.defaults)...)
+	problems = append(problems, a.all(c.defaults, 0)...)
 	a.invisible = s.Invisible
-	problems = append(problems, a.all(s.Values)...)
-	return a.given, errors.Join(problems...)
+	problems = append(problems, a.all(s.Values, 1)...)
+	problems = append(problems, a.applyPortable(c.workingDirectory(s))...)
+	return a, errors.Join(problems...)
+}
+
+// workingDirectory returns the directory that a job runs in as a path from the
+// root, empty where it is not known.
+func (c *Controller) workingDirectory(s Submission) string {
+	directory, _ := directories(s)
+	if directory = within(c.place.Home, directory); path.IsAbs(directory) {
+		return directory
+	}
+	return ""
 }
 
 // within makes the name of a file absolute: a job finds it from its directory.
@@ -102,17 +122,21 @@ type assignment struct {
 	given      map[string]bool
 	stat       attribute.Stat
 	invisible  bool // invisible attributes may be set, too
+
+	ownSource map[string]int // the number of the last source that gave a value by an attribute's own name
+	portable  portable
+	notes     []string // on portable names that have no effect
 }
 
 // all gives values from one source. A list begins anew with each source.
-func (a *assignment) all(values []Assignment) []error {
-	var problems []error
+func (a *assignment) all(values []Assignment, source int) []error {
+	own, problems := a.splitPortable(values, source)
 	again := map[string]bool{}
-	for _, value := range values {
+	for _, value := range own {
 		if err := a.one(value, again[value.Name]); err != nil {
 			problems = append(problems, err)
 		}
-		again[value.Name], a.given[value.Name] = true, true
+		again[value.Name], a.given[value.Name], a.ownSource[value.Name] = true, true, source
 	}
 	return problems
 }

@@ -101,6 +101,9 @@ func (f *Form) register(control config.Control) {
 // there is one, comes last.
 func (f *Form) Pages() []*Page { return f.pages }
 
+// Definition returns the definition whose form this is.
+func (f *Form) Definition() *config.Definition { return f.definition }
+
 // Environment returns the environment that the form fills.
 func (f *Form) Environment() *attribute.Environment { return f.environment }
 

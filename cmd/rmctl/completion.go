@@ -66,6 +66,12 @@ func (a *app) completeValues(c *cobra.Command, arguments []string, begun string)
 			}
 		}
 	}
+	for _, portable := range config.PortableNames() {
+		own := definition.Attribute(portable.Name)
+		if !hasValue && len(definition.PortableLinks(portable.Name)) > 0 && (own == nil || !own.Visible()) {
+			offered = append(offered, cobra.CompletionWithDesc(portable.Name+"=", portable.Meaning))
+		}
+	}
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 

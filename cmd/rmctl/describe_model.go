@@ -26,6 +26,7 @@ type description struct {
 	States        []stateDescription     `json:"states,omitempty"`
 	Outcomes      []outcomeDescription   `json:"outcomes,omitempty"`
 	Probes        []probeDescription     `json:"probes,omitempty"`
+	Portable      []portableDescription  `json:"portable,omitempty"`
 	Tabs          []string               `json:"tabs,omitempty"`
 	Form          []tabDescription       `json:"form,omitempty"`
 }
@@ -71,7 +72,7 @@ func describe(d *config.Definition) description {
 		Name: d.Name, File: d.File, Extends: d.Files()[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
 		Connection: d.Site.ConnectionName, Refresh: d.Monitor.RefreshSeconds, Queues: describeQueues(d),
 		Attributes: []attributeDescription{}, Commands: []commandDescription{},
-		Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles), States: describeStates(d), Form: describeForm(d.LaunchTab),
+		Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles), States: describeStates(d), Portable: describePortable(d), Form: describeForm(d.LaunchTab),
 	}
 	if submit := d.Submit(false); submit != nil {
 		described.Mode = "batch"

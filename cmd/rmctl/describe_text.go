@@ -32,6 +32,7 @@ func (d description) text(everything bool) string {
 		}
 		d.writeScript(&text)
 	}
+	d.writePortable(&text, everything)
 	text.WriteString("\nCommands:\n")
 	for _, c := range d.Commands {
 		c.writeText(&text, everything)

@@ -1,0 +1,274 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A PortableSetting is what a link makes of a request.
+type PortableSetting struct {
+	Link  *PortableLink
+	Value string   // for the link's attribute, as its users write it
+	Names []string // the portable names that the value comes of, that of the link first
+}
+
+// A PortableError tells why a portable name cannot be used as it was.
+type PortableError struct {
+	Name   string
+	Reason string
+}
+
+func (e *PortableError) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }
+
+// A PortableRequest is what is asked for by portable names.
+type PortableRequest struct {
+	Values    map[string]PortableValue
+	IsGiven   func(attribute string) bool // whether an attribute of the definition has a value of its own
+	Directory string                      // of the job; empty where it is not known
+}
+
+// TranslatePortable returns what a request sets in the definition, in the order of
+// the links, and notes on what has no effect. Whatever the definition cannot do is
+// an error, a *PortableError for each name: nothing that was asked for is dropped.
+func (d *Definition) TranslatePortable(r PortableRequest) (settings []PortableSetting, notes []string, problems []error) {
+	refuse := func(name, format string, arguments ...any) {
+		problems = append(problems, &PortableError{name, fmt.Sprintf(format, arguments...)})
+	}
+	if r.overfull() {
+		refuse("tasks", "%d tasks do not fit on %d nodes with %d tasks each", r.Values["tasks"].amount, r.Values["nodes"].amount, r.Values["tasksPerNode"].amount)
+	}
+	for _, name := range portableNames {
+		value, asked := r.Values[name.Name]
+		if !asked {
+			continue
+		}
+		links := d.PortableLinks(name.Name)
+		if len(links) == 0 && !d.isTold(r, name.Name, nil) {
+			refuse(name.Name, "definition %q has no link for it, so this cannot be asked for there", d.Name)
+			continue
+		}
+		told := map[string]bool{} // the parts of the value that reach the scheduler
+		before := len(problems)
+		for _, link := range links {
+			if !r.counts(link, value) {
+				continue
+			}
+			if link.Most > 0 && value.amount > int64(link.Most) {
+				refuse(name.Name, "definition %q can give at most %d", d.Name, link.Most)
+				continue
+			}
+			if link.Attribute == "" {
+				told[wholePart] = true
+				if link.Note != "" {
+					notes = append(notes, fmt.Sprintf("%s has no effect: %s", name.Name, link.Note))
+				}
+				continue
+			}
+			text, err := r.translated(link, value, told)
+			if err != nil {
+				refuse(name.Name, "%v", err)
+			} else if text != "" {
+				settings = append(settings, PortableSetting{link, text, r.sources(link)})
+			}
+		}
+		if len(problems) > before || d.isTold(r, name.Name, told) {
+			continue
+		}
+		if missing := value.untold(told); missing != "" {
+			refuse(name.Name, "definition %q cannot express %s", d.Name, missing)
+		}
+	}
+	return settings, notes, problems
+}
+
+func (r PortableRequest) overfull() bool {
+	tasks, nodes, each := r.Values["tasks"], r.Values["nodes"], r.Values["tasksPerNode"]
+	return tasks.amount > 0 && nodes.amount > 0 && each.amount > 0 && tasks.amount > nodes.amount*each.amount
+}
+
+func (r PortableRequest) has(name string) bool {
+	if IsPortableName(name) {
+		_, given := r.Values[name]
+		return given
+	}
+	return r.IsGiven != nil && r.IsGiven(name)
+}
+
+// counts reports whether a link is one for the request.
+func (r PortableRequest) counts(link *PortableLink, value PortableValue) bool {
+	if value.name.kind == portableAfter && link.When != value.condition {
+		return false
+	}
+	lacks := func(name string) bool { return !r.has(name) }
+	return !slices.ContainsFunc(link.With, lacks) && !slices.ContainsFunc(link.Unless, r.has)
+}
+
+// sources returns the portable names that a link's value comes of.
+func (r PortableRequest) sources(link *PortableLink) []string {
+	names := []string{link.Name}
+	for _, name := range slices.Concat(link.Per, link.Times, link.With) {
+		if _, given := r.Values[name]; given && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isTold reports whether a count, though it sets nothing itself, is part of what
+// another name sets.
+func (d *Definition) isTold(r PortableRequest, name string, told map[string]bool) bool {
+	if told[wholePart] {
+		return true
+	}
+	return slices.ContainsFunc(d.Portable, func(link *PortableLink) bool {
+		value, given := r.Values[link.Name]
+		return given && link.Attribute != "" && r.counts(link, value) && (slices.Contains(link.Per, name) || slices.Contains(link.Times, name))
+	})
+}
+
+// untold names what of a value no link has used, empty for nothing.
+func (v PortableValue) untold(told map[string]bool) string {
+	switch v.name.kind {
+	case portableArray:
+		if told["{ranges}"] && v.limit != "" && !told["{limit}"] {
+			return "how many jobs of an array run at a time"
+		}
+		if told["{ranges}"] {
+			return ""
+		}
+	case portableMail:
+		if len(v.list) > 0 && !told["{events}"] {
+			return "when mail is sent"
+		}
+		if v.address != "" && !told["{address}"] {
+			return "to whom mail is sent"
+		}
+		return ""
+	case portableAfter:
+		if v.condition == conditionOK {
+			return "that jobs have to succeed first, only that they have to end: write any: before the ids"
+		}
+		return "that jobs only have to end first, whatever became of them"
+	}
+	return "this together with what else was asked for"
+}
+
+// translated returns what a link makes of a value, empty where the part that it is
+// for was not given, and notes which parts it has used.
+func (r PortableRequest) translated(link *PortableLink, v PortableValue, told map[string]bool) (string, error) {
+	parts, err := r.parts(link, v)
+	if err != nil {
+		return "", err
+	}
+	used := slices.DeleteFunc(slices.Clone(v.name.kind.parts()), func(part string) bool { return !strings.Contains(link.Text, part) })
+	if slices.ContainsFunc(used, func(part string) bool { return parts[part] == "" }) {
+		return "", nil
+	}
+	var values []string
+	for _, part := range used {
+		told[part] = true
+		values = append(values, part, parts[part])
+	}
+	if len(used) == 0 {
+		told[wholePart] = true // a text that says it all
+	}
+	return strings.NewReplacer(values...).Replace(link.Text), nil
+}
+
+// parts returns the texts of the parts of a value that a link may take.
+func (r PortableRequest) parts(link *PortableLink, v PortableValue) (map[string]string, error) {
+	switch v.name.kind {
+	case portableCount, portableMemory, portableTime:
+		text, err := r.amount(link, v)
+		return map[string]string{wholePart: text}, err
+	case portablePath:
+		text, err := r.pathFor(link, v)
+		return map[string]string{wholePart: text}, err
+	case portableArray:
+		whole := v.text
+		if v.limit != "" {
+			whole += "%" + v.limit
+		}
+		return map[string]string{wholePart: whole, "{ranges}": v.text, "{limit}": v.limit}, nil
+	case portableAfter:
+		return map[string]string{wholePart: strings.Join(v.list, link.Separator)}, nil
+	case portableMail:
+		events := make([]string, 0, len(v.list))
+		for _, event := range v.list {
+			word, known := link.Words[event]
+			if !known && strings.Contains(link.Text, "{events}") {
+				return nil, fmt.Errorf("mail cannot be sent at %q there", event)
+			}
+			events = append(events, word)
+		}
+		return map[string]string{"{events}": strings.Join(events, link.Separator), "{address}": v.address}, nil
+	}
+	return map[string]string{wholePart: v.text}, nil
+}
+
+func dividedUp(a, b int64) int64 { return (a + b - 1) / b }
+
+// amount divides, multiplies and converts, rounding up each time.
+func (r PortableRequest) amount(link *PortableLink, v PortableValue) (string, error) {
+	amount := v.amount
+	for _, name := range link.Per {
+		if by, given := r.Values[name]; given {
+			amount = dividedUp(amount, by.amount)
+		}
+	}
+	for _, name := range link.Times {
+		by, given := r.Values[name]
+		if given && amount > maxPortableMemory/by.amount {
+			return "", fmt.Errorf("%d times %d %s is more than any scheduler gives", amount, by.amount, name)
+		}
+		if given {
+			amount *= by.amount
+		}
+	}
+	return inUnit(amount, link.As), nil
+}
+
+// inUnit writes seconds or bytes in a unit of a link.
+func inUnit(amount int64, unit string) string {
+	switch unit {
+	case "min":
+		return strconv.FormatInt(dividedUp(amount, 60), 10)
+	case "h":
+		return strconv.FormatInt(dividedUp(amount, 3600), 10)
+	case "h:mm":
+		minutes := dividedUp(amount, 60)
+		return fmt.Sprintf("%d:%02d", minutes/60, minutes%60)
+	case "h:mm:ss":
+		return fmt.Sprintf("%d:%02d:%02d", amount/3600, amount/60%60, amount%60)
+	case "d-hh:mm:ss":
+		return fmt.Sprintf("%d-%02d:%02d:%02d", amount/86400, amount/3600%24, amount/60%60, amount%60)
+	}
+	if bytes, ok := memoryUnits[unit]; ok {
+		amount = dividedUp(amount, bytes)
+	}
+	return strconv.FormatInt(amount, 10)
+}
+
+// pathFor writes a path with the definition's words for the id and the index.
+func (r PortableRequest) pathFor(link *PortableLink, v PortableValue) (string, error) {
+	text := v.text
+	for _, word := range []string{"%j", "%a"} {
+		if !strings.Contains(v.text, word) {
+			continue
+		}
+		if _, known := link.Words[word]; !known {
+			return "", fmt.Errorf("%s cannot be part of a file's name there", word)
+		}
+	}
+	text = placeholder.ReplaceAllStringFunc(text, func(word string) string { return link.Words[word] })
+	if link.As == absolutePath && !path.IsAbs(text) {
+		if r.Directory == "" {
+			return "", fmt.Errorf("the path has to begin with / there, since the directory of the job is not known")
+		}
+		text = path.Join(r.Directory, text)
+	}
+	return text, nil
+}
