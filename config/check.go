@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -20,21 +19,6 @@ func (l *loader) checkSchema(root *schemas.Element) {
 		}
 		l.report(l.place(violation.Line, violation.Column), severity, violation.Code, violation.Message, violation.Suggestion)
 		l.problems[len(l.problems)-1].Replaces = violation.Found
-	}
-}
-
-// withoutEffect are the elements of our namespace that the schema knows and
-// nothing in this version acts on.
-var withoutEffect = []string{"list-nodes", "list-queues"}
-
-// checkExtensions warns of elements of our namespace that have no effect yet.
-func (l *loader) checkExtensions(e *schemas.Element) {
-	if e.Space == schemas.ExtensionNamespace && slices.Contains(withoutEffect, e.Name) {
-		l.report(l.place(e.Line, e.Column), Warning, "extension-without-effect",
-			fmt.Sprintf("x:%s has no effect in this version of rmctl", e.Name), "")
-	}
-	for _, child := range e.Children {
-		l.checkExtensions(child)
 	}
 }
 

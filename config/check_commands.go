@@ -27,7 +27,7 @@ func (c *checker) checkCommands() {
 			c.checkNativeStates(command)
 		case command.Element == FindJob:
 			c.checkJobID(command)
-		case command.Element == ListJobs:
+		case command.Element == ListJobs, command.Element == ListNodes, command.Element == ListQueues:
 			c.checkListing(command)
 		}
 	}

@@ -34,7 +34,6 @@ var schemaCodes = []Code{
 	{"invalid-value", Error, "A value is not of the type that is demanded here."},
 	{"unexpected-text", Error, "Text stands where only elements may."},
 	{"schema-error", Error, "The schema built into the program is damaged."},
-	{"extension-without-effect", Warning, "The extension has no effect in this version."},
 }
 
 // extendsCodes are the problems of definitions that extend others.

@@ -32,7 +32,6 @@ func load(l *loader, source []byte) (*Definition, Diagnostics) {
 	}
 	if l.check {
 		l.checkSchema(root)
-		l.checkExtensions(root)
 		l.checkExtensionAttributes(root)
 	}
 	definition := l.definition(element{root, l})

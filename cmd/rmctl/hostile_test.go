@@ -117,7 +117,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		{"jobs"}, {"jobs", "--all"}, {"jobs", "--json"}, {"jobs", "--export"},
 		{"explain", tag}, {"explain", "--json", tag},
 		{"polls"}, {"polls", "--json"},
-		{"queues"}, {"queues", "--json"}, {"targets"}, {"targets", "--json"}, {"conn", "list"}, {"conn", "list", "--json"},
+		{"queues"}, {"queues", "--json"}, {"nodes"}, {"nodes", "--json"}, {"targets"}, {"targets", "--json"}, {"conn", "list"}, {"conn", "list", "--json"},
 		{"doctor"}, {"doctor", "--json"}, {"start", "-vv"}, {"action", "-v", "shout"},
 		{"cancel", tag}, {"cancel", "-vv", tag}, {"hold", tag}, {"output", tag}, {"recover"}, {"recover", "--json"},
 		{"describe", "-v", "site"}, {"describe", "-v", site.folder + "/.config/rmctl/site.xml"}, {"describe", "--json", site.folder + "/.config/rmctl/site.xml"},

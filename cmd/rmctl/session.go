@@ -48,37 +48,6 @@ func newStop(a *app) *cobra.Command {
 	}
 }
 
-func newQueues(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "queues",
-		Short:   "List the queues of a target",
-		Long:    "queues lists the queues that the start-up commands of the definition find, one on a line.",
-		Example: "  rmctl queues -t slurm",
-		Args:    exactly(0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			controller, err := a.controller(c.Context(), "")
-			if err != nil {
-				return err
-			}
-			queues, err := controller.Queues(c.Context())
-			if err != nil {
-				return err
-			}
-			for _, queue := range queues {
-				if a.json {
-					err = printJSON(a.stdout, map[string]string{"name": queue, "target": controller.Target()})
-				} else {
-					_, err = fmt.Fprintln(a.stdout, oneLine(queue))
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
-}
-
 func newTargets(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "targets",
