@@ -71,6 +71,7 @@ type Controller struct {
 	open       openTags  // interactive jobs that run now
 	tidy       sync.Once // before the first submission
 
+	pollKey     func() string         // of the query for jobs that this controller shares with others
 	fingerprint func() string         // tells one state of the definition, and of what it extends, from another
 	usual       func() (Usual, error) // of a definition that is not shipped
 	now         func() time.Time
@@ -90,6 +91,7 @@ func New(o Options) *Controller {
 
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 	}
+	c.pollKey = sync.OnceValue(func() string { return pollKeyOf(c) })
 	c.usual = sync.OnceValues(func() (Usual, error) {
 		if IsShipped(o.Definition) {
 			return Usual{}, nil

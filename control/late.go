@@ -50,20 +50,16 @@ func (c *Controller) isForgotten(job jobstore.Job) bool {
 	return lookUp != nil && lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers))
 }
 
-// settle finds out what became of submissions without a job, as a part of a poll:
+// settle finds out what became of submissions of targets without a job, as a part of a poll:
 // those that a listing has by their tags are adopted, and some others looked up
 // for which it is time. The listing is nil where none was made. It reports whether
 // a job was found.
-func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, listed *listing) (found bool, err error) {
-	open, err := c.Unconfirmed(ctx)
+func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets []string, listed *listing) (found bool, err error) {
+	open, err := c.openSubmissions(ctx, targets)
 	if err != nil {
 		return false, err
 	}
-	late, err := c.Late(ctx)
-	if err != nil {
-		return false, err
-	}
-	open = slices.DeleteFunc(append(open, late...), func(job jobstore.Job) bool {
+	open = slices.DeleteFunc(open, func(job jobstore.Job) bool {
 		return job.Phase == jobstore.Intended && isAlive(job.Submitter)
 	})
 	if len(open) == 0 {

@@ -147,7 +147,7 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 		return c.dueAt(last, freshness, asked)
 	}
 	for {
-		claim := jobstore.Claim{Key: c.sessionKey(), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), Now: c.now(), IsGone: isHolderGone,
+		claim := jobstore.Claim{Key: c.pollKey(), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), Now: c.now(), IsGone: isHolderGone,
 			Due: func(last jobstore.Poll) bool { return !c.now().Before(dueAt(last)) }}
 		last, granted, err := c.store.ClaimPoll(ctx, claim)
 		switch {
@@ -210,18 +210,18 @@ func (c *Controller) backOff(shortest time.Duration, last jobstore.Poll) time.Du
 	return wait + time.Duration(c.jitter()*float64(wait)/4)
 }
 
-// makePoll asks for all jobs of the target and records what was learned.
+// makePoll asks for all jobs of the targets that share the query and records what was learned.
 func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim jobstore.Claim, last jobstore.Poll) error {
 	kept := context.WithoutCancel(ctx) // the claim has to end, however the caller's work does
 	next := jobstore.Poll{Begun: c.now(), Changed: last.Changed}
 	if next.Changed.IsZero() {
 		next.Changed = next.Begun
 	}
-	open, err := c.openJobs(ctx)
+	open, err := c.openJobs(ctx, last.Targets)
 	if err == nil {
 		next.Jobs = len(open)
 		var moved bool
-		if moved, err = c.askFor(ctx, list, claim, open); moved {
+		if moved, err = c.askFor(ctx, list, claim, last.Targets, open); moved {
 			next.Changed = c.now()
 		}
 	}
@@ -239,16 +239,10 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 	return errors.Join(err, c.store.FinishPoll(kept, claim, next))
 }
 
-// openJobs returns the jobs of the target that a query may tell about.
-func (c *Controller) openJobs(ctx context.Context) ([]jobstore.Job, error) {
-	jobs, err := c.store.List(ctx, jobstore.Filter{Target: c.target})
-	return slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return !isAsked(job) }), err
-}
-
 // askFor asks with one listing, then one by one for those jobs that it does not
 // tell about, and looks for those of submissions that have none. It reports
 // whether any job moved.
-func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, open []jobstore.Job) (moved bool, err error) {
+func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, targets []string, open []jobstore.Job) (moved bool, err error) {
 	begun := c.now()
 	var listed *listing
 	if len(open) > 1 {
@@ -275,7 +269,7 @@ func (c *Controller) askFor(ctx context.Context, list *config.Command, claim job
 		return moved, err
 	}
 	changed, err := c.askEach(ctx, claim, untold)
-	found, settleErr := c.settle(ctx, claim, listed)
+	found, settleErr := c.settle(ctx, claim, targets, listed)
 	return moved || changed || found, errors.Join(err, settleErr)
 }
 
@@ -290,7 +284,9 @@ func tagsOf(jobs []jobstore.Job) []string {
 // askEach asks for jobs one by one, those first that were seen longest ago: where
 // these are too many for one poll the others come next.
 func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []jobstore.Job) (moved bool, err error) {
-	jobs = slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return c.now().Before(askedAgain(job)) })
+	jobs = slices.DeleteFunc(jobs, func(job jobstore.Job) bool {
+		return c.now().Before(askedAgain(job)) || c.now().Before(c.askableAt(job))
+	})
 	slices.SortStableFunc(jobs, func(a, b jobstore.Job) int {
 		return cmp.Or(cmp.Compare(a.MissingCount, b.MissingCount), a.LastAsked().Compare(b.LastAsked()))
 	})
@@ -324,5 +320,5 @@ func askedAgain(job jobstore.Job) time.Time {
 // Resume ends the pause of a target that could not be asked, and reports whether
 // there was one.
 func (c *Controller) Resume(ctx context.Context) (bool, error) {
-	return c.store.ResumePoll(ctx, c.sessionKey())
+	return c.store.ResumePoll(ctx, c.pollKey())
 }

@@ -143,7 +143,7 @@ func (c *Controller) restored(kept *attribute.Environment) (*attribute.Environme
 }
 
 func (c *Controller) sessionKey() string {
-	return c.target + "@" + c.place.Transport + ":" + c.place.User + "@" + c.place.Host
+	return c.target + "@" + c.connectionName()
 }
 
 // startSession runs the start-up commands one after the other and keeps what

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 )
-
-// shortestInterval is how long the answer of a scheduler is good for; asking
-// again earlier would tell nothing new and only burden it.
-const shortestInterval = 5 * time.Second
 
 // Freshness tells how old an answer may be.
 type Freshness bool
@@ -72,6 +69,9 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	if job.Tag == "" {
 		return c.lookAgain(ctx, job)
 	}
+	if asked, err := c.untilAskable(ctx, &job); err != nil || asked {
+		return job, err
+	}
 	begun := c.now()
 	seen, err := c.query(ctx, job)
 	switch {
@@ -119,11 +119,49 @@ func (c *Controller) stale(ctx context.Context, job jobstore.Job, failure error,
 	return job, &QueryError{ID: job.ID, Err: errors.Join(failure, err)}
 }
 
-// justAsked reports whether a query told the job's state some seconds ago. What
-// the submit command told is no query.
+// justAsked reports whether a query told the job's state so short a time ago that
+// another one would tell nothing new and only burden the scheduler. What the submit
+// command told is no query.
 func (c *Controller) justAsked(job jobstore.Job) bool {
+	interval := defaultInterval
+	if status := c.definition.Command(config.GetJobStatus); status != nil && status.Interval > 0 {
+		interval = status.Interval
+	}
 	submit := c.definition.Submit(false)
-	return !job.Stale && c.now().Sub(job.Observed) < shortestInterval && (submit == nil || job.Source != submit.Name)
+	return !job.Stale && c.now().Sub(job.Observed) < interval && (submit == nil || job.Source != submit.Name)
+}
+
+// askableAt returns when the definition lets the status command be run again for a
+// job; the zero time where it says nothing of that, or the job was seen otherwise.
+func (c *Controller) askableAt(job jobstore.Job) time.Time {
+	status := c.definition.Command(config.GetJobStatus)
+	if status == nil || status.Interval == 0 || job.Observed.After(c.now()) { // a clock was set back
+		return time.Time{}
+	}
+	isSource := func(command *config.Command) bool { return command.Name == job.Source }
+	if !isSource(status) && !slices.ContainsFunc(status.Fallbacks, isSource) {
+		return time.Time{}
+	}
+	return job.Observed.Add(status.Interval)
+}
+
+// untilAskable waits until the definition lets the status command be run again. It
+// reports whether another process has asked for the job meanwhile, whose answer the
+// job then has.
+func (c *Controller) untilAskable(ctx context.Context, job *jobstore.Job) (asked bool, err error) {
+	wait := c.askableAt(*job).Sub(c.now())
+	if wait <= 0 {
+		return false, nil
+	}
+	if err := c.pause(ctx, wait); err != nil {
+		return false, err
+	}
+	now, err := c.store.ByTag(ctx, job.Tag)
+	if err != nil || !now.Observed.After(job.Observed) {
+		return false, err
+	}
+	*job = now
+	return true, nil
 }
 
 // Look asks the scheduler for a job that was not submitted through rmctl. It

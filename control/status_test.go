@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -296,4 +297,33 @@ func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
 	job := s.status(t, s.submits(t, control.Submission{Executable: "x"}))
 	require.Equal(t, "17.server 17 []\n", s.read(t, "seen"))
 	require.Equal(t, "17", job.ShortID)
+}
+
+// The definition says how often a scheduler may be asked, whoever asks.
+func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
+	s := newSite(t, define(t, submitting("echo job 7", "")+running("get-job-status", "echo >>asked; echo RUNNING", `x:interval="30s"`, asStatus)))
+	job := s.submits(t, control.Submission{Executable: "x"})
+	asked := func() int { return strings.Count(s.read(t, "asked"), "\n") }
+	job, err := s.Status(t.Context(), job, control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, 1, asked())
+
+	s.ahead += 20 * time.Second
+	job, err = s.Status(t.Context(), job, control.Recent)
+	require.NoError(t, err)
+	require.Equal(t, 1, asked(), "an answer of 20 s ago will do")
+	before := s.ahead
+	job, err = s.Status(t.Context(), job, control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, 2, asked())
+	require.InDelta(t, 10, (s.ahead - before).Seconds(), 2, "who wants a fresh one waits for the moment")
+
+	s.whilePausing = func() error { // as another process does
+		_, err := s.store.Observe(t.Context(), job.Tag, jobstore.Observation{Detail: state.Suspended, Observed: s.options.Now(), Source: "get-job-status"})
+		return err
+	}
+	job, err = s.Status(t.Context(), job, control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, state.Suspended, job.Detail)
+	require.Equal(t, 2, asked(), "the answer that another one got meanwhile counts")
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,9 +16,9 @@ const pollsKept = 24 * time.Hour
 // A Poll is the state of a query that all processes share: the listing of the
 // jobs of one user over one connection by one definition.
 type Poll struct {
-	Key    string // tells connection and definition from others
-	Target string // one that it was made for last
-	Holder string // the process that is asking now; empty if none is
+	Key     string   // tells connection and definition from others
+	Targets []string // that share it, sorted
+	Holder  string   // the process that is asking now; empty if none is
 
 	Begun    time.Time     // when the last one that ended began; zero if there was none
 	Took     time.Duration // how long it took
@@ -45,15 +47,18 @@ type Claim struct {
 // ClaimPoll gives the right to make a shared query to one process at a time. It
 // reports whether the claim was granted; it is not while another process holds
 // it, unless its lease has run out or it is gone, or when the query is not due. The poll is
-// returned as it was before. Who was granted it ends it with FinishPoll.
+// returned as it was before, with the target among those that share it. Who was granted it ends it with FinishPoll.
 func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted bool, err error) {
 	// Most claims are not due; these need not wait for whoever writes.
 	poll, err = s.readClaimed(ctx, s.database, claim)
-	if err == nil && (poll.Holder != "" || !claim.Due(poll)) {
+	if err == nil && slices.Contains(poll.Targets, claim.Target) && (poll.Holder != "" || !claim.Due(poll)) {
 		return poll, false, nil
 	}
 	err = s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		poll, err = s.readClaimed(ctx, transaction, claim)
+		if err == nil && !slices.Contains(poll.Targets, claim.Target) {
+			err = join(ctx, transaction, &poll, claim)
+		}
 		if err != nil || poll.Holder != "" || !claim.Due(poll) {
 			return err
 		}
@@ -61,8 +66,8 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 		_, err := transaction.ExecContext(ctx,
 			`INSERT INTO polls (key, target, holder, held, until, begun, took, jobs, changed, failures, error, paused)
 			VALUES (?, ?, ?, ?, ?, '', 0, 0, '', 0, '', '')
-			ON CONFLICT (key) DO UPDATE SET target = excluded.target, holder = excluded.holder, held = excluded.held, until = excluded.until`,
-			claim.Key, claim.Target, claim.Holder, storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)))
+			ON CONFLICT (key) DO UPDATE SET holder = excluded.holder, held = excluded.held, until = excluded.until`,
+			claim.Key, strings.Join(poll.Targets, targetSeparator), claim.Holder, storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)))
 		return err
 	})
 	if err != nil {
@@ -71,10 +76,40 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 	return poll, granted, nil
 }
 
+// targetSeparator stands between the names of targets, which have none in them.
+const targetSeparator = "\n"
+
+// join adds the target of a claim to those that share a query, and takes it from
+// those of the query that it shared before. As the query has told nothing of its
+// jobs yet, it is made again as soon as after a change.
+func join(ctx context.Context, transaction *sql.Tx, poll *Poll, claim Claim) error {
+	keys, err := pollKeys(ctx, transaction)
+	for _, key := range keys {
+		if err != nil || key == claim.Key {
+			continue
+		}
+		var other Poll
+		if other, _, err = readPoll(ctx, transaction, key); err == nil && slices.Contains(other.Targets, claim.Target) {
+			left := slices.DeleteFunc(other.Targets, func(name string) bool { return name == claim.Target })
+			_, err = transaction.ExecContext(ctx, "UPDATE polls SET target = ? WHERE key = ?", strings.Join(left, targetSeparator), key)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	poll.Targets = slices.Sorted(slices.Values(append(poll.Targets, claim.Target)))
+	if !poll.Begun.IsZero() {
+		poll.Changed = claim.Now
+	}
+	_, err = transaction.ExecContext(ctx, "UPDATE polls SET target = ?, changed = ? WHERE key = ?",
+		strings.Join(poll.Targets, targetSeparator), storedTime(poll.Changed), claim.Key)
+	return err
+}
+
 // readClaimed returns the poll of a claim. It has a holder where somebody else than
 // the claimant is at work.
 func (s *Store) readClaimed(ctx context.Context, source queryer, claim Claim) (Poll, error) {
-	poll, held, err := s.readPoll(ctx, source, claim.Key)
+	poll, held, err := readPoll(ctx, source, claim.Key)
 	if !held.by(claim) {
 		poll.Holder = ""
 	}
@@ -117,7 +152,7 @@ func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
 func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx,
-			`UPDATE polls SET begun = ?, took = ?, jobs = ?, changed = ?, failures = ?, error = ?, paused = ?,
+			`UPDATE polls SET begun = ?, took = ?, jobs = ?, changed = max(changed, ?), failures = ?, error = ?, paused = ?,
 			holder = CASE holder WHEN ? THEN '' ELSE holder END WHERE key = ?`,
 			storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, storedTime(poll.Changed), poll.Failures, bounded(poll.Error), storedTime(poll.Paused),
 			claim.Holder, claim.Key)
@@ -126,7 +161,7 @@ func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
 				claim.Key, storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.Error != "")
 		}
 		if err == nil {
-			_, err = transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE key = ? AND begun < ?", claim.Key, storedTime(poll.Begun.Add(-pollsKept)))
+			err = forgetPolls(ctx, transaction, claim.Key, poll.Begun.Add(-pollsKept))
 		}
 		return err
 	})
@@ -134,6 +169,23 @@ func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
 		return fmt.Errorf("recording the query of target %q: %w", claim.Target, err)
 	}
 	return nil
+}
+
+// forgetPolls removes what is told of no longer: single polls of before a time, and
+// queries that nobody has made since then, as after a change of the definition.
+func forgetPolls(ctx context.Context, transaction *sql.Tx, key string, before time.Time) error {
+	if _, err := transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE key = ? AND begun < ?", key, storedTime(before)); err != nil {
+		return err
+	}
+	gone, err := transaction.ExecContext(ctx, "DELETE FROM polls WHERE key <> ? AND begun < ? AND until < ?", key, storedTime(before), storedTime(before))
+	if err != nil {
+		return err
+	}
+	if count, err := gone.RowsAffected(); err != nil || count == 0 {
+		return err
+	}
+	_, err = transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE key NOT IN (SELECT key FROM polls)")
+	return err
 }
 
 // ResumePoll ends the pause of a query, so that the next claim of it is due by
@@ -156,7 +208,7 @@ func (s *Store) ResumePoll(ctx context.Context, key string) (bool, error) {
 // Poll returns the state of a shared query. One that was never made is the zero
 // Poll with its key.
 func (s *Store) Poll(ctx context.Context, key string) (Poll, error) {
-	poll, _, err := s.readPoll(ctx, s.database, key)
+	poll, _, err := readPoll(ctx, s.database, key)
 	if err != nil {
 		return Poll{}, fmt.Errorf("looking up a query: %w", err)
 	}
@@ -171,12 +223,12 @@ type PollCount struct {
 	Failed    int           // how many of these of the day failed
 }
 
-// Polls returns all shared queries with their counts up to now, by target.
+// Polls returns all shared queries with their counts up to now, by targets.
 func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, err error) {
-	keys, err := s.pollKeys(ctx)
+	keys, err := pollKeys(ctx, s.database)
 	for _, key := range keys {
 		var count PollCount
-		if count.Poll, _, err = s.readPoll(ctx, s.database, key); err != nil {
+		if count.Poll, _, err = readPoll(ctx, s.database, key); err != nil {
 			break
 		}
 		var spent int64
@@ -195,8 +247,8 @@ func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, e
 	return counts, nil
 }
 
-func (s *Store) pollKeys(ctx context.Context) (keys []string, err error) {
-	rows, err := s.database.QueryContext(ctx, "SELECT key FROM polls ORDER BY target, key")
+func pollKeys(ctx context.Context, source queryer) (keys []string, err error) {
+	rows, err := source.QueryContext(ctx, "SELECT key FROM polls ORDER BY target, key")
 	if err != nil {
 		return nil, err
 	}
@@ -215,17 +267,20 @@ func (s *Store) pollKeys(ctx context.Context) (keys []string, err error) {
 	return keys, rows.Err()
 }
 
-func (s *Store) readPoll(ctx context.Context, source queryer, key string) (Poll, hold, error) {
+func readPoll(ctx context.Context, source queryer, key string) (Poll, hold, error) {
 	poll := Poll{Key: key}
-	var held, until, begun, changed, paused string
+	var targets, held, until, begun, changed, paused string
 	var took int64
 	row := source.QueryRowContext(ctx, "SELECT target, holder, held, until, begun, took, jobs, changed, failures, error, paused FROM polls WHERE key = ?", key)
-	err := row.Scan(&poll.Target, &poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused)
+	err := row.Scan(&targets, &poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused)
 	if errors.Is(err, sql.ErrNoRows) {
 		return poll, hold{}, nil
 	}
 	if err != nil {
 		return Poll{}, hold{}, err
+	}
+	if targets != "" {
+		poll.Targets = strings.Split(targets, targetSeparator)
 	}
 	poll.Took = time.Duration(took)
 	holding := hold{holder: poll.Holder}

@@ -156,10 +156,47 @@ func TestQueriesAreCounted(t *testing.T) {
 	require.Equal(t, 2, counts[0].Hour)
 	require.Equal(t, 1, counts[0].Failed)
 	require.Equal(t, 6*time.Second, counts[0].Spent)
-	require.Equal(t, "slurm", counts[0].Target)
+	require.Equal(t, []string{"slurm"}, counts[0].Targets)
 	require.Equal(t, 7, counts[0].Jobs)
 
 	counts, err = store.Polls(t.Context(), noon.Add(48*time.Hour))
 	require.NoError(t, err)
 	require.Zero(t, counts[0].Day)
+}
+
+func TestATargetThatJoinsAQueryIsToldOfSoon(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	first := claimAt("a", 0)
+	require.True(t, claim(t, store, first))
+	finish(t, store, first, jobstore.Poll{Begun: noon, Changed: noon.Add(-time.Hour)})
+	second := claimAt("b", time.Second)
+	second.Target = "other"
+	require.False(t, claim(t, store, second), "it is not due")
+	poll, err := store.Poll(t.Context(), first.Key)
+	require.NoError(t, err)
+	require.Equal(t, []string{"other", "slurm"}, poll.Targets)
+	require.Equal(t, noon.Add(time.Second), poll.Changed)
+
+	elsewhere := claimAt("b", time.Minute)
+	elsewhere.Key, elsewhere.Target = "slurm over ssh", "other"
+	require.True(t, claim(t, store, elsewhere))
+	poll, err = store.Poll(t.Context(), first.Key)
+	require.NoError(t, err)
+	require.Equal(t, []string{"slurm"}, poll.Targets)
+}
+
+func TestAQueryThatNobodyMakesIsForgottenAfterADay(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	old := claimAt("a", 0)
+	require.True(t, claim(t, store, old))
+	finish(t, store, old, jobstore.Poll{Begun: noon})
+	for _, after := range []time.Duration{23 * time.Hour, 25 * time.Hour} {
+		made := claimAt("a", after)
+		made.Key = "slurm over ssh"
+		require.True(t, claim(t, store, made))
+		finish(t, store, made, jobstore.Poll{Begun: noon.Add(after)})
+		counts, err := store.Polls(t.Context(), noon.Add(after))
+		require.NoError(t, err)
+		require.Equal(t, after < 24*time.Hour, len(counts) == 2)
+	}
 }

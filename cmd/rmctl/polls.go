@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,17 +11,18 @@ import (
 
 // pollJSON is how a shared query is printed as JSON; the names are a contract.
 type pollJSON struct {
-	Target      string  `json:"target"`
-	Connection  string  `json:"connection"`
-	Last        string  `json:"last,omitempty"`
-	Seconds     float64 `json:"seconds"` // the last one took
-	Jobs        int     `json:"jobs"`
-	Hour        int     `json:"lastHour"`
-	Day         int     `json:"lastDay"`
-	DaySeconds  float64 `json:"lastDaySeconds"`
-	DayFailures int     `json:"lastDayFailures"`
-	Error       string  `json:"error,omitempty"`
-	Paused      string  `json:"paused,omitempty"`
+	Target      string   `json:"target"` // the first of them
+	Targets     []string `json:"targets"`
+	Connection  string   `json:"connection"`
+	Last        string   `json:"last,omitempty"`
+	Seconds     float64  `json:"seconds"` // the last one took
+	Jobs        int      `json:"jobs"`
+	Hour        int      `json:"lastHour"`
+	Day         int      `json:"lastDay"`
+	DaySeconds  float64  `json:"lastDaySeconds"`
+	DayFailures int      `json:"lastDayFailures"`
+	Error       string   `json:"error,omitempty"`
+	Paused      string   `json:"paused,omitempty"`
 }
 
 func newPolls(a *app) *cobra.Command {
@@ -27,7 +30,7 @@ func newPolls(a *app) *cobra.Command {
 		Use:   "polls",
 		Short: "Show how often schedulers are asked for jobs, and how long that takes",
 		Long: `polls shows the queries that all processes of rmctl share: one line for each
-target. It asks no scheduler.`,
+connection and definition, with the targets that have these. It asks no scheduler.`,
 		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			store, err := a.openStore(c.Context())
@@ -41,12 +44,12 @@ target. It asks no scheduler.`,
 			}
 			var rows [][]string
 			for _, poll := range polls {
-				if a.target != "" && poll.Target != a.target {
+				if len(poll.Targets) == 0 || a.target != "" && !slices.Contains(poll.Targets, a.target) {
 					continue
 				}
 				if a.json {
 					err := printJSON(a.stdout, pollJSON{
-						Target: poll.Target, Connection: poll.Key, Last: timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
+						Target: poll.Targets[0], Targets: poll.Targets, Connection: poll.Key, Last: timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
 						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: timestamp(poll.Paused),
 					})
 					if err != nil {
@@ -62,7 +65,7 @@ target. It asks no scheduler.`,
 					state = atMost(oneLine(poll.Error), longestCell)
 				}
 				rows = append(rows, []string{
-					orDash(poll.Target), age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
+					orDash(strings.Join(poll.Targets, ", ")), age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
 					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
 				})
 			}

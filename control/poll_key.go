@@ -1,0 +1,94 @@
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// connectionName tells one connection from another: where commands run, and as whom.
+func (c *Controller) connectionName() string {
+	return c.place.Transport + ":" + c.place.User + "@" + c.place.Host
+}
+
+// pollKeyOf names the query for jobs that a controller shares with all others, of
+// whichever process and target, that have the same connection, the same definition,
+// and the same commands to ask with: values that a target sets may decide these.
+func pollKeyOf(c *Controller) string {
+	sum := sha256.New()
+	sum.Write([]byte(c.fingerprint()))
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return c.sessionKey() // whose error everybody gets who wants to ask
+	}
+	placeholder := uuid.Nil.String() // for what differs from job to job
+	env.SetVariable(attributeTag, placeholder)
+	env.SetVariable(attributeAge, "0")
+	jobAttribute(env, placeholder, placeholder, placeholder)
+	asking := []*config.Command{c.definition.Command(config.ListJobs), c.definition.Command(config.GetJobStatus), c.definition.Command(config.FindJob)}
+	if asking[1] != nil {
+		asking = append(asking, asking[1].Fallbacks...)
+	}
+	for _, each := range asking {
+		if each == nil {
+			continue
+		}
+		resolved := ""
+		invocation, err := command.Resolve(each, command.Scope{Environment: env, Job: placeholder}, command.Launch{})
+		if err != nil {
+			resolved = err.Error()
+		} else {
+			invocation.Command = nil
+			text, _ := json.Marshal(invocation) // of texts only
+			resolved = string(text)
+		}
+		fmt.Fprintf(sum, "\x00%s", resolved)
+	}
+	return fmt.Sprintf("%s by %s %s", c.connectionName(), c.definition.Name, hex.EncodeToString(sum.Sum(nil))[:16])
+}
+
+// shared returns those of the jobs of targets that share a query, to which this
+// controller's belongs, for which it is made: the other targets may have had
+// another connection before.
+func (c *Controller) shared(targets []string, list func(target string) ([]jobstore.Job, error)) ([]jobstore.Job, error) {
+	jobs, err := list(c.target)
+	for _, target := range targets {
+		if err != nil || target == c.target {
+			continue
+		}
+		var others []jobstore.Job
+		others, err = list(target)
+		jobs = append(jobs, slices.DeleteFunc(others, func(job jobstore.Job) bool { return job.Connection != target+"@"+c.connectionName() })...)
+	}
+	return jobs, err
+}
+
+// openJobs returns the jobs of targets that a query may tell about.
+func (c *Controller) openJobs(ctx context.Context, targets []string) ([]jobstore.Job, error) {
+	jobs, err := c.shared(targets, func(target string) ([]jobstore.Job, error) {
+		return c.store.List(ctx, jobstore.Filter{Target: target})
+	})
+	return slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return !isAsked(job) }), err
+}
+
+// openSubmissions returns the submissions of targets that have no job, be it that
+// they are on record as not made.
+func (c *Controller) openSubmissions(ctx context.Context, targets []string) ([]jobstore.Job, error) {
+	return c.shared(targets, func(target string) ([]jobstore.Job, error) {
+		open, err := c.store.Unresolved(ctx, target)
+		if err != nil {
+			return nil, err
+		}
+		late, err := c.store.Unseen(ctx, c.now().Add(-LastLateLook), target)
+		return append(open, slices.DeleteFunc(late, c.isForgotten)...), err
+	})
+}
