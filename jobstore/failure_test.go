@@ -1,8 +1,6 @@
 package jobstore
 
 import (
-	"context"
-	"database/sql"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,28 +45,4 @@ func TestAStoreThatMayOnlyBeReadSaysSo(t *testing.T) {
 	_, err = store.database.ExecContext(t.Context(), "PRAGMA query_only = on")
 	require.NoError(t, err)
 	require.ErrorIs(t, store.Intend(t.Context(), Job{Tag: "a", Target: "big"}), ErrReadOnly)
-}
-
-// Each version of the schema that was ever released leads to the newest one.
-func TestEveryVersionOfTheSchemaIsUpgraded(t *testing.T) {
-	for version := range len(migrations) {
-		store := rawStore(t)
-		require.NoError(t, store.applySteps(t, migrations[:version+1]...))
-		require.NoError(t, store.write(t.Context(), durable, func(_ context.Context, transaction *sql.Tx) error {
-			_, err := transaction.ExecContext(t.Context(), `INSERT INTO jobs (tag, target, definition, connection, id, short_id, name, queue, owner, directory,
-				phase, interactive, detail, native, reason, nodes, submitted, started, ended, created, observed, source, evidence, stale, stale_reason,
-				missing, missing_since, missing_count, output_path, error_path, error, finished)
-				VALUES ('old', 'big', 'slurm', 'local', '1', '1', '', '', '', '', 'SUBMITTED', 0, 'RUNNING', '', '', '', '', '', '', '', '', '', '', 0, '', 0, '', 0, '', '', '', 0)`)
-			if err == nil {
-				_, err = transaction.ExecContext(t.Context(), "INSERT INTO submissions (tag, attributes, arguments, script) VALUES ('old', '[]', '[]', '')")
-			}
-			return err
-		}))
-		require.NoError(t, store.migrate(t.Context()), "from version %d", version+1)
-		job, err := store.ByTag(t.Context(), "old")
-		require.NoError(t, err, "from version %d", version+1)
-		require.Equal(t, "1", job.ID)
-		require.Empty(t, job.Successor)
-		require.NoError(t, store.MarkStale(t.Context(), "old", "no answer", job.Observed), "from version %d", version+1)
-	}
 }

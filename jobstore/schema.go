@@ -185,7 +185,7 @@ func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("%w: its schema has version %d, this program knows %d", ErrNewerSchema, version, len(steps))
+		return fmt.Errorf("%w: its schema has version %d, this program knows %d; use that version, or name another folder with --state", ErrNewerSchema, version, len(steps))
 	}
 	for ; version < len(steps); version++ {
 		if _, err := transaction.ExecContext(ctx, steps[version]); err != nil {

@@ -293,61 +293,6 @@ func TestAWaitForAnotherWriterEndsWithItsContext(t *testing.T) {
 	require.NoError(t, store.Intend(t.Context(), fullJob(1)))
 }
 
-func TestAStoreOfANewerVersionIsRefused(t *testing.T) {
-	directory := t.TempDir()
-	store, err := jobstore.Open(t.Context(), directory)
-	require.NoError(t, err)
-	require.NoError(t, store.Close())
-	setVersion(t, directory, 1000)
-	_, err = jobstore.Open(t.Context(), directory)
-	require.ErrorIs(t, err, jobstore.ErrNewerSchema)
-	require.ErrorContains(t, err, "1000")
-}
-
-func setVersion(t *testing.T, directory string, version int) {
-	t.Helper()
-	database, err := sql.Open("sqlite", filepath.Join(directory, "jobs.db"))
-	require.NoError(t, err)
-	_, err = database.ExecContext(t.Context(), fmt.Sprintf("PRAGMA user_version = %d", version))
-	require.NoError(t, err)
-	require.NoError(t, database.Close())
-}
-
-func TestStoresOfEveryOlderVersionAreUpgraded(t *testing.T) {
-	dumps, err := filepath.Glob("testdata/versions/*.sql")
-	require.NoError(t, err)
-	require.NotEmpty(t, dumps)
-	for _, dump := range dumps {
-		t.Run(filepath.Base(dump), func(t *testing.T) {
-			statements, err := os.ReadFile(dump)
-			require.NoError(t, err)
-			directory := t.TempDir()
-			database, err := sql.Open("sqlite", filepath.Join(directory, "jobs.db"))
-			require.NoError(t, err)
-			_, err = database.ExecContext(t.Context(), string(statements))
-			require.NoError(t, err)
-			require.NoError(t, database.Close())
-
-			store := openStore(t, directory)
-			job, err := store.ByTag(t.Context(), "old")
-			require.NoError(t, err)
-			require.Equal(t, "4711", job.ID)
-			require.Equal(t, state.Running, job.Detail)
-			require.Equal(t, []string{"sbatch", "job.sh"}, job.Arguments)
-			require.Equal(t, map[string]any{"nodes": 4}, job.Attributes)
-			require.Equal(t, "#!/bin/sh", job.Script)
-			require.Empty(t, job.Request)
-			require.True(t, job.StaleSince.IsZero())
-			session, err := store.Session(t.Context(), "big")
-			require.NoError(t, err)
-			require.Equal(t, jobstore.Started, session.State)
-			job, err = store.Observe(t.Context(), "old", jobstore.Observation{Detail: state.Completed})
-			require.NoError(t, err)
-			require.Equal(t, state.Completed, job.Detail)
-		})
-	}
-}
-
 func TestAnEmptyFileBecomesAStore(t *testing.T) {
 	directory := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "jobs.db"), nil, 0o600))

@@ -1,0 +1,169 @@
+package jobstore
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/state"
+)
+
+// storeOfVersion makes a store of what testdata/versions has of a version: what the
+// program of that time wrote.
+func storeOfVersion(t *testing.T, version int) (directory string) {
+	t.Helper()
+	statements, err := os.ReadFile(filepath.Join("testdata", "versions", fmt.Sprintf("%d.sql", version)))
+	require.NoError(t, err, "each version of the schema that there was has a store in testdata/versions")
+	directory = t.TempDir()
+	database := opened(t, directory)
+	_, err = database.ExecContext(t.Context(), string(statements))
+	require.NoError(t, err)
+	require.NoError(t, database.Close())
+	return directory
+}
+
+func opened(t *testing.T, directory string) *sql.DB {
+	t.Helper()
+	database, err := sql.Open("sqlite", filepath.Join(directory, databaseName))
+	require.NoError(t, err)
+	return database
+}
+
+// contents returns every value of a store, by its table, the number of its row and
+// its column.
+func contents(t *testing.T, directory string) map[string]any {
+	t.Helper()
+	database := opened(t, directory)
+	defer func() { require.NoError(t, database.Close()) }()
+	values := map[string]any{}
+	for _, table := range texts(t, database, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
+		columns := texts(t, database, "SELECT name FROM pragma_table_info('"+table+"')")
+		rows, err := database.QueryContext(t.Context(), "SELECT "+strings.Join(columns, ", ")+" FROM "+table+" ORDER BY rowid")
+		require.NoError(t, err)
+		for number := 0; rows.Next(); number++ {
+			row, places := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				places[i] = &row[i]
+			}
+			require.NoError(t, rows.Scan(places...))
+			for i, column := range columns {
+				values[fmt.Sprintf("%s %d %s", table, number, column)] = row[i]
+			}
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+	}
+	return values
+}
+
+func texts(t *testing.T, database *sql.DB, query string) (list []string) {
+	t.Helper()
+	rows, err := database.QueryContext(t.Context(), query)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, rows.Close()) }()
+	for rows.Next() {
+		var text string
+		require.NoError(t, rows.Scan(&text))
+		list = append(list, text)
+	}
+	require.NoError(t, rows.Err())
+	return list
+}
+
+func TestStoresOfEveryVersionAreUpgradedWithAllThatTheyHold(t *testing.T) {
+	for version := 1; version < len(migrations); version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			directory := storeOfVersion(t, version)
+			before := contents(t, directory)
+			require.NotEmpty(t, before)
+			store, err := Open(t.Context(), directory)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, store.Close()) })
+			require.Equal(t, len(migrations), store.number(t, "PRAGMA user_version"))
+			after := contents(t, directory)
+			for place, value := range before {
+				require.Contains(t, after, place)
+				require.Equal(t, value, after[place], place)
+			}
+
+			usedAfterAnUpgrade(t, store, version)
+		})
+	}
+}
+
+// usedAfterAnUpgrade tries that what an older version wrote is understood and goes on.
+func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
+	t.Helper()
+	open, err := store.List(t.Context(), Filter{})
+	require.NoError(t, err)
+	found := map[string]Job{}
+	for _, job := range open {
+		found[job.Tag] = job
+	}
+	require.NotContains(t, found, "ended")
+	require.NotContains(t, found, "rejected")
+	require.Equal(t, state.Running, found["old"].Detail)
+	require.Contains(t, found["old"].Evidence, "JobState=RUNNING Reason=None \xff")
+	require.True(t, found["missing"].Missing)
+	require.Equal(t, 2, found["missing"].MissingCount)
+	require.Equal(t, "9.server", found["adopted"].ID)
+	unresolved, err := store.Unresolved(t.Context(), "big")
+	require.NoError(t, err)
+	require.Len(t, unresolved, 2)
+
+	job, err := store.ByTag(t.Context(), "old")
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"nodes": 4}, job.Attributes)
+	require.Equal(t, []string{"sbatch", "job.sh"}, job.Arguments)
+	require.Equal(t, "#!/bin/sh", job.Script)
+	ended, err := store.ByTag(t.Context(), "ended")
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 15}, []int{*ended.ExitCode, *ended.Signal})
+	session, err := store.Session(t.Context(), "big")
+	require.NoError(t, err)
+	require.Equal(t, Started, session.State)
+	if version >= 5 {
+		require.Equal(t, "made 10:00", job.Identity)
+		events, err := store.Events(t.Context(), 0, "ended")
+		require.NoError(t, err)
+		require.Equal(t, []EventKind{EventIntended, EventAccepted, EventState}, []EventKind{events[0].Kind, events[1].Kind, events[2].Kind})
+		poll, err := store.Poll(t.Context(), "big@ssh:alice@login.example.org")
+		require.NoError(t, err)
+		require.Equal(t, 1, poll.Failures)
+	}
+	if version >= 6 {
+		left, err := store.Leftovers(t.Context(), "big")
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+	}
+
+	job, err = store.Observe(t.Context(), "old", Observation{Detail: state.Completed, Origin: Origin{"stdout", 1, "COMPLETED"}})
+	require.NoError(t, err)
+	require.Equal(t, state.Completed, job.Detail)
+	events, err := store.Events(t.Context(), 0, "old")
+	require.NoError(t, err)
+	require.Equal(t, "COMPLETED", events[len(events)-1].Origin.Text)
+}
+
+func TestAStoreOfANewerVersionIsRefusedAsItIs(t *testing.T) {
+	directory := storeOfVersion(t, 1)
+	newer := len(migrations) + 1
+	database := opened(t, directory)
+	_, err := database.ExecContext(t.Context(), fmt.Sprintf("PRAGMA user_version = %d", newer))
+	require.NoError(t, err)
+	require.NoError(t, database.Close())
+	before, err := os.ReadFile(filepath.Join(directory, databaseName))
+	require.NoError(t, err)
+	_, err = Open(t.Context(), directory)
+	require.ErrorIs(t, err, ErrNewerSchema)
+	require.ErrorContains(t, err, fmt.Sprintf("its schema has version %d, this program knows %d", newer, len(migrations)))
+	require.ErrorContains(t, err, directory)
+	after, err := os.ReadFile(filepath.Join(directory, databaseName))
+	require.NoError(t, err)
+	require.Equal(t, before, after, "nothing was written")
+}
