@@ -46,6 +46,7 @@ type Definition struct {
 	Outcomes     []*Outcome
 	Probes       []*Probe
 	Portable     []*PortableLink
+	Proofs       []Proof
 	LaunchTab    *LaunchTab
 	Monitor      Monitor
 
@@ -362,6 +363,12 @@ type Probe struct {
 	Required bool        // the definition is of no use without it
 	Effect   string      // what is amiss without it; may be empty
 	Mend     string      // what to do about that; may be empty
+}
+
+// A Proof (x:proven) tells against what a definition was tried.
+type Proof struct {
+	By string // software, recordings or documentation
+	Of string // product and releases
 }
 
 // Monitor is what a definition says of monitoring.

@@ -98,7 +98,8 @@ func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
 	linked := linksGivenAnew(e.Children, own)
 	e.Children = slices.DeleteFunc(e.Children, func(child *schemas.Element) bool {
 		name := partName(child)
-		goes := anew[name] && !placed[name] || linked[child]
+		// What is changed is not proven any more.
+		goes := anew[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
 			m.loader.origins.lost(Replaces, e, child)
 		}

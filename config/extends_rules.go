@@ -36,7 +36,7 @@ var partRules = func() map[string]partRule {
 		"pre-launch-cmd": {kind: listedPart}, "post-launch-cmd": {kind: listedPart},
 		"driver": {kind: listedPart}, "workflow": {kind: listedPart},
 		"x:outcome":  {kind: listedPart},
-		"x:portable": {kind: namedPart},
+		"x:portable": {kind: namedPart}, "x:proven": {kind: namedPart},
 		"x:fallback": {kind: namedPart, merged: true}, "x:probe": {kind: namedPart, merged: true},
 		"x:find-job": {merged: true}, "x:list-jobs": {merged: true}, "x:list-nodes": {merged: true}, "x:list-queues": {merged: true},
 	}

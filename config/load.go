@@ -125,6 +125,8 @@ func (l *loader) control(d *Definition, control element) {
 			d.Outcomes = append(d.Outcomes, l.outcome(e))
 		} else if e.isExtension(string(ProbeCommand)) {
 			d.Probes = append(d.Probes, l.probe(e))
+		} else if e.isExtension("proven") {
+			d.Proofs = append(d.Proofs, Proof{By: e.text("by"), Of: e.text("of")})
 		} else if e.isExtension("portable") {
 			d.Portable = append(d.Portable, l.portableLink(e))
 		}

@@ -29,6 +29,7 @@ type description struct {
 	Portable      []portableDescription  `json:"portable,omitempty"`
 	Tabs          []string               `json:"tabs,omitempty"`
 	Form          []tabDescription       `json:"form,omitempty"`
+	Proven        []proofJSON            `json:"proven"`
 }
 
 type queuesDescription struct {
@@ -71,7 +72,7 @@ func describe(d *config.Definition) description {
 	described := description{
 		Name: d.Name, File: d.File, Extends: d.Files()[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
 		Connection: d.Site.ConnectionName, Refresh: d.Monitor.RefreshSeconds, Queues: describeQueues(d),
-		Attributes: []attributeDescription{}, Commands: []commandDescription{},
+		Proven: []proofJSON{}, Attributes: []attributeDescription{}, Commands: []commandDescription{},
 		Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles), States: describeStates(d), Portable: describePortable(d), Form: describeForm(d.LaunchTab),
 	}
 	if submit := d.Submit(false); submit != nil {
@@ -90,6 +91,9 @@ func describe(d *config.Definition) description {
 	}
 	for _, outcome := range d.Outcomes {
 		described.Outcomes = append(described.Outcomes, describeOutcome(outcome))
+	}
+	for _, proof := range d.Proofs {
+		described.Proven = append(described.Proven, proofJSON{proof.By, proof.Of})
 	}
 	for _, probe := range d.Probes {
 		described.Probes = append(described.Probes, describeProbe(probe))

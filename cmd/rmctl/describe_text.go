@@ -14,6 +14,9 @@ func (d description) text(everything bool) string {
 	if len(d.Extends) > 0 {
 		fmt.Fprintf(&text, "extends %s\n", strings.Join(d.Extends, ", which extends "))
 	}
+	for _, proof := range d.Proven {
+		fmt.Fprintf(&text, "proven by %s: %s\n", proof.By, oneLine(proof.Of))
+	}
 	if monitor := d.monitorText(); monitor != "" {
 		text.WriteString(monitor + "\n")
 	}

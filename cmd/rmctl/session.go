@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/rmctl/rmctl/control"
 )
 
 func newStart(a *app) *cobra.Command {
@@ -46,57 +43,6 @@ func newStop(a *app) *cobra.Command {
 			return controller.Stop(c.Context())
 		},
 	}
-}
-
-func newTargets(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "targets",
-		Short: "List the targets",
-		Long: `targets lists where jobs can go: each shipped definition on this machine, and what
-targets.toml in the configuration folder describes. The default is marked.`,
-		Example: "  rmctl targets\n  rmctl targets --json",
-		Args:    exactly(0, ""),
-		RunE: func(_ *cobra.Command, _ []string) error {
-			targets, err := a.loadTargets()
-			if err != nil {
-				return err
-			}
-			return a.printTargets(targets)
-		},
-	}
-}
-
-func (a *app) printTargets(targets *control.Targets) error {
-	type row struct {
-		Name       string `json:"name"`
-		Definition string `json:"definition"`
-		Transport  string `json:"transport"`
-		Host       string `json:"host,omitempty"`
-		Default    bool   `json:"default,omitempty"`
-	}
-	var rows [][]string
-	for _, name := range targets.Names() {
-		target, err := targets.Find(name)
-		if err != nil {
-			return err
-		}
-		r := row{target.Name, target.Definition, target.Transport, target.Host, name == targets.Default}
-		if a.json {
-			if err := printJSON(a.stdout, r); err != nil {
-				return err
-			}
-			continue
-		}
-		mark := ""
-		if r.Default {
-			mark = "default"
-		}
-		rows = append(rows, []string{r.Name, r.Definition, strings.TrimSuffix(r.Transport+":"+r.Host, ":"), mark})
-	}
-	if a.json {
-		return nil
-	}
-	return printTable(a.stdout, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, rows)
 }
 
 func newAction(a *app) *cobra.Command {
