@@ -92,7 +92,7 @@ func (a *app) sessions(ctx context.Context) (background.Sessions, error) {
 // runHosted runs a job in the background process, and attaches to it unless it
 // is to be detached from at once.
 func (a *app) runHosted(ctx context.Context, sessions background.Sessions, controller *control.Controller, s control.Submission, detach bool) error {
-	s.Tag, s.Hosted = uuid.NewString(), true
+	s.Tag, s.Hosted = cmp.Or(s.Tag, uuid.NewString()), true
 	if err := controller.CheckInteractive(ctx, s); err != nil {
 		return err // here, where it can be told what kind of error it is
 	}

@@ -26,7 +26,7 @@ type hooks struct {
 
 func (h *hooks) add(c *cobra.Command) {
 	c.Flags().StringVar(&h.onChange, "on-change", "", "run this shell command at each change of state, with what is known in RMCTL_JOB_…")
-	c.Flags().StringVar(&h.onEnd, "on-end", "", "run this shell command when a job has ended")
+	addOnEnd(c, &h.onEnd)
 }
 
 // run runs the commands for an event, one after the other. A command that fails
@@ -45,10 +45,14 @@ func (h *hooks) run(ctx context.Context, messages io.Writer, event jobstore.Even
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			fmt.Fprintf(messages, "rmctl: the hook for job %s failed: %v\n", oneLine(event.ID), err)
+			hookFailed(messages, event.ID, err)
 		}
 	}
 	return nil
+}
+
+func hookFailed(messages io.Writer, id string, err error) {
+	fmt.Fprintf(messages, "rmctl: the hook for job %s failed: %s\n", oneLine(id), printable(err.Error()))
 }
 
 // runHook runs the user's own text by the shell. What schedulers and jobs said

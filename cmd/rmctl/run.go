@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
@@ -17,6 +18,7 @@ const forkTarget = "fork"
 func newRun(a *app) *cobra.Command {
 	var flags submissionFlags
 	var detach bool
+	var onEnd string
 	c := &cobra.Command{
 		Use:   "run [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Run an interactive job, attached to this terminal",
@@ -40,10 +42,19 @@ detached from. --detach starts a job and prints its id.`,
 					return err
 				}
 			}
-			return r.located(a.runInteractive(c.Context(), controller, r.Submission, detach))
+			if onEnd != "" && detach {
+				return usage("--on-end cannot be used together with --detach; rmctl watch --on-end waits for jobs")
+			}
+			r.Submission.Tag = uuid.NewString()
+			err = r.located(a.runInteractive(c.Context(), controller, r.Submission, detach))
+			if hookErr := a.hookEnd(c.Context(), onEnd, r.Submission.Tag); hookErr != nil {
+				return errors.Join(err, hookErr)
+			}
+			return err
 		},
 	}
 	flags.add(a, c)
+	addOnEnd(c, &onEnd)
 	c.Flags().BoolVar(&detach, "detach", false, "start the job and print its id, attached to nothing; for jobs that keep a command open, use a pseudo-terminal or run elsewhere")
 	return c
 }

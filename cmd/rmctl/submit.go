@@ -62,7 +62,7 @@ func (f *submissionFlags) submission(arguments []string) (control.Submission, er
 func newSubmit(a *app) *cobra.Command {
 	var flags submissionFlags
 	var dryRun, wait, output bool
-	var batch string
+	var batch, onEnd string
 	var width int
 	c := &cobra.Command{
 		Use:   "submit [flags] [--] PROGRAM [ARGUMENT...]",
@@ -80,10 +80,13 @@ anything runs.`,
   rmctl submit --batch jobs.jsonl --parallel 8`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if batch != "" {
-				if err := excludes(c, "batch", "dry-run", "wait", "output"); err != nil {
+				if err := excludes(c, "batch", "dry-run", "wait", "output", "on-end"); err != nil {
 					return err
 				}
 				return a.submitBatch(c.Context(), flags, arguments, batch, width)
+			}
+			if onEnd != "" && !wait && !output {
+				return usage("--on-end needs --wait or --output: nobody is there otherwise when the job ends; rmctl watch --on-end waits for jobs later")
 			}
 			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
@@ -99,13 +102,14 @@ anything runs.`,
 			if err := a.printSubmitted(job); err != nil || !wait && !output {
 				return err
 			}
-			return a.waitForSubmitted(c.Context(), controller, job, output)
+			return a.waitForSubmitted(c.Context(), controller, job, output, onEnd)
 		},
 	}
 	flags.add(a, c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be run, and run nothing; like rmctl render")
 	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, showing states as they change; exit with the job's code")
 	c.Flags().BoolVar(&output, "output", false, "wait for the end, then print the job's output")
+	addOnEnd(c, &onEnd)
 	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script")
 	c.Flags().IntVar(&width, "parallel", 4, "with --batch: how many jobs are submitted at the same time")
 	return c
@@ -119,12 +123,15 @@ func (a *app) printSubmitted(job jobstore.Job) error {
 	return err
 }
 
-func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job jobstore.Job, output bool) error {
+func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job jobstore.Job, output bool, onEnd string) error {
 	a.showChange(job)
 	job, err := controller.Wait(ctx, job, "", a.showChange)
 	if err != nil {
 		return err
 	}
+	hooks := a.hookEnds(ctx, onEnd, 1)
+	hooks.see(job)
+	defer hooks.finish()
 	if output {
 		if err := controller.Output(ctx, job, false, a.stdout); err != nil {
 			return err

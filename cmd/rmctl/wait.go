@@ -36,7 +36,7 @@ func jobExit(job jobstore.Job) error {
 
 func newWait(a *app) *cobra.Command {
 	var timeout time.Duration
-	var until string
+	var until, onEnd string
 	c := &cobra.Command{
 		Use:   "wait JOB...",
 		Short: "Wait until jobs have ended, or have reached a state",
@@ -45,7 +45,8 @@ exits with the code of the first job that failed. State changes are shown on
 standard error.`,
 		Example: `  rmctl wait 4711
   rmctl wait --timeout 2h slurm/4711 slurm/4712
-  rmctl wait --state RUNNING 4711`,
+  rmctl wait --state RUNNING 4711
+  rmctl wait --on-end 'notify-send "job $RMCTL_JOB_ID: $RMCTL_JOB_STATE"' 4711`,
 		Args: atLeast(1, "a job"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			wanted, err := waitedFor(until)
@@ -62,13 +63,17 @@ standard error.`,
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 				defer cancel()
 			}
-			if err := a.waitForAll(ctx, jobs, wanted); err != nil {
+			hooks := a.hookEnds(c.Context(), onEnd, len(jobs))
+			err = a.waitForAll(ctx, jobs, wanted, hooks)
+			hooks.finish()
+			if err != nil {
 				return err
 			}
 			return a.waited(jobs, wanted)
 		},
 	}
 	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time, with exit code 124 (such as 90s, 2h)")
+	addOnEnd(c, &onEnd)
 	c.Flags().StringVar(&until, "state", "", "wait for this state instead of the end: a state or a detail, such as RUNNING")
 	return c
 }
@@ -88,9 +93,13 @@ func waitedFor(text string) (state.Detail, error) {
 	return detail, nil
 }
 
-func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail) error {
+func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail, hooks *endHooks) error {
+	for _, job := range jobs {
+		hooks.see(job.Job)
+	}
 	var lock sync.Mutex
 	changed := func(job jobstore.Job) {
+		hooks.see(job)
 		lock.Lock()
 		defer lock.Unlock()
 		a.showChange(job)
