@@ -108,6 +108,9 @@ func TestSlurmListsNoPartOfAJobAndNothingForged(t *testing.T) {
 	stdout, stderr, exit := run(t, "slurm", "list-jobs", map[string]string{"squeue": takesMark + rows})
 	require.Zero(t, exit, "%s", stderr)
 	require.Equal(t, "17|one\n21|a name\nlisted\n", stdout)
+	stdout, stderr, exit = run(t, "slurm", "list-jobs", map[string]string{"squeue": `case $* in *--me*) exit 9;; esac; ` + takesMark + rows}, "all")
+	require.Zero(t, exit, "%s", stderr)
+	require.Equal(t, "all 17|one\nall 18_1|task\nall 18_[2-3]|tasks\nall 20+0|component\nall 21|a name\nlisted\n", stdout)
 	_, _, exit = run(t, "slurm", "list-jobs", map[string]string{"squeue": takesMark + rows + "exit 3"})
 	require.Equal(t, 3, exit)
 }
@@ -126,7 +129,7 @@ func recordOf(id, arguments string) string {
 func pbs(live, ended, server string) map[string]string {
 	return map[string]string{
 		"qselect": `case "$*" in -u\ *) test -z "$LIVE" || echo 1.s;; -x\ -u\ *) echo 2.s 3.s;; *) exit 9;; esac`,
-		"qstat":   `case "$*" in "-B -f") ` + server + `;; "-f -w 1.s") ` + live + `;; "-x -f -w 2.s 3.s") ` + ended + ";; *) exit 9;; esac",
+		"qstat":   `case "$*" in "-B -f") ` + server + `;; "-f -w 1.s") ` + live + `;; "-x -f -w 2.s 3.s") ` + ended + `;; "-f -w") eval "$ALL";; *) exit 9;; esac`,
 	}
 }
 
@@ -179,7 +182,7 @@ func TestPBSListsWholeRecords(t *testing.T) {
 		"one that ended since":         {whole + "exit 153", line + "listed\n", 0},
 		"a record that was cut":        {whole + "printf 'Job Id: 2.s\\n    Job_Name = x\\n    job_state = R\\n'", line + "listed\n", 0},
 		"the server fails":             {whole + "exit 255", "", 1},
-		"a client without wide output": {"exit 2", "", 0},
+		"a client without wide output": {"exit 2", "listed\n", 0},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Setenv("LIVE", "yes")
@@ -191,4 +194,13 @@ func TestPBSListsWholeRecords(t *testing.T) {
 	stdout, _, exit := run(t, "pbs", "list-jobs", pbs("exit 9", "", ""))
 	require.Zero(t, exit, "qstat without an id lists everybody's jobs")
 	require.Equal(t, "listed\n", stdout)
+
+	t.Setenv("ALL", whole)
+	stdout, stderr, exit := run(t, "pbs", "list-jobs", pbs("exit 9", "", ""), "all")
+	require.Zero(t, exit, "%s", stderr)
+	require.Equal(t, line+"listed\n", stdout)
+	t.Setenv("ALL", "exit 2")
+	stdout, _, exit = run(t, "pbs", "list-jobs", pbs("exit 9", "", ""), "all")
+	require.Equal(t, 2, exit, "a client without wide output cannot tell that there are no jobs")
+	require.Empty(t, stdout)
 }
