@@ -51,6 +51,8 @@ func (c *Controller) lose(ctx context.Context, tag, reason string) (jobstore.Job
 // it may go on. A scheduler is asked some more times.
 func (c *Controller) missing(job jobstore.Job, forgotten int) error {
 	switch {
+	case job.Phase == jobstore.Dismissed:
+		return &MissingError{Job: job, Reason: job.Error}
 	case !job.Missing:
 		return nil
 	case c.isKnownByProcess(job):

@@ -76,7 +76,7 @@ func (c *Controller) isAttached(job jobstore.Job) bool {
 
 // mayBeAttached reports whether no end of an interactive job is on record.
 func mayBeAttached(job jobstore.Job) bool {
-	return job.Interactive && !job.Detail.Ended() && job.Phase != jobstore.Rejected
+	return job.Interactive && !job.Detail.Ended() && job.Phase != jobstore.Rejected && job.Phase != jobstore.Dismissed
 }
 
 // openTags are the tags of the interactive jobs that a controller runs.

@@ -83,7 +83,7 @@ func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness 
 
 // isAsked reports whether a listing may tell about a job.
 func isAsked(job jobstore.Job) bool {
-	return job.ID != "" && job.Tag != "" && !job.Detail.Ended() && job.Successor == "" && !(job.Interactive && job.ID == job.Tag)
+	return job.ID != "" && job.Tag != "" && !job.Detail.Ended() && job.Phase != jobstore.Dismissed && job.Successor == "" && !(job.Interactive && job.ID == job.Tag)
 }
 
 // patience is how long to wait for the moment at which the definition lets its

@@ -102,7 +102,7 @@ func (c *Controller) Tidy(ctx context.Context) error {
 
 // isOver reports whether nobody is at work on a submission any more.
 func (c *Controller) isOver(job jobstore.Job) bool {
-	decided := job.Phase == jobstore.Submitted || job.Phase == jobstore.Rejected
+	decided := job.Phase != jobstore.Intended && job.Phase != jobstore.Unknown
 	return decided && !isAlive(job.Submitter) && !c.now().Before(job.Created.Add(c.submitLimit()+settling))
 }
 

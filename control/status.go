@@ -54,7 +54,7 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // comes back as it was known, marked stale, together with a *QueryError; a job
 // that the scheduler has forgotten comes back marked missing, without error.
 func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Freshness) (jobstore.Job, error) {
-	if job.Detail.Ended() || job.Successor != "" || job.Phase == jobstore.Rejected && !IsLookedForAgain(job, c.now()) {
+	if job.Detail.Ended() || job.Phase == jobstore.Dismissed || job.Successor != "" || job.Phase == jobstore.Rejected && !IsLookedForAgain(job, c.now()) {
 		return job, nil
 	}
 	if job.ID == "" {

@@ -113,6 +113,8 @@ func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Det
 // waitable returns why the end of a job would never be seen.
 func (c *Controller) waitable(job jobstore.Job) error {
 	switch {
+	case job.Phase == jobstore.Dismissed:
+		return &MissingError{Job: job, Reason: job.Error}
 	case job.Detail.Ended(), job.Interactive:
 		return nil
 	case job.ID == "":

@@ -27,6 +27,7 @@ const (
 	EventStale         EventKind = "stale"         // what is known of it is in doubt
 	EventMissing       EventKind = "missing"       // a listing lacks it
 	EventSucceeded     EventKind = "succeeded"     // its id was given to another job
+	EventDismissed     EventKind = "dismissed"     // the user put it aside
 )
 
 // An Event is one entry of a job's history.
@@ -60,6 +61,8 @@ func happened(before, after *Job) []Event {
 			events = append(events, seenEvent(EventAccepted, before, after))
 		case Rejected:
 			events = append(events, Event{Kind: EventRejected, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
+		case Dismissed:
+			events = append(events, Event{Kind: EventDismissed, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
 		case Unknown:
 			events = append(events, Event{Kind: EventDoubted, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
 		}

@@ -29,6 +29,7 @@ const (
 	Submitted Phase = "SUBMITTED" // the scheduler gave it an id
 	Rejected  Phase = "REJECTED"  // the scheduler did not take it
 	Unknown   Phase = "UNKNOWN"   // the submit command ended without telling what became of it
+	Dismissed Phase = "DISMISSED" // the scheduler gave it an id; the user put it aside, as nobody will see its end
 )
 
 // A Job is one submission and what is known of its job. Texts that are not
@@ -155,7 +156,7 @@ type Observation struct {
 // A Filter chooses jobs of a listing.
 type Filter struct {
 	// All adds what is over: jobs that have ended, or whose id was given to
-	// another one, and submissions that were rejected.
+	// another one, or that the user put aside, and submissions that were rejected.
 	All    bool
 	Target string // empty for every target
 	Limit  int    // greatest number of jobs; 0 for no limit
@@ -194,7 +195,7 @@ func (j *Job) LastAsked() time.Time {
 
 // over reports whether nothing more is to be learned of the job.
 func (j *Job) over() bool {
-	return j.Detail.Ended() || j.Phase == Rejected || j.Successor != ""
+	return j.Detail.Ended() || j.Phase == Rejected || j.Phase == Dismissed || j.Successor != ""
 }
 
 // doubt makes what is known of the job stale from a time on.

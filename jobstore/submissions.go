@@ -80,7 +80,7 @@ func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job,
 // job id is past that: a *PhaseError.
 func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 	_, err := s.change(ctx, durable, "reject", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.Phase == Submitted {
+		if job.ID != "" {
 			return false, phaseError(job, "reject")
 		}
 		job.Phase, job.Error = Rejected, bounded(reason)
@@ -97,7 +97,7 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 // that was rejected by the submit command itself, or has a job id, is left as it is.
 func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, asked time.Time) (Job, error) {
 	return s.change(ctx, durable, "absence", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.Phase == Submitted || job.Phase == Rejected && !job.Missing {
+		if job.ID != "" || job.Phase == Rejected && !job.Missing {
 			return false, nil
 		}
 		job.Phase, job.Error = Rejected, bounded(reason)
@@ -106,11 +106,27 @@ func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, asked time
 	})
 }
 
+// Dismiss records that the user put a job aside, and why, and returns the job after
+// it, without its submission. It changes nothing for a job whose end is known. A
+// submission without a job id is a *PhaseError.
+func (s *Store) Dismiss(ctx context.Context, tag, reason string) (Job, error) {
+	return s.change(ctx, durable, "dismiss", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
+		if job.ID == "" {
+			return false, phaseError(job, "dismiss")
+		}
+		if job.over() {
+			return false, nil
+		}
+		job.Phase, job.Error = Dismissed, bounded(reason)
+		return true, nil
+	})
+}
+
 // Doubt records that nobody knows what became of a submission. Where that was
 // found out in the meantime it changes nothing.
 func (s *Store) Doubt(ctx context.Context, tag, reason string) error {
 	_, err := s.change(ctx, durable, "doubt", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.Phase == Submitted || job.Phase == Rejected {
+		if job.ID != "" || job.Phase == Rejected {
 			return false, nil
 		}
 		job.Phase, job.Error = Unknown, bounded(reason)

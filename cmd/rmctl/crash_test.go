@@ -283,6 +283,18 @@ func TestKilledAnywhereNothingIsLostAndNothingDoubled(t *testing.T) {
 					})
 				}
 			})
+			t.Run("wait", func(t *testing.T) {
+				t.Parallel()
+				sweep(t, func(t *testing.T, number int) outcome {
+					h := newHousehold(t, target, environment...)
+					job := strings.TrimSpace(h.run(h.submission("only")...))
+					require.Eventually(t, func() bool { return h.marks()["only"] > 0 }, time.Minute, 20*time.Millisecond)
+					o := h.endure(number, nil, "wait", job)
+					h.verify(map[string]string{"only": job})
+					require.Equal(t, state.Completed, h.end(job))
+					return o
+				})
+			})
 			t.Run("cancel", func(t *testing.T) {
 				t.Parallel()
 				sweep(t, func(t *testing.T, number int) outcome {

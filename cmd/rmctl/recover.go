@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,15 +23,21 @@ func newRecover(a *app) *cobra.Command {
 rmctl was killed, a connection broke, or a submit command took too long. A job
 that is there is adopted; where there certainly is none the submission is recorded
 as not made, and its files are removed. Then it lists the jobs of the target, and adopts those that were
-submitted through rmctl and are not on record. It never submits anything.`,
+submitted through rmctl and are not on record. It never submits anything.
+
+--dismiss is for what nobody can find out: a submission whose scheduler cannot be
+asked is recorded as not made, and a job that its scheduler has forgotten, or whose
+terminal is gone, is shown by rmctl status no more. What was seen of it last stays on
+record. A job that may be running is not dismissed.`,
 		Example: `  rmctl recover
   rmctl recover -t slurm --rebuild
-  rmctl recover --dismiss 2f1c…`,
+  rmctl recover --dismiss 2f1c…
+  rmctl recover --dismiss slurm/4711`,
 		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c.Context()) },
 	}
 	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "put the record of jobs aside, damaged as it may be, and begin a new one")
-	c.Flags().StringVar(&r.dismiss, "dismiss", "", "record a submission as not made: for one whose scheduler cannot be asked, by its `TAG`")
+	c.Flags().StringVar(&r.dismiss, "dismiss", "", "put aside a submission without an outcome, or a `JOB` whose end nobody will see, by its tag or id")
 	return c
 }
 
@@ -51,12 +58,25 @@ func (r *recovery) run(ctx context.Context) error {
 		return err
 	}
 	if r.dismiss != "" {
-		return store.Reject(ctx, r.dismiss, "dismissed by the user")
+		return r.putAside(ctx, store)
 	}
 	found, err := r.unresolved(ctx, store)
 	listed, listErr := r.listed(ctx)
 	printErr := r.app.printJobs(append(found, listed...), []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, submittedRow)
 	return errors.Join(err, listErr, printErr)
+}
+
+// putAside dismisses what is named by a tag or by what a job is called.
+func (r *recovery) putAside(ctx context.Context, store *jobstore.Store) error {
+	job, err := r.app.recordedJob(ctx, r.dismiss)
+	if err != nil {
+		return err
+	}
+	job, err = control.Dismiss(ctx, store, job)
+	if err == nil {
+		r.app.say("%s: %s", cmp.Or(job.ID, job.Tag), job.Error)
+	}
+	return err
 }
 
 func (r *recovery) setAside() error {

@@ -1,0 +1,60 @@
+package control_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, "")
+	jobs = s.updates(t, jobs, control.Recent)
+	require.True(t, jobs[1].Missing)
+
+	_, err := control.Dismiss(t.Context(), s.store, jobs[0])
+	require.ErrorContains(t, err, "was seen RUNNING")
+	dismissed, err := control.Dismiss(t.Context(), s.store, jobs[1])
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Dismissed, dismissed.Phase)
+	require.Equal(t, state.Submitted, dismissed.Detail, "no end is made up")
+	require.Contains(t, dismissed.Error, "dismissed by the user: no longer known to the scheduler")
+
+	open, err := s.store.List(t.Context(), jobstore.Filter{})
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+	asked := len(s.asked(t))
+	s.ahead += time.Minute
+	s.updates(t, jobs[:1], control.Recent)
+	again, err := s.Status(t.Context(), dismissed, control.Fresh)
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Dismissed, again.Phase)
+	require.NotContains(t, s.asked(t)[asked:], jobs[1].ID, "it is asked for no more")
+	_, err = s.Wait(t.Context(), dismissed, "", nil)
+	var missing *control.MissingError
+	require.ErrorAs(t, err, &missing)
+	require.ErrorContains(t, err, "dismissed by the user")
+}
+
+func TestAnInteractiveJobWhoseProcessIsGoneIsPutAsideWithTheReason(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
+	job, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), control.Fresh)
+	require.NoError(t, err)
+	dismissed, err := control.Dismiss(t.Context(), s.store, job)
+	require.NoError(t, err)
+	require.Contains(t, dismissed.Error, "dismissed by the user: the process that it was attached to")
+	_, err = control.Dismiss(t.Context(), s.store, dismissed)
+	require.NoError(t, err, "again, which changes nothing")
+}
+
+func TestAJobThatHasEndedIsNotPutAside(t *testing.T) {
+	s, jobs := crowd(t, 2, "")
+	s.shows(t, jobs, state.Failed, state.Running)
+	_, err := control.Dismiss(t.Context(), s.store, s.updates(t, jobs, control.Recent)[0])
+	require.ErrorContains(t, err, "has ended")
+}
