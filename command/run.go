@@ -42,7 +42,7 @@ type Request struct {
 // A Result is how a command went.
 type Result struct {
 	Invocation *Invocation
-	ExitCode   int
+	ExitCode   int                // -1 where nobody saw the end, or there was no process
 	Outcome    config.OutcomeKind // empty where the definition does not classify it
 	Stdout     string             // the end of it
 	Stderr     string
@@ -61,7 +61,7 @@ type Runner struct {
 // Run runs a command to its end. The error is an *Error for every failure of
 // the command itself; the result is never nil.
 func (r *Runner) Run(ctx context.Context, request Request) (*Result, error) {
-	result := &Result{Started: time.Now()}
+	result := &Result{Started: time.Now(), ExitCode: -1}
 	invocation, err := Resolve(request.Command, request.Scope, request.Launch)
 	if err != nil {
 		return result, &Error{Command: request.Command, Failure: NotResolvable, Err: err}

@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"testing"
 	"time"
@@ -114,29 +115,41 @@ func TestAnInteractiveSubmissionOfAnotherHostStaysOpen(t *testing.T) {
 }
 
 func TestAJobWhoseConnectionIsLostIsMissingAndLetsAnotherRun(t *testing.T) {
-	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, `waitForId="false" keepOpen="true"`, "")), func(o *control.Options) {
-		o.Connection = &losingOnce{Connection: o.Connection}
-	})
-	lostJob, _, err := s.interactively(t, t.Context(), "")
-	require.Error(t, err)
-	require.True(t, lostJob.Missing)
-	require.Contains(t, lostJob.StaleReason, "unexpected EOF")
-	_, err = s.Wait(t.Context(), lostJob, "", nil)
-	require.ErrorContains(t, err, "unexpected EOF")
-	job, _, err := s.interactively(t, t.Context(), "")
-	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail)
+	cut := &remote.ConnectError{Host: "far", Reason: remote.Disconnected, Err: io.ErrUnexpectedEOF}
+	for name, atStart := range map[string]error{"while it runs": nil, "before it is known to run": &remote.StartError{Program: "sh", Err: cut}} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, `waitForId="false" keepOpen="true"`, "")), func(o *control.Options) {
+				o.Connection = &losingOnce{Connection: o.Connection, atStart: atStart}
+			})
+			lostJob, _, err := s.interactively(t, t.Context(), "")
+			require.Error(t, err)
+			require.True(t, lostJob.Missing)
+			require.False(t, lostJob.Detail.Ended(), "nobody has seen an end: %s", lostJob.Detail)
+			require.Nil(t, lostJob.ExitCode)
+			require.Contains(t, lostJob.StaleReason, "unexpected EOF")
+			_, err = s.Wait(t.Context(), lostJob, "", nil)
+			require.ErrorContains(t, err, "unexpected EOF")
+			job, _, err := s.interactively(t, t.Context(), "")
+			require.NoError(t, err)
+			require.Equal(t, state.Completed, job.Detail)
+		})
+	}
 }
 
-// losingOnce is a connection that is lost while its first command runs.
+// losingOnce is a connection that is lost while its first command runs, or when
+// it is to start.
 type losingOnce struct {
 	remote.Connection
+	atStart error
 	wasLost bool
 }
 
 func (l *losingOnce) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
 	if !l.wasLost {
 		l.wasLost = true
+		if l.atStart != nil {
+			return nil, l.atStart
+		}
 		return lost{}, nil
 	}
 	return l.Connection.Start(ctx, c)

@@ -217,13 +217,13 @@ func (a *app) runDetached(ctx context.Context, sessions background.Sessions, lau
 		if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
 			return err
 		}
-		if job.ID != "" {
+		if job.ID != "" && !job.Missing {
 			return a.printSubmitted(job)
 		}
 		select {
 		case <-poll.C:
 		case err := <-ended:
-			if job, lookUpErr := store.ByTag(ctx, launch.Name); lookUpErr == nil && job.ID != "" {
+			if job, lookUpErr := store.ByTag(ctx, launch.Name); err == nil && lookUpErr == nil && job.ID != "" {
 				return a.printSubmitted(job)
 			}
 			return a.sessionEnded(ctx, launch.Name, code, err)
