@@ -119,6 +119,12 @@ func TestALongPathGetsAShortSocket(t *testing.T) {
 func TestAnotherBuildTakesThePlace(t *testing.T) {
 	old := serve(t, background.Options{Build: "old"})
 	held := connect(t, old.client(t))
+	asking, err := background.Find(old.options.Folder)
+	require.NoError(t, err)
+	greeting, err := asking.Greet(t.Context())
+	require.NoError(t, err, "who only asks makes nobody leave")
+	require.Equal(t, "old", greeting.Build)
+	require.Positive(t, greeting.Goroutines)
 	started := 0
 	client, err := background.Open(t.Context(), background.ClientOptions{Folder: old.options.Folder, Build: "new", Start: func() error {
 		started++
@@ -127,7 +133,7 @@ func TestAnotherBuildTakesThePlace(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	require.Equal(t, 1, started)
-	greeting, err := client.Greet(t.Context())
+	greeting, err = client.Greet(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "new", greeting.Build)
 	require.False(t, old.isOver(), "the old one ended although a client uses it")

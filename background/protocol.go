@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
@@ -86,12 +87,13 @@ type exit struct {
 
 // Greeting is what the process says of itself.
 type Greeting struct {
-	Protocol int       `json:"protocol"`
-	Build    string    `json:"build"`
-	Process  int       `json:"process"` // its id
-	Since    time.Time `json:"since"`
-	Sessions int       `json:"sessions"`
-	Retires  bool      `json:"retires"` // it makes room for the build of the client
+	Protocol   int       `json:"protocol"`
+	Build      string    `json:"build"`
+	Process    int       `json:"process"` // its id
+	Since      time.Time `json:"since"`
+	Sessions   int       `json:"sessions"`
+	Goroutines int       `json:"goroutines"` // that it runs, also for this client
+	Retires    bool      `json:"retires"`    // it makes room for the build of the client
 }
 
 // ConnectionInfo describes a connection that is kept.
@@ -189,12 +191,13 @@ func (p *process) operation(name string) func(context.Context, *conversation) er
 }
 
 // hello tells what this process is. To a client of another build it makes
-// room, unless it hosts sessions.
+// room, unless it hosts sessions; one that tells no build takes any.
 func (p *process) hello(_ context.Context, c *conversation) error {
 	greeting := Greeting{
 		Protocol: Protocol, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
+		Goroutines: runtime.NumGoroutine(),
 	}
-	greeting.Retires = c.asked.Build != p.options.Build && greeting.Sessions == 0
+	greeting.Retires = c.asked.Build != "" && c.asked.Build != p.options.Build && greeting.Sessions == 0
 	if greeting.Retires {
 		p.options.Log.Info("making room for another build", "build", c.asked.Build)
 		p.retire()
