@@ -23,11 +23,12 @@ const (
 // scopeOwn is the job.scope of a listing of this user's jobs.
 const scopeOwn = "own"
 
-// A listing is what one command told of all jobs, by their ids.
+// A listing is what one command told of all jobs.
 type listing struct {
-	jobs  map[string]jobstore.Observation
-	begun time.Time
-	took  time.Duration
+	command *config.Command
+	rows    map[string]*attribute.Attribute // by the ids of their jobs
+	begun   time.Time
+	took    time.Duration
 }
 
 // listJobs asks for all jobs with one command. An error means that it told
@@ -47,23 +48,54 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command) (*listi
 	if err != nil {
 		return nil, err
 	}
+	listed := &listing{command: list, rows: map[string]*attribute.Attribute{}, begun: begun, took: c.now().Sub(begun)}
 	if outcome == config.NotFound {
-		return &listing{begun: begun, took: c.now().Sub(begun)}, nil // some print an error where no job is left
+		return listed, nil // some print an error where no job is left
 	}
-	listed := &listing{jobs: map[string]jobstore.Observation{}, begun: begun, took: c.now().Sub(begun)}
 	for _, id := range env.Discovered() {
-		row := env.DiscoveredAttribute(id)
-		facts, isMap := row.Value().(map[string]string)
-		if !isMap {
-			continue // a row that the definition did not understand
-		}
-		seen := observed(facts, list, begun)
-		if seen.Origin = originOf(row); seen.Origin.Text == "" {
-			seen.Evidence = attribute.Text(facts)
-		}
-		listed.jobs[id] = seen
+		listed.rows[id] = env.DiscoveredAttribute(id)
 	}
 	return listed, nil
+}
+
+// facts returns the facts of the row of a job, by its id. It reports false where
+// there is no row, or one that the definition did not understand.
+func (l *listing) facts(id string) (map[string]string, bool) {
+	row := l.rows[id]
+	if id == "" || row == nil {
+		return nil, false
+	}
+	facts, isMap := row.Value().(map[string]string)
+	return facts, isMap
+}
+
+// row returns what the listing says of the job with an id, if it does. It is made
+// of the row each time: so much of ten thousand jobs is not kept.
+func (l *listing) row(id string) (jobstore.Observation, bool) {
+	facts, isJob := l.facts(id)
+	if !isJob {
+		return jobstore.Observation{}, false
+	}
+	seen := observed(facts, l.command, l.begun)
+	if seen.Origin = originOf(l.rows[id]); seen.Origin.Text == "" {
+		seen.Evidence = attribute.Text(facts)
+	}
+	return seen, true
+}
+
+// byIdentity returns the ids of the rows by what tells their jobs from all others,
+// such as the tags of submissions.
+func (l *listing) byIdentity() map[string]string {
+	ids := map[string]string{}
+	if l == nil {
+		return ids
+	}
+	for id := range l.rows {
+		if facts, isJob := l.facts(id); isJob {
+			ids[facts[strings.TrimPrefix(factIdentity, attributeJobPrefix)]] = id
+		}
+	}
+	return ids
 }
 
 // observed is what a row of a listing says of a job.
@@ -84,34 +116,12 @@ func observed(facts map[string]string, list *config.Command, begun time.Time) jo
 // of returns what the listing says of a job. It reports false where it says
 // nothing: there is no row, or it is of a job that has the same id by now, or it
 // has no state.
-func (l *listing) of(job jobstore.Job) (jobstore.Observation, bool) {
-	for _, id := range []string{job.ID, job.ShortID} {
-		seen, listed := l.jobs[id]
-		if id == "" || !listed {
-			continue
-		}
-		return seen, seen.Detail != "" && !job.IsAnother(seen)
+func (l *listing) of(job *jobstore.Job) (jobstore.Observation, bool) {
+	seen, listed := l.row(job.ID)
+	if !listed {
+		seen, listed = l.row(job.ShortID)
 	}
-	return jobstore.Observation{}, false
-}
-
-// A listedRow is what a listing says of a job.
-type listedRow struct {
-	id   string
-	seen jobstore.Observation
-}
-
-// byIdentity returns the rows by what tells their jobs from all others, such as
-// the tags of submissions.
-func (l *listing) byIdentity() map[string]listedRow {
-	rows := map[string]listedRow{}
-	if l == nil {
-		return rows
-	}
-	for id, seen := range l.jobs {
-		rows[seen.Identity] = listedRow{id, seen}
-	}
-	return rows
+	return seen, listed && seen.Detail != "" && !job.IsAnother(seen)
 }
 
 // isQueryFailure reports whether asking a scheduler failed, not recording it.

@@ -65,13 +65,14 @@ func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets [
 	if len(open) == 0 {
 		return false, nil
 	}
-	rows := listed.byIdentity()
+	ids := listed.byIdentity()
 	var due []jobstore.Job
 	for _, job := range open {
-		row, isListed := rows[job.Tag]
+		id, isListed := ids[job.Tag]
 		switch {
 		case isListed:
-			if _, err := c.acceptListed(ctx, job, row.id, row.seen); err != nil {
+			seen, _ := listed.row(id)
+			if _, err := c.acceptListed(ctx, job, id, seen); err != nil {
 				return found, err
 			}
 			found = true

@@ -47,7 +47,7 @@ const (
 // [ErrPaused].
 func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness Freshness) ([]jobstore.Job, error) {
 	list := c.definition.Command(config.ListJobs)
-	if list == nil || !slices.ContainsFunc(jobs, isAsked) {
+	if list == nil || !slices.ContainsFunc(jobs, func(job jobstore.Job) bool { return isAsked(&job) }) {
 		return c.updateEach(ctx, jobs, freshness)
 	}
 	patience, err := c.patience(ctx, jobs, freshness)
@@ -82,7 +82,7 @@ func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness 
 }
 
 // isAsked reports whether a listing may tell about a job.
-func isAsked(job jobstore.Job) bool {
+func isAsked(job *jobstore.Job) bool {
 	return job.ID != "" && job.Tag != "" && !job.Detail.Ended() && job.Phase != jobstore.Dismissed && job.Successor == "" && !(job.Interactive && job.ID == job.Tag)
 }
 
@@ -94,7 +94,7 @@ func (c *Controller) patience(ctx context.Context, jobs []jobstore.Job, freshnes
 		return longestInterval, nil
 	}
 	for _, job := range jobs {
-		if !isAsked(job) || !c.isUnasked(job) {
+		if !isAsked(&job) || !c.isUnasked(job) {
 			continue
 		}
 		// Another process may have asked meanwhile.
@@ -219,7 +219,7 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 	}
 	open, err := c.openJobs(ctx, last.Targets)
 	if err == nil {
-		next.Jobs = len(open)
+		next.Jobs = open.Len()
 		var moved bool
 		if moved, err = c.askFor(ctx, list, claim, last.Targets, open); moved {
 			next.Changed = c.now()
@@ -242,35 +242,61 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 // askFor asks with one listing, then one by one for those jobs that it does not
 // tell about, and looks for those of submissions that have none. It reports
 // whether any job moved.
-func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, targets []string, open []jobstore.Job) (moved bool, err error) {
+func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, targets []string, open jobstore.Roll) (moved bool, err error) {
 	begun := c.now()
 	var listed *listing
-	if len(open) > 1 {
+	if open.Len() > 1 {
 		if listed, err = c.listJobs(ctx, list); err != nil {
 			failure := &QueryError{Err: err}
-			return false, errors.Join(failure, c.store.MarkAllStale(context.WithoutCancel(ctx), tagsOf(open), err.Error(), begun))
+			return false, errors.Join(failure, c.store.MarkRollStale(context.WithoutCancel(ctx), open, err.Error(), begun))
 		}
 	}
-	told := map[string]jobstore.Observation{}
-	var untold []jobstore.Job
-	for _, job := range open {
-		seen, isListed := jobstore.Observation{}, false
-		if listed != nil {
-			seen, isListed = listed.of(job)
-		}
-		if !isListed {
-			untold = append(untold, job)
-			continue
-		}
-		told[job.Tag] = seen
-		moved = moved || seen.Detail != job.Detail
-	}
-	if err := c.store.ObserveAll(ctx, told); err != nil {
+	moved, untold, err := c.compare(ctx, open, listed)
+	if err != nil {
 		return moved, err
 	}
 	changed, err := c.askEach(ctx, claim, untold)
 	found, settleErr := c.settle(ctx, claim, targets, listed)
 	return moved || changed || found, errors.Join(err, settleErr)
+}
+
+// compare records what a listing, nil where none was made, tells about jobs, and
+// returns those that it does not tell about.
+func (c *Controller) compare(ctx context.Context, open jobstore.Roll, listed *listing) (moved bool, untold []unlisted, err error) {
+	if listed == nil {
+		err = c.store.EachOf(ctx, open, func(job *jobstore.Job) error {
+			untold = append(untold, c.unlistedOf(job))
+			return nil
+		})
+		return false, untold, err
+	}
+	err = c.store.ObserveRoll(ctx, open, listed.begun, func(job *jobstore.Job) (jobstore.Observation, bool) {
+		seen, isListed := listed.of(job)
+		switch {
+		case isListed:
+			moved = moved || seen.Detail != job.Detail
+		case isAsked(job):
+			untold = append(untold, c.unlistedOf(job))
+		}
+		return seen, isListed
+	})
+	return moved, untold, err
+}
+
+// An unlisted job is one that a listing does not tell about: as much of it as
+// decides whether it is asked for by itself.
+type unlisted struct {
+	tag          string
+	missingCount int
+	asked, again time.Time // when it was asked for last, and when it may be again
+}
+
+func (c *Controller) unlistedOf(job *jobstore.Job) unlisted {
+	again := askedAgain(job)
+	if askable := c.askableAt(job); askable.After(again) {
+		again = askable
+	}
+	return unlisted{job.Tag, job.MissingCount, job.LastAsked(), again}
 }
 
 func tagsOf(jobs []jobstore.Job) []string {
@@ -283,24 +309,18 @@ func tagsOf(jobs []jobstore.Job) []string {
 
 // askEach asks for jobs one by one, those first that were seen longest ago: where
 // these are too many for one poll the others come next.
-func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []jobstore.Job) (moved bool, err error) {
-	jobs = slices.DeleteFunc(jobs, func(job jobstore.Job) bool {
-		return c.now().Before(askedAgain(job)) || c.now().Before(c.askableAt(job))
+func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []unlisted) (moved bool, err error) {
+	jobs = slices.DeleteFunc(jobs, func(job unlisted) bool { return c.now().Before(job.again) })
+	slices.SortStableFunc(jobs, func(a, b unlisted) int {
+		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.asked.Compare(b.asked))
 	})
-	slices.SortStableFunc(jobs, func(a, b jobstore.Job) int {
-		return cmp.Or(cmp.Compare(a.MissingCount, b.MissingCount), a.LastAsked().Compare(b.LastAsked()))
-	})
-	jobs = jobs[:min(len(jobs), directLimit)]
-	for batch := range slices.Chunk(jobs, directWidth) {
+	for batch := range slices.Chunk(jobs[:min(len(jobs), directLimit)], directWidth) {
 		claim.Now = c.now()
 		if held, renewErr := c.store.RenewPoll(ctx, claim); renewErr != nil || !held {
 			return moved, errors.Join(err, renewErr) // another process has taken over
 		}
-		updated, batchErr := c.updateEach(ctx, batch, Fresh)
-		err = errors.Join(err, batchErr)
-		for i := range updated {
-			moved = moved || updated[i].Detail != batch[i].Detail
-		}
+		changed, batchErr := c.askForThese(ctx, batch)
+		moved, err = moved || changed, errors.Join(err, batchErr)
 		if ctx.Err() != nil {
 			break
 		}
@@ -308,9 +328,32 @@ func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []j
 	return moved, err
 }
 
+// askForThese asks for some jobs, each by itself and all at the same time.
+func (c *Controller) askForThese(ctx context.Context, batch []unlisted) (moved bool, err error) {
+	tags := make([]string, len(batch))
+	for i, job := range batch {
+		tags[i] = job.tag
+	}
+	known, err := c.store.ByTags(ctx, tags)
+	if err != nil {
+		return false, err
+	}
+	jobs := make([]jobstore.Job, 0, len(known))
+	for _, tag := range tags {
+		if job, isKnown := known[tag]; isKnown {
+			jobs = append(jobs, job)
+		}
+	}
+	updated, err := c.updateEach(ctx, jobs, Fresh)
+	for i := range updated {
+		moved = moved || updated[i].Detail != jobs[i].Detail
+	}
+	return moved, err
+}
+
 // askedAgain returns when to ask again for a job that is missing: seldom once it
 // has been missing for long, but never never.
-func askedAgain(job jobstore.Job) time.Time {
+func askedAgain(job *jobstore.Job) time.Time {
 	if !job.Missing || job.MissingCount < maxForgotten {
 		return time.Time{}
 	}

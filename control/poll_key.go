@@ -67,17 +67,23 @@ func (c *Controller) shared(targets []string, list func(target string) ([]jobsto
 		}
 		var others []jobstore.Job
 		others, err = list(target)
-		jobs = append(jobs, slices.DeleteFunc(others, func(job jobstore.Job) bool { return job.Connection != target+"@"+c.connectionName() })...)
+		jobs = append(jobs, slices.DeleteFunc(others, func(job jobstore.Job) bool { return job.Connection != c.connectionOf(target) })...)
 	}
 	return jobs, err
 }
 
+// connectionOf is how jobs of a target name the connection of this controller.
+func (c *Controller) connectionOf(target string) string { return target + "@" + c.connectionName() }
+
 // openJobs returns the jobs of targets that a query may tell about.
-func (c *Controller) openJobs(ctx context.Context, targets []string) ([]jobstore.Job, error) {
-	jobs, err := c.shared(targets, func(target string) ([]jobstore.Job, error) {
-		return c.store.List(ctx, jobstore.Filter{Target: target})
-	})
-	return slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return !isAsked(job) }), err
+func (c *Controller) openJobs(ctx context.Context, targets []string) (jobstore.Roll, error) {
+	filters := []jobstore.OpenFilter{{Target: c.target}}
+	for _, target := range targets {
+		if target != c.target {
+			filters = append(filters, jobstore.OpenFilter{Target: target, Connection: c.connectionOf(target)})
+		}
+	}
+	return c.store.OpenJobs(ctx, filters...)
 }
 
 // openSubmissions returns the submissions of targets that have no job, be it that

@@ -23,8 +23,9 @@ func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
 		return nil, &QueryError{Err: err}
 	}
 	var adopted []jobstore.Job
-	for id, seen := range listed.jobs {
-		if uuid.Validate(seen.Identity) != nil {
+	for identity, id := range listed.byIdentity() {
+		seen, isJob := listed.row(id)
+		if uuid.Validate(identity) != nil || !isJob {
 			continue
 		}
 		job, err := c.store.ByTag(ctx, seen.Identity)

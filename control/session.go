@@ -143,7 +143,7 @@ func (c *Controller) restored(kept *attribute.Environment) (*attribute.Environme
 }
 
 func (c *Controller) sessionKey() string {
-	return c.target + "@" + c.connectionName()
+	return c.connectionOf(c.target)
 }
 
 // startSession runs the start-up commands one after the other and keeps what

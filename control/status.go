@@ -133,7 +133,7 @@ func (c *Controller) justAsked(job jobstore.Job) bool {
 
 // askableAt returns when the definition lets the status command be run again for a
 // job; the zero time where it says nothing of that, or the job was seen otherwise.
-func (c *Controller) askableAt(job jobstore.Job) time.Time {
+func (c *Controller) askableAt(job *jobstore.Job) time.Time {
 	status := c.definition.Command(config.GetJobStatus)
 	if status == nil || status.Interval == 0 || job.Observed.After(c.now()) { // a clock was set back
 		return time.Time{}
@@ -149,7 +149,7 @@ func (c *Controller) askableAt(job jobstore.Job) time.Time {
 // reports whether another process has asked for the job meanwhile, whose answer the
 // job then has.
 func (c *Controller) untilAskable(ctx context.Context, job *jobstore.Job) (asked bool, err error) {
-	wait := c.askableAt(*job).Sub(c.now())
+	wait := c.askableAt(job).Sub(c.now())
 	if wait <= 0 {
 		return false, nil
 	}

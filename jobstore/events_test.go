@@ -123,25 +123,6 @@ func TestAnIDThatIsGivenAgainEndsWhatCanBeLearnedOfTheEarlierJob(t *testing.T) {
 	require.ElementsMatch(t, []string{"elsewhere", "new"}, tags(open))
 }
 
-func TestAListingIsRecordedAsAWhole(t *testing.T) {
-	store := openStore(t, t.TempDir())
-	submit(t, store, "a", "big", "1")
-	submit(t, store, "b", "big", "2")
-	seen := jobstore.Observation{Detail: state.Running, Observed: noon}
-	require.NoError(t, store.ObserveAll(t.Context(), map[string]jobstore.Observation{"a": seen, "b": seen}))
-	for _, tag := range []string{"a", "b"} {
-		job, err := store.ByTag(t.Context(), tag)
-		require.NoError(t, err)
-		require.Equal(t, state.Running, job.Detail)
-	}
-
-	ended := jobstore.Observation{Detail: state.Completed, Observed: noon.Add(time.Second)}
-	require.ErrorIs(t, store.ObserveAll(t.Context(), map[string]jobstore.Observation{"a": ended, "nobody": ended}), jobstore.ErrNotFound)
-	job, err := store.ByTag(t.Context(), "a")
-	require.NoError(t, err)
-	require.Equal(t, state.Running, job.Detail, "half a listing is none")
-}
-
 func TestPruningForgetsOnlyWhatIsOverAndOld(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "ended", "big", "1")

@@ -61,7 +61,7 @@ type Job struct {
 	Submitted, Started, Ended string
 
 	Created  time.Time // when the submission was recorded
-	Observed time.Time // when the state was seen; zero if it never was
+	Observed time.Time // when the state was last seen; zero if it never was
 	Source   string    // the command that the state was seen by
 	Origin   Origin    // the line that the state was read from
 	Evidence string    // the output around it, where that tells more; at most MaximumEvidence bytes
@@ -204,6 +204,16 @@ func (j *Job) doubt(reason string, since time.Time) {
 	if since.After(j.StaleSince) {
 		j.StaleSince = since
 	}
+}
+
+// failed makes the job stale as a query that began at a time has failed, unless
+// it was seen since. It reports whether that changed anything.
+func (j *Job) failed(reason string, attempted time.Time) bool {
+	if isOvertaken(attempted, j.Observed) {
+		return false
+	}
+	j.doubt(reason, attempted)
+	return true
 }
 
 // trust ends the doubt about the job, unless it came up since the query that was

@@ -3,9 +3,6 @@ package jobstore
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -19,38 +16,9 @@ func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job,
 	if seen.Observed.IsZero() {
 		seen.Observed = time.Now()
 	}
-	return s.change(ctx, processed, "observation", tag, observing(seen))
-}
-
-func observing(seen Observation) decision {
-	return func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) { return job.observe(seen), nil }
-}
-
-// ObserveAll records what one listing told about many jobs, by their tags, in
-// one transaction, each as Observe does. A tag that is not recorded is an error,
-// and nothing is recorded then.
-func (s *Store) ObserveAll(ctx context.Context, listed map[string]Observation) error {
-	now := time.Now()
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		for _, tag := range slices.Sorted(maps.Keys(listed)) {
-			seen := listed[tag]
-			if seen.Observed.IsZero() {
-				seen.Observed = now
-			}
-			job, err := queryJob(ctx, transaction, tag)
-			if err == nil {
-				err = decideOn(ctx, transaction, &job, observing(seen))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	return s.change(ctx, processed, "observation", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
+		return job.observe(seen), nil
 	})
-	if err != nil {
-		return fmt.Errorf("recording what a listing told about %d jobs: %w", len(listed), err)
-	}
-	return nil
 }
 
 // MarkStale records that what is known of the job may not hold since the time
@@ -58,38 +26,10 @@ func (s *Store) ObserveAll(ctx context.Context, listed map[string]Observation) e
 // changed the job. Its state is kept, and is stale until a later query is
 // answered. It changes nothing when the job was seen since.
 func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted time.Time) error {
-	_, err := s.change(ctx, processed, "failed query", tag, doubting(reason, attempted))
-	return err
-}
-
-func doubting(reason string, attempted time.Time) decision {
-	return func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if isOvertaken(attempted, job.Observed) {
-			return false, nil
-		}
-		job.doubt(reason, attempted)
-		return true, nil
-	}
-}
-
-// MarkAllStale records what MarkStale does of many jobs in one transaction.
-func (s *Store) MarkAllStale(ctx context.Context, tags []string, reason string, attempted time.Time) error {
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		for _, tag := range tags {
-			job, err := queryJob(ctx, transaction, tag)
-			if err == nil {
-				err = decideOn(ctx, transaction, &job, doubting(reason, attempted))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	_, err := s.change(ctx, processed, "failed query", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
+		return job.failed(reason, attempted), nil
 	})
-	if err != nil {
-		return fmt.Errorf("recording that a query about %d jobs failed: %w", len(tags), err)
-	}
-	return nil
+	return err
 }
 
 // MarkMissing records that a listing made at the time listed does not have the

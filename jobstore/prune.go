@@ -20,6 +20,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time, target string) (int
 				return err
 			}
 		}
+		if _, err := transaction.ExecContext(ctx, "DELETE FROM sightings WHERE job IN (SELECT sequence "+chosen+")", storedTime(before), target); err != nil {
+			return err
+		}
 		result, err := transaction.ExecContext(ctx, "DELETE "+chosen, storedTime(before), target)
 		if err == nil {
 			count, err = result.RowsAffected()

@@ -41,6 +41,7 @@ var jobColumns = strings.Fields(`tag target definition connection id short_id na
 
 // jobRow is a job in the form in which the database has it.
 type jobRow struct {
+	number                   int64 // of the row; only read
 	job                      Job
 	phase, detail            string
 	exitCode, signal         sql.NullInt64
@@ -84,9 +85,9 @@ func (r *jobRow) values() []any {
 }
 
 // decode completes the job from what was read.
-func (r *jobRow) decode() (Job, error) {
-	j := r.job
-	j.Phase, j.Detail = Phase(r.phase), state.Detail(r.detail)
+func (r *jobRow) decode() error {
+	j := &r.job
+	j.Phase, j.Detail, j.contradicted, j.replaced, j.ahead = Phase(r.phase), state.Detail(r.detail), nil, nil, time.Time{}
 	j.ExitCode, j.Signal = plainInt(r.exitCode), plainInt(r.signal)
 	for _, moment := range []struct {
 		text string
@@ -94,11 +95,11 @@ func (r *jobRow) decode() (Job, error) {
 	}{{r.created, &j.Created}, {r.observed, &j.Observed}, {r.staleSince, &j.StaleSince}, {r.missingSince, &j.MissingSince}} {
 		parsed, err := parseTime(moment.text)
 		if err != nil {
-			return Job{}, fmt.Errorf("reading submission %s: %w", j.Tag, err)
+			return fmt.Errorf("reading submission %s: %w", j.Tag, err)
 		}
 		*moment.time = parsed
 	}
-	return j, nil
+	return nil
 }
 
 func storedInt(number *int) sql.NullInt64 {
@@ -117,11 +118,14 @@ func plainInt(number sql.NullInt64) *int {
 }
 
 var (
-	selectJobs = "SELECT " + strings.Join(jobColumns, ", ") + " FROM jobs"
+	selectJobs = "SELECT sequence, " + strings.Replace(strings.Join(jobColumns, ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs"
 	insertJob  = "INSERT INTO jobs (" + strings.Join(jobColumns, ", ") + ", finished) VALUES (" +
 		strings.Repeat("?, ", len(jobColumns)) + "?)"
 	updateJob = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
 )
+
+// lastSeen is when a job was observed, or when it was seen again as it was observed then.
+const lastSeen = "coalesce((SELECT seen FROM sightings WHERE sightings.job = jobs.sequence AND sightings.observed = jobs.observed), jobs.observed)"
 
 const insertSubmission = "INSERT INTO submissions (tag, attributes, arguments, script, request) VALUES (?, ?, ?, ?, ?)"
 
@@ -134,27 +138,39 @@ type queryer interface {
 // queryJobs returns the jobs that the rest of a query chooses, without their
 // submissions.
 func queryJobs(ctx context.Context, source queryer, rest string, arguments ...any) (jobs []Job, err error) {
+	err = eachJob(ctx, source, func(row *jobRow) error {
+		jobs = append(jobs, row.job)
+		return nil
+	}, rest, arguments...)
+	return jobs, err
+}
+
+// eachJob gives the jobs that the rest of a query chooses, without their
+// submissions, to a function until that returns an error. The row is the same each time.
+func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) (err error) {
 	rows, err := source.QueryContext(ctx, selectJobs+" "+rest, arguments...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
 		if closeErr := rows.Close(); err == nil {
 			err = closeErr
 		}
 	}()
+	var row jobRow
+	fields := append([]any{&row.number}, row.fields()...)
 	for rows.Next() {
-		var row jobRow
-		if err := rows.Scan(row.fields()...); err != nil {
-			return nil, err
+		if err := rows.Scan(fields...); err != nil {
+			return err
 		}
-		job, err := row.decode()
-		if err != nil {
-			return nil, err
+		if err := row.decode(); err != nil {
+			return err
 		}
-		jobs = append(jobs, job)
+		if err := do(&row); err != nil {
+			return err
+		}
 	}
-	return jobs, rows.Err()
+	return rows.Err()
 }
 
 // queryWhole returns the jobs that the rest of a query chooses, complete.

@@ -161,6 +161,15 @@ var migrations = []string{
 	ALTER TABLE events ADD COLUMN origin_stream TEXT NOT NULL DEFAULT '';
 	ALTER TABLE events ADD COLUMN origin_line INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE events ADD COLUMN origin_text TEXT NOT NULL DEFAULT '';`,
+	// When a listing has shown a job, by its number, as it was observed at a time
+	// before: to write that into the rows of ten thousand jobs would write all of
+	// them anew.
+	`CREATE TABLE sightings (
+		job      INTEGER PRIMARY KEY,
+		observed TEXT NOT NULL,
+		seen     TEXT NOT NULL
+	) STRICT;
+	CREATE INDEX jobs_missing ON jobs (target, sequence) WHERE missing = 1 AND finished = 0;`,
 }
 
 // migrate brings the database to the newest schema.

@@ -61,6 +61,7 @@ func TestLookupsUseIndexes(t *testing.T) {
 		selectJobs + " " + findByID + newestFirst,
 		selectJobs + " WHERE finished = 0" + newestFirst,
 		selectJobs + " WHERE true" + newestFirst,
+		selectJobs + " " + ofNumbers,
 	} {
 		rows, err := store.database.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, "x")
 		require.NoError(t, err)

@@ -229,10 +229,15 @@ func decideOn(ctx context.Context, transaction *sql.Tx, job *Job, decide decisio
 	if err != nil || !changed {
 		return err
 	}
+	return replace(ctx, transaction, &before, job)
+}
+
+// replace records a job that has changed, and what happened to it by that.
+func replace(ctx context.Context, transaction *sql.Tx, before, job *Job) error {
 	if err := update(ctx, transaction, *job); err != nil {
 		return err
 	}
-	events := happened(&before, job)
+	events := happened(before, job)
 	job.contradicted, job.replaced, job.ahead = nil, nil, time.Time{}
 	for _, event := range events {
 		if err := insertEvent(ctx, transaction, event, job); err != nil {

@@ -1,0 +1,162 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// recordedTogether is how many jobs of a roll are looked at in one transaction:
+// it bounds the memory that takes, and how long other processes wait to write.
+const recordedTogether = 500
+
+// A Roll names the jobs that were open at one moment. There may be tens of
+// thousands, so it holds nothing else of them.
+type Roll struct{ numbers []int64 }
+
+// Len returns how many jobs these are.
+func (r Roll) Len() int { return len(r.numbers) }
+
+// An OpenFilter chooses open jobs of a target.
+type OpenFilter struct {
+	Target     string
+	Connection string // that they were submitted over; empty for any
+}
+
+// OpenJobs returns the jobs of targets that a query of their scheduler may tell
+// about: those with an id of their own that are not over.
+func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, error) {
+	var roll Roll
+	for _, filter := range filters {
+		if err := s.addOpen(ctx, &roll, filter); err != nil {
+			return Roll{}, fmt.Errorf("looking for the open jobs of target %q: %w", filter.Target, err)
+		}
+	}
+	slices.Sort(roll.numbers)
+	return roll, nil
+}
+
+func (s *Store) addOpen(ctx context.Context, roll *Roll, filter OpenFilter) (err error) {
+	rows, err := s.database.QueryContext(ctx,
+		`SELECT sequence FROM jobs WHERE finished = 0 AND target = ?1 AND (connection = ?2 OR ?2 = '')
+		AND id <> '' AND tag <> '' AND NOT (interactive AND id = tag)`, filter.Target, filter.Connection)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return err
+		}
+		roll.numbers = append(roll.numbers, number)
+	}
+	return rows.Err()
+}
+
+// ofNumbers chooses the jobs that a JSON array has the numbers of.
+const ofNumbers = "WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence"
+
+func jsonNumbers(numbers []int64) string {
+	text := []byte{'['}
+	for i, number := range numbers {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, number, 10)
+	}
+	return string(append(text, ']'))
+}
+
+// EachOf gives the jobs of a roll as they are now, without their submissions, to
+// a function until that returns an error. The job is the function's for the call only.
+func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*Job) error) error {
+	for some := range slices.Chunk(roll.numbers, recordedTogether) {
+		err := eachJob(ctx, s.database, func(row *jobRow) error { return do(&row.job) }, ofNumbers, jsonNumbers(some))
+		if err != nil {
+			return fmt.Errorf("looking at %d open jobs: %w", roll.Len(), err)
+		}
+	}
+	return nil
+}
+
+// ObserveRoll records what a listing that was made at a time told about the jobs
+// of a roll, each as Observe does, some hundred in a transaction. Told is called
+// with each job as it is now, without its submission and for the call only, and
+// returns what the listing says of it, or false where it says nothing. Of a job
+// that is as it was only the time is recorded: its evidence stays that of when it
+// was seen so first.
+func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, told func(*Job) (Observation, bool)) error {
+	for some := range slices.Chunk(roll.numbers, recordedTogether) {
+		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+			return decideOnSome(ctx, transaction, some, observed, func(job *Job) bool {
+				seen, isTold := told(job)
+				seen.Observed = observed
+				return isTold && job.observe(seen)
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("recording what a listing told about %d jobs: %w", roll.Len(), err)
+		}
+	}
+	return nil
+}
+
+// MarkRollStale records what MarkStale does of all jobs of a roll, some hundred in
+// a transaction.
+func (s *Store) MarkRollStale(ctx context.Context, roll Roll, reason string, attempted time.Time) error {
+	for some := range slices.Chunk(roll.numbers, recordedTogether) {
+		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+			return decideOnSome(ctx, transaction, some, time.Time{}, func(job *Job) bool { return job.failed(reason, attempted) })
+		})
+		if err != nil {
+			return fmt.Errorf("recording that a query about %d jobs failed: %w", roll.Len(), err)
+		}
+	}
+	return nil
+}
+
+// decideOnSome applies a decision to the jobs with some numbers, and records what
+// happened by it. Those that were seen at a time, and are as they were, are not written again.
+func decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, observed time.Time, decide func(*Job) bool) error {
+	type change struct{ before, after Job }
+	var changes []change
+	var confirmed []int64
+	err := eachJob(ctx, transaction, func(row *jobRow) error {
+		before := row.job
+		switch {
+		case !decide(&row.job):
+		case !isAsBefore(&before, &row.job):
+			changes = append(changes, change{before, row.job})
+		case row.job.Observed.Equal(observed):
+			confirmed = append(confirmed, row.number)
+		}
+		return nil
+	}, ofNumbers, jsonNumbers(numbers))
+	for i := range changes {
+		if err == nil {
+			err = replace(ctx, transaction, &changes[i].before, &changes[i].after)
+		}
+	}
+	if err == nil && len(confirmed) > 0 {
+		_, err = transaction.ExecContext(ctx,
+			"INSERT OR REPLACE INTO sightings (job, observed, seen) SELECT sequence, observed, ? FROM jobs "+ofNumbers,
+			storedTime(observed), jsonNumbers(confirmed))
+	}
+	return err
+}
+
+// isAsBefore reports whether a job differs at most in when it was seen, and what that was read from.
+func isAsBefore(before, after *Job) bool {
+	now := *after
+	now.Observed, now.Origin, now.Evidence = before.Observed, before.Origin, before.Evidence
+	return reflect.DeepEqual(&now, before)
+}
