@@ -141,3 +141,16 @@ func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, open, "the others come next")
 }
+
+// Of an array, say, each row of a listing is a part.
+func TestAJobWhoseRowTellsNoStateIsAskedForWhenItIsFound(t *testing.T) {
+	s, _ := overlooked(t, "")
+	s.write(t, "jobs", "11111111-2222-3333-4444-555555555555 10 IN_PARTS\n"+lateTag+" 9 COMPLETED\n")
+	adopted, err := s.Rediscover(t.Context())
+	require.NoError(t, err)
+	found := map[string]state.Detail{}
+	for _, job := range adopted {
+		found[job.ID] = job.Detail
+	}
+	require.Equal(t, map[string]state.Detail{"9": state.Completed, "10": state.Running}, found)
+}

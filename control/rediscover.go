@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
 )
 
 // Rediscover records the jobs that the scheduler lists with the tag of a
@@ -44,7 +45,28 @@ func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
 		}
 		adopted = append(adopted, job)
 	}
-	return adopted, nil
+	return adopted, c.askForStates(ctx, adopted)
+}
+
+// askForStates asks one by one for those of some jobs whose listing tells no state,
+// such as arrays, of which each row is a part. Of too many the others are asked for
+// as all jobs are.
+func (c *Controller) askForStates(ctx context.Context, jobs []jobstore.Job) error {
+	var stateless []int
+	for i, job := range jobs {
+		if job.Detail.Primary() == state.PrimaryUndetermined && len(stateless) < directLimit {
+			stateless = append(stateless, i)
+		}
+	}
+	asked := make([]jobstore.Job, len(stateless))
+	for k, i := range stateless {
+		asked[k] = jobs[i]
+	}
+	asked, err := c.updateEach(ctx, asked, Fresh)
+	for k, i := range stateless {
+		jobs[i] = asked[k]
+	}
+	return err
 }
 
 func (c *Controller) rediscover(ctx context.Context, id string, seen jobstore.Observation) (jobstore.Job, error) {

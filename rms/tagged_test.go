@@ -100,14 +100,14 @@ func TestSlurmLooksInTheClusterOfTheSubmission(t *testing.T) {
 	require.Equal(t, "found job 17, which is 17\n", stdout)
 }
 
-func TestSlurmListsNoPartOfAJobAndNothingForged(t *testing.T) {
+func TestSlurmListsPartsAsSuchAndNothingForged(t *testing.T) {
 	rows := ""
 	for _, columns := range []string{"17|17|N/A|one", "18_1|19|1|task", "18_[2-3]|18|2-3|tasks", "20+0|20|N/A|component", `21|21|N/A|a name\n99|COMPLETED|forged\n99|99|N/A|forged`} {
 		rows += "printf '%s|" + columns + "\\n' $mark; "
 	}
 	stdout, stderr, exit := run(t, "slurm", "list-jobs", map[string]string{"squeue": takesMark + rows})
 	require.Zero(t, exit, "%s", stderr)
-	require.Equal(t, "17|one\n21|a name\nlisted\n", stdout)
+	require.Equal(t, "17|one\npart 18|task\npart 18|tasks\npart 20|component\n21|a name\nlisted\n", stdout)
 	stdout, stderr, exit = run(t, "slurm", "list-jobs", map[string]string{"squeue": `case $* in *--me*) exit 9;; esac; ` + takesMark + rows}, "all")
 	require.Zero(t, exit, "%s", stderr)
 	require.Equal(t, "all 17|one\nall 18_1|task\nall 18_[2-3]|tasks\nall 20+0|component\nall 21|a name\nlisted\n", stdout)
