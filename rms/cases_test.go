@@ -16,6 +16,8 @@ const (
 	pbsCases   = "../testdata/pbs"
 	localCases = "../testdata/local"
 	forkCases  = "../testdata/fork"
+
+	gridengineCases = "../testdata/gridengine"
 )
 
 func TestSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, slurmCases) }
@@ -32,7 +34,7 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 // job. A few mutants of each output are tried here, since all of them take half
 // a minute: rmctl test --mutate --mutants 2000 testdata.
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases)
 	require.NoError(t, err)
 	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
 	require.NoError(t, err)
@@ -49,14 +51,14 @@ func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 
 // What the cases of a shipped definition never make happen is not proven.
 func TestCasesExerciseShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases)
 	require.NoError(t, err)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}
 	coverages.Watch(runner)
 	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
 	reports := coverages.Reports()
-	require.Len(t, reports, 3)
+	require.Len(t, reports, 4)
 	for _, report := range reports {
 		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
 	}

@@ -17,8 +17,9 @@ import (
 // origin is the line all the same that the scheduler wrote it on.
 func TestAStateIsKnownFromTheLineThatTellsIt(t *testing.T) {
 	for name, c := range map[string]struct{ selector, recorded, state, line string }{
-		"slurm": {"get-job-status", "slurm/identity-array", "RUNNING", "   JobState=RUNNING "},
-		"pbs":   {"get-job-status", "pbs/identity", "RUNNING", "    job_state = R"},
+		"slurm":      {"get-job-status", "slurm/identity-array", "RUNNING", "   JobState=RUNNING "},
+		"pbs":        {"get-job-status", "pbs/identity", "RUNNING", "    job_state = R"},
+		"gridengine": {"get-job-status", "gridengine/status-running", "RUNNING", "state\tr \tr "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			definition := shippedDefinition(t, name)

@@ -20,11 +20,13 @@ var portableRequests = []struct {
 }{
 	{"wallTime=1h30m", map[string]string{
 		"slurm": "--time=1:30:00", "pbs": "-l walltime=1:30:00", "local": "RMCTL_LOCAL_TIME_LIMIT=5400",
+		"gridengine": "-l h_rt=1:30:00",
 	}},
 	{"nodes=2 tasksPerNode=8 cpusPerTask=2 memory=4GiB", map[string]string{
-		"slurm": "--nodes=2 --ntasks-per-node=8 --cpus-per-task=2 --mem=4096M",
-		"pbs":   "-l select=2:ncpus=16:mpiprocs=8:mem=4096mb -l place=scatter",
-		"local": `!attribute "nodes": definition "local" can give at most 1`,
+		"slurm":      "--nodes=2 --ntasks-per-node=8 --cpus-per-task=2 --mem=4096M",
+		"pbs":        "-l select=2:ncpus=16:mpiprocs=8:mem=4096mb -l place=scatter",
+		"local":      `!attribute "nodes": definition "local" can give at most 1`,
+		"gridengine": `!attribute "nodes": definition "gridengine" can give at most 1`,
 	}},
 	{"nodes=2 tasks=5 cpusPerTask=2 gpus=3", map[string]string{
 		"slurm": "--nodes=2 --ntasks=5 --cpus-per-task=2 --gpus=3",
@@ -33,29 +35,40 @@ var portableRequests = []struct {
 	}},
 	{"tasks=6 cpusPerTask=2 gpus=3", map[string]string{
 		"slurm": "--ntasks=6 --cpus-per-task=2 --gpus=3", "pbs": "-l select=6:ncpus=2:ngpus=1", "local": `!attribute "gpus"`,
+		"gridengine": `!attribute "gpus"`,
 	}},
 	{"tasks=6 tasksPerNode=4 gpus=6", map[string]string{
 		"slurm": "--ntasks=6 --ntasks-per-node=4 --gpus=6", "pbs": "-l select=2:ncpus=4:mpiprocs=4:ngpus=4", "local": `!attribute "gpus"`,
 	}},
 	{"memory=500MB cpusPerTask=4", map[string]string{
 		"slurm": "--cpus-per-task=4 --mem=477M", "pbs": "-l select=1:ncpus=4:mem=477mb", "local": "",
+		"gridengine": "-pe  4 -l mem_free=477M", // qsub asks for the environment
 	}},
 	{"nodes=1 tasks=1 account=p", map[string]string{
 		"slurm": "--account=p --nodes=1 --ntasks=1", "pbs": "-A p -l select=1:ncpus=1:mpiprocs=1 -l place=scatter", "local": "",
+		"gridengine": "-A p",
 	}},
 	{"stdout=o.%a array=1-9%3", map[string]string{
 		"slurm": `--array=1-9%3 --output="o.%a"`, "pbs": "-J 1-9%3 -o /work/o.^array_index^", "local": `!attribute "stdout": %a cannot be part`,
+		"gridengine": "-t 1-9 -tc 3 -o o.$TASK_ID",
 	}},
 	{"stdout=o.%j jobName=x", map[string]string{
 		"slurm": `--job-name="x" --output="o.%j"`, "pbs": `!attribute "stdout": %j cannot be part`, "local": "RMCTL_LOCAL_NAME=x RMCTL_LOCAL_OUTPUT=o.%j",
+		"gridengine": "-N x -o o.$JOB_ID",
 	}},
 	{"after=12,13 mail=end,fail:ada@example.org", map[string]string{
 		"slurm": "--dependency=afterok:12:13 --mail-type=END,FAIL --mail-user=ada@example.org",
 		"pbs":   "-W depend=afterok:12:13 -m eae -M ada@example.org", "local": `!attribute "after"`,
+		"gridengine": `!attribute "after"`, // a predecessor's end is all that it can wait for
 	}},
 	{"after=any:12 queue=debug-a.b", map[string]string{
 		"slurm": "--partition=debug-a.b --dependency=afterany:12", "pbs": "-q debug-a.b -W depend=afterany:12", "local": `!attribute "after"`,
+		"gridengine": "-q debug-a.b -hold_jid 12",
 	}},
+	{"pe=smp tasks=3 cpusPerTask=2 mail=begin,fail:ada@example.org", map[string]string{
+		"gridengine": "-pe smp 6 -m ba -M ada@example.org",
+	}},
+	{"pe=smp tasksPerNode=3 cpusPerTask=2", map[string]string{"gridengine": "-pe smp 6"}},
 }
 
 func TestPortableNamesReachTheScheduler(t *testing.T) {

@@ -1,10 +1,10 @@
 #!/bin/sh
 # install.sh - installs what the suites against real components need: Slurm with
-# munge, sshd, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
+# munge, Grid Engine, sshd, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
 # and the commands over SSH must work with. Runs as root on Debian; what is there already is left alone.
 set -eu
 
-packages="slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish"
+packages="slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client"
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
 missing=
@@ -25,6 +25,10 @@ if [ ! -e "$policy" ]; then
     trap 'rm -f "$policy"' EXIT
 fi
 export DEBIAN_FRONTEND=noninteractive
+# Grid Engine's packages would make a cell of their own.
+for package in common client exec master; do
+    echo "gridengine-$package shared/gridengineconfig boolean false"
+done | debconf-set-selections
 apt-get update -q >&2
 # shellcheck disable=SC2086 # a list of words
 apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 $missing >&2
