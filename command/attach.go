@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/rmctl/rmctl/remote"
 )
@@ -31,6 +32,10 @@ type Attachment struct {
 	// state that the definition's input and the commands after the launch wait
 	// for; they wait for nothing if it is nil. An error ends the command.
 	Progress func(recent func() string) (reached bool, err error)
+	// Processes is told of processes that marks of the command have told
+	// something new of, some times a second and once more at the end; calls do not
+	// overlap. It may be nil.
+	Processes func(changed []Process)
 }
 
 // usualSize is that of a pseudo-terminal that nobody looks at.
@@ -106,12 +111,25 @@ func (r *run) progress(recent func() string) func() {
 	}
 }
 
-// serve passes signals on to the process, and ends it when its job has failed,
-// until the process has ended.
-func (r *run) serve(process remote.Process) {
+// processesEvery is how often the caller is told of processes.
+const processesEvery = 250 * time.Millisecond
+
+// serve passes signals on to the process, ends it when its job has failed, and
+// tells of the job's processes, until the process has ended.
+func (r *run) serve(process remote.Process, streams *streams) {
 	signals, failed := r.Attach.Signals, r.attached.failed
+	var telling <-chan time.Time
+	if r.marks != nil && r.Attach.Processes != nil {
+		ticker := time.NewTicker(processesEvery)
+		defer ticker.Stop()
+		telling = ticker.C
+	}
 	for {
 		select {
+		case <-telling:
+			if changed := streams.changedProcesses(); len(changed) > 0 {
+				r.Attach.Processes(changed)
+			}
 		case number, more := <-signals:
 			if !more {
 				signals = nil

@@ -67,10 +67,14 @@ func (r *Runner) Run(ctx context.Context, request Request) (*Result, error) {
 		return result, &Error{Command: request.Command, Failure: NotResolvable, Err: err}
 	}
 	result.Invocation = invocation
+	marks, err := request.Scope.resolveMarks(request.Command.ProcessMarks)
+	if err != nil {
+		return result, &Error{Command: request.Command, Arguments: invocation.Arguments, Failure: NotResolvable, Err: err}
+	}
 	ctx, cancel := withLimit(ctx, request)
 	defer cancel()
 
-	run := &run{Request: request, connection: r.Connection, invocation: invocation, result: result, attached: newAttachedState()}
+	run := &run{Request: request, connection: r.Connection, invocation: invocation, marks: marks, result: result, attached: newAttachedState()}
 	err = run.do(ctx)
 	result.Duration = time.Since(result.Started)
 	return result, err
@@ -94,6 +98,7 @@ type run struct {
 	Request
 	connection remote.Connection
 	invocation *Invocation
+	marks      []*mark
 	result     *Result
 	background backgroundCommands
 	attached   *attachedState
@@ -108,6 +113,7 @@ func (r *run) do(ctx context.Context) error {
 		return err
 	}
 	ended := r.whileItRuns(process, streams)
+	defer r.concludeProcesses(streams)
 	postLaunch := r.simpleCommandsWhileOpen(ctx, process)
 	code, waitErr := process.Wait()
 	ended()
@@ -189,10 +195,10 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Process, erro
 		Terminal:           r.terminal(),
 		ForwardX11:         r.Command.ForwardX11,
 	}
-	if r.Attach != nil && streams.stdout.parser == nil {
+	if r.Attach != nil && streams.stdout.parser == nil && r.marks == nil {
 		start.Stdout = r.Attach.Stdout
 	}
-	if r.Attach != nil && streams.stderr.parser == nil {
+	if r.Attach != nil && streams.stderr.parser == nil && r.marks == nil {
 		start.Stderr = r.Attach.Stderr
 	}
 	if r.Command.RedirectStderr {
@@ -289,7 +295,7 @@ func (r *run) whileItRuns(process remote.Process, streams *streams) (ended func(
 		streams.lock.Unlock()
 	}
 	var serving sync.WaitGroup
-	serving.Go(func() { r.serve(process) })
+	serving.Go(func() { r.serve(process, streams) })
 	return func() {
 		close(r.attached.ended)
 		serving.Wait()

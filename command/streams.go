@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ type streams struct {
 	lock           sync.Mutex // parsers of one command write to the same attributes
 	progress       func()
 	ready          bool // the parsers are compiled
+	processes      *processTable
 	spooled        *spool
 }
 
@@ -27,6 +29,7 @@ type streams struct {
 type stream struct {
 	all    *streams
 	parser io.WriteCloser // nil if nobody reads the stream
+	marked *markedStream  // takes marks of processes out of it; nil where there are none
 	copy   io.Writer      // the caller of an attached job, or nil
 	tail   tail
 	early  []byte // what came before the parsers were ready
@@ -44,6 +47,10 @@ func (r *run) openStreams() *streams {
 	if r.Attach != nil {
 		s.stdout.copy, s.stderr.copy = r.Attach.Stdout, r.Attach.Stderr
 		s.progress = r.progress(s.recent)
+	}
+	if len(r.marks) > 0 {
+		s.processes = newProcessTable()
+		s.stdout.marked, s.stderr.marked = newMarkedStream(r.marks), newMarkedStream(r.marks)
 	}
 	return s
 }
@@ -97,20 +104,55 @@ func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
 // Write takes output of the process. A parser's error does not stop the
 // process, which would block on a full pipe, but is kept for its end.
 func (s *stream) Write(p []byte) (int, error) {
-	if s.copy != nil {
-		if n, err := s.copy.Write(p); err != nil {
-			return n, fmt.Errorf("handing on output: %w", err)
+	if s.marked == nil {
+		return len(p), s.take(p, p)
+	}
+	s.marked.write(p)
+	return len(p), s.takeMarked()
+}
+
+// takeMarked takes what came out of the marked stream.
+func (s *stream) takeMarked() error {
+	s.all.lock.Lock()
+	s.all.learn(s.marked)
+	s.all.lock.Unlock()
+	return s.take(s.marked.shown, s.marked.unowned)
+}
+
+// take hands output on to the caller, and what is the command's own of it to the
+// parser.
+func (s *stream) take(shown, own []byte) error {
+	if s.copy != nil && len(shown) > 0 {
+		if _, err := s.copy.Write(shown); err != nil {
+			return fmt.Errorf("handing on output: %w", err)
 		}
 	}
 	s.all.lock.Lock()
 	defer s.all.lock.Unlock()
-	s.tail.write(p)
+	s.tail.write(shown)
 	if s.all.ready {
-		s.parse(p)
+		s.parse(own)
 	} else {
-		s.early = append(s.early, p...)
+		s.early = append(s.early, own...)
 	}
-	return len(p), nil
+	return nil
+}
+
+// learn takes over what marks told of processes. The lock must be held.
+func (s *streams) learn(from *markedStream) {
+	for _, told := range from.learned {
+		s.processes.learn(told)
+	}
+	for _, printed := range from.printed {
+		s.processes.printed(printed.rank, printed.text)
+	}
+}
+
+// changedProcesses returns those that have changed since it was last called.
+func (s *streams) changedProcesses() []Process {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.processes.take()
 }
 
 // parse hands output to the parser, or keeps it for when its turn has come.
@@ -141,8 +183,9 @@ func (s *streams) recent() string {
 }
 
 // finish ends the parsers and returns the error of the one for stdout, else of
-// the one for stderr.
+// the one for stderr, else that of handing on what was held.
 func (s *streams) finish() error {
+	markedErr := s.finishMarks()
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.stderr.close()
@@ -153,10 +196,21 @@ func (s *streams) finish() error {
 	if s.progress != nil {
 		s.progress()
 	}
-	if s.stdout.err != nil {
-		return s.stdout.err
+	return cmp.Or(s.stdout.err, s.stderr.err, markedErr)
+}
+
+// finishMarks takes what was held of streams as it may have been a mark.
+func (s *streams) finishMarks() error {
+	for _, each := range []*stream{&s.stdout, &s.stderr} {
+		if each.marked == nil {
+			continue
+		}
+		each.marked.close()
+		if err := each.takeMarked(); err != nil {
+			return err
+		}
 	}
-	return s.stderr.err
+	return nil
 }
 
 func (s *stream) close() {

@@ -49,6 +49,8 @@ func resolvesValue(e element, name string) bool {
 	switch {
 	case e.Name == "file":
 		return name == "name"
+	case e.Name == "process-mark":
+		return name == "text" || name == "shown"
 	case isArgument(e.Name):
 		return !e.optional("attribute").Set && e.boolean("resolve", true)
 	case e.isExtension("portable"):

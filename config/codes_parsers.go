@@ -18,6 +18,7 @@ var parserCodes = []Code{
 	{"no-status-command", Warning, "Batch jobs are submitted, and nothing tells what becomes of them."},
 	{"no-job-state", Warning, "No parser of the status command sets a state."},
 	{"lists-nothing", Warning, "No parser of a listing constructs attributes."},
+	{"invalid-mark", Error, "A mark of processes can never be found in an output."},
 	{"unknown-state", Warning, "A text is set as the state of a job, and is none."},
 	{"invalid-portable-link", Error, "A link of a portable name leads nowhere, or cannot convert what it is for."},
 	{"unmapped-native-state", Warning, "The scheduler has words for states that no test makes a state of."},

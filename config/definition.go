@@ -193,6 +193,7 @@ type Command struct {
 	RedirectParser     *Parser
 	PreLaunch          []*SimpleCommand
 	PostLaunch         []*SimpleCommand
+	ProcessMarks       []*ProcessMark // x:process-mark, of submit-interactive only
 
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own

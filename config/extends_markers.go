@@ -126,7 +126,7 @@ func isCommand(e *schemas.Element) bool {
 	if e.Space != schemas.ExtensionNamespace {
 		return isCommandElement(e.Name)
 	}
-	return e.Name != "outcome"
+	return e.Name != "outcome" && e.Name != "process-mark"
 }
 
 // problem reports what is wrong with an attribute of the extending definition.

@@ -34,7 +34,7 @@ var partRules = func() map[string]partRule {
 		"dynamic":       {kind: namedPart},
 		"arg":           {kind: listedPart}, "input": {kind: listedPart}, "line": {kind: listedPart},
 		"pre-launch-cmd": {kind: listedPart}, "post-launch-cmd": {kind: listedPart},
-		"driver": {kind: listedPart}, "workflow": {kind: listedPart},
+		"driver": {kind: listedPart}, "workflow": {kind: listedPart}, "x:process-mark": {kind: listedPart},
 		"x:outcome":  {kind: listedPart},
 		"x:portable": {kind: namedPart}, "x:proven": {kind: namedPart},
 		"x:fallback": {kind: namedPart, merged: true}, "x:probe": {kind: namedPart, merged: true},
@@ -114,6 +114,8 @@ func addressOf(e *schemas.Element) string {
 		return ""
 	case "x:outcome":
 		return attributeOf(e, "expression")
+	case "x:process-mark":
+		return onOneLine(attributeOf(e, "text"))
 	case "pre-launch-cmd", "post-launch-cmd":
 		return onOneLine(attributeOf(e, "exec"))
 	case "driver":

@@ -60,6 +60,9 @@ func (l *loader) commandExtensions(e element, c *Command) {
 	}
 	for _, child := range e.Children {
 		fallback := element{child, l}
+		if fallback.isExtension("process-mark") {
+			c.ProcessMarks = append(c.ProcessMarks, l.processMark(fallback))
+		}
 		if !fallback.isExtension("fallback") {
 			continue
 		}

@@ -20,6 +20,10 @@ func (c *Command) Attributes() []string {
 		needed.text(entry.Value.Text)
 		needed.arguments(entry.Arguments)
 	}
+	for _, mark := range c.ProcessMarks {
+		needed.text(mark.Text)
+		needed.text(mark.Shown)
+	}
 	for _, simple := range slices.Concat(c.PreLaunch, c.PostLaunch) {
 		needed.text(simple.Exec)
 		needed.text(simple.Directory)

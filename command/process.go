@@ -1,0 +1,263 @@
+package command
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// A Process is what the output of a parallel job has told of one of its processes.
+type Process struct {
+	Rank     int          // its index in the job, from 0
+	Node     string       // empty while not known
+	PID      int          // 0 while not known
+	State    ProcessState // never empty
+	ExitCode *int         // nil while not known
+	Signal   *int         // the signal that ended it, nil if none is known
+	Output   string       // the end of what it printed, at most MaximumProcessOutput bytes
+}
+
+// A ProcessState is one of the states that the runtime model has for processes.
+type ProcessState string
+
+// The states of processes that can be told from outside.
+const (
+	ProcessRunning   ProcessState = "RUNNING"
+	ProcessExited    ProcessState = "EXITED"
+	ProcessSignalled ProcessState = "EXITED_SIGNALLED"
+	ProcessError     ProcessState = "ERROR"   // it could not be started
+	ProcessUnknown   ProcessState = "UNKNOWN" // the job is over, and nobody told how the process ended
+)
+
+// What is kept of processes.
+const (
+	MaximumProcessOutput = 4096 // bytes of the output of each
+	maximumProcesses     = 1 << 16
+	processesWithOutput  = 1 << 13 // so many of them, those with the lowest ranks
+)
+
+// ProcessAttribute is what the name of an attribute begins with that tells of a
+// process; its rank follows. The value is a map with the keys node, pid, state,
+// exitCode, signal and output, as far as they are known.
+const ProcessAttribute = "process."
+
+// Processes returns what the attributes of an environment tell of processes, by rank.
+func Processes(env *attribute.Environment) []Process {
+	var processes []Process
+	for _, name := range env.Discovered() {
+		rank, isProcess := processRank(name)
+		entries, isMap := env.DiscoveredAttribute(name).Value().(map[string]string)
+		if isProcess && isMap {
+			processes = append(processes, processOf(rank, entries))
+		}
+	}
+	slices.SortFunc(processes, func(a, b Process) int { return a.Rank - b.Rank })
+	return processes[:min(len(processes), maximumProcesses)]
+}
+
+func processRank(name string) (int, bool) {
+	digits, isProcess := strings.CutPrefix(name, ProcessAttribute)
+	rank, err := strconv.Atoi(digits)
+	return rank, isProcess && err == nil && rank >= 0 && strconv.Itoa(rank) == digits
+}
+
+// processOf reads the entries of an attribute, which a parser may have made.
+func processOf(rank int, entries map[string]string) Process {
+	p := Process{Rank: rank, Node: entries["node"], Output: entries["output"]}
+	if len(p.Output) > MaximumProcessOutput {
+		p.Output = p.Output[len(p.Output)-MaximumProcessOutput:]
+	}
+	if number := numberIn(entries["pid"]); number != nil {
+		p.PID = *number
+	}
+	p.ExitCode, p.Signal = numberIn(entries["exitCode"]), numberIn(entries["signal"])
+	switch state := ProcessState(entries["state"]); state {
+	case ProcessRunning, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown:
+		p.State = state
+	default:
+		p.State = p.stateByEnd()
+	}
+	return p
+}
+
+func numberIn(text string) *int {
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 0 {
+		return nil
+	}
+	return &number
+}
+
+// stateByEnd is the state that follows from how the process ended.
+func (p Process) stateByEnd() ProcessState {
+	switch {
+	case p.Signal != nil && *p.Signal != 0:
+		return ProcessSignalled
+	case p.ExitCode != nil:
+		return ProcessExited
+	}
+	return ProcessRunning
+}
+
+func (p Process) entries() map[string]string {
+	entries := map[string]string{"state": string(p.State)}
+	if p.Node != "" {
+		entries["node"] = p.Node
+	}
+	if p.PID != 0 {
+		entries["pid"] = strconv.Itoa(p.PID)
+	}
+	if p.ExitCode != nil {
+		entries["exitCode"] = strconv.Itoa(*p.ExitCode)
+	}
+	if p.Signal != nil {
+		entries["signal"] = strconv.Itoa(*p.Signal)
+	}
+	if p.Output != "" {
+		entries["output"] = p.Output
+	}
+	return entries
+}
+
+// A processTable gathers what marks tell of processes. It is guarded by the lock
+// of the streams.
+type processTable struct {
+	known   map[int]*Process
+	outputs map[int]*tail
+	changed map[int]bool // since they were last taken
+}
+
+func newProcessTable() *processTable {
+	return &processTable{known: map[int]*Process{}, outputs: map[int]*tail{}, changed: map[int]bool{}}
+}
+
+// of returns the process of a rank, nil where there are too many.
+func (t *processTable) of(rank int) *Process {
+	if p := t.known[rank]; p != nil {
+		return p
+	}
+	if rank >= maximumProcesses {
+		return nil
+	}
+	p := &Process{Rank: rank, State: ProcessRunning}
+	t.known[rank] = p
+	t.changed[rank] = true
+	return p
+}
+
+// learn takes over what a mark tells.
+func (t *processTable) learn(told Process) {
+	p := t.of(told.Rank)
+	if p == nil {
+		return
+	}
+	before := *p
+	if told.Node != "" {
+		p.Node = told.Node
+	}
+	if told.PID != 0 {
+		p.PID = told.PID
+	}
+	if told.ExitCode != nil || told.Signal != nil {
+		p.ExitCode, p.Signal = told.ExitCode, told.Signal
+	}
+	p.State = p.stateByEnd()
+	if *p != before {
+		t.changed[p.Rank] = true
+	}
+}
+
+// printed keeps the end of what a process printed.
+func (t *processTable) printed(rank int, text []byte) {
+	if len(text) == 0 || rank >= processesWithOutput || t.of(rank) == nil {
+		return
+	}
+	if t.outputs[rank] == nil {
+		t.outputs[rank] = &tail{limit: MaximumProcessOutput}
+	}
+	t.outputs[rank].write(text)
+	t.changed[rank] = true
+}
+
+// take returns the processes that have changed since it was last called, by rank.
+func (t *processTable) take() []Process {
+	taken := make([]Process, 0, len(t.changed))
+	for _, rank := range slices.Sorted(maps.Keys(t.changed)) {
+		p := t.known[rank]
+		if output := t.outputs[rank]; output != nil {
+			p.Output = output.String()
+		}
+		taken = append(taken, *p)
+	}
+	clear(t.changed)
+	return taken
+}
+
+// publish writes processes into an environment.
+func publish(env *attribute.Environment, processes []Process) {
+	for _, p := range processes {
+		published := attribute.New(ProcessAttribute + strconv.Itoa(p.Rank))
+		published.SetValue(p.entries())
+		env.Discover(published)
+	}
+}
+
+// conclude makes one of what marks and parsers have told, once the command has
+// ended. One that exits with 0 tells that all processes have ended so.
+func (t *processTable) conclude(told []Process, exitCode int) []Process {
+	for _, read := range told {
+		p := t.of(read.Rank)
+		if p == nil {
+			continue
+		}
+		if p.Node == "" {
+			p.Node = read.Node
+		}
+		if p.PID == 0 {
+			p.PID = read.PID
+		}
+		if p.ExitCode == nil && p.Signal == nil {
+			p.ExitCode, p.Signal, p.State = read.ExitCode, read.Signal, read.State
+		}
+		if t.outputs[read.Rank] == nil {
+			p.Output = read.Output
+		}
+	}
+	for rank, p := range t.known {
+		t.changed[rank] = true
+		switch {
+		case p.State != ProcessRunning:
+		case exitCode == 0:
+			success := 0
+			p.ExitCode, p.State = &success, ProcessExited
+		default:
+			p.State = ProcessUnknown
+		}
+	}
+	return t.take()
+}
+
+// concludeProcesses writes what is known of processes, once the command has
+// ended and its parsers have, into the environment, and tells the caller.
+func (r *run) concludeProcesses(s *streams) {
+	if !r.Command.Element.IsInteractive() {
+		return
+	}
+	told := Processes(r.Scope.Environment)
+	if s.processes == nil {
+		if len(told) == 0 {
+			return
+		}
+		s.processes = newProcessTable()
+	}
+	s.lock.Lock()
+	concluded := s.processes.conclude(told, r.result.ExitCode)
+	s.lock.Unlock()
+	publish(r.Scope.Environment, concluded)
+	if r.Attach != nil && r.Attach.Processes != nil && len(concluded) > 0 {
+		r.Attach.Processes(concluded)
+	}
+}
