@@ -62,7 +62,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 		Origins:  originsOf(p.submit),
 		Attach: &command.Attachment{
 			Stdin: terminal.Stdin, Stdout: terminal.Stdout, Stderr: terminal.Stderr, Terminal: terminal.Terminal,
-			Signals: terminal.Signals, Started: follower.started, Progress: follower.progress,
+			Signals: terminal.Signals, Started: follower.started, Progress: follower.progress, Processes: follower.processes,
 		},
 	})
 	c.cleanUp(recorded, p.tag, p.files)

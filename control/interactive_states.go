@@ -65,6 +65,20 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	return seen == state.Running || seen.Ended(), err
 }
 
+// processes records what the output tells of the job's processes. That it cannot
+// be recorded does not keep the job from running.
+func (f *follower) processes(changed []command.Process) {
+	recorded := make([]jobstore.Process, 0, len(changed))
+	for _, p := range changed {
+		recorded = append(recorded, jobstore.Process{
+			Rank: p.Rank, Node: p.Node, PID: p.PID, State: string(p.State), ExitCode: p.ExitCode, Signal: p.Signal, Output: p.Output,
+		})
+	}
+	if err := f.controller.store.RecordProcesses(f.ctx, f.prepared.tag, recorded); err != nil {
+		f.controller.log.Warn("the processes of the job are not on record", "error", err)
+	}
+}
+
 // seen is the state that the parsers have left, empty if they have left none.
 func (f *follower) seen() state.Detail {
 	detail, known := state.Parse(attribute.Text(f.prepared.job.Value()))

@@ -170,6 +170,18 @@ var migrations = []string{
 		seen     TEXT NOT NULL
 	) STRICT;
 	CREATE INDEX jobs_missing ON jobs (target, sequence) WHERE missing = 1 AND finished = 0;`,
+	// The processes of parallel jobs.
+	`CREATE TABLE processes (
+		tag       TEXT NOT NULL,
+		rank      INTEGER NOT NULL,
+		node      TEXT NOT NULL,
+		pid       INTEGER NOT NULL,
+		state     TEXT NOT NULL,
+		exit_code INTEGER,
+		signal    INTEGER,
+		output    TEXT NOT NULL,
+		PRIMARY KEY (tag, rank)
+	) STRICT;`,
 }
 
 // migrate brings the database to the newest schema.

@@ -141,6 +141,9 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		require.NoError(t, err)
 		require.Len(t, left, 1)
 	}
+	if version >= 8 {
+		require.Equal(t, 16, found["old"].Observed.Hour(), "it was seen in a listing since")
+	}
 
 	job, err = store.Observe(t.Context(), "old", Observation{Detail: state.Completed, Origin: Origin{"stdout", 1, "COMPLETED"}})
 	require.NoError(t, err)

@@ -181,29 +181,30 @@ func isTerminal(stream any) bool {
 
 // jobJSON is how a job is printed as JSON; the names are a contract.
 type jobJSON struct {
-	ID          string `json:"id"`
-	Target      string `json:"target"`
-	State       string `json:"state"`
-	Detail      string `json:"detail"`
-	Native      string `json:"native,omitempty"`
-	Queue       string `json:"queue,omitempty"`
-	Name        string `json:"name,omitempty"`
-	ExitCode    *int   `json:"exitCode,omitempty"`
-	Signal      *int   `json:"signal,omitempty"`
-	Reason      string `json:"reason,omitempty"`
-	Nodes       string `json:"nodes,omitempty"`
-	Submitted   string `json:"submitted,omitempty"`
-	Started     string `json:"started,omitempty"`
-	Ended       string `json:"ended,omitempty"`
-	Observed    string `json:"observed,omitempty"`
-	Source      string `json:"source,omitempty"`
-	Stale       bool   `json:"stale,omitempty"`
-	StaleReason string `json:"staleReason,omitempty"`
-	Missing     bool   `json:"missing,omitempty"`
-	Irregular   string `json:"irregular,omitempty"`
-	Tag         string `json:"tag,omitempty"`
-	Phase       string `json:"phase,omitempty"`
-	Error       string `json:"error,omitempty"`
+	ID          string        `json:"id"`
+	Target      string        `json:"target"`
+	State       string        `json:"state"`
+	Detail      string        `json:"detail"`
+	Native      string        `json:"native,omitempty"`
+	Queue       string        `json:"queue,omitempty"`
+	Name        string        `json:"name,omitempty"`
+	ExitCode    *int          `json:"exitCode,omitempty"`
+	Signal      *int          `json:"signal,omitempty"`
+	Reason      string        `json:"reason,omitempty"`
+	Nodes       string        `json:"nodes,omitempty"`
+	Submitted   string        `json:"submitted,omitempty"`
+	Started     string        `json:"started,omitempty"`
+	Ended       string        `json:"ended,omitempty"`
+	Observed    string        `json:"observed,omitempty"`
+	Source      string        `json:"source,omitempty"`
+	Stale       bool          `json:"stale,omitempty"`
+	StaleReason string        `json:"staleReason,omitempty"`
+	Missing     bool          `json:"missing,omitempty"`
+	Irregular   string        `json:"irregular,omitempty"`
+	Tag         string        `json:"tag,omitempty"`
+	Phase       string        `json:"phase,omitempty"`
+	Error       string        `json:"error,omitempty"`
+	Processes   []processJSON `json:"processes,omitempty"`
 }
 
 func toJSON(job jobstore.Job) jobJSON {

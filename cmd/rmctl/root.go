@@ -54,7 +54,7 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 			root.AddCommand(command)
 		}
 	}
-	add(groupUsing, newSubmit(a), newRun(a), newAttach(a), newSend(a), newForm(a), newStatus(a), newJobs(a), newExplain(a), newWait(a), newWatch(a), newOutput(a))
+	add(groupUsing, newSubmit(a), newRun(a), newAttach(a), newSend(a), newForm(a), newStatus(a), newJobs(a), newProcesses(a), newExplain(a), newWait(a), newWatch(a), newOutput(a))
 	add(groupUsing, newOperations(a)...)
 	add(groupUsing, newAction(a), newConfig(a))
 	add(groupSessions, newStart(a), newStop(a), newTargets(a), newQueues(a), newNodes(a), newPolls(a), newRecover(a), newConn(a), newDoctor(a))

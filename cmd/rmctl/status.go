@@ -30,7 +30,7 @@ known before, marked stale, and rmctl exits with 3.`,
 			jobs, err := a.statusJobs(c.Context(), arguments)
 			queryErr := a.refresh(c.Context(), jobs, fresh)
 			jobs = slices.DeleteFunc(jobs, func(job found) bool { return len(arguments) == 0 && job.Phase == jobstore.Rejected })
-			return errors.Join(a.printStatus(jobs), err, queryErr)
+			return errors.Join(a.printStatus(c.Context(), jobs), err, queryErr)
 		},
 	}
 	c.Flags().BoolVar(&fresh, "fresh", false, "ask the scheduler now, also if it was asked some seconds ago")
@@ -90,7 +90,19 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 	return errors.Join(problems...)
 }
 
-func (a *app) printStatus(asked []found) error {
+func (a *app) printStatus(ctx context.Context, asked []found) error {
+	if a.json {
+		for _, job := range asked {
+			printed, err := a.withProcesses(ctx, job.Job)
+			if err == nil {
+				err = printJSON(a.stdout, printed)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	jobs := make([]jobstore.Job, 0, len(asked))
 	for _, job := range asked {
 		jobs = append(jobs, job.Job)

@@ -1,0 +1,52 @@
+package control_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// A launcher tells of its two processes, waits, and then tells how one ended.
+const launching = `echo "$1 rank 0 on n0 pid 5"; echo "$1 rank 1 on n1 pid 6"; echo hello; cat <go; echo "$1 rank 1 ended 137"; exit 9`
+
+const rankMarks = `<arg>launch ${ptp_rm:job.tag#value}</arg><x:process-mark text="${ptp_rm:job.tag#value} rank {rank} on {node} pid {pid}&#10;"/>` +
+	`<x:process-mark text="${ptp_rm:job.tag#value} rank {rank} ended {status}&#10;"/>`
+
+func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", launching, "", rankMarks)))
+	fifo(t, s.path("go"))
+	var during []jobstore.Process
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		file, err := os.OpenFile(s.path("go"), os.O_WRONLY, 0) // returns when the script waits
+		if err != nil {
+			return
+		}
+		defer file.Close()
+		for len(during) == 0 && t.Context().Err() == nil {
+			jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
+			if err != nil || len(jobs) != 1 {
+				return
+			}
+			if during, err = s.store.Processes(t.Context(), jobs[0].Tag); err != nil {
+				return
+			}
+		}
+	}()
+	job, stdout, err := s.interactively(t, t.Context(), "")
+	<-done
+	require.NoError(t, err)
+	require.Equal(t, "hello\n", stdout)
+	require.Equal(t, []jobstore.Process{{Node: "n0", PID: 5, State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 6, State: "RUNNING"}}, during)
+	after, err := s.store.Processes(t.Context(), job.Tag)
+	require.NoError(t, err)
+	nine := 9
+	require.Equal(t, []jobstore.Process{
+		{Node: "n0", PID: 5, State: "UNKNOWN"},
+		{Rank: 1, Node: "n1", PID: 6, State: "EXITED_SIGNALLED", Signal: &nine},
+	}, after)
+}

@@ -1,0 +1,69 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// A Process is what is known of one process of a parallel job.
+type Process struct {
+	Rank     int    // its index in the job, from 0
+	Node     string // empty while not known
+	PID      int    // on that node; 0 while not known
+	State    string // such as RUNNING, EXITED, EXITED_SIGNALLED or UNKNOWN
+	ExitCode *int   // nil while not known
+	Signal   *int   // the signal that ended it, nil if none is known
+	Output   string // the end of what it printed, at most MaximumEvidence bytes
+}
+
+// RecordProcesses records what is known of processes of a job, in the place of
+// what was known of those before.
+func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []Process) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+		for _, p := range processes {
+			output := p.Output[max(0, len(p.Output)-MaximumEvidence):]
+			if _, err := transaction.ExecContext(ctx, `INSERT OR REPLACE INTO processes (tag, rank, node, pid, state, exit_code, signal, output)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, tag, p.Rank, p.Node, p.PID, p.State, storedInt(p.ExitCode), storedInt(p.Signal), output); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recording the processes of submission %s: %w", tag, err)
+	}
+	return nil
+}
+
+// Processes returns what is known of the processes of a job, by rank. There are
+// none of jobs that nothing tells the processes of.
+func (s *Store) Processes(ctx context.Context, tag string) ([]Process, error) {
+	processes, err := s.queryProcesses(ctx, tag)
+	if err != nil {
+		return nil, fmt.Errorf("reading the processes of submission %s: %w", tag, err)
+	}
+	return processes, nil
+}
+
+func (s *Store) queryProcesses(ctx context.Context, tag string) (processes []Process, err error) {
+	rows, err := s.database.QueryContext(ctx, "SELECT rank, node, pid, state, exit_code, signal, output FROM processes WHERE tag = ? ORDER BY rank", tag)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var p Process
+		var exitCode, signal sql.NullInt64
+		if err := rows.Scan(&p.Rank, &p.Node, &p.PID, &p.State, &exitCode, &signal, &p.Output); err != nil {
+			return nil, err
+		}
+		p.ExitCode, p.Signal = plainInt(exitCode), plainInt(signal)
+		processes = append(processes, p)
+	}
+	return processes, rows.Err()
+}

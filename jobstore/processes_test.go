@@ -1,0 +1,51 @@
+package jobstore_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+func TestProcessesAreKeptAsTheyWereLastSeen(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	submit(t, store, "parallel", "mpi", "7")
+	three, nine := 3, 9
+	before := []jobstore.Process{{Rank: 10, Node: "n1", PID: 12, State: "RUNNING"}, {Rank: 2, Node: "n0", PID: 11, State: "RUNNING", Output: "hello \xff\n"}}
+	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", before))
+	after := []jobstore.Process{{Rank: 10, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {Rank: 11, State: "EXITED_SIGNALLED", Signal: &nine}}
+	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", after))
+	kept, err := store.Processes(t.Context(), "parallel")
+	require.NoError(t, err)
+	require.Equal(t, []jobstore.Process{before[1], after[0], after[1]}, kept)
+	none, err := store.Processes(t.Context(), "another")
+	require.NoError(t, err)
+	require.Empty(t, none)
+}
+
+func TestTheEndOfTheOutputOfAProcessIsKept(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	submit(t, store, "parallel", "mpi", "7")
+	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []jobstore.Process{{State: "RUNNING", Output: strings.Repeat("x", 2*jobstore.MaximumEvidence) + "end"}}))
+	kept, err := store.Processes(t.Context(), "parallel")
+	require.NoError(t, err)
+	require.Len(t, kept[0].Output, jobstore.MaximumEvidence)
+	require.True(t, strings.HasSuffix(kept[0].Output, "xend"))
+}
+
+func TestProcessesAreForgottenWithTheirJob(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	submit(t, store, "parallel", "mpi", "7")
+	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []jobstore.Process{{State: "EXITED"}}))
+	_, err := store.Observe(t.Context(), "parallel", jobstore.Observation{Detail: "COMPLETED", Observed: noon})
+	require.NoError(t, err)
+	count, err := store.Prune(t.Context(), time.Now().Add(time.Hour), "")
+	require.NoError(t, err)
+	require.Equal(t, 1, count)
+	left, err := store.Processes(t.Context(), "parallel")
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
