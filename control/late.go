@@ -52,18 +52,17 @@ func (c *Controller) isForgotten(job jobstore.Job) bool {
 
 // settle finds out what became of submissions of targets without a job, as a part of a poll:
 // those that a listing has by their tags are adopted, and some others looked up
-// for which it is time. The listing is nil where none was made. It reports whether
-// a job was found.
-func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets []string, listed *listing) (found bool, err error) {
+// for which it is time. The listing is nil where none was made.
+func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets []string, listed *listing, asked *asking) error {
 	open, err := c.openSubmissions(ctx, targets)
 	if err != nil {
-		return false, err
+		return err
 	}
 	open = slices.DeleteFunc(open, func(job jobstore.Job) bool {
 		return job.Phase == jobstore.Intended && isAlive(job.Submitter)
 	})
 	if len(open) == 0 {
-		return false, nil
+		return nil
 	}
 	ids := listed.byIdentity()
 	var due []jobstore.Job
@@ -73,15 +72,14 @@ func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets [
 		case isListed:
 			seen, _ := listed.row(id)
 			if _, err := c.acceptListed(ctx, job, id, seen); err != nil {
-				return found, err
+				return err
 			}
-			found = true
+			asked.moved = true
 		case c.isLookedUp(job):
 			due = append(due, job)
 		}
 	}
-	adopted, err := c.lookUpEach(ctx, claim, due)
-	return found || adopted, err
+	return c.lookUpEach(ctx, claim, due, asked)
 }
 
 // isLookedUp reports whether a poll is to look a submission up now.
@@ -97,13 +95,14 @@ func (c *Controller) isLookedUp(job jobstore.Job) bool {
 }
 
 // lookUpEach looks submissions up, as many as a poll does.
-func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs []jobstore.Job) (found bool, err error) {
+func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs []jobstore.Job, asked *asking) (err error) {
 	jobs = jobs[:min(len(jobs), lookUpLimit)]
 	for batch := range slices.Chunk(jobs, directWidth) {
 		claim.Now = c.now()
 		if held, renewErr := c.store.RenewPoll(ctx, claim); renewErr != nil || !held {
-			return found, errors.Join(err, renewErr) // another process has taken over
+			return errors.Join(err, renewErr) // another process has taken over
 		}
+		begun := c.now()
 		problems := make([]error, len(batch))
 		var group errgroup.Group
 		for i, job := range batch {
@@ -115,12 +114,12 @@ func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs 
 		}
 		_ = group.Wait() // its functions return nil; errors are in problems
 		err = errors.Join(append(problems, err)...)
-		found = found || slices.ContainsFunc(batch, func(job jobstore.Job) bool { return job.ID != "" })
+		asked.add(c, slices.ContainsFunc(batch, func(job jobstore.Job) bool { return job.ID != "" }), len(batch), begun)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return found, err
+	return err
 }
 
 // noteUndecided records that a look-up decided nothing, and passes other errors on.

@@ -19,8 +19,9 @@ import (
 const (
 	defaultInterval = 5 * time.Second
 	longestInterval = time.Minute
-	// A scheduler is not kept busy with our queries for more than a twentieth of the time.
-	quietFactor = 19
+	// A scheduler is not kept busy with our queries for more than a twentieth of the time,
+	// from the beginning of one to that of the next.
+	quietFactor = 20
 	// A poll that takes longer than this, beyond what its listing may take, without
 	// renewing its claim is one of a process that hangs.
 	pollLease  = 30 * time.Second
@@ -192,7 +193,7 @@ func (c *Controller) dueAt(last jobstore.Poll, freshness Freshness, asked time.T
 		wait = max(min(wait, longestBackOff), shortest, c.backOff(shortest, last))
 	case freshness == Fresh:
 		if last.Begun.After(asked) {
-			wait = longestInterval // it was asked for us, too
+			wait = max(wait, longestInterval) // it was asked for us, too
 		}
 	default:
 		wait = max(wait, min(last.Begun.Sub(last.Changed)/6, max(longestInterval, shortest)))
@@ -220,12 +221,12 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 	open, err := c.openJobs(ctx, last.Targets)
 	if err == nil {
 		next.Jobs = open.Len()
-		var moved bool
-		if moved, err = c.askFor(ctx, list, claim, last.Targets, open); moved {
+		var asked asking
+		if asked, err = c.askFor(ctx, list, claim, last.Targets, open); asked.moved {
 			next.Changed = c.now()
 		}
+		next.Took = asked.busy
 	}
-	next.Took = c.now().Sub(next.Begun)
 	switch {
 	case ctx.Err() != nil:
 		// Giving up tells nothing of the target.
@@ -239,25 +240,38 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 	return errors.Join(err, c.store.FinishPoll(kept, claim, next))
 }
 
+// An asking is what came of the commands of a poll.
+type asking struct {
+	moved bool          // whether any job is in another state, or was found
+	busy  time.Duration // that the scheduler was kept busy: of commands at the same time the sum
+}
+
+// add adds what some more commands gave, so many at the same time since a time.
+func (a *asking) add(c *Controller, moved bool, atOnce int, since time.Time) {
+	a.moved = a.moved || moved
+	a.busy += time.Duration(atOnce) * c.now().Sub(since)
+}
+
 // askFor asks with one listing, then one by one for those jobs that it does not
-// tell about, and looks for those of submissions that have none. It reports
-// whether any job moved.
-func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, targets []string, open jobstore.Roll) (moved bool, err error) {
+// tell about, and looks for those of submissions that have none.
+func (c *Controller) askFor(ctx context.Context, list *config.Command, claim jobstore.Claim, targets []string, open jobstore.Roll) (asked asking, err error) {
 	begun := c.now()
 	var listed *listing
 	if open.Len() > 1 {
-		if listed, err = c.listJobs(ctx, list); err != nil {
+		listed, err = c.listJobs(ctx, list)
+		asked.add(c, false, 1, begun)
+		if err != nil {
 			failure := &QueryError{Err: err}
-			return false, errors.Join(failure, c.store.MarkRollStale(context.WithoutCancel(ctx), open, err.Error(), begun))
+			return asked, errors.Join(failure, c.store.MarkRollStale(context.WithoutCancel(ctx), open, err.Error(), begun))
 		}
 	}
 	moved, untold, err := c.compare(ctx, open, listed)
+	asked.moved = moved
 	if err != nil {
-		return moved, err
+		return asked, err
 	}
-	changed, err := c.askEach(ctx, claim, untold)
-	found, settleErr := c.settle(ctx, claim, targets, listed)
-	return moved || changed || found, errors.Join(err, settleErr)
+	err = c.askEach(ctx, claim, untold, &asked)
+	return asked, errors.Join(err, c.settle(ctx, claim, targets, listed, &asked))
 }
 
 // compare records what a listing, nil where none was made, tells about jobs, and
@@ -309,7 +323,7 @@ func tagsOf(jobs []jobstore.Job) []string {
 
 // askEach asks for jobs one by one, those first that were seen longest ago: where
 // these are too many for one poll the others come next.
-func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []unlisted) (moved bool, err error) {
+func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []unlisted, asked *asking) (err error) {
 	jobs = slices.DeleteFunc(jobs, func(job unlisted) bool { return c.now().Before(job.again) })
 	slices.SortStableFunc(jobs, func(a, b unlisted) int {
 		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.asked.Compare(b.asked))
@@ -317,15 +331,17 @@ func (c *Controller) askEach(ctx context.Context, claim jobstore.Claim, jobs []u
 	for batch := range slices.Chunk(jobs[:min(len(jobs), directLimit)], directWidth) {
 		claim.Now = c.now()
 		if held, renewErr := c.store.RenewPoll(ctx, claim); renewErr != nil || !held {
-			return moved, errors.Join(err, renewErr) // another process has taken over
+			return errors.Join(err, renewErr) // another process has taken over
 		}
-		changed, batchErr := c.askForThese(ctx, batch)
-		moved, err = moved || changed, errors.Join(err, batchErr)
+		begun := c.now()
+		moved, batchErr := c.askForThese(ctx, batch)
+		asked.add(c, moved, len(batch), begun)
+		err = errors.Join(err, batchErr)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return moved, err
+	return err
 }
 
 // askForThese asks for some jobs, each by itself and all at the same time.

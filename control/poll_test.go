@@ -423,3 +423,72 @@ func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
 	s.ahead += 4 * time.Minute
 	require.Equal(t, state.Running, s.updates(t, jobs, control.Recent)[0].Detail)
 }
+
+// busy returns a site whose commands each take a time, and which counts how long
+// they have kept the scheduler busy in all.
+func busy(t *testing.T, count int, attributes string, each time.Duration) (s *site, jobs []jobstore.Job, total *time.Duration) {
+	t.Helper()
+	s, jobs = crowd(t, count, attributes)
+	options, total := s.options, new(time.Duration)
+	var lock sync.Mutex
+	options.Connection = &faultyConnection{Connection: options.Connection, start: startHook(func() {
+		lock.Lock()
+		defer lock.Unlock()
+		s.ahead += each
+		*total += each
+	})}
+	s.Controller = control.New(options)
+	return s, jobs, total
+}
+
+func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
+	for name, shown := range map[string][]state.Detail{
+		"listings":         {state.Running, state.QueuedActive},
+		"one job":          {state.Running},
+		"single questions": {"", "", state.Running},
+	} {
+		for freshness, who := range map[control.Freshness]string{control.Recent: "who follows", control.Fresh: "who insists"} {
+			t.Run(name+" for "+who, func(t *testing.T) {
+				s, jobs, total := busy(t, len(shown), `x:interval="1s"`, 700*time.Millisecond)
+				s.shows(t, jobs, shown...)
+				s.updates(t, jobs, control.Recent)
+				begun, before := s.ahead, *total
+				for s.ahead < begun+5*time.Minute {
+					s.ahead += time.Second
+					shown[len(shown)-1] = map[bool]state.Detail{true: state.Running, false: state.Suspended}[shown[len(shown)-1] != state.Running]
+					s.shows(t, jobs, shown...) // something moves all the time
+					s.updates(t, jobs, freshness)
+				}
+				share := float64(*total-before) / float64(s.ahead-begun)
+				require.LessOrEqual(t, share, 0.051)
+				require.Greater(t, *total-before, 5*time.Second)
+			})
+		}
+	}
+}
+
+func TestTheNextQueryComesSoonAfterAChangeAndLaterWhileNothingMoves(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="2s"`)
+	// next is how long it takes until the scheduler is asked again.
+	next := func() time.Duration {
+		asked := len(s.asked(t))
+		for begun := s.ahead; ; s.ahead += 100 * time.Millisecond {
+			if s.updates(t, jobs, control.Recent); len(s.asked(t)) > asked {
+				return s.ahead - begun
+			}
+			require.Less(t, s.ahead-begun, 2*time.Minute)
+		}
+	}
+	s.shows(t, jobs, state.Running, state.Running)
+	next()
+	require.InDelta(t, 2, next().Seconds(), 0.3, "the interval of the definition, after a change")
+	s.ahead += 2 * time.Minute
+	next()
+	require.Greater(t, next(), 15*time.Second, "a sixth of the time that has passed without any change")
+	s.ahead += time.Hour
+	next()
+	require.InDelta(t, 60, next().Seconds(), 1, "a minute at most")
+	s.shows(t, jobs, state.Suspended, state.Running)
+	next()
+	require.InDelta(t, 2, next().Seconds(), 0.3)
+}
