@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -316,6 +315,10 @@ func (s *spool) Write(p []byte) (int, error) {
 			return 0, fmt.Errorf("keeping the command's output: %w", err)
 		}
 		s.file = file
+		// Without a name nothing is left of it, however this process ends.
+		if err := os.Remove(file.Name()); err != nil {
+			return 0, fmt.Errorf("keeping the command's output: %w", err)
+		}
 	}
 	return s.file.Write(p)
 }
@@ -336,6 +339,6 @@ func (s *spool) copyTo(w io.Writer) error {
 
 func (s *spool) discard() {
 	if s.file != nil {
-		_ = errors.Join(s.file.Close(), os.Remove(s.file.Name())) // a file in the temporary folder; nothing depends on it
+		_ = s.file.Close() // nothing depends on it any more
 	}
 }

@@ -48,7 +48,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 	}
 	recorded := context.WithoutCancel(ctx)
 	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
-		return jobstore.Job{}, errors.Join(err, c.store.Reject(recorded, p.tag, err.Error()), c.unstage(recorded, p.tag, temporary(p.files)))
+		return jobstore.Job{}, errors.Join(err, c.store.Reject(recorded, p.tag, err.Error()), c.unstage(recorded, p.tag, recordOf(p.files)))
 	}
 	c.open.add(p.tag)
 	defer c.open.remove(p.tag)

@@ -33,31 +33,29 @@ func stage(ctx context.Context, connection remote.Connection, files []StagedFile
 	return files, nil
 }
 
-// temporary returns the paths of those files, and of their folders, that are not
-// needed after the submit command.
-func temporary(files []StagedFile) []string {
-	var paths []string
+// recordOf returns what goes on record of files before they are staged, and of the
+// folders that go with them, so that none is left behind.
+func recordOf(files []StagedFile) []jobstore.Staged {
+	var staged []jobstore.Staged
 	for _, file := range files {
-		if !file.deleteAfterSubmit {
-			continue
-		}
-		paths = append(paths, file.Path)
-		if file.ownFolder {
-			paths = append(paths, path.Dir(file.Path))
+		staged = append(staged, jobstore.Staged{Path: file.Path, Stays: !file.deleteAfterSubmit})
+		if file.deleteAfterSubmit && file.ownFolder {
+			staged = append(staged, jobstore.Staged{Path: path.Dir(file.Path)})
 		}
 	}
-	return paths
+	return staged
 }
 
-// unstage removes files of a submission and records that they are gone.
-func (c *Controller) unstage(ctx context.Context, tag string, paths []string) error {
-	if len(paths) == 0 {
+// unstage removes those files of a submission that do not stay, and records that
+// this is done.
+func (c *Controller) unstage(ctx context.Context, tag string, staged []jobstore.Staged) error {
+	if len(staged) == 0 {
 		return nil
 	}
 	var problems []error
-	for _, name := range paths {
-		if err := c.connection.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, fmt.Errorf("removing %q: %w", name, err))
+	for _, file := range staged {
+		if !file.Stays {
+			problems = append(problems, c.removeFile(ctx, file.Path))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -66,12 +64,55 @@ func (c *Controller) unstage(ctx context.Context, tag string, paths []string) er
 	return c.store.Unstaged(ctx, tag)
 }
 
+func (c *Controller) removeFile(ctx context.Context, name string) error {
+	if err := c.connection.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing %q: %w", name, err)
+	}
+	return nil
+}
+
 // cleanUp removes what a submission does not need after its submit command. What
 // cannot be removed now, Tidy removes later.
 func (c *Controller) cleanUp(ctx context.Context, tag string, files []StagedFile) {
-	if err := c.unstage(ctx, tag, temporary(files)); err != nil {
+	if err := c.unstage(ctx, tag, recordOf(files)); err != nil {
 		c.log.Warn("files of a submission were left behind", "error", err)
 	}
+}
+
+// cleanUpPartial also removes what was left of a file that could not be written to
+// its end.
+func (c *Controller) cleanUpPartial(ctx context.Context, tag string, files []StagedFile) {
+	err := c.removePartial(ctx, recordOf(files))
+	if err == nil {
+		err = c.unstage(ctx, tag, recordOf(files))
+	}
+	if err != nil {
+		c.log.Warn("files of a submission were left behind", "error", err)
+	}
+}
+
+// removePartial removes from the folders of files what was left of writing these by
+// whoever was killed at it.
+func (c *Controller) removePartial(ctx context.Context, staged []jobstore.Staged) error {
+	folders := map[string][]string{}
+	for _, file := range staged {
+		folders[path.Dir(file.Path)] = append(folders[path.Dir(file.Path)], file.Path)
+	}
+	var problems []error
+	for folder, files := range folders {
+		if _, err := c.connection.Stat(ctx, folder); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		entries, err := c.List(ctx, folder)
+		problems = append(problems, err)
+		for _, entry := range entries {
+			isPartial := func(name string) bool { return remote.IsPartialOf(entry.Name, name) }
+			if !entry.Folder && slices.ContainsFunc(files, isPartial) {
+				problems = append(problems, c.removeFile(ctx, path.Join(folder, entry.Name)))
+			}
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // Tidy removes the files that submissions to this target have left which were
@@ -84,20 +125,31 @@ func (c *Controller) Tidy(ctx context.Context) error {
 	}
 	var problems []error
 	for i, left := range leftovers {
-		if !c.isOver(left.Job) {
-			continue
+		if !c.isOver(left.Job) || slices.ContainsFunc(leftovers, func(other jobstore.Leftover) bool { return !c.isOver(other.Job) && sharesFile(other, left) }) {
+			continue // somebody may be writing the file at this moment
 		}
-		// A later submission may have put a file of the same name in place.
-		paths := slices.DeleteFunc(slices.Clone(left.Paths), func(name string) bool {
-			return slices.ContainsFunc(leftovers[i+1:], func(later jobstore.Leftover) bool { return slices.Contains(later.Paths, name) })
+		// Of several submissions with the same file the last one removes it.
+		staged := slices.DeleteFunc(slices.Clone(left.Staged), func(file jobstore.Staged) bool {
+			return slices.ContainsFunc(leftovers[i+1:], func(later jobstore.Leftover) bool { return hasFile(later, file) })
 		})
-		if len(paths) == 0 {
-			problems = append(problems, c.store.Unstaged(ctx, left.Job.Tag))
-			continue
+		err := c.removePartial(ctx, staged)
+		if err == nil && len(staged) == 0 {
+			err = c.store.Unstaged(ctx, left.Job.Tag)
+		} else if err == nil {
+			err = c.unstage(ctx, left.Job.Tag, staged)
 		}
-		problems = append(problems, c.unstage(ctx, left.Job.Tag, paths))
+		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+func sharesFile(a, b jobstore.Leftover) bool {
+	return slices.ContainsFunc(a.Staged, func(file jobstore.Staged) bool { return hasFile(b, file) })
+}
+
+// hasFile reports whether a submission has staged a file of that path.
+func hasFile(left jobstore.Leftover, file jobstore.Staged) bool {
+	return slices.ContainsFunc(left.Staged, func(other jobstore.Staged) bool { return other.Path == file.Path })
 }
 
 // isOver reports whether nobody is at work on a submission any more.

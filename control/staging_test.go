@@ -1,6 +1,8 @@
 package control_test
 
 import (
+	"path"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,17 +10,19 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
 )
 
-// leaves records a submission that was cut off with its files in place.
+// leaves records a submission that was cut off with its files in place; a file
+// "stays:NAME" is not to be removed.
 func (s *site) leaves(t *testing.T, tag string, files ...string) jobstore.Job {
 	t.Helper()
-	paths := make([]string, len(files))
+	staged := make([]jobstore.Staged, len(files))
 	for i, file := range files {
-		paths[i] = s.path(file)
+		staged[i].Path, staged[i].Stays = s.path(strings.TrimPrefix(file, "stays:")), strings.HasPrefix(file, "stays:")
 	}
 	job := jobstore.Job{Tag: tag, Target: "here", Created: time.Now(), Submitter: "0 gone nowhere"}
-	require.NoError(t, s.store.Intend(t.Context(), job, paths...))
+	require.NoError(t, s.store.Intend(t.Context(), job, staged...))
 	return job
 }
 
@@ -71,4 +75,56 @@ func TestTheIdIsOnRecordBeforeFilesAreRemoved(t *testing.T) {
 	})
 	s.submits(t, control.Submission{Executable: "x"})
 	require.Len(t, recorded, 1)
+}
+
+// breaksOff leaves what a program leaves that is killed while it writes a file.
+func (s *site) breaksOff(t *testing.T, file string) (partial string) {
+	t.Helper()
+	partial = path.Join(path.Dir(file), remote.PartialName(file, "1234"))
+	s.write(t, partial, "begin of the con")
+	return partial
+}
+
+func TestWhatWasLeftOfWritingAFileIsRemoved(t *testing.T) {
+	s := forgetful(t, `echo job 7`, "")
+	s.leaves(t, "cut", "staged/cut/script", "staged/cut", "stays:input.dat")
+	s.write(t, "input.dat", "whole")
+	inFolder, beside, ofOther := s.breaksOff(t, "staged/cut/script"), s.breaksOff(t, "input.dat"), s.breaksOff(t, "other.dat")
+	require.NoError(t, s.store.Reject(t.Context(), "cut", "refused"))
+	require.NoError(t, s.Tidy(t.Context()))
+	require.True(t, s.exists(beside), "its writer may be at it")
+
+	s.ahead += time.Hour
+	require.NoError(t, s.Tidy(t.Context()))
+	require.False(t, s.exists(inFolder))
+	require.False(t, s.exists("staged/cut"))
+	require.False(t, s.exists(beside))
+	require.True(t, s.exists("input.dat"), "the file itself stays")
+	require.True(t, s.exists(ofOther), "it is of nobody who is known to be gone")
+	left, err := s.store.Leftovers(t.Context(), "here")
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestWhatALivingSubmissionIsWritingStays(t *testing.T) {
+	s := forgetful(t, `echo job 7`, "")
+	s.leaves(t, "dead", "stays:input.dat")
+	require.NoError(t, s.store.Reject(t.Context(), "dead", "refused"))
+	s.leaves(t, "alive", "stays:input.dat")
+	partial := s.breaksOff(t, "input.dat")
+	s.ahead += time.Hour
+	require.NoError(t, s.Tidy(t.Context()))
+	require.True(t, s.exists(partial))
+
+	require.NoError(t, s.store.Reject(t.Context(), "alive", "refused"))
+	require.NoError(t, s.Tidy(t.Context()))
+	require.False(t, s.exists(partial))
+}
+
+func TestASubmissionThatWentWellLeavesNothingOnRecordOfItsFiles(t *testing.T) {
+	s := newSite(t, define(t, `<script><line><arg>true</arg></line></script>`+submitting(`echo job 7`, "")))
+	s.submits(t, control.Submission{Executable: "x"})
+	left, err := s.store.Leftovers(t.Context(), "here")
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

@@ -170,11 +170,11 @@ func (c *Controller) stat(ctx context.Context) attribute.Stat {
 // put records the intent and stages the files.
 func (c *Controller) put(ctx context.Context, p *prepared) error {
 	c.tidyOnce(ctx)
-	if err := c.store.Intend(ctx, c.intended(p), temporary(p.files)...); err != nil {
+	if err := c.store.Intend(ctx, c.intended(p), recordOf(p.files)...); err != nil {
 		return err
 	}
 	if staged, err := stage(ctx, c.connection, p.files, c.onStaging); err != nil {
-		c.cleanUp(context.WithoutCancel(ctx), p.tag, staged)
+		c.cleanUpPartial(context.WithoutCancel(ctx), p.tag, staged)
 		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.store.Reject(context.WithoutCancel(ctx), p.tag, err.Error()))}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // ErrNewerSchema is matched by the error of Open for a store that a later
@@ -182,6 +183,8 @@ var migrations = []string{
 		output    TEXT NOT NULL,
 		PRIMARY KEY (tag, rank)
 	) STRICT;`,
+	// Files that stay, too, may be cut off while they are written.
+	"ALTER TABLE staged ADD COLUMN stays INTEGER NOT NULL DEFAULT 0",
 }
 
 // migrate brings the database to the newest schema.
@@ -220,6 +223,9 @@ func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
 // create makes an empty store under another name and links it into place, so
 // that of several processes that start at once each sees a complete one.
 func create(ctx context.Context, path string, onNetwork bool) error {
+	if err := removeDrafts(filepath.Dir(path)); err != nil {
+		return err
+	}
 	// SQLite gives its other files the permissions of this one, 0600.
 	draft, err := os.CreateTemp(filepath.Dir(path), ".create-*.db")
 	if err != nil {
@@ -238,6 +244,25 @@ func create(ctx context.Context, path string, onNetwork bool) error {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if removal := os.Remove(draft.Name() + suffix); !errors.Is(removal, os.ErrNotExist) {
 			err = errors.Join(err, removal)
+		}
+	}
+	return err
+}
+
+// draftAge is when nobody is at work on a draft any more: one is made within
+// milliseconds.
+const draftAge = time.Hour
+
+// removeDrafts removes what processes have left that were killed while they made a store.
+func removeDrafts(directory string) error {
+	drafts, err := filepath.Glob(filepath.Join(directory, ".create-*.db*"))
+	for _, draft := range drafts {
+		info, statErr := os.Lstat(draft)
+		if statErr == nil && time.Since(info.ModTime()) > draftAge {
+			statErr = os.Remove(draft)
+		}
+		if !errors.Is(statErr, os.ErrNotExist) { // another process is at it, too
+			err = errors.Join(err, statErr)
 		}
 	}
 	return err

@@ -3,8 +3,10 @@ package jobstore
 import (
 	"context"
 	"database/sql"
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -94,4 +96,18 @@ func TestTheLocalFileSystemIsAsked(t *testing.T) {
 	require.NoError(t, err)
 	_, err = isNetworkFileSystem(filepath.Join(t.TempDir(), "absent"))
 	require.ErrorContains(t, err, "absent")
+}
+
+func TestDraftsOfAStoreThatAKilledProcessLeftAreRemoved(t *testing.T) {
+	directory := t.TempDir()
+	old, young := filepath.Join(directory, ".create-1.db-wal"), filepath.Join(directory, ".create-2.db")
+	for _, draft := range []string{old, young} {
+		require.NoError(t, os.WriteFile(draft, nil, 0o600))
+	}
+	require.NoError(t, os.Chtimes(old, time.Now(), time.Now().Add(-2*time.Hour)))
+	store, err := Open(t.Context(), directory)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	require.NoFileExists(t, old)
+	require.FileExists(t, young, "its process may be at work on it")
 }

@@ -6,10 +6,17 @@ import (
 	"fmt"
 )
 
+// A Staged file is one that a submission puts in place, or a folder that it makes
+// for one.
+type Staged struct {
+	Path  string // at the place where the job is submitted
+	Stays bool   // it is kept; only what was left of writing it is to be removed
+}
+
 // A Leftover is a submission of which files may still be where they were staged.
 type Leftover struct {
-	Job   Job      // without what was submitted
-	Paths []string // in the order in which they are to be removed
+	Job    Job      // without what was submitted
+	Staged []Staged // in the order in which they are to be removed
 }
 
 // Leftovers returns the submissions of a target whose staged files are not known
@@ -20,7 +27,7 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 	for i, job := range jobs {
 		if err == nil {
 			leftovers[i].Job = job
-			leftovers[i].Paths, err = s.stagedBy(ctx, job.Tag)
+			leftovers[i].Staged, err = s.stagedBy(ctx, job.Tag)
 		}
 	}
 	if err != nil {
@@ -29,9 +36,9 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 	return leftovers, nil
 }
 
-func (s *Store) stagedBy(ctx context.Context, tag string) (paths []string, err error) {
+func (s *Store) stagedBy(ctx context.Context, tag string) (staged []Staged, err error) {
 	// A folder comes after the file in it, as its path is the shorter one.
-	rows, err := s.database.QueryContext(ctx, "SELECT path FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag)
+	rows, err := s.database.QueryContext(ctx, "SELECT path, stays FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag)
 	if err != nil {
 		return nil, err
 	}
@@ -41,13 +48,13 @@ func (s *Store) stagedBy(ctx context.Context, tag string) (paths []string, err e
 		}
 	}()
 	for rows.Next() {
-		var path string
-		if err := rows.Scan(&path); err != nil {
+		var file Staged
+		if err := rows.Scan(&file.Path, &file.Stays); err != nil {
 			return nil, err
 		}
-		paths = append(paths, path)
+		staged = append(staged, file)
 	}
-	return paths, rows.Err()
+	return staged, rows.Err()
 }
 
 // Unstaged records that the staged files of a submission are removed.

@@ -13,9 +13,9 @@ import (
 // Intend records that a job is about to be submitted. Once it has returned
 // without an error, the record survives the loss of power. The tag must be new.
 // The job's phase becomes Intended, and its time of creation now unless given.
-// Staged are the paths, at the place where the job is submitted, that are to be
-// removed once the submission has an outcome; see Leftovers.
-func (s *Store) Intend(ctx context.Context, job Job, staged ...string) error {
+// Staged are the files that it puts in place, of which some are to be removed once
+// the submission has an outcome; see Leftovers.
+func (s *Store) Intend(ctx context.Context, job Job, staged ...Staged) error {
 	if job.Tag == "" {
 		return errors.New("recording a submission: it has no tag")
 	}
@@ -25,8 +25,8 @@ func (s *Store) Intend(ctx context.Context, job Job, staged ...string) error {
 		if err := insert(ctx, transaction, job); err != nil {
 			return err
 		}
-		for _, path := range staged {
-			if _, err := transaction.ExecContext(ctx, "INSERT OR IGNORE INTO staged (tag, path) VALUES (?, ?)", job.Tag, path); err != nil {
+		for _, file := range staged {
+			if _, err := transaction.ExecContext(ctx, "INSERT OR IGNORE INTO staged (tag, path, stays) VALUES (?, ?, ?)", job.Tag, file.Path, file.Stays); err != nil {
 				return err
 			}
 		}

@@ -43,7 +43,7 @@ func (l *Local) WriteFile(ctx context.Context, path string, content io.Reader, m
 	}
 	target := l.absolute(path)
 	directory := filepath.Dir(target)
-	temporary, err := os.CreateTemp(directory, ".rmctl-*.tmp")
+	temporary, err := os.CreateTemp(directory, PartialName(path, "*"))
 	if err != nil {
 		return fmt.Errorf("writing %q: %w", path, err)
 	}

@@ -205,14 +205,16 @@ func (h *household) verify(printed map[string]string) {
 	}
 }
 
-// requireNoFile demands that no staged file of a submission is left.
+// requireNoFile demands that no staged file of a submission is left, not even a
+// begun one.
 func (h *household) requireNoFile(tag string) {
 	h.t.Helper()
 	err := filepath.WalkDir(h.home, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // a job has ended meanwhile
 		}
-		if err == nil && strings.Contains(entry.Name(), tag) {
+		isPartial := strings.HasPrefix(entry.Name(), ".rmctl-") && strings.HasSuffix(entry.Name(), ".tmp")
+		if err == nil && (strings.Contains(entry.Name(), tag) || isPartial) {
 			return fmt.Errorf("%s was left behind", path)
 		}
 		return err

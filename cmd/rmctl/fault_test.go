@@ -100,8 +100,30 @@ func (c *faultyConnection) Stat(ctx context.Context, path string) (info fs.FileI
 }
 
 func (c *faultyConnection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) (err error) {
-	c.faults.around("writing "+filepath.Base(path), func() { err = c.Connection.WriteFile(ctx, path, content, mode) })
+	name := filepath.Base(path)
+	c.faults.around("writing "+name, func() {
+		err = c.Connection.WriteFile(ctx, path, &faultyReader{content: content, faults: c.faults, step: "in the middle of writing " + name}, mode)
+	})
 	return err
+}
+
+// A faultyReader has a point where a little of its content was read.
+type faultyReader struct {
+	content io.Reader
+	faults  *faults
+	step    string
+	reads   int
+}
+
+func (r *faultyReader) Read(p []byte) (int, error) {
+	r.reads++
+	if r.reads == 1 {
+		return r.content.Read(p[:min(len(p), 8)])
+	}
+	if r.reads == 2 {
+		r.faults.point(r.step)
+	}
+	return r.content.Read(p)
 }
 
 func (c *faultyConnection) MkdirAll(ctx context.Context, path string, mode fs.FileMode) (err error) {

@@ -249,7 +249,7 @@ func (f *sftpFile) Close() error {
 
 // temporaryName is a name beside a file, for content that is not yet whole.
 func temporaryName(name string) string {
-	return path.Join(path.Dir(name), ".rmctl-"+uuid.NewString()+".tmp")
+	return path.Join(path.Dir(name), remote.PartialName(name, uuid.NewString()))
 }
 
 func (f *sftpFiles) write(ctx context.Context, name string, content io.Reader, mode fs.FileMode) error {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/remote"
 )
 
 func (s *suite) writeFile(t *testing.T, path, content string, mode fs.FileMode) {
@@ -88,6 +90,21 @@ func testFiles(t *testing.T, s *suite) {
 
 		require.Equal(t, "old", s.readFile(t, place+"/kept"))
 		require.Equal(t, "kept\n", s.shell(t, `ls -A "$1"`, place).stdout)
+	})
+	t.Run("what is not whole yet tells by its name which file it is of", func(t *testing.T) {
+		place := s.temporaryDirectory(t)
+		content, begin := io.Pipe()
+		written := make(chan error, 1)
+		ctx := timeLimit(t)
+		go func() { written <- s.connection.WriteFile(ctx, place+"/file", content, 0o600) }()
+		_, err := io.WriteString(begin, "begin")
+		require.NoError(t, err)
+		seen := s.shell(t, `until ls -A "$1" | grep .; do :; done`, place).stdout
+		require.NoError(t, begin.Close())
+		require.NoError(t, <-written)
+		require.True(t, remote.IsPartialOf(strings.TrimSpace(seen), place+"/file"), "%q", seen)
+		require.False(t, remote.IsPartialOf(strings.TrimSpace(seen), place+"/other"), "%q", seen)
+		require.Equal(t, "file\n", s.shell(t, `ls -A "$1"`, place).stdout)
 	})
 	t.Run("who has the old file open reads it on", func(t *testing.T) {
 		s.writeFile(t, directory+"/held", "old", 0o600)

@@ -1,0 +1,33 @@
+package remote
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"strings"
+)
+
+const (
+	partialStart = ".rmctl-"
+	partialEnd   = ".tmp"
+)
+
+// PartialName returns the name of a file beside another that holds its content until it
+// is whole, when it takes its place. It begins alike for one file, so that who
+// finds what a killed program has left knows of which; unique tells writers apart.
+func PartialName(name, unique string) string {
+	return partialPrefix(name) + unique + partialEnd
+}
+
+// IsPartialOf reports whether an entry of a file's folder is content of that file
+// which is not whole.
+func IsPartialOf(entry, name string) bool {
+	return strings.HasPrefix(entry, partialPrefix(name)) && strings.HasSuffix(entry, partialEnd)
+}
+
+// partialPrefix holds no part of the name itself, which may be as long as a name
+// can be and hold line ends.
+func partialPrefix(name string) string {
+	digest := sha256.Sum256([]byte(path.Base(name)))
+	return partialStart + hex.EncodeToString(digest[:8]) + "-"
+}
