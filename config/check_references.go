@@ -175,7 +175,7 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 }
 
 // onlyIn are the attributes that the engine sets for one command only, and that command.
-var onlyIn = map[string]CommandElement{submissionAge: FindJob, listingScope: ListJobs}
+var onlyIn = map[string]CommandElement{submissionAge: FindJob, listingScope: ListJobs, listingIDs: ListJobs}
 
 func isSessionPart(part string) bool {
 	kind := CommandElement(part)

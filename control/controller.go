@@ -72,6 +72,7 @@ type Controller struct {
 	tidy       sync.Once // before the first submission
 
 	pollKey     func() string         // of the query for jobs that this controller shares with others
+	listsByID   func() bool           // whether the listing of jobs names them
 	fingerprint func() string         // tells one state of the definition, and of what it extends, from another
 	usual       func() (Usual, error) // of a definition that is not shipped
 	now         func() time.Time
@@ -91,6 +92,7 @@ func New(o Options) *Controller {
 
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 	}
+	c.listsByID = sync.OnceValue(func() bool { return namesIDs(c) })
 	c.pollKey = sync.OnceValue(func() string { return pollKeyOf(c) })
 	c.usual = sync.OnceValues(func() (Usual, error) {
 		if IsShipped(o.Definition) {

@@ -38,6 +38,7 @@ const (
 	attributeTag              = "job.tag"   // of the submission
 	attributeAge              = "job.age"   // of the submission that is looked up, in whole seconds: no clock of another machine takes part
 	attributeScope            = "job.scope" // whose jobs a listing is of
+	attributeIDs              = "job.ids"   // of the jobs that a listing is asked for; empty for all
 	attributeControlPrefix    = "control."
 	attributeSystemName       = "os.name"
 	attributeSystemArch       = "os.arch"

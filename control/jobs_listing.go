@@ -28,12 +28,12 @@ type listing struct {
 	command *config.Command
 	rows    map[string]*attribute.Attribute // by the ids of their jobs
 	begun   time.Time
-	took    time.Duration
 }
 
-// listJobs asks for all jobs with one command. An error means that it told
-// nothing; that it lacks a job, or all of them, proves nothing.
-func (c *Controller) listJobs(ctx context.Context, list *config.Command) (*listing, error) {
+// listJobs asks with one command for all jobs, or for those of which a definition
+// that names ids is told these. An error means that it told nothing; that it lacks
+// a job, or all of them, proves nothing.
+func (c *Controller) listJobs(ctx context.Context, list *config.Command, ids string) (*listing, error) {
 	env, err := c.environment(ctx, anyAge)
 	if err != nil {
 		return nil, err
@@ -42,15 +42,11 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command) (*listi
 		env.Remove(name) // of the start-up commands, which are no jobs
 	}
 	env.SetVariable(attributeScope, scopeOwn)
-	begun := c.now()
+	env.SetVariable(attributeIDs, ids)
+	listed := newListing(list, c.now())
 	result, err := c.run(ctx, list, env, "", command.Launch{})
-	outcome, err := outcomeOf(result, err)
-	if err != nil {
+	if _, err := outcomeOf(result, err); err != nil { // some print an error where no job, or not each, is there
 		return nil, err
-	}
-	listed := &listing{command: list, rows: map[string]*attribute.Attribute{}, begun: begun, took: c.now().Sub(begun)}
-	if outcome == config.NotFound {
-		return listed, nil // some print an error where no job is left
 	}
 	for _, id := range env.Discovered() {
 		listed.rows[id] = env.DiscoveredAttribute(id)

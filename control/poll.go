@@ -258,10 +258,16 @@ func (c *Controller) askFor(ctx context.Context, list *config.Command, claim job
 	begun := c.now()
 	var listed *listing
 	if open.Len() > 1 {
-		listed, err = c.listJobs(ctx, list)
+		listed, err = c.listOpen(ctx, list, claim, open)
 		asked.add(c, false, 1, begun)
 		if err != nil {
 			failure := &QueryError{Err: err}
+			if listed != nil && len(listed.rows) > 0 { // what a part of the commands told counts
+				if asked.moved, _, err = c.compare(ctx, open, listed); err != nil {
+					return asked, errors.Join(failure, err)
+				}
+				err = failure.Err
+			}
 			return asked, errors.Join(failure, c.store.MarkRollStale(context.WithoutCancel(ctx), open, err.Error(), begun))
 		}
 	}

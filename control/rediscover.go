@@ -19,7 +19,7 @@ func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
 	if list == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:list-jobs", Help: "jobs that are not on record cannot be found"}
 	}
-	listed, err := c.listJobs(ctx, list)
+	listed, err := c.listJobs(ctx, list, "")
 	if err != nil {
 		return nil, &QueryError{Err: err}
 	}

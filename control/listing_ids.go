@@ -1,0 +1,118 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// batchBytes bounds the text of the ids that one listing asks for, far below what
+// any system takes as one argument.
+const batchBytes = 16 << 10
+
+// idSeparator stands between the ids of a batch.
+const idSeparator = ","
+
+// namesIDs reports whether the listing of a definition asks for the jobs whose ids
+// it is told, directly or by way of other attributes.
+func namesIDs(c *Controller) bool {
+	list := c.definition.Command(config.ListJobs)
+	if list == nil {
+		return false
+	}
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return false // whose error everybody gets who wants to list
+	}
+	const id = "66f1dc87c0af2a4f4c8d9f"
+	env.SetVariable(attributeIDs, id)
+	invocation, err := command.Resolve(list, command.Scope{Environment: env}, command.Launch{})
+	if err != nil {
+		return false
+	}
+	invocation.Command = nil
+	text, _ := json.Marshal(invocation) // of texts only
+	return strings.Contains(string(text), id)
+}
+
+// batches returns the ids of open jobs as a listing is told them, in texts of a
+// bounded length. Ids that would not be told from others, or could pass for
+// something else on a command line, are left out: these jobs are asked for one by one.
+func (c *Controller) batches(ctx context.Context, open jobstore.Roll) (texts []string, err error) {
+	var text strings.Builder
+	err = c.store.EachOf(ctx, open, func(job *jobstore.Job) error {
+		if strings.HasPrefix(job.ID, "-") || strings.ContainsFunc(job.ID, isUnsafeInBatch) || len(job.ID) > batchBytes {
+			return nil
+		}
+		if text.Len() > 0 && text.Len()+len(idSeparator)+len(job.ID) > batchBytes {
+			texts = append(texts, text.String())
+			text.Reset()
+		}
+		if text.Len() > 0 {
+			text.WriteString(idSeparator)
+		}
+		text.WriteString(job.ID)
+		return nil
+	})
+	if text.Len() > 0 {
+		texts = append(texts, text.String())
+	}
+	return texts, err
+}
+
+// isUnsafeInBatch reports whether a character separates ids or words, or quotes them.
+func isUnsafeInBatch(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(",'\"\\`$", r)
+}
+
+// listOpen lists the jobs of a poll: all of this user with one command, or, where
+// the definition asks for ids, the open ones, a batch after the other. With an
+// error comes what the commands before told.
+func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim jobstore.Claim, open jobstore.Roll) (*listing, error) {
+	if !c.listsByID() {
+		return c.listJobs(ctx, list, "")
+	}
+	texts, err := c.batches(ctx, open)
+	whole := newListing(list, c.now())
+	for i, ids := range texts {
+		if err != nil {
+			break
+		}
+		if i > 0 {
+			claim.Now = c.now()
+			held, renewErr := c.store.RenewPoll(ctx, claim)
+			if err = renewErr; err == nil && !held {
+				err = errTakenOver
+			}
+		}
+		var listed *listing
+		if err == nil {
+			listed, err = c.listJobs(ctx, list, ids)
+		}
+		whole.add(listed)
+	}
+	return whole, err
+}
+
+// errTakenOver tells that a poll lasted so long that another process makes it by now.
+var errTakenOver = errors.New("listing the jobs took longer than the other processes wait")
+
+// newListing returns a listing that tells nothing yet.
+func newListing(list *config.Command, begun time.Time) *listing {
+	return &listing{command: list, rows: map[string]*attribute.Attribute{}, begun: begun}
+}
+
+// add takes over the rows of another listing, which may be nil.
+func (l *listing) add(other *listing) {
+	if other != nil {
+		maps.Copy(l.rows, other.rows)
+	}
+}

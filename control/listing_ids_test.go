@@ -1,0 +1,120 @@
+package control_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// listingByID is a definition whose listing prints the ids that it is told, each
+// as a job that runs, and fails at the batch whose number is in the file "fails".
+func listingByID(t testing.TB) *config.Definition {
+	t.Helper()
+	return define(t, `<attribute name="wanted" visible="false"><default>jobs ${ptp_rm:job.ids#value}</default></attribute>`+
+		running("submit-batch", "echo job 7", `waitForId="true"`, jobIDParser)+
+		running("get-job-status", `echo "$JOB" >>single; echo RUNNING`, "", `<environment name="JOB" value="${ptp_rm:@jobId#name}"/>`+asStatus),
+		`<monitor-data schedulerType="test">`+running("x:list-jobs",
+			`printf "%s\n" "$IDS" >>asked; test "$(wc -l <asked)" != "$(cat fails 2>/dev/null)" || exit 1; printf "%s\n" "${IDS#jobs }" | tr , "\n"`, "",
+			`<environment name="IDS" value="${ptp_rm:wanted#default}"/>
+			<stdout-parser delim="\n"><target><match><expression>(\d\S*)</expression>
+				<set field="name"><entry valueGroup="1"/></set>
+				<put field="value"><entry key="state" value="RUNNING"/></put></match></target></stdout-parser>`)+`</monitor-data>`)
+}
+
+// recorded puts jobs with ids on record.
+func (s *site) recorded(t testing.TB, ids ...string) []jobstore.Job {
+	t.Helper()
+	jobs := make([]jobstore.Job, len(ids))
+	for i, id := range ids {
+		tag := fmt.Sprintf("%08d-2222-3333-4444-555555555555", i)
+		require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Created: s.options.Now()}))
+		job, err := s.store.Accept(t.Context(), tag, jobstore.Accepted{ID: id, Source: "submit-batch"})
+		require.NoError(t, err)
+		jobs[i] = job
+	}
+	s.ahead += time.Minute
+	return jobs
+}
+
+func TestIDsAreHandedToAListingInBatchesOfBoundedLength(t *testing.T) {
+	s := newSite(t, listingByID(t))
+	ids := make([]string, 2000)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%d.server.example.org", 1000000+i)
+	}
+	jobs := s.recorded(t, ids...)
+	for _, job := range s.updates(t, jobs, control.Recent) {
+		require.Equal(t, state.Running, job.Detail)
+		require.Equal(t, "x:list-jobs", job.Source)
+	}
+	var told []string
+	for line := range strings.Lines(s.read(t, "asked")) {
+		text := strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "jobs ")
+		require.LessOrEqual(t, len(text), 16<<10)
+		told = append(told, strings.Split(text, ",")...)
+	}
+	require.ElementsMatch(t, ids, told)
+	require.False(t, s.exists("single"))
+	require.Equal(t, 4, strings.Count(s.read(t, "asked"), "\n"), "2000 ids of 26 bytes and a comma need 54000 bytes")
+}
+
+func TestWhatTheBatchesBeforeAFailureToldCounts(t *testing.T) {
+	s := newSite(t, listingByID(t))
+	s.write(t, "fails", "2")
+	ids := make([]string, 1000)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%d.server.example.org", 1000000+i)
+	}
+	updated, err := s.Update(t.Context(), s.recorded(t, ids...), control.Recent)
+	var failed *control.QueryError
+	require.ErrorAs(t, err, &failed)
+	running, stale := 0, 0
+	for _, job := range updated {
+		switch {
+		case job.Detail == state.Running && !job.Stale:
+			running++
+		case job.Stale && job.Detail != state.Running:
+			stale++
+		}
+	}
+	require.Greater(t, running, 500)
+	require.Equal(t, len(ids)-running, stale)
+}
+
+// What schedulers give as ids never becomes words of a command line.
+func TestIDsThatWordsCouldBeMadeOfAreAskedForOneByOne(t *testing.T) {
+	s := newSite(t, listingByID(t))
+	odd := []string{"-x", "1 2", "3,4", `5"6`, "7`id`", "8\n9", "1$HOME"}
+	jobs := s.recorded(t, append(odd, "17", "18[].server")...)
+	for _, job := range s.updates(t, jobs, control.Recent) {
+		require.Equal(t, state.Running, job.Detail)
+	}
+	require.Equal(t, "jobs 17,18[].server\n", s.read(t, "asked"))
+	for _, id := range odd {
+		require.Contains(t, s.read(t, "single"), id+"\n")
+	}
+}
+
+func TestAListingThatLooksForLostJobsIsToldNoIDs(t *testing.T) {
+	s := newSite(t, listingByID(t))
+	s.recorded(t, "17", "18")
+	_, err := s.Rediscover(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "jobs \n", s.read(t, "asked"))
+}
+
+func TestAListingWithoutIDsIsMadeOnceForAll(t *testing.T) {
+	s := newSite(t, cluster(t, ""))
+	jobs := s.recorded(t, "1", "2", "3")
+	s.shows(t, jobs, state.Running, state.Running, state.Running)
+	s.updates(t, jobs, control.Recent)
+	require.Equal(t, []string{"list"}, s.asked(t))
+}
