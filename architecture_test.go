@@ -20,12 +20,13 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":           {"background", "remote/relay", "remote/openssh", "remote/ssh", "cases", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
+	"cmd/rmctl":           {"background", "remote/relay", "remote/openssh", "remote/ssh", "cases", "importer", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
 	"background":          {"remote", "remote/wire", "remote/relay"},
 	"cmd/rmctl/rmctltest": {"background"},
 	"cases":               {"control", "form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "schemas", "rms"},
 	"cases/casetest":      {"cases"},
 	"control":             {"form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "rms"},
+	"importer":            {"control", "config", "attribute", "javaregex", "schemas", "rms"},
 	"jobstore":            {"state"},
 	"form":                {"command", "config", "attribute"},
 	"command":             {"tokenizer", "attribute", "remote", "config", "javaregex"},

@@ -58,7 +58,7 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 	add(groupUsing, newOperations(a)...)
 	add(groupUsing, newAction(a), newConfig(a))
 	add(groupSessions, newStart(a), newStop(a), newTargets(a), newQueues(a), newNodes(a), newPolls(a), newRecover(a), newConn(a), newDoctor(a))
-	add(groupAuthoring, newValidate(a), newDescribe(a), newRender(a), newReplay(a), newRecord(a), newTest(a))
+	add(groupAuthoring, newValidate(a), newDescribe(a), newRender(a), newReplay(a), newRecord(a), newTest(a), newImport(a))
 	add(groupOther, newVersion(a), newBackground(a))
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

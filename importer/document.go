@@ -1,0 +1,160 @@
+package importer
+
+import (
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;")
+
+// escaped writes a text so that it can stand in an element or a value.
+func escaped(text string) string { return escapes.Replace(text) }
+
+// inComment keeps a text from ending the comment that it stands in.
+func inComment(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	for strings.Contains(text, "--") {
+		text = strings.ReplaceAll(text, "--", "- -")
+	}
+	return strings.TrimSuffix(text, "-")
+}
+
+// A document is a definition being written.
+type document struct {
+	comment          string
+	attributes       string // of the root, beside the namespaces
+	control, monitor strings.Builder
+	monitorStart     string // attributes of monitor-data
+}
+
+func (d *document) text() []byte {
+	var text strings.Builder
+	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
+	fmt.Fprintf(&text, "<!-- %s -->\n", inComment(d.comment))
+	fmt.Fprintf(&text, `<resource-manager-builder xmlns="%s" xmlns:x="%s"%s>`+"\n", schemas.CoreNamespace, schemas.ExtensionNamespace, d.attributes)
+	fmt.Fprintf(&text, "  <control-data>\n%s  </control-data>\n", d.control.String())
+	if d.monitor.Len() > 0 || d.monitorStart != "" {
+		fmt.Fprintf(&text, "  <monitor-data%s>\n%s  </monitor-data>\n", d.monitorStart, d.monitor.String())
+	}
+	text.WriteString("</resource-manager-builder>\n")
+	return []byte(text.String())
+}
+
+// A shipped is a shipped definition whose parts others take over.
+type shipped struct {
+	name       string
+	definition *config.Definition
+	source     string
+	lines      []int // offsets of the lines
+	control    *schemas.Element
+	monitor    *schemas.Element
+}
+
+// shippedFor returns the shipped definition of a scheduler, nil where there is none.
+func shippedFor(scheduler string) (*shipped, error) {
+	if scheduler == "" {
+		return nil, nil
+	}
+	for _, name := range rms.Names() {
+		source, _ := rms.Source(name)
+		definition, problems := config.LoadWith(name+".xml", source, config.Options{Base: control.ReadBase, Unchecked: true})
+		if err := problems.Err(); err != nil {
+			return nil, err
+		}
+		submit := definition.Submit(false)
+		if submit == nil || submit.Element != config.SubmitBatch || !isScheduler(definition.Monitor.SchedulerType, scheduler) {
+			continue
+		}
+		return newShipped(name, definition, source)
+	}
+	return nil, nil
+}
+
+// isScheduler compares what definitions call their schedulers: PTP adds to some
+// names the kind of machine that they are for.
+func isScheduler(own, wanted string) bool {
+	plain := func(name string) string {
+		name, _, _ = strings.Cut(strings.ToLower(name), "_")
+		name = strings.NewReplacer("-", "", " ", "").Replace(name)
+		if same, known := map[string]string{"ll": "loadleveler", "sge": "gridengine", "pbspro": "pbs", "openpbs": "pbs", "condor": "htcondor"}[name]; known {
+			return same
+		}
+		return name
+	}
+	return own != "" && plain(own) == plain(wanted)
+}
+
+func newShipped(name string, definition *config.Definition, source []byte) (*shipped, error) {
+	if len(definition.Files()) > 1 {
+		merged, problems := config.Merge(name+".xml", source, control.ReadBase)
+		if err := problems.Err(); err != nil {
+			return nil, err
+		}
+		source = merged.XML()
+	}
+	root, err := schemas.Read(source)
+	if err != nil {
+		return nil, err
+	}
+	s := &shipped{name: name, definition: definition, source: string(source), lines: []int{0}}
+	for at, c := range s.source {
+		if c == '\n' {
+			s.lines = append(s.lines, at+1)
+		}
+	}
+	for _, child := range root.Children {
+		switch child.Name {
+		case "control-data":
+			s.control = child
+		case "monitor-data":
+			s.monitor = child
+		}
+	}
+	return s, nil
+}
+
+// text returns an element as it stands in the source.
+func (s *shipped) text(e *schemas.Element) (string, error) {
+	from := s.lines[e.Line-1] + e.Column - 1
+	decoder := xml.NewDecoder(strings.NewReader(s.source[from:]))
+	if _, err := decoder.Token(); err != nil {
+		return "", err
+	}
+	if err := decoder.Skip(); err != nil {
+		return "", err
+	}
+	return s.source[from : from+int(decoder.InputOffset())], nil
+}
+
+// elements returns the children of control-data or monitor-data of a name.
+func (s *shipped) elements(parent *schemas.Element, isExtension bool, name string) []*schemas.Element {
+	if parent == nil {
+		return nil
+	}
+	var found []*schemas.Element
+	for _, child := range parent.Children {
+		if child.Name == name && (child.Space == schemas.ExtensionNamespace) == isExtension {
+			found = append(found, child)
+		}
+	}
+	return found
+}
+
+// attribute returns the definition of an attribute, nil where there is none.
+func (s *shipped) attribute(name string) *schemas.Element {
+	for _, child := range slices.Backward(s.elements(s.control, false, "attribute")) {
+		for _, each := range child.Attributes {
+			if each.Name == "name" && each.Value == name {
+				return child
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package importer
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// A filling adds parts of a shipped definition to a document that describes the
+// same scheduler.
+type filling struct {
+	*importing
+	from    *shipped
+	to      *document
+	defined map[string]bool // attributes that the document has, or what it extends
+	parts   []string        // of control-data, in order
+	names   []string        // attributes that the parts need, which the document lacks
+}
+
+// take adds elements of a name, and notes the attributes that they refer to.
+func (f *filling) take(parent *schemas.Element, isExtension bool, name string) (int, error) {
+	found := f.from.elements(parent, isExtension, name)
+	for _, e := range found {
+		text, err := f.from.text(e)
+		if err != nil {
+			return 0, f.fail(0, 0, "copying %s of %s: %v", name, f.from.name, err)
+		}
+		f.need(text)
+		if parent == f.from.monitor {
+			fmt.Fprintf(&f.to.monitor, "    %s\n", text)
+		} else {
+			f.parts = append(f.parts, text)
+		}
+	}
+	return len(found), nil
+}
+
+var (
+	referenced = regexp.MustCompile(`\$\{ptp_rm:([^#{}$]+)#`)
+	named      = regexp.MustCompile(`<target ref="([^"$]+)"|<arg[^>]* attribute="([^"$]+)"|<link-value-to>([^<]+)<`)
+)
+
+// need notes the attributes that a text refers to, and those that these refer to.
+func (f *filling) need(text string) {
+	found := append(referenced.FindAllStringSubmatch(text, -1), named.FindAllStringSubmatch(text, -1)...)
+	for _, match := range found {
+		name := strings.Join(match[1:], "")
+		if f.defined[name] || f.from.attribute(name) == nil {
+			continue
+		}
+		f.defined[name] = true
+		f.names = append(f.names, name)
+		if f.isOwn(name) {
+			continue
+		}
+		if definition, err := f.from.text(f.from.attribute(name)); err == nil {
+			f.need(definition)
+		}
+	}
+}
+
+// isOwn reports whether an attribute is one that users of the shipped definition
+// set: in the document it has no value.
+func (f *filling) isOwn(name string) bool {
+	a := f.from.definition.Attribute(name)
+	return a == nil || a.Visible()
+}
+
+// finish writes the attributes and then what needs them.
+func (f *filling) finish() {
+	for _, name := range f.names {
+		text, err := f.from.text(f.from.attribute(name))
+		if err != nil || f.isOwn(name) {
+			text = fmt.Sprintf(`<attribute name="%s" visible="false"/>`, escaped(name))
+		}
+		fmt.Fprintf(&f.to.control, "    %s\n", text)
+	}
+	for _, part := range f.parts {
+		fmt.Fprintf(&f.to.control, "    %s\n", part)
+	}
+}
+
+// extras adds what tells of jobs together, of failures and of what is missing. A
+// document that has some of its own keeps it.
+func (f *filling) extras(has func(name string) bool) error {
+	for _, extra := range []struct {
+		name, subject string
+		parent        *schemas.Element
+	}{
+		{"outcome", "x:outcome, what failures mean", f.from.control},
+		{"probe", "x:probe, what rmctl doctor looks for", f.from.control},
+		{"list-jobs", "x:list-jobs, all jobs with one command", f.from.monitor},
+		{"list-nodes", "x:list-nodes", f.from.monitor},
+		{"list-queues", "x:list-queues", f.from.monitor},
+	} {
+		if has(extra.name) {
+			continue
+		}
+		taken, err := f.take(extra.parent, true, extra.name)
+		if err != nil {
+			return err
+		}
+		if taken > 0 {
+			f.remark(Added, 0, 0, extra.subject, "as in %s", f.from.name)
+		}
+	}
+	return nil
+}
+
+// findJob adds what looks submissions up, if these carry what it looks for.
+func (f *filling) findJob(submit *config.Command, script *config.Script, line int) error {
+	const subject = "x:find-job"
+	model := f.from.definition.Command(config.FindJob)
+	own := f.from.definition.Submit(false)
+	switch {
+	case model == nil:
+		return nil
+	case slices.Contains(own.Attributes(), "job.tag"):
+		f.remark(Lost, line, 1, subject, "%s looks for the tag that it submits with; hand ${ptp_rm:job.tag#value} on as %s does", f.from.name, f.from.name)
+	case submit == nil || submit.Element != config.SubmitBatch || program(submit) != program(own):
+		f.remark(Lost, line, 1, subject, "%s finds what %s has submitted", f.from.name, program(own))
+	case !slices.Contains(submit.Attributes(), "managed_file_for_script"):
+		f.remark(Lost, line, 1, subject, "%s finds the staged script by its name, which is not submitted", f.from.name)
+	case script == nil || script.StagingLocation.Set && !isAbsolute(script.StagingLocation.Text):
+		f.remark(Lost, line, 1, subject, "%s finds scripts that are submitted by an absolute path, which this file-staging-location may not give", f.from.name)
+	default:
+		if _, err := f.take(f.from.control, true, string(config.FindJob)); err != nil {
+			return err
+		}
+		f.remark(Added, 0, 0, subject, "as in %s", f.from.name)
+	}
+	return nil
+}
+
+// isAbsolute reports whether a location begins at the root, or with the directory
+// of the job, which does.
+func isAbsolute(location string) bool {
+	location = strings.TrimSpace(location)
+	return strings.HasPrefix(location, "/") || strings.HasPrefix(location, "${ptp_rm:directory#value}") || strings.HasPrefix(location, "${ptp_rm:ptpDirectory#value}")
+}
+
+// program returns the first word of a command, without its folder.
+func program(c *config.Command) string {
+	for _, argument := range c.Arguments {
+		if words := strings.Fields(argument.Text); len(words) > 0 {
+			return words[0][strings.LastIndexAny(words[0], "/}")+1:]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,234 @@
+// Package importer turns descriptions that other programs have of a batch system
+// into definitions and targets: definitions written for PTP, backends of Cromwell,
+// cluster files of Open OnDemand and site files of Troika.
+//
+// [Import] reads one file and returns what is to be written, with a report of what
+// was carried over and what could not be. It runs nothing and touches no file.
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// A Format is a kind of file that can be imported.
+type Format string
+
+// The formats.
+const (
+	PTP          Format = "ptp"           // a definition of a resource manager, in XML
+	Cromwell     Format = "cromwell"      // backends of Cromwell, in HOCON
+	OpenOnDemand Format = "open-ondemand" // a cluster of Open OnDemand, in YAML
+	Troika       Format = "troika"        // sites of Troika, in YAML
+)
+
+// Formats returns all formats.
+func Formats() []Format { return []Format{PTP, Cromwell, OpenOnDemand, Troika} }
+
+// maxBytes is how large a file may be that is no XML; real ones have a few kilobytes.
+const maxBytes = 1 << 20
+
+// A Result is what an import makes of a file.
+type Result struct {
+	Format  Format
+	Files   []File
+	Targets []Target
+	Report  []Remark
+}
+
+// A File is a definition to be written.
+type File struct {
+	Name string // in the folder of the targets file
+	Text []byte
+}
+
+// A Target is an entry of targets.toml.
+type Target struct {
+	Name       string
+	Definition string // a shipped name or one of the files
+	Transport  string
+	Host       string
+	Attributes map[string]string
+}
+
+// A Kind is what became of a part of the file.
+type Kind string
+
+// The kinds of remarks.
+const (
+	Carried Kind = "carried" // it is in the result
+	Added   Kind = "added"   // it comes of the shipped definition
+	Changed Kind = "changed" // it is there in another way, which may have to be looked at
+	Lost    Kind = "lost"    // it is not in the result
+)
+
+// A Remark tells what became of a part of the file.
+type Remark struct {
+	Kind         Kind
+	Line, Column int    // in the file, from 1; 0 for no place
+	Subject      string // the part
+	Text         string
+}
+
+// An Error tells why a file cannot be imported, and where.
+type Error struct {
+	File         string
+	Line, Column int // from 1; 0 where it is not known
+	Reason       string
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0:
+		return e.File + ": " + e.Reason
+	case e.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
+}
+
+// Import reads a file. An empty format is found out from the text, an empty name
+// is made of what the file says or of its own name. Errors are *Error.
+func Import(file string, source []byte, format Format, name string) (*Result, error) {
+	if format == "" {
+		format = formatOf(source)
+	}
+	if format != PTP && len(source) > maxBytes {
+		return nil, &Error{File: file, Reason: fmt.Sprintf("it has more than %d bytes, which no such file has", maxBytes)}
+	}
+	if format != PTP && !utf8.Valid(source) {
+		return nil, &Error{File: file, Reason: "it is not UTF-8"}
+	}
+	if name != "" && nameOf(name) != name {
+		return nil, &Error{File: file, Reason: fmt.Sprintf("%q cannot name a target: use letters, digits, dots, hyphens and underscores", name)}
+	}
+	i := &importing{file: file, source: source, name: name, result: &Result{Format: format}}
+	var err error
+	switch format {
+	case PTP:
+		err = i.ptp()
+	case Cromwell:
+		err = i.cromwell()
+	case OpenOnDemand:
+		err = i.openOnDemand()
+	case Troika:
+		err = i.troika()
+	default:
+		return nil, &Error{File: file, Reason: "it is no file of a kind that is known: a definition in XML, a configuration of Cromwell, a cluster of Open OnDemand or the sites of Troika"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := i.checkResult(); err != nil {
+		return nil, err
+	}
+	return i.result, nil
+}
+
+type importing struct {
+	file   string
+	source []byte
+	name   string // asked for; may be empty
+	result *Result
+}
+
+func (i *importing) remark(kind Kind, line, column int, subject, format string, arguments ...any) {
+	i.result.Report = append(i.result.Report, Remark{kind, line, column, subject, fmt.Sprintf(format, arguments...)})
+}
+
+func (i *importing) fail(line, column int, format string, arguments ...any) error {
+	return &Error{File: i.file, Line: line, Column: column, Reason: fmt.Sprintf(format, arguments...)}
+}
+
+var formatMarks = []struct {
+	format Format
+	mark   *regexp.Regexp
+}{
+	{PTP, regexp.MustCompile(`(?s)^(?:\xef\xbb\xbf)?\s*<|^\xff\xfe|^\xfe\xff`)},
+	{OpenOnDemand, regexp.MustCompile(`(?m)^["']?v2["']?\s*:`)},
+	{Troika, regexp.MustCompile(`(?m)^["']?sites["']?\s*:`)},
+	{Cromwell, regexp.MustCompile(`actor-factory|(?m)^\s*backend\b`)},
+}
+
+func formatOf(source []byte) Format {
+	for _, known := range formatMarks {
+		if known.mark.Match(source[:min(len(source), maxBytes)]) {
+			return known.format
+		}
+	}
+	return ""
+}
+
+var outsideNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// nameOf makes a name of a target, and of a file, of a text.
+func nameOf(text string) string {
+	name := strings.Trim(outsideNames.ReplaceAllString(text, "-"), "-._")
+	if len(name) > 64 {
+		name = strings.TrimRight(name[:64], "-._")
+	}
+	return name
+}
+
+// called returns the name that was asked for or, where none was, one made of the
+// first text that gives one, the file's name in the end.
+func (i *importing) called(texts ...string) string {
+	base := filepath.Base(i.file)
+	for _, text := range append(append([]string{i.name}, texts...), strings.TrimSuffix(base, filepath.Ext(base)), "imported") {
+		if name := nameOf(text); name != "" && name == i.name {
+			return name
+		} else if name != "" {
+			return free(name, i.result.Format)
+		}
+	}
+	return "imported"
+}
+
+// free keeps a target from taking the name of a shipped definition, which nobody
+// has asked for.
+func free(name string, format Format) string {
+	if _, taken := rms.Source(name); taken {
+		return name + "-" + string(format)
+	}
+	return name
+}
+
+// checkResult loads the definitions that were made: what cannot be used is no result.
+func (i *importing) checkResult() error {
+	names := map[string]bool{}
+	for _, target := range i.result.Targets {
+		if names[target.Name] {
+			return i.fail(0, 0, "it makes two targets called %q", target.Name)
+		}
+		names[target.Name] = true
+	}
+	for _, file := range i.result.Files {
+		_, problems := config.LoadWith(file.Name, file.Text, config.Options{Base: i.base})
+		if err := problems.Err(); err != nil {
+			return i.fail(0, 0, "what was made of it cannot be used: %v", err)
+		}
+	}
+	return nil
+}
+
+// base reads what a definition of the result extends: another file of the result,
+// or a shipped one.
+func (i *importing) base(name, from string) (string, []byte, error) {
+	at := slices.IndexFunc(i.result.Files, func(file File) bool { return file.Name == name })
+	if at >= 0 {
+		return name, i.result.Files[at].Text, nil
+	}
+	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
+		return "", nil, errors.New("it is not among the files that are imported")
+	}
+	return control.ReadBase(name, from)
+}

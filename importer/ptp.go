@@ -1,0 +1,141 @@
+package importer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+)
+
+// originalSuffix ends the name of the copy of a definition that the imported one extends.
+const originalSuffix = "-original.xml"
+
+// ptp keeps the definition as it is, comments included, and makes another one that
+// extends it by what the shipped one for its scheduler has beyond the format.
+func (i *importing) ptp() error {
+	original, problems := config.LoadWith(i.file, i.source, config.Options{Base: control.ReadBase})
+	for _, problem := range problems {
+		if problem.Severity == config.Error {
+			return i.fail(problem.Line, problem.Column, "%s (%s)", problem.Message, problem.Code)
+		}
+	}
+	if original == nil {
+		return i.fail(1, 1, "it is no definition")
+	}
+	if files := original.Files(); len(files) > 1 {
+		return i.fail(1, 1, "it extends %s; it is one of rmctl's own already", files[1])
+	}
+	name := i.called(strings.TrimSuffix(original.Name, ".xml"))
+	base := name + originalSuffix
+	d := &document{
+		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. What stands in %s is as it was.", name, base),
+		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, escaped(name), escaped(base)),
+	}
+	i.remark(Carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)
+	if err := i.fillPTP(d, original); err != nil {
+		return err
+	}
+	i.result.Files = []File{{name + ".xml", d.text()}, {base, i.source}}
+	i.result.Targets = []Target{i.ptpTarget(name, original)}
+	return nil
+}
+
+func (i *importing) fillPTP(d *document, original *config.Definition) error {
+	scheduler := original.Monitor.SchedulerType
+	model, err := shippedFor(scheduler)
+	if err != nil {
+		return err
+	}
+	switch {
+	case scheduler == "":
+		i.remark(Lost, original.Line, original.Column, "extensions", "monitor-data has no schedulerType, so it is not known which shipped definition they could come of")
+	case model == nil:
+		i.remark(Lost, original.Monitor.Line, original.Monitor.Column, "extensions", "no definition is shipped for the scheduler %q", scheduler)
+	}
+	status := original.Command(config.GetJobStatus)
+	var f *filling
+	if model != nil {
+		f = &filling{importing: i, from: model, to: d, defined: map[string]bool{}}
+		for _, a := range original.Attributes {
+			f.defined[a.Name()] = true
+		}
+		if err := f.extras(func(name string) bool { return hasExtension(original, name) }); err != nil {
+			return err
+		}
+		submit := original.Submit(false)
+		if submit != nil && original.Command(config.FindJob) == nil {
+			if err := f.findJob(submit, original.Script, submit.Line); err != nil {
+				return err
+			}
+		}
+		if interval := model.definition.Command(config.GetJobStatus).Interval; status != nil && status.Interval == 0 && interval > 0 {
+			f.parts = append(f.parts, fmt.Sprintf(`<get-job-status name="%s" x:interval="%s"/>`, escaped(status.Name), interval))
+			i.remark(Added, status.Line, status.Column, "x:interval", "%s, as in %s", interval, model.name)
+		}
+		f.sortParts()
+		f.finish()
+	}
+	if status != nil && len(status.Fallbacks) == 0 {
+		i.remark(Lost, status.Line, status.Column, "x:fallback", "the definition's own get-job-status stays; look whether it knows all that %s prints today", program(status))
+	}
+	d.control.WriteString(i.portableLinks(original))
+	return nil
+}
+
+// sortParts puts elements of the format before those of ours.
+func (f *filling) sortParts() {
+	var core, ours []string
+	for _, part := range f.parts {
+		if strings.HasPrefix(part, "<x:") {
+			ours = append(ours, part)
+		} else {
+			core = append(core, part)
+		}
+	}
+	f.parts = append(core, ours...)
+}
+
+func hasExtension(d *config.Definition, name string) bool {
+	switch name {
+	case "outcome":
+		return len(d.Outcomes) > 0
+	case "probe":
+		return len(d.Probes) > 0
+	}
+	return d.Command(config.CommandElement(name)) != nil
+}
+
+// ptpTarget is where the definition says that its connection goes.
+func (i *importing) ptpTarget(name string, d *config.Definition) Target {
+	target := Target{Name: name, Definition: name + ".xml", Transport: control.TransportLocal}
+	if d.Site.ControlConnection == "" {
+		return target
+	}
+	host := connectionHost(d.Site.ControlConnection)
+	if host == "" {
+		i.remark(Lost, d.Line, d.Column, "control-connection", "%q names no host that can be reached by SSH", d.Site.ControlConnection)
+		return target
+	}
+	target.Transport, target.Host = control.TransportSSH, host
+	i.remark(Changed, d.Line, d.Column, "control-connection", "the target reaches %s by SSH; on that machine itself set transport = \"local\"", host)
+	return target
+}
+
+// connectionHost returns the host of a URL such as ssh://user@host:22/path, empty
+// where there is none that ssh could be given.
+func connectionHost(text string) string {
+	_, rest, _ := strings.Cut(text, "://")
+	rest, _, _ = strings.Cut(rest, "/")
+	rest = rest[strings.LastIndex(rest, "@")+1:]
+	host, _, _ := strings.Cut(rest, ":")
+	if !isHost(host) || host == "localhost" {
+		return ""
+	}
+	return host
+}
+
+// isHost reports whether a text can be the name of a host for ssh.
+func isHost(text string) bool {
+	return text != "" && !strings.HasPrefix(text, "-") && outsideNames.FindString(text) == ""
+}

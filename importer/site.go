@@ -1,0 +1,126 @@
+package importer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A site is what a file says of how the commands of a scheduler are called; it
+// becomes a definition that extends the shipped one.
+type site struct {
+	*importing
+	name      string
+	scheduler string
+	folder    string            // of the programs; empty for those of the PATH
+	variables [][2]string       // for all commands
+	programs  map[string]string // what is called instead, by the program's name
+	places    map[string][2]int // of these in the file
+	lines     map[string]string // what attributes have for a default
+}
+
+// usualPath is where programs are found beside the folder of the scheduler's.
+const usualPath = "/usr/local/bin:/usr/bin:/bin"
+
+// definition writes the definition if the site needs one, and returns its name:
+// that of the shipped one where the site changes nothing.
+func (s *site) definition(line int) (string, error) {
+	model, err := shippedFor(s.scheduler)
+	if err != nil {
+		return "", err
+	}
+	if model == nil {
+		return "", s.fail(line, 0, "no definition is shipped for the scheduler %q", s.scheduler)
+	}
+	if s.folder != "" {
+		s.variables = append(s.variables, [2]string{"PATH", s.folder + ":" + usualPath})
+	}
+	if len(s.variables) == 0 && len(s.programs) == 0 && len(s.lines) == 0 {
+		return model.name, nil
+	}
+	d := &document{
+		comment:    fmt.Sprintf("%s: what this site has of its own; the rest is as in %s.", s.name, model.name),
+		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, escaped(s.name), escaped(model.name)),
+	}
+	for _, name := range sortedKeys(s.lines) {
+		fmt.Fprintf(&d.control, "    <attribute name=\"%s\"><default>%s</default></attribute>\n", escaped(name), escaped(s.lines[name]))
+	}
+	replaced := map[string]int{}
+	inShell := map[string]bool{}
+	for _, command := range model.definition.Commands {
+		text := s.command(command, replaced, inShell)
+		switch command.Element {
+		case config.ListJobs, config.ListNodes, config.ListQueues:
+			d.monitor.WriteString(text)
+		default:
+			d.control.WriteString(text)
+		}
+	}
+	for _, probe := range model.definition.Probes {
+		d.control.WriteString(s.command(probe.Command, replaced, inShell))
+	}
+	for _, name := range sortedKeys(s.programs) {
+		place := s.places[name]
+		switch {
+		case inShell[name]:
+			s.remark(Changed, place[0], place[1], name, "it is called in %d commands of %s; where a shell calls it, that of the PATH is taken", replaced[name], model.name)
+		case replaced[name] == 0:
+			s.remark(Lost, place[0], place[1], name, "no command of %s calls it", model.name)
+		default:
+			s.remark(Carried, place[0], place[1], name, "it is called in %d commands", replaced[name])
+		}
+	}
+	file := s.name + ".xml"
+	s.result.Files = append(s.result.Files, File{file, d.text()})
+	return file, nil
+}
+
+// command writes what the site changes of a command, empty for nothing.
+func (s *site) command(c *config.Command, replaced map[string]int, inShell map[string]bool) string {
+	tag, indent := string(c.Element), "    "
+	if c.Element == config.FindJob || c.Element == config.ProbeCommand || c.Element == config.Fallback || !c.Element.ActsOnJob() && isListing(c.Element) {
+		tag = "x:" + tag
+	}
+	var inner strings.Builder
+	for n, argument := range c.Arguments {
+		words := strings.Fields(argument.Text)
+		for name := range s.programs {
+			if n > 0 || len(words) == 0 || words[0] != name {
+				if slices.ContainsFunc(words, func(word string) bool { return strings.Trim(word, `;()$'"&|`) == name }) && !argument.Resolve {
+					inShell[name] = true
+				}
+				continue
+			}
+			replaced[name]++
+			rest := strings.TrimPrefix(strings.TrimLeft(argument.Text, " \t\n"), name)
+			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, escaped(strings.Join(words, " ")), escaped(s.programs[name]), escaped(rest))
+		}
+	}
+	for _, variable := range s.variables {
+		fmt.Fprintf(&inner, "%s  <environment name=\"%s\" value=\"%s\"/>\n", indent, escaped(variable[0]), escaped(variable[1]))
+	}
+	for _, fallback := range c.Fallbacks {
+		inner.WriteString(s.command(fallback, replaced, inShell))
+	}
+	if inner.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s<%s name=\"%s\">\n%s%s</%s>\n", indent, tag, escaped(c.Name), inner.String(), indent, tag)
+}
+
+func sortedKeys(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }
+
+func isListing(element config.CommandElement) bool {
+	return element == config.ListJobs || element == config.ListNodes || element == config.ListQueues
+}
+
+// isPath reports whether a text is a path from the root that can stand in a
+// command line and a variable as it is.
+func isPath(text string) bool {
+	return strings.HasPrefix(text, "/") && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune(`"'\$:;&|<>()*?`+"`", r)
+	})
+}
