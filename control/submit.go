@@ -30,6 +30,26 @@ type SubmitError struct {
 	Unconfirmed *UnconfirmedError
 }
 
+// An UnrecordedError tells that a job was submitted whose id could not be recorded,
+// since the disk is full, for instance. What was to be submitted is on record.
+type UnrecordedError struct {
+	Tag     string // of the submission
+	ID      string // that the scheduler gave the job
+	IsFound bool   // the definition finds the job by its tag
+	Err     error
+}
+
+func (e *UnrecordedError) Error() string {
+	help := "note the id: the definition cannot find the job by its tag"
+	if e.IsFound {
+		help = "rmctl recover finds it by its tag and records it, once that is mended"
+	}
+	return fmt.Sprintf("the job was submitted and has the id %q, but that could not be recorded: %v\ndo not submit it again; %s", e.ID, e.Err, help)
+}
+
+// Unwrap returns the cause.
+func (e *UnrecordedError) Unwrap() error { return e.Err }
+
 // confirmation is how long a job is looked for whose submit command failed.
 const confirmation = time.Minute
 
@@ -221,7 +241,11 @@ func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Re
 		return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Output: printed(result),
 			Err: errors.Join(err, c.store.Doubt(ctx, p.tag, err.Error()))}
 	}
-	return c.store.Accept(ctx, p.tag, c.acceptance(p, id, result))
+	job, err := c.store.Accept(ctx, p.tag, c.acceptance(p, id, result))
+	if err != nil {
+		return jobstore.Job{}, &UnrecordedError{Tag: p.tag, ID: id, IsFound: c.definition.Command(config.FindJob) != nil, Err: err}
+	}
+	return job, nil
 }
 
 func printed(result *command.Result) string {

@@ -35,7 +35,7 @@ func (s *Store) Usual(ctx context.Context, definition, command string) (Usual, e
 	row := s.database.QueryRowContext(ctx, "SELECT runs, segments, unmatched, highest FROM readings WHERE definition = ? AND command = ?", definition, command)
 	err := row.Scan(&usual.Runs, &usual.Segments, &usual.Unmatched, &usual.Highest)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return Usual{}, fmt.Errorf("looking up what is usual of %s: %w", command, err)
+		return Usual{}, fmt.Errorf("looking up what is usual of %s: %w", command, explained(err))
 	}
 	return usual, nil
 }
@@ -122,7 +122,7 @@ func (s *Store) RecordDrift(ctx context.Context, drift Drift) (isNews bool, err 
 func (s *Store) Drifts(ctx context.Context, target, definition string) (drifts []Drift, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("looking up unfamiliar output at target %q: %w", target, err)
+			err = fmt.Errorf("looking up unfamiliar output at target %q: %w", target, explained(err))
 		}
 	}()
 	rows, err := s.database.QueryContext(ctx,

@@ -149,7 +149,7 @@ func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]Even
 	}
 	events, err := queryEvents(ctx, s.database, condition+fmt.Sprintf(" ORDER BY sequence LIMIT %d", maximumEvents), arguments...)
 	if err != nil {
-		return nil, fmt.Errorf("reading what happened since event %d: %w", after, err)
+		return nil, fmt.Errorf("reading what happened since event %d: %w", after, explained(err))
 	}
 	return events, nil
 }
@@ -176,7 +176,7 @@ func (s *Store) History(ctx context.Context, tag string, tell func(Event) error)
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
 	if err := s.database.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'").Scan(&last); err != nil {
-		return 0, fmt.Errorf("looking for the newest event: %w", err)
+		return 0, fmt.Errorf("looking for the newest event: %w", explained(err))
 	}
 	return last, nil
 }

@@ -3,6 +3,10 @@ package jobstore
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlitecodes "modernc.org/sqlite/lib"
@@ -12,6 +16,7 @@ import (
 var (
 	ErrFull     = errors.New("the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
 	ErrReadOnly = errors.New("it may only be read: check the permissions and how the file system is mounted, or name another folder with --state")
+	ErrUnopened = errors.New("its files cannot be opened: check the permissions of the folder and how the file system is mounted, or name another folder with --state")
 	ErrDamaged  = errors.New("its file is damaged: rmctl recover --rebuild puts it aside and looks for the jobs with the schedulers")
 	ErrNoLocks  = errors.New("its file cannot be locked, as some network file systems have it: name a folder on this machine with --state")
 	ErrBusy     = errors.New("other processes of rmctl are writing to it all the time")
@@ -32,10 +37,49 @@ func explained(err error) error {
 		return fmt.Errorf("%w (%w)", ErrFull, err)
 	case code&0xff == sqlitecodes.SQLITE_READONLY, code&0xff == sqlitecodes.SQLITE_PERM:
 		return fmt.Errorf("%w (%w)", ErrReadOnly, err)
+	case code&0xff == sqlitecodes.SQLITE_CANTOPEN:
+		return fmt.Errorf("%w (%w)", ErrUnopened, err)
 	case code&0xff == sqlitecodes.SQLITE_CORRUPT, code&0xff == sqlitecodes.SQLITE_NOTADB:
 		return fmt.Errorf("%w (%w)", ErrDamaged, err)
 	case code&0xff == sqlitecodes.SQLITE_BUSY:
 		return fmt.Errorf("%w (%w)", ErrBusy, err)
+	}
+	return err
+}
+
+// explainedAt is explained for the store in a directory. SQLite cannot tell a file
+// system without locks from one where others hold them.
+func explainedAt(directory string, err error) error {
+	err = explained(err)
+	if !errors.Is(err, ErrBusy) {
+		return err
+	}
+	if lockErr := tryLock(filepath.Join(directory, lockName)); lockErr != nil {
+		return fmt.Errorf("%w (%w)", ErrNoLocks, lockErr)
+	}
+	return err
+}
+
+// lockName is a file that is made to try whether files can be locked. It is not the
+// store's own: closing that would give up what SQLite has locked.
+const lockName = ".locks"
+
+// tryLock returns why a file cannot be locked, nil if it can, or is locked already.
+func tryLock(path string) (err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		removal := os.Remove(path)
+		if errors.Is(removal, os.ErrNotExist) {
+			removal = nil // another process tries it, too
+		}
+		err = errors.Join(err, file.Close(), removal)
+	}()
+	err = syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart})
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
+		return nil
 	}
 	return err
 }

@@ -1,6 +1,8 @@
 package jobstore
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -8,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/state"
 )
 
 func TestADamagedFileIsNamedWithWhatToDo(t *testing.T) {
@@ -45,4 +49,71 @@ func TestAStoreThatMayOnlyBeReadSaysSo(t *testing.T) {
 	_, err = store.database.ExecContext(t.Context(), "PRAGMA query_only = on")
 	require.NoError(t, err)
 	require.ErrorIs(t, store.Intend(t.Context(), Job{Tag: "a", Target: "big"}), ErrReadOnly)
+}
+
+// Whatever page of the file is lost: what is told of a job is what was recorded, or an error
+// says what to do.
+func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
+	directory := t.TempDir()
+	store, err := Open(t.Context(), directory)
+	require.NoError(t, err)
+	tags := make([]string, 25)
+	recorded := map[string]Job{}
+	for i := range tags {
+		tags[i] = "tag-" + strconv.Itoa(i)
+		require.NoError(t, store.Intend(t.Context(), Job{Tag: tags[i], Target: "big", Script: strings.Repeat("line\n", 100)}))
+		_, err := store.Accept(t.Context(), tags[i], Accepted{ID: strconv.Itoa(i), Detail: state.Submitted, Evidence: strings.Repeat("x", 500)})
+		require.NoError(t, err)
+		recorded[tags[i]], err = store.ByTag(t.Context(), tags[i])
+		require.NoError(t, err)
+	}
+	require.NoError(t, store.Close())
+	whole, err := os.ReadFile(filepath.Join(directory, databaseName))
+	require.NoError(t, err)
+	const page = 4096
+	damaged := 0
+	for start := 0; start < len(whole); start += page {
+		text := bytes.Clone(whole)
+		copy(text[start:start+page], bytes.Repeat([]byte("no page "), page/8))
+		if readsTrue(t, text, tags, recorded) {
+			damaged++
+		}
+	}
+	require.Greater(t, damaged, 10, "of the pages some matter")
+}
+
+// readsTrue reports whether a store of a file tells of damage, and demands that what it tells
+// else is as it was recorded.
+func readsTrue(t *testing.T, text []byte, tags []string, recorded map[string]Job) (isDamaged bool) {
+	t.Helper()
+	directory := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(directory, databaseName), text, 0o600))
+	check := func(err error) bool {
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			require.True(t, errors.Is(err, ErrDamaged) || errors.Is(err, errDamaged), "%v", err)
+			isDamaged = true
+		}
+		return err == nil
+	}
+	store, err := Open(t.Context(), directory)
+	if !check(err) {
+		return isDamaged
+	}
+	defer func() { require.NoError(t, store.Close()) }()
+	for _, tag := range tags {
+		if job, err := store.ByTag(t.Context(), tag); check(err) {
+			require.Equal(t, recorded[tag], job)
+		}
+	}
+	jobs, err := store.List(t.Context(), Filter{})
+	check(err)
+	for _, job := range jobs {
+		require.Equal(t, recorded[job.Tag].ID, job.ID)
+	}
+	_, err = store.Events(t.Context(), 0)
+	check(err)
+	_, err = store.Unresolved(t.Context(), "")
+	check(err)
+	check(store.Intend(t.Context(), Job{Tag: "new", Target: "big"}))
+	return isDamaged
 }

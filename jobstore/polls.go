@@ -210,7 +210,7 @@ func (s *Store) ResumePoll(ctx context.Context, key string) (bool, error) {
 func (s *Store) Poll(ctx context.Context, key string) (Poll, error) {
 	poll, _, err := readPoll(ctx, s.database, key)
 	if err != nil {
-		return Poll{}, fmt.Errorf("looking up a query: %w", err)
+		return Poll{}, fmt.Errorf("looking up a query: %w", explained(err))
 	}
 	return poll, nil
 }
@@ -242,7 +242,7 @@ func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, e
 		counts = append(counts, count)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("counting the queries: %w", err)
+		return nil, fmt.Errorf("counting the queries: %w", explained(err))
 	}
 	return counts, nil
 }

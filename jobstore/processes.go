@@ -41,7 +41,7 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []Pro
 func (s *Store) Processes(ctx context.Context, tag string) ([]Process, error) {
 	processes, err := s.queryProcesses(ctx, tag)
 	if err != nil {
-		return nil, fmt.Errorf("reading the processes of submission %s: %w", tag, err)
+		return nil, fmt.Errorf("reading the processes of submission %s: %w", tag, explained(err))
 	}
 	return processes, nil
 }

@@ -22,7 +22,7 @@ func (s *Store) ByTag(ctx context.Context, tag string) (Job, error) {
 		err = addSubmission(ctx, s.database, &job)
 	}
 	if err != nil {
-		return Job{}, fmt.Errorf("looking up a job: %w", err)
+		return Job{}, fmt.Errorf("looking up a job: %w", explained(err))
 	}
 	return job, nil
 }
@@ -53,7 +53,7 @@ func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]Job, erro
 		condition, arguments := amongTags(some)
 		jobs, err := queryJobs(ctx, s.database, "WHERE "+condition, arguments...)
 		if err != nil {
-			return nil, fmt.Errorf("looking up %d jobs: %w", len(tags), err)
+			return nil, fmt.Errorf("looking up %d jobs: %w", len(tags), explained(err))
 		}
 		for _, job := range jobs {
 			found[job.Tag] = job
@@ -76,7 +76,7 @@ func (s *Store) Find(ctx context.Context, id, target string) ([]Job, error) {
 	}
 	candidates, err := queryJobs(ctx, s.database, condition+newestFirst, arguments...)
 	if err != nil {
-		return nil, fmt.Errorf("looking up job %q: %w", id, err)
+		return nil, fmt.Errorf("looking up job %q: %w", id, explained(err))
 	}
 	type identity struct{ target, id string }
 	seen := map[identity]bool{}
@@ -88,7 +88,7 @@ func (s *Store) Find(ctx context.Context, id, target string) ([]Job, error) {
 		}
 		seen[key] = true
 		if err := addSubmission(ctx, s.database, &job); err != nil {
-			return nil, fmt.Errorf("looking up job %q: %w", id, err)
+			return nil, fmt.Errorf("looking up job %q: %w", id, explained(err))
 		}
 		jobs = append(jobs, job)
 	}
@@ -119,7 +119,7 @@ func (s *Store) List(ctx context.Context, filter Filter) ([]Job, error) {
 	}
 	jobs, err := queryJobs(ctx, s.database, condition+newestFirst+" LIMIT ?", append(arguments, limit)...)
 	if err != nil {
-		return nil, fmt.Errorf("listing the jobs: %w", err)
+		return nil, fmt.Errorf("listing the jobs: %w", explained(err))
 	}
 	return jobs, nil
 }
@@ -136,7 +136,7 @@ func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]J
 	}
 	jobs, err := queryWhole(ctx, s.database, condition+newestFirst, arguments...)
 	if err != nil {
-		return nil, fmt.Errorf("listing the submissions that their schedulers did not know: %w", err)
+		return nil, fmt.Errorf("listing the submissions that their schedulers did not know: %w", explained(err))
 	}
 	return jobs, nil
 }
@@ -154,7 +154,7 @@ func (s *Store) Unresolved(ctx context.Context, target string) ([]Job, error) {
 	}
 	jobs, err := queryWhole(ctx, s.database, condition+newestFirst, arguments...)
 	if err != nil {
-		return nil, fmt.Errorf("listing the submissions without an outcome: %w", err)
+		return nil, fmt.Errorf("listing the submissions without an outcome: %w", explained(err))
 	}
 	return jobs, nil
 }

@@ -33,7 +33,7 @@ func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, erro
 	var roll Roll
 	for _, filter := range filters {
 		if err := s.addOpen(ctx, &roll, filter); err != nil {
-			return Roll{}, fmt.Errorf("looking for the open jobs of target %q: %w", filter.Target, err)
+			return Roll{}, fmt.Errorf("looking for the open jobs of target %q: %w", filter.Target, explained(err))
 		}
 	}
 	slices.Sort(roll.numbers)
@@ -82,7 +82,7 @@ func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*Job) error) erro
 	for some := range slices.Chunk(roll.numbers, recordedTogether) {
 		err := eachJob(ctx, s.database, func(row *jobRow) error { return do(&row.job) }, ofNumbers, jsonNumbers(some))
 		if err != nil {
-			return fmt.Errorf("looking at %d open jobs: %w", roll.Len(), err)
+			return fmt.Errorf("looking at %d open jobs: %w", roll.Len(), explained(err))
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (s *Store) Session(ctx context.Context, target string) (Session, error) {
 		session.Started, err = parseTime(started)
 	}
 	if err != nil {
-		return Session{}, fmt.Errorf("looking up the session of target %q: %w", target, err)
+		return Session{}, fmt.Errorf("looking up the session of target %q: %w", target, explained(err))
 	}
 	return session, nil
 }

@@ -31,7 +31,7 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing the files of submissions to target %q: %w", target, err)
+		return nil, fmt.Errorf("listing the files of submissions to target %q: %w", target, explained(err))
 	}
 	return leftovers, nil
 }

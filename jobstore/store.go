@@ -38,7 +38,7 @@ type Store struct {
 func Open(ctx context.Context, directory string) (*Store, error) {
 	store, err := open(ctx, directory)
 	if err != nil {
-		return nil, fmt.Errorf("opening the job store in %q: %w", directory, explained(err))
+		return nil, fmt.Errorf("opening the job store in %q: %w", directory, explainedAt(directory, err))
 	}
 	return store, nil
 }

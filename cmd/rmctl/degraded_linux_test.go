@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// degraded is a household that keeps its record of jobs in a folder of which something is wrong, and
+// has a scheduler that notes each submission.
+type degraded struct {
+	*household
+	state string
+}
+
+// fillingSite is a scheduler whose submit command fills the disk of $FILL before it answers.
+const fillingSite = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="Site">
+  <control-data>
+    <attribute name="executablePath"/>
+    <submit-batch name="submit" waitForId="true">
+      <arg resolve="false"><![CDATA[sh -c 'echo "$TAG" >>"$HOME/submitted"; [ -z "$FILL" ] || cat /dev/zero >"$FILL/fill"; echo "job $(wc -l <"$HOME/submitted")"']]></arg>
+      <environment name="TAG" value="${ptp_rm:job.tag#value}"/>
+      <stdout-parser delim="\n">
+        <target ref="@jobId"><match><expression>job (\d+)</expression><set field="name"><entry valueGroup="1"/></set></match></target>
+      </stdout-parser>
+    </submit-batch>
+    <get-job-status name="ask" x:interval="100ms">
+      <arg>echo RUNNING</arg>
+      <stdout-parser delim="\n"><target ref="@jobId"><match><expression>(\S+)</expression><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>
+    </get-job-status>
+    <x:find-job name="find">
+      <arg resolve="false">sh -c 'grep -n "$TAG" "$HOME/submitted" || true'</arg>
+      <environment name="TAG" value="${ptp_rm:job.tag#value}"/>
+      <stdout-parser delim="\n"><target ref="@jobId"><match><expression>(\d+):.*</expression><set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>
+    </x:find-job>
+  </control-data>
+  <monitor-data schedulerType="SITE"/>
+</resource-manager-builder>`
+
+func newDegraded(t *testing.T) *degraded {
+	t.Helper()
+	d := &degraded{household: newHousehold(t, "site")}
+	d.state = d.path("state")
+	require.NoError(t, os.Mkdir(d.state, 0o700))
+	configuration := d.path(".config/rmctl")
+	require.NoError(t, os.MkdirAll(configuration, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(configuration, "site.xml"), []byte(fillingSite), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(configuration, "targets.toml"), []byte("default = \"site\"\n[targets.site]\ndefinition = \"site.xml\"\n"), 0o600))
+	return d
+}
+
+// with runs rmctl with a record in the folder, by way of other programs, and returns what it
+// prints and whether it ended well.
+func (d *degraded) with(environment, before []string, arguments ...string) (stdout, stderr string, done bool) {
+	d.t.Helper()
+	plain := d.command("rmctl", append([]string{"--state", d.state}, arguments...)...)
+	line := append(append([]string{}, before...), append([]string{plain.Path}, plain.Args[1:]...)...)
+	command := exec.CommandContext(d.t.Context(), line[0], line[1:]...)
+	command.Dir, command.Env = plain.Dir, append(plain.Env, environment...)
+	var out, messages bytes.Buffer
+	command.Stdout, command.Stderr = &out, &messages
+	err := command.Run()
+	require.NotContains(d.t, messages.String(), "goroutine ", "rmctl %v", arguments)
+	return out.String(), messages.String(), err == nil
+}
+
+func (d *degraded) succeeds(arguments ...string) string {
+	d.t.Helper()
+	stdout, stderr, done := d.with(nil, nil, arguments...)
+	require.True(d.t, done, "rmctl %v: %s", arguments, stderr)
+	return stdout
+}
+
+// submitted returns the tags that the scheduler has got.
+func (d *degraded) submitted() []string {
+	d.t.Helper()
+	text, err := os.ReadFile(d.path("submitted"))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(d.t, err)
+	return strings.Fields(string(text))
+}
+
+// ids returns the ids of the jobs on record, by their tags.
+func (d *degraded) ids() map[string]string {
+	d.t.Helper()
+	recorded := map[string]string{}
+	decoder := json.NewDecoder(strings.NewReader(d.succeeds("jobs", "--all", "--json")))
+	for decoder.More() {
+		var job struct{ Tag, ID string }
+		require.NoError(d.t, decoder.Decode(&job))
+		recorded[job.Tag] = job.ID
+	}
+	return recorded
+}
+
+// mounted mounts a small file system over the folder of the record.
+func (d *degraded) mounted() {
+	d.t.Helper()
+	if err := syscall.Mount("tmpfs", d.state, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
+		d.t.Skipf("a small file system cannot be mounted here: %v", err)
+	}
+	d.t.Cleanup(func() { require.NoError(d.t, syscall.Unmount(d.state, syscall.MNT_DETACH)) })
+}
+
+func TestADiskThatBecomesFullLosesNoJob(t *testing.T) {
+	d := newDegraded(t)
+	d.mounted()
+	require.Equal(t, "1\n", d.succeeds("submit", "--", "x"))
+
+	// while a job is being submitted
+	stdout, stderr, done := d.with([]string{"FILL=" + d.state}, nil, "submit", "--", "x")
+	require.False(t, done)
+	require.Empty(t, stdout, "an id is printed only once it is on record")
+	require.Contains(t, stderr, jobstore.ErrFull.Error())
+	require.Contains(t, stderr, `has the id "2"`)
+	require.Contains(t, stderr, "do not submit it again; rmctl recover finds it")
+
+	// then nothing is submitted, and what is on record is there
+	_, stderr, done = d.with(nil, nil, "submit", "--", "x")
+	require.False(t, done)
+	require.Contains(t, stderr, jobstore.ErrFull.Error())
+	require.Len(t, d.submitted(), 2)
+	require.Len(t, d.ids(), 2)
+
+	// room again
+	require.NoError(t, os.Remove(filepath.Join(d.state, "fill")))
+	d.succeeds("recover")
+	tags := d.submitted()
+	require.Equal(t, map[string]string{tags[0]: "1", tags[1]: "2"}, d.ids())
+	require.Equal(t, "3\n", d.succeeds("submit", "--", "x"))
+}
+
+// Users have a limit of the size of files as they have one of the disk.
+func TestNothingIsSubmittedThatCannotBeRecorded(t *testing.T) {
+	d := newDegraded(t)
+	d.succeeds("submit", "--", "x")
+	limited := []string{"/bin/sh", "-c", `ulimit -f 0; exec "$0" "$@"`}
+	_, stderr, done := d.with(nil, limited, "submit", "--", "x")
+	require.False(t, done)
+	require.Contains(t, stderr, jobstore.ErrFull.Error())
+	require.Len(t, d.submitted(), 1)
+	require.Len(t, d.ids(), 1)
+}
+
+func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
+	d := newDegraded(t)
+	d.mounted()
+	d.succeeds("submit", "--", "x")
+	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	require.Len(t, d.ids(), 1)
+	_, stderr, done := d.with(nil, nil, "submit", "--", "x")
+	require.False(t, done)
+	require.Contains(t, stderr, jobstore.ErrReadOnly.Error())
+	require.Len(t, d.submitted(), 1)
+
+	// A record that was closed has no log; SQLite wants to make one, which it cannot.
+	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT, ""))
+	store, err := jobstore.Open(t.Context(), d.state)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	_, stderr, done = d.with(nil, nil, "jobs")
+	require.False(t, done)
+	require.Contains(t, stderr, jobstore.ErrUnopened.Error())
+}
+
+// strace plays the part of a file system that has no locks.
+func TestAFileSystemWithoutLocksIsToldAsSuch(t *testing.T) {
+	t.Parallel() // it waits for a lock
+	d := newDegraded(t)
+	d.succeeds("submit", "--", "x")
+	strace := []string{"strace", "-f", "-o", os.DevNull, "-e", "trace=fcntl", "-e", "inject=fcntl:error=ENOLCK"}
+	for _, name := range []string{"jobs.db", "jobs.db-shm", ".locks"} {
+		strace = append(strace, "-P", filepath.Join(d.state, name))
+	}
+	if printed, err := exec.CommandContext(t.Context(), strace[0], append(strace[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("strace, which is to refuse the locks, does not work here: %v %s", err, printed)
+	}
+	_, stderr, done := d.with(nil, strace, "submit", "--", "x")
+	require.False(t, done)
+	require.Contains(t, stderr, jobstore.ErrNoLocks.Error())
+	require.Len(t, d.submitted(), 1)
+	require.Len(t, d.ids(), 1)
+}
