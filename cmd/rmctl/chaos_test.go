@@ -236,6 +236,7 @@ func (h *household) requireTruth(store *jobstore.Store, jobs int) {
 	records, err := store.List(t.Context(), jobstore.Filter{All: true})
 	require.NoError(t, err)
 	require.Len(t, records, jobs)
+	late := lateOnes(t, store)
 	made, ended, missing, succeeded, refused := 0, 0, 0, 0, 0
 	for _, job := range records {
 		real, exists := truth[job.Tag]
@@ -262,5 +263,25 @@ func (h *household) requireTruth(store *jobstore.Store, jobs int) {
 	}
 	require.Equal(t, len(truth), made, "a job is not on record")
 	require.Greater(t, ended, made/2)
-	t.Logf("%d submissions: %d refused, %d jobs: %d ended as the scheduler said, %d forgotten by it, %d with an id given again", jobs, refused, made, ended, missing, succeeded)
+	t.Logf("%d submissions: %d not taken, %d jobs, %d of them found after they were on record as not submitted; %d ids given again", jobs, refused, made, late, made-len(latest))
+	t.Logf("%d jobs ended as the scheduler said, %d forgotten by it, %d whose id another job has", ended, missing, succeeded)
+}
+
+// lateOnes counts the jobs that were on record as not submitted before.
+func lateOnes(t testing.TB, store *jobstore.Store) int {
+	rejected, late := map[string]bool{}, 0
+	for after := int64(0); ; {
+		events, err := store.Events(t.Context(), after)
+		require.NoError(t, err)
+		if len(events) == 0 {
+			return late
+		}
+		for _, event := range events {
+			after = event.Sequence
+			if event.Kind == jobstore.EventAccepted && rejected[event.Tag] {
+				late++
+			}
+			rejected[event.Tag] = event.Kind == jobstore.EventRejected
+		}
+	}
 }
