@@ -8,12 +8,15 @@ import (
 	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
 
-// Interactive clients of a real Slurm, through definitions of testdata/interactive.
+// Interactive clients of a real Slurm, through the shipped definition and those
+// of testdata/interactive.
 func TestInteractiveSlurm(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "interactive")
 	slurm := cluster.Setting()
 	asks := func(program string, arguments ...string) string { return cluster.Asks(t, program, arguments...) }
+
+	t.Run("slurm-interactive", func(t *testing.T) { tryInteractiveSlurm(t, cluster) })
 
 	t.Run("an allocation waits, runs, gets its input and ends", func(t *testing.T) {
 		d := rmctltest.NewDesk(t, interactive, slurm)

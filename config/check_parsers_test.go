@@ -136,7 +136,7 @@ func TestShippedDefinitionsHaveNoProblems(t *testing.T) {
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		_, problems := config.Load(filepath.Base(file), source)
+		_, problems := config.LoadWith(filepath.Base(file), source, config.Options{Base: readBase})
 		require.Empty(t, problems)
 	}
 }

@@ -20,6 +20,9 @@ import (
 
 // readBase finds bases in the folder of the definition that extends them.
 func readBase(name, from string) (string, []byte, error) {
+	if source, shipped := rms.Source(name); shipped {
+		return name, source, nil
+	}
 	file := filepath.Join(filepath.Dir(from), name)
 	source, err := os.ReadFile(file)
 	return filepath.ToSlash(file), source, err

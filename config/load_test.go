@@ -52,7 +52,7 @@ func TestNothingIsReportedOfWhatIsRight(t *testing.T) {
 	for _, file := range append(append(files, shipped...), "../docs/example.xml") {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		_, problems := config.Load(filepath.Base(file), source)
+		_, problems := config.LoadWith(filepath.Base(file), source, config.Options{Base: readBase})
 		require.Empty(t, problems)
 	}
 }

@@ -75,7 +75,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 // ended records how the process of an interactive job has ended.
 func (c *Controller) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (jobstore.Job, error) {
 	recorded, p := f.ctx, f.prepared
-	if !f.isAccepted() && neverRan(ctx, p, result, runErr) {
+	if !f.isAccepted() && neverRan(ctx, p, f.told(), result, runErr) {
 		if runErr == nil {
 			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
 				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result)}
@@ -88,7 +88,11 @@ func (c *Controller) ended(ctx context.Context, f *follower, result *command.Res
 	if result.ExitCode < 0 {
 		return c.outOfSight(recorded, p.tag, runErr)
 	}
-	job, err := c.store.Observe(recorded, p.tag, c.ending(ctx, p, result))
+	ending := c.ending(ctx, p, result)
+	if told := f.told(); ending.Detail != state.Canceled && (told == state.Canceled || told == state.Failed) {
+		ending.Detail = told // its own word says more than a code
+	}
+	job, err := c.store.Observe(recorded, p.tag, ending)
 	if ctx.Err() != nil && err == nil {
 		err = c.endNamed(recorded, job)
 	}
@@ -97,13 +101,13 @@ func (c *Controller) ended(ctx context.Context, f *follower, result *command.Res
 
 // neverRan reports whether a process of whose job nothing was seen leaves none
 // behind. One that is kept open for a job which it never named, and fails, was
-// refused; any other one is the job itself.
-func neverRan(ctx context.Context, p *prepared, result *command.Result, runErr error) bool {
+// refused, and so was one of which the parsers say that; any other one is the job itself.
+func neverRan(ctx context.Context, p *prepared, told state.Detail, result *command.Result, runErr error) bool {
 	var failed *command.Error
 	if errors.As(runErr, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {
 		return true
 	}
-	return ctx.Err() == nil && p.submit.WaitForID && p.submit.KeepOpen && result.ExitCode > 0
+	return ctx.Err() == nil && p.submit.WaitForID && (p.submit.KeepOpen || told == state.Failed) && result.ExitCode > 0
 }
 
 // endNamed ends a job whose process was ended: what waits in a queue may stay

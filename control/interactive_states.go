@@ -88,6 +88,13 @@ func (f *follower) seen() state.Detail {
 	return detail
 }
 
+// told is the state that the parsers have left, once the process has ended.
+func (f *follower) told() state.Detail {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return f.seen()
+}
+
 // atFirst is the state of a job whose id has just been seen. Where parsers tell
 // when it runs it does not run before (rm-format 4.5).
 func (f *follower) atFirst(seen state.Detail) state.Detail {

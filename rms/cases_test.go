@@ -1,6 +1,7 @@
 package rms_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,9 +19,13 @@ const (
 	forkCases  = "../testdata/fork"
 
 	gridengineCases = "../testdata/gridengine"
+
+	interactiveSlurmCases = "../testdata/slurm-interactive"
 )
 
 func TestSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, slurmCases) }
+
+func TestInteractiveSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, interactiveSlurmCases) }
 
 func TestLocalReadsRecordedOutputs(t *testing.T) { casetest.Run(t, localCases) }
 
@@ -34,7 +39,7 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 // job. A few mutants of each output are tried here, since all of them take half
 // a minute: rmctl test --mutate --mutants 2000 testdata.
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases)
 	require.NoError(t, err)
 	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
 	require.NoError(t, err)
@@ -61,5 +66,20 @@ func TestCasesExerciseShippedDefinitions(t *testing.T) {
 	require.Len(t, reports, 4)
 	for _, report := range reports {
 		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
+	}
+}
+
+// Of a definition that extends another its cases have to make happen what it has
+// of its own; that of the base is proven there.
+func TestCasesExerciseWhatShippedDefinitionsChange(t *testing.T) {
+	folders, err := cases.Find(interactiveSlurmCases)
+	require.NoError(t, err)
+	var coverages cases.Coverages
+	runner := &cases.Runner{}
+	coverages.Watch(runner)
+	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
+	for _, report := range coverages.Reports() {
+		own := "rms/" + report.Definition + ".xml"
+		require.False(t, slices.ContainsFunc(report.Missed, func(missed cases.Coverable) bool { return missed.File == own }), "%s: %v", own, report.Missed)
 	}
 }

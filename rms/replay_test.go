@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -44,7 +45,7 @@ var jobFacts = []string{
 func shippedDefinition(t testing.TB, name string) *config.Definition {
 	source, ok := rms.Source(name)
 	require.True(t, ok)
-	definition, problems := config.Load(name+".xml", source)
+	definition, problems := config.LoadWith(name+".xml", source, config.Options{Base: control.ReadBase})
 	require.Empty(t, problems)
 	return definition
 }

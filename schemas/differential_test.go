@@ -181,10 +181,8 @@ func (n *node) hasExtensions() bool {
 // storedDocuments returns the shipped and the field's definitions in the
 // present namespace and spelling.
 func storedDocuments(t *testing.T) []*node {
-	shipped, err := filepath.Glob("../rms/*.xml")
-	require.NoError(t, err)
 	var documents []*node
-	for _, path := range append(shipped, fieldDefinitions(t)...) {
+	for _, path := range append(shippedDefinitions(t), fieldDefinitions(t)...) {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
 		root, err := Read(source)
