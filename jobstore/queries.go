@@ -124,9 +124,9 @@ func (s *Store) List(ctx context.Context, filter Filter) ([]Job, error) {
 	return jobs, nil
 }
 
-// Unseen returns the submissions, complete and newest first, that were recorded
-// since a time and are rejected by RejectUnseen, of one target or, when target is
-// empty, of all.
+// Unseen returns the submissions, newest first, that were recorded since a time and
+// are rejected by RejectUnseen, of one target or, when target is empty, of all;
+// without Attributes, Arguments, Script and Request.
 func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]Job, error) {
 	condition := "WHERE finished = 1 AND phase = ? AND missing = 1 AND created >= ?"
 	arguments := []any{string(Rejected), storedTime(since)}
@@ -134,7 +134,7 @@ func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]J
 		condition += " AND target = ?"
 		arguments = append(arguments, target)
 	}
-	jobs, err := queryWhole(ctx, s.database, condition+newestFirst, arguments...)
+	jobs, err := queryJobs(ctx, s.database, condition+newestFirst, arguments...)
 	if err != nil {
 		return nil, fmt.Errorf("listing the submissions that their schedulers did not know: %w", explained(err))
 	}

@@ -158,6 +158,45 @@ func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
 // one more of which it does not tell.
 const chaosLateness = 4
 
+// Whoever looks what has become of the jobs finds also those that were taken up
+// late, once it is time to look again; who recovers does not wait for that.
+func TestJobsThatTheirSchedulerTookUpLateAreFound(t *testing.T) {
+	h := newChaos(t, "CHAOS_CALM=1")
+	store, err := jobstore.Open(t.Context(), h.path(".local/state/rmctl"))
+	require.NoError(t, err)
+	now := time.Now()
+	// unseen records a submission that its scheduler was asked for so many times in vain.
+	unseen := func(tag string, times int) {
+		require.NoError(t, store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "chaos", Created: now.Add(-4 * time.Minute), Submitter: "0 gone nowhere"}))
+		for range times {
+			_, err = store.RejectUnseen(t.Context(), tag, "the scheduler was asked for it, and has no such job", now.Add(-3*time.Minute))
+			require.NoError(t, err)
+		}
+	}
+	takesUp := func(tag string) {
+		submit := h.command(h.chaos(), "submit")
+		submit.Env = append(submit.Env, "CHAOS_TAG="+tag)
+		require.NoError(t, submit.Run())
+	}
+	const due, later = "2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2", "11111111-2222-3333-4444-555555555555"
+	unseen(due, 1)
+	require.Empty(t, h.run("status"), "a submission that is on record as not made is not shown")
+	takesUp(due)
+	require.Regexp(t, `(?m)^00000001 +chaos +SUBMITTED +`, h.run("status"))
+
+	unseen(later, 5)
+	takesUp(later)
+	require.NotContains(t, h.run("status"), "00000002")
+	require.Regexp(t, `(?m)^00000002 +chaos `, h.run("recover"))
+	require.NoError(t, store.Close())
+}
+
+// chaos is the path of the program of the scheduler.
+func (h *household) chaos() string {
+	path, _, _ := strings.Cut(h.extra[0], string(os.PathListSeparator))
+	return filepath.Join(strings.TrimPrefix(path, "PATH="), "chaos")
+}
+
 // recoverAll tries to find out what became of each submission without a job, also
 // of those that are on record as not made, and returns why it did not find out.
 // Those that are decided, by their tags, are left out; it adds to them, unless nil.
@@ -222,7 +261,7 @@ func submitSome(t *testing.T, controller *control.Controller, jobs int) {
 // requireTruth demands that the records say what the scheduler knows.
 func (h *household) requireTruth(store *jobstore.Store, jobs int) {
 	t := h.t
-	output, err := exec.Command(strings.TrimPrefix(strings.Split(h.extra[0], string(os.PathListSeparator))[0], "PATH=")+"/chaos", "truth").Output()
+	output, err := exec.Command(h.chaos(), "truth").Output()
 	require.NoError(t, err)
 	type fact struct{ id, end string }
 	truth := map[string]fact{}
