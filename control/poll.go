@@ -95,23 +95,23 @@ func (c *Controller) patience(ctx context.Context, jobs []jobstore.Job, freshnes
 		return longestInterval, nil
 	}
 	for _, job := range jobs {
-		if !isAsked(&job) || !c.isUnasked(job) {
+		if !isAsked(&job) || !c.isUnasked(job.Source, job.Missing, job.Stale) {
 			continue
 		}
 		// Another process may have asked meanwhile.
 		now, err := c.store.ByTag(ctx, job.Tag)
-		if err != nil || c.isUnasked(now) {
+		if err != nil || c.isUnasked(now.Source, now.Missing, now.Stale) {
 			return shortPatience, err
 		}
 	}
 	return 0, nil
 }
 
-// isUnasked reports whether all that is known of a job is what its submit command
-// told.
-func (c *Controller) isUnasked(job jobstore.Job) bool {
+// isUnasked reports whether all that is known of a job is what its submit command,
+// as the source, told.
+func (c *Controller) isUnasked(source string, missing, stale bool) bool {
 	submit := c.definition.Submit(false)
-	return submit != nil && job.Source == submit.Name && !job.Missing && !job.Stale
+	return submit != nil && source == submit.Name && !missing && !stale
 }
 
 // updateEach asks for jobs one by one.

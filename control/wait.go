@@ -93,6 +93,8 @@ func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Det
 			failures++
 		case err != nil:
 			return job, err
+		case job.Successor != "" && !job.Detail.Ended():
+			return job, &MissingError{Job: job, Reason: "its id was given to another job"}
 		case job.Missing:
 			forgotten++
 			if err := c.missing(job, forgotten); err != nil {

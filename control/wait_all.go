@@ -22,117 +22,262 @@ const (
 // jobs as they were known last, in their order, and the first error of each that
 // could not be waited for. A target that is paused does not end a wait.
 func (c *Controller) WaitAll(ctx context.Context, jobs []jobstore.Job, until state.Detail, changed func(jobstore.Job)) ([]jobstore.Job, error) {
-	w := &wait{controller: c, jobs: slices.Clone(jobs), until: until, changed: changed}
-	for i, job := range jobs {
+	for _, job := range jobs {
 		if err := c.waitable(job); err != nil {
 			return jobs, err
 		}
-		if !w.isOver(job) {
-			w.pending = append(w.pending, i)
+	}
+	jobs = slices.Clone(jobs)
+	if c.definition.Command(config.ListJobs) == nil {
+		return jobs, c.waitEach(ctx, jobs, until, changed)
+	}
+	w := newWait(c, until, changed)
+	for i := range jobs {
+		if !w.isOver(jobs[i].Detail) {
+			w.add(&jobs[i])
 		}
 	}
+	err := w.all(ctx)
+	return jobs, errors.Join(err, c.renew(context.WithoutCancel(ctx), jobs))
+}
+
+// WaitRecorded waits as WaitAll does for jobs that are on record, by the tags of
+// their submissions, and takes little memory for each. What became of them is in
+// the store.
+func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until state.Detail, changed func(jobstore.Job)) error {
 	if c.definition.Command(config.ListJobs) == nil {
-		return w.jobs, w.each(ctx)
+		return c.waitEachRecorded(ctx, tags, until, changed)
 	}
-	return w.jobs, w.all(ctx)
+	w := newWait(c, until, changed)
+	if err := w.addRecorded(ctx, tags); err != nil {
+		return err
+	}
+	return w.all(ctx)
 }
 
-// A wait is what WaitAll is at.
-type wait struct {
-	controller *Controller
-	jobs       []jobstore.Job
-	pending    []int // indexes of the jobs that are still waited for
-	until      state.Detail
-	changed    func(jobstore.Job)
+// renew brings jobs that are on record up to date.
+func (c *Controller) renew(ctx context.Context, jobs []jobstore.Job) error {
+	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
+	for i, job := range jobs {
+		now, isRecorded := recorded[job.Tag]
+		if !isRecorded || job.Interactive {
+			continue
+		}
+		// What was submitted does not change.
+		now.Attributes, now.Arguments, now.Script, now.Request = job.Attributes, job.Arguments, job.Script, job.Request
+		jobs[i] = now
+	}
+	return err
 }
 
-func (w *wait) isOver(job jobstore.Job) bool {
-	return job.Detail.Ended() || reached(job.Detail, w.until)
-}
-
-// each waits for one job after the other, as far as there is no listing.
-func (w *wait) each(ctx context.Context) error {
+// waitEachRecorded waits for one job after the other, each as it is on record then.
+func (c *Controller) waitEachRecorded(ctx context.Context, tags []string, until state.Detail, changed func(jobstore.Job)) error {
+	for _, tag := range tags {
+		job, err := c.store.ByTag(ctx, tag)
+		if err == nil {
+			err = c.waitable(job)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	var problems []error
-	for _, i := range w.pending {
-		var err error
-		w.jobs[i], err = w.controller.Wait(ctx, w.jobs[i], w.until, w.changed)
+	for _, tag := range tags {
+		job, err := c.store.ByTag(ctx, tag)
+		if err == nil {
+			err = c.waitEach(ctx, []jobstore.Job{job}, until, changed)
+		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
 
-// all waits with shared queries.
+// waitEach waits for one job after the other, as far as there is no listing.
+func (c *Controller) waitEach(ctx context.Context, jobs []jobstore.Job, until state.Detail, changed func(jobstore.Job)) error {
+	var problems []error
+	for i := range jobs {
+		if jobs[i].Detail.Ended() || reached(jobs[i].Detail, until) {
+			continue
+		}
+		var err error
+		jobs[i], err = c.Wait(ctx, jobs[i], until, changed)
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// A wait is what a wait for many jobs with shared queries is at.
+type wait struct {
+	controller *Controller
+	until      state.Detail
+	changed    func(jobstore.Job)
+
+	followed *followedJobs
+	single   []*jobstore.Job // that the record alone does not tell about
+}
+
+func newWait(c *Controller, until state.Detail, changed func(jobstore.Job)) *wait {
+	if changed == nil {
+		changed = func(jobstore.Job) {}
+	}
+	return &wait{controller: c, until: until, changed: changed, followed: newFollowed(c)}
+}
+
+func (w *wait) isOver(detail state.Detail) bool { return detail.Ended() || reached(detail, w.until) }
+
+// add lets a job be waited for.
+func (w *wait) add(job *jobstore.Job) {
+	if job.Tag == "" || job.ID == "" || job.Interactive {
+		w.single = append(w.single, job)
+		return
+	}
+	w.followed.add(jobstore.Standing{
+		Tag: job.Tag, Detail: job.Detail, Native: job.Native, Source: job.Source,
+		Stale: job.Stale, Missing: job.Missing, MissingCount: job.MissingCount,
+	})
+}
+
+// addRecorded lets jobs be waited for that are on record.
+func (w *wait) addRecorded(ctx context.Context, tags []string) error {
+	if err := w.followed.begin(ctx); err != nil {
+		return err
+	}
+	plain := make(map[string]bool, len(tags)) // whether the record alone tells about the job
+	err := w.controller.store.EachStanding(ctx, tags, func(job jobstore.Standing) {
+		plain[job.Tag] = job.ID != "" && job.Phase != jobstore.Dismissed && !job.Interactive
+		if plain[job.Tag] && !w.isOver(job.Detail) {
+			w.followed.add(job)
+		}
+	})
+	if err == nil && w.followed.count() > 0 {
+		_, err = w.controller.command(config.GetJobStatus)
+	}
+	for _, tag := range tags {
+		if err == nil && !plain[tag] {
+			plain[tag] = true
+			err = w.addByTag(ctx, tag)
+		}
+	}
+	return err
+}
+
+// addByTag lets the job of a tag be waited for, if its end can be seen.
+func (w *wait) addByTag(ctx context.Context, tag string) error {
+	job, err := w.controller.store.ByTag(ctx, tag)
+	if err == nil {
+		err = w.controller.waitable(job)
+	}
+	if err == nil && !w.isOver(job.Detail) {
+		w.add(&job)
+	}
+	return err
+}
+
+// all waits until nothing is left to wait for.
 func (w *wait) all(ctx context.Context) error {
 	var problems []error
 	pace := pace{shortest: shortestLook, longest: longestLook}
-	for len(w.pending) > 0 {
-		seen, err := w.controller.store.LastEvent(ctx)
-		if err != nil {
-			return err
-		}
-		moved, err := w.look(ctx)
+	for w.count() > 0 {
+		moved, ended, err := w.look(ctx)
+		problems = append(problems, ended...)
 		if err != nil && !isQueryFailure(err) && !errors.Is(err, ErrPaused) || ctx.Err() != nil {
 			return errors.Join(append(problems, err, ctx.Err())...)
 		}
-		problems = append(problems, w.settle()...)
-		if len(w.pending) == 0 {
+		if w.count() == 0 {
 			break
 		}
-		if err := w.controller.untilNews(ctx, seen, &pace, moved); err != nil {
+		if err := w.untilNews(ctx, &pace, moved); err != nil {
 			return errors.Join(append(problems, err)...)
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// look brings the jobs up to date and tells of those that have moved.
-func (w *wait) look(ctx context.Context) (moved bool, err error) {
-	asked := make([]jobstore.Job, len(w.pending))
-	for k, i := range w.pending {
-		asked[k] = w.jobs[i]
+func (w *wait) count() int { return w.followed.count() + len(w.single) }
+
+// look asks where that is due, tells of the jobs that have moved, and takes those
+// from the wait that are over, or whose end nobody will see; the latter are the
+// problems.
+func (w *wait) look(ctx context.Context) (moved bool, problems []error, err error) {
+	pollErr := w.poll(ctx)
+	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
+		return false, nil, pollErr
 	}
-	updated, err := w.controller.Update(ctx, asked, Recent)
-	for k, i := range w.pending {
-		before := w.jobs[i]
-		w.jobs[i] = updated[k]
-		if updated[k].Detail != before.Detail || updated[k].Native != before.Native {
-			moved = true
-			if w.changed != nil {
-				w.changed(updated[k])
-			}
+	err = w.followed.news(ctx, func(job jobstore.Job, hasMoved bool) (isDone bool) {
+		moved = moved || hasMoved
+		isDone, problem := w.take(job, hasMoved)
+		if problem != nil {
+			problems = append(problems, problem)
 		}
+		return isDone
+	})
+	if err != nil || len(w.single) == 0 {
+		return moved, problems, errors.Join(pollErr, err)
 	}
-	return moved, err
+	hasMoved, singleProblems, err := w.lookAtSingle(ctx)
+	return moved || hasMoved, append(problems, singleProblems...), errors.Join(pollErr, err)
 }
 
-// settle takes the jobs from the wait that are over, or that nobody knows any more.
-func (w *wait) settle() []error {
-	var problems []error
-	w.pending = slices.DeleteFunc(w.pending, func(i int) bool {
-		job := w.jobs[i]
-		err := w.controller.missing(job, job.MissingCount)
-		if job.Successor != "" {
-			err = &MissingError{Job: job}
+// poll makes the shared query where it is due and may tell about any of the jobs.
+func (w *wait) poll(ctx context.Context) error {
+	if w.followed.count() == 0 && !slices.ContainsFunc(w.single, isAsked) {
+		return nil
+	}
+	patience, err := w.followed.patience(ctx)
+	if err != nil {
+		return err
+	}
+	return w.controller.poll(ctx, w.controller.definition.Command(config.ListJobs), Recent, patience)
+}
+
+// take tells of a job as it is now, and reports whether the wait for it is over; a
+// problem is why it is without an end.
+func (w *wait) take(job jobstore.Job, hasMoved bool) (isDone bool, problem error) {
+	if hasMoved {
+		w.changed(job)
+	}
+	problem = w.controller.missing(job, job.MissingCount)
+	if job.Successor != "" {
+		problem = &MissingError{Job: job}
+	}
+	return problem != nil || w.isOver(job.Detail), problem
+}
+
+// lookAtSingle asks for each of the jobs that the record alone does not tell about.
+func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, err error) {
+	before := make([]jobstore.Job, len(w.single))
+	for i, job := range w.single {
+		before[i] = *job
+	}
+	updated, err := w.controller.updateEach(ctx, before, Recent)
+	left := w.single[:0]
+	for i, job := range w.single {
+		*job = updated[i]
+		hasMoved := job.Detail != before[i].Detail || job.Native != before[i].Native
+		moved = moved || hasMoved
+		isDone, problem := w.take(*job, hasMoved)
+		if problem != nil {
+			problems = append(problems, problem)
 		}
-		if err != nil {
-			problems = append(problems, err)
-			return true
+		if !isDone {
+			left = append(left, job)
 		}
-		return w.isOver(job)
-	})
-	return problems
+	}
+	w.single = left
+	return moved, problems, err
 }
 
 // untilNews waits until a process has recorded something, or a query may be due.
-func (c *Controller) untilNews(ctx context.Context, seen int64, pace *pace, moved bool) error {
-	due := c.now().Add(c.shortestInterval())
+func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
+	c := w.controller
+	due := c.now().Add(min(c.shortestInterval(), lookAtAll))
 	length := pace.next(moved)
 	for {
 		if err := c.pause(ctx, length); err != nil {
 			return err
 		}
-		last, err := c.store.LastEvent(ctx)
-		if err != nil || last != seen || !c.now().Before(due) {
+		isNews, err := w.followed.isNews(ctx)
+		if err != nil || isNews || !c.now().Before(due) {
 			return err
 		}
 	}

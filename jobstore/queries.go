@@ -68,37 +68,49 @@ func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]Job, erro
 // newest is returned, so that more than one result means an ambiguous id. The
 // error matches ErrNotFound when there is none.
 func (s *Store) Find(ctx context.Context, id, target string) ([]Job, error) {
-	condition := findByID
-	arguments := []any{id}
-	if target != "" {
-		condition += " AND target = ?2"
-		arguments = append(arguments, target)
-	}
-	candidates, err := queryJobs(ctx, s.database, condition+newestFirst, arguments...)
-	if err != nil {
-		return nil, fmt.Errorf("looking up job %q: %w", id, explained(err))
-	}
-	type identity struct{ target, id string }
-	seen := map[identity]bool{}
+	condition, arguments := findBy(id, target)
+	candidates, err := queryJobs(ctx, s.database, condition, arguments...)
+	found := newestOf{}
 	var jobs []Job
 	for _, job := range candidates {
-		key := identity{job.Target, job.ID}
-		if seen[key] {
+		if err != nil || !found.isFirst(job.Target, job.ID) {
 			continue
 		}
-		seen[key] = true
-		if err := addSubmission(ctx, s.database, &job); err != nil {
-			return nil, fmt.Errorf("looking up job %q: %w", id, explained(err))
-		}
+		err = addSubmission(ctx, s.database, &job)
 		jobs = append(jobs, job)
 	}
-	if len(jobs) == 0 {
-		if target != "" {
-			return nil, fmt.Errorf("looking up job %q of target %q: %w", id, target, ErrNotFound)
-		}
-		return nil, fmt.Errorf("looking up job %q: %w", id, ErrNotFound)
+	if err == nil && len(jobs) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, findError(id, target, err)
 	}
 	return jobs, nil
+}
+
+// findBy returns what chooses the jobs that are called id, newest first, and its arguments.
+func findBy(id, target string) (rest string, arguments []any) {
+	if target == "" {
+		return findByID + newestFirst, []any{id}
+	}
+	return findByID + " AND target = ?2" + newestFirst, []any{id, target}
+}
+
+// newestOf tells the newest job of each target and id from older ones, which come later.
+type newestOf map[[2]string]bool
+
+func (n newestOf) isFirst(target, id string) bool {
+	key := [2]string{target, id}
+	known := n[key]
+	n[key] = true
+	return !known
+}
+
+func findError(id, target string, err error) error {
+	if target != "" {
+		return fmt.Errorf("looking up job %q of target %q: %w", id, target, explained(err))
+	}
+	return fmt.Errorf("looking up job %q: %w", id, explained(err))
 }
 
 // List returns the jobs that a filter chooses, newest first, without Attributes,

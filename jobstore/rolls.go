@@ -12,7 +12,7 @@ import (
 
 // recordedTogether is how many jobs of a roll are looked at in one transaction:
 // it bounds the memory that takes, and how long other processes wait to write.
-const recordedTogether = 500
+const recordedTogether = 200
 
 // A Roll names the jobs that were open at one moment. There may be tens of
 // thousands, so it holds nothing else of them.

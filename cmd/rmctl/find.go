@@ -69,16 +69,27 @@ func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
 
 func (a *app) findJob(ctx context.Context, name string) (found, error) {
 	job, err := a.recordedJob(ctx, name)
-	if err == nil {
-		controller, err := a.controller(ctx, job.Target)
-		if err != nil {
-			return found{}, fmt.Errorf("job %s: %w", cmp.Or(job.ID, job.Tag), err)
-		}
-		return found{job, controller}, nil
+	if errors.Is(err, jobstore.ErrNotFound) {
+		return a.lookFor(ctx, name)
 	}
-	if !errors.Is(err, jobstore.ErrNotFound) {
+	if err != nil {
 		return found{}, err
 	}
+	controller, err := a.controllerOfJob(ctx, job.Target, cmp.Or(job.ID, job.Tag))
+	return found{job, controller}, err
+}
+
+// controllerOfJob returns the controller of the target of a job on record.
+func (a *app) controllerOfJob(ctx context.Context, target, job string) (*control.Controller, error) {
+	controller, err := a.controller(ctx, target)
+	if err != nil {
+		return nil, fmt.Errorf("job %s: %w", job, err)
+	}
+	return controller, nil
+}
+
+// lookFor asks for a job that is not on record.
+func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 	target, id, err := a.splitJob(name)
 	if err != nil {
 		return found{}, err
@@ -87,34 +98,44 @@ func (a *app) findJob(ctx context.Context, name string) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	job, err = controller.Look(ctx, id)
+	job, err := controller.Look(ctx, id)
 	return found{job, controller}, err
 }
 
 // recordedJob finds a job on record, and asks nobody. The error matches
 // jobstore.ErrNotFound where there is none of that name.
 func (a *app) recordedJob(ctx context.Context, name string) (jobstore.Job, error) {
-	target, id, err := a.splitJob(name)
+	job, err := a.recordedStanding(ctx, name)
 	if err != nil {
 		return jobstore.Job{}, err
+	}
+	return a.store.ByTag(ctx, job.Tag)
+}
+
+// recordedStanding is recordedJob for those who want to know little of the job.
+func (a *app) recordedStanding(ctx context.Context, name string) (jobstore.Standing, error) {
+	target, id, err := a.splitJob(name)
+	if err != nil {
+		return jobstore.Standing{}, err
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
-		return jobstore.Job{}, err
+		return jobstore.Standing{}, err
 	}
 	if uuid.Validate(id) == nil {
-		if job, err := store.ByTag(ctx, id); err == nil {
+		var job jobstore.Standing
+		if err := store.EachStanding(ctx, []string{id}, func(found jobstore.Standing) { job = found }); err == nil && job.Tag != "" {
 			return job, nil
 		}
 	}
-	candidates, err := store.Find(ctx, id, target)
+	candidates, err := store.FindStandings(ctx, id, target)
 	if err != nil {
-		return jobstore.Job{}, err
+		return jobstore.Standing{}, err
 	}
 	job := candidates[0]
 	for _, other := range candidates[1:] {
 		if other.Target != job.Target {
-			return jobstore.Job{}, usage("job %q is known at %s and at %s; write %s/%s or %s/%s",
+			return jobstore.Standing{}, usage("job %q is known at %s and at %s; write %s/%s or %s/%s",
 				id, job.Target, other.Target, job.Target, id, other.Target, id)
 		}
 	}

@@ -20,7 +20,7 @@ func addOnEnd(c *cobra.Command, line *string) {
 type endHooks struct {
 	app   *app
 	line  string
-	ended chan jobstore.Job
+	ended chan *jobstore.Job
 	done  sync.WaitGroup
 	lock  sync.Mutex
 	known map[string]bool // jobs that have ended
@@ -29,10 +29,10 @@ type endHooks struct {
 // hookEnds begins to run the command, which may be empty, for at most as many jobs. Who waits
 // calls finish at last. A command goes on when the wait is over, and ends with the context.
 func (a *app) hookEnds(ctx context.Context, line string, most int) *endHooks {
-	h := &endHooks{app: a, line: line, ended: make(chan jobstore.Job, most), known: map[string]bool{}}
+	h := &endHooks{app: a, line: line, ended: make(chan *jobstore.Job, most), known: map[string]bool{}}
 	h.done.Go(func() {
 		for job := range h.ended {
-			h.run(ctx, job)
+			h.run(ctx, *job)
 		}
 	})
 	return h
@@ -48,7 +48,7 @@ func (h *endHooks) see(job jobstore.Job) {
 	key := job.Target + "/" + job.ID + "/" + job.Tag
 	if !h.known[key] && len(h.known) < cap(h.ended) {
 		h.known[key] = true
-		h.ended <- job
+		h.ended <- &job
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -53,7 +54,7 @@ standard error.`,
 			if err != nil {
 				return err
 			}
-			jobs, err := a.findJobs(c.Context(), arguments)
+			jobs, err := a.awaitedJobs(c.Context(), arguments)
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ standard error.`,
 			if err != nil {
 				return err
 			}
-			return a.waited(jobs, wanted)
+			return a.waited(c.Context(), jobs, wanted)
 		},
 	}
 	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time, with exit code 124 (such as 90s, 2h)")
@@ -93,9 +94,16 @@ func waitedFor(text string) (state.Detail, error) {
 	return detail, nil
 }
 
-func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail, hooks *endHooks) error {
-	for _, job := range jobs {
-		hooks.see(job.Job)
+// waitForAll waits for jobs of any targets.
+func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail, hooks *endHooks) error {
+	if hooks.line != "" {
+		err := a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
+			hooks.see(job)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	var lock sync.Mutex
 	changed := func(job jobstore.Job) {
@@ -105,12 +113,38 @@ func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail, 
 		a.showChange(job)
 	}
 	var group errgroup.Group
-	for _, of := range byController(jobs, func(found) bool { return true }) {
+	for controller, these := range awaitedBy(jobs) {
+		group.Go(func() error { return waitFor(ctx, controller, these, until, changed) })
+	}
+	err := group.Wait()
+	if errors.Is(err, context.DeadlineExceeded) {
+		return a.stillOpen(context.WithoutCancel(ctx), jobs, until)
+	}
+	return err
+}
+
+// waitFor waits for jobs of one target.
+func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited, until state.Detail, changed func(jobstore.Job)) error {
+	var tags []string
+	var others []jobstore.Job
+	for _, job := range jobs {
+		if job.tag != "" {
+			tags = append(tags, job.tag)
+		} else {
+			others = append(others, *job.other)
+		}
+	}
+	var group errgroup.Group
+	if len(tags) > 0 {
+		group.Go(func() error { return controller.WaitRecorded(ctx, tags, until, changed) })
+	}
+	if len(others) > 0 {
 		group.Go(func() error {
-			ended, err := of.controller.WaitAll(ctx, of.jobs, until, changed)
-			of.put(jobs, ended)
-			if errors.Is(err, context.DeadlineExceeded) {
-				return &exitError{exitTimeout, stillOpen(ended, until)}
+			ended, err := controller.WaitAll(ctx, others, until, changed)
+			for _, job := range jobs {
+				if job.tag == "" {
+					*job.other, ended = ended[0], ended[1:]
+				}
 			}
 			return err
 		})
@@ -118,33 +152,33 @@ func (a *app) waitForAll(ctx context.Context, jobs []found, until state.Detail, 
 	return group.Wait()
 }
 
-// stillOpen names the jobs that a wait was given up for.
-func stillOpen(jobs []jobstore.Job, until state.Detail) error {
+// stillOpen is the end of a wait that was given up: it names the jobs that it was
+// given up for.
+func (a *app) stillOpen(ctx context.Context, jobs []awaited, until state.Detail) error {
 	var open []error
-	for _, job := range jobs {
+	err := a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
 		if !job.Detail.Ended() && (until == "" || detailOf(job) != until) {
 			open = append(open, fmt.Errorf("job %s is still %s", job.ID, detailOf(job)))
 		}
-	}
-	return errors.Join(open...)
+		return nil
+	})
+	return &exitError{exitTimeout, errors.Join(append(open, err)...)}
 }
 
 // waited returns how the jobs that were waited for tell rmctl to exit.
-func (a *app) waited(jobs []found, until state.Detail) error {
-	for _, job := range jobs {
+func (a *app) waited(ctx context.Context, jobs []awaited, until state.Detail) error {
+	var exit error
+	err := a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
+		if exit == nil && (until == "" || job.Detail.Ended()) {
+			exit = jobExit(job)
+		}
 		if a.json {
-			if err := printJSON(a.stdout, toJSON(job.Job)); err != nil {
-				return err
-			}
+			return printJSON(a.stdout, toJSON(job))
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	for _, job := range jobs {
-		if until != "" && !job.Detail.Ended() {
-			continue
-		}
-		if err := jobExit(job.Job); err != nil {
-			return err
-		}
-	}
-	return nil
+	return exit
 }

@@ -1,0 +1,200 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// lookAtAll is how often a wait looks at all its jobs, whatever has happened to
+// them by the record of events.
+const lookAtAll = time.Minute
+
+// readAtOnce is how many jobs a wait reads at once, which bounds the memory for it.
+const readAtOnce = 256
+
+// followedJobs are jobs that are on record and whose scheduler lists them: all that
+// happens to them is found in the record. Little is kept of each, since there may
+// be tens of thousands.
+type followedJobs struct {
+	controller *Controller
+	jobs       map[string]*followedJob // by tag
+	order      []string                // of the tags; may have some that are not followed any more
+	unasked    []string                // tags of jobs of which nothing is known, but what their submit command told
+	words      map[string]string       // states, of which each text is kept once
+	seen       int64                   // the last event that was looked at
+	lookedAt   time.Time               // when all were looked at last; zero if they never were
+}
+
+// A followedJob is what is known of one.
+type followedJob struct {
+	detail       state.Detail
+	native       string
+	missingCount int
+}
+
+func newFollowed(c *Controller) *followedJobs {
+	return &followedJobs{controller: c, jobs: map[string]*followedJob{}, words: map[string]string{}}
+}
+
+// begin takes what is added from now on for what is on record.
+func (f *followedJobs) begin(ctx context.Context) error {
+	last, err := f.controller.store.LastEvent(ctx)
+	f.seen, f.lookedAt = last, f.controller.now()
+	return err
+}
+
+func (f *followedJobs) count() int { return len(f.jobs) }
+
+// add follows a job from now on.
+func (f *followedJobs) add(job jobstore.Standing) {
+	if f.jobs[job.Tag] != nil {
+		return
+	}
+	f.jobs[job.Tag] = &followedJob{state.Detail(f.word(string(job.Detail))), f.word(job.Native), job.MissingCount}
+	f.order = append(f.order, job.Tag)
+	if f.controller.isUnasked(job.Source, job.Missing, job.Stale) {
+		f.unasked = append(f.unasked, job.Tag)
+	}
+}
+
+// mostWords bounds the texts that are kept, as schedulers may say anything.
+const mostWords = 1000
+
+func (f *followedJobs) word(text string) string {
+	kept, isKept := f.words[text]
+	if !isKept && len(f.words) < mostWords {
+		f.words[text], kept = text, text
+		isKept = true
+	}
+	if !isKept {
+		return text
+	}
+	return kept
+}
+
+// patience is how long to wait for the moment at which the scheduler may be asked
+// again: shortly, as long as it was never asked for one of the jobs.
+func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
+	for size := 1; len(f.unasked) > 0; size = readAtOnce {
+		some := f.unasked[:min(size, len(f.unasked))]
+		isOpen := map[string]bool{}
+		err := f.controller.store.EachStanding(ctx, some, func(job jobstore.Standing) {
+			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.controller.isUnasked(job.Source, job.Missing, job.Stale)
+		})
+		if err != nil {
+			return 0, err
+		}
+		some = slices.DeleteFunc(slices.Clone(some), func(tag string) bool { return !isOpen[tag] })
+		f.unasked = append(some, f.unasked[min(size, len(f.unasked)):]...)
+		if len(some) > 0 {
+			return shortPatience, nil
+		}
+	}
+	return 0, nil
+}
+
+// isNews reports whether anything was recorded of any job since the last look.
+func (f *followedJobs) isNews(ctx context.Context) (bool, error) {
+	last, err := f.controller.store.LastEvent(ctx)
+	return last != f.seen, err
+}
+
+// news gives each job to a function of which something was recorded since the last
+// look, as it is now and without its submission, and follows it no longer where
+// that says that it is done with.
+func (f *followedJobs) news(ctx context.Context, tell func(job jobstore.Job, hasMoved bool) (isDone bool)) error {
+	last, err := f.controller.store.LastEvent(ctx)
+	if err != nil {
+		return err
+	}
+	var touched []string
+	if now := f.controller.now(); f.lookedAt.IsZero() || now.Sub(f.lookedAt) >= lookAtAll || now.Before(f.lookedAt) {
+		f.lookedAt = now
+		touched, err = f.differing(ctx)
+	} else {
+		touched, last, err = f.touched(ctx, last)
+	}
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(touched, readAtOnce) {
+		if err := f.tellOf(ctx, some, tell); err != nil {
+			return err
+		}
+	}
+	f.seen = last
+	return nil
+}
+
+// touched returns the tags of the jobs to which something has happened since the
+// last look, and the last event.
+func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64, error) {
+	var touched []string
+	if last != f.seen {
+		newest, err := f.controller.store.EachTouched(ctx, f.seen, func(tag string) {
+			if f.jobs[tag] != nil {
+				touched = append(touched, tag)
+			}
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		last = max(last, newest)
+	}
+	// That a job is missing once more is no event.
+	err := f.controller.store.EachMissing(ctx, f.controller.target, func(job jobstore.Standing) {
+		if known := f.jobs[job.Tag]; known != nil && known.missingCount != job.MissingCount {
+			touched = append(touched, job.Tag)
+		}
+	})
+	return touched, last, err
+}
+
+// differing returns the tags of the jobs that are not as they were known, or that
+// may be over otherwise than by an end.
+func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
+	f.order = slices.DeleteFunc(f.order, func(tag string) bool { return f.jobs[tag] == nil })
+	var differing []string
+	found := 0
+	err := f.controller.store.EachStanding(ctx, f.order, func(job jobstore.Standing) {
+		found++
+		known := f.jobs[job.Tag]
+		isPlain := !job.Missing && job.Successor == "" && job.Phase == jobstore.Submitted
+		if !isPlain || job.Detail != known.detail || job.Native != known.native {
+			differing = append(differing, job.Tag)
+		}
+	})
+	if err == nil && found < len(f.order) {
+		err = fmt.Errorf("looking up %d jobs, of which %d are on record: %w", len(f.order), found, jobstore.ErrNotFound)
+	}
+	return differing, err
+}
+
+// tellOf tells of some jobs.
+func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job jobstore.Job, hasMoved bool) (isDone bool)) error {
+	recorded, err := f.controller.store.ByTags(ctx, tags)
+	if err != nil {
+		return err
+	}
+	for _, tag := range tags {
+		known := f.jobs[tag]
+		if known == nil {
+			continue // it was touched twice
+		}
+		job, isRecorded := recorded[tag]
+		if !isRecorded {
+			return fmt.Errorf("looking up submission %s: %w", tag, jobstore.ErrNotFound)
+		}
+		hasMoved := job.Detail != known.detail || job.Native != known.native
+		*known = followedJob{state.Detail(f.word(string(job.Detail))), f.word(job.Native), job.MissingCount}
+		if tell(job, hasMoved) {
+			delete(f.jobs, tag)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package control_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+func tagsOf(jobs []jobstore.Job) []string {
+	tags := make([]string, len(jobs))
+	for i, job := range jobs {
+		tags[i] = job.Tag
+	}
+	return tags
+}
+
+// by returns an observation that another process has made just now.
+func (s *site) by(detail state.Detail) jobstore.Observation {
+	return jobstore.Observation{Detail: detail, Observed: s.options.Now(), Source: "another"}
+}
+
+func TestWaitingForJobsOnRecordTellsEachStateOnce(t *testing.T) {
+	s, jobs := crowd(t, 3, `x:interval="1s"`)
+	s.shows(t, jobs, state.QueuedActive, state.Running, state.Running)
+	looks := 0
+	s.whilePausing = func() error {
+		switch looks++; looks {
+		case 40:
+			s.shows(t, jobs, state.Running, state.Failed, state.Running)
+		case 80:
+			s.shows(t, jobs, state.Completed, state.Failed, state.Canceled)
+		}
+		return nil
+	}
+	told := map[string][]state.Detail{}
+	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job jobstore.Job) { told[job.ID] = append(told[job.ID], job.Detail) }))
+	require.Equal(t, map[string][]state.Detail{
+		"1": {state.QueuedActive, state.Running, state.Completed},
+		"2": {state.Running, state.Failed},
+		"3": {state.Running, state.Canceled},
+	}, told)
+	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(jobstore.Job) { t.Error("they have ended") }))
+}
+
+func TestAWaitLearnsWhatAnotherProcessRecordsAndAsksNobody(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1h"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	s.whilePausing = func() error {
+		if len(s.pauses) == 10 {
+			for _, job := range jobs {
+				_, err := s.store.Observe(t.Context(), job.Tag, s.by(state.Completed))
+				require.NoError(t, err)
+			}
+		}
+		return nil
+	}
+	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", nil))
+	require.Len(t, s.pauses, 10)
+	require.Equal(t, []string{"list"}, s.asked(t))
+}
+
+// What happened to a job is forgotten together with it.
+func TestAWaitForAJobThatIsForgottenMeanwhileEnds(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1h"`)
+	s.shows(t, jobs, state.Running, state.Running)
+	s.whilePausing = func() error {
+		if len(s.pauses) != 10 {
+			return nil
+		}
+		_, err := s.store.Observe(t.Context(), jobs[0].Tag, s.by(state.Completed))
+		require.NoError(t, err)
+		count, err := s.store.Prune(t.Context(), s.options.Now().Add(time.Hour), "")
+		require.Equal(t, 1, count)
+		return err
+	}
+	begun := s.ahead
+	require.ErrorIs(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", nil), jobstore.ErrNotFound)
+	require.Less(t, s.ahead-begun, 2*time.Minute)
+}
+
+func TestJobsOnRecordWhoseEndNobodySeesAreNotWaitedFor(t *testing.T) {
+	for name, definition := range map[string]string{"listed": `x:interval="1s"`, "alone": ""} {
+		t.Run(name, func(t *testing.T) {
+			s, jobs := crowd(t, 2, definition)
+			if name == "alone" {
+				s, jobs[1] = askedSite(t)
+				jobs = jobs[1:]
+			}
+			_, err := s.store.Dismiss(t.Context(), jobs[len(jobs)-1].Tag, "the cluster is gone")
+			require.NoError(t, err)
+			var missing *control.MissingError
+			require.ErrorAs(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", nil), &missing)
+			require.ErrorContains(t, missing, "the cluster is gone")
+			require.ErrorIs(t, s.WaitRecorded(t.Context(), []string{"nobody"}, "", nil), jobstore.ErrNotFound)
+			require.Empty(t, s.pauses)
+		})
+	}
+}
+
+func TestAWaitForAJobWhoseIDWasGivenAgainEnds(t *testing.T) {
+	s, earlier := askedSite(t)
+	later := s.submits(t, control.Submission{Executable: "x"})
+	require.Equal(t, earlier.ID, later.ID)
+	var missing *control.MissingError
+	require.ErrorAs(t, s.WaitRecorded(t.Context(), []string{earlier.Tag}, "", nil), &missing)
+	require.ErrorContains(t, missing, "another job")
+}
