@@ -37,6 +37,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitScheduler   = 3
+	exitNoJob       = 4
 	exitUnreachable = 5
 )
 
