@@ -1,9 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,9 +51,10 @@ func (h *household) defineInstant() {
 	</control-data></resource-manager-builder>`), 0o600))
 }
 
-// BenchmarkTracking measures rmctl wait for 10,000 jobs of which none changes, for
-// a minute: its memory, its own share of a processor without the commands that it
-// runs, and how often it asks.
+// BenchmarkTracking measures rmctl wait for 10,000 jobs of which none changes after
+// the first listing, for a minute: its highest memory, and its own time on a processor without
+// the commands that it runs: until the first listing is recorded, for each
+// later one, and between them.
 //
 //	go test ./cmd/rmctl -run '^$' -bench Tracking -benchtime 1x
 func BenchmarkTracking(b *testing.B) {
@@ -67,38 +68,85 @@ func BenchmarkTracking(b *testing.B) {
 	ids := strings.Fields(string(output))
 	require.Len(b, ids, jobs)
 	for b.Loop() {
-		before := h.listings()
 		wait := h.command("rmctl", append([]string{"wait", "-t", "chaos"}, ids...)...)
 		wait.Path = rmctl
 		require.NoError(b, wait.Start())
-		timer := time.NewTimer(length)
-		<-timer.C
-		spent, highest := used(b, wait.Process.Pid)
+		load := h.watch(wait.Process.Pid, length)
 		require.NoError(b, wait.Process.Kill())
 		require.Error(b, wait.Wait())
 		b.ReportMetric(0, "ns/op")
-		b.ReportMetric(float64(h.listings()-before), "listings")
-		b.ReportMetric(100*spent.Seconds()/length.Seconds(), "%core")
-		b.ReportMetric(highest, "MiB-peak")
+		b.ReportMetric(load.highest, "MiB-peak")
+		b.ReportMetric(load.first.Seconds(), "s-first-listing")
+		b.ReportMetric(load.listing.Seconds()/float64(max(load.listings, 1)), "s-later-listing")
+		b.ReportMetric(float64(load.listings), "later-listings")
+		b.ReportMetric(100*load.quiet.Seconds()/load.quietFor.Seconds(), "%core-between")
 	}
 }
 
-// listings counts how often the scheduler was asked for all jobs.
-func (h *household) listings() int {
-	var listings int
-	for line := range strings.Lines(h.run("polls", "--json")) {
-		var poll struct {
-			Hour int `json:"hour"`
+// A trackingLoad is what a wait has taken.
+type trackingLoad struct {
+	highest         float64       // memory, in MiB
+	first           time.Duration // of a processor, until the first listing was recorded
+	listing         time.Duration // of a processor, for those after it
+	listings        int           // that these are
+	quiet, quietFor time.Duration // of a processor, and in all, while there was no listing
+}
+
+// settlingSeconds is how long after its begin a listing counts as being recorded.
+const settlingSeconds = 2
+
+// watch looks at a process each second. The second in which a listing begins, and those in
+// which it may still be recorded, count as its own.
+func (h *household) watch(process int, length time.Duration) trackingLoad {
+	var load trackingLoad
+	seconds := time.NewTicker(time.Second)
+	defer seconds.Stop()
+	before, listed, since := time.Duration(0), h.listings(), -1 // seconds since a listing; negative before the first
+	for range int(length / time.Second) {
+		<-seconds.C
+		spent, highest := used(h.t, process)
+		now := h.listings()
+		switch {
+		case now > listed && since >= 0:
+			load.listings += now - listed
+			since = 0
+		case now > listed || since >= 0:
+			since++
 		}
-		require.NoError(h.t, json.Unmarshal([]byte(line), &poll))
-		listings += poll.Hour
+		switch {
+		case since < 0 || load.listings == 0 && since < settlingSeconds:
+			load.first = spent
+		case since < settlingSeconds:
+			load.listing += spent - before
+		default:
+			load.quiet += spent - before
+			load.quietFor += time.Second
+		}
+		before, listed, load.highest = spent, now, highest
 	}
-	return listings
+	return load
+}
+
+// listings returns how often the scheduler chaos was asked for all jobs.
+func (h *household) listings() int {
+	for _, setting := range h.extra {
+		if folder, isFolder := strings.CutPrefix(setting, "CHAOS_DIR="); isFolder {
+			text, err := os.ReadFile(filepath.Join(folder, "tick"))
+			if os.IsNotExist(err) {
+				return 0
+			}
+			require.NoError(h.t, err)
+			count, err := strconv.Atoi(string(text))
+			require.NoError(h.t, err)
+			return count
+		}
+	}
+	return 0
 }
 
 // used returns the processor's time that a process itself has used, and its
 // highest memory in MiB.
-func used(b *testing.B, process int) (time.Duration, float64) {
+func used(b testing.TB, process int) (time.Duration, float64) {
 	const ticks = 100 // a second, says proc(5) on every Linux
 	folder := fmt.Sprintf("/proc/%d/", process)
 	stat, err := os.ReadFile(folder + "stat")
