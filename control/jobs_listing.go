@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +28,7 @@ const scopeOwn = "own"
 // A listing is what one command told of all jobs.
 type listing struct {
 	command *config.Command
-	rows    map[string]*attribute.Attribute // by the ids of their jobs
+	rows    map[string]listedRow // by the ids of their jobs
 	begun   time.Time
 }
 
@@ -48,35 +50,70 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command, ids str
 	if _, err := outcomeOf(result, err); err != nil { // some print an error where no job, or not each, is there
 		return nil, err
 	}
+	var keys []string
 	for _, id := range env.Discovered() {
-		listed.rows[id] = env.DiscoveredAttribute(id)
+		row := env.DiscoveredAttribute(id)
+		if facts, isMap := row.Value().(map[string]string); isMap { // else a row that the definition did not understand
+			keys = keysOf(facts, keys)
+			listed.rows[id] = newRow(facts, keys, originOf(row))
+		}
+		env.Remove(id)
 	}
 	return listed, nil
 }
 
-// facts returns the facts of the row of a job, by its id. It reports false where
-// there is no row, or one that the definition did not understand.
-func (l *listing) facts(id string) (map[string]string, bool) {
-	row := l.rows[id]
-	if id == "" || row == nil {
-		return nil, false
+// A listedRow is what a listing says of a job, in little room: there may be tens of
+// thousands.
+type listedRow struct {
+	keys   []string // of the facts, sorted; rows with the same ones share them
+	values []string // in the order of the keys
+	origin jobstore.Origin
+}
+
+// keysOf returns the keys of facts, sorted; those of an earlier row where they are
+// the same.
+func keysOf(facts map[string]string, earlier []string) []string {
+	missing := func(key string) bool { _, has := facts[key]; return !has }
+	if len(facts) == len(earlier) && !slices.ContainsFunc(earlier, missing) {
+		return earlier
 	}
-	facts, isMap := row.Value().(map[string]string)
-	return facts, isMap
+	return slices.Sorted(maps.Keys(facts))
+}
+
+func newRow(facts map[string]string, keys []string, origin jobstore.Origin) listedRow {
+	row := listedRow{keys: keys, values: make([]string, len(keys)), origin: origin}
+	for i, key := range keys {
+		row.values[i] = facts[key]
+	}
+	return row
+}
+
+// fact returns a fact of the row by its key; empty where it has none.
+func (r listedRow) fact(key string) string {
+	i, has := slices.BinarySearch(r.keys, key)
+	if !has {
+		return ""
+	}
+	return r.values[i]
+}
+
+// text returns all facts of the row.
+func (r listedRow) text() string {
+	facts := make(map[string]string, len(r.keys))
+	for i, key := range r.keys {
+		facts[key] = r.values[i]
+	}
+	return attribute.Text(facts)
 }
 
 // row returns what the listing says of the job with an id, if it does. It is made
 // of the row each time: so much of ten thousand jobs is not kept.
 func (l *listing) row(id string) (jobstore.Observation, bool) {
-	facts, isJob := l.facts(id)
-	if !isJob {
+	row, isListed := l.rows[id]
+	if id == "" || !isListed {
 		return jobstore.Observation{}, false
 	}
-	seen := observed(facts, l.command, l.begun)
-	if seen.Origin = originOf(l.rows[id]); seen.Origin.Text == "" {
-		seen.Evidence = attribute.Text(facts)
-	}
-	return seen, true
+	return row.observed(l.command, l.begun), true
 }
 
 // byIdentity returns the ids of the rows by what tells their jobs from all others,
@@ -86,24 +123,25 @@ func (l *listing) byIdentity() map[string]string {
 	if l == nil {
 		return ids
 	}
-	for id := range l.rows {
-		if facts, isJob := l.facts(id); isJob {
-			ids[facts[strings.TrimPrefix(factIdentity, attributeJobPrefix)]] = id
-		}
+	for id, row := range l.rows {
+		ids[row.fact(strings.TrimPrefix(factIdentity, attributeJobPrefix))] = id
 	}
 	return ids
 }
 
 // observed is what a row of a listing says of a job.
-func observed(facts map[string]string, list *config.Command, begun time.Time) jobstore.Observation {
-	fact := func(name string) string { return facts[strings.TrimPrefix(name, attributeJobPrefix)] }
+func (r listedRow) observed(list *config.Command, begun time.Time) jobstore.Observation {
+	fact := func(name string) string { return r.fact(strings.TrimPrefix(name, attributeJobPrefix)) }
 	seen := jobstore.Observation{
-		Observed: begun, Source: list.Name,
-		Native: fact(factNative), Reason: fact(factReason), Queue: fact(factQueue), Name: fact(factName), Owner: facts[listedOwner], Nodes: fact(factNodes),
+		Observed: begun, Source: list.Name, Origin: r.origin,
+		Native: fact(factNative), Reason: fact(factReason), Queue: fact(factQueue), Name: fact(factName), Owner: r.fact(listedOwner), Nodes: fact(factNodes),
 		Submitted: fact(factSubmitted), Started: fact(factStarted), Ended: fact(factEnded), OutputPath: fact(factOutput), ErrorPath: fact(factError), Identity: fact(factIdentity),
 		ExitCode: number(fact(factExitCode)), Signal: number(fact(factSignal)),
 	}
-	if detail, known := state.Parse(facts[listedState]); known && detail != state.Undetermined {
+	if seen.Origin.Text == "" {
+		seen.Evidence = r.text()
+	}
+	if detail, known := state.Parse(r.fact(listedState)); known && detail != state.Undetermined {
 		seen.Detail = detail
 	}
 	return seen

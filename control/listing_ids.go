@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
@@ -107,7 +106,7 @@ var errTakenOver = errors.New("listing the jobs took longer than the other proce
 
 // newListing returns a listing that tells nothing yet.
 func newListing(list *config.Command, begun time.Time) *listing {
-	return &listing{command: list, rows: map[string]*attribute.Attribute{}, begun: begun}
+	return &listing{command: list, rows: map[string]listedRow{}, begun: begun}
 }
 
 // add takes over the rows of another listing, which may be nil.
