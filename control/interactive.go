@@ -50,6 +50,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
 		return jobstore.Job{}, errors.Join(err, c.store.Reject(recorded, p.tag, err.Error()), c.unstage(recorded, p.tag, recordOf(p.files)))
 	}
+	clearFacts(p.env)
 	c.open.add(p.tag)
 	defer c.open.remove(p.tag)
 	follower := newFollower(recorded, c, p, terminal.Changed)
@@ -89,6 +90,9 @@ func (c *Controller) ended(ctx context.Context, f *follower, result *command.Res
 		return c.outOfSight(recorded, p.tag, runErr)
 	}
 	ending := c.ending(ctx, p, result)
+	if code := number(p.env.Text(factExitCode)); code != nil && ctx.Err() == nil {
+		ending.ExitCode, ending.Detail = code, endOf(*code)
+	}
 	if told := f.told(); ending.Detail != state.Canceled && (told == state.Canceled || told == state.Failed) {
 		ending.Detail = told // its own word says more than a code
 	}
@@ -146,13 +150,18 @@ func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (jo
 
 // ending is what the end of the local process says of its job.
 func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Result) jobstore.Observation {
-	detail := state.Completed
-	switch {
-	case ctx.Err() != nil:
+	detail := endOf(result.ExitCode)
+	if ctx.Err() != nil {
 		detail = state.Canceled
-	case result.ExitCode != 0:
-		detail = state.Failed
 	}
 	code := result.ExitCode
 	return jobstore.Observation{Detail: detail, ExitCode: &code, Observed: c.now(), Source: p.submit.Name}
+}
+
+// endOf is the end of a job whose program exited with a code.
+func endOf(code int) state.Detail {
+	if code != 0 {
+		return state.Failed
+	}
+	return state.Completed
 }

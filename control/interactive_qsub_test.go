@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
@@ -96,12 +98,15 @@ func interactivePBS(t *testing.T) *config.Definition {
 	return definition
 }
 
+// A recordedEnd is what becomes of a recorded conversation.
+type recordedEnd struct {
+	told []state.Detail
+	end  state.Detail
+	id   string
+}
+
 func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
-	for name, want := range map[string]struct {
-		told []state.Detail
-		end  state.Detail
-		id   string
-	}{
+	followRecorded(t, interactivePBS, `^ *-np +/bin/hostname *\n`, map[string]recordedEnd{
 		"qsub-I-ok":                 {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1002.pbs01"},
 		"qsub-I-exit-7":             {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1003.pbs01"},
 		"qsub-I-ptp-cmdline":        {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1004.pbs01"},
@@ -112,10 +117,75 @@ func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
 		"qsub-I-err-bad-queue":      {},
 		"qsub-I-err-bad-resource":   {},
 		"qsub-I-err-disabled-queue": {},
-	} {
+	})
+}
+
+// The shipped definition types the path of its script, and hears of deletions.
+func TestTheShippedDefinitionFollowsRecordedInteractiveClientsOfPBS(t *testing.T) {
+	followRecorded(t, shippedInteractivePBS, `^exec "\S+managed_file_for_script"\n`, map[string]recordedEnd{
+		"qsub-I-ok":                 {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1002.pbs01"},
+		"qsub-I-exit-7":             {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1003.pbs01"},
+		"qsub-I-walltime":           {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1010.pbs01"},
+		"qsub-I-with-script":        {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1014.pbs01"},
+		"qsub-I-wait-qdel":          {[]state.Detail{state.Submitted, state.Canceled}, state.Canceled, "1008.pbs01"},
+		"qsub-I-running-qdel":       {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1009.pbs01"},
+		"qsub-I-err-bad-queue":      {},
+		"qsub-I-err-bad-resource":   {},
+		"qsub-I-err-disabled-queue": {},
+	})
+}
+
+// shippedInteractivePBS returns pbs-interactive without its start-up command,
+// which asks a server for queues.
+func shippedInteractivePBS(t *testing.T) *config.Definition {
+	t.Helper()
+	definition, _, err := control.UsableDefinition("pbs-interactive")
+	require.NoError(t, err)
+	definition.Commands = slices.DeleteFunc(definition.Commands, func(c *config.Command) bool { return c.Element == config.StartUpCommand })
+	return definition
+}
+
+// An interactive qsub that says what a real one does, and runs what is typed at its prompt.
+const promptingQsub = `#!/bin/sh
+printf '%s\n' "$*" >"$(dirname "$0")/given"
+echo "qsub: waiting for job 7.pbs01 to start"
+echo "qsub: job 7.pbs01 ready"
+IFS= read -r line
+(export PBS_O_WORKDIR="$PWD"; eval "$line")
+echo
+echo "qsub: job 7.pbs01 completed"
+`
+
+// qsub exits with 0 whatever the program did.
+func TestTheCodeOfAProgramUnderInteractivePBSIsItsOwn(t *testing.T) {
+	for code, end := range map[int]state.Detail{0: state.Completed, 3: state.Failed} {
+		folder := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "qsub"), []byte(promptingQsub), 0o700))
+		t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+		s := newSite(t, shippedInteractivePBS(t))
+		var stdout bytes.Buffer
+		submission := control.Submission{Executable: "sh", Arguments: []string{"-c", `echo "$GREETING in $PWD"; exit "$1"`, "x", strconv.Itoa(code)}, Directory: folder,
+			Values: []control.Assignment{{Name: "walltime", Value: "10:00"}}, Launch: command.Launch{Variables: []command.Variable{{Name: "GREETING", Value: "it's me"}}}}
+		job, err := s.RunInteractive(t.Context(), submission, control.Terminal{Stdout: &stdout})
+		require.NoError(t, err, stdout.String())
+		require.Equal(t, "7.pbs01", job.ID)
+		require.Equal(t, code, *job.ExitCode, stdout.String())
+		require.Equal(t, end, job.Detail)
+		require.Contains(t, stdout.String(), "it's me in "+folder)
+		given, err := os.ReadFile(filepath.Join(folder, "given"))
+		require.NoError(t, err)
+		require.Equal(t, "-I "+filepath.Join(s.home, ".eclipsesettings", job.Tag+"managed_file_for_script")+"\n", string(given), "PBS shows the tag")
+	}
+}
+
+// followRecorded plays recorded conversations to a definition, which has to type
+// at first what an expression says.
+func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definition, typesFirst string, ends map[string]recordedEnd) {
+	t.Helper()
+	for name, want := range ends {
 		t.Run(name, func(t *testing.T) {
 			events, code := recorded(t, name)
-			definition := interactivePBS(t)
+			definition := definitionOf(t)
 			folder := plays(t, events, code)
 			t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 			s := newSite(t, definition)
@@ -153,7 +223,7 @@ func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
 			if slices.Contains(told, state.Running) && slices.ContainsFunc(events, func(e event) bool { return e.kind == "in" }) {
 				heard, err := os.ReadFile(filepath.Join(folder, "heard"))
 				require.NoError(t, err)
-				require.Regexp(t, `^ *-np +/bin/hostname *\n`, string(heard), "the definition's input comes first")
+				require.Regexp(t, typesFirst, string(heard), "the definition's input comes first")
 			}
 		})
 	}

@@ -21,11 +21,14 @@ const (
 	gridengineCases = "../testdata/gridengine"
 
 	interactiveSlurmCases = "../testdata/slurm-interactive"
+	interactivePBSCases   = "../testdata/pbs-interactive"
 )
 
 func TestSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, slurmCases) }
 
 func TestInteractiveSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, interactiveSlurmCases) }
+
+func TestInteractivePBSReadsRecordedOutputs(t *testing.T) { casetest.Run(t, interactivePBSCases) }
 
 func TestLocalReadsRecordedOutputs(t *testing.T) { casetest.Run(t, localCases) }
 
@@ -39,7 +42,7 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 // job. A few mutants of each output are tried here, since all of them take half
 // a minute: rmctl test --mutate --mutants 2000 testdata.
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases)
 	require.NoError(t, err)
 	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
 	require.NoError(t, err)
@@ -72,7 +75,7 @@ func TestCasesExerciseShippedDefinitions(t *testing.T) {
 // Of a definition that extends another its cases have to make happen what it has
 // of its own; that of the base is proven there.
 func TestCasesExerciseWhatShippedDefinitionsChange(t *testing.T) {
-	folders, err := cases.Find(interactiveSlurmCases)
+	folders, err := cases.Find(interactiveSlurmCases, interactivePBSCases)
 	require.NoError(t, err)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}
