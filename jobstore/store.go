@@ -51,8 +51,17 @@ func open(ctx context.Context, directory string) (*Store, error) {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return nil, err
 	}
+	before, err := os.Stat(directory)
+	if err != nil {
+		return nil, err
+	}
 	if err := makePrivate(directory, 0o700); err != nil {
 		return nil, err
+	}
+	if before.Mode().Perm()&0o022 != 0 {
+		if err := refusePlanted(directory); err != nil {
+			return nil, err
+		}
 	}
 	path := filepath.Join(directory, databaseName)
 	err = makePrivate(path, 0o600)
@@ -113,6 +122,26 @@ func makePrivate(path string, mode os.FileMode) error {
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return os.Chmod(path, mode)
+	}
+	return nil
+}
+
+// refusePlanted refuses what others have put into a directory while they could write
+// to it: a log there would become part of the store.
+func refusePlanted(directory string) error {
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		status, known := info.Sys().(*syscall.Stat_t)
+		if known && int(status.Uid) != os.Geteuid() {
+			return fmt.Errorf("%q belongs to user id %d, as others could write to its folder until now: remove it", filepath.Join(directory, entry.Name()), status.Uid)
+		}
 	}
 	return nil
 }

@@ -61,6 +61,33 @@ func TestDirectoryOfAnotherUserIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, directory)
 }
 
+// A log that somebody else has put beside the file would become part of it.
+func TestWhatOthersHavePutIntoAnOpenDirectoryIsRefused(t *testing.T) {
+	directory := t.TempDir()
+	store := openStore(t, directory)
+	intend(t, store, "a", "big")
+	require.NoError(t, os.Chmod(directory, 0o777))
+	openStore(t, directory)
+	requirePrivate(t, directory)
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to another user")
+	}
+	for name, plant := range map[string]func(path string) error{
+		"a log":  func(path string) error { return os.WriteFile(path, []byte("x"), 0o644) },
+		"a link": func(path string) error { return os.Symlink("/etc/passwd", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			planted := filepath.Join(directory, "planted")
+			require.NoError(t, plant(planted))
+			require.NoError(t, os.Lchown(planted, 65533, 65533))
+			require.NoError(t, os.Chmod(directory, 0o777))
+			_, err := jobstore.Open(t.Context(), directory)
+			require.ErrorContains(t, err, planted)
+			require.NoError(t, os.Remove(planted))
+		})
+	}
+}
+
 func TestWhatIsNoStoreIsRefused(t *testing.T) {
 	for name, prepare := range map[string]func(directory string) error{
 		"a file in the place of the directory": func(directory string) error { return os.WriteFile(directory, nil, 0o600) },

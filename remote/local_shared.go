@@ -37,6 +37,23 @@ func refuseForeign(directory string) error {
 	return nil
 }
 
+// RefuseForeign returns an error that matches [ErrForeign] where another user could
+// put something else in the place of a directory of this machine, as MkdirAll of
+// [Local] does. Of one that is not there yet it looks at those above it.
+func RefuseForeign(directory string) error {
+	directory, err := filepath.Abs(directory)
+	if err != nil {
+		return err
+	}
+	for {
+		_, err := os.Lstat(directory)
+		if !errors.Is(err, fs.ErrNotExist) || directory == filepath.Dir(directory) {
+			return refuseForeign(directory)
+		}
+		directory = filepath.Dir(directory)
+	}
+}
+
 // refuseForeignEntry refuses what other users own or may write to. A symbolic link
 // of theirs leads where they like.
 func refuseForeignEntry(path string, info fs.FileInfo) error {

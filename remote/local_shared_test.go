@@ -42,6 +42,13 @@ func TestDirectoriesOfOthersBelowASharedOneAreRefused(t *testing.T) {
 	require.NoError(t, os.Symlink(private, link))
 	require.NoError(t, os.Lchown(link, other, other))
 	require.ErrorIs(t, local.MkdirAll(t.Context(), filepath.Join(link, "submission"), 0o700), remote.ErrForeign)
+
+	for _, path := range []string{foreign, filepath.Join(foreign, "not", "there"), filepath.Join(link, "not")} {
+		require.ErrorIs(t, remote.RefuseForeign(path), remote.ErrForeign)
+	}
+	for _, path := range []string{shared, filepath.Join(shared, "not", "there"), private} {
+		require.NoError(t, remote.RefuseForeign(path))
+	}
 }
 
 func TestDirectoriesBelowASharedOneHaveToBeThisUsersAlone(t *testing.T) {

@@ -83,6 +83,9 @@ func (a *app) openStore(ctx context.Context) (*jobstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := remote.RefuseForeign(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("opening the job store in %q: %w", path, err)
+	}
 	a.store, err = jobstore.Open(ctx, path)
 	return a.store, err
 }

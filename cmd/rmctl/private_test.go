@@ -13,9 +13,9 @@ import (
 
 // What rmctl keeps is its owner's alone, whatever the umask; staged scripts, too.
 func TestWhatIsKeptIsItsOwnersAlone(t *testing.T) {
+	site := newHostileSite(t) // whose home others may not write to
 	before := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(before) })
-	site := newHostileSite(t)
 	require.NoError(t, os.Chmod(filepath.Join(site.folder, ".config", "rmctl"), 0o700))
 	site.run("submit", "--", "program")
 	site.run("status", "--fresh")
@@ -93,4 +93,96 @@ func TestTextsAreNeverCommands(t *testing.T) {
 	_, messages = site.run("run", "-t", "fork", "--on-end", `echo "told of $RMCTL_JOB_STATE"`, "--", "true", nasty)
 	require.Contains(t, messages, "told of COMPLETED")
 	require.NoFileExists(t, trap)
+}
+
+// stagingSite is a target that stages scripts in a folder, and notes submissions.
+func stagingSite(t *testing.T, staging string) (run func() (messages string), submitted string) {
+	t.Helper()
+	site := newHostileSite(t)
+	submitted = filepath.Join(site.folder, "submitted")
+	site.write(".config/rmctl/staging.xml", `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="Staging"><control-data>
+<attribute name="executablePath"/>
+<managed-files><file-staging-location>`+staging+`</file-staging-location><file name="input"><contents>secret</contents></file></managed-files>
+<submit-batch name="submit" waitForId="true"><arg resolve="false">sh -c 'touch `+submitted+`; echo 1'</arg>
+<stdout-parser delim="\n"><target ref="@jobId"><match><expression>(\d+)</expression><set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>
+</submit-batch></control-data><monitor-data schedulerType="S"/></resource-manager-builder>`)
+	site.write(".config/rmctl/targets.toml", "[targets.staging]\ndefinition = \"staging.xml\"\n")
+	return func() string {
+		_, messages := site.run("submit", "-t", "staging", "--", "x")
+		return messages
+	}, submitted
+}
+
+// In a folder for all, whatever has the name of the staging folder may be somebody else's: then
+// nothing is written there, and nothing is submitted.
+func TestNothingIsStagedWhereOthersCouldExchangeIt(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to another user")
+	}
+	const other = 65533
+	for name, plant := range map[string]func(t *testing.T, staging, aim string){
+		"a folder of somebody else": func(t *testing.T, staging, _ string) {
+			require.NoError(t, os.Mkdir(staging, 0o777))
+			require.NoError(t, os.Lchown(staging, other, other))
+		},
+		"a link of somebody else": func(t *testing.T, staging, aim string) {
+			require.NoError(t, os.Symlink(aim, staging))
+			require.NoError(t, os.Lchown(staging, other, other))
+		},
+		"a folder that everybody may write to": func(t *testing.T, staging, _ string) {
+			require.NoError(t, os.Mkdir(staging, 0o700))
+			require.NoError(t, os.Chmod(staging, 0o777))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shared, aim := filepath.Join(t.TempDir(), "tmp"), t.TempDir()
+			require.NoError(t, os.Mkdir(shared, 0o700))
+			require.NoError(t, os.Chmod(shared, 0o777|fs.ModeSticky))
+			staging := filepath.Join(shared, "staging")
+			plant(t, staging, aim)
+			run, submitted := stagingSite(t, staging)
+			messages := run()
+			require.Contains(t, messages, "another user may change what is in it")
+			require.Contains(t, messages, staging)
+			require.NoFileExists(t, submitted)
+			for _, folder := range []string{staging, aim} {
+				entries, err := os.ReadDir(folder)
+				require.NoError(t, err)
+				require.Empty(t, entries)
+			}
+		})
+	}
+}
+
+// A link in the place of a file is replaced: what it leads to stays as it is.
+func TestALinkInThePlaceOfAStagedFileIsNotFollowed(t *testing.T) {
+	staging, aim := t.TempDir(), filepath.Join(t.TempDir(), "aim")
+	require.NoError(t, os.WriteFile(aim, []byte("precious"), 0o644))
+	require.NoError(t, os.Symlink(aim, filepath.Join(staging, "input")))
+	run, submitted := stagingSite(t, staging)
+	run()
+	require.FileExists(t, submitted)
+	content, err := os.ReadFile(aim)
+	require.NoError(t, err)
+	require.Equal(t, "precious", string(content))
+	info, err := os.Lstat(filepath.Join(staging, "input"))
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode(), "the file itself, its owner's alone")
+}
+
+func TestTheRecordIsNotKeptBelowAFolderOfSomebodyElse(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to another user")
+	}
+	site := newHostileSite(t)
+	shared := filepath.Join(t.TempDir(), "tmp")
+	require.NoError(t, os.Mkdir(shared, 0o700))
+	require.NoError(t, os.Chmod(shared, 0o777|fs.ModeSticky))
+	foreign := filepath.Join(shared, "foreign")
+	require.NoError(t, os.Mkdir(foreign, 0o777))
+	require.NoError(t, os.Chmod(foreign, 0o777))
+	require.NoError(t, os.Lchown(foreign, 65533, 65533))
+	_, messages := site.run("--state", filepath.Join(foreign, "state"), "jobs")
+	require.Contains(t, messages, "another user may change what is in it")
+	require.NoDirExists(t, filepath.Join(foreign, "state"))
 }
