@@ -110,9 +110,13 @@ func (l *loader) processMark(e element) *ProcessMark {
 	return m
 }
 
-// markSample returns the text of a mark with something in the place of each reference.
+// markSample returns the text of a mark with something in the place of each
+// reference, and nothing where references hold others.
 func markSample(text string) string {
 	for _, r := range references(text) {
+		if r.nested {
+			return ""
+		}
 		if r.closed && r.prefix == referencePrefix {
 			text = strings.ReplaceAll(text, r.written, " ")
 		}

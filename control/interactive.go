@@ -155,7 +155,7 @@ func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Re
 		detail = state.Canceled
 	}
 	code := result.ExitCode
-	return jobstore.Observation{Detail: detail, ExitCode: &code, Observed: c.now(), Source: p.submit.Name}
+	return jobstore.Observation{Detail: detail, Reason: p.env.Text(factReason), ExitCode: &code, Observed: c.now(), Source: p.submit.Name}
 }
 
 // endOf is the end of a job whose program exited with a code.

@@ -50,3 +50,13 @@ func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testi
 		{Rank: 1, Node: "n1", PID: 6, State: "EXITED_SIGNALLED", Signal: &nine},
 	}, after)
 }
+
+// What the definition makes of the output of a job that failed is known of it.
+func TestTheReasonThatAnInteractiveJobFailedForIsOnRecord(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="job.reason" visible="false"/>`+running("submit-interactive", `echo "not enough slots"; exit 1`, "",
+		`<stdout-parser delim="\n"><target ref="job.reason"><match><expression>not enough slots</expression>`+
+			`<set field="value"><entry value="ask for fewer ranks"/></set></match></target></stdout-parser>`)))
+	job, _, err := s.interactively(t, t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, "ask for fewer ranks", job.Reason)
+}

@@ -183,7 +183,7 @@ func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error)
 	case findErr != nil:
 		return findErr
 	}
-	return jobExit(job)
+	return attachedExit(job)
 }
 
 // namePoll is how often the record of a job is looked at for its id.

@@ -79,7 +79,18 @@ func (a *app) runInteractive(ctx context.Context, controller *control.Controller
 	if err != nil {
 		return err
 	}
-	return jobExit(job)
+	return attachedExit(job)
+}
+
+// attachedExit returns how a job that the terminal was attached to tells rmctl to
+// exit, and what the definition made of its output if it failed.
+func attachedExit(job jobstore.Job) error {
+	err := jobExit(job)
+	var exit *exitError
+	if errors.As(err, &exit) && job.Reason != "" {
+		exit.err = errors.New(oneLine(job.Reason))
+	}
+	return err
 }
 
 // runHere runs a job as a part of this process.
