@@ -18,6 +18,9 @@ const (
 	localCases = "../testdata/local"
 	forkCases  = "../testdata/fork"
 
+	openmpiCases = "../testdata/openmpi"
+	mpichCases   = "../testdata/mpich"
+
 	gridengineCases = "../testdata/gridengine"
 
 	interactiveSlurmCases = "../testdata/slurm-interactive"
@@ -34,6 +37,10 @@ func TestLocalReadsRecordedOutputs(t *testing.T) { casetest.Run(t, localCases) }
 
 func TestForkRunsWhatItIsGiven(t *testing.T) { casetest.Run(t, forkCases) }
 
+func TestOpenMPIReadsRecordedOutputs(t *testing.T) { casetest.Run(t, openmpiCases) }
+
+func TestMPICHReadsRecordedOutputs(t *testing.T) { casetest.Run(t, mpichCases) }
+
 func TestPBSReadsRecordedOutputs(t *testing.T) { casetest.Run(t, pbsCases) }
 
 func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flows") }
@@ -42,7 +49,7 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 // job. A few mutants of each output are tried here, since all of them take half
 // a minute: rmctl test --mutate --mutants 2000 testdata.
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases, openmpiCases, mpichCases)
 	require.NoError(t, err)
 	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
 	require.NoError(t, err)
@@ -59,14 +66,14 @@ func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 
 // What the cases of a shipped definition never make happen is not proven.
 func TestCasesExerciseShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, openmpiCases, mpichCases)
 	require.NoError(t, err)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}
 	coverages.Watch(runner)
 	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
 	reports := coverages.Reports()
-	require.Len(t, reports, 4)
+	require.Len(t, reports, 6)
 	for _, report := range reports {
 		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
 	}
