@@ -1,0 +1,56 @@
+package clusters_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
+)
+
+// The scripts of testdata/script-mpi run against the real Open MPI and MPICH of
+// this machine.
+func TestMPI(t *testing.T) {
+	t.Parallel()
+	rmctltest.NeedClusters(t)
+	rmctltest.ClusterScript(t, "install.sh")
+	rmctltest.Scripts(t, filepath.Join("testdata", "script-mpi"), nil)
+}
+
+// nobody is a user of every Debian.
+const nobody = 65534
+
+// An ordinary user needs no option for Open MPI, neither attached to it nor in a
+// batch job of this machine.
+func TestMPIAsAnOrdinaryUser(t *testing.T) {
+	t.Parallel()
+	rmctltest.NeedClusters(t)
+	rmctltest.ClusterScript(t, "install.sh")
+	home, err := os.MkdirTemp("", "rmctl-user-") // not below a folder that is root's alone
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
+	program, err := exec.LookPath("rmctl")
+	require.NoError(t, err)
+	source, err := os.ReadFile(program)
+	require.NoError(t, err)
+	own := filepath.Join(home, "rmctl")
+	require.NoError(t, os.WriteFile(own, source, 0o755)) //nolint:gosec // a program that a user is to run
+	require.NoError(t, os.Chown(home, nobody, nobody))
+	runs := func(arguments ...string) string {
+		command := exec.Command(own, arguments...)
+		command.Dir = home
+		command.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "GORACE=atexit_sleep_ms=0", "RMCTL_BACKGROUND=off"}
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		output, err := command.CombinedOutput()
+		require.NoError(t, err, "%v: %s", arguments, output)
+		return string(output)
+	}
+	require.Contains(t, runs("run", "-t", "openmpi", "-s", "tasks=2", "-s", "oversubscribe=true", "--", "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK"), "rank 1\n")
+	require.Contains(t, runs("run", "-t", "mpich", "-s", "tasks=2", "--", "sh", "-c", "echo rank $PMI_RANK"), "rank 1\n")
+	batch := runs("submit", "-t", "local", "--wait", "--output", "--", "mpirun.openmpi", "--oversubscribe", "-n", "3", "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK")
+	require.Contains(t, batch, "rank 2\n")
+}
