@@ -4,7 +4,7 @@
 # and the commands over SSH must work with, and strace, which plays a file system without locks. Runs as root on Debian; what is there already is left alone.
 set -eu
 
-packages="slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
+packages="task-spooler slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
 missing=
