@@ -23,8 +23,9 @@ const (
 
 	gridengineCases = "../testdata/gridengine"
 
-	interactiveSlurmCases = "../testdata/slurm-interactive"
-	interactivePBSCases   = "../testdata/pbs-interactive"
+	interactiveSlurmCases      = "../testdata/slurm-interactive"
+	interactivePBSCases        = "../testdata/pbs-interactive"
+	interactiveGridEngineCases = "../testdata/gridengine-interactive"
 )
 
 func TestSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, slurmCases) }
@@ -49,7 +50,7 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 // job. A few mutants of each output are tried here, since all of them take half
 // a minute: rmctl test --mutate --mutants 2000 testdata.
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases, openmpiCases, mpichCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases, interactiveGridEngineCases, openmpiCases, mpichCases)
 	require.NoError(t, err)
 	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
 	require.NoError(t, err)
@@ -66,14 +67,14 @@ func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 
 // What the cases of a shipped definition never make happen is not proven.
 func TestCasesExerciseShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, openmpiCases, mpichCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveGridEngineCases, openmpiCases, mpichCases)
 	require.NoError(t, err)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}
 	coverages.Watch(runner)
 	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
 	reports := coverages.Reports()
-	require.Len(t, reports, 6)
+	require.Len(t, reports, 7)
 	for _, report := range reports {
 		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
 	}
@@ -82,7 +83,7 @@ func TestCasesExerciseShippedDefinitions(t *testing.T) {
 // Of a definition that extends another its cases have to make happen what it has
 // of its own; that of the base is proven there.
 func TestCasesExerciseWhatShippedDefinitionsChange(t *testing.T) {
-	folders, err := cases.Find(interactiveSlurmCases, interactivePBSCases)
+	folders, err := cases.Find(interactiveSlurmCases, interactivePBSCases, interactiveGridEngineCases)
 	require.NoError(t, err)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}

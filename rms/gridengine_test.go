@@ -18,7 +18,10 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-func TestGridEngineReadsRecordedOutputs(t *testing.T) { casetest.Run(t, gridengineCases) }
+func TestGridEngineReadsRecordedOutputs(t *testing.T) {
+	casetest.Run(t, gridengineCases)
+	casetest.Run(t, interactiveGridEngineCases)
+}
 
 // answers is a program that prints the file which is called as it and its
 // arguments are, and exits with the code of that file with .exit behind it.

@@ -99,6 +99,7 @@ write_cell() {
     echo "$host" >"$common/act_qmaster"
     echo "$host localhost" >"$common/host_aliases"
     echo rmctl-test >"$common/cluster_name"
+    : >>"$common/accounting" # else there is none before the first job has ended
     chown sgeadmin:sgeadmin "$common"/* # the qmaster writes the first anew
     [ ! -s "$common/bootstrap" ] || return 0
     cat >"$state/bootstrap" <<CONF
