@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -233,9 +234,14 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 		next.Failures, next.Error, next.Paused = last.Failures, last.Error, last.Paused
 	case isQueryFailure(err):
 		next.Failures, next.Error, next.Paused = last.Failures+1, err.Error(), last.Paused
+		if isUnreached(err) {
+			next.Took = 0 // however long its commands tried, the scheduler has done nothing
+		}
 		if next.Failures >= pausingFailures && next.Paused.IsZero() {
 			next.Paused = c.now()
 		}
+	case err == nil && last.Failures > 0:
+		next.Took = 0 // it may have waited for the end of the outage
 	}
 	return errors.Join(err, c.store.FinishPoll(kept, claim, next))
 }
@@ -250,6 +256,15 @@ type asking struct {
 func (a *asking) add(c *Controller, moved bool, atOnce int, since time.Time) {
 	a.moved = a.moved || moved
 	a.busy += time.Duration(atOnce) * c.now().Sub(since)
+}
+
+// isUnreached reports whether a query failed since it did not get to the scheduler.
+func isUnreached(err error) bool {
+	var failed *command.Error
+	if !errors.As(err, &failed) || failed.Failure == command.TimedOut {
+		return false
+	}
+	return failed.Outcome == config.Transient || failed.Failure == command.Lost
 }
 
 // askFor asks with one listing, then one by one for those jobs that it does not

@@ -29,8 +29,8 @@ func cluster(t testing.TB, attributes string) *config.Definition {
 				<target ref="@jobId"><match><expression>state (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 				<target ref="job.identity"><match><expression>tag (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 			</stdout-parser>`)+
-		`<x:outcome kind="not-found" exit="44"/>`,
-		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo list >>asked; test ! -e down || { echo "controller is down" >&2; exit 1; }; cat jobs 2>/dev/null; test ! -e cut || exit 1`, attributes,
+		`<x:outcome kind="not-found" exit="44"/><x:outcome kind="transient" exit="45"/>`,
+		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo list >>asked; test ! -e down || { echo "controller is down" >&2; exit 1; }; test ! -e away || exit 45; cat jobs 2>/dev/null; test ! -e cut || exit 1`, attributes,
 			`<stdout-parser delim="\n"><target><match><expression>(\d+) ([A-Z_]+) (\S+) (\S+)</expression>
 				<set field="name"><entry valueGroup="1"/></set>
 				<put field="value"><entry key="state" valueGroup="2"/><entry key="submitted" valueGroup="3"/><entry key="identity" valueGroup="4"/></put></match></target></stdout-parser>`)+
@@ -407,6 +407,69 @@ func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
 	require.Equal(t, state.Running, s.updates(t, jobs, control.Recent)[0].Detail)
 	require.Equal(t, begun, s.ahead)
 	require.Len(t, s.asked(t), 1)
+}
+
+// Commands of Slurm try for nine seconds to reach a controller that is not there,
+// which keeps nobody busy: it is tried again soon.
+func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
+	s, jobs := crowd(t, 2, "")
+	s.shows(t, jobs, state.Running, state.Running)
+	away := s.options
+	away.Connection = &faultyConnection{Connection: away.Connection, start: startHook(func() { s.ahead += 9 * time.Second })}
+	s.Controller = control.New(away)
+	for name, outage := range map[string]struct {
+		file    string
+		at      time.Duration // after the third failure
+		isAsked bool
+	}{
+		"not reached":        {"away", 20 * time.Second, true},
+		"failed, and slowly": {"down", 20 * time.Second, false},
+		"failed, long ago":   {"down", 3 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.write(t, outage.file, "")
+			for range 3 {
+				s.ahead += 6 * time.Minute
+				_, err := s.Update(t.Context(), jobs, control.Recent)
+				require.Error(t, err)
+			}
+			require.NoError(t, os.Remove(s.path(outage.file)))
+			tried := len(s.asked(t))
+			s.ahead += outage.at
+			_, err := s.Update(t.Context(), jobs, control.Recent)
+			require.Equal(t, outage.isAsked, err == nil)
+			require.Equal(t, outage.isAsked, len(s.asked(t)) > tried)
+			s.ahead += 6 * time.Minute
+			s.updates(t, jobs, control.Recent)
+		})
+	}
+}
+
+// What is asked while a scheduler is away may wait until it is back, and then be
+// answered: that was no work either.
+func TestASchedulerThatComesBackIsAskedAgainSoon(t *testing.T) {
+	s, jobs := crowd(t, 2, "")
+	s.shows(t, jobs, state.Running, state.Running)
+	slow := s.options
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 10 * time.Second })}
+	isAskedSoon := func() bool {
+		before := len(s.asked(t))
+		s.ahead += 20 * time.Second
+		s.updates(t, jobs, control.Recent)
+		return len(s.asked(t)) > before
+	}
+	s.write(t, "away", "")
+	_, err := control.New(slow).Update(t.Context(), jobs, control.Recent)
+	require.Error(t, err)
+	require.NoError(t, os.Remove(s.path("away")))
+	_, err = control.New(slow).Update(t.Context(), jobs, control.Fresh)
+	require.NoError(t, err)
+	require.True(t, isAskedSoon())
+
+	s.ahead += 6 * time.Minute
+	_, err = control.New(slow).Update(t.Context(), jobs, control.Recent)
+	require.NoError(t, err)
+	require.False(t, isAskedSoon(), "it is slow although it was there")
 }
 
 // A query that hangs until its time is up takes long, which is no reason to leave
