@@ -8,7 +8,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -134,4 +136,15 @@ func (c *Controller) IsHosted(debug bool) bool {
 func (c *Controller) AllocatesTerminal(debug bool) bool {
 	submit := c.definition.Submit(debug)
 	return submit != nil && submit.Element.IsInteractive() && submit.AllocatePTY
+}
+
+// NamesJobs reports whether what the command of interactive jobs prints gives them
+// an id. Others are known by the tag of their submission alone.
+func (c *Controller) NamesJobs(debug bool) bool {
+	submit := c.definition.Submit(debug)
+	return submit != nil && namesJob(submit)
+}
+
+func namesJob(submit *config.Command) bool {
+	return submit.WaitForID || submit.MaySet(attribute.FieldName)
 }

@@ -37,7 +37,7 @@ func (f *follower) isAccepted() bool { return f.job.ID != "" }
 func (f *follower) started() {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if submit := f.prepared.submit; !submit.WaitForID && !submit.MaySet(attribute.FieldName) {
+	if !namesJob(f.prepared.submit) {
 		f.accept(f.prepared.tag, state.Running, "")
 	}
 }

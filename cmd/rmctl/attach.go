@@ -102,7 +102,7 @@ func (a *app) runHosted(ctx context.Context, sessions background.Sessions, contr
 	}
 	launch := background.Launch{Name: s.Tag, Request: request}
 	if detach {
-		return a.runDetached(ctx, sessions, launch, controller.AllocatesTerminal(s.Debug))
+		return a.runDetached(ctx, sessions, launch, controller.AllocatesTerminal(s.Debug), controller.NamesJobs(s.Debug))
 	}
 	return a.follow(ctx, sessions, hold{
 		tag: s.Tag, withTerminal: controller.AllocatesTerminal(s.Debug), endsInput: true,
@@ -189,8 +189,9 @@ func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error)
 // namePoll is how often the record of a job is looked at for its id.
 const namePoll = 20 * time.Millisecond
 
-// runDetached starts a job in the background process and prints its id.
-func (a *app) runDetached(ctx context.Context, sessions background.Sessions, launch background.Launch, withTerminal bool) error {
+// runDetached starts a job in the background process and prints its id. One that is
+// named by what it prints has its tag for an id only where it ended without a name.
+func (a *app) runDetached(ctx context.Context, sessions background.Sessions, launch background.Launch, withTerminal, named bool) error {
 	if withTerminal {
 		launch.Terminal = unseenTerminal()
 	}
@@ -217,7 +218,7 @@ func (a *app) runDetached(ctx context.Context, sessions background.Sessions, lau
 		if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
 			return err
 		}
-		if job.ID != "" && !job.Missing {
+		if job.ID != "" && !(named && job.ID == launch.Name) {
 			return a.printSubmitted(job)
 		}
 		select {
