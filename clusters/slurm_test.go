@@ -2,7 +2,6 @@ package clusters_test
 
 import (
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
@@ -10,14 +9,11 @@ import (
 
 // Each script of testdata/script-slurm is a conversation with a real Slurm.
 // FORGETFUL names the configuration of a second one, for scripts that need a
-// controller that forgets jobs at once, or none at all.
+// controller that forgets jobs at once.
 func TestSlurm(t *testing.T) {
 	t.Parallel()
-	forgetful := rmctltest.Slurm(t, "forgetful", "RMCTL_SLURM_MINJOBAGE=2")
 	rmctltest.Scripts(t, filepath.Join("testdata", "script-slurm"), map[string]string{
-		"SLURM_CONF":     rmctltest.Slurm(t, "scripts").Configuration,
-		"FORGETFUL":      forgetful.Configuration,
-		"FORGETFUL_DIR":  forgetful.Directory,
-		"FORGETFUL_PORT": strconv.Itoa(forgetful.Port),
+		"SLURM_CONF": rmctltest.Slurm(t, "scripts").Configuration,
+		"FORGETFUL":  rmctltest.Slurm(t, "forgetful", "RMCTL_SLURM_MINJOBAGE=2").Configuration,
 	})
 }
