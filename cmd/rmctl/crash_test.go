@@ -232,23 +232,38 @@ func sweepTargets(t *testing.T) map[string][]string {
 	return targets
 }
 
+// wave is how many steps of a sweep run at once: they mostly wait.
+const wave = 8
+
 // sweep runs a step again and again, each time killed one point later, until it
 // runs through.
 func sweep(t *testing.T, step func(t *testing.T, number int) outcome) {
 	points := 0
-	for number := 1; ; number++ {
-		var o outcome
-		t.Run(strconv.Itoa(number), func(t *testing.T) {
-			o = step(t, number)
-			require.NoError(t, o.err)
-			if o.killed {
-				t.Logf("killed %s", o.points[len(o.points)-1])
+	for runThrough := false; !runThrough; {
+		outcomes := make([]outcome, wave)
+		t.Run(fmt.Sprintf("from %d", points+1), func(t *testing.T) {
+			for i := range outcomes {
+				number := points + 1 + i
+				t.Run(strconv.Itoa(number), func(t *testing.T) {
+					t.Parallel()
+					o := step(t, number)
+					require.NoError(t, o.err)
+					if o.killed {
+						t.Logf("killed %s", o.points[len(o.points)-1])
+					}
+					outcomes[i] = o
+				})
 			}
 		})
-		if t.Failed() || !o.killed {
-			break
+		if t.Failed() {
+			return
 		}
-		points++
+		for _, o := range outcomes {
+			if runThrough = !o.killed; runThrough {
+				break
+			}
+			points++
+		}
 	}
 	require.Greater(t, points, 4, "rmctl was hardly killed anywhere")
 	t.Logf("%d points", points)
@@ -257,8 +272,10 @@ func sweep(t *testing.T, step func(t *testing.T, number int) outcome) {
 // However rmctl is killed, between any two steps, the next one finds out what
 // happened: no job is lost, none is submitted twice, no file is left.
 func TestKilledAnywhereNothingIsLostAndNothingDoubled(t *testing.T) {
+	t.Parallel()
 	for target, environment := range sweepTargets(t) {
 		t.Run(target, func(t *testing.T) {
+			t.Parallel()
 			t.Run("submit", func(t *testing.T) {
 				t.Parallel()
 				sweep(t, func(t *testing.T, number int) outcome {
@@ -275,13 +292,16 @@ func TestKilledAnywhereNothingIsLostAndNothingDoubled(t *testing.T) {
 				t.Parallel()
 				cut := lastPoint(t, newHousehold(t, target, environment...), "after waiting for ")
 				for _, command := range []string{"status", "recover"} {
-					sweep(t, func(t *testing.T, number int) outcome {
-						h := newHousehold(t, target, environment...)
-						require.True(t, h.endure(cut, nil, h.submission("only")...).killed)
-						o := h.endure(number, nil, command)
-						h.verify(nil)
-						require.Len(t, h.marks(), 1)
-						return o
+					t.Run(command, func(t *testing.T) {
+						t.Parallel()
+						sweep(t, func(t *testing.T, number int) outcome {
+							h := newHousehold(t, target, environment...)
+							require.True(t, h.endure(cut, nil, h.submission("only")...).killed)
+							o := h.endure(number, nil, command)
+							h.verify(nil)
+							require.Len(t, h.marks(), 1)
+							return o
+						})
 					})
 				}
 			})

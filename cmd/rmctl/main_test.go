@@ -1,6 +1,8 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,8 +12,16 @@ import (
 	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
 
+// atOnce is how many tests run at once unless -parallel tells: many wait for
+// jobs, and hardly need a processor.
+const atOnce = "8"
+
 // The test binary is rmctl itself to the scripts that it runs.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	testscript.Main(m, map[string]func(){
 		"rmctl":         func() { os.Exit(rmctlCode()) },
 		"rmctl_settled": func() { os.Exit(settledCode()) },
@@ -21,5 +31,6 @@ func TestMain(m *testing.M) {
 // Each script of testdata/script is a conversation with rmctl, with a home
 // directory of its own.
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	rmctltest.Scripts(t, filepath.Join("testdata", "script"), nil)
 }
