@@ -5,6 +5,7 @@
 set -eu
 
 packages="task-spooler slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
+packages="$packages faketime" # clocks that differ
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
 missing=
