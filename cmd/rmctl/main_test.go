@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,5 +33,5 @@ func TestMain(m *testing.M) {
 // directory of its own.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	rmctltest.Scripts(t, filepath.Join("testdata", "script"), nil)
+	rmctltest.ScriptsAtOnce(t, filepath.Join("testdata", "script"), nil, int64(runtime.GOMAXPROCS(0)))
 }

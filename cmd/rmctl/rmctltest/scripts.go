@@ -3,6 +3,7 @@ package rmctltest
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/rmctl/rmctl/background"
 )
@@ -23,12 +25,24 @@ import (
 //	rmctl_exit CODE ARGUMENT...   runs rmctl and demands an exit code
 func Scripts(t *testing.T, folder string, environment map[string]string) {
 	t.Helper()
+	ScriptsAtOnce(t, folder, environment, math.MaxInt32)
+}
+
+// ScriptsAtOnce is Scripts for scripts that keep a processor busy: no more than
+// so many of them run at the same time.
+func ScriptsAtOnce(t *testing.T, folder string, environment map[string]string, atOnce int64) {
+	t.Helper()
 	project := Project(t)
+	running := semaphore.NewWeighted(atOnce)
 	testscript.Run(t, testscript.Params{
 		Dir:                 folder,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			if err := running.Acquire(context.Background(), 1); err != nil {
+				return err
+			}
+			env.Defer(func() { running.Release(1) })
 			home := filepath.Join(env.WorkDir, "home")
 			if err := os.Mkdir(home, 0o700); err != nil {
 				return err
