@@ -57,7 +57,7 @@ func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
 	directory := t.TempDir()
 	store, err := Open(t.Context(), directory)
 	require.NoError(t, err)
-	tags := make([]string, 25)
+	tags := make([]string, 15)
 	recorded := map[string]Job{}
 	for i := range tags {
 		tags[i] = "tag-" + strconv.Itoa(i)

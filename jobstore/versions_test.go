@@ -87,8 +87,9 @@ func TestStoresOfEveryVersionAreUpgradedWithAllThatTheyHold(t *testing.T) {
 			require.Equal(t, len(migrations), store.number(t, "PRAGMA user_version"))
 			after := contents(t, directory)
 			for place, value := range before {
-				require.Contains(t, after, place)
-				require.Equal(t, value, after[place], place)
+				kept, found := after[place]
+				require.True(t, found, place)
+				require.Equal(t, value, kept, place)
 			}
 
 			usedAfterAnUpgrade(t, store, version)
