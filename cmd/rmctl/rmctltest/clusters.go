@@ -38,13 +38,8 @@ func ClusterScript(t testing.TB, name string, settings ...string) string {
 // Each cluster and each pair of daemons that tests start has a number of its
 // own, and by that its ports: they run at the same time.
 var (
-<<<<<<< HEAD
 	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak", "portable"}
-	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak"}
-=======
-	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak"}
 	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead"}
->>>>>>> 706f03f (Try jobs on a machine whose clock is a day ahead or behind)
 )
 
 // place returns the directory and the first port of one of several, the first of
