@@ -38,7 +38,7 @@ func TestMPIAsAnOrdinaryUser(t *testing.T) {
 	source, err := os.ReadFile(program)
 	require.NoError(t, err)
 	own := filepath.Join(home, "rmctl")
-	require.NoError(t, os.WriteFile(own, source, 0o755)) //nolint:gosec // a program that a user is to run
+	require.NoError(t, os.WriteFile(own, source, 0o755))
 	require.NoError(t, os.Chown(home, nobody, nobody))
 	runs := func(arguments ...string) string {
 		command := exec.Command(own, arguments...)

@@ -35,8 +35,17 @@ type commandDescription struct {
 	Timeout     string                `json:"timeout,omitempty"`
 	On          []string              `json:"on,omitempty"` // of a fallback: the outcomes after which it is tried
 	Parsers     []parserDescription   `json:"parsers,omitempty"`
+	Marks       []markDescription     `json:"processMarks,omitempty"`
 	Fallbacks   []commandDescription  `json:"fallbacks,omitempty"`
 	Position    string                `json:"position"`
+}
+
+// A markDescription is a text that tells of a process.
+type markDescription struct {
+	Text     string `json:"text"`
+	Output   bool   `json:"output,omitempty"` // what follows it was printed by the process
+	Shown    string `json:"shown,omitempty"`
+	Position string `json:"position"`
 }
 
 func describeCommand(c *config.Command) commandDescription {
@@ -67,6 +76,9 @@ func describeCommand(c *config.Command) commandDescription {
 	}
 	for _, parser := range c.Parsers() {
 		d.Parsers = append(d.Parsers, describeParser(parser))
+	}
+	for _, mark := range c.ProcessMarks {
+		d.Marks = append(d.Marks, markDescription{mark.Text, mark.Output, mark.Shown, mark.Position.String()})
 	}
 	for _, fallback := range c.Fallbacks {
 		d.Fallbacks = append(d.Fallbacks, describeCommand(fallback))

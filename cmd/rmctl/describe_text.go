@@ -184,6 +184,13 @@ func (c commandDescription) writeText(text *strings.Builder, everything bool) {
 	fact("set", strings.Join(c.Properties, ", "))
 	fact("time", c.Timeout)
 	fact("at", c.Position)
+	for _, mark := range c.Marks {
+		if mark.Output {
+			fact("mark of the output of a process", mark.Text)
+		} else {
+			fact("mark of a process", mark.Text)
+		}
+	}
 	for _, parser := range c.Parsers {
 		parser.writeText(text)
 	}
