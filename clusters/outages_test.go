@@ -184,15 +184,17 @@ func testControllerAwayWhileWaiting(t *testing.T, cluster *rmctltest.Cluster) {
 	o.Stop(t, "slurmctld")
 	require.NoError(t, os.WriteFile(end, nil, 0o600)) // it ends while nobody can tell
 
+	cancels := o.starts("cancel", job)
 	said := o.Refused(exitScheduler, "status", "--json", "--fresh", job)
 	require.Contains(t, said, `"state":"RUNNING"`, "the last that was seen")
 	require.Contains(t, said, `"stale":true`)
 	require.Contains(t, said, "Unable to contact slurm controller")
-	said = o.Refused(exitScheduler, "cancel", job)
+	code, said := cancels()
+	require.Equal(t, exitScheduler, code)
 	require.Contains(t, said, "Unable to contact slurm controller")
 	o.Start(t)
 	o.Does("status", "--fresh", job) // a user who asks does not wait for its next try, and nor then does the wait
-	code, said := ends()
+	code, said = ends()
 	require.Equal(t, 3, code, "the job's own: %s", said)
 	known := o.record(job)
 	require.Equal(t, "FAILED", known.Detail)

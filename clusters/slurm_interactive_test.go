@@ -32,7 +32,7 @@ func TestInteractiveSlurm(t *testing.T) {
 		s.WaitFor(id + "\r\n") // after the prompt, or after what was typed before there was one
 		require.Contains(t, d.Does("status", "--json", id), `"state":"RUNNING"`)
 		s.Type("stty size\r")
-		s.WaitFor("\n24 80")
+		s.WaitFor("24 80\r\n") // after a prompt, or without one
 		s.Type("exit 3\r")
 		s.Ends(3)
 		require.Contains(t, s.Screen, "Relinquishing job allocation")
