@@ -168,7 +168,7 @@ func TestARowOfAListingEndsDoubtsAndAbsences(t *testing.T) {
 // More jobs than one transaction takes.
 func TestLargeRollsAreRecordedWhole(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	const jobs = 1234
+	const jobs = 450
 	rows := map[string]jobstore.Observation{}
 	for number := range jobs {
 		_, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: fmt.Sprint(number)})
