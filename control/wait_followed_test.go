@@ -110,3 +110,14 @@ func TestAWaitForAJobWhoseIDWasGivenAgainEnds(t *testing.T) {
 	require.ErrorAs(t, s.WaitRecorded(t.Context(), []string{earlier.Tag}, "", nil), &missing)
 	require.ErrorContains(t, missing, "another job")
 }
+
+// That a job is missing once more is on record, but nothing that happens to it.
+func TestAWaitForAMissingJobIsGivenUpAsSoonAsItWasAskedForOftenEnough(t *testing.T) {
+	s, jobs := crowd(t, 2, `x:interval="1s"`)
+	s.shows(t, jobs, state.Running, "")
+	begun := s.ahead
+	var missing *control.MissingError
+	require.ErrorAs(t, s.WaitRecorded(t.Context(), tagsOf(jobs[1:]), "", nil), &missing)
+	require.Less(t, s.ahead-begun, 30*time.Second)
+	require.Equal(t, 4, missing.Job.MissingCount)
+}
