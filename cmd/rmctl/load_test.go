@@ -3,13 +3,14 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // BenchmarkSubmitBatch measures rmctl submit --batch against a submit command
@@ -83,6 +84,8 @@ func BenchmarkTracking(b *testing.B) {
 		b.ReportMetric(load.first.Seconds(), "s-first-listing")
 		b.ReportMetric(load.listing.Seconds()/float64(max(load.listings, 1)), "s-later-listing")
 		b.ReportMetric(float64(load.listings), "later-listings")
+		require.Positive(b, load.quietFor, "one listing follows the other")
+		b.ReportMetric(load.quietFor.Seconds(), "s-between")
 		b.ReportMetric(100*load.quiet.Seconds()/load.quietFor.Seconds(), "%core-between")
 	}
 }
@@ -96,56 +99,45 @@ type trackingLoad struct {
 	quiet, quietFor time.Duration // of a processor, and in all, while there was no listing
 }
 
-// settlingSeconds is how long after its begin a listing counts as being recorded.
-const settlingSeconds = 2
+// settling is how long after the end of a listing what a wait takes counts as due to
+// it: it tells of what has changed then.
+const settling = 2 * time.Second
 
-// watch looks at a process each second. The second in which a listing begins, and those in
-// which it may still be recorded, count as its own.
+// watch looks at a process ten times a second.
 func (h *household) watch(process int, length time.Duration) trackingLoad {
+	const step = 100 * time.Millisecond
 	var load trackingLoad
-	seconds := time.NewTicker(time.Second)
-	defer seconds.Stop()
-	before, listed, since := time.Duration(0), h.listings(), -1 // seconds since a listing; negative before the first
-	for range int(length / time.Second) {
-		<-seconds.C
+	store, err := jobstore.Open(h.t.Context(), h.path(".local/state/rmctl"))
+	require.NoError(h.t, err)
+	defer func() { require.NoError(h.t, store.Close()) }()
+	steps := time.NewTicker(step)
+	defer steps.Stop()
+	before, listed, last := time.Duration(0), 0, time.Now() // when a listing was last under way
+	for end := time.Now().Add(length); time.Now().Before(end); {
+		<-steps.C
+		polls, err := store.Polls(h.t.Context(), time.Now())
+		require.NoError(h.t, err)
 		spent, highest := used(h.t, process)
-		now := h.listings()
-		switch {
-		case now > listed && since >= 0:
-			load.listings += now - listed
-			since = 0
-		case now > listed || since >= 0:
-			since++
+		if len(polls) == 0 || polls[0].Day == 0 || polls[0].Holder != "" || polls[0].Day > listed {
+			last = time.Now()
 		}
-		switch {
-		case since < 0 || load.listings == 0 && since < settlingSeconds:
+		listed = 0
+		if len(polls) > 0 {
+			listed = polls[0].Day
+		}
+		switch isQuiet := time.Since(last) >= settling; {
+		case listed <= 1 && !isQuiet && load.quietFor == 0:
 			load.first = spent
-		case since < settlingSeconds:
-			load.listing += spent - before
-		default:
+		case isQuiet:
 			load.quiet += spent - before
-			load.quietFor += time.Second
+			load.quietFor += step
+		default:
+			load.listing += spent - before
 		}
-		before, listed, load.highest = spent, now, highest
+		before, load.highest = spent, highest
 	}
+	load.listings = listed - 1
 	return load
-}
-
-// listings returns how often the scheduler chaos was asked for all jobs.
-func (h *household) listings() int {
-	for _, setting := range h.extra {
-		if folder, isFolder := strings.CutPrefix(setting, "CHAOS_DIR="); isFolder {
-			text, err := os.ReadFile(filepath.Join(folder, "tick"))
-			if os.IsNotExist(err) {
-				return 0
-			}
-			require.NoError(h.t, err)
-			count, err := strconv.Atoi(string(text))
-			require.NoError(h.t, err)
-			return count
-		}
-	}
-	return 0
 }
 
 // used returns the processor's time that a process itself has used, and its
