@@ -119,7 +119,11 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 		d := rmctltest.NewDesk(t, interactive, slurm, rmctltest.Foreground)
 		s := d.Sits("run", "-t", target, "--", "sh", "-c", `trap "" HUP; echo begun; sleep 300`)
 		s.WaitFor("begun")
-		found := d.Does("jobs", "--json")
+		var found string
+		require.Eventually(t, func() bool { // what the program prints may be faster than the record of its id
+			found = d.Does("jobs", "--json")
+			return strings.Contains(found, `"id":`)
+		}, 20*time.Second, 50*time.Millisecond)
 		id := regexp.MustCompile(`"id":"(\d+)"`).FindStringSubmatch(found)[1]
 		tag := regexp.MustCompile(`"tag":"([^"]+)"`).FindStringSubmatch(found)[1]
 		require.Contains(t, asks("scontrol", "show", "job", id), "/"+tag+"managed_file_for_script")
