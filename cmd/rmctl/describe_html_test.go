@@ -92,7 +92,7 @@ func TestPagesOfAllDefinitionsAreWritten(t *testing.T) {
 	for _, file := range append(shipped, field...) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		definition, problems := config.Load(file, source)
+		definition, problems := config.LoadWith(file, source, config.Options{Base: control.ReadBase})
 		require.NoError(t, problems.Err(), file)
 		var page bytes.Buffer
 		d := describe(definition)
