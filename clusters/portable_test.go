@@ -16,6 +16,11 @@ func TestOneLaunchConfigurationRunsEverywhere(t *testing.T) {
 		"local": func(*testing.T) map[string]string {
 			return map[string]string{"SEEN": "tasks, 0 MiB"}
 		},
+		"gridengine": func(t *testing.T) map[string]string {
+			settings := rmctltest.GridEngine(t, "portable").Environment
+			settings["SEEN"] = "2 tasks, 0 MiB"
+			return settings
+		},
 		"slurm": func(t *testing.T) map[string]string {
 			return map[string]string{"SEEN": "2 tasks, 64 MiB", "SLURM_CONF": rmctltest.Slurm(t, "portable").Configuration}
 		},
