@@ -20,11 +20,12 @@ var portableRequests = []struct {
 }{
 	{"wallTime=1h30m", map[string]string{
 		"slurm": "--time=1:30:00", "pbs": "-l walltime=1:30:00", "local": "RMCTL_LOCAL_TIME_LIMIT=5400",
-		"gridengine": "-l h_rt=1:30:00",
+		"gridengine": "-l h_rt=1:30:00", "torque": "-l walltime=1:30:00",
 	}},
 	{"nodes=2 tasksPerNode=8 cpusPerTask=2 memory=4GiB", map[string]string{
 		"slurm":      "--nodes=2 --ntasks-per-node=8 --cpus-per-task=2 --mem=4096M",
 		"pbs":        "-l select=2:ncpus=16:mpiprocs=8:mem=4096mb -l place=scatter",
+		"torque":     "-l nodes=2:ppn=16 -l mem=8192mb", // which is of the whole job
 		"local":      `!attribute "nodes": definition "local" can give at most 1`,
 		"gridengine": `!attribute "nodes": definition "gridengine" can give at most 1`,
 	}},
@@ -34,7 +35,7 @@ var portableRequests = []struct {
 		"local": `!attribute "nodes"`,
 	}},
 	{"tasks=6 cpusPerTask=2 gpus=3", map[string]string{
-		"slurm": "--ntasks=6 --cpus-per-task=2 --gpus=3", "pbs": "-l select=6:ncpus=2:ngpus=1", "local": `!attribute "gpus"`,
+		"slurm": "--ntasks=6 --cpus-per-task=2 --gpus=3", "pbs": "-l select=6:ncpus=2:ngpus=1", "local": `!attribute "gpus"`, "torque": "-l nodes=6:ppn=2:gpus=1",
 		"gridengine": `!attribute "gpus"`,
 	}},
 	{"tasks=6 tasksPerNode=4 gpus=6", map[string]string{
@@ -92,8 +93,8 @@ func portableDirectives(t *testing.T, name, request string) (string, error) {
 	t.Helper()
 	source, shipped := rms.Source(name)
 	require.True(t, shipped)
-	definition, err := config.Read(name+".xml", source)
-	require.NoError(t, err)
+	definition, problems := config.LoadWith(name+".xml", source, config.Options{Base: control.ReadBase, Unchecked: true})
+	require.NoError(t, problems.Err())
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	c := control.New(control.Options{Target: name, Definition: definition, Connection: local})
