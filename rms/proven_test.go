@@ -1,0 +1,22 @@
+package rms_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// Whoever chooses a shipped definition is told how far it was tried.
+func TestEveryShippedDefinitionSaysAgainstWhatItWasProven(t *testing.T) {
+	for _, name := range rms.Names() {
+		source, shipped := rms.Source(name)
+		require.True(t, shipped)
+		definition, problems := config.LoadWith(name+".xml", source, config.Options{Base: control.ReadBase, Unchecked: true})
+		require.NoError(t, problems.Err())
+		require.NotEmpty(t, definition.Proofs, "%s: add an x:proven", name)
+	}
+}
