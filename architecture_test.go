@@ -41,6 +41,7 @@ var allowedImports = map[string][]string{
 	"remote/ssh":          {"remote", "remote/channel"},
 	"remote/wire":         {"remote"},
 	"javaregex":           {},
+	"model":               {"state"},
 	"state":               {},
 	"schemas":             {},
 	"rms":                 {},

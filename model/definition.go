@@ -1,0 +1,100 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A Definition says what an attribute is and which values it takes. It must not be
+// changed once it is in use.
+type Definition struct {
+	ID          string
+	Type        Type
+	Name        string   // what a view shows beside the value
+	Description string   // what a view shows on request
+	Default     []string // the value of an element that was given none; of an array any number of texts, else one
+	Display     bool     // whether views show the attribute unasked
+	Values      []string // of an ENUMERATED attribute, what it takes
+	Limited     bool     // whether Min and Max bound an INTEGER or DOUBLE attribute
+	Min, Max    float64  // both inclusive
+}
+
+// maxDefinitions bounds the definitions of one model: unknown attributes get one
+// each, and a scheduler could name a new one in every row.
+const maxDefinitions = 1000
+
+// maxIDBytes bounds the ids of elements and of definitions.
+const maxIDBytes = 1024
+
+// ErrDefinition is what every error about a definition that cannot be used wraps.
+var ErrDefinition = errors.New("unusable attribute definition")
+
+// validate checks that the definition can be used, its default included.
+func (d *Definition) validate() error {
+	if d.ID == "" || len(d.ID) > maxIDBytes {
+		return fmt.Errorf("%w %s: its id must have 1 to %d bytes", ErrDefinition, quoted(d.ID), maxIDBytes)
+	}
+	switch d.Type {
+	case Array, Boolean, Date, Double, Enumerated, Integer, String:
+	default:
+		return fmt.Errorf("%w %s: there is no type %s", ErrDefinition, quoted(d.ID), quoted(string(d.Type)))
+	}
+	if d.Type == Date && len(d.Default) == 0 {
+		return nil // a date may have no default: no time stands for "not known"
+	}
+	if _, err := d.Check(d.Default...); err != nil {
+		return fmt.Errorf("%w %s: its default: %w", ErrDefinition, quoted(d.ID), err)
+	}
+	return nil
+}
+
+// DefaultValue returns the value of an element that was given none.
+func (d *Definition) DefaultValue() Value {
+	value, err := d.Check(d.Default...)
+	if err != nil {
+		return Value{valueType: d.Type} // a date without a default
+	}
+	return value
+}
+
+// Definitions are attribute definitions by their id. They never change.
+type Definitions struct{ byID map[string]*Definition }
+
+// Get returns the definition of the attribute with this id.
+func (d *Definitions) Get(id string) (*Definition, bool) {
+	definition, known := d.byID[id]
+	return definition, known
+}
+
+// All returns all definitions, sorted by id.
+func (d *Definitions) All() []*Definition {
+	all := make([]*Definition, 0, len(d.byID))
+	for _, id := range slices.Sorted(maps.Keys(d.byID)) {
+		all = append(all, d.byID[id])
+	}
+	return all
+}
+
+// with returns the definitions and one more, which replaces the one of the same id.
+func (d *Definitions) with(definition *Definition) (*Definitions, error) {
+	if err := definition.validate(); err != nil {
+		return nil, err
+	}
+	if _, stateful := stateAttributeKinds[definition.ID]; stateful {
+		return nil, fmt.Errorf("%w %s: attributes that hold states cannot be defined anew", ErrDefinition, definition.ID)
+	}
+	if _, replaced := d.byID[definition.ID]; !replaced && len(d.byID) >= maxDefinitions {
+		return nil, fmt.Errorf("%w %s: there are %d definitions already, the most a model keeps", ErrDefinition, quoted(definition.ID), len(d.byID))
+	}
+	byID := maps.Clone(d.byID)
+	byID[definition.ID] = definition
+	return &Definitions{byID}, nil
+}
+
+// adHoc is the definition of an attribute that nobody defined: text, shown under
+// its id.
+func adHoc(id string) *Definition {
+	return &Definition{ID: id, Type: String, Name: id, Description: id, Default: []string{""}, Display: true}
+}

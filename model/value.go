@@ -1,0 +1,203 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Type says which values an attribute takes.
+type Type string
+
+// The types.
+const (
+	Array      Type = "ARRAY"   // texts in their order
+	Boolean    Type = "BOOLEAN" // true or false
+	Date       Type = "DATE"    // a time after RFC 3339
+	Double     Type = "DOUBLE"  // a finite number
+	Enumerated Type = "ENUMERATED"
+	Integer    Type = "INTEGER" // 64 bits, with a sign
+	String     Type = "STRING"
+)
+
+// MaxValueBytes bounds one value; for an array, all its elements together.
+const MaxValueBytes = 64 << 10
+
+// ErrValue is what every error about a value that an attribute does not take
+// wraps.
+var ErrValue = errors.New("illegal value")
+
+// A Value is a value that its definition takes. Its zero value is empty text.
+type Value struct {
+	valueType Type
+	text      string // of an array, each element followed by arrayEnd
+}
+
+// arrayEnd ends each element of an array: arguments and environments cannot
+// contain it.
+const arrayEnd = "\x00"
+
+// Type returns the type of the value.
+func (v Value) Type() Type { return v.valueType }
+
+// Text returns the value as [Definition.Check] takes it; of an array, its elements
+// separated by spaces, for people only.
+func (v Value) Text() string {
+	if v.valueType == Array {
+		return strings.Join(v.Array(), " ")
+	}
+	return v.text
+}
+
+// Array returns the elements of an array, and the text of every other value as the
+// only element.
+func (v Value) Array() []string {
+	if v.valueType != Array {
+		return []string{v.text}
+	}
+	if v.text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(v.text, arrayEnd), arrayEnd)
+}
+
+// Boolean returns a BOOLEAN value, and false for every other type.
+func (v Value) Boolean() bool { return v.valueType == Boolean && v.text == "true" }
+
+// Integer returns an INTEGER value, and 0 for every other type.
+func (v Value) Integer() int64 {
+	if v.valueType != Integer {
+		return 0
+	}
+	number, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil {
+		return 0 // no value that was checked comes here
+	}
+	return number
+}
+
+// Double returns a DOUBLE or INTEGER value, and 0 for every other type.
+func (v Value) Double() float64 {
+	if v.valueType != Double && v.valueType != Integer {
+		return 0
+	}
+	number, err := strconv.ParseFloat(v.text, 64)
+	if err != nil {
+		return 0 // no value that was checked comes here
+	}
+	return number
+}
+
+// Time returns a DATE value, and the zero time for every other type.
+func (v Value) Time() time.Time {
+	if v.valueType != Date {
+		return time.Time{}
+	}
+	date, err := time.Parse(time.RFC3339Nano, v.text)
+	if err != nil {
+		return time.Time{} // no value that was checked comes here
+	}
+	return date
+}
+
+// Check returns texts as a value of the definition: an array takes any number of
+// texts, every other type exactly one. An error wraps [ErrValue] and says which
+// values are taken; the value itself is quoted and cut.
+func (d *Definition) Check(texts ...string) (Value, error) {
+	text, err := d.canonical(texts)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{d.Type, text}, nil
+}
+
+func (d *Definition) canonical(texts []string) (string, error) {
+	if d.Type == Array {
+		return d.canonicalArray(texts)
+	}
+	if len(texts) != 1 {
+		return "", fmt.Errorf("attribute %s: %w: it takes one value, not %d", d.ID, ErrValue, len(texts))
+	}
+	text := texts[0]
+	if len(text) > MaxValueBytes {
+		return "", fmt.Errorf("attribute %s: %w: it has %d bytes, the most are %d", d.ID, ErrValue, len(text), MaxValueBytes)
+	}
+	switch d.Type {
+	case Boolean:
+		if lower := strings.ToLower(text); lower == "true" || lower == "false" {
+			return lower, nil
+		}
+		return "", d.illegal(text, "true or false")
+	case Integer:
+		number, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || d.outside(float64(number)) {
+			return "", d.illegal(text, d.numbers("a whole number"))
+		}
+		return strconv.FormatInt(number, 10), nil
+	case Double:
+		number, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(number) || math.IsInf(number, 0) || d.outside(number) {
+			return "", d.illegal(text, d.numbers("a number"))
+		}
+		return strconv.FormatFloat(number, 'g', -1, 64), nil
+	case Enumerated:
+		if slices.Contains(d.Values, text) {
+			return text, nil
+		}
+		return "", d.illegal(text, "one of "+strings.Join(d.Values, ", "))
+	case Date:
+		date, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return "", d.illegal(text, "a time such as 2026-01-31T12:00:00Z")
+		}
+		return date.Format(time.RFC3339Nano), nil
+	default:
+		return strings.ToValidUTF8(text, string(utf8.RuneError)), nil
+	}
+}
+
+func (d *Definition) canonicalArray(texts []string) (string, error) {
+	var joined strings.Builder
+	for _, text := range texts {
+		if strings.Contains(text, arrayEnd) {
+			return "", d.illegal(text, "texts without NUL")
+		}
+		if joined.Len()+len(text) >= MaxValueBytes {
+			return "", fmt.Errorf("attribute %s: %w: its %d elements have more than %d bytes", d.ID, ErrValue, len(texts), MaxValueBytes)
+		}
+		joined.WriteString(strings.ToValidUTF8(text, string(utf8.RuneError)))
+		joined.WriteString(arrayEnd)
+	}
+	return joined.String(), nil
+}
+
+func (d *Definition) outside(number float64) bool {
+	return d.Limited && (number < d.Min || number > d.Max)
+}
+
+func (d *Definition) numbers(what string) string {
+	if !d.Limited {
+		return what
+	}
+	return fmt.Sprintf("%s from %g to %g", what, d.Min, d.Max)
+}
+
+func (d *Definition) illegal(text, wanted string) error {
+	return fmt.Errorf("attribute %s: %w %s: it takes %s", d.ID, ErrValue, quoted(text), wanted)
+}
+
+// quotedBytes is how much of a text that is wrong a message shows.
+const quotedBytes = 80
+
+// quoted shows a hostile text in a message: escaped and cut.
+func quoted(text string) string {
+	if len(text) > quotedBytes {
+		return strconv.Quote(strings.ToValidUTF8(text[:quotedBytes], "")) + "…"
+	}
+	return strconv.Quote(text)
+}
