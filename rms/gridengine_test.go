@@ -246,9 +246,10 @@ func TestGridEngineBelievesNoRecordOfAnotherJob(t *testing.T) {
 		"both":               {record(then, "0") + record(now, "3"), "failed", ""},
 		"one that ran again": {record(now, "3") + record(now, "0"), "completed", ""},
 		"of a run that was put back into the queue": {strings.Replace(record(now, "0"), "failed 0", "failed 25 : rescheduling", 1), "", "lags behind"},
-		"half a record":        {"{ " + record(now, "0") + "} | head -n 8", "", "not understood"},
-		"two lines of a kind":  {record(now, "0") + "echo exit_status 0", "", "not understood"},
-		"of a job like no one": {"echo =====; echo jobnumber 8", "", "not understood"},
+		"of a start that failed":                    {strings.Replace(record(now, "0"), "start_time "+now, "start_time -/-", 1), "", "lags behind"},
+		"half a record":                             {"{ " + record(now, "0") + "} | head -n 8", "", "not understood"},
+		"two lines of a kind":                       {record(now, "0") + "echo exit_status 0", "", "not understood"},
+		"of a job like no one":                      {"echo =====; echo jobnumber 8", "", "not understood"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			programs := map[string]string{
