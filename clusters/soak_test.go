@@ -180,7 +180,7 @@ func (s *soak) churns() []churn {
 	return []churn{
 		{"submit, wait, output", func(run func(...string) (string, bool)) {
 			if job, submitted := submit(run, target(), "echo done"); submitted {
-				run("wait", "--timeout", "20s", job)
+				run("wait", "--timeout", "1m", job)
 				run("output", job)
 			}
 		}},
@@ -209,7 +209,7 @@ func (s *soak) churns() []churn {
 				}
 				run("send", target+"/"+id, strings.Repeat("much that is typed ", 50))
 				run("send", target+"/"+id, "end")
-				run("wait", "--timeout", "20s", target+"/"+id)
+				run("wait", "--timeout", "1m", target+"/"+id)
 			}
 		}},
 		{"look around", func(run func(...string) (string, bool)) {
@@ -237,7 +237,7 @@ func (s *soak) do(name string, do func(run func(arguments ...string) (string, bo
 		}()
 	}
 	do(func(arguments ...string) (string, bool) {
-		ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 		defer cancel()
 		command := s.Command(ctx, arguments...)
 		var stdout, stderr bytes.Buffer
@@ -245,7 +245,7 @@ func (s *soak) do(name string, do func(run func(arguments ...string) (string, bo
 		err := command.Run()
 		require.NoError(s.t, ctx.Err(), "rmctl %v hangs: %s", arguments, &stderr)
 		var exit *exec.ExitError
-		if errors.As(err, &exit) && (cut || mayFail(arguments[0], exit.ExitCode(), stderr.String())) {
+		if errors.As(err, &exit) && (cut || mayFail(arguments[0], stderr.String())) {
 			s.failed[name]++
 			return "", false
 		}
@@ -271,8 +271,8 @@ func (s *soak) count() int {
 
 // mayFail reports whether a command may fail although no connection is lost
 // meanwhile: what was lost before is still to be found out, or noticed only now.
-func mayFail(command string, code int, said string) bool {
-	return command == "recover" && strings.Contains(said, "looking again after") || command == "run" && code == exitUnreachable
+func mayFail(command, said string) bool {
+	return command == "recover" && strings.Contains(said, "looking again after") || strings.Contains(said, "the connection to rmtest-cut was lost")
 }
 
 // A look is what the background process and the store take.
