@@ -1,7 +1,7 @@
 # sees.sh LETTERS JOB: waits until qstat shows these letters for a job, or, where
 # they are "ended" or "gone", until accounting has it or it has left the queue,
 # and prints what rmctl makes of it then. rmctl asks the less often the longer an
-# answer takes, which is long while other suites run: meanwhile its own is stale.
+# answer takes, which is long while other suites run: meanwhile it tells what it saw last.
 end=$(($(date +%s) + 100))
 shown() { qstat -u '*' | awk -v job="$2" -v letters="$1" '$1 == job && (letters == "" || $5 == letters) { found = 1 } END { exit !found }'; }
 reached() {
@@ -16,8 +16,8 @@ in_time() {
     sleep 0.3
 }
 until reached "$@"; do in_time "$@"; done
-while :; do
-    seen=$(rmctl status --json --fresh "$2") || exit 1
-    case $seen in *'"stale":true'*) in_time fresh "$2" ;; *) break ;; esac
+case $1 in ended | gone) word='"state":"COMPLETED"' ;; *) word='"native":"[^"]*'$1 ;; esac
+until rmctl status --json --fresh "$2" >seen && ! grep -q '"stale":true' seen && grep -q "$word" seen; do
+    in_time "$1 to rmctl: $(cat seen)" "$2"
 done
-printf '%s\n' "$seen"
+cat seen
