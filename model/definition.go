@@ -77,15 +77,15 @@ func (d *Definitions) All() []*Definition {
 	return all
 }
 
-// with returns the definitions and one more, which replaces the one of the same id.
+// with returns the definitions and one more.
 func (d *Definitions) with(definition *Definition) (*Definitions, error) {
 	if err := definition.validate(); err != nil {
 		return nil, err
 	}
-	if _, stateful := stateAttributeKinds[definition.ID]; stateful {
-		return nil, fmt.Errorf("%w %s: attributes that hold states cannot be defined anew", ErrDefinition, definition.ID)
+	if _, defined := d.byID[definition.ID]; defined {
+		return nil, fmt.Errorf("%w %s: the attribute is defined already", ErrDefinition, quoted(definition.ID))
 	}
-	if _, replaced := d.byID[definition.ID]; !replaced && len(d.byID) >= maxDefinitions {
+	if len(d.byID) >= maxDefinitions {
 		return nil, fmt.Errorf("%w %s: there are %d definitions already, the most a model keeps", ErrDefinition, quoted(definition.ID), len(d.byID))
 	}
 	byID := maps.Clone(d.byID)

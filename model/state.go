@@ -95,12 +95,6 @@ var stateAttributes = [kinds]string{
 	Node: AttributeNodeState, Job: AttributeJobState, Process: AttributeProcessState,
 }
 
-// stateAttributeKinds is stateAttributes the other way round.
-var stateAttributeKinds = map[string]Kind{
-	AttributeRMState: ResourceManager, AttributeMachineState: Machine, AttributeQueueState: Queue,
-	AttributeNodeState: Node, AttributeJobState: Job, AttributeProcessState: Process,
-}
-
 // StateAttribute returns the id of the attribute that holds the state of elements
 // of a kind; the universe has none.
 func (k Kind) StateAttribute() string {

@@ -1,0 +1,153 @@
+package model
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A Model is kept by updates, one at a time, and read by snapshots and listeners.
+// Its methods may be called by any goroutine.
+type Model struct {
+	current atomic.Pointer[Snapshot]
+
+	mu        sync.Mutex // held by the writer
+	managers  map[string]*Manager
+	order     table // the managers' own elements
+	shapes    *shape
+	shapeSize int // how many shapes follow from shapes
+	texts     map[string]string
+	reported  map[problemKey]struct{}
+
+	listeners listeners
+}
+
+// maxShapes and maxTexts bound what the writer remembers to share it between
+// elements; beyond, it forgets and starts anew.
+const (
+	maxShapes      = 10_000
+	maxTexts       = 1 << 16
+	maxSharedBytes = 64 // longer texts are seldom the same
+)
+
+// New returns a model of nothing.
+func New() *Model {
+	m := &Model{managers: map[string]*Manager{}, order: table{order: byID}, reported: map[problemKey]struct{}{}}
+	m.forget()
+	m.current.Store(&Snapshot{definitions: predefinedDefinitions(), managers: m.order.frozen()})
+	return m
+}
+
+// Snapshot returns the model as it is now.
+func (m *Model) Snapshot() *Snapshot { return m.current.Load() }
+
+// Update calls change with what changes the model, then shows all of it to readers
+// and listeners at once. The problems are what change asked for and the model
+// refused, each kind of problem once with how often it came; a problem that the
+// model has met in an earlier update is marked.
+//
+// Updates wait for each other, never for readers or listeners. The [Update] must
+// not be used once change has returned.
+func (m *Model) Update(change func(*Update)) []Problem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.current.Load()
+	u := &Update{model: m, revision: before.revision + 1, definitions: before.definitions, touched: map[string]bool{}}
+	change(u)
+	after := m.freeze(before, u)
+	m.current.Store(after)
+	m.listeners.deliver(u, after)
+	return u.problems.list
+}
+
+// freeze returns the snapshot after an update.
+func (m *Model) freeze(before *Snapshot, u *Update) *Snapshot {
+	below := maps.Clone(before.below)
+	if below == nil {
+		below = map[string]*Manager{}
+	}
+	for id := range u.touched {
+		manager, kept := m.managers[id]
+		if !kept {
+			delete(below, id)
+			continue
+		}
+		below[id] = manager.frozen()
+	}
+	return &Snapshot{revision: u.revision, definitions: u.definitions, managers: m.order.frozen(), below: below}
+}
+
+func newManager() *Manager {
+	m := &Manager{byNode: table{order: byNode}}
+	for kind := Machine; kind < kinds; kind++ {
+		m.byID[kind].order = byID
+		m.byParent[kind].order = byParent
+	}
+	return m
+}
+
+func (m *Manager) frozen() *Manager {
+	copied := &Manager{element: m.element, byNode: m.byNode.frozen()}
+	for kind := Machine; kind < kinds; kind++ {
+		copied.byID[kind] = m.byID[kind].frozen()
+		copied.byParent[kind] = m.byParent[kind].frozen()
+	}
+	return copied
+}
+
+// put adds an element, or replaces the version before it, which is nil for a new
+// element.
+func (m *Manager) put(before, element *Element) {
+	if before != nil && (before.parent != element.parent || before.node() != element.node()) {
+		m.remove(before)
+	}
+	m.byID[element.kind].put(element)
+	if element.kind.nested() {
+		m.byParent[element.kind].put(element)
+	}
+	if element.kind == Process && element.node() != "" {
+		m.byNode.put(element)
+	}
+}
+
+func (m *Manager) remove(element *Element) {
+	m.byID[element.kind].remove(element)
+	if element.kind.nested() {
+		m.byParent[element.kind].remove(element)
+	}
+	if element.kind == Process && element.node() != "" {
+		m.byNode.remove(element)
+	}
+}
+
+// keep returns a text that shares no memory with the row it came in, and the same
+// memory with equal texts that came before.
+func (m *Model) keep(text string) string {
+	if len(text) > maxSharedBytes {
+		return strings.Clone(text)
+	}
+	if kept, known := m.texts[text]; known {
+		return kept
+	}
+	if len(m.texts) >= maxTexts {
+		m.texts = map[string]string{}
+	}
+	kept := strings.Clone(text)
+	m.texts[kept] = kept
+	return kept
+}
+
+// longer returns the shape with one more attribute.
+func (m *Model) longer(s *shape, definition *Definition) *shape {
+	longer, made := s.with(definition)
+	if made {
+		m.shapeSize++
+	}
+	return longer
+}
+
+// forget starts to share anew.
+func (m *Model) forget() {
+	m.shapes, m.shapeSize, m.texts = &shape{}, 0, map[string]string{}
+}

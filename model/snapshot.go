@@ -1,0 +1,120 @@
+package model
+
+import "iter"
+
+// A Snapshot is the model as it was after one update. It never changes and may be
+// read by any number of goroutines, for as long as they like; what it shares with
+// other snapshots is kept once.
+type Snapshot struct {
+	revision    uint64
+	definitions *Definitions
+	managers    table
+	below       map[string]*Manager
+}
+
+// A Manager is what a snapshot holds of one resource manager.
+type Manager struct {
+	element  *Element
+	byID     [kinds]table
+	byParent [kinds]table // of nodes, jobs and processes
+	byNode   table        // processes
+}
+
+// Revision returns the number of the update; each has a greater one than those
+// before it.
+func (s *Snapshot) Revision() uint64 { return s.revision }
+
+// Definitions returns the definitions of all attributes.
+func (s *Snapshot) Definitions() *Definitions { return s.definitions }
+
+// Managers yields the resource managers in the order of their ids.
+func (s *Snapshot) Managers() iter.Seq[*Manager] {
+	return func(yield func(*Manager) bool) {
+		for element := range s.managers.from(&Element{}) {
+			if !yield(s.below[element.id]) {
+				return
+			}
+		}
+	}
+}
+
+// Manager returns the resource manager with this id.
+func (s *Snapshot) Manager(id string) (*Manager, bool) {
+	manager, known := s.below[id]
+	return manager, known
+}
+
+// Element returns the resource manager's own element.
+func (m *Manager) Element() *Element { return m.element }
+
+// Get returns the element of a kind below the resource manager that has this id.
+func (m *Manager) Get(kind Kind, id string) (*Element, bool) {
+	if !kind.below() {
+		return nil, false
+	}
+	return m.byID[kind].get(&Element{id: id})
+}
+
+// Len returns how many elements of a kind there are.
+func (m *Manager) Len(kind Kind) int {
+	if !kind.below() {
+		return 0
+	}
+	return m.byID[kind].length
+}
+
+// All yields the elements of a kind in the order of their ids, numbers in ids by
+// their value.
+func (m *Manager) All(kind Kind) iter.Seq[*Element] { return m.From(kind, "") }
+
+// From yields the elements of a kind from an id on, which need not exist.
+func (m *Manager) From(kind Kind, id string) iter.Seq[*Element] {
+	if !kind.below() {
+		return func(func(*Element) bool) {}
+	}
+	return m.byID[kind].from(&Element{id: id})
+}
+
+// Children yields the elements of a kind that belong to the element with this id,
+// in the order of their ids.
+func (m *Manager) Children(kind Kind, parent string) iter.Seq[*Element] {
+	return func(yield func(*Element) bool) {
+		switch {
+		case !kind.below():
+		case !kind.nested():
+			m.All(kind)(yield)
+		default:
+			for element := range m.byParent[kind].from(&Element{parent: parent}) {
+				if element.parent != parent || !yield(element) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// OnNode yields the processes that run on the node with this id, in the order of
+// their ids.
+func (m *Manager) OnNode(node string) iter.Seq[*Element] {
+	return func(yield func(*Element) bool) {
+		for element := range m.byNode.from(onNode(node)) {
+			if element.node() != node || !yield(element) {
+				return
+			}
+		}
+	}
+}
+
+// onNode is the place in a table by nodes where the processes of a node begin.
+func onNode(node string) *Element {
+	return &Element{shape: nodeShape, values: []string{node}}
+}
+
+var nodeShape = &shape{index: map[string]int{AttributeProcessNodeID: 0}}
+
+// below reports whether elements of the kind belong to a resource manager.
+func (k Kind) below() bool { return k > ResourceManager && k < kinds }
+
+// nested reports whether elements of the kind belong to one of several parents in
+// their resource manager.
+func (k Kind) nested() bool { return k.below() && k.Parent() != ResourceManager }

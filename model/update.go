@@ -1,0 +1,332 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An Update changes a model; see [Model.Update].
+type Update struct {
+	model       *Model
+	revision    uint64
+	definitions *Definitions
+	touched     map[string]bool // ids of the resource managers that differ
+	changes     []managedChange
+	failures    []failure
+	problems    problems
+	values      []string // of the row at hand
+}
+
+type managedChange struct {
+	manager string
+	Change
+}
+
+type failure struct {
+	manager string
+	cause   error
+}
+
+// A Row is what is known of one element.
+type Row struct {
+	Manager    string // id of the resource manager; of a resource manager, empty
+	Kind       Kind
+	Parent     string // id of the element it belongs to; of resource managers, machines and queues, empty
+	ID         string
+	Attributes []Attribute
+	Whole      bool // whether attributes that are not given are unset; else they stay as they are
+}
+
+// An Attribute is an attribute of a row.
+type Attribute struct {
+	ID       string
+	Text     string
+	Elements []string // of an array, instead of Text
+}
+
+// Define adds the definition of an attribute, which must not be changed afterwards.
+// An error wraps [ErrDefinition]; an attribute that has a definition keeps it.
+func (u *Update) Define(definition Definition) error {
+	definitions, err := u.definitions.with(&definition)
+	if err != nil {
+		return fmt.Errorf("defining an attribute: %w", err)
+	}
+	u.definitions = definitions
+	return nil
+}
+
+// Put adds the element of a row or changes it. What the model does not take of it
+// is left out and becomes a problem. A job may be put below another queue; nodes
+// and processes stay where they are. A resource manager that becomes STOPPED loses
+// all elements below it.
+func (u *Update) Put(row Row) {
+	if row.ID == "" || len(row.ID) > maxIDBytes || row.Kind == Universe || row.Kind >= kinds {
+		u.problem(ProblemID, row, "", fmt.Errorf("its kind must be known and its id have 1 to %d bytes", maxIDBytes))
+		return
+	}
+	manager, before, placed := u.place(&row)
+	if !placed {
+		return
+	}
+	shape := u.fill(row, before)
+	if before != nil && before.parent == row.Parent && before.shape == shape && slices.Equal(before.values, u.values) {
+		return
+	}
+	after := &Element{kind: row.Kind, parent: row.Parent, shape: shape, values: u.keepValues(before), revision: u.revision}
+	if before != nil {
+		after.id = before.id
+		if before.parent == row.Parent {
+			after.parent = before.parent
+		} else {
+			after.parent = u.model.keep(row.Parent)
+		}
+	} else {
+		after.id, after.parent = strings.Clone(row.ID), u.model.keep(row.Parent)
+	}
+	if row.Kind == ResourceManager {
+		u.putManager(manager, before, after)
+		return
+	}
+	u.record(row.Manager, before, after)
+	manager.put(before, after)
+}
+
+// place finds where a row belongs and what is known of its element.
+func (u *Update) place(row *Row) (*Manager, *Element, bool) {
+	if row.Kind == ResourceManager {
+		row.Manager, row.Parent = "", ""
+		manager, known := u.model.managers[row.ID]
+		if !known {
+			return newManager(), nil, true
+		}
+		return manager, manager.element, true
+	}
+	manager, known := u.model.managers[row.Manager]
+	if !known {
+		u.problem(ProblemParent, *row, "", fmt.Errorf("there is no resource manager %s", quoted(row.Manager)))
+		return nil, nil, false
+	}
+	if !row.Kind.nested() {
+		row.Parent = row.Manager
+	}
+	before, _ := manager.Get(row.Kind, row.ID)
+	if before != nil && before.parent == row.Parent {
+		return manager, before, true
+	}
+	if before != nil && row.Kind != Job {
+		u.problem(ProblemElsewhere, *row, "", fmt.Errorf("it belongs to the %s %s already, not to %s", row.Kind.Parent(), quoted(before.parent), quoted(row.Parent)))
+		return nil, nil, false
+	}
+	if row.Kind.nested() {
+		if _, known := manager.Get(row.Kind.Parent(), row.Parent); !known {
+			u.problem(ProblemParent, *row, "", fmt.Errorf("there is no %s %s", row.Kind.Parent(), quoted(row.Parent)))
+			return nil, nil, false
+		}
+	}
+	return manager, before, true
+}
+
+// fill leaves in u.values what the element has after the row, and returns its
+// shape.
+func (u *Update) fill(row Row, before *Element) *shape {
+	if u.model.shapeSize >= maxShapes {
+		u.model.forget()
+	}
+	shape := u.model.shapes
+	u.values = u.values[:0]
+	if before != nil && !row.Whole {
+		shape = before.shape
+		u.values = append(u.values, before.values...)
+	}
+	for _, attribute := range row.Attributes {
+		text, definition, taken := u.check(row, attribute, before)
+		if !taken {
+			continue
+		}
+		if at, given := shape.index[definition.ID]; given {
+			u.values[at] = text
+			continue
+		}
+		shape = u.model.longer(shape, definition)
+		u.values = append(u.values, text)
+	}
+	return u.keepState(row, before, shape)
+}
+
+// keepState gives a whole row that tells no state the one that is known: leaving it
+// out must not lead around the rules of transitions.
+func (u *Update) keepState(row Row, before *Element, shape *shape) *shape {
+	attribute := row.Kind.StateAttribute()
+	if before == nil {
+		return shape
+	}
+	at, given := before.shape.index[attribute]
+	if _, told := shape.index[attribute]; told || !given {
+		return shape
+	}
+	u.values = append(u.values, before.values[at])
+	return u.model.longer(shape, before.shape.definitions[at])
+}
+
+// check returns the text of an attribute as the element shall have it. Where the
+// row's is refused, that is the one it has.
+func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *Definition, bool) {
+	definition, err := u.definition(attribute.ID)
+	if err != nil {
+		u.problem(ProblemDefinition, row, "", err)
+		return "", nil, false
+	}
+	text, kind, err := u.canonical(row, definition, attribute, before)
+	if err == nil {
+		return text, definition, true
+	}
+	u.problem(kind, row, definition.ID, err)
+	if before == nil {
+		return "", nil, false
+	}
+	kept, given := before.given(definition.ID)
+	return kept, definition, given
+}
+
+func (u *Update) canonical(row Row, definition *Definition, attribute Attribute, before *Element) (string, ProblemKind, error) {
+	if definition.ID == AttributeID {
+		return "", ProblemID, fmt.Errorf("attribute %s: the id of a row is not among its attributes", AttributeID)
+	}
+	texts := attribute.Elements
+	if definition.Type != Array {
+		texts = []string{attribute.Text}
+	}
+	text, err := definition.canonical(texts)
+	if err != nil {
+		return "", ProblemValue, err
+	}
+	if before != nil && definition.ID == row.Kind.StateAttribute() {
+		if err := CheckTransition(row.Kind, before.State(), State(text)); err != nil {
+			return "", ProblemTransition, err
+		}
+	}
+	return text, "", nil
+}
+
+// definition returns the definition of an attribute, made on the spot for one that
+// nobody defined.
+func (u *Update) definition(id string) (*Definition, error) {
+	if definition, known := u.definitions.Get(id); known {
+		return definition, nil
+	}
+	definition := adHoc(strings.Clone(id))
+	definitions, err := u.definitions.with(definition)
+	if err != nil {
+		return nil, err
+	}
+	u.definitions = definitions
+	return definition, nil
+}
+
+// keepValues returns the values at hand for the element to keep. Those it had
+// before are the same memory.
+func (u *Update) keepValues(before *Element) []string {
+	values := make([]string, len(u.values))
+	for i, text := range u.values {
+		if before != nil && i < len(before.values) && before.values[i] == text {
+			values[i] = before.values[i]
+			continue
+		}
+		values[i] = u.model.keep(text)
+	}
+	return values
+}
+
+// putManager adds a resource manager or changes it.
+func (u *Update) putManager(manager *Manager, before, after *Element) {
+	if before != nil && before.State() != RMStopped && after.State() == RMStopped {
+		u.removeBelow(after.id, manager)
+	}
+	u.model.managers[after.id] = manager
+	manager.element = after
+	u.model.order.put(after)
+	u.record(after.id, before, after)
+}
+
+// Fail puts a resource manager into the state ERROR and tells listeners the cause.
+// The elements below it stay as they were last seen.
+func (u *Update) Fail(manager string, cause error) {
+	row := Row{Kind: ResourceManager, ID: manager, Attributes: []Attribute{{ID: AttributeRMState, Text: string(RMError)}}}
+	known, exists := u.model.managers[manager]
+	if !exists {
+		u.problem(ProblemParent, row, "", fmt.Errorf("there is no resource manager %s", quoted(manager)))
+		return
+	}
+	u.Put(row)
+	if known.element.State() == RMError {
+		u.failures = append(u.failures, failure{known.element.id, cause})
+	}
+}
+
+// Remove removes an element and all that belong to it; one that is not there is no
+// problem. A resource manager, whose id is then both manager and id, must be
+// STOPPED.
+func (u *Update) Remove(manager string, kind Kind, id string) {
+	below, known := u.model.managers[manager]
+	if !known {
+		return
+	}
+	if kind == ResourceManager {
+		if state := below.element.State(); state != RMStopped {
+			u.problem(ProblemRemoval, Row{Kind: kind, ID: id}, "", fmt.Errorf("it is %s; stop it first", state))
+			return
+		}
+		u.removeBelow(below.element.id, below)
+		u.record(manager, below.element, nil)
+		u.model.order.remove(below.element)
+		delete(u.model.managers, manager)
+		return
+	}
+	if element, known := below.Get(kind, id); known {
+		u.removeElement(manager, below, element)
+	}
+}
+
+func (u *Update) removeElement(manager string, below *Manager, element *Element) {
+	for _, kind := range element.kind.Children() {
+		for _, child := range slices.Collect(below.Children(kind, element.id)) {
+			u.removeElement(manager, below, child)
+		}
+	}
+	u.record(manager, element, nil)
+	below.remove(element)
+}
+
+// removeBelow removes all elements of a resource manager, queues first.
+func (u *Update) removeBelow(manager string, below *Manager) {
+	for _, kind := range []Kind{Queue, Machine} {
+		for _, element := range slices.Collect(below.All(kind)) {
+			u.removeElement(manager, below, element)
+		}
+	}
+}
+
+// record notes a change. Changes of one element in one update become one.
+func (u *Update) record(manager string, before, after *Element) {
+	u.touched[manager] = true
+	if before != nil && before.revision == u.revision {
+		if after != nil {
+			after.change = before.change
+		}
+		u.changes[before.change].After = after
+		return
+	}
+	if after != nil {
+		after.change = int32(len(u.changes))
+	}
+	u.changes = append(u.changes, managedChange{manager, Change{before, after}})
+}
+
+func (u *Update) problem(kind ProblemKind, row Row, attribute string, err error) {
+	key := problemKey{kind, row.Kind, attribute}
+	if _, known := u.problems.at[key]; !known {
+		err = fmt.Errorf("%s %s: %w", row.Kind, quoted(row.ID), err)
+	}
+	u.problems.add(u.model.reported, key, err)
+}
