@@ -133,3 +133,52 @@ func TestListenersThatAreGoneAreForgotten(t *testing.T) {
 	_, err = l.Next(t.Context())
 	require.ErrorIs(t, err, model.ErrListenerClosed)
 }
+
+// A listener that applies what it is told, and reads anew what it lost, has the
+// picture of the model. Nothing is told twice.
+func TestListenersBesideAWriterHaveItsPicture(t *testing.T) {
+	m := cluster(t)
+	l := m.Listen(t.Context(), 2, model.Interest{Of: model.Ref{Manager: "rm", Kind: model.Queue, ID: "debug"}, Children: true})
+	const updates = 5000
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for i := range updates {
+			m.Update(func(u *model.Update) {
+				u.Put(row(model.Job, "debug", fmt.Sprint(1000+i)))
+				if i >= 10 && i < updates-1 {
+					u.Remove("rm", model.Job, fmt.Sprint(1000+i-10))
+				}
+			})
+		}
+	}()
+	defer func() { <-written }()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	seen := map[string]bool{}
+	for !seen[fmt.Sprint(1000+updates-1)] {
+		event, err := l.Next(ctx)
+		require.NoError(t, err)
+		if event.Type == model.Lost {
+			clear(seen)
+			manager, _ := event.Snapshot.Manager("rm")
+			for job := range manager.Children(model.Job, "debug") {
+				seen[job.ID()] = true
+			}
+			continue
+		}
+		for _, change := range event.Changes {
+			id := change.Element().ID()
+			require.Equal(t, event.Type == model.Removed, seen[id], "%s %s", event.Type, id)
+			seen[id] = event.Type != model.Removed
+		}
+	}
+	manager, _ := m.Snapshot().Manager("rm")
+	for job := range manager.Children(model.Job, "debug") {
+		require.True(t, seen[job.ID()], job.ID())
+		delete(seen, job.ID())
+	}
+	for id, there := range seen {
+		require.False(t, there, id)
+	}
+}

@@ -91,15 +91,15 @@ func TestElementsCarryWhatTheyWereGivenAndDefaults(t *testing.T) {
 
 func TestChildrenAreListedInTheOrderOfTheirIDs(t *testing.T) {
 	m := cluster(t)
-	put(m, row(model.Job, "batch", "10"), row(model.Job, "batch", "9"), row(model.Job, "debug", "8"), row(model.Job, "batch", "9[2]"))
+	put(m, row(model.Job, "batch", "10"), row(model.Job, "batch", "9"), row(model.Job, "debug", "8"), row(model.Job, "batch", "9[2]"), row(model.Job, "debug", "007"))
 	manager, _ := m.Snapshot().Manager("rm")
-	require.Equal(t, []string{"7", "8", "9", "9[2]", "10"}, ids(manager.All(model.Job)))
+	require.Equal(t, []string{"007", "7", "8", "9", "9[2]", "10"}, ids(manager.All(model.Job)))
 	require.Equal(t, []string{"7", "9", "9[2]", "10"}, ids(manager.Children(model.Job, "batch")))
 	require.Equal(t, []string{"9", "9[2]", "10"}, ids(manager.From(model.Job, "9")))
 	require.Equal(t, []string{"7.0", "7.1"}, ids(manager.Children(model.Process, "7")))
 	require.Equal(t, []string{"7.1"}, ids(manager.OnNode("n2")))
 	require.Equal(t, []string{"m1", "m2"}, ids(manager.Children(model.Machine, "rm")))
-	require.Equal(t, 5, manager.Len(model.Job))
+	require.Equal(t, 6, manager.Len(model.Job))
 	put(m, row(model.Process, "7", "7.1", "processNodeId=n1"))
 	manager, _ = m.Snapshot().Manager("rm")
 	require.Equal(t, []string{"7.0", "7.1"}, ids(manager.OnNode("n1")), "a process is listed below the node it moved to")
