@@ -46,7 +46,8 @@ const (
 // does not tell about. Other processes that ask meanwhile get the same answer. A
 // failure to ask is a *QueryError; the jobs are returned with it as they were
 // known. While the target is paused nothing is asked and the error matches
-// [ErrPaused].
+// [ErrPaused]; where a fresh answer would take more than a minute it is a
+// *TooSoonError.
 func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness Freshness) ([]jobstore.Job, error) {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil || !slices.ContainsFunc(jobs, func(job jobstore.Job) bool { return isAsked(&job) }) {
@@ -57,7 +58,8 @@ func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness 
 		return jobs, err
 	}
 	pollErr := c.poll(ctx, list, freshness, patience)
-	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
+	var tooSoon *TooSoonError
+	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) && !errors.As(pollErr, &tooSoon) {
 		return jobs, pollErr
 	}
 	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
@@ -135,6 +137,18 @@ func (c *Controller) updateEach(ctx context.Context, jobs []jobstore.Job, freshn
 // it has failed again and again.
 var ErrPaused = errors.New("the target is paused")
 
+// TooSoonError tells that a fresh answer was wanted, but that the scheduler is not
+// to be asked again for more than a minute: its last query took so long that the
+// next one has to wait. The jobs are as they were seen last.
+type TooSoonError struct {
+	Until time.Time     // when the scheduler may be asked again
+	Took  time.Duration // how long its last query took
+}
+
+func (e *TooSoonError) Error() string {
+	return fmt.Sprintf("what is shown was seen earlier: the scheduler took %s for the last query, and is not asked again before %s", e.Took.Round(time.Millisecond), e.Until.Format(time.TimeOnly))
+}
+
 // poll makes the shared query of the target if it is due, or waits for the
 // process that makes it.
 func (c *Controller) poll(ctx context.Context, list *config.Command, freshness Freshness, patience time.Duration) error {
@@ -157,6 +171,8 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 			return err
 		case granted:
 			return c.makePoll(ctx, list, claim, last)
+		case last.Holder == "" && insists && last.Failures == 0 && !last.Begun.After(asked) && dueAt(last).After(asked.Add(patience)):
+			return &TooSoonError{Until: dueAt(last), Took: last.Took}
 		case last.Holder == "" && (last.Failures > 0 && !insists || last.Begun.After(asked) || dueAt(last).After(asked.Add(patience))):
 			return pollFailure(last) // what is known is recent enough, or nobody is to ask now
 		case freshness == Recent && !claim.Due(last):

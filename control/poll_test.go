@@ -526,7 +526,10 @@ func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
 					s.ahead += time.Second
 					shown[len(shown)-1] = map[bool]state.Detail{true: state.Running, false: state.Suspended}[shown[len(shown)-1] != state.Running]
 					s.shows(t, jobs, shown...) // something moves all the time
-					s.updates(t, jobs, freshness)
+					if _, err := s.Update(t.Context(), jobs, freshness); err != nil {
+						tooSoon := new(control.TooSoonError) // tells who insists that the limit holds
+						require.ErrorAs(t, err, &tooSoon)
+					}
 				}
 				share := float64(*total-before) / float64(s.ahead-begun)
 				require.LessOrEqual(t, share, 0.0505)
@@ -534,6 +537,22 @@ func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestWhoInsistsIsToldThatASlowSchedulerIsLeftAlone(t *testing.T) {
+	s, jobs, _ := busy(t, 2, `x:interval="1s"`, 10*time.Second)
+	s.shows(t, jobs, state.Running, state.Running)
+	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, control.Recent)
+	s.ahead += 10 * time.Second
+	known, err := s.Update(t.Context(), jobs, control.Fresh)
+	var tooSoon *control.TooSoonError
+	require.ErrorAs(t, err, &tooSoon)
+	require.Equal(t, state.Running, known[0].Detail, "as it was seen")
+	require.GreaterOrEqual(t, tooSoon.Took, 10*time.Second)
+	require.Empty(t, s.pauses, "nobody waits for that long")
+	_, err = s.Update(t.Context(), jobs, control.Recent)
+	require.NoError(t, err, "who does not insist takes what is known")
 }
 
 func TestTheNextQueryComesSoonAfterAChangeAndLaterWhileNothingMoves(t *testing.T) {

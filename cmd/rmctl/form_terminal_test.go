@@ -5,16 +5,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
-
-// patience is how long a terminal is waited for; only a broken form takes as long.
-const patience = 30 * time.Second
 
 // atTerminal starts rmctl at a terminal.
 func atTerminal(t *testing.T, environment []string, arguments ...string) *rmctltest.Terminal {

@@ -80,9 +80,13 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 	var group errgroup.Group
 	for i, of := range perTarget {
 		group.Go(func() error {
-			var updated []jobstore.Job
-			updated, problems[i] = of.controller.Update(ctx, of.jobs, control.Freshness(fresh))
+			updated, err := of.controller.Update(ctx, of.jobs, control.Freshness(fresh))
 			of.put(jobs, updated)
+			if tooSoon := new(control.TooSoonError); errors.As(err, &tooSoon) {
+				a.say("%s: %v", of.controller.Target(), err)
+				return nil
+			}
+			problems[i] = err
 			return nil
 		})
 	}
