@@ -76,6 +76,22 @@ func TestALostConnectionIsMadeAgainByTheNextRequest(t *testing.T) {
 	<-made.all()[0].closed
 }
 
+func TestAConnectionThatIsKnownToBeLostIsGivenToNobody(t *testing.T) {
+	made := &connector{}
+	client := serve(t, background.Options{Connect: made.connect}).client(t)
+	connection := connect(t, client)
+	_, err := run(t, connection, "true")
+	require.NoError(t, err)
+	close(made.all()[0].broken)
+	close(made.all()[0].ended)
+	code, err := run(t, connection, "true")
+	require.NoError(t, err)
+	require.Zero(t, code)
+	require.Len(t, made.all(), 2)
+	require.NoError(t, connection.Close())
+	<-made.all()[0].closed
+}
+
 func TestAFailureIsNotKept(t *testing.T) {
 	failing := true
 	made := &connector{wait: func(context.Context, relay.Place, remote.Prompter) error {

@@ -51,7 +51,7 @@ func (c *connector) connect(ctx context.Context, place relay.Place, prompter rem
 	local.Grace, local.Linger = 300*time.Millisecond, 300*time.Millisecond
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	made := &breakable{Connection: local, closed: make(chan struct{}), broken: make(chan struct{})}
+	made := &breakable{Connection: local, closed: make(chan struct{}), broken: make(chan struct{}), ended: make(chan struct{})}
 	c.made = append(c.made, made)
 	return made, nil
 }
@@ -66,8 +66,11 @@ func (c *connector) all() []*breakable {
 type breakable struct {
 	remote.Connection
 	closed, broken chan struct{}
+	ended          chan struct{} // closed when it has noticed that it is broken
 	once           sync.Once
 }
+
+func (b *breakable) Ended() <-chan struct{} { return b.ended }
 
 func (b *breakable) Close() error {
 	b.once.Do(func() { close(b.closed) })

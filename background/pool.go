@@ -87,6 +87,7 @@ func (p *pool) Connection(ctx context.Context, place relay.Place, prompter remot
 		}
 		unchecked, release, usable := p.use(k)
 		if !usable {
+			p.closeUnused(k)
 			continue
 		}
 		if unchecked && !p.works(ctx, k) {
@@ -175,9 +176,28 @@ func (p *pool) use(k *kept) (unchecked bool, release func(), usable bool) {
 	if k.gone {
 		return false, nil, false
 	}
+	if hasEnded(k.connection) {
+		p.log.Info("a connection has ended", "host", k.place.Host)
+		p.forget(k)
+		return false, nil, false
+	}
 	unchecked = k.users == 0 && time.Since(k.used) > p.check
 	k.users++
 	return unchecked, sync.OnceFunc(func() { p.release(k) }), true
+}
+
+// hasEnded reports whether a connection has noticed that it is of no use any more.
+func hasEnded(connection remote.Connection) bool {
+	noticing, able := connection.(interface{ Ended() <-chan struct{} })
+	if !able {
+		return false
+	}
+	select {
+	case <-noticing.Ended():
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *pool) release(k *kept) {

@@ -22,6 +22,9 @@ type Dialer interface {
 	// Subsystem opens a service of the place, such as "sftp".
 	// ErrNoSubsystem tells that it is not offered.
 	Subsystem(ctx context.Context, name string) (Channel, error)
+	// Ended returns what is closed once the connection has ended, as far as that
+	// is noticed while nobody uses it; nil where it never is.
+	Ended() <-chan struct{}
 	// Close ends the connection with all its channels.
 	Close() error
 }

@@ -71,6 +71,10 @@ func (c *Connection) Noise() string { return c.pool.heard.String() }
 // costs a login.
 func (c *Connection) OneShot() bool { return c.pool.oneShot }
 
+// Ended returns what is closed once the connection has ended, as far as that is
+// noticed while nobody uses it; nil where it never is.
+func (c *Connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
+
 // Close ends the connection. Processes run on as far as they can without it.
 func (c *Connection) Close() error {
 	err := c.pool.close()

@@ -54,6 +54,8 @@ func (d *localDialer) Subsystem(ctx context.Context, name string) (channel.Chann
 	return d.start(ctx, []string{d.sftp}, channel.Options{})
 }
 
+func (d *localDialer) Ended() <-chan struct{} { return nil }
+
 func (d *localDialer) start(ctx context.Context, words []string, options channel.Options) (channel.Channel, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

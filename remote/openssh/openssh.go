@@ -160,6 +160,15 @@ func (d *dialer) connect(ctx context.Context) error {
 	return err
 }
 
+// Ended returns what is closed once the own master has ended, which is with its
+// connection. Of a master of the user's nothing is told.
+func (d *dialer) Ended() <-chan struct{} {
+	if d.way != throughOwnMaster {
+		return nil
+	}
+	return d.master.ended
+}
+
 // Close ends the connection, all its processes, and removes its sockets.
 func (d *dialer) Close() error {
 	d.closeOnce.Do(func() {

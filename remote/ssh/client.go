@@ -163,6 +163,9 @@ func (c *Client) alive() bool {
 	}
 }
 
+// Ended returns what is closed once the connection has ended.
+func (c *Client) Ended() <-chan struct{} { return c.ended }
+
 // Close ends the connection with all its channels, and those to its jump hosts.
 func (c *Client) Close() error {
 	c.mu.Lock()
