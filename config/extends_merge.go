@@ -173,6 +173,10 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 		return
 	}
 	base := siblings.parent.Children[present]
+	// What is hidden is not to be set in the form either.
+	if partName(child) == "attribute" && attributeOf(child, "visible") == "false" && attributeOf(base, "visible") != "false" {
+		siblings.removeControls(addressOf(child))
+	}
 	if ruleOf(child).merged && !marked.replace {
 		m.merge(base, child)
 	} else {
@@ -247,6 +251,7 @@ func (m *merging) remove(siblings family, child *schemas.Element, present int) {
 		siblings.remove(present)
 		if partName(child) == "attribute" {
 			siblings.removeLinks(addressOf(child))
+			siblings.removeControls(addressOf(child))
 		}
 	} else if ruleOf(child).kind != listedPart { // address has reported those
 		m.problemAt(child, Warning, "override-matches-nothing", fmt.Sprintf("the base has no %s to remove", called(child)),

@@ -255,7 +255,8 @@ func (b *builder) input(c cell) Field {
 	return b.form.field(c.control, c.state)
 }
 
-// named gives a field its label and returns the labels that are left.
+// named gives a field its label and returns the labels that are left. A tooltip
+// that says what stands beside the field anyway is left out.
 func (b *builder) named(field *Field, waiting []labelText, last int) []labelText {
 	if len(waiting) > 0 {
 		own := waiting[len(waiting)-1]
@@ -279,6 +280,9 @@ func (b *builder) named(field *Field, waiting []labelText, last int) []labelText
 		}
 		if field.Hint = oneLine(a.Text(attribute.FieldDescription)); strings.EqualFold(field.Hint, field.Label) {
 			field.Hint = ""
+		}
+		if oneLine(field.Tooltip) == field.Hint {
+			field.Tooltip = ""
 		}
 	}
 	return waiting

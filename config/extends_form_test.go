@@ -1,0 +1,53 @@
+package config_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// The form of a base must not offer what the definition has removed or hidden.
+func TestControlsOfWhatIsRemovedOrHiddenGo(t *testing.T) {
+	base := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="base"><control-data>
+		<attribute name="kept"/><attribute name="gone"/><attribute name="hidden"/><attribute name="lone"/>
+		<launch-tab><dynamic><title>T</title>
+			<composite group="true"><title>Some</title>
+				<widget type="label"><fixed-text>Kept</fixed-text></widget><widget attribute="kept"/>
+				<widget type="label"><tooltip>${ptp_rm:gone#description}</tooltip><fixed-text>Gone</fixed-text></widget><widget saveValueTo="gone"/>
+				<widget type="label"><fixed-text>Hidden</fixed-text></widget><browse attribute="hidden"/>
+			</composite>
+			<composite group="true"><title>Lone</title><button-group attribute="lone"><button type="radiobutton" title="a"/></button-group></composite>
+			<viewer name="v"><items allPredefined="true"><include>lone</include><exclude>kept</exclude><exclude>gone</exclude></items><value pattern=""/></viewer>
+		</dynamic></launch-tab></control-data></resource-manager-builder>`
+	definition, problems := config.LoadWith("own.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" x:extends="base.xml"><control-data>
+		<attribute name="gone" x:remove="true"/><attribute name="lone" x:remove="true"/><attribute name="hidden" visible="false"/><attribute name="new"/>
+		<launch-tab><dynamic><title>Own</title><widget attribute="new"/></dynamic></launch-tab></control-data></resource-manager-builder>`),
+		config.Options{Base: func(string, string) (string, []byte, error) { return "base.xml", []byte(base), nil }})
+	require.NoError(t, problems.Err())
+	for _, problem := range problems {
+		require.NotEqual(t, "undefined-attribute", problem.Code, problem.Message)
+	}
+	var bound, labels, groups []string
+	definition.LaunchTab.Walk(func(control config.Control) {
+		if name := config.Bound(control).Name; name != "" {
+			bound = append(bound, name)
+		}
+		switch c := control.(type) {
+		case *config.Widget:
+			if c.Type == config.LabelWidget {
+				labels = append(labels, c.FixedText.Text)
+			}
+		case *config.Composite:
+			groups = append(groups, c.Title.Text)
+		case *config.Viewer:
+			require.Empty(t, c.Include)
+			require.Equal(t, "kept", c.Exclude[0].Name)
+			require.Len(t, c.Exclude, 1)
+		}
+	})
+	require.Equal(t, []string{"kept", "new"}, bound)
+	require.Equal(t, []string{"Kept"}, labels)
+	require.Equal(t, []string{"Some"}, groups)
+}
