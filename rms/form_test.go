@@ -43,30 +43,42 @@ func settable(definition *config.Definition) []string {
 	return names
 }
 
-func TestFormsOfSlurmHaveEachAttributeOnce(t *testing.T) {
-	for _, name := range []string{"slurm", "slurm-interactive"} {
-		f := shippedForm(t, name)
-		var shown []string
-		for _, page := range f.Pages() {
-			for _, field := range f.Fields(page) {
-				if field.Name != "" {
-					shown = append(shown, field.Name)
-				}
+// fieldsOf returns how often each attribute is shown on the pages of a form.
+func fieldsOf(f *form.Form) map[string]int {
+	shown := map[string]int{}
+	for _, page := range f.Pages() {
+		for _, field := range f.Fields(page) {
+			if field.Name != "" {
+				shown[field.Name]++
 			}
 		}
-		slices.Sort(shown)
-		require.Equal(t, settable(f.Definition()), shown, name)
+	}
+	return shown
+}
+
+func TestFormsOfShippedDefinitionsLackNoAttribute(t *testing.T) {
+	once := []string{"slurm", "slurm-interactive", "gridengine-interactive"} // others list all again in a table
+	for _, name := range rms.Names() {
+		f := shippedForm(t, name)
+		require.NotEmpty(t, f.Pages(), "%s has no form", name)
+		shown := fieldsOf(f)
+		for _, each := range settable(f.Definition()) {
+			require.NotZero(t, shown[each], "no tab of %s has %s", name, each)
+			if slices.Contains(once, name) {
+				require.Equal(t, 1, shown[each], "%s of %s", each, name)
+			}
+		}
 	}
 }
 
 // Whichever tab was seen last, what was set on another one must not be lost.
-func TestValuesOfAllTabsOfSlurmCount(t *testing.T) {
+func TestValuesOfAllTabsCount(t *testing.T) {
 	for name, off := range map[string][]string{
-		"slurm":             nil,
-		"slurm-interactive": {"label", "unbuffered"}, // not with pty, which is on
+		"slurm":                  nil,
+		"slurm-interactive":      {"label", "unbuffered"}, // not with pty, which is on
+		"gridengine-interactive": nil,
 	} {
 		f := shippedForm(t, name)
-		require.Len(t, f.Pages(), 5)
 		for _, page := range f.Pages() {
 			live := f.Live(page)
 			for _, each := range settable(f.Definition()) {
