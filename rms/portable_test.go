@@ -21,6 +21,7 @@ var portableRequests = []struct {
 	{"wallTime=1h30m", map[string]string{
 		"slurm": "--time=1:30:00", "pbs": "-l walltime=1:30:00", "local": "RMCTL_LOCAL_TIME_LIMIT=5400",
 		"gridengine": "-l h_rt=1:30:00", "torque": "-l walltime=1:30:00",
+		"htcondor": "periodic_remove = JobStatus == 2 && time() - JobCurrentStartDate > 5400",
 	}},
 	{"nodes=2 tasksPerNode=8 cpusPerTask=2 memory=4GiB", map[string]string{
 		"slurm":      "--nodes=2 --ntasks-per-node=8 --cpus-per-task=2 --mem=4096M",
@@ -28,6 +29,7 @@ var portableRequests = []struct {
 		"torque":     "-l nodes=2:ppn=16 -l mem=8192mb", // which is of the whole job
 		"local":      `!attribute "nodes": definition "local" can give at most 1`,
 		"gridengine": `!attribute "nodes": definition "gridengine" can give at most 1`,
+		"htcondor":   `!attribute "nodes": definition "htcondor" can give at most 1`,
 	}},
 	{"nodes=2 tasks=5 cpusPerTask=2 gpus=3", map[string]string{
 		"slurm": "--nodes=2 --ntasks=5 --cpus-per-task=2 --gpus=3",
@@ -36,7 +38,7 @@ var portableRequests = []struct {
 	}},
 	{"tasks=6 cpusPerTask=2 gpus=3", map[string]string{
 		"slurm": "--ntasks=6 --cpus-per-task=2 --gpus=3", "pbs": "-l select=6:ncpus=2:ngpus=1", "local": `!attribute "gpus"`, "torque": "-l nodes=6:ppn=2:gpus=1",
-		"gridengine": `!attribute "gpus"`,
+		"gridengine": `!attribute "gpus"`, "htcondor": "request_cpus = 12 request_gpus = 3",
 	}},
 	{"tasks=6 tasksPerNode=4 gpus=6", map[string]string{
 		"slurm": "--ntasks=6 --ntasks-per-node=4 --gpus=6", "pbs": "-l select=2:ncpus=4:mpiprocs=4:ngpus=4", "local": `!attribute "gpus"`,
@@ -44,10 +46,11 @@ var portableRequests = []struct {
 	{"memory=500MB cpusPerTask=4", map[string]string{
 		"slurm": "--cpus-per-task=4 --mem=477M", "pbs": "-l select=1:ncpus=4:mem=477mb", "local": "",
 		"gridengine": "-pe  4 -l mem_free=477M", // qsub asks for the environment
+		"htcondor":   "request_cpus = 4 request_memory = 477M",
 	}},
 	{"nodes=1 tasks=1 account=p", map[string]string{
 		"slurm": "--account=p --nodes=1 --ntasks=1", "pbs": "-A p -l select=1:ncpus=1:mpiprocs=1 -l place=scatter", "local": "",
-		"gridengine": "-A p",
+		"gridengine": "-A p", "htcondor": "request_cpus = 1 accounting_group = p",
 	}},
 	{"stdout=o.%a array=1-9%3", map[string]string{
 		"slurm": `--array=1-9%3 --output="o.%a"`, "pbs": "-J 1-9%3 -o /work/o.^array_index^", "local": `!attribute "stdout": %a cannot be part`,
@@ -56,6 +59,7 @@ var portableRequests = []struct {
 	{"stdout=o.%j jobName=x", map[string]string{
 		"slurm": `--job-name="x" --output="o.%j"`, "pbs": `!attribute "stdout": %j cannot be part`, "local": "RMCTL_LOCAL_NAME=x RMCTL_LOCAL_OUTPUT=o.%j",
 		"gridengine": "-N x -o o.$JOB_ID",
+		"htcondor":   "batch_name = x output = o.$(ClusterId) error = x.e$(ClusterId).$(ProcId)",
 	}},
 	{"after=12,13 mail=end,fail:ada@example.org", map[string]string{
 		"slurm": "--dependency=afterok:12:13 --mail-type=END,FAIL --mail-user=ada@example.org",
