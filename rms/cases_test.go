@@ -56,7 +56,7 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 // job. A few mutants of each output are tried here, since all of them take half
 // a minute: rmctl test --mutate --mutants 2000 testdata.
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases, interactiveGridEngineCases, torqueCases, htcondorCases, openmpiCases, mpichCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases, interactiveGridEngineCases, torqueCases, htcondorCases, openmpiCases, mpichCases, lsfCases)
 	require.NoError(t, err)
 	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
 	require.NoError(t, err)
@@ -73,14 +73,14 @@ func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 
 // What the cases of a shipped definition never make happen is not proven.
 func TestCasesExerciseShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveGridEngineCases, htcondorCases, openmpiCases, mpichCases)
+	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveGridEngineCases, htcondorCases, openmpiCases, mpichCases, lsfCases)
 	require.NoError(t, err)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}
 	coverages.Watch(runner)
 	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
 	reports := coverages.Reports()
-	require.Len(t, reports, 8)
+	require.Len(t, reports, 9)
 	for _, report := range reports {
 		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
 	}
