@@ -80,7 +80,8 @@ func testValues(t *testing.T, connection remote.Connection) {
 		case 1:
 			command.Stdin = strings.NewReader("")
 		case 2:
-			command = shell("stty raw; "+printArguments, arguments...)
+			// A raw terminal that echoes would show the end of the input where it comes.
+			command = shell("stty raw -echo; "+printArguments, arguments...)
 			command.Environment = map[string]string{"RMCTL_TEXT": value}
 			command.Terminal = &remote.Terminal{}
 		case 3:
