@@ -115,7 +115,7 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 		s.Ends(6)
 	})
 
-	t.Run("a job whose rmctl was killed is looked up by its tag", func(t *testing.T) {
+	t.Run("Slurm shows the tag of a job that runs", func(t *testing.T) {
 		d := rmctltest.NewDesk(t, interactive, slurm, rmctltest.Foreground)
 		s := d.Sits("run", "-t", target, "--", "sh", "-c", `trap "" HUP; echo begun; sleep 300`)
 		s.WaitFor("begun")

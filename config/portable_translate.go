@@ -21,6 +21,7 @@ type PortableError struct {
 	Reason string
 }
 
+// Error names the portable name and what is wrong with it.
 func (e *PortableError) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }
 
 // A PortableRequest is what is asked for by portable names.

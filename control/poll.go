@@ -145,6 +145,7 @@ type TooSoonError struct {
 	Took  time.Duration // how long its last query took
 }
 
+// Error tells that what is shown is older, and when the scheduler is asked again.
 func (e *TooSoonError) Error() string {
 	return fmt.Sprintf("what is shown was seen earlier: the scheduler took %s for the last query, and is not asked again before %s", e.Took.Round(time.Millisecond), e.Until.Format(time.TimeOnly))
 }

@@ -39,6 +39,7 @@ type UnrecordedError struct {
 	Err     error
 }
 
+// Error tells the id, which is on no record, and what to do instead of submitting again.
 func (e *UnrecordedError) Error() string {
 	help := "note the id: the definition cannot find the job by its tag"
 	if e.IsFound {

@@ -86,6 +86,7 @@ type Error struct {
 	Reason       string
 }
 
+// Error begins with the place in the file, as far as it is known.
 func (e *Error) Error() string {
 	switch {
 	case e.Line == 0:
