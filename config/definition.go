@@ -147,6 +147,15 @@ const (
 	ProbeCommand CommandElement = "probe"
 )
 
+// A ListScope tells whose jobs ListJobs is to list. It is the value of job.scope.
+type ListScope string
+
+// Whose jobs a listing is of.
+const (
+	OwnJobs ListScope = "own" // this user's
+	AllJobs ListScope = "all" // everybody's, as far as the scheduler shows them
+)
+
 // IsSubmit reports whether the command submits jobs.
 func (e CommandElement) IsSubmit() bool {
 	switch e {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -74,10 +75,11 @@ type PortableLink struct {
 	Per       []string          // counts that the value is divided by, before it is
 	Times     []string          // multiplied by these
 	With      []string          // names that have to be given, and
-	Unless    []string          // names that must not be given, for the link to count
+	Unless    []string          // names that must not be given, for the link to count; NAME=COUNT is a count that was given so
 	Excludes  []string          // attributes that say the same in another way
 	Most      int               // the highest count; 0 for any
 	Note      string            // why there is no effect
+	Refused   string            // why this cannot be asked for, and what to do
 }
 
 // PortableLinks returns the links of a portable name, in document order.
@@ -121,7 +123,7 @@ const absolutePath = "absolute"
 func (l *loader) portableLink(e element) *PortableLink {
 	link := &PortableLink{
 		Position: e.position(), Name: e.text("name"), Attribute: e.text("attribute"), As: e.text("as"), Text: e.text("text"),
-		Separator: ",", Words: map[string]string{}, When: e.text("when"), Note: e.text("note"), Most: e.integer("most", 0),
+		Separator: ",", Words: map[string]string{}, When: e.text("when"), Note: e.text("note"), Refused: e.text("refused"), Most: e.integer("most", 0),
 		Per: strings.Fields(e.text("per")), Times: strings.Fields(e.text("times")),
 		With: strings.Fields(e.text("with")), Unless: strings.Fields(e.text("unless")), Excludes: strings.Fields(e.text("excludes")),
 	}
@@ -162,10 +164,12 @@ func (c *checker) checkPortableLink(e element, link *PortableLink) {
 		c.report(e.valuePosition(attribute), Error, "invalid-portable-link", fmt.Sprintf(format, arguments...), "")
 	}
 	switch {
-	case link.Attribute == "" && link.Note == "" && link.Most == 0:
+	case link.Attribute == "" && link.Note == "" && link.Refused == "" && link.Most == 0:
 		wrong("name", "the link of %q sets no attribute, and says neither in a note why nor the most that is possible", link.Name)
 	case link.Attribute != "" && link.Note != "":
 		wrong("note", "a note tells that %q has no effect, but it sets %q", link.Name, link.Attribute)
+	case link.Refused != "" && (link.Attribute != "" || link.Note != "" || link.Most != 0):
+		wrong("refused", "the link tells why %q cannot be asked for, and what it does", link.Name)
 	}
 	isUnit := slices.ContainsFunc([]portableKind{portableTime, portableMemory, portablePath}, func(kind portableKind) bool { return slices.Contains(unitsOf[kind], link.As) })
 	if isUnit && !slices.Contains(unitsOf[name.kind], link.As) {
@@ -195,8 +199,20 @@ func (c *checker) checkPortableLink(e element, link *PortableLink) {
 		attribute string
 		names     []string
 	}{{"with", link.With}, {"unless", link.Unless}} {
-		c.checkPortableAttributes(e, where.attribute, slices.DeleteFunc(slices.Clone(where.names), IsPortableName)...)
+		c.checkPortableAttributes(e, where.attribute, slices.DeleteFunc(slices.Clone(where.names), isPortableCondition)...)
 	}
+}
+
+// isPortableCondition reports whether a word of with or unless is a portable name,
+// or NAME=COUNT of one that is a count. What else it is has to be an attribute.
+func isPortableCondition(word string) bool {
+	of, count, hasCount := strings.Cut(word, "=")
+	name := portableNameOf(of)
+	if name == nil || !hasCount {
+		return name != nil
+	}
+	number, err := strconv.ParseInt(count, 10, 64)
+	return name.kind == portableCount && err == nil && number > 0
 }
 
 func oneOf(texts []string) string {

@@ -63,6 +63,8 @@ func TestPortableValuesAreConvertedAndRoundedUp(t *testing.T) {
 		{`name="mail" attribute="a" text="{events}" words="begin=B end=E fail=F"`, "mail=all", "a=B,E,F"},
 		{`name="tasks" attribute="a" unless="nodes"/><x:portable name="tasks" attribute="b" with="nodes"/><x:portable name="nodes" attribute="c"`, "tasks=3 nodes=2", "b=3 c=2"},
 		{`name="tasks" attribute="a" with="d"/><x:portable name="tasks" attribute="b" unless="d"`, "tasks=3", "a=3"},
+		{`name="memory" attribute="a" with="tasks=1"/><x:portable name="memory" attribute="b" unless="tasks=1"/><x:portable name="tasks" attribute="c"`, "tasks=1 memory=1B", "a=1 c=1"},
+		{`name="memory" attribute="a" with="tasks=1"/><x:portable name="memory" attribute="b" unless="tasks=1"/><x:portable name="tasks" attribute="c"`, "tasks=12 memory=1B", "b=1 c=12"},
 	} {
 		settings, notes, problems := linked(t, "<x:portable "+c.link+"/>").TranslatePortable(requested(t, c.request))
 		require.Empty(t, problems, c.link)
@@ -90,6 +92,7 @@ func TestPortableRequestsThatADefinitionCannotMeetAreErrors(t *testing.T) {
 		{`name="stdout" attribute="a"`, "stdout=o.%j", `%j cannot be part of a file's name there`},
 		{`name="tasks" attribute="a" with="nodes"`, "tasks=2", `cannot express this together with what else was asked for`},
 		{`name="tasks" attribute="a"`, "tasks=9 nodes=2 tasksPerNode=4", `9 tasks do not fit on 2 nodes with 4 tasks each`},
+		{`name="tasks" attribute="a"/><x:portable name="memory" attribute="b" unless="tasks"/><x:portable name="memory" with="tasks" refused="give nodes, too"`, "tasks=2 memory=1B", `"memory": definition "linked" cannot express this: give nodes, too`},
 		{`name="memory" attribute="a" times="nodes"`, "memory=1000000T nodes=2147483647", `more than any scheduler gives`},
 	} {
 		_, _, problems := linked(t, "<x:portable "+c.link+"/>").TranslatePortable(requested(t, c.request))

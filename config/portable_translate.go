@@ -61,6 +61,10 @@ func (d *Definition) TranslatePortable(r PortableRequest) (settings []PortableSe
 				refuse(name.Name, "definition %q can give at most %d", d.Name, link.Most)
 				continue
 			}
+			if link.Refused != "" {
+				refuse(name.Name, "definition %q cannot express this: %s", d.Name, link.Refused)
+				continue
+			}
 			if link.Attribute == "" {
 				told[wholePart] = true
 				if link.Note != "" {
@@ -90,12 +94,14 @@ func (r PortableRequest) overfull() bool {
 	return tasks.amount > 0 && nodes.amount > 0 && each.amount > 0 && tasks.amount > nodes.amount*each.amount
 }
 
-func (r PortableRequest) has(name string) bool {
+// has reports whether a name was given, or a count as NAME=COUNT says.
+func (r PortableRequest) has(word string) bool {
+	name, count, hasCount := strings.Cut(word, "=")
 	if IsPortableName(name) {
-		_, given := r.Values[name]
-		return given
+		value, given := r.Values[name]
+		return given && (!hasCount || count == strconv.FormatInt(value.amount, 10))
 	}
-	return r.IsGiven != nil && r.IsGiven(name)
+	return r.IsGiven != nil && r.IsGiven(word)
 }
 
 // counts reports whether a link is one for the request.
@@ -110,7 +116,8 @@ func (r PortableRequest) counts(link *PortableLink, value PortableValue) bool {
 // sources returns the portable names that a link's value comes of.
 func (r PortableRequest) sources(link *PortableLink) []string {
 	names := []string{link.Name}
-	for _, name := range slices.Concat(link.Per, link.Times, link.With) {
+	for _, word := range slices.Concat(link.Per, link.Times, link.With) {
+		name, _, _ := strings.Cut(word, "=")
 		if _, given := r.Values[name]; given && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -349,7 +349,7 @@ func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	if !m.required.inString(endless) {
 		return false
 	}
-	_, err = engine.MatchString(endless)
+	_, err = tryTwice(func() (bool, error) { return engine.MatchString(endless) })
 	return err != nil // nothing but the time can make a match fail
 }
 

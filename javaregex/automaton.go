@@ -72,6 +72,8 @@ type stateSet [maxStates / 64]uint64
 
 func (s *stateSet) add(number int) { s[number>>6] |= 1 << (number & 63) }
 
+func (s *stateSet) remove(number int) { s[number>>6] &^= 1 << (number & 63) }
+
 func (s *stateSet) has(number int) bool { return s[number>>6]&(1<<(number&63)) != 0 }
 
 // newAutomaton returns nil where the expression needs another engine, or where

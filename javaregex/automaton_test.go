@@ -16,7 +16,38 @@ import (
 // nothing but the parsed expression.
 func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
 	questions := append(invented(plainInventor, 3, 20_000, 3), invented(richInventor, 4, 10_000, 2)...)
-	var compared, matched, byThreads int
+	questions = append(questions, invented(wideInventor, 8, 1_000, 3)...)
+	compared, matched, byThreads := requireTheSame(t, questions)
+	t.Logf("%d compared, %d of them matched, %d by threads", compared, matched, byThreads)
+	require.Greater(t, compared, 15_000)
+	require.Greater(t, byThreads, 2_000)
+	require.Greater(t, matched-byThreads, 1_000)
+}
+
+// wideInventor is for runes of several bytes.
+var wideInventor = inventor{
+	atoms: []string{"a", "é", "a", "é", "[aé]", "."},
+	runes: []rune("aaéé\U0001F600"),
+}
+
+// Only in longer texts does it pass over several bytes at once.
+func TestTheAutomatonFindsWhatTheLinearEngineFindsInLongTexts(t *testing.T) {
+	questions := append(invented(plainInventor, 5, 3_000, 3), invented(wideInventor, 6, 2_000, 3)...)
+	random := rand.New(rand.NewPCG(7, 17))
+	for i, q := range questions {
+		var stretched strings.Builder
+		for _, r := range q.text {
+			stretched.WriteString(strings.Repeat(string(r), 1+random.IntN(24)))
+		}
+		questions[i].text = stretched.String()
+	}
+	_, _, byThreads := requireTheSame(t, questions)
+	require.Greater(t, byThreads, 1_000)
+}
+
+// requireTheSame compares what both engines find as far as both take the expressions, and
+// counts how many answers were compared, and of these matches of all and by threads.
+func requireTheSame(t *testing.T, questions []question) (compared, matched, byThreads int) {
 	for _, q := range questions {
 		compiled, err := Compile(q.expression, q.flags)
 		if err != nil {
@@ -44,10 +75,7 @@ func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
 		}
 		compared++
 	}
-	t.Logf("%d compared, %d of them matched, %d by threads", compared, matched, byThreads)
-	require.Greater(t, compared, 15_000)
-	require.Greater(t, byThreads, 2_000)
-	require.Greater(t, matched-byThreads, 1_000)
+	return compared, matched, byThreads
 }
 
 func TestAnotherEngineTakesOverWhereTheTablesWouldGrowTooLarge(t *testing.T) {

@@ -105,7 +105,7 @@ func (r *Regexp) EngineReason() string {
 // the start and end of group 0 and of each capturing group, -1 for one that
 // took no part; it is appended to dst[:0] and empty where there is no match.
 // An error means that the match could not be decided: it took more than a
-// second, ErrTimeout, or the expression is too large for the engine that
+// second twice, ErrTimeout, or the expression is too large for the engine that
 // a text beyond ASCII needs.
 func (r *Regexp) Match(dst []int, text []byte) ([]int, bool, error) {
 	return r.whole.match(dst, text)

@@ -133,6 +133,25 @@ func TestSplitExamplesAnswerAsJavaDoes(t *testing.T) {
 	}
 }
 
+func TestAMatchIsTriedAgainWhoseTimePassedWhileTheMachineSlept(t *testing.T) {
+	times := 0
+	late := func(failures int) func() (bool, error) {
+		times = 0
+		return func() (bool, error) {
+			if times++; times > failures {
+				return true, nil
+			}
+			return false, ErrTimeout
+		}
+	}
+	for failures, tried := range []int{1, 2, 2} {
+		matched, err := tryTwice(late(failures))
+		require.Equal(t, failures < 2, matched)
+		require.Equal(t, failures < 2, err == nil)
+		require.Equal(t, tried, times)
+	}
+}
+
 func TestMatchThatTakesTooLongIsAnErrorWithoutTheText(t *testing.T) {
 	compiled := mustCompile(t, `(a+)+(?!x)b`, 0)
 	text := []byte(strings.Repeat("a", 40) + "b secret")

@@ -11,8 +11,18 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// matchTimeout bounds one match of the backtracking engine.
+// matchTimeout bounds one match of the backtracking engine, which is tried twice.
 const matchTimeout = time.Second
+
+// tryTwice tries a match again that has taken too long: the time also passes while the
+// machine sleeps, or gives none of it to this process.
+func tryTwice[T any](try func() (T, error)) (T, error) {
+	found, err := try()
+	if err != nil {
+		return try()
+	}
+	return found, nil
+}
 
 // A matcher runs one expression, either for whole matches or for searches, on
 // the engines that give Java's result.
@@ -291,7 +301,7 @@ func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past boo
 	if err != nil {
 		return dst, false, fmt.Errorf("compiling %s: %w", shortened(m.source), err)
 	}
-	found, err := engine.FindRunesMatchStartingAt(buffer.runes, start)
+	found, err := tryTwice(func() (*regexp2.Match, error) { return engine.FindRunesMatchStartingAt(buffer.runes, start) })
 	if err != nil {
 		// Nothing but the time can make a match fail, and the engine's own
 		// message holds the whole text.

@@ -99,7 +99,7 @@ func askJava(t *testing.T, questions []question) []string {
 		fmt.Fprintf(&input, "%s %d =%s =%s %d\n", q.operation, javaFlags(q.flags),
 			encode([]byte(q.expression)), encode([]byte(q.text)), q.offset)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, java, "testdata/Reference.java")
 	command.Stdin = &input

@@ -24,15 +24,17 @@ type lineups struct {
 	states     [][]uint16 // by row number
 	accepts    []int      // by row number: the index of the accepting state, negative where it is missing
 	rows       map[string]uint32
-	next       []uint32     // by lineup and class: the lineup after a rune
-	approaches [][]approach // by lineup and class: how each state of the next one was reached
-	size       int          // approaches in all
-	runs       []run        // by row number: what leads from the lineup back to it
-	sought     []bool       // by row number: the run was looked for
-	trail      []uint32     // the lineup before each rune of the present text
+	next       []succession // by lineup and class
+	approaches []approach   // of all successions
+	stays      []*stay      // by row number; nil where it was not looked for
+	trail      []uint32     // how each byte of the present text was passed; see stayedFrom
 	entry      uint32       // the lineup after the prefix, 0 where the tables have no room for it
 	entered    []uint32     // the trail along the prefix
 }
+
+// A succession is the lineup after a rune, and where in approaches those of its
+// states begin, in their order.
+type succession struct{ lineup, approaches uint32 }
 
 // An approach tells which state of the lineup before led to a state, and the
 // positions to note on the path between them. With the flag lastNote among these nothing
@@ -40,6 +42,21 @@ type lineups struct {
 type approach struct{ from, saves uint16 }
 
 const lastNote = maxSaveLists
+
+// A stay is what leads from a lineup back to it.
+type stay struct {
+	run run
+	// settled has the states, by their index in the lineup, that all of the run leads to
+	// from themselves, and on the way notes nothing.
+	settled stateSet
+}
+
+// In a trail the last byte of a rune has its approaches. Marks with a place in the text
+// added to them stand for all bytes from there on.
+const (
+	passedFrom = 1 << 31 // nothing changes, and nothing is to be noted
+	stayedFrom = 1 << 30 // the lineup, which the byte before has, stays the same
+)
 
 const (
 	// maxPlaces and maxApproaches bound the memory of one expression to half a megabyte.
@@ -64,16 +81,13 @@ func (a *automaton) newLineups() *lineups {
 	}
 	l.entry = a.addLineup(l, first)
 	l.rows[keyOf(first)] = l.entry
+	l.entered = make([]uint32, len(a.prefix))
 	for i, r := range a.prefix {
-		for len(l.entered) <= i {
-			l.entered = append(l.entered, l.entry)
-		}
-		if l.entry = a.findNext(l, l.entry, a.classes.of(r)); l.entry == 0 {
+		following := a.findNext(l, l.entry, a.classes.of(r))
+		if l.entry = following.lineup; l.entry == 0 {
 			return l
 		}
-	}
-	for len(l.entered) < len(a.prefix) {
-		l.entered = append(l.entered, 0) // within the last rune
+		leave(l.entered, following, i, utf8.RuneLen(r))
 	}
 	return l
 }
@@ -82,11 +96,17 @@ func (a *automaton) addLineup(l *lineups, states []uint16) uint32 {
 	row := uint32(len(l.states) * a.width())
 	l.states = append(l.states, states)
 	l.accepts = append(l.accepts, slices.Index(states, a.accept))
-	l.runs = append(l.runs, run{})
-	l.sought = append(l.sought, false)
-	l.next = append(l.next, make([]uint32, a.width())...)
-	l.approaches = append(l.approaches, make([][]approach, a.width())...)
+	l.stays = append(l.stays, nil)
+	l.next = append(l.next, make([]succession, a.width())...)
 	return row
+}
+
+// leave leaves a trail along the rune that begins at some place.
+func leave(trail []uint32, following succession, at, size int) {
+	trail[at+size-1] = following.approaches
+	if size > 1 {
+		trail[at+size-2] = passedFrom + uint32(at)
+	}
 }
 
 func keyOf(states []uint16) string {
@@ -126,8 +146,8 @@ func (a *automaton) matchByThreads(positions []int, text []byte) (matched, decid
 	return thread >= 0, true
 }
 
-// forward notes the lineup before each rune and returns the one after the last,
-// or deadEnd as soon as nothing can match, or 0 where the tables would grow too large.
+// forward leaves a trail and returns the lineup after the last rune, or deadEnd as
+// soon as nothing can match, or 0 where the tables would grow too large.
 func (a *automaton) forward(l *lineups, text []byte) uint32 {
 	if cap(l.trail) < len(text) {
 		l.trail = make([]uint32, 2*len(text)+64)
@@ -136,57 +156,74 @@ func (a *automaton) forward(l *lineups, text []byte) uint32 {
 	trail, next, deadEnd := l.trail[:len(text)], l.next, a.deadEnd()
 	present := l.entry
 	for i := len(l.entered); i < len(text); i++ {
-		trail[i] = present
 		var class uint8
+		size := 1
 		if b := text[i]; b < utf8.RuneSelf {
 			class = a.classes.ascii[b]
 		} else {
-			r, size := utf8.DecodeRune(text[i:])
+			var r rune
+			r, size = utf8.DecodeRune(text[i:])
 			class = a.classes.wide(r)
-			i += size - 1
 		}
 		following := next[present+uint32(class)]
-		if following <= deadEnd {
-			if following == 0 {
+		if following.lineup <= deadEnd {
+			if following.lineup == 0 {
 				following = a.findNext(l, present, class)
 				next = l.next
 			}
-			if following <= deadEnd {
-				return following
+			if following.lineup <= deadEnd {
+				return following.lineup
 			}
 		}
-		if following == present {
-			length := a.runFrom(l, present).length(text[i+1:])
-			along := trail[i+1 : i+1+length]
-			for j := range along {
-				along[j] = present
-			}
-			i += length
-			next = l.next
+		trail[i] = following.approaches
+		if size > 1 {
+			leave(trail, following, i, size)
+			i += size - 1
 		}
-		present = following
+		if following.lineup == present {
+			stay := l.stays[a.number(present)]
+			if stay == nil {
+				stay = a.findStay(l, present)
+				next = l.next
+			}
+			if length := stay.run.length(text[i+1:]); length > 1 {
+				i += length
+				trail[i], trail[i-1] = stayedFrom+uint32(i-length+1), present
+			}
+		}
+		present = following.lineup
 	}
 	return present
 }
 
-// runFrom returns the run of a lineup that leads back to itself.
-func (a *automaton) runFrom(l *lineups, row uint32) *run {
-	number := a.number(row)
-	if !l.sought[number] {
-		l.sought[number] = true
-		l.runs[number] = newRun(func(b byte) bool {
-			class := a.classes.ascii[b]
-			if l.next[row+uint32(class)] == 0 {
-				a.findNext(l, row, class)
-			}
-			return l.next[row+uint32(class)] == row
-		})
+// findStay finds what leads from a lineup back to it.
+func (a *automaton) findStay(l *lineups, row uint32) *stay {
+	found := &stay{}
+	l.stays[a.number(row)] = found
+	length := len(l.states[a.number(row)])
+	for index := range length {
+		found.settled.add(index)
 	}
-	return &l.runs[number]
+	found.run = newRun(func(b byte) bool {
+		at := row + uint32(a.classes.ascii[b])
+		if l.next[at].lineup == 0 {
+			a.findNext(l, row, a.classes.ascii[b])
+		}
+		if l.next[at].lineup != row {
+			return false
+		}
+		for index, each := range l.approaches[l.next[at].approaches:][:length] {
+			if int(each.from) != index || each.saves&^lastNote != 0 {
+				found.settled.remove(index)
+			}
+		}
+		return true
+	})
+	return found
 }
 
-// findNext returns the lineup after a rune, 0 where there would be too many.
-func (a *automaton) findNext(l *lineups, present uint32, class uint8) uint32 {
+// findNext returns what follows on a rune: lineup 0 where there would be too many.
+func (a *automaton) findNext(l *lineups, present uint32, class uint8) succession {
 	var states []uint16
 	var approaches []approach
 	var seen stateSet
@@ -210,43 +247,57 @@ func (a *automaton) findNext(l *lineups, present uint32, class uint8) uint32 {
 	row, known := l.rows[key]
 	if !known {
 		if len(l.next) >= maxPlaces {
-			return 0
+			return succession{}
 		}
 		row = a.addLineup(l, states)
 		l.rows[key] = row
 	}
-	if l.size += len(approaches); l.size > maxApproaches {
-		return 0
+	if len(l.approaches)+len(approaches) > maxApproaches {
+		return succession{}
 	}
-	l.next[present+uint32(class)] = row
-	l.approaches[present+uint32(class)] = approaches
-	return row
+	found := succession{lineup: row, approaches: uint32(len(l.approaches))}
+	l.approaches = append(l.approaches, approaches...)
+	l.next[present+uint32(class)] = found
+	return found
 }
 
 // back goes from the end of the text along the way that led to a state of the
 // last lineup. Of several positions for one slot the last one counts.
 func (a *automaton) back(l *lineups, positions []int, text []byte, thread int) {
-	for i := len(text); i > 0; {
-		var class uint8
-		size := 1
-		if b := text[i-1]; b < utf8.RuneSelf {
-			class = a.classes.ascii[b]
-		} else {
-			var r rune
-			r, size = utf8.DecodeLastRune(text[:i])
-			class = a.classes.wide(r)
+	trail, approaches := l.trail[:len(text)], l.approaches
+	for i := len(trail) - 1; i >= 0; i-- {
+		passed := trail[i]
+		if passed >= stayedFrom {
+			begin := int(passed &^ (passedFrom | stayedFrom))
+			if passed < passedFrom {
+				thread = a.backAlong(l, positions, text[:i+1], begin, thread)
+			}
+			i = begin
+			continue
 		}
-		step := l.approaches[l.trail[i-size]+uint32(class)][thread]
+		step := approaches[int(passed)+thread]
 		if step.saves != 0 {
-			a.noteIfUnset(positions, step.saves&^lastNote, i)
+			a.noteIfUnset(positions, step.saves&^lastNote, i+1)
 			if step.saves&lastNote != 0 {
 				return
 			}
 		}
 		thread = int(step.from)
-		i -= size
 	}
 	a.noteIfUnset(positions, a.paths[0][thread].saves, 0)
+}
+
+// backAlong goes back over what stays in a lineup, from the end of the text to where that
+// begins, and returns the state before.
+func (a *automaton) backAlong(l *lineups, positions []int, text []byte, begin, thread int) int {
+	row := l.trail[len(text)-2]
+	settled := &l.stays[a.number(row)].settled
+	for i := len(text) - 1; i >= begin && !settled.has(thread); i-- {
+		step := l.approaches[int(l.next[row+uint32(a.classes.ascii[text[i]])].approaches)+thread]
+		a.noteIfUnset(positions, step.saves&^lastNote, i+1)
+		thread = int(step.from)
+	}
+	return thread
 }
 
 func (a *automaton) noteIfUnset(positions []int, saves uint16, at int) {

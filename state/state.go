@@ -1,6 +1,6 @@
 // Package state holds the vocabulary of job states: the primary states of a
 // job, the details that refine them, and the rules by which one follows
-// another.
+// another. It also reads the times that schedulers write beside them.
 //
 // A definition's parsers name states by the texts of this package. A text that
 // is not among them says nothing about a job: [Parse] refuses it, and callers

@@ -29,8 +29,9 @@ type entry struct {
 // An operand is a text of the definition that stands for a value.
 type operand struct {
 	kind    operandKind
-	text    string          // to resolve
-	literal attribute.Value // converted
+	text    string               // to resolve
+	whole   *attribute.Reference // what the text is, if it is one reference and was taken apart
+	literal attribute.Value      // converted
 	field   attribute.Field
 	err     error // why the text means nothing; reported when it is used
 }
@@ -61,13 +62,20 @@ func newOperand(written config.Optional) operand {
 	return operand{kind: literalOperand, text: written.Text, literal: attribute.Literal(written.Text)}
 }
 
+// takeApart prepares an operand that is resolved again and again.
+func (o *operand) takeApart() {
+	if whole, is := attribute.ParseReference(o.text); o.kind == reference && is {
+		o.whole = &whole
+	}
+}
+
 func unknownField(name string) error {
 	return fmt.Errorf("attributes have no field %q (fields are %s)", name, strings.Join(attribute.FieldNames(), ", "))
 }
 
 // evaluate returns the value of an operand, with texts that look like booleans
 // or integers converted; object is the attribute that #field refers to.
-func (t *Tokenizer) evaluate(o operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
+func (t *Tokenizer) evaluate(o *operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
 	if o.kind == literalOperand {
 		return o.literal, nil
 	}
@@ -76,18 +84,13 @@ func (t *Tokenizer) evaluate(o operand, at config.Position, object *attribute.At
 }
 
 // unconverted returns the value of an operand as it stands.
-func (t *Tokenizer) unconverted(o operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
+func (t *Tokenizer) unconverted(o *operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
 	switch o.kind {
 	case fieldOperand:
 		t.origins.consult(object)
 		return object.Effective(o.field), nil
 	case reference:
-		// Values may hold @jobId, which only a second resolution replaces.
-		resolved := t.resolve(at, o.text)
-		if resolved == o.text {
-			return resolved, nil
-		}
-		return t.resolve(at, resolved), nil
+		return t.resolveOperand(o, at), nil
 	case malformedOperand:
 		return nil, o.err
 	default:
@@ -96,12 +99,32 @@ func (t *Tokenizer) unconverted(o operand, at config.Position, object *attribute
 }
 
 // unconvertedText is like unconverted, as a text.
-func (t *Tokenizer) unconvertedText(o operand, at config.Position, object *attribute.Attribute) (text string, set bool, err error) {
-	if o.kind == literalOperand {
+func (t *Tokenizer) unconvertedText(o *operand, at config.Position, object *attribute.Attribute) (text string, set bool, err error) {
+	switch o.kind {
+	case literalOperand:
 		return o.text, true, nil
+	case reference:
+		return t.resolveOperand(o, at), true, nil
 	}
 	value, err := t.unconverted(o, at, object)
 	return attribute.Text(value), value != nil, err
+}
+
+// resolveOperand expands the references of an operand. Values may hold @jobId, which
+// only a second resolution replaces.
+func (t *Tokenizer) resolveOperand(o *operand, at config.Position) string {
+	var resolved string
+	if o.whole != nil {
+		var err error
+		resolved, err = t.env.ResolveReference(*o.whole, t.job, t.consult)
+		t.warn(at, err)
+	} else {
+		resolved = t.resolve(at, o.text)
+	}
+	if resolved == o.text {
+		return resolved
+	}
+	return t.resolve(at, resolved)
 }
 
 // normalised converts texts like literals, and copies what the attribute would
@@ -126,17 +149,22 @@ func normalised(value attribute.Value) attribute.Value {
 // is, as in the reference, and is worth a warning.
 func (t *Tokenizer) resolve(at config.Position, text string) string {
 	resolved, err := t.env.ResolveNoting(text, t.job, t.consult)
+	t.warn(at, err)
+	return resolved
+}
+
+// warn tells of what went wrong, if something did, and of where.
+func (t *Tokenizer) warn(at config.Position, err error) {
 	if err != nil && t.options.Trace != nil {
 		t.options.Trace(WarningEvent{Position: at, Err: err})
 	}
-	return resolved
 }
 
 // value returns what an entry stands for, nil for a group that took no part
 // and for groups where nothing was matched: in tests and else.
 func (t *Tokenizer) value(e *entry, object *attribute.Attribute, c *captures) (attribute.Value, error) {
 	if e.value.kind != absentOperand {
-		return t.evaluate(e.value, e.config.Position, object)
+		return t.evaluate(&e.value, e.config.Position, object)
 	}
 	text, set, err := pick(c, e.config.ValueIndex, e.config.ValueGroup)
 	if err != nil || !set {
@@ -150,7 +178,7 @@ func (t *Tokenizer) text(e *entry, object *attribute.Attribute, c *captures) (te
 	if e.value.kind == absentOperand {
 		return pick(c, e.config.ValueIndex, e.config.ValueGroup)
 	}
-	return t.unconvertedText(e.value, e.config.Position, object)
+	return t.unconvertedText(&e.value, e.config.Position, object)
 }
 
 // key returns the key of an entry of put.
@@ -161,7 +189,7 @@ func (t *Tokenizer) key(e *entry, object *attribute.Attribute, c *captures) (str
 	if e.key.kind == absentOperand {
 		key, set, err = pick(c, e.config.KeyIndex, e.config.KeyGroup)
 	} else {
-		key, set, err = t.unconvertedText(e.key, e.config.Position, object)
+		key, set, err = t.unconvertedText(&e.key, e.config.Position, object)
 	}
 	if err == nil && !set {
 		err = errors.New("the entry has no key: what it takes it from is not set")

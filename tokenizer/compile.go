@@ -35,6 +35,7 @@ func (o Options) Compile(parser *config.Parser, env *attribute.Environment, job 
 		}
 		t.targets = append(t.targets, target)
 	}
+	t.planRows()
 	if t.exitOn, err = t.compileExpression(parser.ExitOn); err != nil {
 		return nil, err
 	}

@@ -41,6 +41,10 @@ func (t *Tokenizer) finishReferenced(target *target) error {
 }
 
 func (t *Tokenizer) finishConstructed(target *target) error {
+	if target.rows != rowsAtEnd {
+		t.handOutFirst(target, target.matches[0], len(target.constructed.pairs))
+		return nil
+	}
 	objects, err := t.merge(target)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/javaregex"
@@ -63,6 +64,8 @@ type match struct {
 	stats    MatchStats
 	landmark int // number of the landmark that every text it takes has
 
+	keys       []string // of the facts of the last element that the match finished
+	row        *rowMaker
 	givesValue bool // what its actions change counts for the origin of a value
 }
 
@@ -111,7 +114,8 @@ type captures struct {
 
 	// The texts of groups are cut from one copy, as far as groups are all of it.
 	copied     string
-	start, end int // of the copy in the text; equal before it is made
+	start, end int    // of the copy in the text; equal before it is made
+	texts      *texts // takes the copy; nil to have room of its own made for it
 }
 
 // renew forgets what was captured and keeps the memory.
@@ -165,7 +169,32 @@ func (c *captures) copy(start, end int) {
 	if last-first > 2*together {
 		first, last = start, end
 	}
-	c.copied, c.start, c.end = string(c.text[first:last]), first, last
+	c.copied, c.start, c.end = c.texts.add(c.text[first:last]), first, last
+}
+
+// texts copies many texts into common room: one of its own for each would cost as
+// much as a match. Who keeps one of them keeps those beside it. The zero value is
+// ready to use; nil makes room of its own for each.
+type texts struct {
+	room strings.Builder
+	made int
+}
+
+// mostSpare bounds how many things are made together.
+const mostSpare = 64
+
+func (t *texts) add(text []byte) string {
+	if t == nil {
+		return string(text)
+	}
+	t.made++
+	if t.room.Cap()-t.room.Len() < len(text) {
+		t.room.Reset() // what it has returned stays
+		t.room.Grow(min(t.made, mostSpare) * len(text))
+	}
+	start := t.room.Len()
+	t.room.Write(text)
+	return t.room.String()[start:]
 }
 
 // all returns everything captured, for events.

@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"bytes"
 	"cmp"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -22,8 +21,7 @@ type origins struct {
 	look      int64
 	last      *attribute.Origin // of the segment with that look
 	spare     []attribute.Origin
-	texts     strings.Builder // of many origins: one of its own for each would cost as much as a match
-	made      int
+	texts     texts
 	consulted *attribute.Origin // of the first attribute that was read since this was nil
 }
 
@@ -92,19 +90,13 @@ func (o *origins) add(line int, text []byte) *attribute.Origin {
 		}
 		text = text[:end]
 	}
-	o.made++
+	copied := o.texts.add(text)
 	if len(o.spare) == 0 {
-		o.spare = make([]attribute.Origin, min(o.made, mostSpare))
+		o.spare = make([]attribute.Origin, min(o.texts.made, mostSpare))
 	}
-	if o.texts.Cap()-o.texts.Len() < len(text) {
-		o.texts.Reset() // what it has returned stays
-		o.texts.Grow(min(o.made, mostSpare) * len(text))
-	}
-	start := o.texts.Len()
-	o.texts.Write(text)
 	added := &o.spare[0]
 	o.spare = o.spare[1:]
-	added.Stream, added.Line, added.Text = o.stream, line, o.texts.String()[start:]
+	added.Stream, added.Line, added.Text = o.stream, line, copied
 	return added
 }
 

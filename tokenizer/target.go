@@ -22,6 +22,7 @@ type target struct {
 	usedMatches int         // in the present round of matchAll
 	referenced  *attribute.Attribute
 	constructed constructed
+	rows        rowPlan
 }
 
 func (t *target) constructs() bool { return !t.config.Ref.Set }
@@ -126,6 +127,9 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 		}
 		return nil
 	}
+	if target.rows == rowsByMatch {
+		return t.runRow(target, m)
+	}
 	var forced *attribute.Attribute // takes the rest of the actions
 	if t.renames(target, m) {
 		forced = target.constructed.create()
@@ -146,6 +150,9 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 			t.noteMatch(object, m)
 		}
 	}
+	if target.rows == rowsByCount {
+		t.handOutPassed(target, m)
+	}
 	return nil
 }
 
@@ -153,10 +160,13 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 // name than the one it has. Its values are bound to the new name, so they
 // belong to an attribute of their own; merging then brings equal names together.
 func (t *Tokenizer) renames(target *target, m *match) bool {
-	if m.naming == nil || m.naming.executions >= len(target.constructed.pairs) {
+	if m.naming == nil {
 		return false
 	}
-	object := target.constructed.pairs[m.naming.executions]
+	object := target.constructed.existing(m.naming.executions)
+	if object == nil {
+		return false
+	}
 	present := object.Field(attribute.FieldName)
 	if present == nil {
 		return false
@@ -184,13 +194,11 @@ func (t *Tokenizer) referenced(target *target) (*attribute.Attribute, error) {
 // told by counting, so that values may come before or after their names. An
 // attribute that a match constructs for itself alone is never paired.
 type constructed struct {
-	all   []*attribute.Attribute // in order of construction
-	pairs []*attribute.Attribute
-	spare []attribute.Attribute // made together, since many are made as a rule
+	all       []*attribute.Attribute // in order of construction
+	pairs     []*attribute.Attribute
+	handedOut int                   // of pairs, which are in neither list any more
+	spare     []attribute.Attribute // made together, since many are made as a rule
 }
-
-// mostSpare bounds how many attributes are made together.
-const mostSpare = 64
 
 func (c *constructed) create() *attribute.Attribute {
 	if len(c.spare) == 0 {
@@ -202,9 +210,17 @@ func (c *constructed) create() *attribute.Attribute {
 	return object
 }
 
-func (c *constructed) paired(index int) *attribute.Attribute {
-	if index < len(c.pairs) {
+// existing returns the paired attribute of that index; nil where there is none yet.
+func (c *constructed) existing(index int) *attribute.Attribute {
+	if index -= c.handedOut; index < len(c.pairs) {
 		return c.pairs[index]
+	}
+	return nil
+}
+
+func (c *constructed) paired(index int) *attribute.Attribute {
+	if object := c.existing(index); object != nil {
+		return object
 	}
 	object := c.create()
 	c.pairs = append(c.pairs, object)

@@ -85,8 +85,8 @@ func (t *Tokenizer) compare(test *test, object *attribute.Attribute) ([]attribut
 		return nil, false, malformedTest(test, "exactly two values")
 	}
 	values := make([]attribute.Value, 2)
-	for i, operand := range test.operands {
-		value, err := t.evaluate(operand, test.config.Position, object)
+	for i := range test.operands {
+		value, err := t.evaluate(&test.operands[i], test.config.Position, object)
 		if err != nil {
 			return nil, false, &Error{Position: test.config.Position, Err: err}
 		}

@@ -45,6 +45,13 @@ type Options struct {
 	// from: see [attribute.Attribute.Origin]. Of a map it is the line of the entry with
 	// this key.
 	Origins string
+	// Rows, if set, is handed what a target constructs, each element as soon as nothing
+	// that follows in the stream can change it, and the environment does not learn
+	// of it: see docs/definitions.md for which targets do so. What others construct is
+	// discovered at the end of the stream as ever. Two elements of one name are
+	// not merged. The id is empty where an element got no name, and there are no facts
+	// where its value is no map. It runs on the goroutine that writes or closes.
+	Rows func(id string, facts Facts, origin *attribute.Origin)
 	// Trace, if set, is told everything that happens, on the goroutine that writes.
 	Trace func(Event)
 }
@@ -196,6 +203,7 @@ type Stats struct {
 	Segments  int64        // that were looked at
 	Matched   int64        // segments that a target took
 	Unmatched int64        // segments that were tried on all targets, and none took
+	Blank     int64        // of these, the empty one after the last delimiter
 	Matches   []MatchStats // in the order of the definition
 	Exits     []ExitStats  // of exit-on and exit-after, in this order, where the parser has them
 }
@@ -316,6 +324,9 @@ func (t *Tokenizer) match(number int64, segment []byte) (consumed int, settled b
 		t.stats.Matched++
 	} else {
 		t.stats.Unmatched++
+		if t.closed && len(segment) == 0 {
+			t.stats.Blank++
+		}
 		if t.options.Trace != nil {
 			t.options.Trace(UnmatchedEvent{Number: number, Text: segment})
 		}

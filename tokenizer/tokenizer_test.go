@@ -131,7 +131,7 @@ func TestMatchesAreCounted(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader("a1\nb1\na2\nc\n")))
 	totals, stats := run.Totals(), run.Stats()
-	require.Equal(t, tokenizer.Stats{Bytes: 11, Segments: 5, Matched: 3, Unmatched: 2}, totals)
+	require.Equal(t, tokenizer.Stats{Bytes: 11, Segments: 5, Matched: 3, Unmatched: 2, Blank: 1}, totals)
 	require.EqualValues(t, 5, stats.Segments)
 	require.EqualValues(t, 3, stats.Matched)
 	require.EqualValues(t, 2, stats.Unmatched)

@@ -1,0 +1,88 @@
+package state
+
+import (
+	"strconv"
+	"time"
+)
+
+// zonelessLayouts are how schedulers write times without their zone.
+var zonelessLayouts = []string{
+	"2006-01-02T15:04:05.999999999",
+	"2006-01-02 15:04:05.999999999",
+	time.ANSIC,
+	"01/02/2006 15:04:05",
+}
+
+const plainLayout = "2006-01-02T15:04:05"
+
+// longestTime is longer, in bytes, than any time in these forms.
+const longestTime = 64
+
+// maxSeconds is in the year 9999, the last that RFC 3339 can write.
+const maxSeconds = 253_402_000_000
+
+// ParseTime reads a scheduler's text of a time. Numbers are seconds since 1970; times
+// without a zone are of the location. It reports false for every other text.
+func ParseTime(text string, location *time.Location) (time.Time, bool) {
+	if len(text) > longestTime {
+		return time.Time{}, false
+	}
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if seconds <= 0 || seconds > maxSeconds {
+			return time.Time{}, false
+		}
+		return time.Unix(seconds, 0).In(location), true
+	}
+	if len(text) > len(plainLayout) {
+		if moment, err := time.ParseInLocation(time.RFC3339Nano, text, location); err == nil && moment.Year() > 0 {
+			return moment, true
+		}
+	}
+	return parseZoneless(text, location)
+}
+
+// parseZoneless reads a text of a time in one of the zoneless layouts.
+
+func parseZoneless(text string, location *time.Location) (time.Time, bool) {
+	if len(text) == len(plainLayout) && text[len("2006-01-02")] == 'T' { // as most are
+		if moment, err := time.ParseInLocation(plainLayout, text, location); err == nil && moment.Year() > 0 {
+			return moment, true
+		}
+	}
+	for _, layout := range zonelessLayouts {
+		if moment, err := time.ParseInLocation(layout, text, location); err == nil && moment.Year() > 0 {
+			return moment, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// WithZone returns a scheduler's text of a time without a zone after RFC 3339, with the
+// zone of the location, and every other text as it is.
+func WithZone(text string, location *time.Location) string {
+	if len(text) > longestTime || len(text) < len(plainLayout) {
+		return text
+	}
+	if moment, isZoneless := parseZoneless(text, location); isZoneless {
+		return moment.Format(time.RFC3339Nano)
+	}
+	return text
+}
+
+// IsSameTime reports whether two texts of schedulers may mean one moment. Of two that
+// show the same time of day the zone does not count: it is not known of one of them, or
+// was not at the time.
+func IsSameTime(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, isOne := ParseTime(a, time.UTC)
+	other, isOther := ParseTime(b, time.UTC)
+	return isOne && isOther && (one.Equal(other) || shown(one).Equal(shown(other)))
+}
+
+// shown returns what a clock shows at a moment as the same of UTC.
+func shown(moment time.Time) time.Time {
+	_, seconds := moment.Zone()
+	return moment.Add(time.Duration(seconds) * time.Second)
+}
