@@ -14,6 +14,7 @@ import (
 // attach attaches a client to the session that find returns, until the session
 // ends or the client leaves.
 func (c *conversation) attach(ctx context.Context, a packedAttach, find func() (*session, error)) error {
+	running := ctx // until the background process ends
 	input := c.link.Inlet(streamInput)
 	outlets := map[byte]*wire.Outlet{streamOutput: c.link.Outlet(streamOutput), streamErrors: c.link.Outlet(streamErrors)}
 
@@ -71,6 +72,9 @@ func (c *conversation) attach(ctx context.Context, a packedAttach, find func() (
 		return err
 	}
 	<-one.done
+	if err := running.Err(); err != nil {
+		return err // it was ended with the process, and might have ended otherwise
+	}
 	how := exit{Code: one.code}
 	if one.err != nil {
 		how.Failed = c.link.Pack(one.err)

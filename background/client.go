@@ -17,7 +17,7 @@ import (
 
 // StartPatience bounds the wait for a background process to be there after it
 // was started.
-const StartPatience = 3 * time.Second
+const StartPatience = 10 * time.Second
 
 // startPoll is how often a process that was started is looked for.
 const startPoll = 5 * time.Millisecond
@@ -57,10 +57,7 @@ func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	socket, err := socketPath(options.Folder)
-	if err != nil {
-		return nil, err
-	}
+	socket := SocketPath(options.Folder)
 	c := &Client{options: options, socket: socket}
 	if _, err := c.ensure(ctx); err != nil {
 		return nil, err
@@ -70,12 +67,8 @@ func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 
 // Find returns a client of the process that a folder has, if it has one, of
 // whatever build. Its calls return ErrNotRunning if there is none.
-func Find(folder string) (*Client, error) {
-	socket, err := socketPath(folder)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{options: ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}, socket: socket}, nil
+func Find(folder string) *Client {
+	return &Client{options: ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}, socket: SocketPath(folder)}
 }
 
 // Greet asks the background process what it is.
@@ -150,9 +143,19 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // Connect returns a connection to a place, which the background process keeps.
-// Errors are those of relay.Dial.
+// Errors are those of relay.Dial. A process that ends just then, as one does that
+// nobody used or that makes room, is replaced once.
 func (c *Client) Connect(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
-	return relay.Dial(ctx, c.dial, place, prompter)
+	connection, err := relay.Dial(ctx, c.dial, place, prompter)
+	if err != nil && ctx.Err() == nil && (errors.Is(err, relay.ErrServerEnded) || isCut(err)) {
+		return relay.Dial(ctx, c.dial, place, prompter)
+	}
+	return connection, err
+}
+
+// isCut reports whether an error tells that what was sent reached nobody.
+func isCut(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // Connections lists the connections that are kept.
@@ -219,7 +222,7 @@ func notRunning(err error) error {
 func (c *Client) converse(ctx context.Context, conn net.Conn, asked request, item func([]byte) error, result any) error {
 	link := wire.NewLink(conn, errorsByName())
 	if err := link.SendHeader(asked); err != nil {
-		return errors.Join(err, conn.Close())
+		return errors.Join(unsent(err), conn.Close())
 	}
 	answered := make(chan []byte, 1)
 	listening, stop := link.Listen(ctx, nil, func(kind wire.Kind, payload []byte) error {
@@ -257,6 +260,14 @@ func await[V any](ctx, listening context.Context, answered <-chan V) (V, error) 
 		return none, ctx.Err()
 	}
 	return none, whyLost(context.Cause(listening))
+}
+
+// unsent tells why a conversation did not begin.
+func unsent(err error) error {
+	if isCut(err) {
+		return &GoneError{err}
+	}
+	return err
 }
 
 // whyLost tells what the end of a conversation means.

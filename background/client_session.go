@@ -45,7 +45,7 @@ func (c *Client) Send(ctx context.Context, name string, input []byte) error {
 	link := wire.NewLink(conn, errorsByName())
 	outlet := link.Outlet(streamInput)
 	if err := link.SendHeader(request{Protocol: Protocol, Operation: operationSend, Name: name}); err != nil {
-		return errors.Join(err, conn.Close())
+		return errors.Join(unsent(err), conn.Close())
 	}
 	answered := make(chan []byte, 1)
 	listening, stop := link.Listen(ctx, nil, func(kind wire.Kind, payload []byte) error {
@@ -122,7 +122,7 @@ func (c *Client) attach(ctx context.Context, asked request, given Attachment) (A
 		a.outputs = append(a.outputs, wire.NewOutputCopy(link.Inlet(number), sink))
 	}
 	if err := link.SendHeader(asked); err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return nil, errors.Join(unsent(err), conn.Close())
 	}
 	begun := make(chan struct{}, 1)
 	a.listening, a.stop = link.Listen(context.WithoutCancel(ctx), given.Prompter, func(kind wire.Kind, payload []byte) error {

@@ -3,6 +3,7 @@ package background_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/remote"
@@ -73,7 +75,7 @@ func TestALostConnectionIsMadeAgainByTheNextRequest(t *testing.T) {
 	require.Zero(t, code)
 	require.Len(t, made.all(), 2)
 	require.NoError(t, connection.Close())
-	<-made.all()[0].closed
+	await(t, made.all()[0].closed, "the end of a connection")
 }
 
 func TestAConnectionThatIsKnownToBeLostIsGivenToNobody(t *testing.T) {
@@ -89,7 +91,7 @@ func TestAConnectionThatIsKnownToBeLostIsGivenToNobody(t *testing.T) {
 	require.Zero(t, code)
 	require.Len(t, made.all(), 2)
 	require.NoError(t, connection.Close())
-	<-made.all()[0].closed
+	await(t, made.all()[0].closed, "the end of a connection")
 }
 
 func TestAFailureIsNotKept(t *testing.T) {
@@ -135,7 +137,7 @@ func TestWhoCameFirstIsAskedAndThenTheNext(t *testing.T) {
 		}))
 		first <- err
 	}()
-	<-asked
+	await(t, asked, "the question")
 	silent := make(chan error, 1) // has nobody to ask, and waits for the others
 	go func() {
 		connection, err := client.Connect(t.Context(), place, nil)
@@ -159,9 +161,9 @@ func TestWhoCameFirstIsAskedAndThenTheNext(t *testing.T) {
 		return err == nil && len(listed) == 1 && listed[0].Connecting && listed[0].Waiting == 3
 	}, patience, time.Millisecond)
 	leave()
-	require.ErrorIs(t, <-first, context.Canceled)
-	require.NoError(t, <-second)
-	require.NoError(t, <-silent)
+	require.ErrorIs(t, await(t, first, "the first client"), context.Canceled)
+	require.NoError(t, await(t, second, "the second client"))
+	require.NoError(t, await(t, silent, "the client with nobody to ask"))
 }
 
 func TestNobodyLeftEndsTheMaking(t *testing.T) {
@@ -180,10 +182,10 @@ func TestNobodyLeftEndsTheMaking(t *testing.T) {
 		_, err := client.Connect(ctx, place, nil)
 		failed <- err
 	}()
-	<-began
+	await(t, began, "the making of the connection")
 	cancel()
-	require.ErrorIs(t, <-failed, context.Canceled)
-	require.ErrorIs(t, <-ended, context.Canceled)
+	require.ErrorIs(t, await(t, failed, "the client"), context.Canceled)
+	require.ErrorIs(t, await(t, ended, "the end of the making"), context.Canceled)
 }
 
 func TestConnectionsAreClosedOnRequest(t *testing.T) {
@@ -198,7 +200,7 @@ func TestConnectionsAreClosedOnRequest(t *testing.T) {
 	closed, err = client.CloseConnections(t.Context(), place)
 	require.NoError(t, err)
 	require.Len(t, closed, 1)
-	<-made.all()[0].closed
+	await(t, made.all()[0].closed, "the end of a connection")
 
 	require.NoError(t, connect(t, client).Close())
 	closed, err = client.Stop(t.Context())
@@ -220,12 +222,17 @@ func TestItEndsWhenNobodyNeedsIt(t *testing.T) {
 
 func TestAnIdleConnectionIsClosedButNotOneThatIsHeld(t *testing.T) {
 	made := &connector{}
-	client := serve(t, background.Options{Connect: made.connect, Idle: 50 * time.Millisecond}).client(t)
-	held := connect(t, client)
+	var client *background.Client
+	var held remote.Connection
+	serveUsed(t, background.Options{Connect: made.connect, Idle: 500 * time.Millisecond}, func(first *background.Client) (err error) {
+		client = first
+		held, err = client.Connect(t.Context(), place, nil)
+		return err
+	})
 	idle, err := client.Connect(t.Context(), relay.Place{Transport: "ssh", Host: "idle"}, nil)
 	require.NoError(t, err)
 	require.NoError(t, idle.Close())
-	<-made.all()[1].closed
+	await(t, made.all()[1].closed, "the end of a connection")
 	code, err := run(t, held, "true")
 	require.NoError(t, err)
 	require.Zero(t, code)
@@ -249,4 +256,57 @@ func TestAClientThatOutlivesTheProcessStartsAnother(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, code)
 	require.NoError(t, connection.Close())
+}
+
+func TestAClientThatComesAsTheProcessEndsStartsAnother(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, listener net.Listener){
+		"before it takes the client": func(t *testing.T, listener net.Listener) {
+			require.NoError(t, listener.Close())
+		},
+		"before it answers": func(t *testing.T, listener net.Listener) {
+			taken, err := listener.Accept()
+			require.NoError(t, err)
+			require.NoError(t, errors.Join(listener.Close(), taken.Close()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := shortFolder(t)
+			first := serve(t, background.Options{Folder: folder})
+			client, err := background.Open(t.Context(), background.ClientOptions{Folder: folder, Start: func() error {
+				serve(t, background.Options{Folder: folder})
+				return nil
+			}})
+			require.NoError(t, err)
+			first.end()
+			first.wait(t)
+			listener, held, err := background.Occupy(folder)
+			require.NoError(t, err)
+			connecting := make(chan error, 1)
+			go func() {
+				connection, err := client.Connect(t.Context(), place, nil)
+				if err == nil {
+					err = connection.Close()
+				}
+				connecting <- err
+			}()
+			awaitClient(t, listener)
+			end(t, listener)
+			require.NoError(t, held.Close())
+			require.NoError(t, await(t, connecting, "the client"))
+		})
+	}
+}
+
+// awaitClient waits until somebody has connected, without taking the connection.
+func awaitClient(t *testing.T, listener net.Listener) {
+	t.Helper()
+	connection, err := listener.(*net.UnixListener).SyscallConn()
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		var count int
+		controlErr := connection.Control(func(descriptor uintptr) {
+			count, err = unix.Poll([]unix.PollFd{{Fd: int32(descriptor), Events: unix.POLLIN}}, 0)
+		})
+		return errors.Join(controlErr, err) == nil && count == 1
+	}, patience, time.Millisecond)
 }

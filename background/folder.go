@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +22,9 @@ const (
 	// LogName is the name of the log in the folder.
 	LogName = "log"
 )
+
+// leavePatience bounds the wait for a process to let go of the lock whose socket is gone.
+const leavePatience = 5 * time.Second
 
 // longestSocket is how many bytes the path of a unix socket may have on every
 // system: macOS has room for 104 with the zero byte at the end.
@@ -36,12 +40,12 @@ func Folder(state string) (string, error) {
 	return filepath.Join(state, "background-"+strings.ReplaceAll(host, "/", "-")), nil
 }
 
-// socketPath returns where the socket of a folder is: in the folder or, where
+// SocketPath returns where the socket of a folder is: in the folder or, where
 // that has too long a path, in a private one with a short path.
-func socketPath(folder string) (string, error) {
+func SocketPath(folder string) string {
 	inside := filepath.Join(folder, socketName)
 	if len(inside) <= longestSocket {
-		return inside, nil
+		return inside
 	}
 	sum := sha256.Sum256([]byte(folder))
 	name := hex.EncodeToString(sum[:8])
@@ -53,7 +57,7 @@ func socketPath(folder string) (string, error) {
 	if len(short) > longestSocket {
 		short = filepath.Join("/tmp", "rmctl-"+strconv.Itoa(os.Geteuid()), name)
 	}
-	return short, nil
+	return short
 }
 
 // makePrivate makes a folder that is this user's alone, and those above it, and
@@ -109,6 +113,22 @@ func lock(folder string) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("locking %q: %w", path, err), file.Close())
 	}
 	return file, nil
+}
+
+// awaitLock takes the lock of a folder. A process that leaves, and has removed its socket
+// already, is waited for: who comes then starts one only once.
+func awaitLock(folder string) (*os.File, error) {
+	impatient := time.Now().Add(leavePatience)
+	for {
+		held, err := lock(folder)
+		if !errors.Is(err, ErrRunning) || time.Now().After(impatient) {
+			return held, err
+		}
+		if _, absent := os.Lstat(SocketPath(folder)); absent == nil {
+			return nil, err
+		}
+		time.Sleep(startPoll)
+	}
 }
 
 // removeStale removes the socket of a process that died. Only who has the lock

@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds every wait for something that must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // place is where the tests connect to.
 var place = relay.Place{Transport: "ssh", Host: "there"}
@@ -48,7 +48,7 @@ func (c *connector) connect(ctx context.Context, place relay.Place, prompter rem
 	if err != nil {
 		return nil, err
 	}
-	local.Grace, local.Linger = 300*time.Millisecond, 300*time.Millisecond
+	local.Grace, local.Linger = time.Second, 500*time.Millisecond
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	made := &breakable{Connection: local, closed: make(chan struct{}), broken: make(chan struct{}), ended: make(chan struct{})}
@@ -121,6 +121,28 @@ func serve(t testing.TB, o background.Options) *served {
 	return s
 }
 
+// serveUsed is serve for a process that soon ends where nobody uses it. A slow machine may take
+// longer for the first use: then another process serves.
+func serveUsed(t testing.TB, o background.Options, use func(client *background.Client) error) *served {
+	t.Helper()
+	o.Folder = shortFolder(t)
+	for {
+		s := serve(t, o)
+		client, err := background.Open(t.Context(), background.ClientOptions{Folder: o.Folder, Build: o.Build})
+		if err == nil {
+			err = use(client)
+		}
+		if err == nil {
+			return s
+		}
+		var gone *background.GoneError // before it answered
+		if !errors.As(err, &gone) {
+			require.ErrorIs(t, err, background.ErrNotRunning)
+		}
+		s.wait(t)
+	}
+}
+
 func (s *served) isOver() bool {
 	select {
 	case <-s.ended:
@@ -144,6 +166,19 @@ func (s *served) client(t testing.TB) *background.Client {
 	client, err := background.Open(t.Context(), background.ClientOptions{Folder: s.options.Folder, Build: s.options.Build})
 	require.NoError(t, err)
 	return client
+}
+
+// await waits for what must come, which it names should that fail.
+func await[T any](t testing.TB, from <-chan T, what string) (came T) {
+	t.Helper()
+	impatience := time.NewTimer(patience)
+	defer impatience.Stop()
+	select {
+	case came = <-from:
+	case <-impatience.C:
+		require.FailNow(t, what+" does not come")
+	}
+	return came
 }
 
 func connect(t *testing.T, client *background.Client) remote.Connection {

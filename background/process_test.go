@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,12 +28,12 @@ func TestOfTwoThatStartAtOnceOneServes(t *testing.T) {
 		})
 	}
 	for range contenders - 1 {
-		require.ErrorIs(t, <-ended, background.ErrRunning)
+		require.ErrorIs(t, await(t, ended, "the end of a process"), background.ErrRunning)
 	}
 	_, err := background.Open(t.Context(), background.ClientOptions{Folder: folder, Start: func() error { return nil }})
 	require.NoError(t, err)
 	cancel()
-	require.NoError(t, <-ended)
+	require.NoError(t, await(t, ended, "the end of a process"))
 	group.Wait()
 }
 
@@ -58,26 +59,32 @@ func TestTheSocketOfADeadProcessIsTakenOver(t *testing.T) {
 	require.NoError(t, connect(t, serve(t, background.Options{Folder: folder}).client(t)).Close())
 }
 
+// serveUnused serves in a folder until the process finds that nobody uses it, which is
+// at once, and returns why it ended: nil where it has served.
+func serveUnused(t *testing.T, folder string) error {
+	t.Helper()
+	return background.Serve(t.Context(), background.Options{Folder: folder, Idle: time.Millisecond, Connect: (&connector{}).connect})
+}
+
 func TestAPlaceThatIsNotPrivateIsRefused(t *testing.T) {
-	serveIn := func(folder string) error {
-		return background.Serve(t.Context(), background.Options{Folder: folder, Connect: (&connector{}).connect})
-	}
 	t.Run("open to others", func(t *testing.T) {
 		folder := shortFolder(t)
 		require.NoError(t, os.Mkdir(folder, 0o700))
 		require.NoError(t, os.Chmod(folder, 0o750))
-		require.ErrorContains(t, serveIn(folder), "0750")
+		require.ErrorContains(t, serveUnused(t, folder), "0750")
 	})
 	t.Run("a symbolic link", func(t *testing.T) {
 		folder := shortFolder(t)
-		require.NoError(t, os.Symlink(t.TempDir(), folder))
-		require.Error(t, serveIn(folder))
+		elsewhere := t.TempDir()
+		require.NoError(t, os.Chmod(elsewhere, 0o700))
+		require.NoError(t, os.Symlink(elsewhere, folder))
+		require.ErrorContains(t, serveUnused(t, folder), "looking at the private folder")
 	})
 	t.Run("a file in the place of the socket", func(t *testing.T) {
 		folder := shortFolder(t)
 		require.NoError(t, os.Mkdir(folder, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "socket"), []byte("precious"), 0o600))
-		require.ErrorContains(t, serveIn(folder), "is none")
+		require.ErrorContains(t, serveUnused(t, folder), "is none")
 		kept, err := os.ReadFile(filepath.Join(folder, "socket"))
 		require.NoError(t, err)
 		require.Equal(t, "precious", string(kept))
@@ -86,7 +93,7 @@ func TestAPlaceThatIsNotPrivateIsRefused(t *testing.T) {
 		folder := shortFolder(t)
 		require.NoError(t, os.Mkdir(folder, 0o700))
 		require.NoError(t, os.Symlink("/dev/null", filepath.Join(folder, "lock")))
-		require.Error(t, serveIn(folder))
+		require.Error(t, serveUnused(t, folder))
 	})
 }
 
@@ -98,8 +105,7 @@ func TestTheFolderOfAShortSocketIsPrivateToo(t *testing.T) {
 	require.NoError(t, os.Chmod(above, 0o777))
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	folder := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
-	err := background.Serve(t.Context(), background.Options{Folder: folder, Connect: (&connector{}).connect})
-	require.ErrorContains(t, err, "is to be private, has the permissions 0777")
+	require.ErrorContains(t, serveUnused(t, folder), "is to be private, has the permissions 0777")
 }
 
 func TestALongPathGetsAShortSocket(t *testing.T) {
@@ -119,8 +125,7 @@ func TestALongPathGetsAShortSocket(t *testing.T) {
 func TestAnotherBuildTakesThePlace(t *testing.T) {
 	old := serve(t, background.Options{Build: "old"})
 	held := connect(t, old.client(t))
-	asking, err := background.Find(old.options.Folder)
-	require.NoError(t, err)
+	asking := background.Find(old.options.Folder)
 	greeting, err := asking.Greet(t.Context())
 	require.NoError(t, err, "who only asks makes nobody leave")
 	require.Equal(t, "old", greeting.Build)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -49,7 +50,7 @@ func Serve(ctx context.Context, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	socket, held, err := occupy(o.Folder)
+	socket, held, err := Occupy(o.Folder)
 	if err != nil {
 		return err
 	}
@@ -75,16 +76,17 @@ func Serve(ctx context.Context, o Options) error {
 	return err
 }
 
-// occupy makes the folder this process's own, and listens in it.
-func occupy(folder string) (net.Listener, *os.File, error) {
+// Occupy makes a folder below a state folder this process's own, private to its
+// user, and listens there; see SocketPath. The folder is free again when the lock is
+// closed. The error is ErrRunning when another process has it.
+func Occupy(folder string) (listener net.Listener, held io.Closer, err error) {
 	if err := makePrivate(folder); err != nil {
 		return nil, nil, err
 	}
-	held, err := lock(folder)
-	if err != nil {
+	if held, err = awaitLock(folder); err != nil {
 		return nil, nil, err
 	}
-	listener, err := listen(folder)
+	listener, err = listen(folder)
 	if err != nil {
 		return nil, nil, errors.Join(err, held.Close())
 	}
@@ -93,10 +95,7 @@ func occupy(folder string) (net.Listener, *os.File, error) {
 
 // listen makes the socket. The lock is held.
 func listen(folder string) (net.Listener, error) {
-	path, err := socketPath(folder)
-	if err != nil {
-		return nil, err
-	}
+	path := SocketPath(folder)
 	if filepath.Dir(path) != folder {
 		if err := makePrivate(filepath.Dir(path)); err != nil {
 			return nil, err
@@ -107,11 +106,11 @@ func listen(folder string) (net.Listener, error) {
 	}
 	listener, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("making the socket of the background process: %w", err)
+		return nil, fmt.Errorf("making the socket: %w", err)
 	}
 	// Nobody else gets into the folder; the permissions say so once more.
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("making the socket of the background process private: %w", err), listener.Close())
+		return nil, errors.Join(fmt.Errorf("making the socket private: %w", err), listener.Close())
 	}
 	return listener, nil
 }
@@ -126,7 +125,7 @@ type process struct {
 
 	mutex    sync.Mutex
 	listener net.Listener
-	lock     *os.File
+	lock     io.Closer
 	left     error // of leaving
 	clients  int
 	used     time.Time

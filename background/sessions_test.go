@@ -106,11 +106,14 @@ func TestASessionOutlivesItsClient(t *testing.T) {
 	require.NoError(t, err)
 	again.requireShows(t, `"hi"while nobody lookedtyped`)
 
-	listed, err := client.List(t.Context())
+	var listed []background.SessionInfo
+	require.Eventually(t, func() bool { // the process may notice later that the first has gone
+		listed, err = client.List(t.Context())
+		return err != nil || len(listed) != 1 || listed[0].Attached == 1
+	}, patience, time.Millisecond)
 	require.NoError(t, err)
 	require.Len(t, listed, 1)
 	require.Equal(t, []string{"job"}, listed[0].Names)
-	require.Equal(t, 1, listed[0].Attached)
 
 	require.NoError(t, client.End(t.Context(), "job"))
 	code, err = second.Wait()
@@ -194,7 +197,7 @@ func TestWhoAttachesLaterSeesTheLastOfBothStreams(t *testing.T) {
 	nobody, err := client.Start(t.Context(), background.Launch{Name: "job"}, nil)
 	require.NoError(t, err)
 	require.Nil(t, nobody)
-	<-written
+	await(t, written, "the output")
 	output, complaints := newScreen(), newScreen()
 	attached, err := client.Attach(t.Context(), "job", background.Attachment{Stdout: output, Stderr: complaints})
 	require.NoError(t, err)
@@ -241,7 +244,7 @@ func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
 	require.Zero(t, code)
 	require.Equal(t, seen{
 		remote.Terminal{Type: "xterm", Size: remote.Size{Columns: 80, Rows: 24}}, remote.Size{Columns: 120, Rows: 40}, syscall.SIGINT, "yes",
-	}, <-told)
+	}, await(t, told, "what reached the session"))
 }
 
 func TestNamesFindALivingSession(t *testing.T) {
@@ -253,12 +256,12 @@ func TestNamesFindALivingSession(t *testing.T) {
 	})}).client(t)
 	_, err := client.Start(t.Context(), background.Launch{Name: "tag"}, nil)
 	require.NoError(t, err)
-	require.NoError(t, <-named)
+	require.NoError(t, await(t, named, "the names of the session"))
 	_, err = client.Start(t.Context(), background.Launch{Name: "tag"}, nil)
 	require.ErrorIs(t, err, background.ErrSessionExists)
 	_, err = client.Start(t.Context(), background.Launch{Name: "other"}, nil)
 	require.NoError(t, err)
-	require.ErrorIs(t, <-named, background.ErrSessionExists)
+	require.ErrorIs(t, await(t, named, "the names of the session"), background.ErrSessionExists)
 
 	_, err = client.Attach(t.Context(), "8", background.Attachment{})
 	require.ErrorIs(t, err, background.ErrNoSession)
@@ -270,7 +273,7 @@ func TestNamesFindALivingSession(t *testing.T) {
 	require.NoError(t, client.End(t.Context(), "other"))
 	_, err = client.Start(t.Context(), background.Launch{Name: "7"}, nil)
 	require.NoError(t, err, "the name of a session that has ended is free")
-	require.NoError(t, <-named)
+	require.NoError(t, await(t, named, "the names of the session"))
 	_, err = client.Start(t.Context(), background.Launch{Name: ""}, nil)
 	require.Error(t, err)
 }
@@ -295,15 +298,15 @@ func TestTheEndOfTheProcessIsToldToThoseAttached(t *testing.T) {
 }
 
 func TestASessionKeepsTheProcessAlive(t *testing.T) {
-	s := serve(t, background.Options{Hoster: echo, Idle: 30 * time.Millisecond, Build: "old"})
-	client := s.client(t)
-	_, err := client.Start(t.Context(), background.Launch{Name: "job"}, nil)
-	require.NoError(t, err)
+	s := serveUsed(t, background.Options{Hoster: echo, Idle: 400 * time.Millisecond, Build: "old"}, func(client *background.Client) error {
+		_, err := client.Start(t.Context(), background.Launch{Name: "job"}, nil)
+		return err
+	})
 	other, err := background.Open(t.Context(), background.ClientOptions{Folder: s.options.Folder, Build: "new", Start: func() error {
 		return errors.New("one is there")
 	}})
 	require.NoError(t, err, "a process with sessions is used by other builds, too")
-	require.Never(t, s.isOver, 200*time.Millisecond, 10*time.Millisecond)
+	require.Never(t, s.isOver, 600*time.Millisecond, 10*time.Millisecond)
 	require.NoError(t, other.End(t.Context(), "job"))
 	s.wait(t)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -151,7 +152,11 @@ func TestAnInterruptReachesACommandThatWaitsWithAPseudoTerminal(t *testing.T) {
 	require.NoError(t, b.whileRunning(t, stdout.sees("queued"), func() {
 		_, err := io.WriteString(keyboard, "\x03")
 		require.NoError(t, err)
-		<-asked
+		select {
+		case <-asked:
+		case <-time.After(patience):
+			require.Fail(t, "the command does not ask", stdout.String())
+		}
 		_, err = io.WriteString(keyboard, "y\n")
 		require.NoError(t, err)
 		require.NoError(t, keyboard.Close())

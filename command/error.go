@@ -15,7 +15,7 @@ const (
 	NotStarted    Failure = "not started"        // the program is missing, or could not be run
 	BadExit       Failure = "bad exit"           // it exited with a code other than 0
 	ParserFailed  Failure = "parser failed"      // its output could not be read, or the definition threw an error
-	TimedOut      Failure = "timed out"          // it ran longer than it may
+	TimedOut      Failure = "timed out"          // it ran longer than it may, or could not start in time
 	Canceled      Failure = "canceled"           // the caller gave up
 	Lost          Failure = "connection lost"    // how it ended is not known
 	JobFailed     Failure = "job failed"         // its parsers say that the job will never run
@@ -30,6 +30,7 @@ type Error struct {
 	Arguments []string
 	Failure   Failure
 	ExitCode  int                // for BadExit
+	Unstarted bool               // for TimedOut and Canceled: that was before its process was there
 	Outcome   config.OutcomeKind // as the definition classifies it; empty if it does not
 	Output    string             // the end of what it printed on standard error, else on standard output
 	Err       error
@@ -48,7 +49,11 @@ func (e *Error) Error() string {
 	case ParserFailed:
 		text.WriteString(": reading its output")
 	case TimedOut:
-		text.WriteString(" took too long and was ended")
+		if e.Unstarted {
+			text.WriteString(" was not started in time")
+		} else {
+			text.WriteString(" took too long and was ended")
+		}
 	case Canceled:
 		text.WriteString(" was given up")
 	case Lost:
@@ -79,7 +84,9 @@ func (e *Error) Ambiguous() bool {
 		return true
 	}
 	switch e.Failure {
-	case TimedOut, Canceled, Lost, ParserFailed, PostLaunch:
+	case TimedOut, Canceled:
+		return !e.Unstarted
+	case Lost, ParserFailed, PostLaunch:
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,11 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/remotetest"
 )
+
+// patience is how long a test waits for what happens at once, but on a busy machine.
+const patience = time.Minute
 
 // define loads a definition whose control data is given; it must be in order.
 func define(t testing.TB, controlData string) *config.Definition {
@@ -44,6 +49,7 @@ type bench struct {
 	*config.Definition
 	env     *attribute.Environment
 	folder  string // the home folder of the connection; empty at first
+	local   *remote.Local
 	runner  command.Runner
 	request command.Request
 }
@@ -57,8 +63,8 @@ func newBench(t testing.TB, controlData string) *bench {
 	setenv.Setenv("HOME", folder)
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
-	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
-	b := &bench{Definition: define(t, controlData), folder: folder, runner: command.Runner{Connection: local}}
+	local.Grace, local.Linger = patience, patience
+	b := &bench{Definition: define(t, controlData), folder: folder, local: local, runner: command.Runner{Connection: local}}
 	b.env = environment(b.Definition)
 	b.request = command.Request{Scope: command.Scope{Environment: b.env}, Outcomes: b.Outcomes}
 	return b
@@ -69,6 +75,8 @@ func (b *bench) run(t testing.TB, ctx context.Context, element config.CommandEle
 	t.Helper()
 	b.request.Command = b.Command(element)
 	require.NotNil(t, b.request.Command)
+	ctx, stop := context.WithTimeout(ctx, 2*patience) // an attached job has no limit of its own
+	defer stop()
 	return b.runner.Run(ctx, b.request)
 }
 
@@ -128,7 +136,10 @@ func fifo(t testing.TB, b *bench, name string) {
 // tell writes to a named pipe that a script reads.
 func (b *bench) tell(t testing.TB, name, text string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(b.folder, name), []byte(text), 0o600))
+	pipe, err := remotetest.OpenPipe(filepath.Join(b.folder, name))
+	require.NoError(t, err)
+	_, err = pipe.WriteString(text)
+	require.NoError(t, errors.Join(err, pipe.Close()))
 }
 
 // whileRunning runs the interactive submit command and does something meanwhile,
@@ -137,8 +148,10 @@ func (b *bench) whileRunning(t testing.TB, ready <-chan struct{}, do func()) err
 	t.Helper()
 	b.request.Command = b.Command(config.SubmitInteractive)
 	ended := make(chan error, 1)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
 	go func() {
-		_, err := b.runner.Run(t.Context(), b.request)
+		_, err := b.runner.Run(ctx, b.request)
 		ended <- err
 	}()
 	if do != nil {

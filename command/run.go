@@ -36,6 +36,13 @@ type Request struct {
 	Expressions *tokenizer.Expressions       // keeps compiled expressions for further runs; may be nil
 	Origins     string                       // see tokenizer.Options
 
+	// Rows, if set, is handed what the parsers construct, a row at a time, while the
+	// command prints, in place of the environment, which knows nothing discovered before
+	// the command. A row is handed out once nothing that follows can change it: see
+	// docs/definitions.md for when that is. The command waits while Rows is at work.
+	// That rows were handed out does not mean that the command succeeds.
+	Rows func(Row)
+
 	Trace func(parser *config.Parser, event tokenizer.Event) // told what the parsers do; may be nil
 }
 
@@ -48,6 +55,7 @@ type Result struct {
 	Stderr     string
 	Segments   int64 // that the parser of standard output looked at
 	Unmatched  int64 // of these, what no target took
+	Listed     Listed
 	Unsignaled error // why a signal could not be passed on; nil if all were
 	Started    time.Time
 	Duration   time.Duration
@@ -75,6 +83,9 @@ func (r *Runner) Run(ctx context.Context, request Request) (*Result, error) {
 	defer cancel()
 
 	run := &run{Request: request, connection: r.Connection, invocation: invocation, marks: marks, result: result, attached: newAttachedState()}
+	if request.Rows != nil {
+		run.rows = newRowCounter(request.Rows)
+	}
 	err = run.do(ctx)
 	result.Duration = time.Since(result.Started)
 	return result, err
@@ -102,6 +113,7 @@ type run struct {
 	result     *Result
 	background backgroundCommands
 	attached   *attachedState
+	rows       *rowCounter // nil where nobody takes rows
 }
 
 func (r *run) do(ctx context.Context) error {
@@ -118,6 +130,7 @@ func (r *run) do(ctx context.Context) error {
 	code, waitErr := process.Wait()
 	ended()
 	parserErr := streams.finish()
+	r.finishRows(streams)
 	r.result.ExitCode = code
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
 	r.result.Segments, r.result.Unmatched = streams.stdout.segments, streams.stdout.unmatched
@@ -158,15 +171,11 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Pr
 		return nil, r.failure(PreLaunch, err)
 	}
 	if !isQuery {
-		process, err := r.start(ctx, streams)
-		if err != nil {
-			return nil, r.failure(startFailure(err), err)
-		}
-		return process, nil
+		return r.start(ctx, streams)
 	}
 	process, err := r.start(ctx, streams)
 	if err != nil {
-		return nil, r.failure(startFailure(err), err)
+		return nil, err
 	}
 	if err := r.compileParsers(streams); err != nil {
 		process.Terminate()
@@ -204,7 +213,18 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Process, erro
 	if r.Command.RedirectStderr {
 		start.Stderr = start.Stdout
 	}
-	return r.connection.Start(context.WithValue(ctx, startedKey{}, &r.Request), start)
+	process, err := r.connection.Start(context.WithValue(ctx, startedKey{}, &r.Request), start)
+	switch {
+	case err == nil:
+		return process, nil
+	case errors.Is(err, remote.ErrUnreachable):
+		return nil, r.failure(Lost, err)
+	case ctx.Err() != nil:
+		failed := r.contextFailure(ctx)
+		failed.Unstarted, failed.Outcome = true, config.Transient
+		return nil, failed
+	}
+	return nil, r.failure(NotStarted, err)
 }
 
 // input is what the process reads: the definition's input, a line of its own,
@@ -233,7 +253,7 @@ func (r *run) input() io.Reader {
 	return io.MultiReader(parts...)
 }
 
-func (r *run) failure(how Failure, err error) error {
+func (r *run) failure(how Failure, err error) *Error {
 	output := r.result.Stderr
 	if strings.TrimSpace(output) == "" {
 		output = r.result.Stdout
@@ -248,19 +268,12 @@ func (r *run) failure(how Failure, err error) error {
 	return failed
 }
 
-func (r *run) contextFailure(ctx context.Context) error {
+func (r *run) contextFailure(ctx context.Context) *Error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		after := time.Since(r.result.Started).Round(time.Millisecond)
 		return r.failure(TimedOut, fmt.Errorf("after %s: %w", after, context.Cause(ctx)))
 	}
 	return r.failure(Canceled, context.Cause(ctx))
-}
-
-func startFailure(err error) Failure {
-	if errors.Is(err, remote.ErrUnreachable) {
-		return Lost
-	}
-	return NotStarted
 }
 
 // backgroundCommands are helpers that live as long as the command they belong to.
@@ -340,7 +353,7 @@ func (r *run) simpleCommands(ctx context.Context, commands []SimpleInvocation) e
 			if simple.Command.IgnoreExitStatus {
 				continue
 			}
-			return fmt.Errorf("%q: %w", simple.Command.Name, err)
+			return fmt.Errorf("%q: %w", simple.Command.Name, causeOf(ctx, err))
 		}
 		r.background.done.Go(func() { _, _ = process.Wait() }) // how a helper ends is of no account
 	}
@@ -354,13 +367,10 @@ func (r *run) simpleCommand(ctx context.Context, simple SimpleInvocation) error 
 		if simple.Command.IgnoreExitStatus {
 			return nil
 		}
-		return fmt.Errorf("%q: %w", simple.Command.Name, err)
+		return fmt.Errorf("%q: %w", simple.Command.Name, causeOf(ctx, err))
 	}
 	code, err := process.Wait()
-	if ctx.Err() != nil {
-		err = context.Cause(ctx) // which is why the process has ended
-	}
-	if err != nil {
+	if err = causeOf(ctx, err); err != nil {
 		return fmt.Errorf("%q: %w", simple.Command.Name, err)
 	}
 	if code != 0 && !simple.Command.IgnoreExitStatus {
@@ -371,6 +381,15 @@ func (r *run) simpleCommand(ctx context.Context, simple SimpleInvocation) error 
 		return err
 	}
 	return nil
+}
+
+// causeOf returns why a helper was not started, or has ended: that there was no time
+// left goes before what it led to.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 func (r *run) simpleStart(simple SimpleInvocation, stderr io.Writer) remote.Command {

@@ -34,7 +34,7 @@ type stream struct {
 	early  []byte // what came before the parsers were ready
 	err    error  // of the parser
 
-	segments, unmatched int64 // counted by a parser of targets
+	segments, unmatched, blank int64 // counted by a parser of targets
 }
 
 // openStreams prepares the streams, not yet their parsers.
@@ -90,6 +90,9 @@ func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
 		return nil, nil
 	}
 	options := tokenizer.Options{Expressions: r.Expressions, Types: r.Types, Origins: r.Origins}
+	if r.rows != nil {
+		options.Rows = r.rows.handOut
+	}
 	if r.Trace != nil {
 		options.Trace = func(event tokenizer.Event) { r.Trace(parser, event) }
 	}
@@ -221,7 +224,7 @@ func (s *stream) close() {
 	}
 	if counting, isTokenizer := s.parser.(*tokenizer.Tokenizer); isTokenizer {
 		counted := counting.Totals()
-		s.segments, s.unmatched = counted.Segments, counted.Unmatched
+		s.segments, s.unmatched, s.blank = counted.Segments, counted.Unmatched, counted.Blank
 	}
 	s.parser = nil
 }

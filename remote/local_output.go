@@ -41,6 +41,9 @@ func (c *outputCopy) run() {
 	overdue := 0  // bytes read since
 	for {
 		count, err := c.source.Read(buffer)
+		if late && errors.Is(err, os.ErrDeadlineExceeded) {
+			count, err = ReadNow(c.source, buffer)
+		}
 		if count > 0 && c.err == nil {
 			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
 				c.err = fmt.Errorf("writing its output: %w", writeErr)
@@ -70,6 +73,39 @@ func (c *outputCopy) run() {
 			return
 		}
 	}
+}
+
+// ReadNow reads what a pipe or terminal holds, without waiting, and takes its deadline
+// from it. The error is os.ErrDeadlineExceeded where it holds nothing, io.EOF at its
+// end. A read with a deadline does not look at the stream at all if the deadline passes
+// before it begins, as it may on a busy machine.
+func ReadNow(source *os.File, buffer []byte) (count int, err error) {
+	connection, err := source.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if err := source.SetReadDeadline(time.Time{}); err != nil {
+		return 0, err
+	}
+	var readErr error
+	err = connection.Read(func(descriptor uintptr) bool {
+		for {
+			if count, readErr = syscall.Read(int(descriptor), buffer); readErr != syscall.EINTR {
+				return true
+			}
+		}
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case readErr == syscall.EAGAIN:
+		return 0, os.ErrDeadlineExceeded
+	case readErr != nil:
+		return 0, readErr
+	case count == 0:
+		return 0, io.EOF
+	}
+	return count, nil
 }
 
 func (c *outputCopy) fail(err error) {

@@ -276,10 +276,8 @@ func (p *localProcess) supervise(ctx context.Context) {
 // end ends the process with its group, or with the session of its terminal, and
 // returns once it was reaped.
 func (p *localProcess) end() error {
-	select {
-	case <-p.exited:
-		return nil // too late: its id may mean another process
-	default:
+	if p.hasEnded() {
+		return nil // what it left behind is nobody's to end
 	}
 	p.signal(syscall.SIGTERM)
 	// A stopped process would not see the request before it is continued.
@@ -312,10 +310,25 @@ func (p *localProcess) end() error {
 	case <-p.exited:
 		return nil
 	case <-patience.C:
+		if p.hasEnded() {
+			return nil // while this process was held up
+		}
 		// It hangs inside the kernel, mostly in a network file system. The
 		// goroutine that waits for it reaps it should it ever end.
 		return errUnkillable
 	}
+}
+
+// hasEnded reports whether the process has ended by itself, in which case it returns
+// once that is known everywhere.
+func (p *localProcess) hasEnded() bool {
+	p.reaping.Lock()
+	isReaped := p.isReaped
+	p.reaping.Unlock()
+	if isReaped {
+		<-p.exited
+	}
+	return isReaped
 }
 
 var errUnkillable = errors.New("the process did not end although it was killed")

@@ -184,9 +184,9 @@ func executable(path string) error {
 // busyAttempts and busyPause bound the wait for a program file that some
 // process still holds open for writing. A file that was written a moment ago
 // is held by any child that another goroutine forked in that moment, until
-// that child executes its own program.
+// that child executes its own program, which on a busy machine may take seconds.
 const (
-	busyAttempts = 100
+	busyAttempts = 2000
 	busyPause    = 5 * time.Millisecond
 )
 

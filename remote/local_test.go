@@ -21,18 +21,28 @@ import (
 	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
-// newLocal returns a connection whose patience suits tests.
+// newLocal returns a connection whose patience suits tests: what wants to end may take
+// as long as it does on a busy machine.
 func newLocal(t testing.TB) *remote.Local {
 	t.Helper()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
-	local.Grace = 150 * time.Millisecond
+	local.Grace = 6 * time.Second
 	local.Linger = 100 * time.Millisecond
 	return local
 }
 
+// newImpatient returns one that soon kills what does not want to end, and waits for the end
+// of that.
+func newImpatient(t *testing.T) remote.Connection {
+	t.Helper()
+	local := newLocal(t)
+	local.Grace, local.Linger = 300*time.Millisecond, time.Minute
+	return local
+}
+
 func TestLocalConforms(t *testing.T) {
-	remotetest.RunWith(t, func(t *testing.T) remote.Connection { return newLocal(t) }, remotetest.Options{Volume: 1 << 30})
+	remotetest.RunWith(t, func(t *testing.T) remote.Connection { return newLocal(t) }, remotetest.Options{Volume: 1 << 30, Impatient: newImpatient})
 }
 
 // shell starts a script that holds the given streams.
@@ -130,8 +140,16 @@ func startWithHeir(t *testing.T, ctx context.Context, local *remote.Local, size 
 	first := &firstLine{rest: sink, line: make(chan string, 1)}
 	script := fmt.Sprintf("sleep 300 & echo $$ $!; head -c %d /dev/zero; exit 4", size)
 	process = shell(t, ctx, local, script, remote.Command{Stdout: first})
+	var line string
+	impatience := time.NewTimer(time.Minute)
+	defer impatience.Stop()
+	select {
+	case line = <-first.line:
+	case <-impatience.C:
+		require.FailNow(t, "the shell does not print its id")
+	}
 	var heirID int
-	_, err := fmt.Sscan(<-first.line, &shellID, &heirID)
+	_, err := fmt.Sscan(line, &shellID, &heirID)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		// The state of one that was killed and that nobody took note of is Z.
@@ -170,7 +188,7 @@ func (w *firstLine) Write(data []byte) (int, error) {
 // requireReaped waits until a child was waited for.
 func requireReaped(t *testing.T, id int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return syscall.Kill(id, 0) == syscall.ESRCH }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return syscall.Kill(id, 0) == syscall.ESRCH }, time.Minute, time.Millisecond)
 }
 
 func TestCancellingEndsTheWaitForOutputOfOthers(t *testing.T) {
@@ -233,7 +251,7 @@ func TestAProgramThatIsStillBeingWrittenIsWaitedFor(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
 	closed := make(chan error, 1)
-	time.AfterFunc(10*time.Millisecond, func() { closed <- file.Close() })
+	time.AfterFunc(time.Second, func() { closed <- file.Close() })
 	process, err := newLocal(t).Start(t.Context(), remote.Command{Arguments: []string{path}})
 	require.NoError(t, err)
 	waitFor(t, process, 9)

@@ -55,6 +55,9 @@ type Info struct {
 	System    string // name of the operating system, as uname -s prints it in lower case; may be empty
 	Arch      string // may be empty
 	Version   string // of the operating system; may be empty
+	// Zone is the time zone, a name such as Asia/Tokyo or the offset from UTC such as
+	// +0900; empty where that is the one of this machine, or not known.
+	Zone string
 }
 
 // A Command is a process to start. No shell sees it.

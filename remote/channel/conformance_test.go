@@ -1,7 +1,9 @@
 package channel_test
 
 import (
+	"bytes"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,11 +36,15 @@ func TestConnectionsConform(t *testing.T) {
 	}
 	for _, place := range places {
 		t.Run(place.name, func(t *testing.T) {
-			remotetest.RunWith(t, func(t *testing.T) remote.Connection {
-				connection, err := channel.New(t.Context(), place.dialer(t), quick())
-				require.NoError(t, err)
-				return connection
-			}, place.options)
+			open := func(settings channel.Settings) func(t *testing.T) remote.Connection {
+				return func(t *testing.T) remote.Connection {
+					connection, err := channel.New(t.Context(), place.dialer(t), settings)
+					require.NoError(t, err)
+					return connection
+				}
+			}
+			place.options.Impatient = open(impatient())
+			remotetest.RunWith(t, open(quick()), place.options)
 		})
 	}
 }
@@ -51,7 +57,7 @@ func TestWorkWhosePlaceVanishesEnds(t *testing.T) {
 				if !sftp {
 					dialer.sftp = ""
 				}
-				connection, err := channel.New(t.Context(), dialer, quick())
+				connection, err := channel.New(t.Context(), dialer, hasty())
 				require.NoError(t, err)
 				return connection, dialer.cut
 			})
@@ -62,8 +68,49 @@ func TestWorkWhosePlaceVanishesEnds(t *testing.T) {
 func TestAPlaceThatDoesNotAnswerHoldsNobody(t *testing.T) {
 	remotetest.RunSilent(t, func(t *testing.T) (remote.Connection, func()) {
 		dialer := loginShell(t, "sh")
-		connection, err := channel.New(t.Context(), dialer, quick())
+		connection, err := channel.New(t.Context(), dialer, hasty())
 		require.NoError(t, err)
 		return connection, dialer.silence
 	})
+}
+
+func TestTheLastWordsOnATerminalAreHeard(t *testing.T) {
+	for name, lose := range map[string]func(*localDialer){
+		"where they end with the shell":   func(d *localDialer) { d.forgets = true },
+		"where they are discarded":        func(d *localDialer) { d.discards = true },
+		"where neither happens by itself": func(*localDialer) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dialer := loginShell(t, "sh")
+			lose(dialer)
+			connection := connect(t, dialer, quick())
+			var stdout bytes.Buffer
+			command := shell("echo last words; exit 7")
+			command.Stdout, command.Terminal = &stdout, &remote.Terminal{}
+			process, err := connection.Start(t.Context(), command)
+			require.NoError(t, err)
+			code, err := process.Wait()
+			require.NoError(t, err)
+			require.Equal(t, 7, code)
+			require.Equal(t, "last words\r\n", stdout.String())
+			require.Eventually(t, func() bool { open, _ := dialer.counts(); return open <= 1 }, 30*time.Second, 10*time.Millisecond, // it would for a minute
+				"a shell on a terminal goes on after it was hung up on")
+		})
+	}
+}
+
+func TestATerminalThatAnswersAtOnceIsHeard(t *testing.T) {
+	dialer := loginShell(t, "sh")
+	dialer.hasten = true
+	connection := connect(t, dialer, quick())
+	for range 20 {
+		command := shell("exit 7")
+		command.Terminal = &remote.Terminal{}
+		process, err := connection.Start(t.Context(), command)
+		require.NoError(t, err)
+		code, err := process.Wait()
+		require.NoError(t, err)
+		require.Equal(t, 7, code)
+	}
 }

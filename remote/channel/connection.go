@@ -88,7 +88,11 @@ func (c *Connection) Close() error {
 	return err
 }
 
-const descriptionScript = `printf '%s\n' "$(id -un)" "$(uname -n)" "$(uname -s)" "$(uname -m)" "$(uname -r)" "$HOME"; cd && pwd`
+const descriptionScript = `printf '%s\n' "$(id -un)" "$(uname -n)" "$(uname -s)" "$(uname -m)" "$(uname -r)" ` +
+	`"$(date +%z)" "${TZ-$(readlink /etc/localtime 2>/dev/null)}" "$HOME"; cd && pwd`
+
+// descriptionLines is how many lines that prints.
+const descriptionLines = 9
 
 // describe runs the first command.
 func (c *Connection) describe(ctx context.Context) error {
@@ -107,13 +111,13 @@ func (c *Connection) describe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lines := strings.SplitN(answer.stdout, "\n", 7)
-	if len(lines) < 7 || answer.code != 0 {
+	lines := strings.SplitN(answer.stdout, "\n", descriptionLines)
+	if len(lines) < descriptionLines || answer.code != 0 {
 		return c.pool.badProtocol(fmt.Sprintf("asking who and where we are ended with code %d: %q", answer.code, answer.stderr))
 	}
-	home := lines[5]
+	home := lines[7]
 	if !path.IsAbs(home) {
-		home = strings.TrimSuffix(lines[6], "\n")
+		home = strings.TrimSuffix(lines[8], "\n")
 	}
 	if !path.IsAbs(home) {
 		return c.pool.badProtocol(fmt.Sprintf("the home directory %q is not an absolute path", home))
@@ -121,6 +125,7 @@ func (c *Connection) describe(ctx context.Context) error {
 	c.info = remote.Info{
 		Transport: c.settings.Transport, User: lines[0], Host: lines[1], Home: path.Clean(home),
 		System: strings.ToLower(lines[2]), Arch: lines[3], Version: lines[4],
+		Zone: remote.ZoneName(lines[6], lines[5], time.Now()),
 	}
 	return nil
 }

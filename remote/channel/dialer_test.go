@@ -1,6 +1,8 @@
 package channel_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,17 +26,28 @@ import (
 // localDialer opens channels at this machine as sshd would: a login shell gets
 // the command line.
 type localDialer struct {
-	shell   []string // the login shell, which gets "-c" and the line
-	banner  string   // printed on both streams before the line runs, in terms of printf
-	limit   int      // of channels, as MaxSessions of sshd
-	sftp    string   // program of the subsystem; empty for none
-	replace func(line string) string
+	shell    []string // the login shell, which gets "-c" and the line
+	banner   string   // printed on both streams before the line runs, in terms of printf
+	limit    int      // of channels, as MaxSessions of sshd
+	sftp     string   // program of the subsystem; empty for none
+	replace  func(line string) string
+	forgets  bool // what a terminal had to say is lost when its shell has ended
+	discards bool // the first words on a terminal about the end of a program are lost
+	hasten   bool // a terminal has said its first words when it is opened
 
 	mutex  sync.Mutex
 	open   map[*localChannel]bool
 	opened int // in all
 	lost   bool
 	silent bool
+	full   bool // nothing more can run there
+}
+
+// refuse lets channels end at once that are opened from now on.
+func (d *localDialer) refuse() {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.full = true
 }
 
 func (d *localDialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
@@ -66,6 +79,9 @@ func (d *localDialer) start(ctx context.Context, words []string, options channel
 	}
 	if d.lost || ctx.Err() != nil {
 		return nil, errors.Join(d.disconnected(), ctx.Err())
+	}
+	if d.full {
+		words = []string{"sh", "-c", "echo no processes left; exit 1"}
 	}
 	if d.limit > 0 && len(d.open) >= d.limit {
 		return nil, channel.ErrTooManyChannels
@@ -137,12 +153,16 @@ func (d *localDialer) ids() []int {
 	return ids
 }
 
+// markerAndTTY is how long the first words on a terminal are.
+const markerAndTTY = int64(1 + 32 + len(" tty\n"))
+
 type localChannel struct {
 	dialer *localDialer
 	child  *exec.Cmd
 	stdin  *os.File
 	stdout *os.File
 	stderr *os.File // nil with a terminal
+	first  bytes.Buffer
 	ended  chan struct{}
 	close  sync.Once
 }
@@ -155,7 +175,8 @@ func (c *localChannel) start(options channel.Options) error {
 			return err
 		}
 		// What package pty opens blocks, so that closing it would not end a read.
-		descriptor, err := syscall.Dup(int(master.Fd()))
+		// A child that begins meanwhile must not keep it open.
+		descriptor, err := unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 		if err != nil {
 			return err
 		}
@@ -164,6 +185,11 @@ func (c *localChannel) start(options channel.Options) error {
 		}
 		master = os.NewFile(uintptr(descriptor), "terminal")
 		c.stdin, c.stdout = master, master
+		if c.dialer.hasten {
+			if _, err := io.CopyN(&c.first, master, markerAndTTY); err != nil {
+				return err
+			}
+		}
 	} else {
 		ends := make([]*os.File, 0, 6)
 		for range 3 {
@@ -187,6 +213,9 @@ func (c *localChannel) start(options channel.Options) error {
 	}
 	go func() {
 		_ = c.child.Wait()
+		if c.stderr != nil {
+			_ = c.stdin.Close() // sshd feeds nobody whose command has ended
+		}
 		c.dialer.mutex.Lock()
 		delete(c.dialer.open, c)
 		c.dialer.mutex.Unlock()
@@ -207,7 +236,34 @@ type terminalInput struct{ *os.File }
 
 func (terminalInput) Close() error { return nil }
 
-func (c *localChannel) Stdout() io.Reader { return terminalOutput{c.stdout} }
+func (c *localChannel) Stdout() io.Reader {
+	switch {
+	case c.stderr != nil:
+		return c.stdout
+	case c.dialer.forgets:
+		return forgetful{c}
+	case c.dialer.discards:
+		return &discarding{source: bufio.NewReader(terminalOutput{c.stdout})}
+	case c.dialer.hasten:
+		return io.MultiReader(&c.first, terminalOutput{c.stdout})
+	}
+	return terminalOutput{c.stdout}
+}
+
+// forgetful reads a terminal slowly, of which nothing comes once its shell has
+// ended.
+type forgetful struct{ *localChannel }
+
+func (f forgetful) Read(buffer []byte) (int, error) {
+	soon := time.NewTimer(20 * time.Millisecond)
+	defer soon.Stop()
+	select {
+	case <-f.ended:
+		return 0, io.EOF
+	case <-soon.C:
+		return terminalOutput{f.stdout}.Read(buffer)
+	}
+}
 
 func (c *localChannel) Stderr() io.Reader {
 	if c.stderr == nil {
@@ -225,6 +281,35 @@ func (o terminalOutput) Read(buffer []byte) (int, error) {
 		err = io.EOF
 	}
 	return count, err
+}
+
+// discarding reads a terminal on which somebody pressed the key for an interrupt: the
+// first record that the program is over does not come, in however many pieces it was read.
+type discarding struct {
+	source *bufio.Reader
+	done   bool
+	rest   []byte // of what was read
+}
+
+func (d *discarding) Read(buffer []byte) (int, error) {
+	for len(d.rest) == 0 {
+		first, err := d.source.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		d.rest = []byte{first}
+		if first == 0x1e && !d.done {
+			record, _ := d.source.ReadBytes('\n') // the next read fails as well
+			if d.done = bytes.Contains(record, []byte(" over ")); d.done {
+				d.rest = nil
+			} else {
+				d.rest = append(d.rest, record...)
+			}
+		}
+	}
+	count := copy(buffer, d.rest)
+	d.rest = d.rest[count:]
+	return count, nil
 }
 
 func (c *localChannel) Resize(size remote.Size) error {
@@ -271,12 +356,28 @@ func (c *localChannel) Close() error {
 
 const sftpServer = "/usr/lib/openssh/sftp-server"
 
-// quick are settings whose patience suits tests.
+// quick are settings whose patience suits tests: what wants to end may take as long as it
+// does on a busy machine.
 func quick() channel.Settings {
 	return channel.Settings{
 		Transport: "test", Host: "here",
-		Grace: 500 * time.Millisecond, Linger: 200 * time.Millisecond, Patience: 15 * time.Second,
+		Grace: 6 * time.Second, Linger: 500 * time.Millisecond, Patience: time.Minute,
 	}
+}
+
+// impatient are those with which what does not want to end is soon killed, and its end
+// waited for.
+func impatient() channel.Settings {
+	settings := quick()
+	settings.Grace, settings.Linger = 300*time.Millisecond, time.Minute
+	return settings
+}
+
+// hasty are those with which a place that does not answer is soon given up.
+func hasty() channel.Settings {
+	settings := quick()
+	settings.Grace = time.Second
+	return settings
 }
 
 // connect makes a connection that the test closes.

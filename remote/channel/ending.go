@@ -59,7 +59,7 @@ func (p *process) signal(ctx context.Context, whom reach, names ...string) (reac
 	default:
 		code = fmt.Sprintf("rmctl_signal %d %d ", id, p.reported.parent)
 	}
-	status, err := p.connection.call(ctx, code+strings.Join(names, " "))
+	status, err := p.connection.call(ctx, p.session, code+strings.Join(names, " "))
 	return status == 0, err
 }
 
@@ -82,22 +82,56 @@ func (p *process) signalShared(names []string) (reached bool, err error) {
 	return true, nil
 }
 
-// call runs shell code of ours in a shell that does not wait behind commands.
-func (c *Connection) call(ctx context.Context, code string) (status int, err error) {
-	var s *session
-	var line string
-	m := newMarker()
+// call runs shell code of ours in a shell that is idle, or in one more. Where the
+// place opens no more, or none that serves, one that runs a command does it meanwhile,
+// the preferred one if it can.
+func (c *Connection) call(ctx context.Context, preferred *session, code string) (status int, err error) {
 	if c.pool.oneShot {
-		s, _, err = c.pool.session(ctx, forSignals, plainLine, Options{})
-		line = openLine(m) + "; "
-	} else {
-		s, err = c.pool.shell(ctx, forSignals)
+		s, _, err := c.pool.session(ctx, forSignals, plainLine, Options{})
+		if err != nil {
+			return -1, err
+		}
+		return c.callAlone(ctx, s, code)
 	}
-	if err != nil {
-		return -1, err
+	for {
+		s, err := c.pool.shell(ctx, forSignals)
+		if err == nil {
+			return c.callAlone(ctx, s, code)
+		}
+		if ctx.Err() != nil {
+			return -1, err
+		}
+		busy, changed := c.pool.borrow(preferred)
+		if busy != nil {
+			status, err = busy.aside(ctx, code)
+			if err == nil {
+				c.pool.giveBack(busy)
+			}
+			if busy != preferred && errors.Is(err, errShellEnded) {
+				continue // it ended with what it ran, which is not ours
+			}
+			return status, err
+		}
+		if !errors.Is(err, errNoRoom) {
+			return -1, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return -1, ctx.Err()
+		}
+	}
+}
+
+// callAlone runs shell code of ours in a shell that does nothing else.
+func (c *Connection) callAlone(ctx context.Context, s *session, code string) (status int, err error) {
+	m := newMarker()
+	line := callLine(m, code)
+	if c.pool.oneShot {
+		line = openLine(m) + "; " + line
 	}
 	t := s.begin(m, nil, nil, c.pool.oneShot, 2)
-	if _, err := s.send(ctx, line+callLine(m, code)); err != nil {
+	if _, err := s.send(ctx, line); err != nil {
 		c.pool.release(s, false)
 		return -1, err
 	}

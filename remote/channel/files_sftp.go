@@ -33,9 +33,56 @@ type sftpFiles struct {
 	closing sync.Once
 }
 
-// openSFTP asks for the subsystem. ErrNoSubsystem tells that it is not offered,
-// errNoRoom that the place has no channel to spare for it.
+// lastWords is how long a channel whose service did not begin may take to end.
+const lastWords = 2 * time.Second
+
+// openSFTP opens the service. ErrNoSubsystem tells that it is not offered, errNoRoom
+// that the place has no channel to spare for it: commands could wait for ever for the
+// one that it keeps. So, until it is known how many the place opens, others are opened
+// meanwhile.
 func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
+	opened, spare := make(chan struct{}), make(chan error, 1)
+	p.crew.run(func() { spare <- p.spare(ctx, opened) })
+	service, err := beginSFTP(ctx, p)
+	close(opened)
+	room := <-spare
+	if err != nil {
+		return nil, err
+	}
+	if room != nil {
+		service.leave()
+		return nil, room
+	}
+	return service, nil
+}
+
+// shellsBesides is how many shells a place has to serve besides SFTP.
+const shellsBesides = 2
+
+// spare holds shells until the service has been opened, and tells whether the place
+// opens enough of both, which errNoRoom denies.
+func (p *pool) spare(ctx context.Context, opened <-chan struct{}) error {
+	enough := func() bool {
+		p.mutex.Lock()
+		defer p.mutex.Unlock()
+		return p.oneShot || p.proven > shellsBesides
+	}
+	for count := 0; count < shellsBesides && !enough(); count++ {
+		s, err := p.shell(ctx, forSignals)
+		if err != nil {
+			return err
+		}
+		defer p.release(s, true)
+	}
+	<-opened
+	if !enough() {
+		return errNoRoom
+	}
+	return nil
+}
+
+// beginSFTP asks for the subsystem.
+func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	if idle, err := p.acquire(ctx, forFiles); err != nil {
 		return nil, err
 	} else if idle != nil {
@@ -76,6 +123,10 @@ func (f *sftpFiles) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	// Where writing failed nobody has heard yet that the channel has ended, whose end tells why.
+	impatient := time.AfterFunc(lastWords, func() { _ = f.channel.Close() })
+	_, _ = io.Copy(io.Discard, f.channel.Stdout())
+	impatient.Stop()
 	_ = f.channel.Close()
 	var connect *remote.ConnectError
 	if _, lost := f.pool.ending(f.channel); errors.As(lost, &connect) {
@@ -88,7 +139,7 @@ func (f *sftpFiles) explain(ctx context.Context, err error) error {
 func (f *sftpFiles) leave() {
 	f.closing.Do(func() {
 		_ = f.channel.Close()
-		f.pool.free(forFiles)
+		f.pool.vacate(forFiles)
 	})
 }
 

@@ -9,19 +9,20 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // onlyOne returns a connection to a place that opens one channel at a time.
-func onlyOne(t *testing.T) (*channel.Connection, *localDialer) {
+func onlyOne(t *testing.T, settings channel.Settings) (*channel.Connection, *localDialer) {
 	t.Helper()
 	dialer := loginShell(t, "sh")
 	dialer.limit = 1
-	settings := quick()
 	settings.Channels = 1
 	return connect(t, dialer, settings), dialer
 }
@@ -42,7 +43,7 @@ func shell(script string, arguments ...string) remote.Command {
 }
 
 func TestEverythingWorksInTurnOverOneChannel(t *testing.T) {
-	connection, _ := onlyOne(t)
+	connection, _ := onlyOne(t, quick())
 	directory := t.TempDir()
 	var group sync.WaitGroup
 	failures := make([]error, 12)
@@ -85,7 +86,7 @@ func workInTurn(ctx context.Context, connection remote.Connection, directory str
 	return file.Close()
 }
 
-// firstWrite is closed when the first output has come.
+// firstWrite tells when the first output has come.
 type firstWrite struct {
 	once sync.Once
 	seen chan struct{}
@@ -94,6 +95,17 @@ type firstWrite struct {
 func (w *firstWrite) Write(data []byte) (int, error) {
 	w.once.Do(func() { close(w.seen) })
 	return len(data), nil
+}
+
+func (w *firstWrite) await(t *testing.T) {
+	t.Helper()
+	impatience := time.NewTimer(time.Minute)
+	defer impatience.Stop()
+	select {
+	case <-w.seen:
+	case <-impatience.C:
+		require.FailNow(t, "the command prints nothing")
+	}
 }
 
 func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
@@ -111,13 +123,18 @@ func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
 	} {
 		for _, input := range []io.Reader{nil, strings.NewReader("")} {
 			t.Run(name, func(t *testing.T) {
-				connection, _ := onlyOne(t)
+				t.Parallel()
+				settings := quick()
+				if expected.code == 128+9 {
+					settings = impatient()
+				}
+				connection, _ := onlyOne(t, settings)
 				output := &firstWrite{seen: make(chan struct{})}
 				command := shell(expected.script)
 				command.Stdout, command.Stdin = output, input
 				process, err := connection.Start(t.Context(), command)
 				require.NoError(t, err)
-				<-output.seen
+				output.await(t)
 				if expected.signal != 0 {
 					require.NoError(t, process.Signal(expected.signal))
 				} else {
@@ -134,13 +151,13 @@ func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
 }
 
 func TestACommandThatIsCancelledWhileItWaitsNeverStarts(t *testing.T) {
-	connection, dialer := onlyOne(t)
+	connection, dialer := onlyOne(t, quick())
 	output := &firstWrite{seen: make(chan struct{})}
 	command := shell("echo; sleep 300")
 	command.Stdout = output
 	process, err := connection.Start(t.Context(), command)
 	require.NoError(t, err)
-	<-output.seen
+	output.await(t)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancelled := make(chan error, 1)
@@ -158,17 +175,61 @@ func TestACommandThatIsCancelledWhileItWaitsNeverStarts(t *testing.T) {
 }
 
 func TestTheLimitOfThePlaceIsFoundOut(t *testing.T) {
-	dialer := loginShell(t, "sh")
-	dialer.limit = 3
-	connection := connect(t, dialer, quick())
-	failures := make([]error, 12)
-	var group sync.WaitGroup
-	directory := t.TempDir()
-	for number := range failures {
-		group.Go(func() { failures[number] = workInTurn(t.Context(), connection, directory, number) })
+	for _, limit := range []int{1, 2, 3, 4} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			t.Parallel()
+			connection := limited(t, limit)
+			failures := make([]error, 12)
+			var group sync.WaitGroup
+			directory := t.TempDir()
+			for number := range failures {
+				group.Go(func() { failures[number] = workInTurn(t.Context(), connection, directory, number) })
+			}
+			group.Wait()
+			for _, failure := range failures {
+				require.NoError(t, failure)
+			}
+		})
 	}
-	group.Wait()
-	for _, failure := range failures {
-		require.NoError(t, failure)
+}
+
+// limited returns a connection to a place that opens few channels at once, which is
+// not known yet.
+func limited(t *testing.T, limit int) *channel.Connection {
+	t.Helper()
+	dialer := loginShell(t, "sh")
+	dialer.limit = limit
+	return connect(t, dialer, quick())
+}
+
+func TestWhatRunsIsEndedWhereFurtherChannelsEndAtOnce(t *testing.T) {
+	dialer := loginShell(t, "sh")
+	connection := connect(t, dialer, quick())
+	process, err := connection.Start(t.Context(), shell("exec sleep 300"))
+	require.NoError(t, err)
+	dialer.refuse()
+	_, err = connection.Start(t.Context(), shell("exit 0"))
+	require.ErrorContains(t, err, "no processes left")
+	require.NoError(t, process.Signal(syscall.SIGCONT))
+	process.Terminate()
+	code, err := process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 128+15, code)
+}
+
+func TestWhatRunsIsEndedWhereAllChannelsAreTaken(t *testing.T) {
+	for _, limit := range []int{1, 2, 3, 4} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			open := func(settings channel.Settings) func(t *testing.T) remote.Connection {
+				return func(t *testing.T) remote.Connection {
+					dialer := loginShell(t, "sh")
+					dialer.limit = limit
+					connection, err := channel.New(t.Context(), dialer, settings)
+					require.NoError(t, err)
+					return connection
+				}
+			}
+			remotetest.RunFull(t, limit, limit, open(quick()), open(impatient()))
+		})
 	}
 }

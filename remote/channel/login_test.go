@@ -3,6 +3,7 @@ package channel_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -102,7 +103,7 @@ func testEnding(t *testing.T, connection remote.Connection) {
 	command.Stdout = output
 	process, err := connection.Start(t.Context(), command)
 	require.NoError(t, err)
-	<-output.seen
+	output.await(t)
 	process.Terminate()
 	code, err := process.Wait()
 	require.NoError(t, err)
@@ -131,19 +132,24 @@ func TestWhatTheLoginPrintsIsNoOutput(t *testing.T) {
 }
 
 func TestALoginThatCannotServeIsAnError(t *testing.T) {
-	logins := map[string]struct{ line, expected string }{
-		"floods":           {"exec cat /dev/zero", "more than"},
-		"runs another":     {"echo This account is not available.; exit 1", "This account is not available."},
-		"says nothing":     {"exec sleep 300", "did not answer"},
-		"has no /bin/sh":   {"echo sh: not found >&2; exit 127", "not found"},
-		"ends unannounced": {"kill -KILL $$", "137"},
+	patience := quick().Patience
+	logins := map[string]struct {
+		line     string
+		patience time.Duration
+		expected string
+	}{
+		"floods":           {"exec cat /dev/zero", patience, "more than"},
+		"runs another":     {"echo This account is not available.; exit 1", patience, "This account is not available."},
+		"says nothing":     {"exec sleep 300", 500 * time.Millisecond, "did not answer"},
+		"has no /bin/sh":   {"echo sh: not found >&2; exit 127", patience, "not found"},
+		"ends unannounced": {"kill -KILL $$", patience, "137"},
 	}
 	for name, login := range logins {
 		t.Run(name, func(t *testing.T) {
 			dialer := loginShell(t, "sh")
 			dialer.replace = func(string) string { return login.line }
 			settings := quick()
-			settings.Patience = 500 * time.Millisecond
+			settings.Patience = login.patience
 			_, err := channel.New(t.Context(), dialer, settings)
 			var connect *remote.ConnectError
 			require.ErrorAs(t, err, &connect)
@@ -151,12 +157,13 @@ func TestALoginThatCannotServeIsAnError(t *testing.T) {
 			require.ErrorIs(t, err, remote.ErrUnreachable)
 			require.ErrorContains(t, err, login.expected)
 			dialer.cut()
-			require.Eventually(t, func() bool { open, _ := dialer.counts(); return open == 0 }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { open, _ := dialer.counts(); return open == 0 }, time.Minute, time.Millisecond)
 		})
 	}
 }
 
 func TestAPlaceThatAnswersAtTheEndOnlyIsServedOneByOne(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	dialer.sftp = ""
 	directory := t.TempDir()
@@ -164,7 +171,7 @@ func TestAPlaceThatAnswersAtTheEndOnlyIsServedOneByOne(t *testing.T) {
 		return "in=" + directory + "/$$; cat > $in; (" + line + ") < $in > $in.out; cat $in.out"
 	}
 	settings := quick()
-	settings.Patience = time.Second
+	settings.Patience = 5 * time.Second
 	connection := connect(t, dialer, settings)
 	require.True(t, connection.OneShot())
 	stdout, _, code := run(t, connection, shell("echo out; exit 4"))
@@ -226,7 +233,23 @@ func TestAShellThatWasKilledIsReplaced(t *testing.T) {
 		for _, id := range dialer.ids() {
 			require.NoError(t, syscall.Kill(id, syscall.SIGKILL))
 		}
-		require.Eventually(t, func() bool { open, _ := dialer.counts(); return open == 0 }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { open, _ := dialer.counts(); return open == 0 }, time.Minute, time.Millisecond)
+		_, _, code := run(t, connection, shell("exit 6"))
+		require.Equal(t, 6, code)
+	}
+}
+
+func TestAShellOfWhichAnyProcessWasKilledIsReplaced(t *testing.T) {
+	dialer := loginShell(t, "sh")
+	connection := connect(t, dialer, quick())
+	processes := func() []string {
+		listed, err := exec.Command("ps", "-o", "pid=", "--sid", fmt.Sprint(dialer.ids()[0])).Output()
+		require.NoError(t, err)
+		return strings.Fields(string(listed))
+	}
+	for position := 0; position < len(processes()); position++ {
+		require.NoError(t, exec.Command("kill", "-KILL", processes()[position]).Run())
+		require.Eventually(t, func() bool { open, _ := dialer.counts(); return open == 0 }, time.Minute, time.Millisecond)
 		_, _, code := run(t, connection, shell("exit 6"))
 		require.Equal(t, 6, code)
 	}
@@ -241,7 +264,7 @@ func TestACommandWhoseShellIsKilledIsNotRunAgain(t *testing.T) {
 	command.Stdout = output
 	process, err := connection.Start(t.Context(), command)
 	require.NoError(t, err)
-	<-output.seen
+	output.await(t)
 	for _, id := range dialer.ids() {
 		require.NoError(t, syscall.Kill(-id, syscall.SIGKILL))
 	}

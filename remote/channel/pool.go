@@ -42,6 +42,8 @@ type pool struct {
 
 	mutex    sync.Mutex
 	limit    int // channels that the place opens at once, as far as is known
+	live     int // channels that are open; those that are being opened are not
+	proven   int // most that were open at once
 	open     [forFiles + 1]int
 	idle     []*session
 	sessions map[*session]purpose
@@ -67,19 +69,42 @@ func (p *pool) total() int {
 	return sum
 }
 
-// hasRoom reports whether one more may be opened. One is kept for signals, or
-// what runs could not be ended. The mutex is held.
+// hasRoom reports whether one more may be opened. Signals need a shell, which may be
+// busy, or room for one, or what runs could not be ended. The mutex is held.
 func (p *pool) hasRoom(wanted purpose) bool {
-	total, usual := p.total(), max(1, p.limit-1)
-	switch wanted {
-	case forSignals:
-		return total < p.limit
-	case forCommands:
-		return total < usual && p.open[forCommands] < p.settings.Shells
-	case forFiles:
-		return total < usual && p.limit >= filesLimit
+	if p.total() >= p.ceiling(wanted) {
+		return false
 	}
-	return total < usual && p.open[forOne] < max(1, p.limit-3)
+	switch wanted {
+	case forCommands:
+		return p.open[forCommands] < p.settings.Shells
+	case forFiles:
+		return p.limit >= filesLimit
+	case forOne:
+		return p.open[forOne] < max(1, p.limit-3)
+	}
+	return true
+}
+
+// ceiling is how many channels may be open after one for that purpose was opened. The
+// mutex is held.
+func (p *pool) ceiling(wanted purpose) int {
+	if wanted == forFiles || wanted == forOne && p.limit > 1 && p.shells() == 0 {
+		return p.limit - 1
+	}
+	return p.limit
+}
+
+// shells is the number of those that take commands, or signals beside one. The mutex
+// is held.
+func (p *pool) shells() int {
+	count := 0
+	for s := range p.sessions {
+		if s.pooled && s.alive() {
+			count++
+		}
+	}
+	return count
 }
 
 // single reports whether the place is known to open one channel at a time.
@@ -97,7 +122,8 @@ func (p *pool) announce() {
 var errClosed = errors.New("the connection was closed")
 
 // acquire waits for an idle shell, if one will do, or for room for one more
-// channel, in which case it returns nil.
+// channel, in which case it returns nil. Signals do not wait for what runs: errNoRoom
+// tells that they have to be sent through a shell that is busy.
 func (p *pool) acquire(ctx context.Context, wanted purpose) (*session, error) {
 	for {
 		p.mutex.Lock()
@@ -110,7 +136,8 @@ func (p *pool) acquire(ctx context.Context, wanted purpose) (*session, error) {
 				p.mutex.Unlock()
 				return idle, nil
 			}
-			if !p.hasRoom(wanted) && p.total() >= max(1, p.limit-1) {
+			if !p.hasRoom(wanted) && p.total() >= p.ceiling(wanted) && (p.limit == 1 || p.shells() > 1) {
+				idle.pooled = false
 				p.mutex.Unlock()
 				p.dismiss(idle)
 				continue
@@ -122,7 +149,7 @@ func (p *pool) acquire(ctx context.Context, wanted purpose) (*session, error) {
 			p.mutex.Unlock()
 			return nil, nil
 		}
-		if wanted == forSignals && p.limit == 1 || wanted == forFiles && p.limit < filesLimit {
+		if wanted == forSignals && (p.limit == 1 || !p.oneShot) || wanted == forFiles && p.limit < filesLimit {
 			p.mutex.Unlock()
 			return nil, errNoRoom
 		}
@@ -154,12 +181,13 @@ func (p *pool) forget(s *session) {
 	if wanted, known := p.sessions[s]; known {
 		delete(p.sessions, s)
 		p.open[wanted]--
+		p.live--
 		p.announce()
 	}
 	s.close()
 }
 
-// free gives room back that no session took.
+// free gives room back in which no channel was opened.
 func (p *pool) free(wanted purpose) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -167,19 +195,35 @@ func (p *pool) free(wanted purpose) {
 	p.announce()
 }
 
+// vacate gives the room of a channel back that was no session.
+func (p *pool) vacate(wanted purpose) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.open[wanted]--
+	p.live--
+	p.announce()
+}
+
 // connect opens a channel in room that was acquired, and gives the room back
-// when it fails. errNoRoom tells to acquire again.
+// when it fails. errNoRoom tells to acquire again. A place may count a channel that
+// was closed until what ran behind it has ended, so a refusal tells its limit only
+// where never more were open.
 func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel, error)) (Channel, error) {
+	impatient := time.Now().Add(p.settings.Patience)
 	for attempt := 1; ; attempt++ {
 		opened, err := dial()
 		if err == nil {
+			p.mutex.Lock()
+			p.live++
+			p.proven = max(p.proven, p.live)
+			p.mutex.Unlock()
 			return opened, nil
 		}
 		if !errors.Is(err, ErrTooManyChannels) {
 			p.free(wanted)
 			return nil, err
 		}
-		if attempt < retries {
+		if attempt < retries || p.awaitsRoom() && time.Now().Before(impatient) {
 			pause := time.NewTimer(retryPause)
 			select {
 			case <-pause.C:
@@ -192,27 +236,52 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 		}
 		p.mutex.Lock()
 		p.open[wanted]--
-		others := p.total()
-		p.limit = max(1, min(p.limit, others))
+		live := p.live
+		if live > 0 && live == p.proven {
+			p.limit = min(p.limit, p.proven)
+		}
 		p.announce()
 		p.mutex.Unlock()
-		if others == 0 {
-			return nil, fmt.Errorf("opening the first channel: %w", err)
+		if live == 0 {
+			return nil, fmt.Errorf("opening a channel while none is open: %w", err)
 		}
 		return nil, errNoRoom
 	}
+}
+
+// awaitsRoom reports whether all channels were closed, and the place may still
+// count some.
+func (p *pool) awaitsRoom() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.live == 0 && p.proven > 0 && !p.closed
+}
+
+// voiceless reports whether one more channel for a command of its own might be the
+// last that the place opens, without a shell to send signals through.
+func (p *pool) voiceless() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return !p.oneShot && p.limit > 1 && p.total()+1 >= p.proven && p.shells() == 0
 }
 
 // session returns a session for the purpose: an idle shell, or a new channel
 // that runs the line.
 func (p *pool) session(ctx context.Context, wanted purpose, line string, options Options) (s *session, fresh bool, err error) {
 	for {
+		if wanted == forOne && p.voiceless() {
+			voice, err := p.shell(ctx, forCommands)
+			if err != nil {
+				return nil, false, err
+			}
+			p.release(voice, true)
+		}
 		idle, err := p.acquire(ctx, wanted)
 		if err != nil || idle != nil {
 			return idle, false, err
 		}
 		opened, err := p.connect(ctx, wanted, func() (Channel, error) { return p.dialer.Open(ctx, line, options) })
-		if errors.Is(err, errNoRoom) {
+		if errors.Is(err, errNoRoom) && wanted != forSignals {
 			continue
 		}
 		if err != nil {
@@ -226,6 +295,7 @@ func (p *pool) session(ctx context.Context, wanted purpose, line string, options
 			heard, p.greeted = p.heard, true
 		}
 		s := newSession(p, opened, heard)
+		s.terminal = options.Terminal != nil
 		p.sessions[s] = wanted
 		closed := p.closed
 		p.mutex.Unlock()
@@ -245,7 +315,7 @@ func (p *pool) shell(ctx context.Context, wanted purpose) (*session, error) {
 	}
 	ready := newMarker()
 	greeting := s.begin(ready, nil, nil, true, 2)
-	if _, err = s.send(ctx, openLine(ready)+"; rmctl_end"+serveLine); err != nil && ctx.Err() == nil {
+	if _, err = s.send(ctx, openLine(ready)+serveLine); err != nil && ctx.Err() == nil {
 		// A login that takes no input has most likely ended, and said why.
 		_ = s.channel.Stdin().Close()
 		err = nil
@@ -257,7 +327,9 @@ func (p *pool) shell(ctx context.Context, wanted purpose) (*session, error) {
 		p.release(s, false)
 		return nil, err
 	}
+	p.mutex.Lock()
 	s.pooled = true
+	p.mutex.Unlock()
 	return s, nil
 }
 
@@ -307,7 +379,9 @@ func (p *pool) badProtocol(text string) error {
 // release takes a session back, to be used again or to be closed.
 func (p *pool) release(s *session, reusable bool) {
 	p.mutex.Lock()
-	keep := reusable && !p.closed && !p.oneShot && s.alive() && p.total() <= max(1, p.limit-1)
+	s.lent = false
+	// Who still waits for an answer would find it in the output of the next command.
+	keep := reusable && s.asides.users == 0 && !p.closed && !p.oneShot && s.alive() && p.total() <= p.limit
 	if wanted := p.sessions[s]; wanted == forOne {
 		keep = false
 	} else if keep && wanted == forSignals {
@@ -318,11 +392,13 @@ func (p *pool) release(s *session, reusable bool) {
 	if keep {
 		p.idle = append(p.idle, s)
 		p.announce()
+	} else {
+		s.pooled = false
 	}
 	p.mutex.Unlock()
 	switch {
 	case keep:
-	case reusable:
+	case reusable && !s.terminal:
 		p.crew.run(func() { p.dismiss(s) })
 	default:
 		p.drop(s)

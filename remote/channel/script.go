@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/remote"
@@ -46,8 +47,9 @@ func openLine(m marker) string {
 	return delicateVariables + `; rmctl_m=` + m.text() + `; eval ` + quote(shellFunctions)
 }
 
-// serveLine lets a ready shell run one line after the other.
-const serveLine = `; while LC_ALL=C IFS= read -r rmctl; do eval "$rmctl"; done`
+// serveLine lets a ready shell run one line after the other, and besides, while
+// one runs, those that asideLine makes.
+const serveLine = `; rmctl_serve`
 
 // outputs tells what becomes of the streams of a program.
 type outputs struct {
@@ -98,12 +100,18 @@ func runLine(m marker, child string, streams outputs, input bool) string {
 // for the terminal's group are for the program: the shell stays to report its
 // end.
 func terminalRunLine(m marker, child string) string {
-	return `rmctl_m=` + m.text() + `; trap : HUP INT QUIT TERM; (` + child + `) 2>&3 3>&-; rmctl_exit $?; rmctl_report end`
+	return `rmctl_m=` + m.text() + `; trap :` + survivable + `; (` + child + `) 2>&3 3>&-; rmctl_farewell $?`
 }
 
 // callLine runs shell code of ours, and reports its status.
 func callLine(m marker, code string) string {
 	return `rmctl_m=` + m.text() + `; ` + code + `; rmctl_exit $?; rmctl_end`
+}
+
+// asideLine runs shell code of ours beside the command whose marker it is, and
+// reports its status under a number.
+func asideLine(m marker, number int, code string) string {
+	return `!rmctl_m=` + m.text() + `; ` + code + `; rmctl_answer ` + strconv.Itoa(number) + ` $?`
 }
 
 // childScript is what becomes the program.

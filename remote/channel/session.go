@@ -23,7 +23,11 @@ type session struct {
 	writing        sync.Mutex    // held while something is written to the shell
 	over           chan struct{} // closed when the shell says no more
 	closing        sync.Once
+	reading        bool // what the channel says is being read
 	pooled         bool // its shell was ready before
+	lent           bool // it runs a command, beside which it takes more; guarded by the mutex of the pool
+	terminal       bool // its shell waits to be hung up on when its command has ended
+	asides         asides
 }
 
 // A task is what a session does at the moment: a command, or getting ready.
@@ -49,9 +53,11 @@ type startReport struct {
 type stream struct {
 	frames *frames
 	noise  *noise
-	moved  atomic.Int64 // when something last happened, in nanoseconds since 1970
-	busy   atomic.Bool  // a writer is at work
-	length atomic.Int64 // bytes written to sinks, since the beginning
+	asides *asides
+	moved  atomic.Int64    // when something last happened, in nanoseconds since 1970
+	busy   atomic.Bool     // a writer is at work
+	over   chan<- struct{} // closed when there is no more to read; nil if nobody is to know
+	length atomic.Int64    // bytes written to sinks, since the beginning
 
 	mutex    sync.Mutex // held while sink is written to
 	task     *task      // nil for none
@@ -63,19 +69,23 @@ type stream struct {
 	finished bool // there is no more to read
 }
 
-// newSession begins to read what a channel says.
+// newSession returns a session whose channel is read from when its first task begins,
+// as what a channel says before that could not be told from noise.
 func newSession(p *pool, opened Channel, heard *noise) *session {
 	s := &session{
 		channel: opened, pool: p, over: make(chan struct{}),
 		stdout: &stream{frames: newFrames(opened.Stdout()), noise: heard},
 		stderr: &stream{frames: newFrames(opened.Stderr()), noise: heard},
 	}
-	p.crew.run(func() {
-		s.stdout.read()
-		close(s.over)
-	})
-	p.crew.run(s.stderr.read)
+	s.stdout.asides, s.stderr.asides = &s.asides, &s.asides
+	s.stdout.over = s.over
 	return s
+}
+
+func (s *session) read() {
+	s.reading = true
+	s.pool.crew.run(s.stdout.read)
+	s.pool.crew.run(s.stderr.read)
 }
 
 // begin makes a task the current one. Before the shell said that it is ready,
@@ -90,6 +100,9 @@ func (s *session) begin(m marker, stdout, stderr io.Writer, muted bool, streams 
 	s.stdout.begin(t, stdout, muted)
 	if streams > 1 {
 		s.stderr.begin(t, stderr, muted)
+	}
+	if !s.reading {
+		s.read()
 	}
 	return t
 }
@@ -162,10 +175,14 @@ func (r *stream) deliver(data []byte) {
 func (r *stream) take(record string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	kind, detail, _ := strings.Cut(record, " ")
+	if kind == "answer" {
+		r.asides.answered(detail)
+		return
+	}
 	if r.task == nil {
 		return
 	}
-	kind, detail, _ := strings.Cut(record, " ")
 	switch kind {
 	case "tty", "ready":
 		r.muted = kind == "tty"
@@ -183,20 +200,28 @@ func (r *stream) take(record string) {
 	case "failed":
 		offer(r.task.started, startReport{failure: detail})
 	case "exit":
-		code, err := strconv.Atoi(detail)
-		if err != nil {
-			return
-		}
-		if code > 256 { // as ksh tells of signals
-			code -= 128
-		}
-		offer(r.task.exited, code)
-		r.flush()
+		r.exit(detail)
+	case "over": // exit and end in one: on a terminal one of two may be lost
+		r.exit(detail)
+		r.end()
 	case "flushed":
 		r.flush()
 	case "end":
 		r.end()
 	}
+}
+
+// exit takes the code of the program, with which comes all that it wrote.
+func (r *stream) exit(detail string) {
+	code, err := strconv.Atoi(detail)
+	if err != nil {
+		return
+	}
+	if code > 256 { // as ksh tells of signals
+		code -= 128
+	}
+	offer(r.task.exited, code)
+	r.flush()
 }
 
 // offer sends a value unless there is one already.
@@ -231,6 +256,10 @@ func (r *stream) finish() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.finished = true
+	// Who hears of the end of the task must not take the shell for one that lives.
+	if r.over != nil {
+		close(r.over)
+	}
 	if r.task != nil {
 		r.end()
 	}

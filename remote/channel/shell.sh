@@ -117,6 +117,19 @@ rmctl_show() {
 	exec "$@"
 }
 
+# rmctl_farewell CODE tells the end of the program on this shell's terminal until
+# the other side hangs up, for a minute. The key for an interrupt discards what has
+# not been read yet, and so may the end of the last process on a terminal.
+rmctl_farewell() {
+	trap - HUP TERM
+	trap '' INT QUIT
+	rmctl_c=0
+	while rmctl_report over "$1" && [ $rmctl_c -lt 60 ]; do
+		rmctl_c=$((rmctl_c + 1))
+		sleep 1
+	done
+}
+
 # rmctl_signal GROUP PARENT SIGNAL... reaches the group as long as the process
 # that leads it is the one that was started, where that can be known.
 rmctl_signal() {
@@ -163,6 +176,39 @@ rmctl_terminal() {
 		done
 	done
 	return $rmctl_c
+}
+
+# rmctl_control hands on one command after the other, and obeys what begins with an
+# exclamation mark itself, while a command runs. What becomes of a command's bytes
+# must not depend on what language they are in.
+rmctl_control() {
+	LC_ALL=C
+	while IFS= read -r rmctl; do
+		case $rmctl in
+		!*) eval "${rmctl#?}" ;;
+		*) printf '%s\n' "$rmctl" ;;
+		esac
+	done
+}
+# rmctl_answer NUMBER STATUS must not wait for those who read the output of a
+# command, or the next signal would.
+rmctl_answer() {
+	(rmctl_report answer "$@") &
+}
+# rmctl_obey runs commands. They are children of a shell that a background process
+# is not: those could not be interrupted. When the one that runs them was killed,
+# nobody shall wait for it.
+rmctl_obey() {
+	IFS= read -r rmctl_g
+	rmctl_end # before that nobody sends a command
+	(while LC_ALL=C IFS= read -r rmctl; do eval "$rmctl"; done; exit 0) || kill "$rmctl_g"
+}
+rmctl_serve() {
+	{
+		rmctl_control <&5 5<&- &
+		exec 5<&-
+		echo "$!"
+	} 5<&0 </dev/null | rmctl_obey
 }
 
 rmctl_report ready

@@ -90,6 +90,7 @@ func (c *Connection) launch(ctx context.Context, command remote.Command, child s
 		}
 		whole, err := p.session.send(ctx, line)
 		if err == nil || whole {
+			c.pool.lend(p.session)
 			if command.Stdin == nil && command.Terminal == nil && !p.session.pooled {
 				// Wait tells of a channel that is broken.
 				_ = p.session.channel.Stdin().Close()
@@ -115,8 +116,7 @@ func (c *Connection) launch(ctx context.Context, command remote.Command, child s
 func (p *process) open(ctx context.Context, child string) (line string, err error) {
 	command, pool := p.command, p.connection.pool
 	m := newMarker()
-	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: sameWriter(command.Stdout, command.Stderr), shared: pool.single()}
-	p.shared = streams.shared
+	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: sameWriter(command.Stdout, command.Stderr)}
 	options := Options{Terminal: command.Terminal, ForwardX11: command.ForwardX11}
 
 	if command.Terminal != nil {
@@ -125,6 +125,7 @@ func (p *process) open(ctx context.Context, child string) (line string, err erro
 		if err != nil {
 			return "", err
 		}
+		p.shared = pool.single()
 		// What is written before the terminal is raw would be echoed and cut.
 		raw := p.session.begin(greeting, nil, nil, true, 1)
 		if err := pool.await(ctx, p.session, raw.ready, raw); err != nil {
@@ -140,6 +141,9 @@ func (p *process) open(ctx context.Context, child string) (line string, err erro
 		if err != nil {
 			return "", err
 		}
+		// The place may only now have told how many channels it opens.
+		p.shared = pool.single()
+		streams.shared = p.shared
 		p.task = p.session.begin(m, command.Stdout, command.Stderr, true, 2)
 		return openLine(m) + "; " + runLine(m, child, streams, command.Stdin != nil), nil
 	}

@@ -1,6 +1,7 @@
 package openssh_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,4 +68,15 @@ func TestFilesWithoutSFTP(t *testing.T) {
 	require.Equal(t, int64(7), info.Size())
 	require.NoError(t, connection.Remove(timeLimit(t), path))
 	require.NoError(t, connection.Close())
+}
+
+func TestWhatRunsIsEndedWhereAllSessionsAreTaken(t *testing.T) {
+	// The ssh program sends no signals: input leaves no way to where there is one session.
+	for sessions, besides := range map[int]int{1: 0, 2: 2} {
+		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
+			server := startSSHD(t, "28264", fmt.Sprintf("RMCTL_SSHD_MAXSESSIONS=%d", sessions))
+			open := func(t *testing.T) remote.Connection { return connect(t, server.options(t, "rmtest-target")) }
+			remotetest.RunFull(t, sessions, besides, open, open)
+		})
+	}
 }

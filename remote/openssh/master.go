@@ -16,7 +16,7 @@ const masterPoll = 3 * time.Millisecond
 
 // socketPatience is how long a master may take to make its socket once the user
 // is authenticated. Versions that say when they begin to serve need no patience.
-const socketPatience = 2 * time.Second
+const socketPatience = 10 * time.Second
 
 // errNoMultiplexing tells that ssh connects but cannot share the connection.
 var errNoMultiplexing = errors.New("ssh does not share its connection")
@@ -48,10 +48,10 @@ func (d *dialer) startMaster(ctx context.Context) error {
 	go func() {
 		defer close(drained)
 		defer reader.Close()
-		// It ends when ssh does; a tail takes everything.
-		_, _ = io.Copy(errorText, reader)
+		// It ends when ssh does, or with drainMaster; a tail takes everything.
+		_, _ = io.Copy(errorText, &lastReader{source: reader})
 	}()
-	d.master, d.masterDrained, d.masterErrors = master, drained, errorText
+	d.master, d.masterSays, d.masterDrained, d.masterErrors = master, reader, drained, errorText
 
 	err = d.awaitMaster(ctx, master)
 	if err == nil {
@@ -100,8 +100,16 @@ func (d *dialer) awaitMaster(ctx context.Context, master *process) error {
 
 // explainMaster tells why the master has ended.
 func (d *dialer) explainMaster() error {
-	awaitFor(d.masterDrained, lastWords)
+	d.drainMaster()
 	return d.explain(d.master, d.masterErrors.String())
+}
+
+// drainMaster waits for the rest of what a master said that has ended. Processes that it
+// started may hold its error stream open: of that only what is there is read.
+func (d *dialer) drainMaster() {
+	if !awaitFor(d.masterDrained, lastWords) && d.masterSays.SetReadDeadline(time.Now()) == nil {
+		<-d.masterDrained
+	}
 }
 
 // awaitFor waits for something that goes on without end at times.

@@ -125,7 +125,8 @@ type dialer struct {
 	way      way
 
 	master        *process      // set with throughOwnMaster
-	masterErrors  *tail         // its standard error stream
+	masterSays    *os.File      // our end of its standard error stream
+	masterErrors  *tail         // what came of it
 	masterDrained chan struct{} // closed at the end of it
 
 	mutex  sync.Mutex

@@ -58,6 +58,10 @@ func TestRealSSHD(t *testing.T) {
 func wrapper(t testing.TB, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "site ssh")
+	// A child that another test forks meanwhile would hold the file open, and nobody could
+	// execute it.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 	return path
 }
@@ -160,8 +164,7 @@ func testChannels(t *testing.T, dialer channel.Dialer, way string) {
 	t.Run("ClosingEndsTheChannel", func(t *testing.T) {
 		opened, err := dialer.Open(timeLimit(t), "echo begun; cat", channel.Options{})
 		require.NoError(t, err)
-		_, err = bufio.NewReader(opened.Stdout()).ReadString('\n')
-		require.NoError(t, err)
+		awaitLine(t, opened)
 		require.NoError(t, opened.Close())
 		require.NoError(t, opened.Close())
 		_, err = opened.Wait()
@@ -209,8 +212,7 @@ func testLostMaster(t *testing.T, server sshd) {
 	dialer := dial(t, options)
 	opened, err := dialer.Open(timeLimit(t), "echo begun; cat", channel.Options{})
 	require.NoError(t, err)
-	_, err = bufio.NewReader(opened.Stdout()).ReadString('\n')
-	require.NoError(t, err)
+	awaitLine(t, opened)
 	killMaster(t, options.StateFolder)
 	_, err = opened.Wait()
 	requireReason(t, err, remote.Disconnected)
@@ -296,8 +298,7 @@ func TestServerThatVanishes(t *testing.T) {
 	dialer := dial(t, server.options(t, "rmtest-target"))
 	opened, err := dialer.Open(timeLimit(t), "echo begun; cat", channel.Options{})
 	require.NoError(t, err)
-	_, err = bufio.NewReader(opened.Stdout()).ReadString('\n')
-	require.NoError(t, err)
+	awaitLine(t, opened)
 	server.stop(t)
 	_, err = opened.Wait()
 	requireReason(t, err, remote.Disconnected)

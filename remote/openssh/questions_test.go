@@ -174,7 +174,7 @@ for word; do
 	last=$word
 done
 `+script)
-	return openssh.Options{Host: "place", Program: fake, StateFolder: stateFolder(t), StartLimit: 10 * time.Second}
+	return openssh.Options{Host: "place", Program: fake, StateFolder: stateFolder(t), StartLimit: patience}
 }
 
 func TestWhatIsAskedReachesTheUser(t *testing.T) {
@@ -204,9 +204,9 @@ exit 255
 func TestTheTimeOfTheUserDoesNotCount(t *testing.T) {
 	t.Parallel()
 	options := asFake(t, `exec 3<>/dev/tty; printf 'Go? ' >&3; read -r word <&3; echo "heard $word" >>"$log"; exit 255`)
-	options.StartLimit = 300 * time.Millisecond
+	options.StartLimit = 6 * time.Second
 	options.Prompter = &user{answer: func(remote.Question) (string, error) {
-		<-time.After(2 * options.StartLimit)
+		<-time.After(options.StartLimit)
 		return "on", nil
 	}}
 	_, err := openssh.Dial(timeLimit(t), options)

@@ -85,7 +85,7 @@ func (d *dialer) lostMaster() error {
 	if !awaitFor(d.master.ended, endGrace) {
 		return d.lost(errors.New("the control master does not answer"))
 	}
-	awaitFor(d.masterDrained, lastWords)
+	d.drainMaster()
 	return d.lost(said(d.master.messages.text.String() + d.masterErrors.String()))
 }
 
@@ -139,7 +139,7 @@ func (s *session) restOfErrors() string {
 	}
 	text := &tail{}
 	// What it started may hold the stream open; then the deadline ends it.
-	_, _ = io.Copy(text, io.LimitReader(source, 1<<20))
+	_, _ = io.Copy(text, &lastReader{source: source})
 	return text.String()
 }
 

@@ -1,6 +1,7 @@
 package openssh_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -20,7 +21,7 @@ import (
 )
 
 // patience bounds every wait for something that must happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // sshd is a real one, started by testdata/clusters/sshd-up.sh.
 type sshd struct {
@@ -141,6 +142,15 @@ func run(t testing.TB, dialer channel.Dialer, line, input string) result {
 	left := finish(opened, input)
 	require.NoError(t, opened.Close())
 	return left
+}
+
+// awaitLine waits until a command has printed a line.
+func awaitLine(t testing.TB, opened channel.Channel) {
+	t.Helper()
+	impatience := context.AfterFunc(timeLimit(t), func() { _ = opened.Close() }) // reading fails then
+	defer impatience()
+	_, err := bufio.NewReader(opened.Stdout()).ReadString('\n')
+	require.NoError(t, err)
 }
 
 func requireReason(t testing.TB, err error, reason remote.ConnectReason) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
@@ -14,7 +15,7 @@ import (
 )
 
 // cleanUpPatience bounds the wait for a write that was given up to remove what
-// it had begun.
+// it had begun, and for a process that was given up to be started or not.
 const cleanUpPatience = 10 * time.Second
 
 // A Dialer connects to a server of this package, of this user.
@@ -70,6 +71,9 @@ func (e *DialError) Error() string {
 
 // Unwrap returns the cause.
 func (e *DialError) Unwrap() error { return e.Err }
+
+// ErrServerEnded tells that the server ended before it had answered.
+var ErrServerEnded = errors.New("the process that holds the connection has ended")
 
 // connection is a remote.Connection behind a server. It has a conversation for
 // each operation, and one that makes the server keep the connection.
@@ -135,8 +139,8 @@ func (c *connection) lost(cause error) error {
 		}
 		return refused.Err
 	}
-	if errors.Is(cause, io.EOF) {
-		cause = errors.New("the process that holds the connection has ended")
+	if errors.Is(cause, io.EOF) || errors.Is(cause, syscall.ECONNRESET) {
+		cause = ErrServerEnded
 	}
 	return &remote.ConnectError{Host: c.place.Host, Reason: remote.Disconnected, Err: cause}
 }

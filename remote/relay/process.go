@@ -69,17 +69,14 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	if err != nil {
 		return failed(err)
 	}
-	select {
-	case <-started:
-	case <-p.talk.listening.Done():
-		// A process that ends at once is told of together with its end.
-		select {
-		case <-started:
-		default:
-			err = c.lost(context.Cause(p.talk.listening))
+	err = p.awaitStart(ctx, started)
+	if err != nil {
+		var refused *wire.Refusal
+		if ctx.Err() != nil && errors.As(err, &refused) {
+			err = ctx.Err() // which is why the server did not start it
+		} else {
+			err = c.lost(err)
 		}
-	case <-ctx.Done():
-		err = ctx.Err()
 	}
 	if err != nil {
 		p.talk.stop()
@@ -87,6 +84,35 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	}
 	p.begin(ctx)
 	return p, nil
+}
+
+// awaitStart waits until the server has started the process or says that it did
+// not, which is the error. A process that is given up meanwhile may run by then:
+// the server is told, and its answer still counts. Where none comes, Wait tells
+// that nothing is known of the process.
+func (p *process) awaitStart(ctx context.Context, started <-chan struct{}) error {
+	cancelled, patience := ctx.Done(), (<-chan time.Time)(nil)
+	for {
+		select {
+		case <-started:
+			return nil
+		case <-p.talk.listening.Done():
+			// A process that ends at once is told of together with its end.
+			select {
+			case <-started:
+				return nil
+			default:
+				return context.Cause(p.talk.listening)
+			}
+		case <-cancelled:
+			timer := time.NewTimer(cleanUpPatience)
+			defer timer.Stop()
+			cancelled, patience = nil, timer.C
+			p.send(frameTerminate, struct{}{})
+		case <-patience:
+			return nil
+		}
+	}
 }
 
 // connect makes the streams.

@@ -84,6 +84,11 @@ func (s *conversation) run(ctx context.Context) error {
 // with listens, and does something with the connection that was asked for.
 func (s *conversation) with(ctx context.Context, handle func(wire.Kind, []byte) error, do func(context.Context, remote.Connection) error) error {
 	ctx, s.stop = s.link.Listen(ctx, nil, handle)
+	return s.connected(ctx, do)
+}
+
+// connected does something with the connection that was asked for.
+func (s *conversation) connected(ctx context.Context, do func(context.Context, remote.Connection) error) error {
 	connection, release, err := s.provider.Connection(ctx, s.asked.place(), s.link)
 	if err != nil {
 		return err
@@ -137,12 +142,13 @@ func (s *conversation) start(ctx context.Context) error {
 	// The goroutine that reads must not wait: the place may take its time to
 	// send a signal.
 	signals := make(chan syscall.Signal, queuedRequests)
-	terminate := make(chan struct{}, 1)
+	wanted, terminate := context.WithCancel(ctx)
+	defer terminate()
 	resized := make(chan remote.Size, 1)
 	handle := func(kind wire.Kind, payload []byte) error {
 		switch kind {
 		case frameTerminate:
-			offer(terminate, struct{}{})
+			terminate()
 			return nil
 		case frameResize:
 			var size remote.Size
@@ -172,7 +178,10 @@ func (s *conversation) start(ctx context.Context) error {
 	if s.asked.Command.Merged {
 		started.Stderr = output
 	}
-	return s.with(ctx, handle, func(ctx context.Context, connection remote.Connection) error {
+	listening, stop := s.link.Listen(ctx, nil, handle)
+	s.stop = stop
+	defer context.AfterFunc(listening, terminate)()
+	return s.connected(wanted, func(ctx context.Context, connection remote.Connection) error {
 		process, err := connection.Start(ctx, started)
 		if err != nil {
 			return err
@@ -184,12 +193,13 @@ func (s *conversation) start(ctx context.Context) error {
 		go func() { ended <- s.waitFor(process) }()
 		for {
 			select {
-			case <-terminate:
-				process.Terminate()
 			case number := <-signals:
 				// A signal has no answer: Wait tells how the process fares.
 				_ = process.Signal(number)
 			case how := <-ended:
+				if listening.Err() != nil {
+					return listening.Err() // which is what ended the process
+				}
 				return s.exited(how, output, complaints)
 			}
 		}

@@ -29,6 +29,7 @@ func testInfo(t *testing.T, s *suite) {
 	if info.Arch != "" {
 		require.Equal(t, s.shell(t, "uname -m").stdout, info.Arch+"\n")
 	}
+	require.Equal(t, s.shell(t, "date +%z").stdout, time.Now().In(info.Location()).Format("-0700")+"\n")
 }
 
 func testExitCodes(t *testing.T, s *suite) {
@@ -95,6 +96,7 @@ func testStreams(t *testing.T, s *suite) {
 		command.Stdout, command.Stdin = writer, hold
 		process, err := s.connection.Start(timeLimit(t), command)
 		require.NoError(t, err)
+		defer boundReads(t, reader)()
 
 		line := make([]byte, len("first\n"))
 		_, err = io.ReadFull(reader, line)
@@ -277,12 +279,14 @@ func testEnding(t *testing.T, s *suite) {
 	})
 	t.Run("a group that does not want to end is killed", func(t *testing.T) {
 		t.Parallel()
+		s := s.impatient(t)
 		process, ids := s.startPair(t, timeLimit(t), "trap '' TERM", "while :; do sleep 0.05; done")
 		process.Terminate()
 		s.requireKilled(t, process, 9, ids)
 	})
 	t.Run("a child that does not want to end is killed with its parent", func(t *testing.T) {
 		t.Parallel()
+		s := s.impatient(t)
 		reader, writer := io.Pipe()
 		command := shellCommand(`sh -c 'trap "" TERM; echo $$; while :; do sleep 0.05; done' & wait`)
 		command.Stdout = writer
@@ -338,23 +342,30 @@ func (s *suite) startPair(t *testing.T, ctx context.Context, preparation, work s
 
 // readWords reads that many words from the output of a process, and lets the
 // rest of the output pass.
-func (s *suite) readWords(t *testing.T, output io.Reader, count int) []string {
+func (s *suite) readWords(t *testing.T, output *io.PipeReader, count int) []string {
 	t.Helper()
+	read := boundReads(t, output)
 	words := make([]string, count)
 	for i := range words {
 		_, err := fmt.Fscan(output, &words[i])
-		require.NoError(t, err)
+		require.NoError(t, err, "after the words %q", words[:i])
 	}
+	read()
 	drained := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, output)
 		drained <- err
 	}()
-	if closer, closes := output.(io.Closer); closes {
-		t.Cleanup(func() {
-			require.NoError(t, closer.Close())
-			require.ErrorIs(t, <-drained, io.ErrClosedPipe)
-		})
-	}
+	t.Cleanup(func() {
+		require.NoError(t, output.Close())
+		require.ErrorIs(t, <-drained, io.ErrClosedPipe)
+	})
 	return words
+}
+
+// boundReads lets reads of a pipe fail that wait for too long, until done is called: a process
+// that does not print what is expected must not hold the test.
+func boundReads(t *testing.T, output *io.PipeReader) (done func() bool) {
+	t.Helper()
+	return context.AfterFunc(timeLimit(t), func() { output.CloseWithError(context.DeadlineExceeded) })
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every wait for something that must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // Options tell how much the suite does. What is zero is chosen by the suite.
 type Options struct {
@@ -24,6 +24,10 @@ type Options struct {
 	Commands int    // started at once over one connection; 200
 	Values   int    // random arguments and variables; 2000
 	Seed     uint64 // of the random values, to repeat them; another one each time
+	// Impatient opens a connection like the others, but one that soon kills what does
+	// not want to end. So the others may give a busy machine much time, which is never
+	// waited for. The suite closes it; nil where all are the same.
+	Impatient func(t *testing.T) remote.Connection
 }
 
 // Run runs the conformance suite. Open returns a connection to a POSIX machine
@@ -75,6 +79,17 @@ func RunWith(t *testing.T, open func(t *testing.T) remote.Connection, options Op
 type suite struct {
 	connection remote.Connection
 	options    Options
+}
+
+// impatient is the suite over a connection that soon kills what does not want to end.
+func (s *suite) impatient(t *testing.T) *suite {
+	t.Helper()
+	if s.options.Impatient == nil {
+		return s
+	}
+	connection := s.options.Impatient(t)
+	t.Cleanup(func() { require.NoError(t, connection.Close()) })
+	return &suite{connection: connection, options: s.options}
 }
 
 // result is what a process left.

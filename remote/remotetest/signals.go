@@ -56,7 +56,7 @@ func testSignals(t *testing.T, s *suite) {
 			process, err := s.connection.Start(timeLimit(t), command)
 			require.NoError(t, err)
 			code, err := process.Wait()
-			require.NoError(t, err)
+			require.NoError(t, err, "on a terminal: %v; it wrote %q", terminal != nil, &stdout)
 			require.Zero(t, code)
 			require.NoError(t, process.Signal(syscall.SIGTERM))
 			require.NoError(t, process.Signal(syscall.SIGKILL))

@@ -128,7 +128,7 @@ func testTerminalEnding(t *testing.T, s *suite) {
 	// With -m the shell gives each command a group of its own, as interactive
 	// ones do.
 	const jobs = "set -m; sh -c \"$1\" & sh -c \"$1\" & echo $$; wait"
-	start := func(t *testing.T, ctx context.Context, work string) (*conversation, []string) {
+	start := func(t *testing.T, ctx context.Context, s *suite, work string) (*conversation, []string) {
 		command := shellCommand(jobs, "echo $$; "+work)
 		command.Terminal = &remote.Terminal{}
 		talk := s.converseWith(t, ctx, command)
@@ -145,19 +145,19 @@ func testTerminalEnding(t *testing.T, s *suite) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(timeLimit(t))
 		defer cancel()
-		talk, ids := start(t, ctx, "exec sleep 300")
+		talk, ids := start(t, ctx, s, "exec sleep 300")
 		cancel()
 		requireEnded(t, talk, ids)
 	})
 	t.Run("by Terminate", func(t *testing.T) {
 		t.Parallel()
-		talk, ids := start(t, timeLimit(t), "exec sleep 300")
+		talk, ids := start(t, timeLimit(t), s, "exec sleep 300")
 		talk.process.Terminate()
 		requireEnded(t, talk, ids)
 	})
 	t.Run("though it does not want to", func(t *testing.T) {
 		t.Parallel()
-		talk, ids := start(t, timeLimit(t), "trap '' TERM HUP; while :; do sleep 0.05; done")
+		talk, ids := start(t, timeLimit(t), s.impatient(t), "trap '' TERM HUP; while :; do sleep 0.05; done")
 		talk.process.Terminate()
 		requireEnded(t, talk, ids)
 	})
@@ -207,10 +207,9 @@ func (s *suite) converseWith(t *testing.T, ctx context.Context, command remote.C
 	command.Stdin, command.Stdout = stdin, stdout
 	process, err := s.connection.Start(ctx, command)
 	require.NoError(t, err)
-	// A process that does not print what is expected must not hold the test.
-	impatience := context.AfterFunc(timeLimit(t), func() { output.CloseWithError(context.DeadlineExceeded) })
+	done := boundReads(t, output)
 	t.Cleanup(func() {
-		impatience()
+		done()
 		process.Terminate()
 		require.NoError(t, output.Close())
 		require.NoError(t, input.Close())

@@ -27,12 +27,9 @@ func connectSshd(t *testing.T, directory, host string, lines ...string) remote.C
 	return connection
 }
 
-// proxied returns the lines of ssh_config that lead through a proxy.
-func proxied(proxy *remotetest.Proxy) []string {
-	return []string{
-		fmt.Sprintf("Port %d", proxy.Port()), fmt.Sprintf("HostKeyAlias [127.0.0.1]:%d", sshdPort),
-		"ServerAliveInterval 1", "ServerAliveCountMax 2",
-	}
+// proxied returns the lines of ssh_config that lead through a proxy, besides others.
+func proxied(proxy *remotetest.Proxy, others ...string) []string {
+	return append(others, fmt.Sprintf("Port %d", proxy.Port()), fmt.Sprintf("HostKeyAlias [127.0.0.1]:%d", sshdPort))
 }
 
 func TestConnectionsOfARealServerBehaveAsAllDo(t *testing.T) {
@@ -62,7 +59,17 @@ func TestConnectionsOfARealServerBehaveAsAllDo(t *testing.T) {
 	t.Run("silent", func(t *testing.T) {
 		remotetest.RunSilent(t, func(t *testing.T) (remote.Connection, func()) {
 			proxy := remotetest.NewProxy(t, target, remotetest.Faults{})
-			return connectSshd(t, directory, "rmtest-target", proxied(proxy)...), proxy.Stall
+			return connectSshd(t, directory, "rmtest-target", proxied(proxy, "ServerAliveInterval 1", "ServerAliveCountMax 3")...), proxy.Stall
 		})
 	})
+}
+
+func TestWhatRunsIsEndedWhereAllSessionsOfARealServerAreTaken(t *testing.T) {
+	for _, sessions := range []int{1, 2} {
+		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
+			directory := startSshd(t, fmt.Sprintf("RMCTL_SSHD_MAXSESSIONS=%d", sessions))
+			open := func(t *testing.T) remote.Connection { return connectSshd(t, directory, "rmtest-target") }
+			remotetest.RunFull(t, sessions, sessions, open, open)
+		})
+	}
 }

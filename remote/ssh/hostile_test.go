@@ -82,7 +82,7 @@ func TestServersThatVanishDuringTheHandshakeAreErrors(t *testing.T) {
 	})
 	p := newPlace(t)
 	p.knows(port, "host")
-	options := p.options(port, "IdentityFile "+p.key("mine"), "ConnectTimeout 5")
+	options := p.options(port, "IdentityFile "+p.key("mine"), "ConnectTimeout 60")
 	limit.Store(1 << 30)
 	require.NoError(t, dialled(t, options).Close())
 	whole := sent.Load()

@@ -52,7 +52,7 @@ func askProgram(ctx context.Context, program, configFile string, to destination)
 		arguments = append(arguments, "-p", strconv.Itoa(to.port))
 	}
 	command := exec.CommandContext(ctx, program, append(arguments, "--", to.host)...)
-	command.WaitDelay = time.Second
+	command.WaitDelay = 10 * time.Second // a busy machine takes a while to read what was printed
 	var stdout, stderr limitedBuffer
 	stdout.limit, stderr.limit = maxConfigBytes, 4096
 	command.Stdout, command.Stderr = &stdout, &stderr

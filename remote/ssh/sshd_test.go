@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	testPatience = 20 * time.Second // bounds every wait for something that must happen
+	testPatience = time.Minute // bounds every wait for something that must happen
 	sshdPort     = 28322
 )
 

@@ -82,7 +82,7 @@ func findDisplay(ctx context.Context, name, xauth string) (*display, error) {
 	ctx, cancel := context.WithTimeout(ctx, xauthTime)
 	defer cancel()
 	command := exec.CommandContext(ctx, xauth, "list", name)
-	command.WaitDelay = time.Second
+	command.WaitDelay = 10 * time.Second // a busy machine takes a while to read what was printed
 	var listed, said limitedBuffer
 	listed.limit, said.limit = 64<<10, 1000
 	command.Stdout, command.Stderr = &listed, &said

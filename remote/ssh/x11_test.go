@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -118,6 +119,8 @@ func showDisplay(t *testing.T, p place, cookie []byte) (line string, shown chan 
 		<-done
 	})
 	t.Setenv("DISPLAY", fmt.Sprintf("127.0.0.1:%d", number))
+	syscall.ForkLock.RLock() // a child that was forked meanwhile would hold the file open
+	defer syscall.ForkLock.RUnlock()
 	xauth := p.write("xauth", fmt.Sprintf("#!/bin/sh\necho 'host:%d  %s  %s'\n", number, cookieProtocol, hex.EncodeToString(cookie)))
 	require.NoError(t, os.Chmod(xauth, 0o700))
 	return "XAuthLocation " + xauth, shown

@@ -20,7 +20,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 var errOwn = errors.New("an error of the conversation")
 

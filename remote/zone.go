@@ -1,0 +1,112 @@
+package remote
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// longestZone is longer, in bytes, than any name of a time zone.
+const longestZone = 64
+
+// Location returns the time zone of the place, that of this machine where the place
+// told none. It may read a file: who needs it often keeps it.
+func (i Info) Location() *time.Location {
+	if zone, isKnown := LoadZone(i.Zone); isKnown {
+		return zone
+	}
+	return time.Local
+}
+
+// ZoneName returns the time zone of a place for [Info]. The place calls it by a name, as
+// the variable TZ has it or the link /etc/localtime leads to, and is at a
+// time so far from UTC as "date +%z" says. Where the name is not known here, or means
+// another offset, the offset is all there is; where that is none, the result is empty.
+func ZoneName(name, offset string, now time.Time) string {
+	fixed, isOffset := zoneOfOffset(offset)
+	if !isOffset {
+		return ""
+	}
+	name = zoneFile(name)
+	named, isKnown := namedZone(name)
+	if !isKnown || offsetAt(named, now) != offsetAt(fixed, now) {
+		return offset
+	}
+	return name
+}
+
+// LoadZone returns the time zone that a text means as the value of the variable TZ, or as
+// an offset such as +0900. It reports false for what is not known here, and for rules of
+// daylight-saving time that are written out.
+func LoadZone(text string) (*time.Location, bool) {
+	if zone, isOffset := zoneOfOffset(text); isOffset {
+		return zone, true
+	}
+	if zone, isNamed := namedZone(zoneFile(text)); isNamed {
+		return zone, true
+	}
+	return zoneOfPOSIX(text)
+}
+
+func offsetAt(zone *time.Location, at time.Time) int {
+	_, seconds := at.In(zone).Zone()
+	return seconds
+}
+
+// zoneFile returns the name of a zone whose file is named, or that is marked as a name.
+func zoneFile(text string) string {
+	text = strings.TrimPrefix(text, ":")
+	if _, name, isFile := strings.Cut(text, "zoneinfo/"); isFile {
+		return strings.TrimPrefix(name, "posix/")
+	}
+	return text
+}
+
+// namedZone returns the zone of a name such as Asia/Tokyo.
+func namedZone(name string) (*time.Location, bool) {
+	if name == "" || name == "Local" || len(name) > longestZone { // which Go takes for UTC, and for that of this machine
+		return nil, false
+	}
+	zone, err := time.LoadLocation(name)
+	return zone, err == nil
+}
+
+var offsetForm = regexp.MustCompile(`^([+-])(\d\d)([0-5]\d)$`)
+
+// zoneOfOffset returns the zone that is so far from UTC, as "date +%z" writes it.
+func zoneOfOffset(text string) (*time.Location, bool) {
+	parts := offsetForm.FindStringSubmatch(text)
+	if parts == nil {
+		return nil, false
+	}
+	return fixedZone(parts[1] == "-", parts[2], parts[3])
+}
+
+// posixForm is a TZ value of POSIX without daylight-saving time: a name and what is to be
+// added to its time to get UTC.
+var posixForm = regexp.MustCompile(`^(?:[A-Za-z]{3,10}|<[A-Za-z0-9+-]{3,10}>)([+-]?)(\d{1,2})(?::([0-5]\d))?$`)
+
+func zoneOfPOSIX(text string) (*time.Location, bool) {
+	parts := posixForm.FindStringSubmatch(text)
+	if parts == nil {
+		return nil, false
+	}
+	return fixedZone(parts[1] != "-", parts[2], parts[3])
+}
+
+// mostHours is how far from UTC POSIX lets a zone be.
+const mostHours = 24
+
+func fixedZone(isBehind bool, hours, minutes string) (*time.Location, bool) {
+	h, _ := strconv.Atoi(hours)   // of digits
+	m, _ := strconv.Atoi(minutes) // of digits, or 0 of none
+	if h > mostHours {
+		return nil, false
+	}
+	seconds := h*3600 + m*60
+	if isBehind {
+		seconds = -seconds
+	}
+	return time.FixedZone("", seconds), true
+}
