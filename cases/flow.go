@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -26,9 +27,10 @@ type Flow struct {
 // A Deed is what a step does.
 type Deed string
 
-// The deeds. DoSubmit, DoStart, DoStop and DoAction need no job.
+// The deeds. DoSubmit, DoRun, DoStart, DoStop, DoAction, DoQueues and DoNodes need no job.
 const (
 	DoSubmit  Deed = "submit"
+	DoRun     Deed = "run" // an interactive job, to the end of its process
 	DoStatus  Deed = "status"
 	DoWait    Deed = "wait"
 	DoCancel  Deed = "cancel"
@@ -39,10 +41,12 @@ const (
 	DoStart   Deed = "start"
 	DoStop    Deed = "stop"
 	DoAction  Deed = "action"
+	DoQueues  Deed = "queues"
+	DoNodes   Deed = "nodes"
 )
 
 // deeds are those that a flow may name.
-var deeds = []Deed{DoSubmit, DoStatus, DoWait, DoCancel, DoHold, DoRelease, DoSuspend, DoResume, DoStart, DoStop, DoAction}
+var deeds = []Deed{DoSubmit, DoRun, DoStatus, DoWait, DoCancel, DoHold, DoRelease, DoSuspend, DoResume, DoStart, DoStop, DoAction, DoQueues, DoNodes}
 
 // A Step is one thing that a user does.
 type Step struct {
@@ -54,7 +58,7 @@ type Step struct {
 	Until state.Detail `toml:"until,omitempty"` // the state that DoWait waits for; empty for the end
 	Name  string       `toml:"name,omitempty"`  // of DoAction
 
-	// What DoSubmit runs; "true" where nothing is said.
+	// What DoSubmit and DoRun run; "true" where nothing is said.
 	Executable  string   `toml:"executable,omitempty"`
 	Arguments   []string `toml:"arguments,omitempty"`
 	Set         []string `toml:"set,omitempty"`         // name=value, as with -s
@@ -77,7 +81,16 @@ type Expect struct {
 	// Missing tells that the scheduler no longer knows the job.
 	Missing bool   `toml:"missing,omitempty"`
 	Error   string `toml:"error,omitempty"` // a part of the error's text
+
+	States []state.Detail `toml:"states,omitempty"` // of a job that DoRun runs: all that it goes through before its process ends
+	Shown  string         `toml:"shown,omitempty"`  // a part of what DoRun shows
+	// Rows are what DoQueues and DoNodes list: each queue or node by its name, and
+	// of what is told of it the entries that count. There must be no other ones.
+	Rows map[string]map[string]string `toml:"rows,omitempty"`
 }
+
+// isEmpty reports whether nothing is expected but that there is no error.
+func (e Expect) isEmpty() bool { return reflect.ValueOf(e).IsZero() }
 
 // A Duration is a time.Duration that is written like 90s or 1h30m.
 type Duration time.Duration

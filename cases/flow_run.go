@@ -1,21 +1,25 @@
 package cases
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -61,10 +65,10 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	asking := *definition
 	asking.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.ListJobs })
 
-	p := &player{connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
+	p := &player{begins: time.Now().Add(time.Hour), connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
 	options := control.Options{
 		Definition: &asking, Connection: p.connection, Store: store, Types: r.Types,
-		Now: func() time.Time { return time.Now().Add(p.ahead) }, Pause: p.pause,
+		Now: p.now, Pause: p.pause,
 	}
 	if r.Trace != nil {
 		options.Trace = func(parser *config.Parser, event tokenizer.Event) {
@@ -89,7 +93,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 			}
 			found = append(found, difference)
 		}
-		if update && step.Expect == (Expect{}) && tellsJob(step.Do) {
+		if update && step.Expect.isEmpty() && tells(step.Do) {
 			found = append(found, Difference{Where: where + ": expect", Actual: "what came out"})
 		}
 		if update && len(found) > before {
@@ -106,7 +110,9 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 type player struct {
 	controller *control.Controller
 	connection *playback
-	ahead      time.Duration // of the clock: what was waited for
+	begins     time.Time     // by the clock of the flow, which is ahead of the real one, by which the store goes
+	ahead      time.Duration // what was waited for
+	looked     atomic.Int64  // how often the clock was looked at
 	pauses     int
 	jobs       map[string]jobstore.Job
 	last       string // id of the job that was submitted last
@@ -114,6 +120,12 @@ type player struct {
 
 // maxPauses ends a wait that recordings can never end.
 const maxPauses = 10_000
+
+// now is the time of the flow, in which its steps take no time, however slow this
+// machine is; but no two looks at its clock tell the same.
+func (p *player) now() time.Time {
+	return p.begins.Add(p.ahead + time.Duration(p.looked.Add(1))*time.Millisecond)
+}
 
 // pause lets time pass without waiting for it.
 func (p *player) pause(ctx context.Context, length time.Duration) error {
@@ -124,56 +136,122 @@ func (p *player) pause(ctx context.Context, length time.Duration) error {
 	return ctx.Err()
 }
 
-// do does one step and returns the job as it is then. The error is the one that
-// a user would see.
-func (p *player) do(ctx context.Context, step Step) (jobstore.Job, error) {
+// A stepResult is what a step leaves.
+type stepResult struct {
+	job    jobstore.Job
+	states []state.Detail // that the job went through while its process ran
+	shown  string         // to the user, by an interactive job
+	rows   map[string]map[string]string
+}
+
+// do does one step and returns what it leaves. The error is the one that a user
+// would see.
+func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	p.connection.giveUp = giveUp
 	p.ahead += time.Duration(step.After)
 	switch step.Do {
 	case DoStart:
-		return jobstore.Job{}, p.controller.Start(ctx, true)
+		return stepResult{}, p.controller.Start(ctx, true)
 	case DoStop:
-		return jobstore.Job{}, p.controller.Stop(ctx)
-	case DoSubmit, DoAction:
+		return stepResult{}, p.controller.Stop(ctx)
+	case DoQueues:
+		return p.list(ctx, config.ListQueues)
+	case DoNodes:
+		return p.list(ctx, config.ListNodes)
+	case DoSubmit, DoAction, DoRun:
 		submission, err := step.submission()
 		if err != nil {
-			return jobstore.Job{}, err
+			return stepResult{}, err
 		}
-		if step.Do == DoAction {
+		switch step.Do {
+		case DoAction:
 			_, err := p.controller.Action(ctx, step.Name, submission)
-			return jobstore.Job{}, err
+			return stepResult{}, err
+		case DoRun:
+			return p.run(ctx, submission)
 		}
-		return p.keep(p.controller.Submit(ctx, submission))
+		job, err := p.controller.Submit(ctx, submission)
+		return stepResult{job: p.keep(job)}, err
 	}
 	id := cmp.Or(step.Job, p.last)
 	if id == "" {
-		return jobstore.Job{}, errors.New("there is no job yet; submit one, or name it with job")
+		return stepResult{}, errors.New("there is no job yet; submit one, or name it with job")
 	}
 	job, known := p.jobs[id]
 	if !known {
 		job = jobstore.Job{ID: id, ShortID: id}
 	}
+	var err error
 	switch step.Do {
 	case DoStatus:
-		return p.keep(p.controller.Status(ctx, job, control.Fresh))
+		job, err = p.controller.Status(ctx, job, control.Fresh)
 	case DoWait:
-		return p.keep(p.controller.Wait(ctx, job, step.Until, nil))
+		job, err = p.controller.Wait(ctx, job, step.Until, nil)
+	default:
+		return stepResult{}, p.controller.Operate(ctx, control.Operation(step.Do), job)
 	}
-	return jobstore.Job{}, p.controller.Operate(ctx, control.Operation(step.Do), job)
+	return stepResult{job: p.keep(job)}, err
 }
 
+// run runs an interactive job to the end of its process, whose recorded output
+// comes all at once.
+func (p *player) run(ctx context.Context, submission control.Submission) (stepResult, error) {
+	var got stepResult
+	var shown bytes.Buffer
+	job, err := p.controller.RunInteractive(ctx, submission, control.Terminal{Stdout: &shown, Stderr: &shown, Changed: func(job jobstore.Job) {
+		if detail := job.Detail; detail != "" && (len(got.states) == 0 || got.states[len(got.states)-1] != detail) {
+			got.states = append(got.states, detail)
+		}
+	}})
+	got.job, got.shown = p.keep(job), shown.String()
+	return got, err
+}
+
+// list lists queues or nodes, as the commands of these names do.
+func (p *player) list(ctx context.Context, kind config.CommandElement) (stepResult, error) {
+	rows := map[string]map[string]string{}
+	_, err := p.controller.Rows(ctx, kind, "", func(row command.Row) error {
+		if rows[row.ID] == nil {
+			rows[row.ID] = map[string]string{}
+		}
+		for key, fact := range row.Facts.All() {
+			if fact != "" {
+				rows[row.ID][key] = fact
+			}
+		}
+		return nil
+	})
+	var unsupported *control.UnsupportedError
+	if kind == config.ListQueues && errors.As(err, &unsupported) {
+		var names []string
+		names, err = p.controller.Queues(ctx)
+		for _, name := range names {
+			rows[name] = map[string]string{}
+		}
+	}
+	if err != nil {
+		return stepResult{}, err
+	}
+	return stepResult{rows: rows}, nil
+}
+
+// tells reports whether a deed leaves something that an expectation can name.
+func tells(deed Deed) bool { return tellsJob(deed) || deed == DoQueues || deed == DoNodes }
+
 // tellsJob reports whether what a deed leaves is known of the job.
-func tellsJob(deed Deed) bool { return deed == DoSubmit || deed == DoStatus || deed == DoWait }
+func tellsJob(deed Deed) bool {
+	return deed == DoSubmit || deed == DoRun || deed == DoStatus || deed == DoWait
+}
 
 // keep remembers a job as it is now.
-func (p *player) keep(job jobstore.Job, err error) (jobstore.Job, error) {
+func (p *player) keep(job jobstore.Job) jobstore.Job {
 	if job.ID != "" {
 		p.jobs[job.ID] = job
 		p.last = job.ID
 	}
-	return job, err
+	return job
 }
 
 func (s Step) submission() (control.Submission, error) {
@@ -198,7 +276,8 @@ func (s Step) submission() (control.Submission, error) {
 }
 
 // compare returns in what a step came out otherwise than expected.
-func (e Expect) compare(where string, job jobstore.Job, err error) []Difference {
+func (e Expect) compare(where string, got stepResult, err error) []Difference {
+	job := got.job
 	var found []Difference
 	add := func(what string, expected, actual any) {
 		found = append(found, Difference{Where: where + ": " + what, Expected: expected, Actual: actual})
@@ -221,11 +300,45 @@ func (e Expect) compare(where string, job jobstore.Job, err error) []Difference 
 	if e.Missing != job.Missing {
 		add("missing", e.Missing, job.Missing)
 	}
+	if e.States != nil && !slices.Equal(e.States, got.states) {
+		add("states", e.States, got.states)
+	}
+	if !strings.Contains(got.shown, e.Shown) {
+		add("shown", e.Shown, orNothing(got.shown))
+	}
+	if e.Rows != nil {
+		for _, difference := range differentRows(e.Rows, got.rows) {
+			add(difference.Where, difference.Expected, difference.Actual)
+		}
+	}
 	switch {
 	case err == nil && e.Error != "":
 		add("error", e.Error, nil)
 	case err != nil && (e.Error == "" || !strings.Contains(err.Error(), e.Error)):
 		add("error", orNothing(e.Error), err.Error())
+	}
+	return found
+}
+
+// differentRows returns in what listed rows are other than expected.
+func differentRows(expected, listed map[string]map[string]string) []Difference {
+	var found []Difference
+	for _, name := range slices.Sorted(maps.Keys(expected)) {
+		entries, isListed := listed[name]
+		if !isListed {
+			found = append(found, Difference{Where: "rows." + name, Expected: expected[name]})
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(expected[name])) {
+			if expected[name][key] != entries[key] {
+				found = append(found, Difference{Where: "rows." + name + "." + key, Expected: expected[name][key], Actual: orNothing(entries[key])})
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		if _, isExpected := expected[name]; !isExpected {
+			found = append(found, Difference{Where: "rows." + name, Actual: listed[name]})
+		}
 	}
 	return found
 }
@@ -252,10 +365,17 @@ func numberOrNothing(number *int) any {
 }
 
 // renewed returns the expectation that fits what came out.
-func (e Expect) renewed(job jobstore.Job, err error) Expect {
+func (e Expect) renewed(got stepResult, err error) Expect {
+	job := got.job
 	renewed := Expect{
 		ID: job.ID, State: primary(job), Detail: job.Detail, Native: job.Native,
-		Exit: job.ExitCode, Signal: job.Signal, Missing: job.Missing,
+		Exit: job.ExitCode, Signal: job.Signal, Missing: job.Missing, States: got.states, Rows: got.rows,
+	}
+	if job.ID == job.Tag {
+		renewed.ID = "" // a tag that is another one in each run
+	}
+	if strings.Contains(got.shown, e.Shown) {
+		renewed.Shown = e.Shown
 	}
 	if err != nil {
 		renewed.Error = lastingPart(err)

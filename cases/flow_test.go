@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/state"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -245,4 +246,122 @@ func TestAFlowCountsForCoverageAndTraces(t *testing.T) {
 	require.Len(t, reports, 1)
 	require.Equal(t, "site", reports[0].Definition)
 	require.Empty(t, reports[0].Missed)
+}
+
+// listing is a definition that lists queues and nodes.
+var listing = strings.Replace(site, "</control-data>", `</control-data><monitor-data>
+	<x:list-queues name="queues"><arg>queues</arg><stdout-parser delim="\n">
+		<target><match><expression>(\w+) (\w+) (.*)</expression><set field="name"><entry valueGroup="1"/></set>
+			<put field="value"><entry key="state" valueGroup="2"/><entry key="reason" valueGroup="3"/></put></match></target>
+	</stdout-parser></x:list-queues>
+	<x:list-nodes name="nodes"><arg>nodes</arg><stdout-parser delim="\n">
+		<target><match><expression>(\w+) (\w+)</expression><set field="name"><entry valueGroup="1"/></set>
+			<put field="value"><entry key="state" valueGroup="2"/></put></match></target>
+	</stdout-parser></x:list-nodes>
+</monitor-data>`, 1)
+
+func TestAFlowListsQueuesAndNodes(t *testing.T) {
+	files := map[string]string{
+		"site.xml": listing,
+		"flow.toml": `definition = "./site.xml"
+[[steps]]
+do = "queues"
+expect = {rows = {night = {state = "DRAINING", reason = "moving out"}, day = {state = "NORMAL"}}}
+[[steps]]
+do = "nodes"
+expect = {rows = {n1 = {}, n2 = {state = "DOWN"}}}
+[[steps]]
+do = "queues"
+expect = {error = "exited with code 1"}
+`,
+		"01-queues/case.toml": "argv = ['queues']\nexit = 0\n", "01-queues/stdout": "day NORMAL \nnight DRAINING moving out\n",
+		"02-nodes/case.toml": "argv = ['nodes']\nexit = 0\n", "02-nodes/stdout": "n1 UP\nn2 DOWN\n",
+		"03-queues/case.toml": "argv = ['queues']\nexit = 1\n",
+	}
+	result := run(t, write(t, t.TempDir(), files, nil))
+	require.NoError(t, result.Err)
+	require.Empty(t, result.Differences)
+
+	for name, test := range map[string]struct {
+		file, text string
+		difference cases.Difference
+	}{
+		"another entry":     {"02-nodes/stdout", "n1 UP\nn2 UP\n", cases.Difference{Where: "step 2 (nodes): rows.n2.state", Expected: "DOWN", Actual: "UP"}},
+		"an entry too few":  {"01-queues/stdout", "day NORMAL \nnight DRAINING \n", cases.Difference{Where: "step 1 (queues): rows.night.reason", Expected: "moving out"}},
+		"a row too few":     {"02-nodes/stdout", "n2 DOWN\n", cases.Difference{Where: "step 2 (nodes): rows.n1", Expected: map[string]string{}}},
+		"a row too many":    {"02-nodes/stdout", "n1 UP\nn2 DOWN\nn3 UP\n", cases.Difference{Where: "step 2 (nodes): rows.n3", Actual: map[string]string{"state": "UP"}}},
+		"no error any more": {"03-queues/case.toml", "argv = ['queues']\nexit = 0\n", cases.Difference{Where: "step 3 (queues): error", Expected: "exited with code 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := run(t, write(t, t.TempDir(), files, map[string]string{test.file: test.text}))
+			require.Equal(t, []cases.Difference{test.difference}, result.Differences)
+		})
+	}
+
+	files["flow.toml"] = "definition = './site.xml'\n[[steps]]\ndo = 'queues'\n[[steps]]\ndo = 'nodes'\n[[steps]]\ndo = 'queues'\nexpect = {error = 'code'}\n"
+	folder := write(t, t.TempDir(), files, nil)
+	require.Equal(t, cases.Updated, (&cases.Runner{Update: true}).RunFolder(t.Context(), folder).Verdict)
+	flow, err := cases.ReadFlow(folder)
+	require.NoError(t, err)
+	require.Equal(t, map[string]map[string]string{"day": {"state": "NORMAL"}, "night": {"state": "DRAINING", "reason": "moving out"}}, flow.Steps[0].Expect.Rows)
+	require.Equal(t, map[string]map[string]string{"n1": {"state": "UP"}, "n2": {"state": "DOWN"}}, flow.Steps[1].Expect.Rows)
+}
+
+func TestQueuesOfAFlowAreThoseOfTheSessionWhereNoCommandListsThem(t *testing.T) {
+	flow := "definition = './site.xml'\n[[steps]]\ndo = 'queues'\nexpect = {rows = {day = {}, night = {}}}\n[[steps]]\ndo = 'nodes'\nexpect = {error = 'x:list-nodes'}\n"
+	folder := write(t, t.TempDir(), map[string]string{
+		"site.xml": strings.Replace(site, "<control-data>", `<control-data><attribute name="queues"/>
+			<start-up-command name="queues"><arg>queues</arg><stdout-parser delim="\n">
+				<target ref="queues"><match><expression>(\w+)</expression><add field="value"><entry valueGroup="1"/></add></match></target>
+			</stdout-parser></start-up-command>`, 1),
+		"flow.toml": flow, "01-queues/case.toml": "argv = ['queues']\nexit = 0\n", "01-queues/stdout": "night\nday\n",
+	}, nil)
+	result := run(t, folder)
+	require.NoError(t, result.Err)
+	require.Empty(t, result.Differences)
+}
+
+func TestAFlowRunsInteractiveJobs(t *testing.T) {
+	files := map[string]string{
+		"site.xml": strings.NewReplacer(`<submit-batch name="sub" waitForId="true">`, `<submit-interactive name="sub">`, "</submit-batch>", "</submit-interactive>",
+			`<set field="value"><entry value="SUBMITTED"/></set>`, `<set field="value"><entry value="RUNNING"/></set>`).Replace(site),
+		"flow.toml": `definition = "./site.xml"
+[[steps]]
+do = "run"
+executable = "hostname"
+expect = {id = "7", state = "COMPLETED", exit = 3, states = ["RUNNING"], shown = "node1"}
+[[steps]]
+do = "run"
+set = ["size=big"]
+expect = {error = "size"}
+[[steps]]
+do = "status"
+job = "8"
+expect = {detail = "RUNNING"}
+`,
+		"01-sub/case.toml": "argv = ['sub', '/home/user/.eclipsesettings/{script}', 'user']\nexit = 3\n", "01-sub/stdout": "job 7\nnode1\n",
+		"02-ask/case.toml": "argv = ['ask', '8']\nexit = 0\n", "02-ask/stdout": "runs\n",
+	}
+	result := run(t, write(t, t.TempDir(), files, nil))
+	require.NoError(t, result.Err)
+	require.Empty(t, result.Differences)
+
+	result = run(t, write(t, t.TempDir(), files, map[string]string{"01-sub/stdout": "node2\n"}))
+	require.NoError(t, result.Err)
+	require.Contains(t, result.Differences, cases.Difference{Where: "step 1 (run): shown", Expected: "node1", Actual: "node2\n"})
+	result = run(t, write(t, t.TempDir(), files, map[string]string{"flow.toml": strings.Replace(files["flow.toml"], `["RUNNING"]`, `["SUBMITTED", "RUNNING"]`, 1)}))
+	require.Equal(t, []cases.Difference{{Where: "step 1 (run): states", Expected: []state.Detail{"SUBMITTED", "RUNNING"}, Actual: []state.Detail{"RUNNING"}}}, result.Differences)
+
+	files["flow.toml"] = "definition = './site.xml'\n[[steps]]\ndo = 'run'\nexpect = {id = '1', shown = 'node'}\n"
+	delete(files, "02-ask/case.toml")
+	delete(files, "02-ask/stdout")
+	folder := write(t, t.TempDir(), files, nil)
+	require.Equal(t, cases.Updated, (&cases.Runner{Update: true}).RunFolder(t.Context(), folder).Verdict)
+	flow, err := cases.ReadFlow(folder)
+	require.NoError(t, err)
+	expect := flow.Steps[0].Expect
+	require.Equal(t, 3, *expect.Exit)
+	require.Equal(t, []state.Detail{"RUNNING"}, expect.States)
+	require.Equal(t, "node", expect.Shown)
+	require.Equal(t, "7", expect.ID)
 }

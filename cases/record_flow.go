@@ -21,6 +21,8 @@ var deedOf = map[config.CommandElement]Deed{
 	config.SuspendJob:   DoSuspend,
 	config.ResumeJob:    DoResume,
 	config.ButtonAction: DoAction,
+	config.ListQueues:   DoQueues,
+	config.ListNodes:    DoNodes,
 }
 
 // flow writes what was done as steps, and the commands in their order.

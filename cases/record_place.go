@@ -10,8 +10,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// introduction is how long a place may take to tell of itself.
-const introduction = 5 * time.Second
+// introduction is how long a place may take to tell of itself. Names that it does not
+// tell in time are not removed from what is recorded.
+const introduction = 20 * time.Second
 
 var numberAndName = regexp.MustCompile(`(\d+)\(([^()]+)\)`)
 

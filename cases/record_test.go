@@ -26,13 +26,19 @@ func newLocal(t *testing.T) *remote.Local {
 	t.Helper()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
-	local.Grace, local.Linger = 600*time.Millisecond, 200*time.Millisecond
+	local.Grace, local.Linger = 6*time.Second, 200*time.Millisecond
 	return local
 }
 
 func TestRecorderBehavesAsTheConnectionItWraps(t *testing.T) {
 	open := func(*testing.T) remote.Connection { return cases.NewRecorder(newLocal(t)) }
-	remotetest.RunWith(t, open, remotetest.Options{Volume: 4 << 20, Commands: 20, Values: 100}) // the rest is for the connection itself
+	impatient := func(*testing.T) remote.Connection {
+		local := newLocal(t)
+		local.Grace, local.Linger = 300*time.Millisecond, time.Minute
+		return cases.NewRecorder(local)
+	}
+	// The rest is for the connection itself.
+	remotetest.RunWith(t, open, remotetest.Options{Volume: 4 << 20, Commands: 20, Values: 100, Impatient: impatient})
 }
 
 func TestRecorderKeepsWhatACommandWasGivenAndPrinted(t *testing.T) {
@@ -220,6 +226,32 @@ func TestARecordedFlowHasTheStepsOfTheUser(t *testing.T) {
 	require.Equal(t, []cases.Deed{cases.DoSubmit, cases.DoWait}, []cases.Deed{flow.Steps[0].Do, flow.Steps[1].Do})
 	require.Equal(t, "7", flow.Steps[0].Expect.ID)
 	require.Equal(t, "COMPLETED", flow.Steps[1].Expect.State)
+}
+
+func TestARecordedListIsAStep(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "listing.xml")
+	text := strings.Replace(listing, "<arg>queues</arg>", "<arg>echo day NORMAL calm</arg>", 1)
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	definition, problems := config.Load(file, []byte(text))
+	require.NoError(t, problems.Err())
+	store, err := jobstore.Open(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	recorder := cases.NewRecorder(newLocal(t))
+	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
+	_, err = controller.Rows(t.Context(), config.ListQueues, "", func(command.Row) error { return nil })
+	require.NoError(t, err)
+
+	recording := cases.Recording{Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(), Commands: recorder.CommandsOf(definition)}
+	written, err := recording.Write(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, written.Remarks)
+	flow, err := cases.ReadFlow(written.Flow)
+	require.NoError(t, err)
+	require.Len(t, flow.Steps, 1)
+	require.Equal(t, cases.DoQueues, flow.Steps[0].Do)
+	require.Equal(t, map[string]map[string]string{"day": {"state": "NORMAL", "reason": "calm"}}, flow.Steps[0].Expect.Rows)
 }
 
 func TestARecordingHoldsNoNames(t *testing.T) {

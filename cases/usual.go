@@ -18,7 +18,8 @@ type Usuals struct {
 }
 
 // Watch makes a runner tell what definitions make of cases. Flows do not count,
-// nor do commands that failed. Call it before the runner tries cases.
+// nor do cases that are marked as unusual, nor commands that failed. Call it before
+// the runner tries cases.
 func (u *Usuals) Watch(runner *Runner) {
 	before := runner.answered
 	runner.answered = func(c *Case, definition *config.Definition, answer *Answer) {
@@ -31,7 +32,7 @@ func (u *Usuals) Watch(runner *Runner) {
 
 func (u *Usuals) add(c *Case, definition *config.Definition, answer *Answer) {
 	selected, err := selectCommand(definition, c.Command)
-	if err != nil || purposeOf(selected.Element) != givesState || answer.Status.State != OK {
+	if err != nil || c.Unusual || purposeOf(selected.Element) != givesState || answer.Status.State != OK {
 		return
 	}
 	word, told := attribute.Text(answer.Attributes["job.native"].Value()), false

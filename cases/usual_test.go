@@ -72,6 +72,9 @@ func TestOutputsThatToldNoStateDoNotCountAsUsual(t *testing.T) {
 	write(t, filepath.Join(root, "failed"), map[string]string{
 		"case.toml": "definition = '../site.xml'\ncommand = 'get-job-status'\njob = '7'\nexit = 1\n", "stdout": "runs\n" + lines + "x\nx\nx\nx\nx\n", "expected.json": "{}",
 	}, nil)
+	write(t, filepath.Join(root, "made-up"), map[string]string{
+		"case.toml": "definition = '../site.xml'\ncommand = 'get-job-status'\njob = '7'\nexit = 0\nunusual = true\n", "stdout": lines + "x\nx\nx\n", "expected.json": "{}",
+	}, nil)
 	write(t, root, map[string]string{"site.xml": site}, nil)
 	require.Equal(t, map[string]control.UsualOutput{"get-job-status:ask": {Outputs: 2, Unmatched: 10. / 11}}, usualOf(t, root))
 }

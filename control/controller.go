@@ -44,13 +44,14 @@ type Options struct {
 	Store      *jobstore.Store // may be nil for a controller that only renders
 	Defaults   []Assignment    // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
-	Trace      func(*config.Parser, tokenizer.Event)      // told what parsers do, by several goroutines where several use the controller; may be nil
-	Log        *slog.Logger                               // nil to log nothing
-	OnDrift    func(jobstore.Drift)                       // told once in a session and for each command of output that is not as usual; may be nil
-	OnStaging  func(StagingProgress)                      // told of files on their way to the target, by several goroutines where several use the controller; may be nil
-	Now        func() time.Time                           // nil for the clock
-	Pause      func(context.Context, time.Duration) error // waits between two queries; nil for real time
-	Jitter     func() float64                             // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
+	Trace      func(*config.Parser, tokenizer.Event)       // told what parsers do, by several goroutines where several use the controller; may be nil
+	Log        *slog.Logger                                // nil to log nothing
+	OnDrift    func(jobstore.Drift)                        // told once in a session and for each command of output that is not as usual; may be nil
+	OnListed   func(config.CommandElement, command.Listed) // told of each whole listing by [Controller.Rows] what it amounted to; may be nil
+	OnStaging  func(StagingProgress)                       // told of files on their way to the target, by several goroutines where several use the controller; may be nil
+	Now        func() time.Time                            // nil for the clock
+	Pause      func(context.Context, time.Duration) error  // waits between two queries; nil for real time
+	Jitter     func() float64                              // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
 }
 
 // A Controller is one definition bound to one connection. Its methods may be
@@ -68,11 +69,14 @@ type Controller struct {
 	log        *slog.Logger
 	onDrift    func(jobstore.Drift)
 	onStaging  func(StagingProgress)
+	onListed   func(config.CommandElement, command.Listed)
 	open       openTags  // interactive jobs that run now
 	tidy       sync.Once // before the first submission
 
 	pollKey     func() string         // of the query for jobs that this controller shares with others
 	listsByID   func() bool           // whether the listing of jobs names them
+	placeZone   func() zone           // see zoneOfPlace
+	jobsZone    func() zone           // see zoneOfJobs
 	fingerprint func() string         // tells one state of the definition, and of what it extends, from another
 	usual       func() (Usual, error) // of a definition that is not shipped
 	now         func() time.Time
@@ -85,7 +89,7 @@ type Controller struct {
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onStaging: o.OnStaging, now: o.Now, pause: o.Pause, jitter: o.Jitter,
+		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause, jitter: o.Jitter,
 		holder: uuid.NewString() + " " + submitter(), // a process may have several controllers
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
@@ -93,6 +97,8 @@ func New(o Options) *Controller {
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 	}
 	c.listsByID = sync.OnceValue(func() bool { return namesIDs(c) })
+	c.placeZone = sync.OnceValue(func() zone { return zoneOfPlace(c.place) })
+	c.jobsZone = sync.OnceValue(func() zone { return zoneOfJobs(c) })
 	c.pollKey = sync.OnceValue(func() string { return pollKeyOf(c) })
 	c.usual = sync.OnceValues(func() (Usual, error) {
 		if IsShipped(o.Definition) {
@@ -120,6 +126,9 @@ func New(o Options) *Controller {
 
 // Definition returns the definition that the controller works by.
 func (c *Controller) Definition() *config.Definition { return c.definition }
+
+// Place describes the place where commands run.
+func (c *Controller) Place() remote.Info { return c.place }
 
 // Target returns the name of the target.
 func (c *Controller) Target() string { return c.target }

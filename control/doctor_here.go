@@ -57,5 +57,10 @@ func ExamineState(folder string) Finding {
 		finding.Effect = "each change waits for a lock and the file server: commands are slower"
 		finding.Mend = "name a folder on a local disk with --state, if one machine is all that you use rmctl on"
 	}
+	if place.OnFUSE {
+		finding.Seen += " (FUSE)"
+		finding.Effect = "rmctl on several machines at the same time may damage the record, where this machine keeps parts of files; and commands are slower"
+		finding.Mend = "use rmctl on one machine, mount the file system so that nothing is kept (glusterfs: direct-io-mode=enable), or name another folder with --state"
+	}
 	return finding
 }

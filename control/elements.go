@@ -1,8 +1,8 @@
 package control
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -39,22 +39,31 @@ type Queue struct {
 // ListNodes asks for the nodes of the target with x:list-nodes, and returns them in the
 // order of their names. A definition without it gives an *UnsupportedError.
 func (c *Controller) ListNodes(ctx context.Context) ([]Node, error) {
-	listed, err := c.elements(ctx, config.ListNodes)
-	nodes := make([]Node, 0, len(listed))
-	for _, e := range listed {
+	var rows RowSet
+	if _, err := c.Rows(ctx, config.ListNodes, "", rows.Add); err != nil {
+		return nil, err
+	}
+	return NodesOf(rows.Rows()), nil
+}
+
+// NodesOf returns what the rows of x:list-nodes tell, one for each node, in the order of
+// the names of these.
+func NodesOf(rows []command.Row) []Node {
+	nodes := make([]Node, 0, len(rows))
+	for _, row := range byName(rows) {
 		node := Node{
-			Name: e.name, State: e.facts[listedState], Native: e.facts["native"], Reason: e.facts["reason"],
-			CPUs: number(e.facts["cpus"]), CPUsUsed: number(e.facts["cpusUsed"]), Memory: number(e.facts["memory"]),
+			Name: row.ID, State: row.Fact(rowKeys[rowState]), Native: row.Fact("native"), Reason: row.Fact("reason"),
+			CPUs: number(row.Fact("cpus")), CPUsUsed: number(row.Fact("cpusUsed")), Memory: number(row.Fact("memory")),
 		}
-		if load, err := strconv.ParseFloat(e.facts["load"], 64); err == nil && !math.IsNaN(load) && !math.IsInf(load, 0) {
+		if load, err := strconv.ParseFloat(row.Fact("load"), 64); err == nil && !math.IsNaN(load) && !math.IsInf(load, 0) {
 			node.Load = &load
 		}
-		if queues := e.facts["queues"]; queues != "" {
+		if queues := row.Fact("queues"); queues != "" {
 			node.Queues = strings.Split(queues, ",")
 		}
 		nodes = append(nodes, node)
 	}
-	return nodes, err
+	return nodes
 }
 
 // ListQueues asks for the queues of the target with x:list-queues, and returns them
@@ -69,49 +78,55 @@ func (c *Controller) ListQueues(ctx context.Context) ([]Queue, error) {
 		}
 		return queues, err
 	}
-	listed, err := c.elements(ctx, config.ListQueues)
-	queues := make([]Queue, 0, len(listed))
-	for _, e := range listed {
-		queues = append(queues, Queue{
-			Name: e.name, State: e.facts[listedState], Native: e.facts["native"], Default: e.facts["default"] == "true", TimeLimit: e.facts["timeLimit"],
-			Running: number(e.facts["running"]), Waiting: number(e.facts["waiting"]), Nodes: number(e.facts["nodes"]),
-		})
-	}
-	return queues, err
-}
-
-// An element is one of what a listing tells of, and what it tells.
-type element struct {
-	name  string
-	facts map[string]string
-}
-
-// elements runs a listing and returns its elements in the order of their names,
-// in which numbers count as such.
-func (c *Controller) elements(ctx context.Context, kind config.CommandElement) ([]element, error) {
-	list := c.definition.Command(kind)
-	if list == nil {
-		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
-	}
-	env, err := c.environment(ctx, anyAge)
-	if err != nil {
+	var rows RowSet
+	if _, err := c.Rows(ctx, config.ListQueues, "", rows.Add); err != nil {
 		return nil, err
 	}
-	for _, name := range env.Discovered() {
-		env.Remove(name) // of the start-up commands, which are no elements of this listing
+	return QueuesOf(rows.Rows()), nil
+}
+
+// QueuesOf returns what the rows of x:list-queues tell, one for each queue, in the order
+// of the names of these.
+func QueuesOf(rows []command.Row) []Queue {
+	queues := make([]Queue, 0, len(rows))
+	for _, row := range byName(rows) {
+		queues = append(queues, Queue{
+			Name: row.ID, State: row.Fact(rowKeys[rowState]), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
+			Running: number(row.Fact("running")), Waiting: number(row.Fact("waiting")), Nodes: number(row.Fact("nodes")),
+		})
 	}
-	result, err := c.run(ctx, list, env, "", command.Launch{})
-	if _, err := outcomeOf(result, err); err != nil {
-		return nil, fmt.Errorf("asking for the %s: %w", strings.TrimPrefix(string(kind), "list-"), err)
+	return queues
+}
+
+// A RowSet puts those rows of a listing together that have one id: of a fact that
+// several tell the last counts. The zero value is ready for use.
+type RowSet struct {
+	rows   []command.Row
+	places map[string]int // by ids
+}
+
+// Add takes a row; the error is nil.
+func (s *RowSet) Add(row command.Row) error {
+	if at, isListed := s.places[row.ID]; isListed {
+		s.rows[at].Facts = s.rows[at].Facts.With(row.Facts)
+		return nil
 	}
-	var listed []element
-	for _, name := range env.Discovered() {
-		if facts, isMap := env.DiscoveredAttribute(name).Value().(map[string]string); isMap {
-			listed = append(listed, element{name, facts})
-		}
+	if s.places == nil {
+		s.places = map[string]int{}
 	}
-	slices.SortStableFunc(listed, func(a, b element) int { return compareNumbered(a.name, b.name) })
-	return listed, nil
+	s.places[row.ID] = len(s.rows)
+	s.rows = append(s.rows, row)
+	return nil
+}
+
+// Rows returns a row for each id, in the order in which the ids came first.
+func (s *RowSet) Rows() []command.Row { return s.rows }
+
+// byName returns rows in the order of their names, in which numbers count as such.
+func byName(rows []command.Row) []command.Row {
+	return slices.SortedStableFunc(slices.Values(rows), func(a, b command.Row) int {
+		return cmp.Or(compareNumbered(a.ID, b.ID), strings.Compare(a.ID, b.ID))
+	})
 }
 
 // compareNumbered compares names in which numbers count as such: node2 comes

@@ -134,11 +134,11 @@ func TestAScriptOfTheUsersKeepsItsName(t *testing.T) {
 
 func TestAScriptIsRefusedWhereNoneIsSubmitted(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	_, err := s.Submit(t.Context(), control.Submission{ScriptFile: "/nonexistent"})
+	_, err := s.Submit(t.Context(), control.Submission{ScriptFile: s.path("absent")})
 	require.ErrorContains(t, err, "submits no script")
 
 	s = newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script>`+submitting(`echo job 7`, "")))
-	_, err = s.Submit(t.Context(), control.Submission{ScriptFile: "/nonexistent"})
+	_, err = s.Submit(t.Context(), control.Submission{ScriptFile: s.path("absent")})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 

@@ -52,7 +52,13 @@ func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s
 		return nil, nil, err
 	}
 	filled.Given(given.given)
+	c.ShowLaunch(filled, s)
 	return filled, page, nil
+}
+
+// ShowLaunch tells a form what is to be run, for what its fields show of it.
+func (c *Controller) ShowLaunch(filled *form.Form, s Submission) {
+	filled.Launch(func(env *attribute.Environment) { c.setLaunch(env, s) })
 }
 
 // FormEnvironment returns what a form is made over: what the session knows, with

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +20,9 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
+
+// patience is how long a test waits for what happens at once, but on a busy machine.
+const patience = time.Minute
 
 // define loads a definition whose parts are given, control data in order.
 func define(t testing.TB, controlData string, others ...string) *config.Definition {
@@ -38,7 +42,9 @@ type site struct {
 	store   *jobstore.Store
 	state   string // the store's folder
 	home    string
-	ahead   time.Duration // how far the clock is ahead of the real one
+	ahead   time.Duration // how far the clock is ahead of the real one, or of where it stands
+	stands  time.Time     // where the clock stands; zero while it goes like the real one
+	looked  atomic.Int64  // how often a clock that stands was looked at
 	pauses  []time.Duration
 	// whilePausing is called instead of waiting; nil to go on at once.
 	whilePausing func() error
@@ -65,10 +71,10 @@ func newRenderer(t testing.TB, definition *config.Definition, change ...func(*co
 	s := &site{home: newHome(t)}
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
-	local.Grace, local.Linger = 200*time.Millisecond, 200*time.Millisecond
+	local.Grace, local.Linger = patience, patience
 	s.options = control.Options{
 		Target: "here", Definition: definition, Connection: local,
-		Now: func() time.Time { return time.Now().Add(s.ahead) },
+		Now: s.now,
 		Pause: func(ctx context.Context, length time.Duration) error {
 			s.pauses = append(s.pauses, length)
 			s.ahead += length
@@ -85,6 +91,30 @@ func newRenderer(t testing.TB, definition *config.Definition, change ...func(*co
 	}
 	s.Controller = control.New(s.options)
 	return s
+}
+
+// now is the time of the site's clock. No two looks at one that stands tell the same.
+func (s *site) now() time.Time {
+	if s.stands.IsZero() {
+		return time.Now().Add(s.ahead)
+	}
+	return s.stands.Add(s.ahead + time.Duration(s.looked.Add(1))*time.Millisecond)
+}
+
+// stopClock makes time pass where the test moves the clock only, so that what a slow
+// machine takes does not count. The clock is ahead of the real one, by which the store goes.
+func (s *site) stopClock() { s.stands = time.Now().Add(time.Hour) }
+
+// limits lets a command run into a limit, which it must have begun for: on a busy machine
+// that may take longer than the shortest limit.
+func limits(t *testing.T, run func(limit time.Duration) (hasBegun bool)) {
+	t.Helper()
+	for _, limit := range []time.Duration{150 * time.Millisecond, 2 * time.Second, patience} {
+		if run(limit) {
+			return
+		}
+	}
+	require.Fail(t, "the command does not begin")
 }
 
 // newHome gives the test a home folder of its own.

@@ -48,7 +48,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 	}
 	recorded := context.WithoutCancel(ctx)
 	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
-		return jobstore.Job{}, errors.Join(err, c.store.Reject(recorded, p.tag, err.Error()), c.unstage(recorded, p.tag, recordOf(p.files)))
+		return jobstore.Job{}, errors.Join(err, c.refused(recorded, p.tag, err), c.unstage(recorded, p.tag, recordOf(p.files)))
 	}
 	clearFacts(p.env)
 	c.open.add(p.tag)
@@ -76,31 +76,35 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 // ended records how the process of an interactive job has ended.
 func (c *Controller) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (jobstore.Job, error) {
 	recorded, p := f.ctx, f.prepared
-	if !f.isAccepted() && neverRan(ctx, p, f.told(), result, runErr) {
+	if !f.isKnown() && neverRan(ctx, p, f.told(), result, runErr) {
 		if runErr == nil {
 			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
 				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result)}
 		}
-		return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.store.Reject(recorded, p.tag, runErr.Error()))}
+		return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(recorded, p.tag, runErr))}
 	}
-	if err := f.finally(); err != nil {
-		return jobstore.Job{}, errors.Join(runErr, err)
+	unrecorded := f.finally()
+	if unrecorded != nil && !f.isKnown() {
+		return jobstore.Job{}, errors.Join(runErr, unrecorded)
+	}
+	if isKept(unrecorded) {
+		unrecorded = nil // the end is recorded behind it, or is kept, too, and tells why
 	}
 	if result.ExitCode < 0 {
 		return c.outOfSight(recorded, p.tag, runErr)
 	}
 	ending := c.ending(ctx, p, result)
 	if code := number(p.env.Text(factExitCode)); code != nil && ctx.Err() == nil {
-		ending.ExitCode, ending.Detail = code, endOf(*code)
+		ending.ExitCode, ending.Detail = *code, endOf(*code)
 	}
 	if told := f.told(); ending.Detail != state.Canceled && (told == state.Canceled || told == state.Failed) {
 		ending.Detail = told // its own word says more than a code
 	}
-	job, err := c.store.Observe(recorded, p.tag, ending)
+	job, err := c.recordEnd(recorded, p.tag, ending)
 	if ctx.Err() != nil && err == nil {
 		err = c.endNamed(recorded, job)
 	}
-	return job, errors.Join(runErr, err)
+	return job, errors.Join(runErr, unrecorded, err)
 }
 
 // neverRan reports whether a process of whose job nothing was seen leaves none
@@ -149,13 +153,12 @@ func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (jo
 }
 
 // ending is what the end of the local process says of its job.
-func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Result) jobstore.Observation {
+func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Result) jobstore.Ending {
 	detail := endOf(result.ExitCode)
 	if ctx.Err() != nil {
 		detail = state.Canceled
 	}
-	code := result.ExitCode
-	return jobstore.Observation{Detail: detail, Reason: p.env.Text(factReason), ExitCode: &code, Observed: c.now(), Source: p.submit.Name}
+	return jobstore.Ending{Detail: detail, Reason: p.env.Text(factReason), ExitCode: result.ExitCode, Observed: c.now(), Source: p.submit.Name}
 }
 
 // endOf is the end of a job whose program exited with a code.

@@ -25,6 +25,10 @@ func (c *Controller) statusByProcess(ctx context.Context, tag string) (jobstore.
 	}
 	switch presenceOf(job.Submitter) {
 	case isGone:
+		c.recordLate(ctx) // it may have seen the end, and found no room for it
+		if job, err := c.store.ByTag(ctx, tag); err != nil || job.Detail.Ended() {
+			return job, err
+		}
 		return c.lose(ctx, tag, fmt.Sprintf("the process that it was attached to (%s) is gone without having seen its end", processName(job.Submitter)))
 	case elsewhere:
 		job.Stale = true

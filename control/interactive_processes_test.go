@@ -1,12 +1,13 @@
 package control_test
 
 import (
-	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // A launcher tells of its two processes, waits, and then tells how one ended.
@@ -22,12 +23,13 @@ func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testi
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		file, err := os.OpenFile(s.path("go"), os.O_WRONLY, 0) // returns when the script waits
+		file, err := remotetest.OpenPipe(s.path("go")) // which the script waits for
 		if err != nil {
+			t.Error(err)
 			return
 		}
 		defer file.Close()
-		for len(during) == 0 && t.Context().Err() == nil {
+		for begun := time.Now(); len(during) < 2 && time.Since(begun) < patience; {
 			jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
 			if err != nil || len(jobs) != 1 {
 				return

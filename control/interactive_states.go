@@ -33,6 +33,9 @@ func newFollower(ctx context.Context, c *Controller, p *prepared, changed func(j
 // process runs.
 func (f *follower) isAccepted() bool { return f.job.ID != "" }
 
+// isKnown reports whether the job is recorded, or kept beside the record; as isAccepted.
+func (f *follower) isKnown() bool { return f.isAccepted() || isKept(f.err) }
+
 // started records a job that nothing will give another id than its tag.
 func (f *follower) started() {
 	f.lock.Lock()
@@ -124,7 +127,7 @@ func (f *follower) finally() error {
 func (f *follower) accept(id string, detail state.Detail, printed string) {
 	acceptance := f.controller.acceptance(f.prepared, id, &command.Result{Started: f.controller.now(), Stdout: printed})
 	acceptance.Detail = detail
-	job, err := f.controller.store.Accept(f.ctx, f.prepared.tag, acceptance)
+	job, err := f.controller.accepted(f.ctx, f.prepared.tag, acceptance)
 	f.took(job, err)
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote/remotetest"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -37,6 +37,8 @@ func (s *site) converses(t *testing.T, ctx context.Context, changed func(jobstor
 	t.Helper()
 	var stdout bytes.Buffer
 	var changes []change
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
 	job, err := s.RunInteractive(ctx, control.Submission{Executable: "/bin/echo", Arguments: []string{"hi"}}, control.Terminal{
 		Stdin: strings.NewReader(""), Stdout: &stdout,
 		Changed: func(job jobstore.Job) {
@@ -140,7 +142,11 @@ func TestJobsThatAreNotKeptOpenMayRunTogether(t *testing.T) {
 
 // goOn lets a script go on that reads the named pipe.
 func (s *site) goOn(t *testing.T) {
-	if err := os.WriteFile(s.path("go"), nil, 0o600); err != nil {
+	pipe, err := remotetest.OpenPipe(s.path("go"))
+	if err == nil {
+		err = pipe.Close()
+	}
+	if err != nil {
 		t.Error(err)
 	}
 }

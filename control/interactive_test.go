@@ -9,12 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/remotetest"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -22,6 +24,8 @@ import (
 func (s *site) interactively(t *testing.T, ctx context.Context, stdin string) (jobstore.Job, string, error) {
 	t.Helper()
 	var stdout bytes.Buffer
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
 	job, err := s.RunInteractive(ctx, control.Submission{Executable: "/bin/true", Arguments: []string{"a"}}, control.Terminal{
 		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: io.Discard,
 	})
@@ -52,13 +56,14 @@ func TestAnInteractiveJobRunsAsSoonAsItIsNamed(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// The open returns when the script has printed its id and reads.
-		file, err := os.OpenFile(s.path("go"), os.O_WRONLY, 0)
+		// It is open when the script has printed its id and reads.
+		file, err := remotetest.OpenPipe(s.path("go"))
 		if err != nil {
+			t.Error(err)
 			return
 		}
 		defer file.Close()
-		for during.Phase != jobstore.Submitted && t.Context().Err() == nil { // the parser may be a moment behind
+		for begun := time.Now(); during.Phase != jobstore.Submitted && time.Since(begun) < patience; { // the parser may be a moment behind
 			jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
 			if err != nil || len(jobs) == 0 {
 				return

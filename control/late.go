@@ -54,6 +54,7 @@ func (c *Controller) isForgotten(job jobstore.Job) bool {
 // those that a listing has by their tags are adopted, and some others looked up
 // for which it is time. The listing is nil where none was made.
 func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets []string, listed *listing, asked *asking) error {
+	c.recordLate(ctx)
 	open, err := c.openSubmissions(ctx, targets)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ func overlooked(t *testing.T, attributes string) (*site, jobstore.Job) {
 			`<stdout-parser delim="\n"><target><match><expression>(\S+) (\d+) (\S+)</expression><set field="name"><entry valueGroup="2"/></set>
 			<put field="value"><entry key="identity" valueGroup="1"/><entry key="state" valueGroup="3"/></put></match></target></stdout-parser>`)+`</monitor-data>`),
 		func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
+	s.stopClock()
 	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: lateTag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
 	s.ahead += 41 * time.Second
 	rejected, err := s.Recover(t.Context(), jobstore.Job{Tag: lateTag})

@@ -3,7 +3,6 @@ package control
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,10 +51,15 @@ func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
 	}
-	if _, err := os.Lstat(file); err == nil && !replace {
+	put := putNew
+	if replace {
+		put = os.Rename
+	}
+	err = writePrivately(file, text, put)
+	if errors.Is(err, fs.ErrExist) {
 		return &LaunchConfigurationExistsError{l.Name, file}
 	}
-	if err := writePrivately(file, text); err != nil {
+	if err != nil {
 		return fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
 	}
 	return nil
@@ -72,32 +76,8 @@ func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
 	if _, err := ReadLaunchConfiguration(name, file, text); err != nil {
 		return err
 	}
-	if err := writePrivately(file, text); err != nil {
+	if err := writePrivately(file, text, os.Rename); err != nil {
 		return fmt.Errorf("saving launch configuration %q: %w", name, err)
-	}
-	return nil
-}
-
-// writePrivately replaces a file. What a link leads to is replaced, not the
-// link: people keep their configuration elsewhere and link it into place.
-func writePrivately(file string, text []byte) error {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-	}
-	draft, err := os.CreateTemp(filepath.Dir(file), ".draft-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = draft.Write(text)
-	if err == nil {
-		err = draft.Sync()
-	}
-	err = errors.Join(err, draft.Close())
-	if err == nil {
-		err = os.Rename(draft.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(draft.Name()))
 	}
 	return nil
 }
@@ -125,7 +105,7 @@ func LaunchConfigurationText(folder, name string) (file string, text []byte, err
 	if file, err = LaunchConfigurationFile(folder, name); err != nil {
 		return "", nil, err
 	}
-	text, err = readLaunchFile(file)
+	text, err = readConfigurationFile(file, maxLaunchBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file, nil, unknownLaunchConfiguration(folder, name)
 	}
@@ -138,41 +118,6 @@ func unknownLaunchConfiguration(folder, name string) error {
 		return err
 	}
 	return &UnknownLaunchConfigurationError{name, known}
-}
-
-func readLaunchFile(file string) ([]byte, error) {
-	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err} }
-	// A pipe would be waited for at opening already.
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, linkErr := os.Lstat(file); linkErr == nil {
-			return nil, refuse(errors.New("it is a link that leads nowhere"))
-		}
-	}
-	if err != nil {
-		return nil, refuse(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, refuse(errors.New("it is not a regular file"))
-	}
-	opened, err := os.Open(file)
-	if err != nil {
-		return nil, refuse(err)
-	}
-	text, err := io.ReadAll(io.LimitReader(opened, maxLaunchBytes+1)) // one more than is taken
-	if err = errors.Join(err, opened.Close()); err != nil {
-		return nil, refuse(err)
-	}
-	return text, nil
-}
-
-// reasonOf returns what went wrong with a file without its name.
-func reasonOf(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
 }
 
 // LaunchConfigurationNames returns the names of all launch configurations of a

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"strings"
-	"time"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
@@ -80,7 +79,7 @@ func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim j
 		return c.listJobs(ctx, list, "")
 	}
 	texts, err := c.batches(ctx, open)
-	whole := newListing(list, c.now())
+	whole := c.newListing(list)
 	for i, ids := range texts {
 		if err != nil {
 			break
@@ -104,9 +103,9 @@ func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim j
 // errTakenOver tells that a poll lasted so long that another process makes it by now.
 var errTakenOver = errors.New("listing the jobs took longer than the other processes wait")
 
-// newListing returns a listing that tells nothing yet.
-func newListing(list *config.Command, begun time.Time) *listing {
-	return &listing{command: list, rows: map[string]listedRow{}, begun: begun}
+// newListing returns a listing that begins now and tells nothing yet.
+func (c *Controller) newListing(list *config.Command) *listing {
+	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]packedRow{}, begun: c.now()}
 }
 
 // add takes over the rows of another listing, which may be nil.

@@ -56,18 +56,37 @@ func (o Operation) past() string {
 	}
 }
 
+// Supports reports whether the definition has the command of an operation.
+func (c *Controller) Supports(operation Operation) bool {
+	return c.definition.Command(operationCommands[operation]) != nil
+}
+
 // Operate does something to a job through the definition's command for it. The
 // job's state is not changed by that: the next query tells what came of it.
 func (c *Controller) Operate(ctx context.Context, operation Operation, job jobstore.Job) error {
-	which, err := c.command(operationCommands[operation])
-	if err != nil {
-		return err
-	}
 	if job.ID == "" {
 		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", job.Tag)
 	}
-	if job.Detail.Ended() {
+	which, lacking := c.command(operationCommands[operation])
+	if !job.Detail.Ended() && c.isKnownByProcess(job) && (lacking != nil || job.ID == job.Tag) {
+		// A scheduler cannot be told; so what became of its process counts.
+		seen, err := c.statusByProcess(ctx, job.Tag)
+		if err != nil {
+			return err
+		}
+		if seen.Missing {
+			return &MissingError{Job: seen, Reason: seen.StaleReason}
+		}
+		if lacking != nil && seen.StaleReason != "" {
+			lacking = fmt.Errorf("%w; %s", lacking, seen.StaleReason)
+		}
+		job.Detail = seen.Detail
+	}
+	if job.Detail.Ended() && (lacking == nil || job.Interactive) { // an interactive job is canceled without a command, too
 		return &EndedError{ID: job.ID, Operation: operation, Detail: string(job.Detail)}
+	}
+	if lacking != nil {
+		return lacking
 	}
 	env, err := c.jobEnvironment(ctx, job)
 	if err != nil {
@@ -77,15 +96,16 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, job jobst
 	outcome, err := outcomeOf(c.run(ctx, which, env, job.ID, command.Launch{}))
 	var failed *command.Error
 	mayHaveWorked := err == nil || outcome == config.Doubtful || errors.As(err, &failed) && failed.Ambiguous()
+	var unmarked error
 	if job.Tag != "" && mayHaveWorked {
 		// What was seen of the job before may no longer hold; the next look asks again.
-		err = errors.Join(err, c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now()))
+		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
 	}
 	switch outcome {
 	case config.NotFound:
-		return &NotFoundError{ID: job.ID, Target: c.target}
+		err = &NotFoundError{ID: job.ID, Target: c.target}
 	case config.Finished:
-		return &EndedError{ID: job.ID, Operation: operation, Detail: "says the scheduler"}
+		err = &EndedError{ID: job.ID, Operation: operation, Detail: "says the scheduler"}
 	}
-	return err
+	return errors.Join(err, unmarked)
 }

@@ -1,7 +1,9 @@
 package control_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,18 +112,35 @@ func TestAnOperationThatFailedLeavesWhatIsKnown(t *testing.T) {
 }
 
 func TestAnOperationOfUnknownOutcomeMakesWhatIsKnownDoubtful(t *testing.T) {
-	for name, answer := range map[string]string{"doubtful": `echo perhaps >&2; exit 1`, "over its time": `exec sleep 600`} {
-		t.Run(name, func(t *testing.T) {
-			s, job := operated(t, `x:timeout="200ms"`)
-			job = s.status(t, job)
-			s.answering(t, answer)
-			require.Error(t, s.Operate(t.Context(), control.Suspend, job))
-			known, err := s.store.ByTag(t.Context(), job.Tag)
-			require.NoError(t, err)
+	suspends := func(t *testing.T, attributes, answer string) (hasBegun bool) {
+		s, job := operated(t, attributes)
+		job = s.status(t, job)
+		s.answering(t, answer)
+		require.Error(t, s.Operate(t.Context(), control.Suspend, job))
+		known, err := s.store.ByTag(t.Context(), job.Tag)
+		require.NoError(t, err)
+		require.Equal(t, state.Running, known.Detail)
+		if s.exists("did") {
 			require.True(t, known.Stale)
-			require.Equal(t, state.Running, known.Detail)
-		})
+		}
+		return s.exists("did")
 	}
+	t.Run("doubtful", func(t *testing.T) { require.True(t, suspends(t, "", `echo perhaps >&2; exit 1`)) })
+	t.Run("over its time", func(t *testing.T) {
+		limits(t, func(limit time.Duration) bool {
+			return suspends(t, fmt.Sprintf(`x:timeout="%s"`, limit), `exec sleep 600`)
+		})
+	})
+}
+
+func TestAnOperationThatNoTimeIsLeftForChangesNothing(t *testing.T) {
+	s, job := operated(t, `x:timeout="0.000000001s"`)
+	job = s.status(t, job)
+	require.ErrorContains(t, s.Operate(t.Context(), control.Suspend, job), "was not started in time")
+	known, err := s.store.ByTag(t.Context(), job.Tag)
+	require.NoError(t, err)
+	require.False(t, known.Stale)
+	require.False(t, s.exists("did"))
 }
 
 // A query that is under way while something is done to a job may have read the
@@ -145,4 +164,31 @@ func TestAJobFromElsewhereCanBeOperatedOn(t *testing.T) {
 	s, _ := operated(t, "")
 	require.NoError(t, s.Operate(t.Context(), control.Cancel, jobstore.Job{ID: "99", ShortID: "99"}))
 	require.Equal(t, "terminate-job 99 99\n", s.read(t, "did"))
+}
+
+// Definitions of jobs that are nothing but a process have no command for any of this.
+func TestWhatCannotBeDoneToAJobOfAProcessIsToldByWhatBecameOfIt(t *testing.T) {
+	without := running("submit-interactive", `:`, "", "")
+	for name, test := range map[string]struct {
+		commands, id, process string
+		ended                 state.Detail
+		says                  string
+	}{
+		"it has ended":                      {without, "the-tag", goneHere(t), state.Failed, "job the-tag cannot be canceled: it has ended (FAILED)"},
+		"its process is gone":               {without, "the-tag", goneHere(t), "", "job the-tag: the process that it was attached to"},
+		"its process is gone, with a name":  {without, "7", goneHere(t), "", "job 7: the process that it was attached to"},
+		"gone before its name was known":    {without + running("terminate-job", `exit 3`, "", ""), "the-tag", goneHere(t), "", "job the-tag: the process that it was attached to"},
+		"a scheduler that may know it":      {without + running("terminate-job", `exit 3`, "", ""), "7", goneHere(t), "", "exited with code 3"},
+		"its process is on another machine": {without, "the-tag", "12 345 far.example.org", "", "no terminate-job command; whether the process that it is attached to (12 on far.example.org) is alive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, test.commands))
+			job := s.attachedTo(t, "the-tag", test.id, test.process)
+			if test.ended != "" {
+				_, err := s.store.Observe(t.Context(), "the-tag", jobstore.Observation{Detail: test.ended, Observed: time.Now()})
+				require.NoError(t, err)
+			}
+			require.ErrorContains(t, s.Operate(t.Context(), control.Cancel, job), test.says)
+		})
+	}
 }

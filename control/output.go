@@ -70,8 +70,29 @@ func (c *Controller) Output(ctx context.Context, job jobstore.Job, stderr bool, 
 // Follow copies a job's output to w as it grows until the job has ended. It
 // waits for the file to appear, and returns the error of ctx when that is done.
 func (c *Controller) Follow(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer) error {
+	return c.follow(ctx, job, stderr, w, func(string) (int64, error) { return 0, nil })
+}
+
+// FollowEnd is Follow for who wants to see the end: of what is there already it
+// copies no more than so many bytes. How many it leaves out before these it tells to
+// skipped, before it copies anything, if there are any.
+func (c *Controller) FollowEnd(ctx context.Context, job jobstore.Job, stderr bool, most int64, skipped func(bytes int64), w io.Writer) error {
+	return c.follow(ctx, job, stderr, w, func(name string) (int64, error) {
+		info, err := c.connection.Stat(ctx, name)
+		if err != nil || info.Size() <= most {
+			return 0, err
+		}
+		skipped(info.Size() - most)
+		return info.Size() - most, nil
+	})
+}
+
+// follow copies a job's output to w as it grows; begin tells from where on, once it
+// is there.
+func (c *Controller) follow(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer, begin func(name string) (int64, error)) error {
 	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
 	var offset int64
+	isBegun := false
 	for {
 		// The state is asked for first: what an ended job wrote is all there then,
 		// and the scheduler may know better where that goes.
@@ -83,9 +104,18 @@ func (c *Controller) Follow(ctx context.Context, job jobstore.Job, stderr bool, 
 		if err != nil {
 			return err
 		}
-		copied, err := c.copyFrom(ctx, name, offset, w)
-		offset += copied
+		if !isBegun {
+			offset, err = begin(name)
+			isBegun = err == nil
+		}
+		var copied int64
+		if err == nil {
+			copied, err = c.copyFrom(ctx, name, offset, w)
+			offset += copied
+		}
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case job.Detail.Ended():
 			return c.outputError(job, name, err)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -104,17 +134,39 @@ func (c *Controller) outputError(job jobstore.Job, name string, err error) error
 	return &OutputError{ID: job.ID, Path: name, Detail: string(job.Detail), Err: err}
 }
 
-// copyFrom copies what a file holds from offset on.
-func (c *Controller) copyFrom(ctx context.Context, name string, offset int64, w io.Writer) (int64, error) {
+// copyFrom copies what a file holds from offset on, until the context is done.
+func (c *Controller) copyFrom(ctx context.Context, name string, offset int64, w io.Writer) (copied int64, err error) {
 	file, err := c.connection.Open(ctx, name)
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, file.Close()) }()
 	if offset > 0 {
 		if _, err := file.Seek(offset, io.SeekStart); err != nil {
-			return 0, errors.Join(err, file.Close())
+			return 0, err
 		}
 	}
-	copied, err := io.Copy(w, file)
-	return copied, errors.Join(err, file.Close())
+	// A scheduler may name what never ends, or a pipe into which nobody writes.
+	if waits, isPipe := file.(interface{ SetReadDeadline(time.Time) error }); isPipe {
+		unwatch := context.AfterFunc(ctx, func() { _ = waits.SetReadDeadline(time.Unix(1, 0)) }) // which regular files have not
+		defer unwatch()
+	}
+	copied, err = io.Copy(w, untilDone{ctx, file})
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return copied, err
+}
+
+// untilDone reads until a context is done.
+type untilDone struct {
+	ctx    context.Context
+	source io.Reader
+}
+
+func (u untilDone) Read(buffer []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.source.Read(buffer)
 }

@@ -50,6 +50,16 @@ func TestOutputThatIsNotThereYetIsSaid(t *testing.T) {
 	require.ErrorContains(t, s.Output(t.Context(), job, false, &text), "reading its output file")
 }
 
+// A job may be over before its scheduler was asked where its output goes.
+func TestOutputWithARelativeNameIsInTheFolderOfItsJob(t *testing.T) {
+	s, _ := written(t)
+	require.NoError(t, os.Mkdir(s.path("there"), 0o700))
+	s.write(t, "there/out-7", "of this job")
+	var text bytes.Buffer
+	require.NoError(t, s.Output(t.Context(), s.submits(t, control.Submission{Executable: "x", Directory: s.path("there")}), false, &text))
+	require.Equal(t, "of this job", text.String())
+}
+
 func TestTheSchedulerKnowsBetterWhereTheOutputGoes(t *testing.T) {
 	s, job := written(t)
 	s.write(t, "out-7", "elsewhere")
@@ -111,6 +121,31 @@ func TestOutputIsFollowedUntilTheJobHasEnded(t *testing.T) {
 	require.Empty(t, steps)
 }
 
+func TestTheEndOfALongOutputIsFollowed(t *testing.T) {
+	s, job := written(t)
+	steps := []func(){
+		func() { s.write(t, "out-7", "0123456789") },
+		func() { s.answering(t, `echo COMPLETED`); s.write(t, "out-7", "0123456789 and more than four") },
+	}
+	s.whilePausing = func() error {
+		s.ahead += 1e10
+		steps[0]()
+		steps = steps[1:]
+		return nil
+	}
+	var text bytes.Buffer
+	var left []int64
+	skipped := func(bytes int64) { left = append(left, bytes) }
+	require.NoError(t, s.FollowEnd(t.Context(), job, false, 4, skipped, &text))
+	require.Equal(t, "6789 and more than four", text.String())
+	require.Equal(t, []int64{6}, left)
+
+	text.Reset()
+	require.NoError(t, s.FollowEnd(t.Context(), job, false, 100, skipped, &text))
+	require.Equal(t, "0123456789 and more than four", text.String())
+	require.Len(t, left, 1, "nothing is left out of a short one")
+}
+
 func TestAJobMayEndWithoutAnyOutput(t *testing.T) {
 	s, job := written(t)
 	s.answering(t, `echo CANCELED`)
@@ -137,4 +172,29 @@ func TestFollowingEndsWithItsReader(t *testing.T) {
 	s, job := written(t)
 	s.write(t, "out-7", "text")
 	require.ErrorIs(t, s.Follow(t.Context(), job, false, refusing{}), errGone)
+}
+
+// endsAfter ends a context at the first thing that is written.
+type endsAfter struct{ end context.CancelFunc }
+
+func (e endsAfter) Write(text []byte) (int, error) {
+	e.end()
+	return len(text), nil
+}
+
+func TestOutputWithoutEndIsGivenUp(t *testing.T) {
+	s, job := written(t)
+	require.NoError(t, os.Symlink("/dev/zero", s.path("out-7")))
+	ctx, cancel := context.WithCancel(t.Context())
+	require.ErrorIs(t, s.Output(ctx, job, false, endsAfter{cancel}), context.Canceled)
+
+	require.NoError(t, os.Remove(s.path("out-7")))
+	fifo(t, s.path("out-7"))
+	writer, err := os.OpenFile(s.path("out-7"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, writer.Close()) })
+	_, err = writer.WriteString("a line")
+	require.NoError(t, err)
+	ctx, cancel = context.WithCancel(t.Context())
+	require.ErrorIs(t, s.Follow(ctx, job, false, endsAfter{cancel}), context.Canceled)
 }

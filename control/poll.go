@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -21,7 +20,7 @@ const (
 	defaultInterval = 5 * time.Second
 	longestInterval = time.Minute
 	// A scheduler is not kept busy with our queries for more than a twentieth of the time,
-	// from the beginning of one to that of the next.
+	// from the beginning of one to that of the next or, after an outlier, of all of late.
 	quietFactor = 20
 	// A poll that takes longer than this, beyond what its listing may take, without
 	// renewing its claim is one of a process that hangs.
@@ -157,11 +156,17 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 	if patience > 0 {
 		freshness = Fresh // what is known is not enough
 	}
+	var slow outlier
 	dueAt := func(last jobstore.Poll) time.Time {
 		if insists && last.Failures > 0 {
 			last.Failures, last.Took = 0, 0 // a user who asks does not wait for the end of a back-off
 		}
-		return c.dueAt(last, freshness, asked)
+		due := c.dueAt(last, freshness, asked)
+		if slow.isLast(last) {
+			last.Took = 0
+			due = earlier(due, later(slow.due, c.dueAt(last, freshness, asked)))
+		}
+		return due
 	}
 	for {
 		claim := jobstore.Claim{Key: c.pollKey(), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), Now: c.now(), IsGone: isHolderGone,
@@ -172,6 +177,14 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 			return err
 		case granted:
 			return c.makePoll(ctx, list, claim, last)
+		}
+		known := slow
+		if slow, err = c.outlierOf(ctx, last); err != nil {
+			return err
+		}
+		switch {
+		case slow != known && claim.Due(last):
+			continue // it is due after all
 		case last.Holder == "" && insists && last.Failures == 0 && !last.Begun.After(asked) && dueAt(last).After(asked.Add(patience)):
 			return &TooSoonError{Until: dueAt(last), Took: last.Took}
 		case last.Holder == "" && (last.Failures > 0 && !insists || last.Begun.After(asked) || dueAt(last).After(asked.Add(patience))):
@@ -183,17 +196,6 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 			return err
 		}
 	}
-}
-
-// pollFailure is how the last query of a target went.
-func pollFailure(last jobstore.Poll) error {
-	if !last.Paused.IsZero() {
-		return fmt.Errorf("%w since %s, after %d failures: %s\nrmctl start asks again", ErrPaused, last.Paused.Format(time.DateTime), last.Failures, last.Error)
-	}
-	if last.Error != "" {
-		return &QueryError{Err: errors.New(last.Error)}
-	}
-	return nil
 }
 
 // dueAt returns when a target may be asked again. A user who wants a fresh answer
@@ -237,9 +239,9 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 		next.Changed = next.Begun
 	}
 	open, err := c.openJobs(ctx, last.Targets)
+	var asked asking
 	if err == nil {
 		next.Jobs = open.Len()
-		var asked asking
 		if asked, err = c.askFor(ctx, list, claim, last.Targets, open); asked.moved {
 			next.Changed = c.now()
 		}
@@ -248,11 +250,11 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 	switch {
 	case ctx.Err() != nil:
 		// Giving up tells nothing of the target.
-		next.Failures, next.Error, next.Paused = last.Failures, last.Error, last.Paused
-	case isQueryFailure(err):
-		next.Failures, next.Error, next.Paused = last.Failures+1, err.Error(), last.Paused
-		if isUnreached(err) {
-			next.Took = 0 // however long its commands tried, the scheduler has done nothing
+		next.Failures, next.Error, next.Failure, next.Paused = last.Failures, last.Error, last.Failure, last.Paused
+	case isQueryFailure(err) && !asked.listed: // else it answers, but for some jobs, which tell so
+		next.Failures, next.Error, next.Failure, next.Paused = last.Failures+1, wordsOf(err), failureOf(err), last.Paused
+		if IsUnreached(err) {
+			next.Took = 0
 		}
 		if next.Failures >= pausingFailures && next.Paused.IsZero() {
 			next.Paused = c.now()
@@ -265,23 +267,15 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 
 // An asking is what came of the commands of a poll.
 type asking struct {
-	moved bool          // whether any job is in another state, or was found
-	busy  time.Duration // that the scheduler was kept busy: of commands at the same time the sum
+	moved  bool          // whether any job is in another state, or was found
+	listed bool          // whether there is a whole listing
+	busy   time.Duration // that the scheduler was kept busy: of commands at the same time the sum
 }
 
 // add adds what some more commands gave, so many at the same time since a time.
 func (a *asking) add(c *Controller, moved bool, atOnce int, since time.Time) {
 	a.moved = a.moved || moved
 	a.busy += time.Duration(atOnce) * c.now().Sub(since)
-}
-
-// isUnreached reports whether a query failed since it did not get to the scheduler.
-func isUnreached(err error) bool {
-	var failed *command.Error
-	if !errors.As(err, &failed) || failed.Failure == command.TimedOut {
-		return false
-	}
-	return failed.Outcome == config.Transient || failed.Failure == command.Lost
 }
 
 // askFor asks with one listing, then one by one for those jobs that it does not
@@ -300,8 +294,12 @@ func (c *Controller) askFor(ctx context.Context, list *config.Command, claim job
 				}
 				err = failure.Err
 			}
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return asked, failure
+			}
 			return asked, errors.Join(failure, c.store.MarkRollStale(context.WithoutCancel(ctx), open, err.Error(), begun))
 		}
+		asked.listed = true
 	}
 	moved, untold, err := c.compare(ctx, open, listed)
 	asked.moved = moved

@@ -26,14 +26,10 @@ func (c *Controller) connectionName() string {
 func pollKeyOf(c *Controller) string {
 	sum := sha256.New()
 	sum.Write([]byte(c.fingerprint()))
-	env, err := c.initialEnvironment()
+	anyJob, err := c.scopeOfAnyJob()
 	if err != nil {
 		return c.sessionKey() // whose error everybody gets who wants to ask
 	}
-	placeholder := uuid.Nil.String() // for what differs from job to job
-	env.SetVariable(attributeTag, placeholder)
-	env.SetVariable(attributeAge, "0")
-	jobAttribute(env, placeholder, placeholder, placeholder)
 	asking := []*config.Command{c.definition.Command(config.ListJobs), c.definition.Command(config.GetJobStatus), c.definition.Command(config.FindJob)}
 	if asking[1] != nil {
 		asking = append(asking, asking[1].Fallbacks...)
@@ -43,7 +39,7 @@ func pollKeyOf(c *Controller) string {
 			continue
 		}
 		resolved := ""
-		invocation, err := command.Resolve(each, command.Scope{Environment: env, Job: placeholder}, command.Launch{})
+		invocation, err := command.Resolve(each, anyJob, command.Launch{})
 		if err != nil {
 			resolved = err.Error()
 		} else {
@@ -54,6 +50,19 @@ func pollKeyOf(c *Controller) string {
 		fmt.Fprintf(sum, "\x00%s", resolved)
 	}
 	return fmt.Sprintf("%s by %s %s", c.connectionName(), c.definition.Name, hex.EncodeToString(sum.Sum(nil))[:16])
+}
+
+// scopeOfAnyJob is what commands are resolved by for jobs and submissions alike.
+func (c *Controller) scopeOfAnyJob() (command.Scope, error) {
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return command.Scope{}, err
+	}
+	placeholder := uuid.Nil.String() // for what differs from job to job
+	env.SetVariable(attributeTag, placeholder)
+	env.SetVariable(attributeAge, "0")
+	jobAttribute(env, placeholder, placeholder, placeholder)
+	return command.Scope{Environment: env, Job: placeholder}, nil
 }
 
 // shared returns those of the jobs of targets that share a query, to which this

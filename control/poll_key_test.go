@@ -32,6 +32,7 @@ func partitioned(t testing.TB) *config.Definition {
 func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *control.Controller, jobs []jobstore.Job) {
 	t.Helper()
 	s = newSite(t, partitioned(t), func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
+	s.stopClock()
 	options := s.options
 	options.Target = "there"
 	for _, change := range there {

@@ -23,7 +23,7 @@ import (
 func cluster(t testing.TB, attributes string) *config.Definition {
 	t.Helper()
 	return define(t, `<attribute name="job.identity" visible="false"/>`+running("submit-batch", `number=$(cat number 2>/dev/null || echo 0); number=$((number+1)); echo $number >number; echo job $number`, `waitForId="true"`, jobIDParser)+
-		running("get-job-status", `echo "$JOB" >>asked; test ! -e down || exit 1; grep "^$JOB " jobs >row.$$ || exit 44; read id state at tag <row.$$; printf "state %s\ntag %s\n" "$state" "$tag"`, "",
+		running("get-job-status", `echo "$JOB" >>asked; test ! -e down || exit 1; test ! -e behind || exit 45; grep "^$JOB " jobs >row.$$ || exit 44; read id state at tag <row.$$; printf "state %s\ntag %s\n" "$state" "$tag"`, "",
 			`<environment name="JOB" value="${ptp_rm:@jobId#name}"/>
 			<stdout-parser delim="\n">
 				<target ref="@jobId"><match><expression>state (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
@@ -50,6 +50,7 @@ func TestAPollAsksForTheJobsOfItsUserOnly(t *testing.T) {
 func crowd(t testing.TB, count int, attributes string) (*site, []jobstore.Job) {
 	t.Helper()
 	s := newSite(t, cluster(t, attributes), func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
+	s.stopClock()
 	jobs := make([]jobstore.Job, count)
 	for i := range jobs {
 		jobs[i] = s.submits(t, control.Submission{Executable: "x"})
@@ -221,68 +222,6 @@ func TestAFailedListingChangesNothingButDoubts(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
-	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
-	s.write(t, "down", "")
-	var err error
-	for range 3600 {
-		s.ahead += time.Second
-		if _, err = s.Update(t.Context(), jobs, control.Recent); err != nil && strings.Contains(err.Error(), "paused") {
-			break
-		}
-	}
-	require.ErrorIs(t, err, control.ErrPaused)
-	require.ErrorContains(t, err, "controller is down")
-	tried := len(s.asked(t))
-	require.Equal(t, 8, tried)
-
-	require.NoError(t, os.Remove(s.path("down")))
-	s.ahead += 10 * time.Second
-	_, err = s.Update(t.Context(), jobs, control.Recent)
-	require.ErrorIs(t, err, control.ErrPaused)
-	require.Len(t, s.asked(t), tried, "nobody asks meanwhile")
-
-	s.ahead += 5 * time.Minute
-	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)), "it resumes by itself")
-	s.updates(t, jobs, control.Recent)
-}
-
-func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
-	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
-	s.write(t, "down", "")
-	slow := s.options
-	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 10 * time.Second })}
-	s.Controller = control.New(slow) // as commands are whose controller does not answer
-	for range 8 {
-		s.ahead += 6 * time.Minute
-		_, err := s.Update(t.Context(), jobs, control.Recent)
-		require.Error(t, err)
-	}
-	require.NoError(t, os.Remove(s.path("down")))
-	before := s.ahead
-	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Fresh)))
-	require.Less(t, s.ahead-before, 30*time.Second)
-}
-
-func TestStartingASessionResumesAPausedTarget(t *testing.T) {
-	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
-	s.write(t, "down", "")
-	for range 8 {
-		s.ahead += 6 * time.Minute
-		_, err := s.Update(t.Context(), jobs, control.Recent)
-		require.Error(t, err)
-	}
-	require.NoError(t, os.Remove(s.path("down")))
-	s.ahead += 2 * time.Second
-	_, err := s.Update(t.Context(), jobs, control.Recent)
-	require.ErrorIs(t, err, control.ErrPaused)
-	require.NoError(t, s.Start(t.Context(), false))
-	s.updates(t, jobs, control.Recent)
 }
 
 func TestManyControllersAskOnce(t *testing.T) {

@@ -161,11 +161,12 @@ func clearFacts(env *attribute.Environment) {
 // observation collects what the parsers of a query left. A state text outside
 // the vocabulary is no state; it is shown as the scheduler's word.
 func (c *Controller) observation(env *attribute.Environment, job *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) jobstore.Observation {
+	zone := c.zoneOf(source)
 	seen := jobstore.Observation{
 		Observed: begun, Source: source.Name, Evidence: result.Stdout,
 		OutputPath: env.Text(factOutput), ErrorPath: env.Text(factError), Identity: env.Text(factIdentity),
 		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
-		Nodes: env.Text(factNodes), Submitted: env.Text(factSubmitted), Started: env.Text(factStarted), Ended: env.Text(factEnded),
+		Nodes: env.Text(factNodes), Submitted: zone.tell(env.Text(factSubmitted)), Started: zone.tell(env.Text(factStarted)), Ended: zone.tell(env.Text(factEnded)),
 		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),
 		Origin: originOf(job),
 	}

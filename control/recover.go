@@ -55,6 +55,7 @@ const settling = 30 * time.Second
 // up late. As long as neither is certain the error is an *UnconfirmedError.
 // Nothing is ever submitted again.
 func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+	c.recordLate(ctx)
 	job, err := c.store.ByTag(ctx, job.Tag)
 	if err != nil || job.ID != "" || job.Phase == jobstore.Rejected && !job.Missing {
 		return job, err
@@ -156,5 +157,6 @@ func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, job job
 // Unconfirmed returns the submissions of this target of which no outcome is
 // recorded, newest first.
 func (c *Controller) Unconfirmed(ctx context.Context) ([]jobstore.Job, error) {
+	c.recordLate(ctx)
 	return c.store.Unresolved(ctx, c.target)
 }

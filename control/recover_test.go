@@ -16,7 +16,7 @@ import (
 
 // looking finds a job in the file "jobs", which has lines of a tag, an id and a state.
 func looking(attributes string) string {
-	return running("x:find-job", `echo >>looked; cat jobs 2>/dev/null | grep "^${RMCTL_TAG} "; test ! -e broken`, `x:timeout="5s" `+attributes,
+	return running("x:find-job", `echo >>looked; cat jobs 2>/dev/null | grep "^${RMCTL_TAG} "; test ! -e broken`, `x:timeout="1m" `+attributes,
 		`<environment name="RMCTL_TAG" value="${ptp_rm:job.tag#value}"/>
 		<stdout-parser delim="\n"><target ref="@jobId"><match><expression>\S+ (\d+) (\S+)</expression>
 			<set field="name"><entry valueGroup="1"/></set><set field="value"><entry valueGroup="2"/></set></match></target></stdout-parser>`)
@@ -32,7 +32,7 @@ func forgetful(t *testing.T, script, attributes string) *site {
 // cutOff records a submission whose process is gone.
 func (s *site) cutOff(t *testing.T) jobstore.Job {
 	t.Helper()
-	job := jobstore.Job{Tag: "the-tag", Target: "here", Created: time.Now().Add(s.ahead), Submitter: "0 gone nowhere"}
+	job := jobstore.Job{Tag: "the-tag", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}
 	require.NoError(t, s.store.Intend(t.Context(), job))
 	return job
 }
@@ -151,12 +151,41 @@ func TestTheTagBeginsTheNameOfTheScript(t *testing.T) {
 // Schedulers that forget jobs can be believed only while they cannot have forgotten this one.
 func TestALookUpIsToldTheAgeOfTheSubmission(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", "echo job 7", `waitForId="true" x:timeout="10s"`, jobIDParser)+
-		running("x:find-job", `echo "$RMCTL_AGE" >age`, `x:timeout="5s"`, `<environment name="RMCTL_AGE" value="${ptp_rm:job.age#value}"/>`)))
+		running("x:find-job", `echo "$RMCTL_AGE" >age`, `x:timeout="1m"`, `<environment name="RMCTL_AGE" value="${ptp_rm:job.age#value}"/>`)))
+	s.stopClock()
 	cut := s.cutOff(t)
 	s.ahead += 90 * time.Second
 	_, err := s.Recover(t.Context(), cut)
 	require.NoError(t, err)
-	require.Regexp(t, `^9\d\n$`, s.read(t, "age"))
+	require.Equal(t, "90\n", s.read(t, "age"))
+}
+
+func TestAJobThatIsFoundAgainWasSubmittedWhenItsSchedulerSays(t *testing.T) {
+	earlier := time.Now().Add(-3 * time.Hour).Truncate(time.Second)
+	for told, want := range map[string]time.Time{
+		fmt.Sprint(earlier.Unix()):                   earlier,
+		earlier.Format("2006-01-02T15:04:05"):        earlier,
+		fmt.Sprint(time.Now().Add(time.Hour).Unix()): {}, // of a clock that is wrong
+		"soon": {},
+	} {
+		t.Run(told, func(t *testing.T) {
+			s := newSite(t, define(t, submitting(`echo job 7`, ""), `<monitor-data schedulerType="TEST">`+
+				running("x:list-jobs", `echo "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 RUNNING $(cat told)"`, "", `<stdout-parser delim="\n"><target><match><expression>(\d+) (\S+) (\S+) (\S+)</expression>
+				<set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="identity" valueGroup="2"/><entry key="state" valueGroup="3"/><entry key="submitted" valueGroup="4"/></put></match></target></stdout-parser>`)+
+				`</monitor-data>`))
+			s.write(t, "told", told)
+			before := time.Now()
+			adopted, err := s.Rediscover(t.Context())
+			require.NoError(t, err)
+			require.Len(t, adopted, 1)
+			require.WithinDuration(t, want, control.SubmittedAt(adopted[0]), 0)
+			require.Equal(t, want.IsZero(), control.IsUndated(adopted[0]))
+			require.NoError(t, s.store.History(t.Context(), adopted[0].Tag, func(event jobstore.Event) error {
+				require.False(t, event.Seen.Before(before), "adopting is no submission: %v", event)
+				return nil
+			}))
+		})
+	}
 }
 
 func TestAJobThatItsSchedulerTookUpLateIsAdoptedFromTheListing(t *testing.T) {

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -69,10 +70,17 @@ func (c *Controller) askForStates(ctx context.Context, jobs []jobstore.Job) erro
 	return err
 }
 
+// rediscover records a job that is not on record, as submitted when its scheduler says
+// that it was. A time that is still to come is of a clock that is wrong.
 func (c *Controller) rediscover(ctx context.Context, id string, seen jobstore.Observation) (jobstore.Job, error) {
+	adopter := submitter()
+	created, isTold := state.ParseTime(seen.Submitted, time.Local)
+	if !isTold || created.After(c.now()) {
+		created, adopter = c.now(), adopter+undatedMark
+	}
 	job, err := c.store.Adopt(ctx, jobstore.Job{
 		Tag: seen.Identity, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
-		ID: id, ShortID: id, Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Created: c.now(), Submitter: submitter(),
+		ID: id, ShortID: id, Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Created: created, Submitter: adopter, Observed: seen.Observed,
 	})
 	if err != nil {
 		return job, err

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"context"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
@@ -17,7 +19,20 @@ type Rendering struct {
 // it, would run. In place of ids that are known only later stand @jobId and,
 // in file names, UUID. Of a definition that submits nothing it shows the rest.
 func (c *Controller) Render(s Submission) (*Rendering, error) {
-	env := c.newEnvironment()
+	return c.renderOver(c.newEnvironment(), s)
+}
+
+// Preview is Render with what the session has found, attributes that start-up
+// commands have constructed among it. It starts a session where none is young enough.
+func (c *Controller) Preview(ctx context.Context, s Submission) (*Rendering, error) {
+	env, err := c.environment(ctx, c.refresh())
+	if err != nil {
+		return nil, err
+	}
+	return c.renderOver(env, s)
+}
+
+func (c *Controller) renderOver(env *attribute.Environment, s Submission) (*Rendering, error) {
 	jobAttribute(env, attribute.JobPlaceholder, attribute.JobPlaceholder, attribute.JobPlaceholder)
 	if err := c.fill(env, s, nil); err != nil {
 		return nil, err

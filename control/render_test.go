@@ -260,3 +260,19 @@ func TestADefinitionThatSubmitsNothingIsRendered(t *testing.T) {
 	require.Equal(t, "#!/bin/sh\n", rendering.Script)
 	require.Len(t, rendering.Commands, 1)
 }
+
+func TestAPreviewHasWhatStartUpCommandsFound(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="queue"><default>day</default></attribute>
+		<script><line><arg>#!/bin/sh</arg></line><line><arg>#Q ${ptp_rm:queue#value} ${ptp_rm:extra#value}</arg></line></script>
+		<start-up-command name="look"><arg>echo queue=night extra=found</arg><stdout-parser delim=" ">
+			<target ref="queue"><match><expression>queue=(\w+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+			<target><match><expression>(extra)=(\w+)\s*</expression><set field="name"><entry valueGroup="1"/></set><set field="value"><entry valueGroup="2"/></set></match></target>
+		</stdout-parser></start-up-command>`+submitting(`touch ran; echo job 7`, "")))
+	given := control.Submission{Executable: "x", Values: []control.Assignment{{Name: "extra", Value: "given"}}}
+	_, err := s.Render(given)
+	require.ErrorContains(t, err, `has no such attribute`)
+	preview, err := s.Preview(t.Context(), given)
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\n#Q night given\n", preview.Script)
+	require.False(t, s.exists("ran"), "a preview submits")
+}

@@ -48,6 +48,13 @@ func insertionLine(s *config.Script) int {
 	return min(1, len(s.Lines)-1)
 }
 
+// A VariableNameError tells of a variable of a job's environment whose name no shell takes.
+type VariableNameError struct{ Name string }
+
+func (e *VariableNameError) Error() string {
+	return fmt.Sprintf("environment variable %q: a name is made of letters, digits and underscores, and does not begin with a digit", e.Name)
+}
+
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func exportLines(firstLine string, variables []command.Variable) (string, error) {
@@ -56,7 +63,7 @@ func exportLines(firstLine string, variables []command.Variable) (string, error)
 	var text strings.Builder
 	for _, variable := range sorted {
 		if !variableName.MatchString(variable.Name) {
-			return "", fmt.Errorf("environment variable %q: a name is made of letters, digits and underscores", variable.Name)
+			return "", &VariableNameError{variable.Name}
 		}
 		switch {
 		case variable.Value == "":

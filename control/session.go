@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -222,17 +223,34 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 	return list, nil
 }
 
+// Remembered returns the texts that the last session, however old, found for a list,
+// such as the names of queues; nil where it found none. It asks no scheduler.
+func (c *Controller) Remembered(ctx context.Context, list string) ([]string, error) {
+	env, err := c.keptEnvironment(ctx, anyAge)
+	if err != nil || env == nil {
+		return nil, err
+	}
+	found := env.Lookup(list)
+	if found == nil {
+		return nil, nil
+	}
+	values, _ := found.Value().([]string)
+	return values, nil
+}
+
 // run runs a command that does not stay attached.
 func (c *Controller) run(ctx context.Context, which *config.Command, env *attribute.Environment, job string, launch command.Launch) (*command.Result, error) {
-	result, err := c.runner.Run(ctx, command.Request{
-		Command:  which,
-		Scope:    command.Scope{Environment: env, Job: job},
-		Launch:   launch,
-		Outcomes: c.definition.Outcomes,
-		Types:    c.types,
-		Origins:  originsOf(which),
-		Trace:    c.trace,
-	})
+	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: job}, Launch: launch})
+}
+
+// runRequest runs a command as this definition and its user want it.
+func (c *Controller) runRequest(ctx context.Context, request command.Request) (*command.Result, error) {
+	which := request.Command
+	request.Outcomes, request.Types, request.Trace = c.definition.Outcomes, c.types, c.trace
+	if request.Rows == nil { // who lists many rows knows whether their lines are wanted
+		request.Origins = originsOf(which)
+	}
+	result, err := c.runner.Run(ctx, request)
 	if result.Invocation != nil {
 		c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", result.Invocation.Arguments,
 			"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)
@@ -264,12 +282,22 @@ func (c *Controller) action(ctx context.Context, name string, s Submission, clea
 	if a := env.Lookup(clear); a != nil {
 		a.SetValue(nil)
 	}
+	if queues := env.Variable(attributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, attributeQueues) {
+		queues.SetValue(nil) // as at the start of a session: what it finds is all that there is
+	}
 	result, err := c.run(ctx, action, env, "", s.Launch)
 	if err != nil {
 		return result, err
 	}
 	takeOver(session, given, env)
 	return result, c.renewSession(ctx, session)
+}
+
+// finds reports whether a parser of a command sets an attribute.
+func finds(which *config.Command, name string) bool {
+	return slices.ContainsFunc(which.Parsers(), func(parser *config.Parser) bool {
+		return slices.ContainsFunc(parser.Targets, func(target *config.Target) bool { return target.Ref.Text == name })
+	})
 }
 
 // takeOver puts into session what differs between two states of another environment.

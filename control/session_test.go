@@ -30,6 +30,7 @@ const refreshing = `<monitor-data refreshFrequencyInSeconds="30"/>`
 func newSession(t *testing.T, change ...func(*control.Options)) *site {
 	t.Helper()
 	s := newSite(t, define(t, aSession, refreshing), change...)
+	s.stopClock()
 	s.write(t, "queues-now", "short\nlong\n")
 	return s
 }
@@ -82,6 +83,41 @@ func TestASessionIsRefreshedWhenItIsOld(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"other"}, queues, "the new list replaces the old one")
 	require.Equal(t, 2, s.count(t, "starts"))
+}
+
+func TestAStartUpCommandThatIsRunAgainReplacesTheQueuesThatItFound(t *testing.T) {
+	s := newSession(t)
+	require.NoError(t, s.Start(t.Context(), false))
+	_, err := s.Action(t.Context(), "start-up-command", control.Submission{})
+	require.NoError(t, err)
+	queues, err := s.Queues(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"short", "long"}, queues)
+
+	s.write(t, "queues-now", "other\n")
+	_, err = s.Action(t.Context(), "start-up-command", control.Submission{})
+	require.NoError(t, err)
+	queues, err = s.Queues(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"other"}, queues)
+}
+
+func TestWhatTheLastSessionFoundIsRememberedHoweverOldItIs(t *testing.T) {
+	s := newSession(t)
+	remembered, err := s.Remembered(t.Context(), "queues")
+	require.NoError(t, err)
+	require.Empty(t, remembered)
+	require.Zero(t, s.count(t, "starts"), "nobody is asked")
+
+	require.NoError(t, s.Start(t.Context(), false))
+	s.ahead += 1000 * time.Hour
+	remembered, err = s.Remembered(t.Context(), "queues")
+	require.NoError(t, err)
+	require.Equal(t, []string{"short", "long"}, remembered)
+	remembered, err = s.Remembered(t.Context(), "nothing")
+	require.NoError(t, err)
+	require.Empty(t, remembered)
+	require.Equal(t, 1, s.count(t, "starts"))
 }
 
 func TestCommandsOnJobsTakeASessionOfAnyAge(t *testing.T) {
@@ -256,6 +292,7 @@ func TestWhatAnActionFoundIsKeptAndWhatItWasGivenIsNot(t *testing.T) {
 
 func TestAnActionDoesNotMakeASessionYounger(t *testing.T) {
 	s := newSite(t, define(t, strings.Replace(withAction, "%s", running("start-up-command", `echo x >>starts`, "", ""), 1), refreshing))
+	s.stopClock()
 	require.NoError(t, s.Start(t.Context(), false))
 	s.ahead += 20 * time.Second
 	_, err := s.Action(t.Context(), "list", control.Submission{})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
@@ -75,6 +76,8 @@ func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Fre
 	begun := c.now()
 	seen, err := c.query(ctx, job)
 	switch {
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return job, &QueryError{ID: job.ID, Err: err} // that somebody went away tells nothing of the job
 	case err != nil:
 		return c.stale(context.WithoutCancel(ctx), job, err, begun)
 	case seen.forgotten:
@@ -165,10 +168,14 @@ func (c *Controller) untilAskable(ctx context.Context, job *jobstore.Job) (asked
 }
 
 // Look asks the scheduler for a job that was not submitted through rmctl. It
-// keeps nothing. A job that the scheduler does not know is a *NotFoundError.
+// keeps nothing. A job that the scheduler does not know is a *NotFoundError, as is
+// what its commands would take for an option.
 func (c *Controller) Look(ctx context.Context, id string) (jobstore.Job, error) {
 	if _, err := c.command(config.GetJobStatus); err != nil {
 		return jobstore.Job{}, err
+	}
+	if strings.HasPrefix(id, "-") {
+		return jobstore.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
 	seen, err := c.query(ctx, jobstore.Job{ID: id, ShortID: id})
 	if err != nil {

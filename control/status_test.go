@@ -24,6 +24,7 @@ func asked(t *testing.T, children, others string) (*site, jobstore.Job) {
 	t.Helper()
 	s := newSite(t, define(t, facts+`<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/>`+
 		submitting(`echo job 7`, "")+running("get-job-status", `echo x >>asked; . ./answer`, "", asStatus+children)+others))
+	s.stopClock()
 	return s, s.submits(t, control.Submission{Executable: "x"})
 }
 
@@ -40,14 +41,14 @@ func (s *site) status(t *testing.T, job jobstore.Job) jobstore.Job {
 func TestAStateCarriesItsEvidence(t *testing.T) {
 	s, job := asked(t, "", "")
 	s.answering(t, `echo RUNNING; echo native R`)
-	before := time.Now()
+	before := s.options.Now()
 	job = s.status(t, job)
 	require.Equal(t, state.Running, job.Detail)
 	require.Equal(t, "R", job.Native)
 	require.Equal(t, "get-job-status", job.Source)
 	require.Equal(t, "RUNNING\nnative R\n", job.Evidence)
 	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 1, Text: "RUNNING"}, job.Origin)
-	require.False(t, job.Observed.Before(before.Add(-time.Second)))
+	require.True(t, job.Observed.After(before))
 	require.False(t, job.Stale)
 }
 
@@ -186,14 +187,43 @@ func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
 }
 
 func TestAQueryThatIsGivenUpMakesTheJobStale(t *testing.T) {
+	limits(t, func(limit time.Duration) (hasBegun bool) {
+		s, job := asked(t, "", "")
+		s.answering(t, `exec sleep 600`)
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		job, err := s.Status(ctx, job, control.Fresh)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		if s.exists("asked") {
+			require.True(t, job.Stale)
+			require.Equal(t, state.Submitted, job.Detail)
+		}
+		return s.exists("asked")
+	})
+}
+
+// givesUp begins to ask for a job, and gives it up when the command has begun, which
+// writes the file asked. The job must be taken for what it was.
+func (s *site) givesUp(t *testing.T, tag string, ask func(context.Context) error) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- ask(ctx) }()
+	require.Eventually(t, func() bool { return s.exists("asked") }, 5*time.Minute, 5*time.Millisecond)
+	leave()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	kept, err := s.store.ByTag(t.Context(), tag)
+	require.NoError(t, err)
+	require.False(t, kept.Stale, kept.StaleReason)
+}
+
+func TestAQueryThatNobodyWaitsForAnyMoreTellsNothingOfTheJob(t *testing.T) {
 	s, job := asked(t, "", "")
 	s.answering(t, `echo >>asked; exec sleep 600`)
-	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-	defer cancel()
-	job, err := s.Status(ctx, job, control.Fresh)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.True(t, job.Stale)
-	require.Equal(t, state.Submitted, job.Detail)
+	s.givesUp(t, job.Tag, func(ctx context.Context) error {
+		_, err := s.Status(ctx, job, control.Fresh)
+		return err
+	})
 }
 
 // fallback is a second status command, for which the file answer-NAME stands.
@@ -302,6 +332,7 @@ func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
 // The definition says how often a scheduler may be asked, whoever asks.
 func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
 	s := newSite(t, define(t, submitting("echo job 7", "")+running("get-job-status", "echo >>asked; echo RUNNING", `x:interval="30s"`, asStatus)))
+	s.stopClock()
 	job := s.submits(t, control.Submission{Executable: "x"})
 	asked := func() int { return strings.Count(s.read(t, "asked"), "\n") }
 	job, err := s.Status(t.Context(), job, control.Fresh)
@@ -326,4 +357,12 @@ func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, state.Suspended, job.Detail)
 	require.Equal(t, 2, asked(), "the answer that another one got meanwhile counts")
+}
+
+func TestNoJobHasAnIDThatLooksLikeAnOption(t *testing.T) {
+	s := newSite(t, define(t, running("get-job-status", `echo "$@" >asked`, "", "")))
+	_, err := s.Look(t.Context(), "--help")
+	var unknown *control.NotFoundError
+	require.ErrorAs(t, err, &unknown)
+	require.False(t, s.exists("asked"), "nobody is asked for it")
 }

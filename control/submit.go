@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"time"
 
@@ -36,13 +37,17 @@ type UnrecordedError struct {
 	Tag     string // of the submission
 	ID      string // that the scheduler gave the job
 	IsFound bool   // the definition finds the job by its tag
+	IsKept  bool   // it is kept beside the record, as of *jobstore.KeptError
 	Err     error
 }
 
 // Error tells the id, which is on no record, and what to do instead of submitting again.
 func (e *UnrecordedError) Error() string {
 	help := "note the id: the definition cannot find the job by its tag"
-	if e.IsFound {
+	switch {
+	case e.IsKept:
+		help = "the id is kept beside the record, and rmctl recover records it, once that is mended"
+	case e.IsFound:
 		help = "rmctl recover finds it by its tag and records it, once that is mended"
 	}
 	return fmt.Sprintf("the job was submitted and has the id %q, but that could not be recorded: %v\ndo not submit it again; %s", e.ID, e.Err, help)
@@ -190,13 +195,14 @@ func (c *Controller) stat(ctx context.Context) attribute.Stat {
 
 // put records the intent and stages the files.
 func (c *Controller) put(ctx context.Context, p *prepared) error {
+	c.recordLate(ctx)
 	c.tidyOnce(ctx)
 	if err := c.store.Intend(ctx, c.intended(p), recordOf(p.files)...); err != nil {
 		return err
 	}
 	if staged, err := stage(ctx, c.connection, p.files, c.onStaging); err != nil {
 		c.cleanUpPartial(context.WithoutCancel(ctx), p.tag, staged)
-		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.store.Reject(context.WithoutCancel(ctx), p.tag, err.Error()))}
+		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.refused(context.WithoutCancel(ctx), p.tag, err))}
 	}
 	return nil
 }
@@ -228,9 +234,9 @@ func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Re
 		if ambiguous && failed.ExitCode == 0 && id != "" {
 			c.log.Warn("the job was submitted, but something else failed", "id", id, "error", runErr)
 		} else if ambiguous {
-			return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Err: errors.Join(runErr, c.store.Doubt(ctx, p.tag, runErr.Error()))}
+			return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Err: errors.Join(runErr, c.doubt(ctx, p.tag, runErr))}
 		} else {
-			return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.store.Reject(ctx, p.tag, runErr.Error()))}
+			return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(ctx, p.tag, runErr))}
 		}
 	}
 	if id == "" && !p.submit.WaitForID {
@@ -240,11 +246,11 @@ func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Re
 		err := &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.ParserFailed,
 			Err: errors.New("no job id was found in it")}
 		return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Output: printed(result),
-			Err: errors.Join(err, c.store.Doubt(ctx, p.tag, err.Error()))}
+			Err: errors.Join(err, c.doubt(ctx, p.tag, err))}
 	}
-	job, err := c.store.Accept(ctx, p.tag, c.acceptance(p, id, result))
+	job, err := c.accepted(ctx, p.tag, c.acceptance(p, id, result))
 	if err != nil {
-		return jobstore.Job{}, &UnrecordedError{Tag: p.tag, ID: id, IsFound: c.definition.Command(config.FindJob) != nil, Err: err}
+		return jobstore.Job{}, &UnrecordedError{Tag: p.tag, ID: id, IsFound: c.definition.Command(config.FindJob) != nil, IsKept: isKept(err), Err: err}
 	}
 	return job, nil
 }
@@ -283,6 +289,9 @@ func (c *Controller) outputPath(env *attribute.Environment, name, id string) str
 	}
 	if resolved == "" {
 		return ""
+	}
+	if !path.IsAbs(resolved) {
+		resolved = path.Join(env.Text(attributeDirectory), resolved) // where the job runs
 	}
 	return c.onTarget(resolved)
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -124,7 +126,7 @@ func TestHowASubmissionEnds(t *testing.T) {
 		"the answer was lost":         {`echo "answer lost" >&2; exit 1`, "", "", jobstore.Unknown, true, "answer lost"},
 		"no id printed":               {`echo thanks`, "", "", jobstore.Unknown, true, "thanks"},
 		"nothing printed":             {`:`, "", "", jobstore.Unknown, true, "(nothing)"},
-		"took too long":               {`exec sleep 600`, `x:timeout="100ms"`, "", jobstore.Unknown, true, "took too long"},
+		"no time was left for it":     {`touch began; exec sleep 600`, `x:timeout="0.000000001s"`, "", jobstore.Rejected, false, "was not started in time"},
 		"a command beforehand failed": {`echo job 7`, "", `<pre-launch-cmd name="p" exec="false"/>`, jobstore.Rejected, false, "was not run"},
 		"the definition threw an error without an id": {`echo sorry`, "", `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>(sorry)</expression><throw message="it said sorry"/></match></target></stdout-parser>`,
 			jobstore.Unknown, true, "it said sorry"},
@@ -149,6 +151,21 @@ func TestHowASubmissionEnds(t *testing.T) {
 			require.Empty(t, s.files(t, ".eclipsesettings"), "the script is cleaned up in every case")
 		})
 	}
+}
+
+func TestASubmissionThatTookTooLongIsInDoubt(t *testing.T) {
+	limits(t, func(limit time.Duration) (hasBegun bool) {
+		s := newSite(t, define(t, running("submit-batch", `touch began; exec sleep 600`, fmt.Sprintf(`waitForId="true" x:timeout="%s"`, limit), jobIDParser)))
+		_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+		var failed *control.SubmitError
+		require.ErrorAs(t, err, &failed)
+		if s.exists("began") {
+			require.True(t, failed.Unknown)
+			require.ErrorContains(t, err, "took too long")
+			require.Equal(t, jobstore.Unknown, s.onlyJob(t).Phase)
+		}
+		return s.exists("began")
+	})
 }
 
 func TestAnIdProvesThatTheJobExists(t *testing.T) {

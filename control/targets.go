@@ -55,7 +55,14 @@ type UnknownTargetError struct {
 }
 
 func (e *UnknownTargetError) Error() string {
-	return fmt.Sprintf("there is no target %q; targets are %s", e.Name, strings.Join(e.Known, ", "))
+	text := fmt.Sprintf("there is no target %q", e.Name)
+	if len(e.Known) > 0 {
+		text += "; targets are " + strings.Join(e.Known, ", ")
+	}
+	if near := config.Similar(e.Name, e.Known); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return text
 }
 
 // A ConfigurationError tells what is wrong in a configuration file.
@@ -79,22 +86,40 @@ func (e *ConfigurationError) Unwrap() error { return e.Err }
 // LoadTargets returns the shipped targets and those of the configuration
 // folder, which may have no file of them. Errors are *ConfigurationError.
 func LoadTargets(folder string) (*Targets, error) {
-	targets := &Targets{Default: DefaultTarget, Background: true, all: map[string]Target{}}
-	for _, name := range rms.Names() {
-		targets.all[name] = Target{Name: name, Definition: name, Transport: TransportLocal, Shipped: true}
-	}
+	targets := shippedTargets()
 	file := filepath.Join(folder, TargetsFile)
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return targets, nil
-	}
+	text, err := readTargetsFile(file)
 	if err != nil {
-		return nil, &ConfigurationError{File: file, Reason: err.Error()}
+		return nil, err
 	}
 	if err := targets.read(file, text); err != nil {
 		return nil, err
 	}
 	return targets, nil
+}
+
+// maxTargetsBytes bounds the targets file.
+const maxTargetsBytes = 4 << 20
+
+// readTargetsFile returns the text of a targets file, none where there is no file.
+func readTargetsFile(file string) ([]byte, error) {
+	text, err := readConfigurationFile(file, maxTargetsBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if len(text) > maxTargetsBytes {
+		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("it has more than %d bytes", maxTargetsBytes)}
+	}
+	return text, err
+}
+
+// shippedTargets returns the targets of a user who has no targets file.
+func shippedTargets() *Targets {
+	targets := &Targets{Default: DefaultTarget, Background: true, all: map[string]Target{}}
+	for _, name := range rms.Names() {
+		targets.all[name] = Target{Name: name, Definition: name, Transport: TransportLocal, Shipped: true}
+	}
+	return targets
 }
 
 func (t *Targets) read(file string, text []byte) error {
@@ -172,12 +197,25 @@ func (t *Target) completeConnection(file string) error {
 	return nil
 }
 
+// unknownSetting tells of a setting that does not exist, and which one is meant.
+func unknownSetting(key []string) string {
+	word, known := key[0], []string{"default", "background", "targets"}
+	if len(key) > 2 && word == "targets" {
+		word, known = key[2], []string{"definition", "transport", "host", "ssh_config", "attributes"}
+	}
+	hint := "settings are " + strings.Join(known, ", ")
+	if near := config.Similar(word, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return fmt.Sprintf("there is no setting %.200q; %s", strings.Join(key, "."), hint)
+}
+
 func configurationError(file string, err error) error {
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
 		first := strict.Errors[0]
 		line, column := first.Position()
-		return &ConfigurationError{File: file, Line: line, Column: column, Reason: fmt.Sprintf("there is no setting %q", strings.Join(first.Key(), "."))}
+		return &ConfigurationError{File: file, Line: line, Column: column, Reason: unknownSetting(first.Key())}
 	}
 	var decode *toml.DecodeError
 	if errors.As(err, &decode) {
@@ -226,8 +264,12 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 			return nameOrFile + ".xml", source, nil
 		}
 		if _, err := os.Stat(nameOrFile); err != nil {
-			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name",
-				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "))
+			hint := ""
+			if near := config.Similar(nameOrFile, rms.Names()); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name%s",
+				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "), hint)
 		}
 	}
 	source, err = readDefinitionFile(nameOrFile)

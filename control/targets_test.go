@@ -66,6 +66,19 @@ partition = "debug"
 	require.Equal(t, "debug", slurm.Attributes["partition"])
 }
 
+func TestASettingThatIsMistypedIsToldWithTheOneThatIsMeant(t *testing.T) {
+	for text, want := range map[string]string{
+		"defualt = \"local\"": `targets.toml:1:1: there is no setting "defualt"; did you mean "default"?`,
+		"[targets.b]\ndefinition = \"local\"\ntransprt = \"ssh\"": `targets.toml:3:1: there is no setting "targets.b.transprt"; did you mean "transport"?`,
+		"[targets.b]\ndefinition = \"local\"\ntimeout = 5":        `there is no setting "targets.b.timeout"; settings are definition, transport, host, ssh_config, attributes`,
+		"[target.b]\ndefinition = \"local\"":                      `there is no setting "target.b"; did you mean "targets"?`,
+		"colour = true":                                           `there is no setting "colour"; settings are default, background, targets`,
+	} {
+		_, _, err := targets(t, text)
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestConnectionsThatCannotBeMeantAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ settings, want string }{
 		"a transport that is none":      {`transport = "telnet"` + "\n" + `host = "a"`, `there is no transport "telnet"; there are "local", "ssh" and "openssh"`},

@@ -283,6 +283,10 @@ func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
 	}
 }
 
+// Interval returns how often the definition lets its scheduler be listed: the shortest
+// time from the beginning of one listing to that of the next.
+func (c *Controller) Interval() time.Duration { return c.shortestInterval() }
+
 // shortestInterval is how often the definition lets the jobs be listed.
 func (c *Controller) shortestInterval() time.Duration {
 	if list := c.definition.Command(config.ListJobs); list != nil && list.Interval > 0 {

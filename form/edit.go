@@ -53,7 +53,8 @@ func (f *Form) Problems(page *Page) []Problem {
 // an item for a choice. What the field or the attribute's validator refuses is
 // not stored; the field shows it with its problem until something else is set.
 // Validators look files up with stat; with a nil stat they do not. An empty
-// number takes the value away. The error is an *attribute.InvalidError, or what
+// number takes the value away; an empty field whose default is made of other values
+// has that again. The error is an *attribute.InvalidError, or what
 // went wrong in the lookup.
 func (f *Form) Set(field Field, text string, stat attribute.Stat) error {
 	key := keyOf(field)
@@ -82,6 +83,10 @@ func (f *Form) set(field Field, text string, stat attribute.Stat) error {
 	a := f.environment.Lookup(field.Name)
 	if field.Name == "" || a == nil {
 		return f.setUnbound(field, text)
+	}
+	if text == "" && field.isDerived(a) {
+		a.SetValue(a.Field(attribute.FieldDefault))
+		return nil
 	}
 	value, err := field.value(a, text)
 	if err != nil {

@@ -3,6 +3,7 @@ package form
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -36,6 +37,7 @@ type Field struct {
 	Hint     string // a few words beside the field
 	Tooltip  string // more help; one line
 	Text     string // what it shows; of a refused text, that
+	Default  string // what the job gets while the field is empty: its default, if that is made of other values and these are known
 	Items    []string
 	Open     bool // whether a choice takes texts that are none of its items
 	On       bool // of a switch; of a row, whether it is checked
@@ -47,6 +49,10 @@ type Field struct {
 	PickOnly bool   // whether a path is chosen and not typed
 	Problem  string // why the text was refused; empty if it was not
 	Name     string // of the attribute; empty for none
+	ID       string // tells the field apart in all forms of the definition, whatever they hold; empty for headings and notes
+	Depth    int    // how many headings the field stands under
+	Row      int    // tells fields and groups that the definition puts beside each other from others; 0 for what stands alone
+	Span     int    // how many columns of such a row it takes with its label and its hint, at least 1
 
 	control config.Control
 }
@@ -71,6 +77,12 @@ func (f Field) Browse() *config.Browse {
 	return browse
 }
 
+// Group returns the buttons that a choice chooses from; nil for other fields.
+func (f Field) Group() *config.ButtonGroup {
+	group, _ := f.control.(*config.ButtonGroup)
+	return group
+}
+
 // Action returns the button of a field that is one; nil for other fields.
 func (f Field) Action() *config.PushButton {
 	button, _ := f.control.(*config.PushButton)
@@ -83,9 +95,37 @@ func (f Field) Viewer() *config.Viewer {
 	return viewer
 }
 
+// Field returns the field of an ID, be it shown or not, without what stands
+// beside it and as if it were enabled; ok is false for an ID that no field has
+// which takes something.
+func (f *Form) Field(id string) (field Field, ok bool) {
+	number, row, _ := strings.Cut(id, ".")
+	state := State{Shown: true, Enabled: true}
+	for control := range f.numbers {
+		if f.id(control) != number {
+			continue
+		}
+		switch c := control.(type) {
+		case *config.Viewer:
+			if slices.Contains(f.rows(c), row) {
+				return f.row(c, row, state), true
+			}
+		case *config.Widget:
+			if _, isLabel := f.label(c); !isLabel && len(c.DynamicText) == 0 {
+				return f.field(c, state), id == number
+			}
+		case *config.ButtonGroup, *config.Browse, *config.PushButton:
+			return f.field(c, state), id == number
+		}
+	}
+	return Field{}, false
+}
+
+func (f *Form) id(control config.Control) string { return strconv.Itoa(f.numbers[control]) }
+
 // field returns the field for a control that is neither a label nor holds others.
 func (f *Form) field(control config.Control, state State) Field {
-	field := Field{control: control, Enabled: state.Enabled, Tooltip: f.tooltip(control.Common().Tooltip.Text), Least: math.MinInt32, Most: math.MaxInt32}
+	field := Field{control: control, ID: f.id(control), Enabled: state.Enabled, Tooltip: f.tooltip(control.Common().Tooltip.Text), Least: math.MinInt32, Most: math.MaxInt32}
 	a := f.bound(control)
 	if a != nil {
 		field.Name = a.Name()
@@ -116,6 +156,7 @@ func (f *Form) field(control config.Control, state State) Field {
 	case *config.PushButton:
 		field.Kind, field.Label = Button, c.Title.Text
 	}
+	f.showDefault(&field, a)
 	if refused, ok := f.refused[keyOf(field)]; ok {
 		field.Text, field.Problem = refused.text, refused.reason
 	}
@@ -211,7 +252,7 @@ func (f *Form) choices(field *Field, a *attribute.Attribute, items []attribute.I
 func (f *Form) row(viewer *config.Viewer, name string, state State) Field {
 	a := f.environment.Lookup(name)
 	field := Field{
-		control: viewer, Kind: Row, Name: name, Label: name, Text: attribute.Text(a.Value()), On: f.isChecked(viewer, name), Editor: a.Editor(),
+		control: viewer, ID: f.id(viewer) + "." + name, Kind: Row, Name: name, Label: name, Text: attribute.Text(a.Value()), On: f.isChecked(viewer, name), Editor: a.Editor(),
 		Enabled: state.Enabled, Fixed: a.ReadOnly(), Hint: oneLine(a.Text(attribute.FieldDescription)), Tooltip: f.tooltip(a.Text(attribute.FieldTooltip)),
 	}
 	switch field.Editor {
@@ -225,6 +266,7 @@ func (f *Form) row(viewer *config.Viewer, name string, state State) Field {
 	case attribute.MapEditor:
 		field.Fixed = true
 	}
+	f.showDefault(&field, a)
 	field.Tooltip = strings.TrimSpace(field.Tooltip + " " + f.columns(viewer, a))
 	if refused, ok := f.refused[keyOf(field)]; ok {
 		field.Text, field.Problem = refused.text, refused.reason

@@ -48,7 +48,9 @@ func (f *Form) isOnlyViewer(name string) bool {
 type builder struct {
 	form   *Form
 	fields []Field
+	depth  int    // of headings that what is built stands under
 	stray  string // a label that stands alone on a line, and may belong to the next one
+	rows   int    // of several fields, so far
 }
 
 // A cell is a control and its state in a row of a grid.
@@ -67,7 +69,10 @@ func (b *builder) inside(controls []config.Control, layout *config.Layout, aroun
 		columns = layout.Columns
 	}
 	for _, line := range arrange(b.seen(all, columns), columns) {
-		b.line(line)
+		beside := b.line(line)
+		if columns > 1 {
+			b.row(beside)
+		}
 	}
 	b.flush()
 }
@@ -139,10 +144,7 @@ func arrange(cells []cell, columns int) [][]cell {
 	var line []cell
 	used := 0
 	for _, next := range cells {
-		width := span(next.control.Common().LayoutData)
-		if browse, ok := next.control.(*config.Browse); ok {
-			width += span(browse.ButtonLayoutData)
-		}
+		width := next.width()
 		if used > 0 && used+width > columns {
 			lines, line, used = append(lines, line), nil, 0
 		}
@@ -152,6 +154,15 @@ func arrange(cells []cell, columns int) [][]cell {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// width is how many columns of a grid a control takes.
+func (c cell) width() int {
+	width := span(c.control.Common().LayoutData)
+	if browse, ok := c.control.(*config.Browse); ok {
+		width += span(browse.ButtonLayoutData)
+	}
+	return width
 }
 
 func span(data *config.LayoutData) int {
@@ -164,20 +175,47 @@ func span(data *config.LayoutData) int {
 // A labelText is a label that waits for the field it belongs to.
 type labelText struct{ text, tooltip string }
 
-// line adds the fields of one row. A label belongs to the input after it; what
+// A part is a field or a group that stands in a row, by its place among the fields.
+type part struct{ at, span int }
+
+// row notes which fields and groups stand beside each other.
+func (b *builder) row(parts []part) {
+	if len(parts) < 2 {
+		return
+	}
+	b.rows++
+	for _, each := range parts {
+		b.fields[each.at].Row, b.fields[each.at].Span = b.rows, each.span
+	}
+}
+
+// line adds the fields of one row, and returns what of it can stand beside each other:
+// nothing where there is a container without a heading, whose fields are on lines of
+// their own. A label belongs to the input after it; what
 // is left after the last input, or before the label of the next one, says
 // something about the input before.
-func (b *builder) line(cells []cell) {
+func (b *builder) line(cells []cell) []part {
+	var parts []part
+	columns, isDivided := 0, false // since the last part
 	var waiting []labelText
 	last := -1 // the input that labels after it belong to
 	for _, c := range cells {
+		columns += c.width()
 		if text, ok := b.form.label(c.control); ok {
 			if text != "" {
 				waiting = append(waiting, labelText{text, b.form.tooltip(c.control.Common().Tooltip.Text)})
 			}
 			continue
 		}
+		before := len(b.fields)
 		if b.container(c, &waiting, &last) {
+			switch {
+			case len(b.fields) == before:
+			case b.fields[before].Kind == Heading && b.isOneGroup(before):
+				parts, columns = append(parts, part{before, columns}), 0
+			default:
+				isDivided = true
+			}
 			continue
 		}
 		field := b.input(c)
@@ -189,8 +227,12 @@ func (b *builder) line(cells []cell) {
 		}
 		waiting = nil
 		b.flush()
-		b.fields = append(b.fields, field)
+		b.add(field)
 		last = len(b.fields) - 1
+		parts, columns = append(parts, part{last, columns}), 0
+	}
+	if len(parts) > 0 {
+		parts[len(parts)-1].span += columns
 	}
 	switch {
 	case last >= 0:
@@ -200,10 +242,26 @@ func (b *builder) line(cells []cell) {
 		b.stray = waiting[0].text
 	}
 	// A row of several labels alone heads the columns of a table, which is none here.
+	if isDivided {
+		return nil
+	}
+	return parts
+}
+
+// isOneGroup reports whether all fields from a heading on stand under it.
+func (b *builder) isOneGroup(heading int) bool {
+	for _, field := range b.fields[heading+1:] {
+		if field.Depth <= b.fields[heading].Depth {
+			return false
+		}
+	}
+	return true
 }
 
 // container adds the fields of a control that has others inside, or rows.
 func (b *builder) container(c cell, waiting *[]labelText, last *int) bool {
+	depth := b.depth
+	defer func() { b.depth = depth }()
 	switch control := c.control.(type) {
 	case *config.Composite:
 		b.leave(waiting, last)
@@ -217,6 +275,7 @@ func (b *builder) container(c cell, waiting *[]labelText, last *int) bool {
 			if state := b.form.within(c.state, item.State); state.Shown {
 				b.heading(b.form.expand(item.Title))
 				b.inside(item.Controls, item.Layout, state)
+				b.depth = depth
 			}
 		}
 	case *config.Viewer:
@@ -227,7 +286,7 @@ func (b *builder) container(c cell, waiting *[]labelText, last *int) bool {
 		}
 		b.heading(title)
 		for _, name := range b.form.rows(control) {
-			b.fields = append(b.fields, b.form.row(control, name, c.state))
+			b.add(b.form.row(control, name, c.state))
 		}
 	default:
 		return false
@@ -250,7 +309,7 @@ func (b *builder) leave(waiting *[]labelText, last *int) {
 
 func (b *builder) input(c cell) Field {
 	if w, ok := c.control.(*config.Widget); ok && len(w.DynamicText) > 0 {
-		return Field{Kind: Computed, control: w, Text: b.form.computed(w), Enabled: c.state.Enabled, Tooltip: b.form.tooltip(w.Tooltip.Text)}
+		return Field{Kind: Computed, control: w, ID: b.form.id(w), Text: b.form.computed(w), Enabled: c.state.Enabled, Tooltip: b.form.tooltip(w.Tooltip.Text)}
 	}
 	return b.form.field(c.control, c.state)
 }
@@ -322,11 +381,18 @@ func (b *builder) flush() {
 }
 
 func (b *builder) note(text string) {
-	b.fields = append(b.fields, Field{Kind: Note, Label: text, Enabled: true})
+	b.add(Field{Kind: Note, Label: text, Enabled: true})
 }
 
+// heading begins a group, which ends with the control that it heads.
 func (b *builder) heading(text string) {
 	if text != "" {
-		b.fields = append(b.fields, Field{Kind: Heading, Label: text, Enabled: true})
+		b.add(Field{Kind: Heading, Label: text, Enabled: true})
+		b.depth++
 	}
+}
+
+func (b *builder) add(field Field) {
+	field.Depth = b.depth
+	b.fields = append(b.fields, field)
 }

@@ -165,9 +165,10 @@ func TestRowsOfViewersAreEditedByTheirAttributes(t *testing.T) {
 row a [ ] = 1
 row b [ ]
 row c [ ] = true
-row d [ ] = it's ${ptp_rm:a#value}
+row d [ ]
 row excluded [ ] = e
 `, outline(f.Fields(f.Pages()[0])))
+	require.Equal(t, "it's 1", find(t, f, f.Pages()[0], "d").Default)
 	f.Check(find(t, f, f.Pages()[0], "c"), true)
 	require.NoError(t, f.Set(find(t, f, f.Pages()[0], "c"), "false", nil))
 	require.Equal(t, " ", f.Environment().Text("c"))
@@ -180,4 +181,94 @@ func TestColumnsOfAViewerTellMoreOfItsRows(t *testing.T) {
 			<items allPredefined="true"/></viewer></dynamic></launch-tab>`))
 	require.Equal(t, "nodes Status: valid; Type: integer; Default: 1", find(t, f, f.Pages()[0], "n").Tooltip)
 	require.Equal(t, "Type: java.lang.String", find(t, f, f.Pages()[0], "o").Tooltip)
+}
+
+func TestFieldsTellWhichGroupsTheyStandIn(t *testing.T) {
+	f := newForm(define(t, `
+		<attribute name="a"/><attribute name="b"/><attribute name="c"/><attribute name="d"/><attribute name="e"/><attribute name="f"/>
+		<launch-tab><dynamic><title>T</title>
+			<widget type="text" attribute="a"/>
+			<composite group="true"><title>Outer</title>
+				<widget type="text" attribute="b"/>
+				<composite><widget type="text" attribute="c"/></composite>
+				<composite group="true"><title>Inner</title><widget type="text" attribute="d"/></composite>
+				<viewer name="table"><items><include>e</include></items></viewer>
+			</composite>
+			<tab-folder><item><title>First</title><widget type="text" attribute="f"/></item><item><title>Second</title></item></tab-folder>
+			<widget type="label"><fixed-text>the end</fixed-text></widget>
+		</dynamic></launch-tab>`))
+	var lines []string
+	for _, field := range f.Fields(page(t, f, "T")) {
+		lines = append(lines, fmt.Sprintf("%d %s", field.Depth, field.Label))
+	}
+	require.Equal(t, []string{
+		"0 a", "0 Outer", "1 b", "1 c", "1 Inner", "2 d", "1 table", "2 e", "0 First", "1 f", "0 Second", "0 the end",
+	}, lines)
+}
+
+func TestFieldsAreFoundAgainByTheirIDsInOtherForms(t *testing.T) {
+	definition := define(t, `
+		<attribute name="mail"/><attribute name="address"/><attribute name="one"/><attribute name="two"/>
+		<launch-tab><dynamic><title>T</title>
+			<widget type="checkbox" title="Send mail" buttonId="mail"/>
+			<widget type="text" attribute="address"><control-state><show-if button="mail"/></control-state></widget>
+			<button-group attribute="mail"><button type="radiobutton" title="begin"/><button type="radiobutton" title="end"/></button-group>
+			<widget type="text"><dynamic-text><arg>all: ${ptp_rm:one#value}</arg></dynamic-text></widget>
+			<viewer name="table"><items><include>one</include><include>two</include></items></viewer>
+		</dynamic></launch-tab>`)
+	one, other := newForm(definition), newForm(definition)
+	shown := one.Fields(page(t, one, "T"))
+	seen := map[string]bool{}
+	for _, field := range shown {
+		if field.Kind == form.Heading {
+			require.Empty(t, field.ID)
+			continue
+		}
+		require.False(t, seen[field.ID], "the ID %q is there twice", field.ID)
+		seen[field.ID] = true
+		again, found := other.Field(field.ID)
+		require.Equal(t, field.Kind != form.Computed, found, field.Label)
+		require.True(t, !found || field.Same(again), field.Label)
+	}
+	require.Len(t, seen, 5) // the address is not shown
+
+	require.NoError(t, one.Set(find(t, one, page(t, one, "T"), "Send mail"), "true", nil))
+	hidden, found := other.Field(find(t, one, page(t, one, "T"), "address").ID)
+	require.True(t, found, "a field that is not shown is not found")
+	require.NoError(t, other.Set(hidden, "ada", nil))
+	require.Equal(t, "ada", other.Environment().Lookup("address").Value())
+	for _, unknown := range []string{"", "99", "-1", "1.one", "x", "4", "4.address", "4."} {
+		_, found := other.Field(unknown)
+		require.False(t, found, unknown)
+	}
+}
+
+func TestFieldsThatShareARowOfTheGridSaySo(t *testing.T) {
+	f := newForm(define(t, gridForm))
+	rows := map[string]string{}
+	for _, field := range f.Fields(f.Pages()[0]) {
+		if field.Row != 0 {
+			rows[field.Label] = fmt.Sprint(field.Row, "/", field.Span)
+		}
+	}
+	require.Equal(t, map[string]string{"nodes": "1/1", "size": "1/1", "Mail": "1/1", "File": "2/2", "Side": "3/1", "Refresh": "3/1"}, rows, "a label and a hint belong to their field")
+}
+
+func TestGroupsMayStandBesideEachOther(t *testing.T) {
+	group := func(title, controls string) string {
+		return `<composite group="true"><title>` + title + `</title><layout-data><grid-data horizontalSpan="2"/></layout-data>` + controls + `</composite>`
+	}
+	field := func(name string) string { return `<widget attribute="` + name + `"/>` }
+	for body, want := range map[string]string{
+		group("One", field("a")) + group("Two", field("b")): "One 1/2, a 0/0, Two 1/2, b 0/0",
+		group("", field("a")) + group("Two", field("b")):    "a 0/0, Two 0/0, b 0/0",
+		group("One", field("a")) + field("b"):               "One 1/2, a 0/0, b 1/1",
+	} {
+		f := newForm(define(t, `<attribute name="a"/><attribute name="b"/><launch-tab><dynamic><title>T</title><layout><grid-layout numColumns="4"/></layout>`+body+`</dynamic></launch-tab>`))
+		var told []string
+		for _, field := range f.Fields(f.Pages()[0]) {
+			told = append(told, fmt.Sprintf("%s %d/%d", field.Label, field.Row, field.Span))
+		}
+		require.Equal(t, want, strings.Join(told, ", "))
+	}
 }

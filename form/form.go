@@ -27,6 +27,7 @@ type Form struct {
 	whole       *Page                     // made when it is asked for
 	buttons     map[string]*config.Widget // by the name that rules use
 	groups      map[*config.Widget]*config.ButtonGroup
+	numbers     map[config.Control]int // in the order of the document
 
 	texts    map[config.Control]string // of controls that are bound to nothing
 	selected map[*config.Widget]bool   // of buttons that are bound to nothing
@@ -34,6 +35,8 @@ type Form struct {
 	standing map[string]bool           // names of those that every submission gives
 	refused  map[fieldKey]refusal
 	checked  map[*config.Viewer]map[string]bool // rows that a user checked or unchecked
+
+	launch func(*attribute.Environment) // gives it what is to be run; may be nil
 }
 
 // A Page is a tab of the form.
@@ -55,7 +58,7 @@ type Page struct {
 func New(definition *config.Definition, environment *attribute.Environment) *Form {
 	f := &Form{
 		definition: definition, environment: environment, initial: environment.Clone(),
-		buttons: map[string]*config.Widget{}, groups: map[*config.Widget]*config.ButtonGroup{},
+		buttons: map[string]*config.Widget{}, groups: map[*config.Widget]*config.ButtonGroup{}, numbers: map[config.Control]int{},
 		texts: map[config.Control]string{}, selected: map[*config.Widget]bool{},
 		checked: map[*config.Viewer]map[string]bool{}, refused: map[fieldKey]refusal{},
 	}
@@ -79,8 +82,10 @@ func New(definition *config.Definition, environment *attribute.Environment) *For
 	return f
 }
 
-// register makes buttons known by their names; of two of one name the first counts.
+// register numbers controls, and makes buttons known by their names; of two of
+// one name the first counts.
 func (f *Form) register(control config.Control) {
+	f.numbers[control] = len(f.numbers)
 	name := func(button *config.Widget) {
 		if id := button.ButtonID.Name; id != "" && f.buttons[id] == nil {
 			f.buttons[id] = button

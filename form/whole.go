@@ -27,10 +27,12 @@ func (f *Form) Whole() *Page {
 		if !known {
 			kind = config.TextWidget
 		}
-		f.whole.Controls = append(f.whole.Controls, &config.Widget{
+		widget := &config.Widget{
 			Look: config.Look{Position: defined.Position}, Type: kind, ReadOnly: kind == config.ComboWidget,
 			Attribute: config.Reference{Position: defined.Position, Name: defined.Name()},
-		})
+		}
+		f.numbers[widget] = len(f.numbers)
+		f.whole.Controls = append(f.whole.Controls, widget)
 	}
 	return f.whole
 }

@@ -450,6 +450,10 @@ func schedulerOf(submit string) string {
 		return "htcondor"
 	case has("pjsub"):
 		return "pjm"
+	case has(`flux\s+(?:batch|submit)`):
+		return "flux"
+	case has("llsubmit"):
+		return "loadleveler"
 	case has("qsub") && (has("-terse") || has("-pe") || has("-cwd") || has("-wd")):
 		return "gridengine"
 	case has("qsub") && regexp.MustCompile(`-l\s*"?(?:select|nodes|walltime)=`).MatchString(submit):

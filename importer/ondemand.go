@@ -10,7 +10,7 @@ import (
 
 // adapters are the job adapters of Open OnDemand, with the scheduler of each.
 var adapters = map[string]string{
-	"slurm": "slurm", "pbspro": "pbs", "torque": "torque", "sge": "gridengine", "lsf": "lsf", "htcondor": "htcondor", "fujitsu_tcs": "pjm",
+	"slurm": "slurm", "pbspro": "pbs", "torque": "torque", "sge": "gridengine", "lsf": "lsf", "htcondor": "htcondor", "fujitsu_tcs": "pjm", "flux": "flux",
 }
 
 // Why members of a cluster file are left out.

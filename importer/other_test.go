@@ -82,6 +82,30 @@ v2:
 	require.Equal(t, []importer.Target{{Name: "small", Definition: "pbs", Transport: "ssh", Host: "b.example.org"}}, result.Targets)
 }
 
+func TestEachAdapterOfOpenOnDemandLeadsToItsDefinition(t *testing.T) {
+	for adapter, definition := range map[string]string{
+		"slurm": "slurm", "pbspro": "pbs", "torque": "torque", "sge": "gridengine", "lsf": "lsf", "htcondor": "htcondor", "fujitsu_tcs": "pjm", "flux": "flux",
+	} {
+		result, err := importer.Import("c.yml", []byte("v2:\n  login: {host: a.example.org}\n  job: {adapter: "+adapter+"}\n"), "", "")
+		require.NoError(t, err)
+		require.Equal(t, []importer.Target{{Name: "c", Definition: definition, Transport: "ssh", Host: "a.example.org"}}, result.Targets)
+	}
+}
+
+// Where the program that submits is known, states come from the shipped definition.
+func TestBackendsOfCromwellAreAskedAsTheirSchedulerIs(t *testing.T) {
+	for submit, program := range map[string]string{
+		"sbatch ${script}": "scontrol", "bsub < ${script}": "bjobs", "condor_submit ${script}": "condor_q", "pjsub ${script}": "pjstat", "flux batch -n 1 ${script}": "flux jobs", "llsubmit ${script}": "llq",
+	} {
+		text := "backend.providers.B.config {\n submit = \"" + submit + "\"\n job-id-regex = \"job (\\\\d+)\"\n}\n"
+		result, err := importer.Import("c.conf", []byte(text), "", "")
+		require.NoError(t, err, submit)
+		definition, problems := load(t, result)
+		require.Empty(t, problems)
+		require.Contains(t, strings.Join(invocations(t, definition)[config.GetJobStatus].Arguments, " "), program, submit)
+	}
+}
+
 func TestSitesOfTroikaBecomeTargets(t *testing.T) {
 	const text = `sites:
     localhost: {type: direct, connection: local, use_shell: true}

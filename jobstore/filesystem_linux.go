@@ -10,11 +10,23 @@ import (
 // directory open at the same time. Types are those of statfs(2) and of the
 // file systems' own sources; home directories of clusters live on them.
 func isNetworkFileSystem(directory string) (bool, error) {
+	number, err := fileSystemType(directory)
+	return isNetworkType(number), err
+}
+
+// isFUSE reports whether the file system of a directory is that of a program, of
+// whose files the kernel keeps pages whatever is locked.
+func isFUSE(directory string) (bool, error) {
+	number, err := fileSystemType(directory)
+	return uint32(number) == unix.FUSE_SUPER_MAGIC, err
+}
+
+func fileSystemType(directory string) (int64, error) {
 	var status unix.Statfs_t
 	if err := unix.Statfs(directory, &status); err != nil {
-		return false, fmt.Errorf("asking for the file system of %q: %w", directory, err)
+		return 0, fmt.Errorf("asking for the file system of %q: %w", directory, err)
 	}
-	return isNetworkType(int64(status.Type)), nil
+	return int64(status.Type), nil
 }
 
 // isNetworkType tells types of file systems apart by their low 32 bits: whether

@@ -6,6 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestWhatIsNoFUSEIsToldFromIt(t *testing.T) {
+	found, err := isFUSE("/proc")
+	require.NoError(t, err)
+	require.False(t, found)
+	_, err = isFUSE("/absent")
+	require.ErrorContains(t, err, `asking for the file system of "/absent"`)
+}
+
 func TestNetworkFileSystemsAreTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		number  int64

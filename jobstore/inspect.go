@@ -16,6 +16,7 @@ type Place struct {
 	Exists    bool   // the folder is there
 	HasStore  bool   // and a store in it
 	OnNetwork bool   // its file system is one that other hosts share
+	OnFUSE    bool   // its file system is a program's (FUSE), of which this host may keep what others have changed since
 	Free      uint64 // bytes that this user may still write to its file system
 }
 
@@ -60,6 +61,9 @@ func inspect(directory string) (Place, error) {
 		place.HasStore = true
 	}
 	if place.OnNetwork, err = isNetworkFileSystem(nearest); err != nil {
+		return Place{}, err
+	}
+	if place.OnFUSE, err = isFUSE(nearest); err != nil {
 		return Place{}, err
 	}
 	var system unix.Statfs_t

@@ -255,7 +255,7 @@ func (j *Job) IsAnother(seen Observation) bool {
 	}
 	transition := state.TransitionOf(j.Detail, seen.Detail)
 	goesBack := transition == state.Returns || transition == state.Contradicts
-	return goesBack && j.Submitted != "" && seen.Submitted != "" && seen.Submitted != j.Submitted
+	return goesBack && j.Submitted != "" && seen.Submitted != "" && !state.IsSameTime(seen.Submitted, j.Submitted)
 }
 
 // observe applies an observation to the job and reports whether it changed

@@ -26,9 +26,29 @@ type Poll struct {
 	Changed  time.Time     // when one last showed a change
 	Failures int           // that have failed in a row
 	Error    string        // of the last one; empty if it went well
+	Failure  PollFailure   // the kind of what Error tells
 
 	// Paused is when asking was given up after repeated failures; zero if it was not.
 	Paused time.Time
+}
+
+// A PollFailure is a kind of failure of a query, for those who read of it as they
+// would meet it themselves.
+type PollFailure int
+
+// The kinds of failures, as they are stored. No failure is 0.
+const (
+	PollFailed    PollFailure = 1 // a command of the scheduler failed
+	PollTimedOut  PollFailure = 2 // it took too long
+	PollUnreached PollFailure = 3 // there was no connection, or it was lost
+)
+
+// kind is what is stored of how a query went.
+func (p *Poll) kind() PollFailure {
+	if p.Error == "" {
+		return 0
+	}
+	return max(p.Failure, PollFailed)
 }
 
 // A Claim is the wish of one process to make a shared query.
@@ -158,7 +178,7 @@ func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
 			claim.Holder, claim.Key)
 		if err == nil {
 			_, err = transaction.ExecContext(ctx, "INSERT INTO polls_past (key, begun, took, jobs, failed) VALUES (?, ?, ?, ?, ?)",
-				claim.Key, storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.Error != "")
+				claim.Key, storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.kind())
 		}
 		if err == nil {
 			err = forgetPolls(ctx, transaction, claim.Key, poll.Begun.Add(-pollsKept))
@@ -223,6 +243,33 @@ type PollCount struct {
 	Failed    int           // how many of these of the day failed
 }
 
+// A PollLoad tells how much a shared query has asked of its scheduler in some time.
+type PollLoad struct {
+	Count   int           // how often it was made, the last time included
+	First   time.Time     // when the first of these began
+	Spent   time.Duration // that all of them took
+	Longest time.Duration // that one of them took, but for the last one
+}
+
+// PollLoad returns the load of a query since a time.
+func (s *Store) PollLoad(ctx context.Context, key string, since time.Time) (PollLoad, error) {
+	var load PollLoad
+	var first string
+	var spent, longest int64
+	row := s.database.QueryRowContext(ctx, `WITH lately AS (SELECT begun, took FROM polls_past WHERE key = ? AND begun >= ?)
+		SELECT count(*), coalesce(min(begun), ''), coalesce(sum(took), 0),
+		coalesce((SELECT max(took) FROM lately WHERE begun < (SELECT max(begun) FROM lately)), 0) FROM lately`, key, storedTime(since))
+	err := row.Scan(&load.Count, &first, &spent, &longest)
+	if err == nil {
+		load.First, err = parseTime(first)
+	}
+	if err != nil {
+		return PollLoad{}, fmt.Errorf("looking up how long a query took: %w", explained(err))
+	}
+	load.Spent, load.Longest = time.Duration(spent), time.Duration(longest)
+	return load, nil
+}
+
 // Polls returns all shared queries with their counts up to now, by targets.
 func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, err error) {
 	keys, err := pollKeys(ctx, s.database)
@@ -233,7 +280,7 @@ func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, e
 		}
 		var spent int64
 		row := s.database.QueryRowContext(ctx,
-			"SELECT count(*), coalesce(sum(begun >= ?), 0), coalesce(sum(took), 0), coalesce(sum(failed), 0) FROM polls_past WHERE key = ? AND begun >= ?",
+			"SELECT count(*), coalesce(sum(begun >= ?), 0), coalesce(sum(took), 0), coalesce(sum(failed <> 0), 0) FROM polls_past WHERE key = ? AND begun >= ?",
 			storedTime(now.Add(-time.Hour)), key, storedTime(now.Add(-pollsKept)))
 		if err = row.Scan(&count.Day, &count.Hour, &spent, &count.Failed); err != nil {
 			break
@@ -271,8 +318,11 @@ func readPoll(ctx context.Context, source queryer, key string) (Poll, hold, erro
 	poll := Poll{Key: key}
 	var targets, held, until, begun, changed, paused string
 	var took int64
-	row := source.QueryRowContext(ctx, "SELECT target, holder, held, until, begun, took, jobs, changed, failures, error, paused FROM polls WHERE key = ?", key)
-	err := row.Scan(&targets, &poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused)
+	var failure int
+	row := source.QueryRowContext(ctx, `SELECT target, holder, held, until, begun, took, jobs, changed, failures, error, paused,
+		coalesce((SELECT failed FROM polls_past AS past WHERE past.key = polls.key AND past.begun = polls.begun ORDER BY rowid DESC LIMIT 1), 0)
+		FROM polls WHERE key = ?`, key)
+	err := row.Scan(&targets, &poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused, &failure)
 	if errors.Is(err, sql.ErrNoRows) {
 		return poll, hold{}, nil
 	}
@@ -283,6 +333,8 @@ func readPoll(ctx context.Context, source queryer, key string) (Poll, hold, erro
 		poll.Targets = strings.Split(targets, targetSeparator)
 	}
 	poll.Took = time.Duration(took)
+	poll.Failure = PollFailure(failure)
+	poll.Failure = poll.kind() // none of a failure that counts no more
 	holding := hold{holder: poll.Holder}
 	for _, moment := range []struct {
 		text string

@@ -137,6 +137,40 @@ func TestAQueryIsPausedUntilSomebodyResumesIt(t *testing.T) {
 	require.False(t, resumed)
 }
 
+func TestTheKindOfAFailureIsKeptUntilAQueryGoesWell(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	for i, poll := range []jobstore.Poll{
+		{Error: "no answer", Failure: jobstore.PollTimedOut},
+		{Error: "end of file", Failure: jobstore.PollUnreached},
+		{Error: "down", Failure: jobstore.PollFailed},
+		{},
+	} {
+		at := time.Duration(i) * time.Hour
+		made := claimAt("a", at)
+		require.True(t, claim(t, store, made))
+		poll.Begun = noon.Add(at)
+		finish(t, store, made, poll)
+		known, err := store.Poll(t.Context(), made.Key)
+		require.NoError(t, err)
+		require.Equal(t, poll.Failure, known.Failure)
+	}
+	counts, err := store.Polls(t.Context(), noon.Add(4*time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 3, counts[0].Failed, "whatever their kinds")
+}
+
+func TestAPauseThatIsOverLeavesNoFailure(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	first := claimAt("a", 0)
+	require.True(t, claim(t, store, first))
+	finish(t, store, first, jobstore.Poll{Begun: noon, Failures: 8, Error: "no answer", Failure: jobstore.PollTimedOut, Paused: noon})
+	_, err := store.ResumePoll(t.Context(), first.Key)
+	require.NoError(t, err)
+	known, err := store.Poll(t.Context(), first.Key)
+	require.NoError(t, err)
+	require.Zero(t, known.Failure)
+}
+
 func TestQueriesAreCounted(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	for i := range 3 {
@@ -162,6 +196,21 @@ func TestQueriesAreCounted(t *testing.T) {
 	counts, err = store.Polls(t.Context(), noon.Add(48*time.Hour))
 	require.NoError(t, err)
 	require.Zero(t, counts[0].Day)
+}
+
+func TestTheLoadOfAQueryIsToldSinceATime(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	none, err := store.PollLoad(t.Context(), "slurm over local", noon)
+	require.NoError(t, err)
+	require.Zero(t, none)
+	for i, took := range []time.Duration{9 * time.Second, 2 * time.Second, time.Second, 5 * time.Second} {
+		begun := time.Duration(i) * time.Minute
+		require.True(t, claim(t, store, claimAt("a", begun)))
+		finish(t, store, claimAt("a", begun), jobstore.Poll{Begun: noon.Add(begun), Took: took})
+	}
+	load, err := store.PollLoad(t.Context(), "slurm over local", noon.Add(time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, jobstore.PollLoad{Count: 3, First: noon.Add(time.Minute), Spent: 8 * time.Second, Longest: 2 * time.Second}, load, "the last one is not among those that it is compared with")
 }
 
 func TestATargetThatJoinsAQueryIsToldOfSoon(t *testing.T) {

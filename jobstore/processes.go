@@ -36,6 +36,34 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []Pro
 	return nil
 }
 
+// EachProcess gives what is known of the processes of all jobs of a target to a
+// function, without Output, by job and rank, until it returns an error.
+func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process Process) error) (err error) {
+	rows, err := s.database.QueryContext(ctx, `SELECT p.tag, p.rank, p.node, p.pid, p.state, p.exit_code, p.signal
+		FROM processes p JOIN jobs j ON j.tag = p.tag WHERE j.target = ? ORDER BY p.tag, p.rank`, target)
+	if err != nil {
+		return fmt.Errorf("reading the processes of the jobs of target %q: %w", target, explained(err))
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var p Process
+		var tag string
+		var exitCode, signal sql.NullInt64
+		if err := rows.Scan(&tag, &p.Rank, &p.Node, &p.PID, &p.State, &exitCode, &signal); err != nil {
+			return err
+		}
+		p.ExitCode, p.Signal = plainInt(exitCode), plainInt(signal)
+		if err := do(tag, p); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Processes returns what is known of the processes of a job, by rank. There are
 // none of jobs that nothing tells the processes of.
 func (s *Store) Processes(ctx context.Context, tag string) ([]Process, error) {

@@ -26,6 +26,26 @@ func TestProcessesAreKeptAsTheyWereLastSeen(t *testing.T) {
 	require.Empty(t, none)
 }
 
+func TestTheProcessesOfAllJobsOfATargetAreRead(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	submit(t, store, "a", "mpi", "7")
+	submit(t, store, "b", "mpi", "8")
+	submit(t, store, "c", "other", "9")
+	three := 3
+	require.NoError(t, store.RecordProcesses(t.Context(), "a", []jobstore.Process{{Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three, Output: "hello"}, {State: "RUNNING"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "b", []jobstore.Process{{State: "RUNNING"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "c", []jobstore.Process{{State: "RUNNING"}}))
+	var tags []string
+	var processes []jobstore.Process
+	require.NoError(t, store.EachProcess(t.Context(), "mpi", func(tag string, p jobstore.Process) error {
+		tags, processes = append(tags, tag), append(processes, p)
+		return nil
+	}))
+	require.Equal(t, []string{"a", "a", "b"}, tags)
+	require.Equal(t, []jobstore.Process{{State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {State: "RUNNING"}}, processes)
+	require.ErrorIs(t, store.EachProcess(t.Context(), "mpi", func(string, jobstore.Process) error { return jobstore.ErrNotFound }), jobstore.ErrNotFound)
+}
+
 func TestTheEndOfTheOutputOfAProcessIsKept(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")

@@ -29,6 +29,8 @@ type Store struct {
 	path     string
 	writer   chan struct{} // held by the one goroutine that writes
 	waiting  writeQueue
+
+	unrecorded unrecorded
 }
 
 // Open opens the store in a state directory, and makes both where they are
@@ -84,6 +86,9 @@ func open(ctx context.Context, directory string) (*Store, error) {
 	return store, nil
 }
 
+// Folder returns the state directory, which is private to this user.
+func (s *Store) Folder() string { return filepath.Dir(s.path) }
+
 // connect returns a store over a database file, which its first use opens.
 func connect(path string) (*Store, error) {
 	location := url.URL{
@@ -103,7 +108,7 @@ func connect(path string) (*Store, error) {
 	database := sql.OpenDB(connector{plain})
 	database.SetMaxOpenConns(readers)
 	database.SetMaxIdleConns(readers)
-	return &Store{database: database, path: path, writer: make(chan struct{}, 1)}, nil
+	return &Store{database: database, path: path, writer: make(chan struct{}, 1), unrecorded: unrecorded{settling: make(chan struct{}, 1)}}, nil
 }
 
 // makePrivate takes a file or directory away from everybody but its owner, who
@@ -146,9 +151,12 @@ func refusePlanted(directory string) error {
 	return nil
 }
 
-// Close closes the store.
+// directory is where the store's files are.
+func (s *Store) directory() string { return filepath.Dir(s.path) }
+
+// Close closes the store. Outcomes that could not be recorded stay beside it.
 func (s *Store) Close() error {
-	if err := s.database.Close(); err != nil {
+	if err := errors.Join(s.unrecorded.leave(), s.database.Close()); err != nil {
 		return fmt.Errorf("closing the job store %q: %w", s.path, err)
 	}
 	return nil

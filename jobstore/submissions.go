@@ -21,6 +21,9 @@ func (s *Store) Intend(ctx context.Context, job Job, staged ...Staged) error {
 	}
 	job.Phase = Intended
 	prepare(&job)
+	if err := s.makeRoom(); err != nil {
+		return fmt.Errorf("recording submission %s: %w", job.Tag, err)
+	}
 	err := s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
 		if err := insert(ctx, transaction, job); err != nil {
 			return err
@@ -161,7 +164,11 @@ func (s *Store) Adopt(ctx context.Context, job Job) (Job, error) {
 			if err := insert(ctx, transaction, job); err != nil {
 				return err
 			}
-			return insertEvent(ctx, transaction, Event{Kind: EventAdopted, Seen: job.Created}, &job)
+			seen := job.Observed
+			if seen.IsZero() {
+				seen = job.Created
+			}
+			return insertEvent(ctx, transaction, Event{Kind: EventAdopted, Seen: seen}, &job)
 		}
 		job = known[0]
 		return addSubmission(ctx, transaction, &job)

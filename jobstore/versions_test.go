@@ -136,6 +136,7 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		poll, err := store.Poll(t.Context(), "big@ssh:alice@login.example.org")
 		require.NoError(t, err)
 		require.Equal(t, 1, poll.Failures)
+		require.Equal(t, PollFailed, poll.Failure, "which has no other kind")
 	}
 	if version >= 6 {
 		left, err := store.Leftovers(t.Context(), "big")

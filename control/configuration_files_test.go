@@ -1,0 +1,170 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/rmctl/rmctl/control"
+)
+
+// writerOfTargets makes a process of the test below a writer: the folder that it writes to, and its name.
+const writerOfTargets, nameOfWriter = "RMCTL_TEST_WRITES_TARGETS", "RMCTL_TEST_WRITER"
+
+func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
+	const writers, targets = 8, 10
+	name := func(writer string, number int) string { return fmt.Sprintf("%s-%d", writer, number) }
+	if folder, isWriter := os.LookupEnv(writerOfTargets); isWriter {
+		writer := os.Getenv(nameOfWriter)
+		for number := range targets {
+			require.NoError(t, control.SaveTargets(t.Context(), folder, control.Target{Name: name(writer, number), Definition: "slurm"}))
+			if number%2 == 1 {
+				require.NoError(t, control.RemoveTarget(t.Context(), folder, name(writer, number)))
+			}
+		}
+		return
+	}
+	folder := t.TempDir()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	ended := make(chan error, writers)
+	ctx, stop := context.WithTimeout(t.Context(), 2*patience)
+	defer stop()
+	for writer := range writers {
+		command := exec.CommandContext(ctx, program, "-test.run", "^"+t.Name()+"$")
+		command.Env = append(os.Environ(), writerOfTargets+"="+folder, fmt.Sprintf("%s=%d", nameOfWriter, writer))
+		go func() {
+			printed, err := command.CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("%w: %s", err, printed)
+			}
+			ended <- err
+		}()
+	}
+	var failures []error
+	for range writers {
+		failures = append(failures, <-ended)
+	}
+	require.NoError(t, errors.Join(failures...))
+	read, err := control.LoadTargets(folder)
+	require.NoError(t, err)
+	for writer := range writers {
+		for number := range targets {
+			_, err := read.Find(name(fmt.Sprint(writer), number))
+			if number%2 == 1 {
+				require.Error(t, err, "removed")
+			} else {
+				require.NoError(t, err)
+			}
+		}
+	}
+	require.ElementsMatch(t, []string{control.TargetsFile, ".targets.lock"}, namesIn(t, folder))
+}
+
+func namesIn(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func TestTheWaitForTheTargetsFileEndsWithItsContext(t *testing.T) {
+	folder, read := targetsFile(t, handWritten)
+	lock, err := os.OpenFile(filepath.Join(folder, ".targets.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	require.NoError(t, err)
+	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, control.RemoveTarget(ctx, folder, "small"), context.Canceled)
+	require.Equal(t, handWritten, read())
+	require.NoError(t, lock.Close())
+	require.NoError(t, control.RemoveTarget(t.Context(), folder, "small"))
+}
+
+func TestATargetThatIsThereIsNotAdded(t *testing.T) {
+	folder, read := targetsFile(t, handWritten)
+	var exists *control.TargetExistsError
+	err := control.AddTargets(t.Context(), folder, control.Target{Name: "new", Definition: "local"}, control.Target{Name: "small", Definition: "slurm"})
+	require.ErrorAs(t, err, &exists)
+	require.Equal(t, "small", exists.Name)
+	require.Equal(t, handWritten, read())
+	require.NoError(t, control.AddTargets(t.Context(), folder, control.Target{Name: "slurm", Definition: "slurm", Transport: "ssh", Host: "login"}), "a shipped one is no target of the file")
+}
+
+func TestOfManyWhoMakeALaunchConfigurationOneDoes(t *testing.T) {
+	for range 20 {
+		folder := t.TempDir()
+		var making sync.WaitGroup
+		failures := make([]error, 4)
+		for i := range failures {
+			making.Go(func() {
+				l := control.LaunchConfiguration{Name: "nightly", Definition: "slurm", Executable: fmt.Sprint(i)}
+				failures[i] = l.Save(folder, false)
+			})
+		}
+		making.Wait()
+		made := 0
+		for i, err := range failures {
+			var exists *control.LaunchConfigurationExistsError
+			if err != nil {
+				require.ErrorAs(t, err, &exists)
+				continue
+			}
+			made++
+			kept, err := control.LoadLaunchConfiguration(folder, "nightly")
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint(i), kept.Executable)
+		}
+		require.Equal(t, 1, made)
+		require.Equal(t, []string{"nightly.toml"}, namesIn(t, filepath.Join(folder, control.LaunchFolder)))
+	}
+}
+
+func TestWhatAWriterThatWasKilledHasLeftIsRemoved(t *testing.T) {
+	folder, _ := targetsFile(t, handWritten)
+	left, young, other := filepath.Join(folder, ".rmctl-draft-1"), filepath.Join(folder, ".rmctl-draft-2"), filepath.Join(folder, ".draft-of-mine")
+	for _, file := range []string{left, young, other} {
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	require.NoError(t, os.Chtimes(left, old, old))
+	require.NoError(t, os.Chtimes(other, old, old))
+	require.NoError(t, control.RemoveTarget(t.Context(), folder, "small"))
+	require.NoFileExists(t, left)
+	require.FileExists(t, young)
+	require.FileExists(t, other)
+}
+
+func TestATargetsFileThatIsNoneIsNotWaitedForNorReadToItsEnd(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, control.TargetsFile)
+	var wrong *control.ConfigurationError
+	refuses := func(told string) {
+		t.Helper()
+		_, err := control.LoadTargets(folder)
+		require.ErrorAs(t, err, &wrong)
+		require.ErrorContains(t, err, told)
+		require.ErrorContains(t, control.SaveTargets(t.Context(), folder, control.Target{Name: "x", Definition: "local"}), told)
+		require.NoError(t, os.Remove(file))
+	}
+	fifo(t, file)
+	refuses("it is not a regular file")
+	require.NoError(t, os.Symlink(filepath.Join(folder, "absent"), file))
+	refuses("it is a link that leads nowhere")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Truncate(file, 5<<20))
+	refuses("it has more than 4194304 bytes")
+}

@@ -1,0 +1,77 @@
+package control_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// teller is a definition whose listing prints the file "jobs": of each job all facts,
+// in the order of the names below.
+func teller(t testing.TB) *config.Definition {
+	t.Helper()
+	names := []string{"state", "identity", "native", "reason", "queue", "name", "nodes", "submitted", "started", "ended", "exitCode", "signal", "outputPath", "errorPath", "owner"}
+	expression, entries := `([0-9]+)`, ""
+	for i, name := range names {
+		expression += `\|([^|]*)`
+		entries += fmt.Sprintf(`<entry key="%s" valueGroup="%d"/>`, name, i+2)
+	}
+	return define(t, submitting(`number=$(cat number 2>/dev/null || echo 6); number=$((number+1)); echo $number >number; echo job $number`, "")+
+		running("get-job-status", `exit 1`, "", asStatus), `<monitor-data schedulerType="test">`+
+		running("x:list-jobs", `cat jobs`, "", `<stdout-parser delim="\n"><target><match><expression>`+expression+`</expression>
+			<set field="name"><entry valueGroup="1"/></set><put field="value">`+entries+`</put></match></target></stdout-parser>`)+`</monitor-data>`)
+}
+
+// listsAs lets a definition of all facts list two jobs, of which it returns the first.
+func listsAs(t *testing.T, rows ...string) jobstore.Job {
+	t.Helper()
+	s := newSite(t, teller(t))
+	jobs := []jobstore.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+	s.write(t, "jobs", strings.Join(append(rows, told("8", "RUNNING")), ""))
+	return s.updates(t, jobs, control.Fresh)[0]
+}
+
+// told is a row with the first facts of a job.
+func told(id string, facts ...string) string {
+	return id + "|" + strings.Join(append(facts, make([]string, 15-len(facts))...), "|") + "\n"
+}
+
+func TestAListingTellsAllOfAJob(t *testing.T) {
+	long := strings.Repeat("wörter ", 100) // beyond where the line is cut that is kept
+	job := listsAs(t, told("7", "FAILED", "made-10:00", "F", long, "batch", "\x1b[31m<b>\xff", "n1 n2", "10:00", "10:01", "10:02", "3", "9", "/a/out", "/a/err", "user"))
+	require.Equal(t, state.Failed, job.Detail)
+	require.Equal(t, []string{"made-10:00", "F", long, "batch", "n1 n2", "10:00", "10:01", "10:02", "/a/out", "/a/err", "user"},
+		[]string{job.Identity, job.Native, job.Reason, job.Queue, job.Nodes, job.Submitted, job.Started, job.Ended, job.OutputPath, job.ErrorPath, job.Owner})
+	require.Equal(t, []int{3, 9}, []int{*job.ExitCode, *job.Signal})
+	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 1, Text: job.Origin.Text}, job.Origin)
+	require.Contains(t, job.Origin.Text, "|F|wörter wörter")
+}
+
+func TestTwoRowsOfAJobTellTogether(t *testing.T) {
+	bare, first, later := told("7"), told("7", "RUNNING", "", "R", "first"), told("7", "SUSPENDED", "", "S")
+	for name, c := range map[string]struct {
+		rows           []string
+		detail         state.Detail
+		native, reason string
+		line           int
+	}{
+		"the later counts":              {[]string{first, later}, state.Suspended, "S", "first", 2},
+		"whatever has no state":         {[]string{first, bare}, state.Running, "R", "first", 1},
+		"and where that stood before":   {[]string{bare, later}, state.Suspended, "S", "", 2},
+		"rows without a state, and one": {[]string{bare, bare, first}, state.Running, "R", "first", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := listsAs(t, c.rows...)
+			require.Equal(t, c.detail, job.Detail)
+			require.Equal(t, []string{c.native, c.reason}, []string{job.Native, job.Reason})
+			require.Equal(t, c.line, job.Origin.Line)
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// What became of a query is told to who reads it as to who made it.
+func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
+	cut := &remote.ConnectError{Host: "far", Reason: remote.Disconnected, Err: errors.New("end of file")}
+	for name, c := range map[string]struct {
+		list, limit string
+		start       error
+		failure     jobstore.PollFailure
+	}{
+		"it was down":        {"exit 1", "1h", nil, jobstore.PollFailed},
+		"it took too long":   {"exec sleep 600", "100ms", nil, jobstore.PollTimedOut},
+		"it was not reached": {"exit 0", "1h", cut, jobstore.PollUnreached},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, running("submit-batch", `echo "job $$"`, `waitForId="true"`, jobIDParser),
+				`<monitor-data schedulerType="test">`+running("x:list-jobs", c.list, `x:interval="1h" x:timeout="`+c.limit+`"`, "")+`</monitor-data>`))
+			jobs := []jobstore.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+			s.ahead += time.Minute
+			options := s.options
+			options.Connection = &faultyConnection{Connection: options.Connection, start: func(remote.Command) error { return c.start }}
+			_, met := control.New(options).Update(t.Context(), jobs, control.Recent)
+			require.Error(t, met)
+			require.Equal(t, c.failure == jobstore.PollUnreached, errors.Is(met, remote.ErrUnreachable))
+
+			updated, read := s.Update(t.Context(), jobs, control.Recent)
+			var query *control.QueryError
+			require.ErrorAs(t, read, &query)
+			var polled *control.PolledError
+			require.ErrorAs(t, read, &polled)
+			require.Equal(t, c.failure, polled.Failure)
+			require.Equal(t, met.Error(), read.Error())
+			require.Equal(t, c.failure == jobstore.PollUnreached, errors.Is(read, remote.ErrUnreachable))
+			require.True(t, updated[0].Stale)
+		})
+	}
+}
+
+func TestAListingThatNobodyWaitsForAnyMoreTellsNothingOfTheJobs(t *testing.T) {
+	s := newSite(t, define(t, running("submit-batch", `echo "job $$"`, `waitForId="true"`, jobIDParser),
+		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo >>asked; exec sleep 600`, `x:interval="1h" x:timeout="1h"`, "")+`</monitor-data>`))
+	jobs := []jobstore.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+	s.ahead += time.Minute
+	s.givesUp(t, jobs[0].Tag, func(ctx context.Context) error {
+		_, err := s.Update(ctx, jobs, control.Recent)
+		return err
+	})
+}

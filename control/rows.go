@@ -1,0 +1,76 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+)
+
+// Rows runs x:list-jobs, x:list-nodes or x:list-queues, and hands out what it tells,
+// a row at a time, while it still prints: each as soon as nothing that follows can
+// change it, which docs/definitions.md tells about. Rows do not tell their lines. Scope says whose jobs are listed; for nodes and
+// queues it says nothing. One row is handed out after the other, and the command
+// waits meanwhile.
+//
+// With an error the listing tells nothing, least of all that something is gone, though
+// rows may have been handed out before; they are counted. A definition that has no
+// such command gives an *UnsupportedError. An error of each ends the command, and is returned as it is.
+func (c *Controller) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
+	list := c.definition.Command(kind)
+	if list == nil {
+		return command.Listed{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
+	}
+	var refused error
+	listed, err := c.rows(ctx, listRequest{command: list, scope: scope}, func(row command.Row) error {
+		refused = each(row)
+		return refused
+	})
+	if err != nil && refused == nil {
+		err = fmt.Errorf("asking for the %s: %w", strings.TrimPrefix(string(kind), "list-"), err)
+	}
+	if err == nil && c.onListed != nil {
+		c.onListed(kind, listed)
+	}
+	return listed, err
+}
+
+// A listRequest is what is asked with a listing.
+type listRequest struct {
+	command *config.Command
+	scope   config.ListScope // whose jobs; empty where none are asked for
+	ids     string           // of the jobs, for a definition that names them
+	origins string           // see tokenizer.Options
+}
+
+func (c *Controller) rows(ctx context.Context, asked listRequest, each func(command.Row) error) (command.Listed, error) {
+	env, err := c.environment(ctx, anyAge)
+	if err != nil {
+		return command.Listed{}, err
+	}
+	for _, name := range env.Discovered() {
+		env.Remove(name) // of the start-up commands, which are no elements of this listing
+	}
+	if asked.command.Element == config.ListJobs {
+		env.SetVariable(attributeScope, string(asked.scope))
+		env.SetVariable(attributeIDs, asked.ids)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var refused error
+	result, err := c.runRequest(ctx, command.Request{Command: asked.command, Scope: command.Scope{Environment: env}, Origins: asked.origins, Rows: func(row command.Row) {
+		if refused != nil {
+			return
+		}
+		if refused = each(row); refused != nil {
+			cancel(refused)
+		}
+	}})
+	if refused != nil {
+		return result.Listed, refused
+	}
+	_, err = outcomeOf(result, err) // some print an error where no job, or not each, is there
+	return result.Listed, err
+}

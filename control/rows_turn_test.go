@@ -1,0 +1,362 @@
+package control_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+)
+
+// A view of a user, such as a terminal or a browser, is a process with turns of its own.
+type view struct {
+	*control.Turns
+	site *site
+	ids  []string
+}
+
+func newView(s *site, keeps bool) *view {
+	return &view{Turns: control.New(s.options).Turns(keeps), site: s}
+}
+
+// lists lists the jobs in turn, and returns when that listing began.
+func (v *view) lists(t *testing.T) time.Time {
+	t.Helper()
+	v.ids = nil
+	made, err := v.Rows(t.Context(), config.ListJobs, func(row command.Row) error {
+		v.ids = append(v.ids, row.ID+" "+row.Fact("state"))
+		return nil
+	})
+	require.NoError(t, err)
+	require.Len(t, v.ids, made.Rows)
+	return made.Begun
+}
+
+// listings returns how often the scheduler was asked.
+func (v *view) listings(t *testing.T) int {
+	t.Helper()
+	counts, err := v.site.store.Polls(t.Context(), v.site.options.Now())
+	require.NoError(t, err)
+	require.Len(t, counts, 1)
+	require.Equal(t, []string{"here x:list-jobs"}, counts[0].Targets)
+	return counts[0].Day
+}
+
+func TestViewsOfSeveralProcessesShareEachListing(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	views := []*view{newView(s, false), newView(s, false), newView(s, false)}
+	s.write(t, "jobs", "7 RUNNING then me\n")
+	begun := views[0].lists(t)
+	due, err := views[1].Due(t.Context(), config.ListJobs)
+	require.NoError(t, err)
+	require.False(t, due.Before(begun.Add(10*time.Second)), "nobody wanted that one but who made it")
+	for range 5 {
+		s.ahead += 10 * time.Second
+		s.write(t, "jobs", "7 RUNNING then me\n8 PENDING then eve\n")
+		next := views[0].lists(t)
+		require.GreaterOrEqual(t, next.Sub(begun), 9*time.Second)
+		for _, other := range views[1:] {
+			due, err := other.Due(t.Context(), config.ListJobs)
+			require.NoError(t, err)
+			require.False(t, due.After(s.options.Now()), "what others have listed is there at once")
+			require.Equal(t, next.UnixNano(), other.lists(t).UnixNano())
+			require.Equal(t, views[0].ids, other.ids)
+			due, err = other.Due(t.Context(), config.ListJobs)
+			require.NoError(t, err)
+			require.False(t, due.Before(next.Add(10*time.Second)), "until the next one is due")
+		}
+		begun = next
+		views = append(views[1:], views[0]) // another one comes first
+	}
+	require.Equal(t, 6, views[0].listings(t))
+}
+
+func TestWhoListsAloneKeepsNothing(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	alone := newView(s, false)
+	s.write(t, "jobs", "7 RUNNING then me\n")
+	for range 3 {
+		alone.lists(t)
+	}
+	require.NoDirExists(t, filepath.Join(s.state, "listings"))
+	_, err := s.LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+	require.ErrorIs(t, err, control.ErrNotListed)
+	require.Equal(t, 3, alone.listings(t))
+}
+
+func TestNobodyKeepsListingsForLongThatNobodyWants(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	stays, leaves := newView(s, false), newView(s, false)
+	s.write(t, "jobs", "7 RUNNING then me\n")
+	latest := func() error {
+		_, err := s.LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+		return err
+	}
+	stays.lists(t)
+	leaves.lists(t)
+	stays.lists(t)
+	require.NoError(t, latest())
+	s.ahead += 20 * time.Minute
+	stays.lists(t)
+	require.ErrorIs(t, latest(), control.ErrNotListed)
+}
+
+func TestTheLatestListingIsThereForWhoAsksNoScheduler(t *testing.T) {
+	var told []command.Listed
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	s.options.OnListed = func(_ config.CommandElement, listed command.Listed) { told = append(told, listed) }
+	server := newView(s, true)
+	hostile := "\x1b[31m<b>\xff\xfe"
+	s.write(t, "jobs", "7 RUNNING "+hostile+" me\nno job at all\n7 PENDING then eve\n")
+	begun := server.lists(t)
+	require.NoError(t, filepath.WalkDir(filepath.Join(s.state, "listings"), func(path string, entry fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := entry.Info()
+		require.NoError(t, err)
+		require.Zero(t, info.Mode().Perm()&0o077, "%s is its user's alone", path)
+		return nil
+	}))
+	var rows []command.Row
+	collect := func(row command.Row) error {
+		rows = append(rows, row)
+		return nil
+	}
+	made, err := s.LatestRows(t.Context(), config.ListJobs, collect)
+	require.NoError(t, err)
+	require.Equal(t, begun.UnixNano(), made.Begun.UnixNano())
+	latest := rows
+	rows = nil
+	asked, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, collect)
+	require.NoError(t, err)
+	require.Equal(t, asked, made.Listed)
+	require.Equal(t, rows, latest, "they are the same, byte for byte")
+
+	other := control.New(s.options).Turns(false)
+	told = nil
+	_, err = other.Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+	require.NoError(t, err)
+	require.Equal(t, []command.Listed{asked}, told, "what was wrong with it is told to each")
+
+	s.write(t, "down", "")
+	_, err = server.Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+	require.Error(t, err)
+	_, err = s.LatestRows(t.Context(), config.ListJobs, collect)
+	require.ErrorIs(t, err, control.ErrNotListed, "one that has failed is newer")
+	leftovers, err := filepath.Glob(filepath.Join(s.state, "listings", "*.new"))
+	require.NoError(t, err)
+	require.Empty(t, leftovers)
+}
+
+// Values of a target may decide what a parser makes of a line.
+func TestTargetsWithOtherValuesDoNotShareAListing(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	s.write(t, "jobs", "7 RUNNING then me\n")
+	newView(s, true).lists(t)
+	other := s.options
+	other.Defaults = []control.Assignment{{Name: "queue", Value: "night"}}
+	_, err := control.New(other).LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+	require.ErrorIs(t, err, control.ErrNotListed)
+}
+
+func TestAFileOfAListingThatIsTornIsNone(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string, text []byte){
+		"cut": func(t *testing.T, path string, text []byte) {
+			require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o600))
+		},
+		"empty": func(t *testing.T, path string, _ []byte) { require.NoError(t, os.WriteFile(path, nil, 0o600)) },
+		"zeros": func(t *testing.T, path string, text []byte) {
+			require.NoError(t, os.WriteFile(path, append(text[:100:100], make([]byte, len(text)-100)...), 0o600))
+		},
+		"another form": func(t *testing.T, path string, text []byte) {
+			text[7]++
+			require.NoError(t, os.WriteFile(path, text, 0o600))
+		},
+		"a named pipe": func(t *testing.T, path string, _ []byte) { require.NoError(t, os.Remove(path)); fifo(t, path) },
+		"a folder": func(t *testing.T, path string, _ []byte) {
+			require.NoError(t, os.Remove(path))
+			require.NoError(t, os.Mkdir(path, 0o700))
+		},
+		"a link": func(t *testing.T, path string, _ []byte) {
+			require.NoError(t, os.Rename(path, path+".x"))
+			require.NoError(t, os.Symlink(path+".x", path))
+		},
+		"altered": func(t *testing.T, path string, text []byte) {
+			text[len(text)-1] ^= 0xff
+			require.NoError(t, os.WriteFile(path, text, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, cluster(t, `x:interval="10s"`))
+			s.stopClock()
+			s.write(t, "jobs", "7 RUNNING then me\n8 RUNNING then me\n")
+			server, other := newView(s, true), newView(s, false)
+			server.lists(t)
+			files, err := filepath.Glob(filepath.Join(s.state, "listings", "*"))
+			require.NoError(t, err)
+			require.Len(t, files, 1)
+			text, err := os.ReadFile(files[0])
+			require.NoError(t, err)
+			spoil(t, files[0], text)
+			begun := s.options.Now()
+			require.True(t, other.lists(t).After(begun), "it is listed anew")
+			require.Equal(t, []string{"7 RUNNING", "8 RUNNING"}, other.ids)
+		})
+	}
+}
+
+// Such a file is of a program that is not this one.
+func TestRowsOfAFileThatAreNoneAreAnError(t *testing.T) {
+	const headerSize, sizeAt, sumAt = 60, 48, 56
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	s.write(t, "jobs", "7 RUNNING then me\n")
+	newView(s, true).lists(t)
+	files, err := filepath.Glob(filepath.Join(s.state, "listings", "*"))
+	require.NoError(t, err)
+	header, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	many := binary.AppendUvarint(nil, 1<<62)
+	for name, body := range map[string][]byte{
+		"a length alone":          {5},
+		"half a length":           {0x80},
+		"too long a row":          append(slices.Clone(many), 1),
+		"an empty row":            {0},
+		"an id that is too long":  {3, 9, 'a', 0},
+		"a hostile id":            append([]byte{byte(len(many))}, many...),
+		"no facts for the keys":   {7, 1, '7', 0, 1, 1, 'k', 9},
+		"too many keys":           {4, 1, '7', 0, 100},
+		"a hostile count of keys": append([]byte{byte(3 + len(many)), 1, '7', 0}, many...),
+		"keys that come twice":    {11, 1, '7', 0, 2, 1, 'k', 1, 'k', 0, 0},
+		"more than a row":         {9, 1, '7', 0, 1, 1, 'k', 1, 'v', 'x'},
+	} {
+		text := append(slices.Clone(header[:headerSize]), body...)
+		binary.BigEndian.PutUint64(text[sizeAt:], uint64(len(body)))
+		binary.BigEndian.PutUint32(text[sumAt:], crc32.ChecksumIEEE(body))
+		require.NoError(t, os.WriteFile(files[0], text, 0o600))
+		_, err := s.LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+		require.ErrorContains(t, err, "reading what another process listed", name)
+	}
+	good := []byte{8, 1, '7', 0, 1, 1, 'k', 1, 'v'}
+	text := append(slices.Clone(header[:headerSize]), good...)
+	binary.BigEndian.PutUint64(text[sizeAt:], uint64(len(good)))
+	binary.BigEndian.PutUint32(text[sumAt:], crc32.ChecksumIEEE(good))
+	require.NoError(t, os.WriteFile(files[0], text, 0o600))
+	_, err = s.LatestRows(t.Context(), config.ListJobs, func(row command.Row) error {
+		require.Equal(t, "v", row.Fact("k"))
+		return nil
+	})
+	require.NoError(t, err, "the others were no rows for what is wrong with them")
+}
+
+func TestAListingThatIsTooLargeToShareIsMadeInTurn(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	s.write(t, "jobs", strings.Repeat("7 RUNNING "+strings.Repeat("x", 1<<20)+" me\n", 65))
+	server := newView(s, true)
+	server.lists(t)
+	_, err := s.LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+	require.ErrorIs(t, err, control.ErrNotListed)
+	left, err := filepath.Glob(filepath.Join(s.state, "listings", "*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestWhoSharesAListingFirstIsNotWarned(t *testing.T) {
+	s := newSite(t, cluster(t, ""))
+	s.stopClock()
+	var warnings bytes.Buffer
+	s.options.Log = slog.New(slog.NewTextHandler(&warnings, nil))
+	newView(s, true).lists(t)
+	require.Empty(t, warnings.String())
+}
+
+func TestListingsGoOnWhereTheyCannotBeShared(t *testing.T) {
+	var log bytes.Buffer
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	s.options.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s.write(t, "jobs", "7 RUNNING then me\n")
+	require.NoError(t, os.WriteFile(filepath.Join(s.state, "listings"), nil, 0o600))
+	server := newView(s, true)
+	server.lists(t)
+	server.lists(t)
+	require.Equal(t, 1, strings.Count(log.String(), "cannot be shared"), log.String())
+}
+
+func TestAListingThatFailsIsTheNextOnesTurn(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="1s"`))
+	s.stopClock()
+	s.write(t, "down", "")
+	_, err := s.Turns(false).Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+	require.ErrorContains(t, err, "controller is down")
+	require.NoError(t, os.Remove(s.path("down")))
+	s.write(t, "jobs", "7 RUNNING then me\n")
+	listed, err := s.Turns(false).Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+	require.NoError(t, err)
+	require.Equal(t, 1, listed.Rows)
+}
+
+// Commands of schedulers try for a while to reach one that is away.
+func TestASchedulerThatWasAwayIsListedInTurnAsSoonAsItIsBack(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	slow := s.options
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 9 * time.Second })}
+	turns := control.New(slow).Turns(false)
+	lists := func() error {
+		_, err := turns.Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
+		return err
+	}
+	s.write(t, "away", "")
+	begun := s.options.Now()
+	require.Error(t, lists())
+	require.NoError(t, os.Remove(s.path("away")))
+	require.NoError(t, lists())
+	require.NoError(t, lists())
+	require.Less(t, s.options.Now().Sub(begun), time.Minute, "one that failed, one that may have waited for the end of the outage, and the next one")
+	require.NoError(t, lists())
+	require.Greater(t, s.options.Now().Sub(begun), 3*time.Minute, "it is slow although it is there")
+}
+
+func TestWhoGivesUpAListingDoesNotCountItAsFailed(t *testing.T) {
+	s := newSite(t, cluster(t, `x:interval="10s"`))
+	s.stopClock()
+	s.write(t, "jobs", "7 RUNNING then me\n8 RUNNING then me\n")
+	ctx, giveUp := context.WithCancel(t.Context())
+	_, err := s.Turns(false).Rows(ctx, config.ListJobs, func(command.Row) error {
+		giveUp()
+		return ctx.Err()
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	counts, err := s.store.Polls(t.Context(), s.options.Now())
+	require.NoError(t, err)
+	require.Equal(t, 1, counts[0].Day)
+	require.Zero(t, counts[0].Failed)
+	require.Empty(t, counts[0].Error)
+	require.Empty(t, counts[0].Holder, "it is the next one's turn")
+}
+
+func TestADefinitionWithoutAListingSaysSoAtOnce(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")))
+	_, err := s.Turns(false).Rows(t.Context(), config.ListNodes, func(command.Row) error { return nil })
+	var lacking *control.UnsupportedError
+	require.ErrorAs(t, err, &lacking)
+}

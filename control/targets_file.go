@@ -1,0 +1,310 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"unicode"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// maxTargetName bounds the names that are written; longer ones are still read.
+const maxTargetName = 100
+
+// SaveTargets puts targets into the targets file of a configuration folder, which
+// is made where it does not exist. One of a name that stands in the file is
+// replaced, with the comments within it; everything else stays as it is written,
+// also what other processes write at the same time. Either all is written or
+// nothing. Errors are *ConfigurationError, or that of the context.
+func SaveTargets(ctx context.Context, folder string, targets ...Target) error {
+	return putTargets(ctx, folder, true, targets)
+}
+
+// AddTargets is SaveTargets for targets that the file does not have yet. Where it has
+// one of them the error is a *TargetExistsError.
+func AddTargets(ctx context.Context, folder string, targets ...Target) error {
+	return putTargets(ctx, folder, false, targets)
+}
+
+// A TargetExistsError tells that a target would be replaced.
+type TargetExistsError struct{ Name string }
+
+// Error names the target.
+func (e *TargetExistsError) Error() string {
+	return fmt.Sprintf("there is a target %q already", e.Name)
+}
+
+func putTargets(ctx context.Context, folder string, replace bool, targets []Target) error {
+	return changeTargets(ctx, folder, func(file string, text []byte, known *Targets) ([]byte, error) {
+		for _, target := range targets {
+			if err := target.checkName(file); err != nil {
+				return nil, err
+			}
+			if there, isKnown := known.all[target.Name]; isKnown && !there.Shipped && !replace {
+				return nil, &TargetExistsError{target.Name}
+			}
+			written, err := target.text()
+			if err != nil {
+				return nil, &ConfigurationError{File: file, Reason: err.Error(), Err: err}
+			}
+			places, err := placesOfTarget(file, text, target.Name)
+			if err != nil {
+				return nil, err
+			}
+			text = replaceTarget(text, places, written)
+		}
+		return text, nil
+	}, targets...)
+}
+
+// RemoveTarget takes a target out of the targets file of a configuration folder.
+// Errors are as of [SaveTargets], and *UnknownTargetError where the file has none of
+// that name.
+func RemoveTarget(ctx context.Context, folder, name string) error {
+	return changeTargets(ctx, folder, func(file string, text []byte, _ *Targets) ([]byte, error) {
+		places, err := placesOfTarget(file, text, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(places) == 0 {
+			return nil, &UnknownTargetError{Name: name}
+		}
+		for i := range places {
+			places[i] = withSurroundings(text, places[i])
+		}
+		return replaceTarget(text, places, nil), nil
+	})
+}
+
+// mostChanges is how often a change is made anew since the file became another one.
+const mostChanges = 10
+
+// targetsLock is the lock of the targets file, in the same folder: that file itself
+// is another one after each change.
+const targetsLock = ".targets.lock"
+
+// changeTargets replaces the targets file by what change makes of its text and the
+// targets in it, if rmctl can read that and finds the wanted targets in it. Change may
+// be called more than once: editors do not wait for their turn.
+func changeTargets(ctx context.Context, folder string, change func(file string, text []byte, known *Targets) ([]byte, error), wanted ...Target) (err error) {
+	file := filepath.Join(folder, TargetsFile)
+	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: err.Error(), Err: err} }
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return refuse(err)
+	}
+	unlock, err := lockFile(ctx, filepath.Join(folder, targetsLock))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return refuse(err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	for range mostChanges {
+		before, err := readTargetsFile(file)
+		if err != nil {
+			return err
+		}
+		known := shippedTargets()
+		if err := known.read(file, before); err != nil {
+			return err
+		}
+		after, err := change(file, before, known)
+		if err != nil {
+			return err
+		}
+		if err := checkChanged(file, after, wanted); err != nil {
+			return err
+		}
+		err = writePrivately(file, after, func(draft, place string) error {
+			if err := checkUnchanged(file, before); err != nil {
+				return err
+			}
+			return os.Rename(draft, place)
+		})
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, errChanged) {
+			return refuse(err)
+		}
+	}
+	return refuse(errChanged)
+}
+
+// checkChanged refuses the text of a targets file that does not say what was wanted.
+func checkChanged(file string, text []byte, wanted []Target) error {
+	read := shippedTargets()
+	if err := read.read(file, text); err != nil {
+		return err
+	}
+	for _, target := range wanted {
+		if got := read.all[target.Name]; !isAsWritten(got, target, filepath.Dir(file)) {
+			err := fmt.Errorf("target %q cannot be put into it as it is written; change it by hand", target.Name)
+			return &ConfigurationError{File: file, Reason: err.Error(), Err: err}
+		}
+	}
+	return nil
+}
+
+// errChanged tells that a file is not as it was read.
+var errChanged = errors.New("somebody else changes it all the time; try again")
+
+// checkUnchanged returns errChanged if the targets file does not have that text any more.
+func checkUnchanged(file string, text []byte) error {
+	now, err := readTargetsFile(file)
+	if err == nil && !bytes.Equal(now, text) {
+		err = errChanged
+	}
+	return err
+}
+
+// isAsWritten reports whether a target was read as it was to be written.
+func isAsWritten(got, wanted Target, folder string) bool {
+	if isFile(wanted.Definition) && !filepath.IsAbs(wanted.Definition) {
+		wanted.Definition = filepath.Join(folder, wanted.Definition)
+	}
+	if wanted.Transport == "" {
+		wanted.Transport = TransportLocal
+	}
+	same := len(got.Attributes) == 0 && len(wanted.Attributes) == 0 || reflect.DeepEqual(got.Attributes, wanted.Attributes)
+	return same && got.Definition == wanted.Definition && got.Transport == wanted.Transport && got.Host == wanted.Host
+}
+
+// checkName refuses names that no command line can name.
+func (t *Target) checkName(file string) error {
+	isOdd := func(r rune) bool {
+		return !unicode.In(r, unicode.Letter, unicode.Digit) && !strings.ContainsRune("._+@-", r)
+	}
+	if t.Name == "" || len(t.Name) > maxTargetName || strings.ContainsFunc(t.Name, isOdd) || strings.HasPrefix(t.Name, "-") {
+		return &ConfigurationError{File: file, Reason: fmt.Sprintf("%q cannot be the name of a target: it needs 1 to %d bytes of letters, digits and ._+@-, not - as the first", t.Name, maxTargetName)}
+	}
+	return nil
+}
+
+// text returns the tables of the target.
+func (t *Target) text() ([]byte, error) {
+	document := map[string]map[string]writtenTarget{"targets": {t.Name: {t.Definition, t.Transport, t.Host, t.SSHConfig, t.Attributes}}}
+	text, err := toml.Marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("writing target %q: %w", t.Name, err)
+	}
+	// The table that holds the others may stand in the file already.
+	return append(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("[targets]\n"))), '\n'), nil
+}
+
+// A writtenTarget is a target as the file has it.
+type writtenTarget struct {
+	Definition string            `toml:"definition"`
+	Transport  string            `toml:"transport,omitempty"`
+	Host       string            `toml:"host,omitempty"`
+	SSHConfig  string            `toml:"ssh_config,omitempty"`
+	Attributes map[string]string `toml:"attributes,omitempty"`
+}
+
+// A span is a part of a text.
+type span struct{ begin, end int }
+
+// placesOfTarget returns where the tables of a target stand, each from its header
+// to what belongs to the next one: its header, with the comments above it. A target
+// that is written in another way cannot be replaced.
+func placesOfTarget(file string, text []byte, name string) ([]span, error) {
+	var parser unstable.Parser
+	parser.Reset(text)
+	var places []span
+	isOurs := false
+	var table []string
+	for parser.NextExpression() {
+		node := parser.Expression()
+		if node.Kind != unstable.Table && node.Kind != unstable.ArrayTable {
+			if path := append(table[:len(table):len(table)], keyOf(node)...); !isOurs && isOf(path, name) {
+				return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q does not stand in a table of its own, [targets.%s]; change it by hand", name, name)}
+			}
+			continue
+		}
+		begin := lineBefore(text, parser.Shape(node.Child().Raw).Start.Offset)
+		if isOurs {
+			places[len(places)-1].end = withoutComments(text, begin)
+		}
+		table = keyOf(node)
+		if isOurs = isOf(table, name); isOurs {
+			places = append(places, span{begin, len(text)})
+		}
+	}
+	if err := parser.Error(); err != nil {
+		return nil, &ConfigurationError{File: file, Reason: err.Error(), Err: err}
+	}
+	if isOurs {
+		places[len(places)-1].end = withoutComments(text, len(text))
+	}
+	return places, nil
+}
+
+// isOf reports whether a key is that of a target, or of something within it.
+func isOf(path []string, name string) bool {
+	return len(path) >= 2 && path[0] == "targets" && path[1] == name
+}
+
+// lineBefore returns where the line of a place begins.
+func lineBefore(text []byte, at int) int {
+	return bytes.LastIndexByte(text[:at], '\n') + 1
+}
+
+// withoutComments returns where the empty lines and comments above a line begin.
+func withoutComments(text []byte, at int) int {
+	for at > 0 {
+		before := lineBefore(text, at-1)
+		line := bytes.TrimSpace(text[before:at])
+		if len(line) > 0 && line[0] != '#' {
+			return at
+		}
+		at = before
+	}
+	return at
+}
+
+// withSurroundings adds to the place of a table the comment right above it and the
+// empty lines below.
+func withSurroundings(text []byte, place span) span {
+	for place.begin > 0 {
+		before := lineBefore(text, place.begin-1)
+		if text[before] != '#' {
+			break
+		}
+		place.begin = before
+	}
+	for place.end < len(text) && text[place.end] == '\n' {
+		place.end++
+	}
+	return place
+}
+
+// replaceTarget puts a text to the first of some places, and nothing to the others;
+// without a place, to the end.
+func replaceTarget(text []byte, places []span, written []byte) []byte {
+	if len(places) == 0 {
+		if len(text) > 0 {
+			text = append(bytes.TrimRight(text, "\n"), "\n\n"...)
+		}
+		return append(text, written...)
+	}
+	var after []byte
+	last := 0
+	for i, place := range places {
+		after = append(after, text[last:place.begin]...)
+		if i == 0 {
+			after = append(after, written...)
+		} else {
+			place = withSurroundings(text, place)
+		}
+		last = place.end
+	}
+	return append(after, text[last:]...)
+}

@@ -1,0 +1,51 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// recordLate records the outcomes of submissions that could not be recorded before,
+// whenever somebody looks what became of submissions, or makes one. As long as they
+// are not, everybody takes those of a process that lives for being made at that moment.
+func (c *Controller) recordLate(ctx context.Context) {
+	if err := c.store.SettleLate(ctx); err != nil && ctx.Err() == nil {
+		c.log.Warn("what became of a submission still cannot be recorded", "error", err)
+	}
+}
+
+// recordEnd records how the process of an interactive job has ended, which nobody
+// else has seen.
+func (c *Controller) recordEnd(ctx context.Context, tag string, end jobstore.Ending) (jobstore.Job, error) {
+	job, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Ended: &end})
+	if isKept(err) {
+		err = fmt.Errorf("the job has ended (%s, exit code %d), which is kept beside the record until there is room: %w", end.Detail, end.ExitCode, err)
+	}
+	return job, err
+}
+
+// isKept reports whether what could not be recorded is kept beside the record.
+func isKept(err error) bool {
+	var kept *jobstore.KeptError
+	return errors.As(err, &kept)
+}
+
+// doubt records that it is not known what became of a submission.
+func (c *Controller) doubt(ctx context.Context, tag string, why error) error {
+	_, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Doubted: why.Error()})
+	return err
+}
+
+// refused records that a submission was not made.
+func (c *Controller) refused(ctx context.Context, tag string, why error) error {
+	_, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Refused: why.Error()})
+	return err
+}
+
+// accepted records the job that a submission has become.
+func (c *Controller) accepted(ctx context.Context, tag string, as jobstore.Accepted) (jobstore.Job, error) {
+	return c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Accepted: &as})
+}

@@ -1,0 +1,104 @@
+package control_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// fills lets nothing that is known of a submission be changed on record, as a full
+// disk does, from the start of its submit command on, until it is told to.
+func (s *site) fills(t *testing.T) (mend func()) {
+	t.Helper()
+	database, err := sql.Open("sqlite", filepath.Join(s.state, "jobs.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, database.Close()) })
+	isFull := false
+	full := s.options
+	full.Connection = &faultyConnection{Connection: full.Connection, start: startHook(func() {
+		if !isFull {
+			_, err := database.Exec("CREATE TRIGGER full BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
+			require.NoError(t, err)
+			isFull = true
+		}
+	})}
+	s.Controller = control.New(full)
+	return func() {
+		_, err := database.Exec("DROP TRIGGER full")
+		require.NoError(t, err)
+	}
+}
+
+// Nobody takes a submission for one that is under way because its process goes on
+// with something else.
+func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		phase  jobstore.Phase
+	}{
+		"a doubt":   {`echo "connection lost"`, jobstore.Rejected}, // once the scheduler was asked
+		"a refusal": {`echo "denied" >&2; exit 1`, jobstore.Rejected},
+		"a job":     {`echo job 7`, jobstore.Submitted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := forgetful(t, c.script, "")
+			mend := s.fills(t)
+			_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+			require.ErrorContains(t, err, "the disk is full")
+			s.ahead += time.Minute
+			open, err := s.Unconfirmed(t.Context())
+			require.NoError(t, err)
+			require.Len(t, open, 1, "it is tried again while the disk is full")
+			_, err = s.Recover(t.Context(), open[0])
+			require.Error(t, err)
+			mend()
+			job, err := s.Recover(t.Context(), open[0])
+			require.NoError(t, err)
+			require.Equal(t, c.phase, job.Phase)
+			open, err = s.Unconfirmed(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, open)
+		})
+	}
+}
+
+func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `exit 7`, `waitForId="false"`, "")))
+	mend := s.fills(t)
+	_, _, err := s.interactively(t, t.Context(), "")
+	require.ErrorContains(t, err, "the job has ended (FAILED, exit code 7), which is kept beside the record until there is room")
+	require.ErrorContains(t, err, "the disk is full")
+	require.Equal(t, jobstore.Intended, s.onlyJob(t).Phase)
+	mend()
+	_, err = s.Unconfirmed(t.Context())
+	require.NoError(t, err)
+	job := s.onlyJob(t)
+	require.Equal(t, jobstore.Submitted, job.Phase)
+	require.Equal(t, state.Failed, job.Detail)
+	require.Equal(t, 7, *job.ExitCode)
+}
+
+func TestWhatIsDecidedOtherwiseMeanwhileCounts(t *testing.T) {
+	s := forgetful(t, `echo "denied" >&2; exit 1`, "")
+	mend := s.fills(t)
+	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	require.ErrorContains(t, err, "the disk is full")
+	mend()
+	open, err := s.store.Unresolved(t.Context(), "here")
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+	_, err = s.store.Accept(t.Context(), open[0].Tag, jobstore.Accepted{ID: "9"})
+	require.NoError(t, err)
+	for range 2 {
+		job, err := s.Recover(t.Context(), open[0])
+		require.NoError(t, err)
+		require.Equal(t, "9", job.ID)
+	}
+}

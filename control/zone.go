@@ -1,0 +1,84 @@
+package control
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A zone is the time zone that a command writes times of, nil where that is the one
+// of this machine.
+type zone struct{ location *time.Location }
+
+// tell returns the text of a time as it is recorded and told: those of another zone
+// say which.
+func (z zone) tell(text string) string {
+	if z.location == nil {
+		return text
+	}
+	return state.WithZone(text, z.location)
+}
+
+// zoneOf returns the zone of a command's times: that which the definition runs it in,
+// else that of the place.
+func (c *Controller) zoneOf(which *config.Command) zone {
+	if own, isOwn := c.ownZone(which); isOwn {
+		return zone{own}
+	}
+	return c.placeZone()
+}
+
+const timeZoneVariable = "TZ"
+
+// ownZone returns the zone that a definition has a command run in, if it does.
+func (c *Controller) ownZone(which *config.Command) (own *time.Location, isOwn bool) {
+	if !slices.ContainsFunc(which.Environment, func(entry *config.EnvironmentEntry) bool { return entry.Name == timeZoneVariable }) {
+		return nil, false
+	}
+	anyJob, err := c.scopeOfAnyJob()
+	if err != nil {
+		return nil, false // the command cannot be run, which tells so
+	}
+	invocation, err := command.Resolve(which, anyJob, command.Launch{})
+	if err != nil {
+		return nil, false
+	}
+	for _, variable := range invocation.Environment {
+		if variable.Name == timeZoneVariable {
+			own, isOwn = remote.LoadZone(variable.Value)
+		}
+	}
+	return own, isOwn
+}
+
+// zoneOfPlace is the zone of commands that the definition has run in none of their own.
+func zoneOfPlace(place remote.Info) zone {
+	if place.Zone == "" {
+		return zone{}
+	}
+	return zone{place.Location()}
+}
+
+// zoneOfJobs is the zone of the listing of jobs.
+func zoneOfJobs(c *Controller) zone {
+	if list := c.definition.Command(config.ListJobs); list != nil {
+		return c.zoneOf(list)
+	}
+	return c.placeZone()
+}
+
+// Location returns the time zone of the times in rows of x:list-jobs that have none.
+func (c *Controller) Location() *time.Location {
+	if listed := c.jobsZone(); listed.location != nil {
+		return listed.location
+	}
+	return time.Local
+}
+
+// ListedTime returns the text of a time in a row of x:list-jobs. One of another time
+// zone than that of this machine gets its zone, after RFC 3339.
+func (c *Controller) ListedTime(text string) string { return c.jobsZone().tell(text) }

@@ -1,0 +1,89 @@
+package control_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A farConnection is one to a place in another time zone.
+type farConnection struct {
+	remote.Connection
+	zone string
+}
+
+func (f farConnection) Info() remote.Info {
+	info := f.Connection.Info()
+	info.Zone = f.zone
+	return info
+}
+
+// clocked is a definition whose jobs are submitted when the file "told" says, and whose
+// commands have children.
+func clocked(t *testing.T, children string) *config.Definition {
+	return define(t, `<attribute name="job.submitted" visible="false"/>`+
+		running("submit-batch", "echo job 9", `waitForId="true"`, jobIDParser)+
+		running("get-job-status", `echo RUNNING; echo "at $(cat told)"`, "", children+`<stdout-parser delim="\n">
+			<target ref="@jobId"><match><expression>([A-Z]+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+			<target ref="job.submitted"><match><expression>at (.*)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
+		</stdout-parser>`),
+		`<monitor-data schedulerType="TEST">`+running("x:list-jobs", `echo "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 RUNNING $(cat told)"`, "", children+`<stdout-parser delim="\n">
+			<target><match><expression>(\d+) (\S+) (\S+) (.+)</expression><set field="name"><entry valueGroup="1"/></set>
+				<put field="value"><entry key="identity" valueGroup="2"/><entry key="state" valueGroup="3"/><entry key="submitted" valueGroup="4"/></put></match></target></stdout-parser>`)+
+			`</monitor-data>`)
+}
+
+func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
+	const zoneOfDefinition = `<environment name="TZ" value="America/New_York"/>`
+	for name, c := range map[string]struct{ children, zone, told, want string }{
+		"the place is in a zone with a name":    {"", "Asia/Tokyo", "2026-03-04T17:00:00", "2026-03-04T17:00:00+09:00"},
+		"the place is so far from UTC":          {"", "-0330", "Wed Mar  4 17:00:00 2026", "2026-03-04T17:00:00-03:30"},
+		"it was summer":                         {"", "Europe/Berlin", "2025-07-04T17:00:00", "2025-07-04T17:00:00+02:00"},
+		"it was winter":                         {"", "Europe/Berlin", "2026-03-04T17:00:00", "2026-03-04T17:00:00+01:00"},
+		"the definition has a zone of its own":  {zoneOfDefinition, "Asia/Tokyo", "2026-03-04T17:00:00", "2026-03-04T17:00:00-05:00"},
+		"so it has on this machine":             {zoneOfDefinition, "", "2026-03-04T17:00:00", "2026-03-04T17:00:00-05:00"},
+		"the scheduler tells the zone":          {"", "Asia/Tokyo", "2026-03-04T17:00:00+01:00", "2026-03-04T17:00:00+01:00"},
+		"the place is in the zone that is here": {"", "", "2026-03-04T17:00:00", "2026-03-04T17:00:00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, clocked(t, c.children), func(o *control.Options) { o.Connection = farConnection{o.Connection, c.zone} })
+			s.ahead = time.Until(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+			s.write(t, "told", c.told)
+			var rows control.RowSet
+			_, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, rows.Add)
+			require.NoError(t, err)
+			require.Equal(t, c.want, s.ListedTime(rows.Rows()[0].Fact("submitted")))
+
+			adopted, err := s.Rediscover(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, c.want, adopted[0].Submitted)
+			want, isTime := state.ParseTime(c.want, time.Local)
+			require.True(t, isTime)
+			require.True(t, want.Equal(control.SubmittedAt(adopted[0])), "%s", control.SubmittedAt(adopted[0]))
+			shown, isTime := state.ParseTime(c.told, s.Location())
+			require.True(t, isTime)
+			require.True(t, want.Equal(shown))
+
+			asked, err := s.Look(t.Context(), "9")
+			require.NoError(t, err)
+			require.Equal(t, c.want, asked.Submitted)
+		})
+	}
+}
+
+// The record of before may have times without zones, and a place whose zone has no name
+// another offset in summer.
+func TestAJobIsTheSameWhateverIsKnownOfItsZone(t *testing.T) {
+	for _, recorded := range []string{"2026-03-04T17:00:00", "2026-03-04T17:00:00+08:00", "2026-03-04T08:00:00Z"} {
+		job := jobstore.Job{ID: "9", Detail: state.Running, Submitted: recorded}
+		require.False(t, job.IsAnother(jobstore.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:00+09:00"}), recorded)
+		require.True(t, job.IsAnother(jobstore.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:01+09:00"}), recorded)
+	}
+}

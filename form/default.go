@@ -1,0 +1,87 @@
+package form
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+)
+
+// Launch tells the form how to learn what is to be run: a function that gives an
+// environment the attributes of a submission's program, of which the form uses
+// none but to show what defaults come to that refer to them.
+func (f *Form) Launch(tell func(*attribute.Environment)) { f.launch = tell }
+
+// innerReference is a reference that holds no other one.
+var innerReference = regexp.MustCompile(`\$\{ptp_rm:[^${}]*\}`)
+
+// derived returns the default of an attribute if it is made of the values of
+// others, which are known when the job is submitted at last.
+func derived(a *attribute.Attribute) (text string, ok bool) {
+	if a == nil {
+		return "", false
+	}
+	text = a.Text(attribute.FieldDefault)
+	return text, innerReference.MatchString(text)
+}
+
+// isDerived reports whether a field is empty where its attribute has a default
+// that is made of the values of others. Only a field that takes any text can.
+func (f Field) isDerived(a *attribute.Attribute) bool {
+	if _, ok := derived(a); !ok {
+		return false
+	}
+	switch f.Kind {
+	case Text, Lines, Path:
+		return f.Editor == attribute.TextEditor
+	case Row:
+		return f.Editor == attribute.TextEditor && len(f.Items) == 0
+	case Choice:
+		return f.Open && f.Group() == nil
+	}
+	return false
+}
+
+// showDefault empties a field that has its default still, where nobody could tell from
+// the references of that what the job will get, and notes what they come to now.
+func (f *Form) showDefault(field *Field, a *attribute.Attribute) {
+	if !field.isDerived(a) {
+		return
+	}
+	text, _ := derived(a)
+	if attribute.Text(a.Value()) != text {
+		return
+	}
+	field.Text, field.Default = "", oneLine(f.comesTo(text))
+	if field.Fixed {
+		field.Text = field.Default
+	}
+}
+
+// comesTo resolves a default; it returns nothing as long as something that it
+// refers to is not known.
+func (f *Form) comesTo(text string) string {
+	known := f.environment.Clone()
+	if f.launch != nil {
+		f.launch(known)
+	}
+	for _, reference := range innerReference.FindAllString(text, -1) {
+		if value, err := known.Resolve(reference, ""); err != nil || strings.TrimSpace(value) == "" {
+			return ""
+		}
+	}
+	resolved, err := known.Resolve(text, "")
+	if err != nil || strings.Contains(resolved, "${") {
+		return ""
+	}
+	return resolved
+}
+
+// Clear takes the value of a field away, and a default that it shows as empty.
+// A validator is not asked.
+func (f *Form) Clear(field Field) {
+	f.Forget(field)
+	if a := f.environment.Lookup(field.Name); field.Name != "" && a != nil {
+		a.SetValue(nil)
+	}
+}

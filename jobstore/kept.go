@@ -1,0 +1,240 @@
+package jobstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// keptPrefix begins the names of the files of outcomes, in the store's directory.
+const keptPrefix = "unrecorded-"
+
+// keptRoom is how many bytes of outcomes such a file takes. As many are written when
+// it is made, so that the disk has them.
+const keptRoom = 64 << 10
+
+// keptHeader is how many bytes stand before each outcome: how long it is, and its checksum.
+const keptHeader = 8
+
+// A keptFile holds outcomes of one process that could not be recorded. The process
+// holds its lock; once another one gets that, it takes the outcomes over. The methods
+// of a nil one, which keeps nothing, may be called.
+type keptFile struct {
+	file *os.File
+	used int64 // bytes from the beginning
+}
+
+// newKeptFile makes such a file. It is nil where files cannot be locked.
+func newKeptFile(directory string) (*keptFile, error) {
+	for {
+		file, err := os.CreateTemp(directory, keptPrefix+"*") // with mode 0600
+		if err != nil {
+			return nil, fullOr(err)
+		}
+		isOurs, err := lockKept(file)
+		if err == nil && !isOurs {
+			if err := file.Close(); err != nil {
+				return nil, err
+			}
+			continue // another process took it for one that was left, and removes it
+		}
+		if err == nil {
+			_, err = file.WriteAt(make([]byte, keptRoom), 0)
+		}
+		if err != nil {
+			err = errors.Join(fullOr(err), os.Remove(file.Name()), file.Close())
+			if errors.Is(err, errNoLock) {
+				return nil, nil
+			}
+			return nil, err
+		}
+		return &keptFile{file: file}, nil
+	}
+}
+
+// fullOr adds to an error of writing that the disk is full, where it is.
+func fullOr(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) {
+		return fmt.Errorf("%w (%w)", ErrFull, err)
+	}
+	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) {
+		return fmt.Errorf("%w (%w)", ErrReadOnly, err)
+	}
+	return err
+}
+
+// errNoLock tells that a file cannot be locked, by whomever.
+var errNoLock = errors.New("the file cannot be locked")
+
+// lockKept takes the lock of a file, and reports whether it has it and the file is
+// still there.
+func lockKept(file *os.File) (bool, error) {
+	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errNoLock, err)
+	}
+	opened, err := file.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Lstat(file.Name())
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(opened, named), err
+}
+
+// keptQuote bounds, in bytes, each text of an outcome that quotes what was printed.
+const keptQuote = 256
+
+// add keeps an outcome.
+func (k *keptFile) add(outcome Outcome) error {
+	if k == nil {
+		return errors.New("nor is there a file beside the record that could keep it")
+	}
+	written, err := encodeKept(outcome)
+	if err == nil && k.used+int64(len(written)) > keptRoom {
+		err = fmt.Errorf("%q has no room for more", k.file.Name())
+	}
+	if err == nil {
+		_, err = k.file.WriteAt(written, k.used)
+	}
+	if err == nil {
+		err = k.file.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("nor can it be kept beside the record: %w", err)
+	}
+	k.used += int64(len(written))
+	return nil
+}
+
+// clear forgets all outcomes of the file.
+func (k *keptFile) clear() error {
+	if k == nil || k.used == 0 {
+		return nil
+	}
+	if _, err := k.file.WriteAt(make([]byte, keptHeader), 0); err != nil {
+		return fmt.Errorf("forgetting outcomes that are recorded now: %w", err)
+	}
+	k.used = 0
+	return nil
+}
+
+// close gives the file up, and removes it where nothing is in it that counts.
+func (k *keptFile) close(remove bool) error {
+	if k == nil {
+		return nil
+	}
+	var err error
+	if remove {
+		err = os.Remove(k.file.Name())
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil // where locks are not what they should be another process has removed it
+	}
+	return errors.Join(err, k.file.Close())
+}
+
+// encodeKept returns an outcome as it stands in the file.
+func encodeKept(outcome Outcome) ([]byte, error) {
+	quote := func(text string) string { return text[:min(len(text), keptQuote)] }
+	outcome.Refused, outcome.Doubted = quote(outcome.Refused), quote(outcome.Doubted)
+	if outcome.Accepted != nil {
+		short := *outcome.Accepted
+		short.Evidence, short.Origin.Text = quote(short.Evidence), quote(short.Origin.Text)
+		outcome.Accepted = &short
+	}
+	if outcome.Ended != nil {
+		short := *outcome.Ended
+		short.Reason = quote(short.Reason)
+		outcome.Ended = &short
+	}
+	text := bytes.NewBuffer(make([]byte, keptHeader))
+	if err := gob.NewEncoder(text).Encode(outcome); err != nil {
+		return nil, err
+	}
+	written := text.Bytes()
+	binary.BigEndian.PutUint32(written, uint32(len(written)-keptHeader))
+	binary.BigEndian.PutUint32(written[4:], crc32.ChecksumIEEE(written[keptHeader:]))
+	return written, nil
+}
+
+// decodeKept returns the outcomes of a file. They end where one is not whole, as its
+// process was killed while it wrote it.
+func decodeKept(text []byte) []Outcome {
+	var outcomes []Outcome
+	for len(text) >= keptHeader {
+		length, sum := int64(binary.BigEndian.Uint32(text)), binary.BigEndian.Uint32(text[4:])
+		text = text[keptHeader:]
+		if length == 0 || length > int64(len(text)) || crc32.ChecksumIEEE(text[:length]) != sum {
+			break
+		}
+		var outcome Outcome
+		if err := gob.NewDecoder(bytes.NewReader(text[:length])).Decode(&outcome); err != nil {
+			break
+		}
+		outcomes = append(outcomes, outcome)
+		text = text[length:]
+	}
+	return outcomes
+}
+
+// settleKept records the outcomes that processes which have ended have left.
+func (s *Store) settleKept(ctx context.Context) error {
+	entries, err := os.ReadDir(s.directory())
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), keptPrefix) || !entry.Type().IsRegular() {
+			continue
+		}
+		if err := s.takeOver(ctx, filepath.Join(s.directory(), entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOver records the outcomes of a file whose process has ended, and removes it.
+func (s *Store) takeOver(ctx context.Context, path string) (err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // another process was faster
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	isOurs, err := lockKept(file)
+	if errors.Is(err, errNoLock) {
+		return nil // nobody can tell whether its process lives
+	}
+	if err != nil || !isOurs {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, keptRoom))
+	if err != nil {
+		return err
+	}
+	for _, outcome := range decodeKept(text) {
+		if _, err := s.settle(ctx, outcome); err != nil && !isDecided(err) {
+			return err
+		}
+	}
+	return os.Remove(path)
+}

@@ -1,0 +1,67 @@
+package jobstore
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func encoded(t testing.TB, outcomes ...Outcome) []byte {
+	t.Helper()
+	var text []byte
+	for _, outcome := range outcomes {
+		one, err := encodeKept(outcome)
+		require.NoError(t, err)
+		text = append(text, one...)
+	}
+	return text
+}
+
+func TestOutcomesEndWhereOneIsNotWhole(t *testing.T) {
+	first, second := Outcome{Tag: "a", Refused: "denied"}, Outcome{Tag: "b", Accepted: &Accepted{ID: "7"}}
+	text := encoded(t, first, second)
+	require.Equal(t, []Outcome{first, second}, decodeKept(text))
+	require.Equal(t, []Outcome{first, second}, decodeKept(append(slices.Clone(text), make([]byte, 100)...)))
+	for cut := len(encoded(t, first)); cut < len(text); cut++ {
+		torn := append(slices.Clone(text[:cut]), bytes.Repeat([]byte{0xff}, len(text)-cut)...)
+		require.Equal(t, []Outcome{first}, decodeKept(torn), "of %d bytes %d are written", len(text), cut)
+	}
+}
+
+func TestWhatIsNoFileOfOutcomesIsLeftAlone(t *testing.T) {
+	directory := t.TempDir()
+	store, err := Open(t.Context(), directory)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	pipe, link := filepath.Join(directory, keptPrefix+"pipe"), filepath.Join(directory, keptPrefix+"link")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.WriteFile(elsewhere, encoded(t, Outcome{Tag: "a", Refused: "x"}), 0o600))
+	require.NoError(t, os.Symlink(elsewhere, link))
+	noise := filepath.Join(directory, keptPrefix+"noise")
+	require.NoError(t, os.WriteFile(noise, []byte("no outcomes"), 0o600))
+	require.NoError(t, store.SettleLate(t.Context()))
+	require.NoFileExists(t, noise)
+	for _, path := range []string{pipe, link, elsewhere} {
+		_, err := os.Lstat(path)
+		require.NoError(t, err)
+	}
+}
+
+func FuzzOutcomesThatAreDamagedAreNone(f *testing.F) {
+	f.Add([]byte(nil))
+	f.Add(encoded(f, Outcome{Tag: "a", Doubted: "cut off"}, Outcome{Tag: "b", Accepted: &Accepted{ID: "7"}}))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var again []byte
+		outcomes := decodeKept(text)
+		for _, outcome := range outcomes {
+			again = append(again, encoded(t, outcome)...)
+		}
+		require.Equal(t, outcomes, decodeKept(again))
+	})
+}

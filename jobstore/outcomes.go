@@ -1,0 +1,194 @@
+package jobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/state"
+)
+
+// An Outcome is what became of a submission. One of Accepted, Ended, Refused and
+// Doubted is set.
+type Outcome struct {
+	Tag      string // of the submission
+	Accepted *Accepted
+	Ended    *Ending // how its job ended, which only this process has seen
+	Refused  string  // why it was not made, as of [Store.Reject]
+	Doubted  string  // why nobody knows, as of [Store.Doubt]
+}
+
+// An Ending is how the process of an interactive job ended, as was seen by the process
+// that it was attached to.
+type Ending struct {
+	Detail   state.Detail
+	Reason   string
+	ExitCode int
+	Observed time.Time // zero stands for the moment at which it is settled
+	Source   string
+}
+
+// A KeptError tells that an outcome could not be recorded, as of a full disk, but is
+// kept beside the store: [Store.SettleLate] records it, of this process or, once that
+// has ended, of another one.
+type KeptError struct {
+	Tag string // of the submission
+	Err error
+}
+
+// Error is that of the cause: what is kept is not lost.
+func (e *KeptError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *KeptError) Unwrap() error { return e.Err }
+
+// unrecorded are the outcomes that this process could not record.
+type unrecorded struct {
+	settling chan struct{} // held by the one goroutine that records them late
+
+	lock     sync.Mutex
+	outcomes []Outcome // oldest first
+	kept     *keptFile // nil before the first submission, and where files cannot be locked
+	isMade   bool      // whether kept is final
+}
+
+// Settle records what became of a submission, and returns its job. What cannot be
+// recorded is kept, in memory and in a file for which Intend has made room: the error
+// is a *KeptError then. Where the file takes it neither, the error tells both.
+func (s *Store) Settle(ctx context.Context, outcome Outcome) (Job, error) {
+	outcome = outcome.dated(time.Now())
+	var job Job
+	var err error
+	if s.unrecorded.has(outcome.Tag) {
+		err = s.SettleLate(ctx) // what came before, before what comes now
+	}
+	if err == nil {
+		job, err = s.settle(ctx, outcome)
+	}
+	if err == nil || isDecided(err) {
+		return job, err
+	}
+	s.unrecorded.lock.Lock()
+	defer s.unrecorded.lock.Unlock()
+	s.unrecorded.outcomes = append(s.unrecorded.outcomes, outcome)
+	if keepErr := s.unrecorded.kept.add(outcome); keepErr != nil {
+		return job, errors.Join(err, keepErr)
+	}
+	return job, &KeptError{Tag: outcome.Tag, Err: err}
+}
+
+// dated returns the outcome as of a time, where it is of none: one that is recorded late
+// is older than what was seen meanwhile.
+func (o Outcome) dated(now time.Time) Outcome {
+	if o.Accepted != nil && o.Accepted.Observed.IsZero() {
+		accepted := *o.Accepted
+		accepted.Observed = now
+		o.Accepted = &accepted
+	}
+	if o.Ended != nil && o.Ended.Observed.IsZero() {
+		ended := *o.Ended
+		ended.Observed = now
+		o.Ended = &ended
+	}
+	return o
+}
+
+func (s *Store) settle(ctx context.Context, outcome Outcome) (Job, error) {
+	switch {
+	case outcome.Accepted != nil:
+		return s.Accept(ctx, outcome.Tag, *outcome.Accepted)
+	case outcome.Ended != nil:
+		end := *outcome.Ended
+		return s.Observe(ctx, outcome.Tag, Observation{Detail: end.Detail, Reason: end.Reason, ExitCode: &end.ExitCode, Observed: end.Observed, Source: end.Source})
+	case outcome.Refused != "":
+		return Job{}, s.Reject(ctx, outcome.Tag, outcome.Refused)
+	}
+	return Job{}, s.Doubt(ctx, outcome.Tag, outcome.Doubted)
+}
+
+// isDecided reports whether an outcome cannot be recorded because there is another
+// one already, or the submission is not on record any more.
+func isDecided(err error) bool {
+	var phase *PhaseError
+	return errors.As(err, &phase) || errors.Is(err, ErrNotFound)
+}
+
+// SettleLate records the outcomes that could not be recorded before, by this process
+// or by ones that have ended since. What has been found out otherwise meanwhile
+// counts. The error tells that some still cannot be recorded; they are kept.
+func (s *Store) SettleLate(ctx context.Context) error {
+	select {
+	case s.unrecorded.settling <- struct{}{}:
+		defer func() { <-s.unrecorded.settling }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := s.settleOwn(ctx); err != nil {
+		return err
+	}
+	if err := s.settleKept(ctx); err != nil {
+		return fmt.Errorf("recording what processes that have ended could not record: %w", err)
+	}
+	return nil
+}
+
+// settleOwn records the outcomes of this process, up to the first one that cannot be.
+func (s *Store) settleOwn(ctx context.Context) error {
+	s.unrecorded.lock.Lock()
+	outcomes := slices.Clone(s.unrecorded.outcomes)
+	s.unrecorded.lock.Unlock()
+	for _, outcome := range outcomes {
+		if _, err := s.settle(ctx, outcome); err != nil && !isDecided(err) {
+			return err
+		}
+		if err := s.unrecorded.drop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// has reports whether there is an outcome of a submission.
+func (u *unrecorded) has(tag string) bool {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	return slices.ContainsFunc(u.outcomes, func(outcome Outcome) bool { return outcome.Tag == tag })
+}
+
+// drop forgets the oldest outcome, which is recorded. One that is still in the file
+// does no harm: recording an outcome again changes nothing.
+func (u *unrecorded) drop() error {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	u.outcomes = u.outcomes[1:]
+	if len(u.outcomes) > 0 {
+		return nil
+	}
+	return u.kept.clear()
+}
+
+// makeRoom makes the file for outcomes that cannot be recorded, before the first
+// submission of this process: on a full disk there is no room for it later.
+func (s *Store) makeRoom() error {
+	s.unrecorded.lock.Lock()
+	defer s.unrecorded.lock.Unlock()
+	if s.unrecorded.isMade {
+		return nil
+	}
+	kept, err := newKeptFile(s.directory())
+	if err != nil {
+		return fmt.Errorf("making room for the outcome: %w", err)
+	}
+	s.unrecorded.kept, s.unrecorded.isMade = kept, true
+	return nil
+}
+
+// leave gives the outcomes that are not recorded to the processes to come.
+func (u *unrecorded) leave() error {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	return u.kept.close(len(u.outcomes) == 0)
+}

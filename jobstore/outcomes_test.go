@@ -1,0 +1,258 @@
+package jobstore_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/state"
+)
+
+// fills lets no job on record be changed, as a full disk does, until it is mended.
+func fills(t *testing.T, directory string) (mend func()) {
+	t.Helper()
+	change := func(statement string) {
+		database, err := sql.Open("sqlite", filepath.Join(directory, "jobs.db"))
+		require.NoError(t, err)
+		_, err = database.Exec(statement)
+		require.NoError(t, errors.Join(err, database.Close()))
+	}
+	change("CREATE TRIGGER full BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
+	return func() { change("DROP TRIGGER full") }
+}
+
+// keptFiles returns the files of outcomes that are beside the store.
+func keptFiles(t *testing.T, directory string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(directory, "unrecorded-*"))
+	require.NoError(t, err)
+	return files
+}
+
+var oddOutcomes = []jobstore.Outcome{
+	{Tag: "a", Accepted: &jobstore.Accepted{ID: "7\xff\x00", Evidence: strings.Repeat("e", 2*jobstore.MaximumEvidence), Observed: noon}},
+	{Tag: "b", Refused: "denied"},
+	{Tag: "c", Doubted: "cut off"},
+}
+
+// settleInVain makes submissions to a store that is full when their outcomes are known.
+func settleInVain(t *testing.T, store *jobstore.Store, outcomes []jobstore.Outcome) {
+	t.Helper()
+	for _, outcome := range outcomes {
+		_, err := store.Settle(t.Context(), outcome)
+		var kept *jobstore.KeptError
+		require.ErrorAs(t, err, &kept)
+		require.ErrorContains(t, err, "the disk is full")
+		require.Equal(t, outcome.Tag, kept.Tag)
+	}
+}
+
+func requireSettled(t *testing.T, store *jobstore.Store) {
+	t.Helper()
+	for tag, expected := range map[string]jobstore.Job{
+		"a": {Phase: jobstore.Submitted, ID: "7\xff\x00"}, "b": {Phase: jobstore.Rejected, Error: "denied"}, "c": {Phase: jobstore.Unknown, Error: "cut off"},
+	} {
+		job, err := store.ByTag(t.Context(), tag)
+		require.NoError(t, err)
+		require.Equal(t, expected, jobstore.Job{Phase: job.Phase, ID: job.ID, Error: job.Error})
+	}
+}
+
+const storeOfKilled = "RMCTL_TEST_STORE_OF_KILLED"
+
+func TestOutcomesThatAKilledProcessCouldNotRecordAreRecordedByAnother(t *testing.T) {
+	if directory, isKilled := os.LookupEnv(storeOfKilled); isKilled {
+		store := openStore(t, directory)
+		for _, outcome := range oddOutcomes {
+			intend(t, store, outcome.Tag, "big")
+		}
+		fills(t, directory)
+		settleInVain(t, store, oddOutcomes)
+		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
+		select {}
+	}
+	directory := t.TempDir()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	command := exec.CommandContext(ctx, program, "-test.run", "^"+t.Name()+"$")
+	command.Env = append(os.Environ(), storeOfKilled+"="+directory)
+	printed, err := command.CombinedOutput()
+	var ended *exec.ExitError
+	require.ErrorAs(t, err, &ended, "%s", printed)
+	require.Equal(t, syscall.SIGKILL, ended.Sys().(syscall.WaitStatus).Signal(), "%s", printed)
+	require.Len(t, keptFiles(t, directory), 1)
+
+	store := openStore(t, directory)
+	require.ErrorContains(t, store.SettleLate(t.Context()), "the disk is full")
+	require.Len(t, keptFiles(t, directory), 1)
+	database, err := sql.Open("sqlite", filepath.Join(directory, "jobs.db"))
+	require.NoError(t, err)
+	_, err = database.Exec("DROP TRIGGER full")
+	require.NoError(t, errors.Join(err, database.Close()))
+	require.NoError(t, store.SettleLate(t.Context()))
+	requireSettled(t, store)
+	require.Empty(t, keptFiles(t, directory))
+}
+
+func TestTheEndThatOnlyAProcessHasSeenIsRecordedByALaterOne(t *testing.T) {
+	directory := t.TempDir()
+	ending, err := jobstore.Open(t.Context(), directory)
+	require.NoError(t, err)
+	intend(t, ending, "a", "big")
+	mend := fills(t, directory)
+	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", Accepted: &jobstore.Accepted{ID: "a", Detail: state.Running}}})
+	end := jobstore.Ending{Detail: state.Completed, ExitCode: 0, Reason: strings.Repeat("r", 1000), Observed: time.Now()}
+	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", Ended: &end}})
+	require.NoError(t, ending.Close())
+	mend()
+
+	later := openStore(t, directory)
+	require.NoError(t, later.SettleLate(t.Context()))
+	job, err := later.ByTag(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, "a", job.ID)
+	require.Equal(t, state.Completed, job.Detail)
+	require.Equal(t, 0, *job.ExitCode)
+	require.Empty(t, keptFiles(t, directory))
+}
+
+func TestWhatCameBeforeIsRecordedBeforeWhatComesNow(t *testing.T) {
+	directory := t.TempDir()
+	store := openStore(t, directory)
+	intend(t, store, "a", "big")
+	mend := fills(t, directory)
+	settleInVain(t, store, []jobstore.Outcome{{Tag: "a", Accepted: &jobstore.Accepted{ID: "a", Detail: state.Running}}})
+	mend()
+	job, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &jobstore.Ending{Detail: state.Failed, ExitCode: 7}})
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Submitted, job.Phase)
+	require.Equal(t, "a", job.ID)
+	require.Equal(t, 7, *job.ExitCode)
+}
+
+func TestOutcomesOfALivingProcessAreItsOwn(t *testing.T) {
+	directory := t.TempDir()
+	living, err := jobstore.Open(t.Context(), directory)
+	require.NoError(t, err)
+	other := openStore(t, directory)
+	for _, outcome := range oddOutcomes {
+		intend(t, living, outcome.Tag, "big")
+	}
+	mend := fills(t, directory)
+	settleInVain(t, living, oddOutcomes)
+	require.ErrorContains(t, living.SettleLate(t.Context()), "the disk is full")
+	mend()
+	require.NoError(t, other.SettleLate(t.Context()))
+	job, err := other.ByTag(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Intended, job.Phase)
+	require.Len(t, keptFiles(t, directory), 1)
+
+	require.NoError(t, living.Close())
+	require.NoError(t, other.SettleLate(t.Context()))
+	requireSettled(t, other)
+	require.Empty(t, keptFiles(t, directory))
+}
+
+func TestOutcomesThatAreRecordedLateAreForgotten(t *testing.T) {
+	directory := t.TempDir()
+	store, err := jobstore.Open(t.Context(), directory)
+	require.NoError(t, err)
+	for _, outcome := range oddOutcomes {
+		intend(t, store, outcome.Tag, "big")
+	}
+	mend := fills(t, directory)
+	settleInVain(t, store, oddOutcomes)
+	mend()
+	require.NoError(t, store.SettleLate(t.Context()))
+	requireSettled(t, store)
+	intend(t, store, "d", "big")
+	mend = fills(t, directory)
+	settleInVain(t, store, []jobstore.Outcome{{Tag: "d", Accepted: &jobstore.Accepted{ID: "8"}}})
+	mend()
+	require.NoError(t, store.Close())
+	other := openStore(t, directory)
+	require.NoError(t, other.SettleLate(t.Context()))
+	requireSettled(t, other)
+	job, err := other.ByTag(t.Context(), "d")
+	require.NoError(t, err)
+	require.Equal(t, "8", job.ID)
+}
+
+func TestWhatWasFoundOutOtherwiseMeanwhileCounts(t *testing.T) {
+	directory := t.TempDir()
+	store := openStore(t, directory)
+	intend(t, store, "b", "big")
+	mend := fills(t, directory)
+	settleInVain(t, store, []jobstore.Outcome{{Tag: "b", Refused: "denied"}, {Tag: "gone", Doubted: "x"}}[:1])
+	mend()
+	_, err := openStore(t, directory).Accept(t.Context(), "b", jobstore.Accepted{ID: "9"})
+	require.NoError(t, err)
+	require.NoError(t, store.SettleLate(t.Context()))
+	job, err := store.ByTag(t.Context(), "b")
+	require.NoError(t, err)
+	require.Equal(t, "9", job.ID)
+	_, err = store.Settle(t.Context(), jobstore.Outcome{Tag: "nobody", Refused: "x"})
+	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	var kept *jobstore.KeptError
+	require.False(t, errors.As(err, &kept))
+}
+
+// A store has room for what many submissions at once want to keep, whatever was printed.
+func TestTheRoomForOutcomesIsForManyAndDoesNotGrow(t *testing.T) {
+	directory := t.TempDir()
+	store, err := jobstore.Open(t.Context(), directory)
+	require.NoError(t, err)
+	var outcomes []jobstore.Outcome
+	for i := range 64 {
+		tag := strings.Repeat("t", i+1)
+		intend(t, store, tag, "big")
+		outcomes = append(outcomes, jobstore.Outcome{Tag: tag, Accepted: &jobstore.Accepted{ID: tag, Evidence: strings.Repeat("e", jobstore.MaximumEvidence)}})
+	}
+	mend := fills(t, directory)
+	settleInVain(t, store, outcomes)
+	info, err := os.Stat(keptFiles(t, directory)[0])
+	require.NoError(t, err)
+	require.EqualValues(t, 64<<10, info.Size(), "it does not grow")
+	for range 200 {
+		_, err = store.Settle(t.Context(), outcomes[0])
+	}
+	require.ErrorContains(t, err, "has no room for more")
+	mend()
+	require.NoError(t, store.Close())
+	other := openStore(t, directory)
+	require.NoError(t, other.SettleLate(t.Context()))
+	for _, outcome := range outcomes {
+		job, err := other.ByTag(t.Context(), outcome.Tag)
+		require.NoError(t, err)
+		require.Equal(t, outcome.Tag, job.ID)
+	}
+}
+
+func TestNothingStaysBesideAStoreThatRecordsAll(t *testing.T) {
+	directory := t.TempDir()
+	store, err := jobstore.Open(t.Context(), directory)
+	require.NoError(t, err)
+	submit(t, store, "a", "big", "7")
+	require.Len(t, keptFiles(t, directory), 1)
+	require.NoError(t, store.Close())
+	require.Empty(t, keptFiles(t, directory))
+
+	store, err = jobstore.Open(t.Context(), directory)
+	require.NoError(t, err)
+	submit(t, store, "b", "big", "8")
+	require.NoError(t, os.Remove(keptFiles(t, directory)[0]))
+	require.NoError(t, store.Close())
+}
