@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Definition says what an attribute is and which values it takes. It must not be
@@ -19,6 +21,22 @@ type Definition struct {
 	Values      []string // of an ENUMERATED attribute, what it takes
 	Limited     bool     // whether Min and Max bound an INTEGER or DOUBLE attribute
 	Min, Max    float64  // both inclusive
+}
+
+// labels are for names that say nothing to who has not read the protocol.
+var labels = map[string]string{"queueId": "Queue", "launchedByPTP": "Through rmctl"}
+
+// Label returns what pages and screens call the attribute: its name with a capital
+// letter, or its id, as it is, where it has no name of its own.
+func (d *Definition) Label() string {
+	if label := labels[d.ID]; label != "" {
+		return label
+	}
+	if d.Name == "" || d.Name == d.ID {
+		return d.ID
+	}
+	first, size := utf8.DecodeRuneInString(d.Name)
+	return string(unicode.ToUpper(first)) + d.Name[size:]
 }
 
 // maxDefinitions bounds the definitions of one model: unknown attributes get one

@@ -48,6 +48,19 @@ func TestEveryElementHasItsPredefinedAttributes(t *testing.T) {
 	}
 }
 
+func TestAttributesAreShownUnderNamesThatSaySomething(t *testing.T) {
+	for label, definition := range map[string]model.Definition{
+		"State":         {ID: model.AttributeRMState, Name: "state"},
+		"Status":        {ID: model.AttributeJobStatus, Name: "Status"},
+		"Queue":         {ID: "queueId", Name: "queueId"},
+		"Through rmctl": {ID: "launchedByPTP", Name: "Launched By PTP"},
+		"gres":          {ID: "gres", Name: "gres"},
+		"ännlich":       {ID: "ännlich"},
+	} {
+		require.Equal(t, label, definition.Label())
+	}
+}
+
 func TestStateAttributesTakeTheStatesOfTheirKind(t *testing.T) {
 	for kind := model.ResourceManager; kind <= model.Process; kind++ {
 		id := kind.StateAttribute()

@@ -15,7 +15,7 @@ import (
 // fetched returns the events that a listener holds, up to one that follows them.
 func fetched(t *testing.T, m *model.Model, l *model.Listener) []*model.Event {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	revision := m.Snapshot().Revision()
 	var events []*model.Event

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"hash/maphash"
 	"maps"
 	"strings"
 	"sync"
@@ -16,8 +17,9 @@ type Model struct {
 	managers  map[string]*Manager
 	order     table // the managers' own elements
 	shapes    *shape
-	shapeSize int // how many shapes follow from shapes
-	texts     map[string]string
+	shapeSize int      // how many shapes follow from shapes
+	texts     []string // those that came last, by their hash
+	seed      maphash.Seed
 	reported  map[problemKey]struct{}
 
 	listeners listeners
@@ -27,13 +29,13 @@ type Model struct {
 // elements; beyond, it forgets and starts anew.
 const (
 	maxShapes      = 10_000
-	maxTexts       = 1 << 16
+	maxTexts       = 1 << 14
 	maxSharedBytes = 64 // longer texts are seldom the same
 )
 
 // New returns a model of nothing.
 func New() *Model {
-	m := &Model{managers: map[string]*Manager{}, order: table{order: byID}, reported: map[problemKey]struct{}{}}
+	m := &Model{seed: maphash.MakeSeed(), managers: map[string]*Manager{}, order: table{order: byID}, reported: map[problemKey]struct{}{}}
 	m.forget()
 	m.current.Store(&Snapshot{definitions: predefinedDefinitions(), managers: m.order.frozen()})
 	return m
@@ -127,15 +129,11 @@ func (m *Model) keep(text string) string {
 	if len(text) > maxSharedBytes {
 		return strings.Clone(text)
 	}
-	if kept, known := m.texts[text]; known {
-		return kept
+	kept := &m.texts[maphash.String(m.seed, text)%maxTexts]
+	if *kept != text {
+		*kept = strings.Clone(text)
 	}
-	if len(m.texts) >= maxTexts {
-		m.texts = map[string]string{}
-	}
-	kept := strings.Clone(text)
-	m.texts[kept] = kept
-	return kept
+	return *kept
 }
 
 // longer returns the shape with one more attribute.
@@ -149,5 +147,5 @@ func (m *Model) longer(s *shape, definition *Definition) *shape {
 
 // forget starts to share anew.
 func (m *Model) forget() {
-	m.shapes, m.shapeSize, m.texts = &shape{}, 0, map[string]string{}
+	m.shapes, m.shapeSize, m.texts = &shape{}, 0, make([]string, maxTexts)
 }

@@ -54,6 +54,12 @@ func (t *table) frozen() table {
 
 // find returns where probe is, or where it belongs.
 func (t *table) find(probe *Element) (pageAt, at int, found bool) {
+	if last := len(t.pages) - 1; last >= 0 { // schedulers mostly list in the order of ids
+		elements := t.pages[last].elements
+		if t.order(elements[len(elements)-1], probe) < 0 {
+			return len(t.pages), 0, false
+		}
+	}
 	pageAt = sort.Search(len(t.pages), func(i int) bool {
 		elements := t.pages[i].elements
 		return t.order(elements[len(elements)-1], probe) >= 0

@@ -1,0 +1,240 @@
+package monitor_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// facts are the facts of a row.
+type facts map[string]string
+
+func (f facts) Fact(name string) string { return f[name] }
+
+// A row is one of a listing.
+type row struct {
+	id    string
+	facts facts
+}
+
+// rowOf returns a row of an id and facts, each written as name=value.
+func rowOf(id string, told ...string) row {
+	r := row{id, facts{}}
+	for _, fact := range told {
+		name, value, _ := strings.Cut(fact, "=")
+		r.facts[name] = value
+	}
+	return r
+}
+
+// A source plays the scheduler: its rows may be changed between listings.
+type source struct {
+	mu       sync.Mutex
+	rows     map[model.Kind][]row
+	failures map[model.Kind]error         // after the rows
+	lasts    map[model.Kind]time.Duration // that the command takes, after the rows
+	pause    time.Duration                // after each row
+	calls    map[model.Kind]int
+
+	isUnreached bool          // how all failures are
+	before      time.Duration // that the command began for somebody else, before it is asked for here
+}
+
+func newSource() *source {
+	return &source{rows: map[model.Kind][]row{}, failures: map[model.Kind]error{}, lasts: map[model.Kind]time.Duration{}, calls: map[model.Kind]int{}}
+}
+
+// takes changes how long the next listings of a kind take.
+func (s *source) takes(kind model.Kind, length time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lasts[kind] = length
+}
+
+// set changes what the next listing of a kind has.
+func (s *source) set(kind model.Kind, failure error, rows ...row) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows[kind], s.failures[kind] = rows, failure
+}
+
+func (s *source) asked(kind model.Kind) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[kind]
+}
+
+func (s *source) Rows(ctx context.Context, kind model.Kind, each func(string, monitor.Facts) error) (monitor.Outcome, error) {
+	s.mu.Lock()
+	s.calls[kind]++
+	rows, failure, lasts, pause := slices.Clone(s.rows[kind]), s.failures[kind], s.lasts[kind], s.pause
+	var begun time.Time
+	if s.before > 0 {
+		begun = time.Now().Add(-s.before)
+	}
+	s.mu.Unlock()
+	for _, r := range rows {
+		if err := each(r.id, r.facts); err != nil {
+			return monitor.Outcome{}, err
+		}
+		if pause > 0 {
+			time.Sleep(pause)
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return monitor.Outcome{}, ctx.Err()
+	case <-time.After(lasts):
+		return monitor.Outcome{Begun: begun, Unreached: failure != nil && s.isUnreached}, failure
+	}
+}
+
+// A record plays the job store.
+type record struct {
+	mu        sync.Mutex
+	jobs      []monitor.Recorded
+	processes map[string][]monitor.Process
+	failure   error
+}
+
+func (r *record) set(jobs ...monitor.Recorded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.jobs = jobs
+}
+
+func (r *record) fail(failure error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failure = failure
+}
+
+func (r *record) Jobs(_ context.Context, each func(*monitor.Recorded) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.jobs {
+		if err := each(&r.jobs[i]); err != nil {
+			return err
+		}
+	}
+	return r.failure
+}
+
+func (r *record) Processes(_ context.Context, each func(string, monitor.Process) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, tag := range slices.Sorted(maps.Keys(r.processes)) {
+		for _, process := range r.processes[tag] {
+			if err := each(tag, process); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A watch is a monitor at work, in a bubble whose time is not that of the world.
+type watch struct {
+	t *testing.T
+	*monitor.Monitor
+	model   *model.Model
+	source  *source
+	record  *record
+	options monitor.Options
+	ended   chan error
+	stop    context.CancelFunc
+}
+
+// watching runs a test with a monitor that has not begun.
+func watching(t *testing.T, test func(*testing.T, *watch)) {
+	synctest.Test(t, func(t *testing.T) {
+		m := model.New()
+		require.Empty(t, m.Update(func(u *model.Update) {
+			u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: "STARTING"}}})
+		}))
+		w := &watch{t: t, model: m, source: newSource(), record: &record{processes: map[string][]monitor.Process{}}}
+		w.options = monitor.Options{Model: m, Manager: "rm", Machine: "cluster", User: "me", Source: w.source, Record: w.record,
+			Location: time.UTC, Jitter: func() float64 { return 0 }}
+		test(t, w)
+		if w.stop != nil {
+			w.end()
+		}
+	})
+}
+
+// begin has the monitor list everything the first time.
+func (w *watch) begin() {
+	w.Monitor = monitor.New(w.options)
+	ctx, stop := context.WithCancel(w.t.Context())
+	w.stop, w.ended = stop, make(chan error, 1)
+	go func() { w.ended <- w.Run(ctx) }()
+	w.settle(time.Second)
+}
+
+func (w *watch) end() {
+	w.stop()
+	require.ErrorIs(w.t, <-w.ended, context.Canceled)
+	w.stop = nil
+}
+
+// settle lets some time pass, and all that is due by then happen.
+func (w *watch) settle(d time.Duration) {
+	time.Sleep(d) // the bubble's time
+	synctest.Wait()
+}
+
+// again has everything listed anew.
+func (w *watch) again() {
+	w.settle(10 * time.Second) // so that no shortest interval is in the way
+	w.Refresh()
+	w.settle(time.Second)
+}
+
+func (w *watch) manager() *model.Manager {
+	manager, known := w.model.Snapshot().Manager("rm")
+	require.True(w.t, known)
+	return manager
+}
+
+// ids returns the ids of the elements of a kind.
+func (w *watch) ids(kind model.Kind) []string {
+	var ids []string
+	for element := range w.manager().All(kind) {
+		ids = append(ids, element.ID())
+	}
+	return ids
+}
+
+// value returns an attribute of an element.
+func (w *watch) value(kind model.Kind, id, attribute string) string {
+	w.t.Helper()
+	element, known := w.manager().Get(kind, id)
+	require.True(w.t, known, "%s %s", kind, id)
+	value, _ := element.Value(attribute)
+	return value.Text()
+}
+
+// own returns an attribute of the resource manager itself.
+func (w *watch) own(attribute string) string {
+	value, _ := w.manager().Element().Value(attribute)
+	return value.Text()
+}
+
+// problems returns how often each kind of problem came.
+func (w *watch) problems() map[string]int {
+	counts := map[string]int{}
+	for _, problem := range w.Problems() {
+		counts[problem.Of.String()+": "+problem.What] += problem.Count
+	}
+	return counts
+}

@@ -1,0 +1,40 @@
+package monitor_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+func TestTheJobsOnANodeAreThoseThatHaveItNow(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Node, nil, rowOf("n2", "state=UP"), rowOf("n3", "state=UP"))
+		w.source.set(model.Job, nil,
+			rowOf("has it", "state=RUNNING", "nodes=n[1-3]"),
+			rowOf("is suspended", "state=USER_SUSPENDED", "nodes=n1,n2.example.org"),
+			rowOf("has others", "state=RUNNING", "nodes=n[3-20]"),
+			rowOf("has a longer name", "state=RUNNING", "nodes=n22"),
+			rowOf("had it", "state=COMPLETED", "nodes=n2"),
+			rowOf("waits for it", "state=QUEUED_ACTIVE", "nodes=n2"),
+			rowOf("has a process", "state=RUNNING"),
+			rowOf("is told no nodes", "state=RUNNING"))
+		w.record.set(monitor.Recorded{Tag: "tag", ID: "has a process", Detail: state.Running})
+		w.record.work("tag", "n2 RUNNING", "n2 RUNNING")
+		w.begin()
+		var ids []string
+		for job := range monitor.JobsOn(w.manager(), "n2") {
+			ids = append(ids, job.ID())
+		}
+		require.Equal(t, []string{"has a process", "has it", "is suspended"}, ids)
+		for range monitor.JobsOn(w.manager(), "n2") {
+			break // who wants no more gets no more
+		}
+		for job := range monitor.JobsOn(w.manager(), "n4") {
+			require.Equal(t, "has others", job.ID(), "a node that is not listed has jobs all the same")
+		}
+	})
+}

@@ -1,0 +1,441 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// Options say what a monitor works with.
+type Options struct {
+	Model   *model.Model
+	Manager string // id of the resource manager, which is in the model before Run is called
+	Machine string // id of the machine that the nodes belong to; empty for that of the resource manager
+	User    string // name of this user at the scheduler, to tell own jobs on nodes; empty while not known
+	Source  Source
+	Record  Record // nil for no jobs on record
+
+	Intervals Intervals
+	Location  *time.Location // of the scheduler's times that have no zone; nil for the local one
+
+	// Due tells when a kind of elements may be listed, where others share that right: a
+	// time to come is waited for. Nil for at once.
+	Due func(ctx context.Context, kind model.Kind) (time.Time, error)
+	// IsLost tells errors of Source after which Run is to end, such as of a lost
+	// connection; nil for none.
+	IsLost func(error) bool
+	Log    *slog.Logger   // nil to log nothing
+	Clock  Clock          // nil for that of the system
+	Jitter func() float64 // a random number from 0 to 1; nil for a random one
+}
+
+// Intervals are the shortest times from the beginning of one listing to that of the
+// next; 0 for 5 seconds.
+type Intervals struct{ Jobs, Nodes, Queues time.Duration }
+
+// A Listing is how the listings of one kind of elements went.
+type Listing struct {
+	Kind model.Kind
+	At   time.Time     // when the last one that succeeded began; zero if there was none
+	Took time.Duration // the scheduler's command of that
+	Rows int           // of that
+	Err  error         // why the newest one failed; nil if it did not
+	// ErrAt is when the newest one failed.
+	ErrAt time.Time
+	Seen  int       // rows of the newest one, also if it failed
+	Next  time.Time // when the next one is due; zero if there will be none
+	// Unsupported tells that the scheduler has no such listing.
+	Unsupported bool
+}
+
+// How often a scheduler is asked.
+const (
+	defaultInterval = 5 * time.Second
+	// From the beginning of one round of listings to that of the next it takes at
+	// least so many times as long as they took: they keep the scheduler busy for no
+	// more than a twentieth of the time.
+	quietFactor    = 20
+	longestBackOff = 5 * time.Minute
+	recordInterval = 2 * time.Second
+)
+
+// Nodes and queues change less often than jobs: so many shortest intervals are
+// between two listings unless somebody wants one.
+const (
+	nodesPace  = 2
+	queuesPace = 4
+)
+
+// A Monitor keeps one resource manager in a model up to date while Run works.
+// Refresh, Listings and Problems may be called by any goroutine.
+type Monitor struct {
+	options Options
+	seed    maphash.Seed
+	queues  *queues
+	nodes   *nodes
+	jobs    *jobs
+	wake    chan struct{}
+
+	mu       sync.Mutex
+	tasks    []*task
+	problems map[problemKey]*Problem
+}
+
+// A task is one of the things that a monitor does again and again.
+type task struct {
+	listing  Listing // of kind Universe for the record
+	shortest time.Duration
+	pace     int // how many shortest intervals there usually are
+	begun    time.Time
+	took     time.Duration // that the newest run kept the scheduler busy
+	failures int           // in a row
+}
+
+// New returns a monitor.
+func New(o Options) *Monitor {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = systemClock{}
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	if o.Location == nil {
+		o.Location = time.Local
+	}
+	o.Machine = cmp.Or(o.Machine, o.Manager)
+	m := &Monitor{options: o, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), problems: map[problemKey]*Problem{}}
+	m.reset()
+	return m
+}
+
+// reset forgets everything but what the options say.
+func (m *Monitor) reset() {
+	m.queues, m.nodes, m.jobs = newQueues(m), newNodes(m), newJobs(m)
+	intervals := m.options.Intervals
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.problems = map[problemKey]*Problem{}
+	m.tasks = nil
+	if m.options.Record != nil {
+		m.tasks = append(m.tasks, &task{listing: Listing{Kind: model.Universe}, shortest: recordInterval, pace: 1})
+	}
+	m.tasks = append(m.tasks,
+		&task{listing: Listing{Kind: model.Queue}, shortest: cmp.Or(intervals.Queues, defaultInterval), pace: queuesPace},
+		&task{listing: Listing{Kind: model.Node}, shortest: cmp.Or(intervals.Nodes, defaultInterval), pace: nodesPace},
+		&task{listing: Listing{Kind: model.Job}, shortest: cmp.Or(intervals.Jobs, defaultInterval), pace: 1},
+	)
+}
+
+// Run keeps the model up to date until the context ends, whose error it returns
+// then, or a listing fails with an error that Options.IsLost tells. It must not
+// be called while it runs; when it is called again it begins anew. The resource
+// manager must be in the model and not be STOPPED meanwhile.
+func (m *Monitor) Run(ctx context.Context) error {
+	if _, known := m.options.Model.Snapshot().Manager(m.options.Manager); !known {
+		return fmt.Errorf("watching %s: there is no such resource manager in the model", quoted(m.options.Manager))
+	}
+	if err := define(m.options.Model); err != nil {
+		return fmt.Errorf("watching %s: %w", quoted(m.options.Manager), err)
+	}
+	m.reset()
+	m.adopt()
+	for {
+		due, wait := m.next()
+		if wait > 0 || due == nil {
+			if err := m.await(ctx, wait); err != nil {
+				return err
+			}
+			continue
+		}
+		err := m.do(ctx, due)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && m.options.IsLost != nil && m.options.IsLost(err):
+			return err
+		}
+	}
+}
+
+// adopt takes over what the model has of the resource manager from before, and puts
+// the machine.
+func (m *Monitor) adopt() {
+	m.update(func(u *model.Update) {
+		u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: m.options.Machine})
+	})
+	if before, known := m.options.Model.Snapshot().Manager(m.options.Manager); known {
+		m.queues.adopt(before)
+		m.nodes.adopt(before)
+		m.jobs.adopt(before)
+	}
+}
+
+// next returns the task that has been due for the longest time and 0, or how long
+// until one is due.
+func (m *Monitor) next() (*task, time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var first *task
+	for _, each := range m.tasks {
+		if !each.listing.Unsupported && (first == nil || each.listing.Next.Before(first.listing.Next)) {
+			first = each
+		}
+	}
+	if first == nil {
+		return nil, longestBackOff
+	}
+	return first, first.listing.Next.Sub(m.options.Clock.Now())
+}
+
+func (m *Monitor) await(ctx context.Context, wait time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.wake:
+	case <-m.options.Clock.After(wait):
+	}
+	return nil
+}
+
+// Refresh has everything listed as soon as the shortest intervals and the time that
+// the listings take let it. It does not wait for that. After failures it does not wait for
+// the end of the back-off.
+func (m *Monitor) Refresh() {
+	m.mu.Lock()
+	for _, each := range m.tasks {
+		soonest := each.begun
+		if !each.begun.IsZero() && each.listing.Kind != model.Universe {
+			soonest = soonest.Add(max(each.shortest, min(m.quiet(), longestBackOff)))
+		}
+		if soonest.Before(each.listing.Next) {
+			each.listing.Next = soonest
+		}
+	}
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default: // it is to look already
+	}
+}
+
+// quiet returns how long the scheduler is left alone after the beginning of a
+// round; the lock is held. A listing that failed may have hung, and does not tell how
+// long a good one takes.
+func (m *Monitor) quiet() time.Duration {
+	var took time.Duration
+	for _, each := range m.tasks {
+		if each.listing.Kind != model.Universe && each.failures == 0 {
+			took += each.took
+		}
+	}
+	return took * quietFactor
+}
+
+// do runs a task and says when it is due again.
+func (m *Monitor) do(ctx context.Context, t *task) error {
+	if m.putOff(ctx, t) {
+		return nil
+	}
+	begun := m.options.Clock.Now()
+	var outcome Outcome
+	var rows int
+	var err error
+	if t.listing.Kind == model.Universe {
+		err = m.jobs.readRecord(ctx)
+	} else {
+		outcome, rows, err = m.list(ctx, t.listing.Kind)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	took := cmp.Or(outcome.Took, m.options.Clock.Now().Sub(begun))
+	if err == nil && !outcome.Begun.IsZero() && outcome.Begun.Before(begun) {
+		begun = outcome.Begun // the next one is due when it is for who made this
+	}
+	m.mu.Lock()
+	t.begun, t.took, t.listing.Seen = begun, took, rows
+	if outcome.Unreached || err == nil && t.failures > 0 { // the first answer may have waited for the end of the outage
+		t.took = 0
+	}
+	switch {
+	case errors.Is(err, ErrUnsupported):
+		t.listing.Unsupported, t.listing.Err, t.listing.Next = true, nil, time.Time{}
+	case err != nil:
+		t.failures++
+		t.listing.Err, t.listing.ErrAt = err, m.options.Clock.Now()
+		t.listing.Next = begun.Add(m.afterFailure(t))
+	default:
+		t.failures = 0
+		t.listing.At, t.listing.Took, t.listing.Rows, t.listing.Err = begun, took, rows, nil
+		t.listing.Next = begun.Add(m.afterSuccess(t))
+	}
+	first := t.failures == 1
+	m.mu.Unlock()
+	if first {
+		m.options.Log.Warn("watching a scheduler", "manager", m.options.Manager, "error", err)
+	}
+	m.showListings()
+	return err
+}
+
+// putOff reports whether a listing is to wait for its turn, and then says when it is
+// due. Where that cannot be told the listing is tried: it fails if there is a reason.
+func (m *Monitor) putOff(ctx context.Context, t *task) bool {
+	if t.listing.Kind == model.Universe || m.options.Due == nil {
+		return false
+	}
+	due, err := m.options.Due(ctx, t.listing.Kind)
+	if err != nil || !due.After(m.options.Clock.Now()) {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t.listing.Next = due
+	return true
+}
+
+// afterSuccess and afterFailure return how long from the beginning of a task to that
+// of the next one; the lock is held.
+func (m *Monitor) afterSuccess(t *task) time.Duration {
+	usual := t.shortest * time.Duration(t.pace)
+	if t.listing.Kind == model.Universe {
+		return max(usual, t.took*quietFactor)
+	}
+	return max(usual, m.quiet())
+}
+
+// afterFailure doubles the time with each failure, and not exactly, so that many
+// users do not come back at one moment.
+func (m *Monitor) afterFailure(t *task) time.Duration {
+	wait := t.shortest << min(t.failures-1, 20)
+	if wait <= 0 || wait > longestBackOff {
+		wait = longestBackOff
+	}
+	// A query that hung until its time was up does not tell how long a good one takes.
+	wait = max(wait, min(t.took*quietFactor, longestBackOff))
+	return wait + time.Duration(m.options.Jitter()*float64(wait)/4)
+}
+
+// Listings returns how the listings of queues, nodes and jobs went, in this order.
+func (m *Monitor) Listings() []Listing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var listings []Listing
+	for _, each := range m.tasks {
+		if each.listing.Kind != model.Universe {
+			listings = append(listings, each.listing)
+		}
+	}
+	return listings
+}
+
+// listedAttributes say of each kind which attribute tells when it was listed.
+var listedAttributes = map[model.Kind]string{
+	model.Queue: AttributeListedQueues, model.Node: AttributeListedNodes, model.Job: AttributeListedJobs,
+}
+
+// maxCause bounds the texts of errors in the model.
+const maxCause = 500
+
+// showListings tells in the model how old what it shows is, and what was wrong.
+func (m *Monitor) showListings() {
+	row := model.Row{Kind: model.ResourceManager, ID: m.options.Manager}
+	var stale []byte
+	unlisted := []string{}
+	m.mu.Lock()
+	for _, each := range m.tasks {
+		listing := each.listing
+		attribute, isListed := listedAttributes[listing.Kind]
+		if isListed && !listing.At.IsZero() {
+			row.Attributes = append(row.Attributes, model.Attribute{ID: attribute, Text: listing.At.UTC().Format(time.RFC3339)})
+		}
+		if listing.Unsupported {
+			unlisted = append(unlisted, listing.Kind.String())
+		}
+		if listing.Err == nil {
+			continue
+		}
+		if len(stale) > 0 {
+			stale = append(stale, "; "...)
+		}
+		stale = append(stale, each.staleness()...)
+	}
+	m.mu.Unlock()
+	row.Attributes = append(row.Attributes, model.Attribute{ID: AttributeUnlisted, Elements: unlisted}, model.Attribute{ID: AttributeStale, Text: string(stale)}, m.problemsAttribute())
+	if _, known := m.options.Model.Snapshot().Manager(m.options.Manager); known {
+		m.update(func(u *model.Update) { u.Put(row) })
+	}
+}
+
+// staleness tells how old what a failed task keeps up to date is, and why.
+func (t *task) staleness() string {
+	what := map[model.Kind]string{model.Universe: "the record", model.Queue: "the queues", model.Node: "the nodes", model.Job: "the jobs"}[t.listing.Kind]
+	cause := causeOf(t.listing.Err)
+	switch {
+	case t.listing.At.IsZero() && t.listing.Seen == 0:
+		return fmt.Sprintf("%s could not be listed: %s", what, cause)
+	case t.listing.At.IsZero():
+		return fmt.Sprintf("%s could not all be listed, only %d: %s", what, t.listing.Seen, cause)
+	case t.listing.Seen > 0:
+		return fmt.Sprintf("%s are of %s, but for %d that were listed before it failed: %s", what, t.listing.At.UTC().Format(time.RFC3339), t.listing.Seen, cause)
+	default:
+		return fmt.Sprintf("%s are of %s: %s", what, t.listing.At.UTC().Format(time.RFC3339), cause)
+	}
+}
+
+// causeOf tells on one line why a listing failed. Where the scheduler printed
+// something, which stands behind the first line, its last words come first: they tell
+// more than that its command failed, and views often have no room for the rest.
+func causeOf(err error) string {
+	cause, printed, _ := strings.Cut(err.Error(), "\n")
+	if before, isFollowed := strings.CutSuffix(strings.TrimRight(cause, " "), ":"); isFollowed {
+		cause = before
+		printed = strings.TrimSpace(printed)
+		if words := strings.TrimSpace(printed[strings.LastIndexByte(printed, '\n')+1:]); words != "" {
+			return cut(words, maxCause/2) + " (" + cut(cause, maxCause/2) + ")"
+		}
+	}
+	return cut(cause, maxCause)
+}
+
+// update changes the model, and counts what it refuses.
+func (m *Monitor) update(change func(*model.Update)) {
+	m.refused(m.options.Model.Update(change))
+}
+
+// print returns what tells texts from others, as far as chance lets it.
+func (m *Monitor) print(texts []string) uint64 {
+	var hash maphash.Hash
+	hash.SetSeed(m.seed)
+	var length [4]byte // without which texts could be shifted against each other
+	for _, text := range texts {
+		binary.LittleEndian.PutUint32(length[:], uint32(len(text)))
+		_, _ = hash.Write(length[:]) // which cannot fail
+		_, _ = hash.WriteString(text)
+	}
+	return hash.Sum64()
+}
+
+// sorted returns the keys of a set in order, for updates that are the same each time.
+func sorted[V any](set map[string]V) []string {
+	keys := make([]string, 0, len(set))
+	for key := range set {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

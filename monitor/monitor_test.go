@@ -1,0 +1,550 @@
+package monitor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+func TestWhatASchedulerListsIsShown(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Queue, nil, rowOf("batch", "state=NORMAL", "native=up", "default=true", "timeLimit=1-00:00:00", "running=1", "waiting=2", "nodes=4"))
+		w.source.set(model.Node, nil,
+			rowOf("n1", "state=UP", "native=mixed", "cpus=8", "cpusUsed=2", "memory=1024", "load=0.5", "queues=batch,fast"),
+			rowOf("n2", "state=DOWN", "native=down*", "reason=no answer"))
+		w.source.set(model.Job, nil,
+			rowOf("7", "state=RUNNING", "native=R", "owner=her", "queue=batch", "name=<b>", "nodes=n1", "submitted=2026-01-02T03:04:05", "started=1767322000", "cpus=2"),
+			rowOf("8", "state=USER_ON_HOLD", "native=PENDING", "reason=JobHeldUser", "owner=him", "queue=batch"))
+		w.begin()
+
+		require.Equal(t, []string{"batch"}, w.ids(model.Queue))
+		require.Equal(t, "up", w.value(model.Queue, "batch", model.AttributeQueueStatus))
+		require.Equal(t, "true", w.value(model.Queue, "batch", monitor.AttributeQueueDefault))
+		require.Equal(t, "2", w.value(model.Queue, "batch", monitor.AttributeQueueWaiting))
+
+		require.Equal(t, []string{"n1", "n2"}, w.ids(model.Node))
+		require.Equal(t, "batch fast", w.value(model.Node, "n1", monitor.AttributeNodeQueues))
+		require.Equal(t, "0.5", w.value(model.Node, "n1", monitor.AttributeNodeLoad))
+		require.Equal(t, "DOWN", w.value(model.Node, "n2", model.AttributeNodeState))
+		require.Equal(t, "no answer", w.value(model.Node, "n2", monitor.AttributeNodeReason))
+		require.Equal(t, "2", w.value(model.Machine, "cluster", "numNodes"))
+		require.Equal(t, "UP", w.value(model.Machine, "cluster", model.AttributeMachineState))
+
+		require.Equal(t, []string{"7", "8"}, w.ids(model.Job))
+		require.Equal(t, "RUNNING", w.value(model.Job, "7", model.AttributeJobState))
+		require.Equal(t, "<b>", w.value(model.Job, "7", model.AttributeName))
+		require.Equal(t, "2026-01-02T03:04:05Z", w.value(model.Job, "7", monitor.AttributeJobSubmitted))
+		require.Equal(t, "2026-01-02T02:46:40Z", w.value(model.Job, "7", monitor.AttributeJobStarted))
+		require.Equal(t, "false", w.value(model.Job, "7", monitor.AttributeJobLaunched))
+		require.Equal(t, "PENDING", w.value(model.Job, "8", model.AttributeJobState))
+		require.Equal(t, "USER_ON_HOLD", w.value(model.Job, "8", monitor.AttributeJobDetail))
+
+		require.NotEmpty(t, w.own(monitor.AttributeListedJobs))
+		require.Empty(t, w.own(monitor.AttributeStale))
+		require.Empty(t, w.problems())
+	})
+}
+
+func TestDifferencesBecomeEvents(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "queue=q"), rowOf("2", "state=RUNNING", "queue=q", "reason=a"), rowOf("3", "state=RUNNING", "queue=q"))
+		w.begin()
+		listener := w.model.Listen(t.Context(), 100, model.Interest{Of: model.Ref{Manager: "rm", Kind: model.Queue, ID: "q"}, Children: true})
+		w.source.set(model.Job, nil, rowOf("2", "state=RUNNING", "queue=q", "native=R"), rowOf("3", "state=RUNNING", "queue=q"), rowOf("4", "state=QUEUED_ACTIVE", "queue=q"))
+		w.again()
+		w.end()
+		var told []string
+		for range 3 {
+			event, err := listener.Next(t.Context())
+			require.NoError(t, err)
+			_, ids := event.IDs()
+			set, _ := event.IDs()
+			told = append(told, fmt.Sprint(event.Type, " ", set, ids))
+			if event.Type == model.Changed {
+				require.ElementsMatch(t, []string{model.AttributeJobMessage, model.AttributeJobStatus}, model.Differences(event.Changes[0].Before, event.Changes[0].After))
+			}
+		}
+		require.ElementsMatch(t, []string{"removed 1 []", "changed 2 []", "new 4 []"}, told)
+		listener.Close()
+	})
+}
+
+func TestAFailedListingKeepsThePictureAndTellsItsAge(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"), rowOf("2", "state=RUNNING"))
+		w.begin()
+		listed := w.own(monitor.AttributeListedJobs)
+		w.source.set(model.Job, errors.New("the listing is cut:\nwhat it printed"), rowOf("2", "state=COMPLETED"), rowOf("3", "state=RUNNING"))
+		w.again()
+		require.Equal(t, []string{"1", "2", "3"}, w.ids(model.Job), "what a part of a listing lacks is not gone")
+		require.Equal(t, "TERMINATED", w.value(model.Job, "2", model.AttributeJobState))
+		require.Equal(t, listed, w.own(monitor.AttributeListedJobs))
+		require.Equal(t, "the jobs are of "+listed+", but for 2 that were listed before it failed: what it printed (the listing is cut)", w.own(monitor.AttributeStale))
+		jobs := w.Listings()[2]
+		require.ErrorContains(t, jobs.Err, "what it printed")
+		require.Equal(t, 2, jobs.Seen)
+
+		w.source.set(model.Job, nil, rowOf("3", "state=RUNNING"))
+		w.again()
+		require.Equal(t, []string{"3"}, w.ids(model.Job))
+		require.Empty(t, w.own(monitor.AttributeStale))
+		require.NotEqual(t, listed, w.own(monitor.AttributeListedJobs))
+	})
+}
+
+func TestRowsAppearWhileTheListingStreams(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.pause = 600 * time.Millisecond
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"), rowOf("2", "state=RUNNING"), rowOf("3", "state=RUNNING"))
+		w.begin()
+		require.NotEmpty(t, w.ids(model.Job))
+		require.Less(t, len(w.ids(model.Job)), 3)
+		require.Empty(t, w.own(monitor.AttributeListedJobs), "the listing has not ended")
+	})
+}
+
+func TestLargeListingsComeInGrowingParts(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		rows := make([]row, 50_000)
+		for i := range rows {
+			rows[i] = rowOf(fmt.Sprint(i), "state=RUNNING", "queue=q")
+		}
+		w.source.set(model.Job, nil, rows...)
+		listener := w.model.Listen(t.Context(), 1000, model.Interest{Of: model.Ref{Manager: "rm", Kind: model.Queue, ID: "q"}, Children: true})
+		w.begin()
+		require.Len(t, w.ids(model.Job), 50_000)
+		seen := 0
+		for seen < 50_000 {
+			event, err := listener.Next(t.Context())
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(event.Changes), 16<<10)
+			seen += len(event.Changes)
+		}
+		listener.Close()
+	})
+}
+
+func TestASchedulerIsLeftAloneForAsLongAsItsListingsTake(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.lasts[model.Job] = 2 * time.Second
+		w.source.lasts[model.Node] = time.Second
+		w.begin()
+		w.settle(3 * time.Second)
+		require.Equal(t, 1, w.source.asked(model.Job))
+		w.settle(50 * time.Second)
+		w.Refresh() // which must not keep it busier
+		w.settle(time.Second)
+		require.Equal(t, 1, w.source.asked(model.Job))
+		w.settle(10 * time.Second)
+		require.Equal(t, 2, w.source.asked(model.Job))
+	})
+}
+
+func TestTheDefinitionsIntervalIsTheShortest(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.options.Intervals = monitor.Intervals{Jobs: 30 * time.Second, Nodes: 8 * time.Second}
+		w.begin()
+		w.settle(28 * time.Second)
+		w.Refresh()
+		w.settle(500 * time.Millisecond)
+		require.Equal(t, 1, w.source.asked(model.Job))
+		require.Equal(t, 3, w.source.asked(model.Node), "once by itself, once because somebody wanted it")
+		w.settle(time.Second)
+		require.Equal(t, 2, w.source.asked(model.Job))
+	})
+}
+
+// Another process of the user lists, too.
+func TestAListingWaitsForItsTurnWhileTheRecordIsRead(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		turn := time.Now().Add(time.Minute)
+		w.options.Due = func(_ context.Context, kind model.Kind) (time.Time, error) {
+			if kind != model.Job {
+				return time.Time{}, nil
+			}
+			return turn, nil
+		}
+		w.begin()
+		w.record.set(monitor.Recorded{Tag: "a", ID: "7", Detail: state.QueuedActive})
+		w.settle(30 * time.Second)
+		require.Zero(t, w.source.asked(model.Job))
+		require.NotZero(t, w.source.asked(model.Node))
+		require.Equal(t, []string{"7"}, w.ids(model.Job))
+		w.settle(30 * time.Second)
+		require.Equal(t, 1, w.source.asked(model.Job))
+	})
+}
+
+func TestAListingThatWasMadeForSomebodyElseIsAsOldAsItIs(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.before = 3 * time.Second
+		begun := time.Now()
+		w.begin()
+		jobs := w.Listings()[2]
+		require.Equal(t, begun.Add(-3*time.Second), jobs.At)
+		require.Equal(t, begun.Add(2*time.Second), jobs.Next, "when that of the other is due, too")
+	})
+}
+
+func TestAListingThatHangsDoesNotHoldUpTheOthers(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Node, errors.New("no answer"))
+		w.source.lasts[model.Node] = time.Minute
+		w.begin()
+		w.settle(2 * time.Minute)
+		require.Greater(t, w.source.asked(model.Job), 5)
+	})
+}
+
+func TestFailuresBackOffUntilSomebodyWantsAListing(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, errors.New("no answer"))
+		w.begin()
+		w.settle(10 * time.Minute)
+		asked := w.source.asked(model.Job)
+		require.Less(t, asked, 12)
+		require.Contains(t, w.own(monitor.AttributeStale), "the jobs could not be listed: no answer")
+		w.Refresh()
+		w.settle(time.Second)
+		require.Equal(t, asked+1, w.source.asked(model.Job))
+	})
+}
+
+// Slurm's commands try for nine seconds to reach a controller that is away.
+func TestASchedulerThatWasAwayIsListedSoonAfterItIsBack(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		kinds := []model.Kind{model.Queue, model.Node, model.Job}
+		w.source.isUnreached = true
+		w.begin()
+		for _, kind := range kinds {
+			w.source.set(kind, errors.New("x:list failed:\nWarning: motd\nUnable to contact the controller\n"))
+			w.source.takes(kind, 9*time.Second)
+		}
+		w.settle(time.Minute)
+		require.Contains(t, w.own(monitor.AttributeStale), ": Unable to contact the controller (x:list failed)", "the scheduler's own words come first")
+		for _, kind := range kinds {
+			w.source.set(kind, nil, rowOf("back", "state=UP"))
+			w.source.takes(kind, 0)
+		}
+		w.settle(90 * time.Second)
+		require.Equal(t, []string{"back"}, w.ids(model.Job))
+		require.Equal(t, []string{"back"}, w.ids(model.Node))
+		require.Empty(t, w.own(monitor.AttributeStale))
+		asked := w.source.asked(model.Job)
+		w.settle(time.Minute)
+		require.Greater(t, w.source.asked(model.Job), asked+5)
+	})
+}
+
+func TestALostConnectionEndsTheWatch(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		lost := errors.New("lost")
+		w.options.IsLost = func(err error) bool { return errors.Is(err, lost) }
+		w.begin()
+		w.source.set(model.Job, fmt.Errorf("asking: %w", lost))
+		w.settle(10 * time.Second)
+		require.ErrorIs(t, <-w.ended, lost)
+		w.stop = nil
+	})
+}
+
+func TestAListingThatThereIsNotIsNotAskedForAgain(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Node, monitor.ErrUnsupported)
+		w.begin()
+		w.settle(10 * time.Minute)
+		require.Equal(t, 1, w.source.asked(model.Node))
+		require.True(t, w.Listings()[1].Unsupported)
+		require.Empty(t, w.own(monitor.AttributeStale))
+	})
+}
+
+func TestJobsOnRecordAreRecognised(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil,
+			rowOf("1", "state=RUNNING", "identity=tag-1"),
+			rowOf("2", "state=RUNNING"),
+			rowOf("3", "state=RUNNING", "identity=tag-of-somebody"),
+			rowOf("5_1", "state=RUNNING", "identity=tag-5"), rowOf("5_2", "state=QUEUED_ACTIVE", "identity=tag-5"))
+		w.record.set(
+			monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Submitted},
+			monitor.Recorded{Tag: "tag-2", ID: "2", Name: "mine", Detail: state.Submitted},
+			monitor.Recorded{Tag: "tag-3", ID: "3", Identity: "tag-3", Detail: state.Completed},
+			monitor.Recorded{Tag: "tag-5", ID: "5", Detail: state.Submitted})
+		w.begin()
+		require.Equal(t, []string{"1", "2", "3", "5_1", "5_2", "tag-3"}, w.ids(model.Job))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
+		require.Equal(t, "true", w.value(model.Job, "1", monitor.AttributeJobLaunched))
+		require.Equal(t, "mine", w.value(model.Job, "2", model.AttributeName))
+		require.Equal(t, "false", w.value(model.Job, "3", monitor.AttributeJobLaunched), "the id was given again")
+		require.Equal(t, "TERMINATED", w.value(model.Job, "tag-3", model.AttributeJobState))
+		require.Equal(t, "tag-5", w.value(model.Job, "5_2", monitor.AttributeJobTag))
+	})
+}
+
+func TestAJobOfSomebodyElseDoesNotPassForAnOwnOne(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil,
+			rowOf("1", "state=RUNNING", "identity=tag-1", "owner=me"), rowOf("66", "state=RUNNING", "identity=tag-1", "owner=mallory"),
+			rowOf("2", "state=RUNNING", "identity=tag-2", "owner=mallory"), rowOf("3", "state=RUNNING", "owner=mallory"),
+			rowOf("4", "state=RUNNING", "owner=me@login"), rowOf("5", "state=RUNNING", "owner=1000"))
+		w.record.set(
+			monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Submitted},
+			monitor.Recorded{Tag: "tag-2", ID: "2", Detail: state.Submitted, Owner: "me"},
+			monitor.Recorded{Tag: "tag-3", ID: "3", Detail: state.Submitted},
+			monitor.Recorded{Tag: "tag-4", ID: "4", Detail: state.Submitted},
+			monitor.Recorded{Tag: "tag-5", ID: "5", Detail: state.Submitted})
+		w.begin()
+		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
+		require.Equal(t, "tag-4", w.value(model.Job, "4", monitor.AttributeJobTag))
+		require.Equal(t, "tag-5", w.value(model.Job, "5", monitor.AttributeJobTag))
+		for _, id := range []string{"66", "2", "3"} {
+			require.Empty(t, w.value(model.Job, id, monitor.AttributeJobTag))
+		}
+		require.Equal(t, "tag-2", w.value(model.Job, "tag-2", monitor.AttributeJobTag))
+	})
+}
+
+func TestJobsOnRecordAreShownUntilTheyArePruned(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1", "nodes=n1"))
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Running}, monitor.Recorded{Tag: "tag-2", Detail: state.Failed, Reason: "refused"})
+		w.begin()
+		require.Equal(t, []string{"1", "tag-2"}, w.ids(model.Job))
+		require.Equal(t, "refused", w.value(model.Job, "tag-2", model.AttributeJobMessage))
+
+		w.source.set(model.Job, nil)
+		code := 3
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Failed, ExitCode: &code})
+		w.again()
+		require.Equal(t, []string{"1"}, w.ids(model.Job))
+		require.Equal(t, "ERROR", w.value(model.Job, "1", model.AttributeJobState))
+		require.Equal(t, "3", w.value(model.Job, "1", monitor.AttributeJobExitCode))
+
+		w.record.set()
+		w.again()
+		require.Empty(t, w.ids(model.Job))
+		require.Empty(t, w.ids(model.Queue), "the queue that was made for jobs without one")
+		require.Empty(t, w.problems())
+	})
+}
+
+func TestAJobThatIsRecordedAfterItWasListedIsRecognised(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
+		w.begin()
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Submitted})
+		w.again()
+		require.Equal(t, []string{"1"}, w.ids(model.Job))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
+		w.record.set()
+		w.again()
+		require.Equal(t, []string{"1"}, w.ids(model.Job))
+		require.Equal(t, "false", w.value(model.Job, "1", monitor.AttributeJobLaunched))
+	})
+}
+
+func TestWhatIsOnRecordDoesNotGoBackward(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Identity: "tag-1", Detail: state.Canceled})
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"))
+		w.begin()
+		require.Equal(t, "CANCELED", w.value(model.Job, "1", monitor.AttributeJobDetail))
+		require.Empty(t, w.problems())
+	})
+}
+
+func TestAnIDThatIsGivenAgainIsAnotherJob(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil, rowOf("1", "state=COMPLETED", "submitted=1000000000"), rowOf("2", "state=COMPLETED", "submitted=1000000000"))
+		w.begin()
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "submitted=1000000001"), rowOf("2", "state=RUNNING", "submitted=1000000000"))
+		w.again()
+		require.Equal(t, "RUNNING", w.value(model.Job, "1", model.AttributeJobState))
+		require.Equal(t, "TERMINATED", w.value(model.Job, "2", model.AttributeJobState), "a job that has ended does not go on")
+		require.Equal(t, map[string]int{"job: transition": 1}, w.problems())
+	})
+}
+
+func TestTimesAreOfTheZoneOfTheScheduler(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.options.Location = time.FixedZone("", 9*60*60)
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Running, Submitted: "2026-03-04T17:00:00+09:00"},
+			monitor.Recorded{Tag: "tag-2", ID: "2", Detail: state.Running, Submitted: "2026-03-04T17:00:00+09:00"})
+		w.source.set(model.Job, nil, rowOf("1", "state=QUEUED_ACTIVE", "submitted=2026-03-04T17:00:00"), rowOf("2", "state=QUEUED_ACTIVE", "submitted=2026-03-04T18:00:00"))
+		w.begin()
+		require.Equal(t, "2026-03-04T17:00:00+09:00", w.value(model.Job, "1", monitor.AttributeJobSubmitted))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag), "it was submitted when the one on record was")
+		require.Equal(t, "2026-03-04T18:00:00+09:00", w.value(model.Job, "2", monitor.AttributeJobSubmitted))
+		require.Empty(t, w.value(model.Job, "2", monitor.AttributeJobTag), "it has the id of the one on record")
+	})
+}
+
+func TestProcessesOfJobsAreShown(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		code, signal := 7, 9
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Running})
+		w.record.processes["tag-1"] = []monitor.Process{
+			{Rank: 0, Node: "n1", PID: 100, State: "RUNNING"}, {Rank: 1, Node: "n2", PID: 101, State: "EXITED", ExitCode: &code}, {Rank: 2, State: "EXITED_SIGNALLED", Signal: &signal}}
+		w.begin()
+		require.Equal(t, []string{"1.0", "1.1", "1.2"}, w.ids(model.Process))
+		require.Equal(t, "n1", w.value(model.Process, "1.0", model.AttributeProcessNodeID))
+		require.Equal(t, "100", w.value(model.Process, "1.0", "processPID"))
+		require.Equal(t, "7", w.value(model.Process, "1.1", model.AttributeProcessExitCode))
+		require.Equal(t, "SIGKILL", w.value(model.Process, "1.2", "processSignalName"))
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
+		w.again()
+		require.Len(t, w.ids(model.Process), 3)
+	})
+}
+
+func TestNodesTellWhoUsesThem(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		var nodes []row
+		for i := range 8 {
+			used := "1"
+			if i%2 == 0 {
+				used = "4"
+			}
+			nodes = append(nodes, rowOf(fmt.Sprintf("n%d", i), "state=UP", "cpus=4", "cpusUsed="+used))
+		}
+		w.source.set(model.Node, nil, nodes...)
+		w.source.set(model.Job, nil,
+			rowOf("1", "state=RUNNING", "owner=me@login", "nodes=n[0-1]"),
+			rowOf("2", "state=RUNNING", "owner=her", "nodes=n[2,3]"),
+			rowOf("3", "state=RUNNING", "owner=her", "nodes=n4"), rowOf("4", "state=RUNNING", "owner=him", "nodes=n4"),
+			rowOf("5", "state=QUEUED_ACTIVE", "owner=her", "nodes=n[0-99999999999]"),
+			rowOf("6", "state=SUSPENDED", "owner=her", "nodes=n[5-99999999999]"))
+		w.begin()
+		var extra []string
+		for _, id := range w.ids(model.Node) {
+			extra = append(extra, w.value(model.Node, id, model.AttributeNodeExtraState))
+		}
+		require.Equal(t, []string{"USER_ALLOC_EXCL", "USER_ALLOC_SHARED", "OTHER_ALLOC_EXCL", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_EXCL", "OTHER_ALLOC_SHARED"}, extra)
+		w.source.set(model.Job, nil)
+		w.again()
+		require.Equal(t, "NONE", w.value(model.Node, "n0", model.AttributeNodeExtraState))
+	})
+}
+
+func TestBadRowsAreShownSafelyAndCounted(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		huge := strings.Repeat("x", 10<<20)
+		w.source.set(model.Queue, nil, rowOf("q", "state=OPEN"), rowOf("r", "native=up"), rowOf("only-a-name"))
+		w.source.set(model.Node, nil,
+			rowOf("n1", "state=UP"), rowOf("n1", "state=DOWN"), rowOf("n2", "state=UP", "machine=a"), rowOf("n2", "state=UP", "machine=b"), rowOf("n3", "cpus=many"), rowOf(""))
+		w.source.set(model.Job, nil,
+			rowOf("1", "state=RUNNING", "name=first"), rowOf("1", "state=RUNNING", "name=second"),
+			rowOf("2", "state=NAPPING", "native=napping"), rowOf("3"), rowOf("4", "state=RUNNING", "submitted=yesterday"),
+			rowOf("5", "state=RUNNING", "name="+huge), rowOf(huge, "state=RUNNING"), rowOf("6\x1b[31m<script>", "state=RUNNING", "name=\x1b]0;x\x07\xff"))
+		w.begin()
+		require.Equal(t, []string{"1", "2", "3", "4", "5", "6\x1b[31m<script>"}, w.ids(model.Job))
+		require.Equal(t, "first", w.value(model.Job, "1", model.AttributeName))
+		require.Equal(t, "UNKNOWN", w.value(model.Job, "2", model.AttributeJobState))
+		require.Equal(t, "napping", w.value(model.Job, "2", model.AttributeJobStatus))
+		require.Equal(t, "UNKNOWN", w.value(model.Job, "3", model.AttributeJobState))
+		require.Less(t, len(w.value(model.Job, "5", model.AttributeName)), 5000)
+		require.Equal(t, "UP", w.value(model.Node, "n1", model.AttributeNodeState))
+		require.Equal(t, "UNKNOWN", w.value(model.Node, "n3", model.AttributeNodeState))
+		require.Equal(t, map[string]int{
+			"queue: a state is not known": 1, "queue: a state is missing": 1,
+			"node: an id came twice": 1, "node: a node is in two machines": 1, "node: a state is missing": 1, "node: value": 1, "node: an id is empty or too long": 1,
+			"job: an id came twice": 1, "job: a state is not known": 1, "job: a state is missing": 1, "job: a time cannot be read": 1, "job: a text is too long and was cut": 1, "job: an id is empty or too long": 1,
+		}, w.problems())
+		for _, problem := range w.Problems() {
+			require.NotContains(t, problem.Example, "\x1b")
+			require.Less(t, len(problem.Example), 500)
+		}
+		told, _ := w.manager().Element().Value(monitor.AttributeProblems)
+		require.Len(t, told.Array(), len(w.Problems()), "views can show each kind of problem")
+		require.Contains(t, told.Array(), `nodes: an id came twice (once; first node "n1")`)
+		require.Contains(t, told.Array(), `nodes: a value cannot be used (once; first node "n3": attribute nodeCPUs: illegal value "many": it takes a whole number from 0 to 9.007199254740991e+15)`)
+		w.again()
+		told, _ = w.manager().Element().Value(monitor.AttributeProblems)
+		require.Contains(t, told.Array(), `nodes: an id came twice (2 times; first node "n1")`, "once each, and counted")
+	})
+}
+
+func TestRowsOfOneIDAreOneElement(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		twice := []row{rowOf("1", "state=RUNNING", "name=first", "reason=kept"), rowOf("1", "state=SUSPENDED", "name=second"), rowOf("2", "queue=q"), rowOf("2", "state=RUNNING")}
+		w.source.set(model.Job, nil, twice...)
+		w.source.set(model.Node, nil, rowOf("n", "state=UP", "queues=a"), rowOf("n", "queues=b"))
+		w.source.set(model.Queue, nil, rowOf("q", "state=NORMAL"), rowOf("q", "running=3"))
+		w.begin()
+		for range 3 {
+			w.settle(30 * time.Second)
+			require.Equal(t, "SUSPENDED", w.value(model.Job, "1", model.AttributeJobState))
+			require.Equal(t, "second", w.value(model.Job, "1", model.AttributeName))
+			require.Equal(t, "kept", w.value(model.Job, "1", model.AttributeJobMessage))
+			require.Equal(t, "RUNNING", w.value(model.Job, "2", model.AttributeJobState))
+			require.Equal(t, "q", w.value(model.Job, "2", monitor.AttributeJobQueue))
+			require.Equal(t, "b", w.value(model.Node, "n", monitor.AttributeNodeQueues))
+			require.Equal(t, "UP", w.value(model.Node, "n", model.AttributeNodeState))
+			require.Equal(t, "3", w.value(model.Queue, "q", monitor.AttributeQueueRunning))
+		}
+		require.Contains(t, w.problems(), "job: an id came twice")
+		require.NotContains(t, w.problems(), "node: an id came twice", "rows without a state contradict nobody")
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
+		w.settle(30 * time.Second)
+		require.Equal(t, "RUNNING", w.value(model.Job, "1", model.AttributeJobState))
+		require.Equal(t, []string{"1"}, w.ids(model.Job))
+	})
+}
+
+func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Node, nil, rowOf("n1", "state=UP"), rowOf("n2", "state=UP"))
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "queue=q", "nodes=n1"), rowOf("2", "state=RUNNING", "queue=r"))
+		w.record.set(monitor.Recorded{Tag: "tag-3", ID: "3", Detail: state.Completed})
+		w.begin()
+		w.end()
+		require.Equal(t, []string{"1", "2", "3"}, w.ids(model.Job), "what was seen last stays")
+
+		w.source.set(model.Node, nil, rowOf("n2", "state=UP"))
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "queue=q", "nodes=n2"))
+		w.record.set()
+		w.begin()
+		require.Equal(t, []string{"1"}, w.ids(model.Job))
+		require.Equal(t, []string{"q"}, w.ids(model.Queue))
+		require.Equal(t, []string{"n2"}, w.ids(model.Node))
+		require.Equal(t, "OTHER_ALLOC_SHARED", w.value(model.Node, "n2", model.AttributeNodeExtraState))
+		w.end()
+
+		for _, next := range []model.State{model.RMStopped, model.RMStarting} {
+			require.Empty(t, w.model.Update(func(u *model.Update) {
+				u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(next)}}})
+			}))
+		}
+		require.Empty(t, w.ids(model.Job), "a resource manager that is stopped loses its elements")
+		w.begin()
+		require.Equal(t, []string{"1"}, w.ids(model.Job))
+		require.Equal(t, []string{"n2"}, w.ids(model.Node))
+		require.Empty(t, w.problems())
+	})
+}
+
+func TestADoubtThatIsOverAndARecordThatCannotBeReadAreTold(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Running, Doubt: "it could not be asked for"})
+		w.begin()
+		require.Equal(t, "it could not be asked for", w.value(model.Job, "1", monitor.AttributeJobDoubt))
+		w.record.set(monitor.Recorded{Tag: "tag-1", ID: "1", Detail: state.Running})
+		w.settle(3 * time.Second)
+		require.Empty(t, w.value(model.Job, "1", monitor.AttributeJobDoubt))
+		w.record.fail(errors.New("the disk is full"))
+		w.settle(3 * time.Second)
+		require.Contains(t, w.own(monitor.AttributeStale), "the record")
+		require.Contains(t, w.own(monitor.AttributeStale), "the disk is full")
+		require.Equal(t, []string{"1"}, w.ids(model.Job))
+	})
+}

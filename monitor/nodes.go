@@ -1,0 +1,202 @@
+package monitor
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// Places of the facts of a node.
+const (
+	nodeState = iota
+	nodeNative
+	nodeCPUs
+	nodeCPUsUsed
+	nodeMemory
+	nodeLoad
+	nodeQueues
+	nodeReason
+	nodeMachine
+)
+
+var nodeFacts = []string{"state", "native", "cpus", "cpusUsed", "memory", "load", "queues", "reason", "machine"}
+
+// nodes takes listings of nodes into the model.
+type nodes struct {
+	monitor *Monitor
+	known   map[string]*node // by id
+	round   uint32
+	// changed tells that who uses the nodes has to be found anew.
+	changed bool
+	// unlisted tells that the scheduler does not list its nodes.
+	unlisted bool
+	repeats
+}
+
+type node struct {
+	seen
+	machine string
+	state   model.State
+	full    bool        // whether all of its CPUs are in use
+	extra   model.State // by whom it is used, as the model has it
+}
+
+func newNodes(m *Monitor) *nodes {
+	return &nodes{monitor: m, known: map[string]*node{}, repeats: newRepeats()}
+}
+
+// adopt takes over the nodes that the model has from before.
+func (n *nodes) adopt(before *model.Manager) {
+	for element := range before.All(model.Node) {
+		extra, _ := element.Value(model.AttributeNodeExtraState)
+		n.known[element.ID()] = &node{seen: seen{listed: true}, machine: element.Parent(), state: element.State(), extra: model.State(extra.Text())}
+	}
+}
+
+func (n *nodes) facts() []string { return nodeFacts }
+
+func (n *nodes) begin() {
+	n.round++
+	n.repeats.begin()
+}
+
+func (n *nodes) merge(u *model.Update, id string, facts []string) {
+	before, known := n.known[id]
+	isAgain := known && before.round == n.round
+	if isAgain {
+		if machine := cmp.Or(facts[nodeMachine], n.monitor.options.Machine); machine != before.machine {
+			n.monitor.wrong(whatMachines, model.Node, id, machine, 1)
+			return
+		}
+		n.monitor.again(model.Node, id, before.told, facts[nodeState])
+		n.repeats.note(id)
+	}
+	if n.repeats.collect(id, facts) && known {
+		before.seen = before.seen.of(n.round, facts[nodeState])
+	} else if !isAgain {
+		n.take(u, id, facts)
+	}
+}
+
+// take puts the row of a node.
+func (n *nodes) take(u *model.Update, id string, facts []string) {
+	m := n.monitor
+	machine := cmp.Or(facts[nodeMachine], m.options.Machine)
+	before, known := n.known[id]
+	switch {
+	case !known:
+		id = strings.Clone(id)
+		before = &node{machine: strings.Clone(machine), extra: model.NodeNone}
+		n.known[id] = before
+		n.changed = true
+	case before.machine != machine: // it moved
+		u.Remove(m.options.Manager, model.Node, id)
+		before.machine, before.print = strings.Clone(machine), 0
+	}
+	print := m.print(facts)
+	isSame := before.print == print
+	before.seen = seen{print: print, round: n.round, listed: true, told: facts[nodeState] != ""}
+	if isSame {
+		return
+	}
+	if machine != m.options.Machine {
+		u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: machine})
+	}
+	full := isFull(facts)
+	n.changed = n.changed || full != before.full
+	before.full = full
+	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Node, Parent: machine, ID: id, Whole: true}}
+	row.state(model.AttributeNodeState, facts[nodeState], string(model.NodeUnknown))
+	before.state = model.State(row.row.Attributes[0].Text)
+	row.text(model.AttributeNodeExtraState, string(before.extra))
+	row.text(model.AttributeNodeStatus, facts[nodeNative])
+	row.text(AttributeNodeCPUs, facts[nodeCPUs])
+	row.text(AttributeNodeCPUsUsed, facts[nodeCPUsUsed])
+	row.text(AttributeNodeMemory, facts[nodeMemory])
+	row.text(AttributeNodeLoad, facts[nodeLoad])
+	if queues := facts[nodeQueues]; queues != "" {
+		row.row.Attributes = append(row.row.Attributes, model.Attribute{ID: AttributeNodeQueues, Elements: strings.Split(queues, ",")})
+	}
+	row.text(AttributeNodeReason, facts[nodeReason])
+	u.Put(row.row)
+}
+
+// isFull reports whether a row tells that all CPUs of the node are in use.
+func isFull(facts []string) bool {
+	cpus, err := strconv.ParseUint(facts[nodeCPUs], 10, 32)
+	used, errUsed := strconv.ParseUint(facts[nodeCPUsUsed], 10, 32)
+	return err == nil && errUsed == nil && cpus > 0 && used >= cpus
+}
+
+// end removes the nodes that a whole listing lacks, and shows what the machines are
+// like.
+func (n *nodes) end(whole bool) {
+	m := n.monitor
+	if rows := n.repeats.take(); len(rows) > 0 {
+		m.update(func(u *model.Update) {
+			for _, id := range sorted(rows) {
+				n.take(u, id, rows[id])
+			}
+		})
+	}
+	n.sweep(whole)
+	n.showMachines(whole)
+	m.jobs.showUse()
+}
+
+// sweep removes the nodes that a whole listing lacks.
+func (n *nodes) sweep(whole bool) {
+	if !whole {
+		return
+	}
+	n.monitor.update(func(u *model.Update) {
+		for id, each := range n.known {
+			if each.round != n.round {
+				u.Remove(n.monitor.options.Manager, model.Node, id)
+				delete(n.known, id)
+			}
+		}
+	})
+}
+
+// showMachines counts the nodes of each machine: one without a node that is up is
+// down. A machine that has lost its nodes goes, but for the one there always is.
+func (n *nodes) showMachines(whole bool) {
+	m := n.monitor
+	type counted struct{ all, up int }
+	machines := map[string]counted{m.options.Machine: {}}
+	for _, each := range n.known {
+		c := machines[each.machine]
+		c.all++
+		if each.state == model.NodeUp {
+			c.up++
+		}
+		machines[each.machine] = c
+	}
+	manager, known := m.options.Model.Snapshot().Manager(m.options.Manager)
+	if !known {
+		return
+	}
+	m.update(func(u *model.Update) {
+		for element := range manager.All(model.Machine) {
+			if _, has := machines[element.ID()]; !has && whole {
+				u.Remove(m.options.Manager, model.Machine, element.ID())
+			}
+		}
+		for _, id := range sorted(machines) {
+			c := machines[id]
+			state := model.MachineUp
+			switch {
+			case c.all > 0 && c.up == 0:
+				state = model.MachineDown
+			case c.all == 0 && !whole:
+				state = model.MachineUnknown
+			}
+			u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: id, Attributes: []model.Attribute{
+				{ID: model.AttributeMachineState, Text: string(state)}, {ID: AttributeNumNodes, Text: strconv.Itoa(c.all)},
+			}})
+		}
+	})
+}

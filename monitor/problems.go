@@ -1,0 +1,160 @@
+package monitor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// A Problem is something that was wrong with what a scheduler listed.
+type Problem struct {
+	What      string     // such as "an id came twice"
+	Of        model.Kind // of the elements that it came with
+	Attribute string     // empty unless it is about one
+	Example   string     // the first time it came; hostile text in it is quoted and cut
+	Count     int        // how often it came in all
+}
+
+type problemKey struct {
+	what      string
+	of        model.Kind
+	attribute string
+}
+
+// What can be wrong beside what a model refuses.
+const (
+	whatDuplicate     = "an id came twice"
+	whatMachines      = "a node is in two machines"
+	whatState         = "a state is not known"
+	whatNoState       = "a state is missing"
+	whatTime          = "a time cannot be read"
+	whatID            = "an id is empty or too long"
+	whatLong          = "a text is too long and was cut"
+	whatNotUnderstood = "the definition did not understand a row"
+	whatUses          = "jobs have too many nodes to look at all"
+	whatHosts         = "a job has more nodes than there are"
+)
+
+// What a model refuses, in words.
+var refusals = map[string]string{
+	string(model.ProblemID):         "an id or an attribute cannot be used",
+	string(model.ProblemParent):     "what it belongs to is not known",
+	string(model.ProblemElsewhere):  "it belongs to another one already",
+	string(model.ProblemValue):      "a value cannot be used",
+	string(model.ProblemTransition): "a state cannot follow the one before",
+}
+
+// String tells the problem in one line, such as
+//
+//	jobs: an id came twice (3 times; first job "7")
+func (p Problem) String() string {
+	what, how := cmp.Or(refusals[p.What], p.What), "once"
+	if p.Count != 1 {
+		how = fmt.Sprintf("%d times", p.Count)
+	}
+	if p.Example != "" {
+		how += "; first " + p.Example
+	}
+	return fmt.Sprintf("%ss: %s (%s)", p.Of, what, how)
+}
+
+// mostProblems bounds the problems that the model tells of.
+const mostProblems = 50
+
+// problemsAttribute returns what the model tells of what was wrong.
+func (m *Monitor) problemsAttribute() model.Attribute {
+	told := model.Attribute{ID: AttributeProblems, Elements: []string{}}
+	for _, problem := range m.Problems() {
+		if len(told.Elements) < mostProblems {
+			told.Elements = append(told.Elements, cut(problem.String(), maxCause))
+		}
+	}
+	return told
+}
+
+// quotedBytes is how much of a hostile text a message shows.
+const quotedBytes = 80
+
+func quoted(text string) string {
+	if len(text) > quotedBytes {
+		return strconv.Quote(strings.ToValidUTF8(text[:quotedBytes], "")) + "…"
+	}
+	return strconv.Quote(text)
+}
+
+// wrong counts what is wrong with a row; the text is the one that is wrong.
+func (m *Monitor) wrong(what string, of model.Kind, id, text string, count int) {
+	if count <= 0 {
+		return
+	}
+	key := problemKey{what, of, ""}
+	example := ""
+	if !m.isKnownProblem(key) && id+text != "" {
+		example = fmt.Sprintf("%s %s", of, quoted(id))
+		if text != "" {
+			example += ": " + quoted(text)
+		}
+	}
+	m.count(key, example, count)
+}
+
+// again counts a row whose id came before in the listing. Rows that tell no state do
+// not contradict others.
+func (m *Monitor) again(of model.Kind, id string, told bool, state string) {
+	if told && state != "" {
+		m.wrong(whatDuplicate, of, id, "", 1)
+	}
+}
+
+// refused counts what the model refused.
+func (m *Monitor) refused(problems []model.Problem) {
+	for _, problem := range problems {
+		key := problemKey{string(problem.Kind), problem.Of, problem.Attribute}
+		example := ""
+		if !m.isKnownProblem(key) {
+			example = problem.Example.Error()
+		}
+		m.count(key, example, problem.Count)
+	}
+}
+
+func (m *Monitor) isKnownProblem(key problemKey) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, known := m.problems[key]
+	return known
+}
+
+// count adds to a problem, and tells it when it comes the first time.
+func (m *Monitor) count(key problemKey, example string, count int) {
+	m.mu.Lock()
+	problem, known := m.problems[key]
+	if !known {
+		problem = &Problem{What: key.what, Of: key.of, Attribute: key.attribute, Example: example}
+		m.problems[key] = problem
+	}
+	problem.Count += count
+	m.mu.Unlock()
+	if !known {
+		m.options.Log.Warn("a scheduler lists something that is wrong", "manager", m.options.Manager, "what", key.what, "of", key.of.String(), "attribute", key.attribute, "example", example)
+	}
+}
+
+// Problems returns what was wrong with what the scheduler listed since Run was
+// called, each kind of problem once, in the order of kinds of elements.
+func (m *Monitor) Problems() []Problem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	problems := make([]Problem, 0, len(m.problems))
+	for _, problem := range m.problems {
+		problems = append(problems, *problem)
+	}
+	slices.SortFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.What, b.What), cmp.Compare(a.Attribute, b.Attribute))
+	})
+	return problems
+}

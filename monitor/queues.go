@@ -1,0 +1,238 @@
+package monitor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// defaultQueue is the queue of jobs that name none, where the scheduler does not
+// tell which takes them.
+const defaultQueue = "default"
+
+// Places of the facts of a queue.
+const (
+	queueState = iota
+	queueNative
+	queueDefault
+	queueTimeLimit
+	queueRunning
+	queueWaiting
+	queueNodes
+)
+
+var queueFacts = []string{"state", "native", "default", "timeLimit", "running", "waiting", "nodes"}
+
+// queues takes listings of queues into the model.
+type queues struct {
+	monitor *Monitor
+	known   map[string]seen // by id
+	round   uint32
+	usual   string // that takes the jobs which name none; empty while not known
+	repeats
+}
+
+// seen is what is remembered of a row to tell what changed by the next listing.
+type seen struct {
+	print  uint64 // of its facts; 0 to be put anew in any case
+	round  uint32 // of the listing that last had it
+	listed bool   // whether the last whole listing, or one since, had it
+	own    bool   // a job that is on record
+	told   bool   // whether the row tells a state
+}
+
+// of returns what is remembered once a listing had the row, which is put later.
+func (s seen) of(round uint32, state string) seen {
+	s.told = s.told && s.round == round || state != ""
+	s.round = round
+	return s
+}
+
+func newQueues(m *Monitor) *queues {
+	return &queues{monitor: m, known: map[string]seen{}, repeats: newRepeats()}
+}
+
+// adopt takes over the queues that the model has from before.
+func (q *queues) adopt(before *model.Manager) {
+	for element := range before.All(model.Queue) {
+		q.known[element.ID()] = seen{}
+	}
+}
+
+func (q *queues) facts() []string { return queueFacts }
+
+func (q *queues) begin() {
+	q.round++
+	q.repeats.begin()
+}
+
+func (q *queues) merge(u *model.Update, id string, facts []string) {
+	before, known := q.known[id]
+	isAgain := known && before.round == q.round
+	if isAgain {
+		q.monitor.again(model.Queue, id, before.told, facts[queueState])
+		q.repeats.note(id)
+	}
+	if q.repeats.collect(id, facts) {
+		q.known[id] = before.of(q.round, facts[queueState])
+	} else if !isAgain {
+		q.take(u, id, facts)
+	}
+}
+
+// take puts the row of a queue.
+func (q *queues) take(u *model.Update, id string, facts []string) {
+	m := q.monitor
+	before, known := q.known[id]
+	print := m.print(facts)
+	if !known {
+		id = strings.Clone(id)
+	}
+	q.known[id] = seen{print: print, round: q.round, listed: true, told: facts[queueState] != ""}
+	if strings.EqualFold(facts[queueDefault], "true") && q.usual == "" {
+		q.usual = id
+	}
+	if known && before.print == print {
+		return
+	}
+	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Queue, ID: id, Whole: true}}
+	if slices.ContainsFunc(facts, func(fact string) bool { return fact != "" }) { // else only the names are known
+		row.state(model.AttributeQueueState, facts[queueState], "")
+	}
+	row.text(model.AttributeQueueStatus, facts[queueNative])
+	row.text(AttributeQueueDefault, facts[queueDefault])
+	row.text(AttributeQueueTimeLimit, facts[queueTimeLimit])
+	row.text(AttributeQueueRunning, facts[queueRunning])
+	row.text(AttributeQueueWaiting, facts[queueWaiting])
+	row.text(AttributeQueueNodes, facts[queueNodes])
+	u.Put(row.row)
+}
+
+// end removes the queues that a whole listing lacks. Those that have jobs stay until
+// these are gone, of which nothing but the name is known then.
+func (q *queues) end(whole bool) {
+	if rows := q.repeats.take(); len(rows) > 0 {
+		q.monitor.update(func(u *model.Update) {
+			for _, id := range sorted(rows) {
+				q.take(u, id, rows[id])
+			}
+		})
+	}
+	if whole {
+		q.monitor.update(func(u *model.Update) {
+			for id, each := range q.known {
+				if each.listed && each.round != q.round {
+					q.known[id] = seen{}
+					u.Put(model.Row{Manager: q.monitor.options.Manager, Kind: model.Queue, ID: id, Whole: true})
+				}
+			}
+		})
+		if usual, known := q.known[q.usual]; !known || !usual.listed {
+			q.usual = ""
+		}
+	}
+	q.sweep()
+}
+
+// sweep removes the queues that are not listed and have no jobs.
+func (q *queues) sweep() {
+	m := q.monitor
+	manager, known := m.options.Model.Snapshot().Manager(m.options.Manager)
+	if !known {
+		return
+	}
+	var empty []string
+	for id, each := range q.known {
+		if !each.listed && !hasAny(manager, model.Job, id) {
+			empty = append(empty, id)
+		}
+	}
+	if len(empty) == 0 {
+		return
+	}
+	m.update(func(u *model.Update) {
+		for _, id := range empty {
+			u.Remove(m.options.Manager, model.Queue, id)
+		}
+	})
+	maps.DeleteFunc(q.known, func(id string, each seen) bool { return !each.listed && !hasAny(manager, model.Job, id) })
+}
+
+func hasAny(manager *model.Manager, kind model.Kind, parent string) bool {
+	for range manager.Children(kind, parent) {
+		return true
+	}
+	return false
+}
+
+// of returns the queue that a job belongs to, by what its row says: the first of
+// several. A queue that is not known becomes so.
+func (q *queues) of(u *model.Update, text string) string {
+	id := text
+	if _, known := q.known[id]; known && id != "" {
+		return id
+	}
+	if first, _, several := strings.Cut(text, ","); several {
+		id = first
+	}
+	if id == "" {
+		id = q.usual
+	}
+	if id == "" {
+		id = defaultQueue
+	}
+	if len(id) > maxID {
+		id = cut(id, maxID-len("…"))
+	}
+	if _, known := q.known[id]; !known {
+		id = strings.Clone(id)
+		q.known[id] = seen{}
+		u.Put(model.Row{Manager: q.monitor.options.Manager, Kind: model.Queue, ID: id})
+	}
+	return id
+}
+
+// A rowOf builds a row of what facts tell.
+type rowOf struct {
+	monitor *Monitor
+	row     model.Row
+}
+
+// text adds an attribute unless the fact is empty.
+func (r *rowOf) text(attribute, fact string) {
+	if fact != "" {
+		r.row.Attributes = append(r.row.Attributes, model.Attribute{ID: attribute, Text: fact})
+	}
+}
+
+// state adds the state of an element that is no job. A word that is no state of its
+// kind is counted, and stands for another one, empty for the kind's default.
+func (r *rowOf) state(attribute, word, instead string) {
+	for _, known := range model.States(r.row.Kind) {
+		if string(known) == word {
+			r.text(attribute, word)
+			return
+		}
+	}
+	if word == "" {
+		r.monitor.wrong(whatNoState, r.row.Kind, r.row.ID, "", 1)
+	} else {
+		r.monitor.wrong(whatState, r.row.Kind, r.row.ID, word, 1)
+	}
+	r.text(attribute, instead)
+}
+
+// date adds a time, which a scheduler may write in several ways.
+func (r *rowOf) date(attribute, fact string) {
+	if fact == "" {
+		return
+	}
+	text, readable := dateOf(fact, r.monitor.options.Location)
+	if !readable {
+		r.monitor.wrong(whatTime, r.row.Kind, r.row.ID, fact, 1)
+		return
+	}
+	r.text(attribute, text)
+}

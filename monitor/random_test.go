@@ -1,0 +1,142 @@
+package monitor_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A chance draws what a scheduler and a user may do next. Ids are few, so that they
+// come again.
+type chance struct {
+	*rand.Rand
+	recorded map[string]monitor.Recorded // by tag
+	tags     int
+}
+
+func (c *chance) of(texts ...string) string { return texts[c.IntN(len(texts))] }
+
+// rows draws the rows of a listing. Those of jobs on record tell the tag.
+func (c *chance) rows() []row {
+	var rows []row
+	for id := range 12 {
+		if c.IntN(3) == 0 {
+			continue
+		}
+		told := []string{"state=" + c.of("QUEUED_ACTIVE", "RUNNING", "SUSPENDED", "COMPLETED", "NAPPING", ""), "queue=" + c.of("", "a", "b", "a,b"), "nodes=" + c.of("", "n1", "n[1-2]"), "name=" + c.of("x", "y")}
+		var tags []string
+		for tag, job := range c.recorded {
+			if job.ID == fmt.Sprint(id) {
+				tags = append(tags, tag)
+			}
+		}
+		slices.Sort(tags)
+		if len(tags) > 0 && c.IntN(4) > 0 {
+			told = append(told, "identity="+c.of(tags...))
+		} else {
+			told = append(told, "identity=of-somebody")
+		}
+		rows = append(rows, rowOf(fmt.Sprint(id), told...))
+	}
+	return rows
+}
+
+// happens draws what happens to the record.
+func (c *chance) happens() {
+	for range c.IntN(4) {
+		c.tags++
+		tag := fmt.Sprintf("tag-%d", c.tags)
+		c.recorded[tag] = monitor.Recorded{Tag: tag, ID: c.of("", "1", "2", "3", "4"), Identity: tag, Detail: state.Detail(c.of("SUBMITTED", "RUNNING", "COMPLETED"))}
+	}
+	for _, tag := range slices.Sorted(maps.Keys(c.recorded)) {
+		job := c.recorded[tag]
+		switch c.IntN(6) {
+		case 0:
+			delete(c.recorded, tag)
+		case 1:
+			job.Detail = state.Failed
+			c.recorded[tag] = job
+		}
+	}
+}
+
+// elements returns the ids of the elements that there have to be, with their tags.
+func (c *chance) elements(rows []row) map[string]string {
+	elements, shown := map[string]string{}, map[string]bool{}
+	for _, r := range rows {
+		tag := r.facts["identity"]
+		if _, isOwn := c.recorded[tag]; !isOwn {
+			tag = ""
+		}
+		elements[r.id], shown[tag] = tag, true
+	}
+	for tag, job := range c.recorded {
+		if shown[tag] {
+			continue
+		}
+		isNewest := true
+		for other, job2 := range c.recorded {
+			isNewest = isNewest && !(other != tag && job2.ID == job.ID && job2.Created.After(job.Created))
+		}
+		_, isTaken := elements[job.ID]
+		if job.ID == "" || isTaken || !isNewest {
+			elements[tag] = tag
+		} else {
+			elements[job.ID] = tag
+		}
+	}
+	return elements
+}
+
+// Whatever was listed before, in whatever order, cut or not: after a whole listing the
+// model has what that lists and what is on record, and nothing else.
+func TestAWholeListingLeavesWhatThereIs(t *testing.T) {
+	for seed := range uint64(20) {
+		watching(t, func(t *testing.T, w *watch) {
+			c := &chance{Rand: rand.New(rand.NewPCG(seed, 1)), recorded: map[string]monitor.Recorded{}}
+			w.source.set(model.Node, nil, rowOf("n1", "state=UP"), rowOf("n2", "state=UP"))
+			w.begin()
+			for range 20 {
+				c.happens()
+				var jobs []monitor.Recorded
+				for _, job := range c.recorded {
+					// No two submissions are recorded at one moment.
+					var number int
+					_, err := fmt.Sscanf(job.Tag, "tag-%d", &number)
+					require.NoError(t, err)
+					job.Created = time.Date(number, 1, 1, 0, 0, 0, 0, time.UTC)
+					c.recorded[job.Tag] = job
+					jobs = append(jobs, job)
+				}
+				w.record.set(jobs...)
+				if c.IntN(2) == 0 {
+					w.source.set(model.Job, errors.New("cut"), c.rows()...)
+					w.again()
+				}
+				rows := c.rows()
+				w.source.set(model.Job, nil, rows...)
+				w.again()
+				w.again() // a job on record whose id was listed before is told from others by the next listing
+				elements := map[string]string{}
+				for job := range w.manager().All(model.Job) {
+					tag, _ := job.Value(monitor.AttributeJobTag)
+					elements[job.ID()] = tag.Text()
+				}
+				require.Equal(t, c.elements(rows), elements)
+				for queue := range w.manager().All(model.Queue) {
+					require.NotEmpty(t, slices.Collect(w.manager().Children(model.Job, queue.ID())), "queue %s is of no job", queue.ID())
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,283 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A record is what was last read of the jobs on record.
+type record struct {
+	byTag      map[string]*recorded
+	byID       map[string]*recorded // the newest of each id and short id
+	identities map[string]*recorded
+	generation uint64 // changes when a row may have to be matched with another job
+	processes  map[string][]Process
+	prints     map[string]uint64         // of the processes, by tag
+	shown      map[string]shownProcesses // by tag
+	showing    map[string]string         // tags of the jobs that elements without a row show, by the elements' ids
+}
+
+// A recorded is a job on record, and where it is shown.
+type recorded struct {
+	Recorded
+	facts      []string // as a row has them
+	print      uint64
+	generation uint64   // of the record when the job was new in it, or got its id
+	rows       []string // ids of the rows of listings that are of this job
+	shown      string   // id of the element that shows it without a row; empty if there is none
+	shownAs    uint64   // print that the elements show
+}
+
+func newRecord() record {
+	return record{byTag: map[string]*recorded{}, byID: map[string]*recorded{}, identities: map[string]*recorded{}, shown: map[string]shownProcesses{}, showing: map[string]string{}}
+}
+
+// of returns the job on record that a row is of; nil if there is none. Where identities
+// can be compared, they decide. Else a job that goes back and was submitted at
+// another time is another one. What tells the identity may be anybody's to forge, so a
+// job of somebody else than the user, where that is known, never is.
+func (r *record) of(id string, facts []string, user string) *recorded {
+	if len(r.byTag) == 0 {
+		return nil
+	}
+	identity := facts[jobIdentity]
+	if identity != "" {
+		if found, known := r.byTag[identity]; known {
+			return found.unlessOf(facts[jobOwner], user)
+		}
+		if found, known := r.identities[identity]; known {
+			return found.unlessOf(facts[jobOwner], user)
+		}
+	}
+	found, known := r.byID[id]
+	if !known || found.unlessOf(facts[jobOwner], user) == nil {
+		return nil
+	}
+	if identity != "" && found.Identity != "" {
+		return nil
+	}
+	seen, isState := state.Parse(facts[jobState])
+	if !isState || facts[jobSubmitted] == "" || found.Submitted == "" || state.IsSameTime(facts[jobSubmitted], found.Submitted) {
+		return found
+	}
+	switch state.TransitionOf(found.Detail, seen) {
+	case state.Returns, state.Contradicts:
+		return nil
+	default:
+		return found
+	}
+}
+
+// unlessOf returns the job unless the owner in its row is another one than on record
+// or, where that does not tell, than this user.
+func (r *recorded) unlessOf(owner, user string) *recorded {
+	if mine := cmp.Or(r.Owner, user); areOthers(owner, mine) {
+		return nil
+	}
+	return r
+}
+
+// areOthers reports whether two names are those of two users. Some schedulers put a host
+// behind the name, and one shows the number of a user whose name it does not know.
+func areOthers(a, b string) bool {
+	a, b = withoutHost(a), withoutHost(b)
+	return a != "" && b != "" && a != b && !isNumber(a) && !isNumber(b)
+}
+
+func withoutHost(user string) string {
+	name, _, _ := strings.Cut(user, "@")
+	return name
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 64)
+	return err == nil
+}
+
+// readRecord reads what is on record and shows it.
+func (j *jobs) readRecord(ctx context.Context) error {
+	m := j.monitor
+	fresh := newRecord()
+	err := m.options.Record.Jobs(ctx, func(job *Recorded) error {
+		fresh.byTag[job.Tag] = &recorded{Recorded: *job}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the record of the jobs: %w", err)
+	}
+	fresh.processes = map[string][]Process{}
+	err = m.options.Record.Processes(ctx, func(tag string, process Process) error {
+		fresh.processes[tag] = append(fresh.processes[tag], process)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the record of the processes: %w", err)
+	}
+	fresh.printProcesses(m)
+	j.exchange(fresh)
+	j.settle()
+	j.showUse()
+	return nil
+}
+
+// exchange takes over what was read.
+func (j *jobs) exchange(fresh record) {
+	before := j.record
+	fresh.generation, fresh.shown, fresh.showing = before.generation, before.shown, before.showing
+	moved := len(fresh.byTag) != len(before.byTag)
+	for tag, job := range fresh.byTag {
+		job.facts = recordedFacts(&job.Recorded)
+		job.print = j.monitor.print(append(slices.Clone(job.facts), job.Doubt))
+		old, known := before.byTag[tag]
+		if known {
+			job.rows, job.shown, job.shownAs, job.generation = old.rows, old.shown, old.shownAs, old.generation
+		}
+		if !known || old.ID != job.ID || old.ShortID != job.ShortID || old.Identity != job.Identity {
+			job.generation = before.generation + 1
+			moved = true
+		}
+		for _, id := range []string{job.ID, job.ShortID} {
+			if newest, has := fresh.byID[id]; id != "" && (!has || newest.Created.Before(job.Created)) {
+				fresh.byID[id] = job
+			}
+		}
+		if job.Identity != "" {
+			fresh.identities[job.Identity] = job
+		}
+	}
+	if moved {
+		fresh.generation++
+	}
+	j.record = fresh
+	j.forget(before)
+}
+
+// forget removes what is on record no more. Rows of such jobs are those of anybody
+// from then on.
+func (j *jobs) forget(before record) {
+	m := j.monitor
+	m.update(func(u *model.Update) {
+		for _, tag := range sorted(before.byTag) {
+			old := before.byTag[tag]
+			if _, kept := j.record.byTag[tag]; kept {
+				continue
+			}
+			j.hide(u, old, "")
+			j.forgetProcesses(tag)
+			for _, id := range old.rows {
+				each := j.known[id]
+				each.own = false
+				j.known[id] = each
+				j.put(u, id, j.own[id].facts, nil, false)
+				delete(j.own, id)
+			}
+		}
+	})
+}
+
+// recordedFacts returns what is on record of a job as a row has it.
+func recordedFacts(job *Recorded) []string {
+	facts := make([]string, jobFactsCount)
+	for at, fact := range map[int]string{
+		jobState: string(job.Detail), jobIdentity: job.Identity, jobOwner: job.Owner, jobNative: job.Native, jobReason: job.Reason, jobQueue: job.Queue, jobName: job.Name,
+		jobNodes: job.Nodes, jobSubmitted: job.Submitted, jobStarted: job.Started, jobEnded: job.Ended, jobExitCode: number(job.ExitCode), jobSignal: number(job.Signal),
+	} {
+		facts[at] = cut(fact, maxText)
+	}
+	if job.Submitted == "" && !job.Created.IsZero() && !job.IsUndated {
+		facts[jobSubmitted] = strconv.FormatInt(job.Created.Unix(), 10)
+	}
+	return facts
+}
+
+func number(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+// elements returns the ids of the elements that are to show jobs on record which no
+// listing has.
+func (r *record) elements(j *jobs) map[string]bool {
+	ids := map[string]bool{}
+	for _, job := range r.byTag {
+		if len(job.rows) == 0 {
+			ids[j.elementOf(job)] = true
+		}
+	}
+	return ids
+}
+
+// elementOf returns the id of the element that shows a job on record without a row:
+// its own, or its tag where it has none, or another job has that by now.
+func (j *jobs) elementOf(job *recorded) string {
+	if job.ID == "" || len(job.ID) > maxID || j.record.byID[job.ID] != job || j.known[job.ID].listed {
+		return job.Tag
+	}
+	return job.ID
+}
+
+// settle shows the jobs on record as they are now, those without a row under an id
+// of their own, and their processes.
+func (j *jobs) settle() {
+	tags := sorted(j.record.byTag)
+	for len(tags) > 0 {
+		j.monitor.update(func(u *model.Update) {
+			for rows := 0; len(tags) > 0 && rows < largestBatch; tags = tags[1:] {
+				job := j.record.byTag[tags[0]]
+				j.settleOne(u, job)
+				rows += 1 + len(j.record.processes[job.Tag])
+			}
+		})
+	}
+}
+
+func (j *jobs) settleOne(u *model.Update, job *recorded) {
+	isShown := job.shownAs == job.print
+	if len(job.rows) > 0 {
+		for _, id := range job.rows {
+			if !isShown {
+				j.put(u, id, j.own[id].facts, job, false)
+			}
+		}
+		j.hide(u, job, "")
+		job.shownAs = job.print
+		j.showProcesses(u, job, job.rows[0])
+		return
+	}
+	if job.generation > j.matched && j.known[job.ID].listed {
+		return // the row may be of this job: the next listing tells
+	}
+	id := j.elementOf(job)
+	if !isShown || job.shown != id {
+		j.hide(u, job, id)
+		delete(j.known, id) // which was of before, or of a listing that does not have it any more
+		j.put(u, id, nil, job, false)
+		job.shown, job.shownAs = id, job.print
+		j.record.showing[id] = job.Tag
+	}
+	j.showProcesses(u, job, id)
+}
+
+// hide removes the element that shows a job without a row, unless it is the one with
+// the id, or shows another job or a row by now.
+func (j *jobs) hide(u *model.Update, job *recorded, id string) {
+	if job.shown == "" || job.shown == id {
+		return
+	}
+	if j.record.showing[job.shown] == job.Tag {
+		delete(j.record.showing, job.shown)
+		if !j.known[job.shown].listed {
+			j.remove(u, job.shown)
+		}
+	}
+	job.shown = ""
+}

@@ -1,0 +1,69 @@
+package monitor
+
+import "strings"
+
+// repeats puts the rows together that have the same id in one listing: of a fact
+// that several tell, the last counts. Rows are not kept to wait for others, so of
+// an id that comes again for the first time the first row stands until the next
+// listing.
+type repeats struct {
+	ids  map[string]bool // that came more than once in a listing; false until the next one begins
+	rows map[string]*repeated
+}
+
+// A repeated is what the rows of one id told so far in the listing at hand.
+type repeated struct {
+	facts []string
+	rows  int
+}
+
+func newRepeats() repeats { return repeats{map[string]bool{}, map[string]*repeated{}} }
+
+// begin is called before a listing.
+func (r *repeats) begin() {
+	for id := range r.ids {
+		r.ids[id] = true
+	}
+}
+
+// note remembers an id that came again.
+func (r *repeats) note(id string) {
+	if _, known := r.ids[id]; !known {
+		r.ids[strings.Clone(id)] = false
+	}
+}
+
+// collect keeps a row of an id that came more than once before. It reports false for
+// every other row.
+func (r *repeats) collect(id string, facts []string) bool {
+	if len(r.ids) == 0 || !r.ids[id] {
+		return false
+	}
+	kept, known := r.rows[id]
+	if !known {
+		kept = &repeated{facts: make([]string, len(facts))}
+		r.rows[strings.Clone(id)] = kept
+	}
+	kept.rows++
+	for i, fact := range facts {
+		if fact != "" {
+			kept.facts[i] = strings.Clone(fact)
+		}
+	}
+	return true
+}
+
+// take returns the facts of the listing at hand that were put together, by ids.
+func (r *repeats) take() map[string][]string {
+	facts := make(map[string][]string, len(r.rows))
+	for id, kept := range r.rows {
+		facts[id] = kept.facts
+	}
+	for id, before := range r.ids {
+		if kept, came := r.rows[id]; before && (!came || kept.rows == 1) {
+			delete(r.ids, id) // it comes again no more
+		}
+	}
+	clear(r.rows)
+	return facts
+}

@@ -1,0 +1,144 @@
+package monitor_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// Programs in place of Slurm's. What squeue prints is recorded, as --format=%i|%F|%K|%j|%u|%P|%t|%T|%r|%R|%M|%l|%D|%C|%S|%e|%V|%Z|%o
+// of a real one with 4,268 jobs, and put into the form that is asked for.
+const (
+	replayedSqueue = `#!/bin/sh
+for argument; do case $argument in --format=*) format=${argument#--format=};; esac; done
+exec awk -F '|' -v mark="${format%%|*}" '
+	mark == "%P" { print $6 "|" $8; next }
+	{ nodes = $10 ~ /^\(/ || $8 == "PENDING" ? "" : $10; print mark "|" $1 "|" $2 "|" $3 "|" $8 "|" $9 "|" $6 "|" nodes "|" $17 "|" $15 "|" $16 "|" $5 "|" $14 "|" $19 "|" $4 }' RECORDED
+`
+	replayedSinfo = `#!/bin/sh
+case "$*" in
+*--Node*) printf 'rmn1|debug|mixed|6/2/0/8|0.42|1024|none\nrmn1|long|mixed|6/2/0/8|0.42|1024|none\nrmn2|maint|drained*|0/0/8/8|N/A|1024|kept back\n' ;;
+*) printf 'debug|debug*|up|infinite|1\nlong|long|up|1-00:00:00|1\nmaint|maint|down|infinite|1\n' ;;
+esac
+`
+)
+
+// A slurm is a monitor's source over rms/slurm.xml.
+type slurm struct{ controller *control.Controller }
+
+func (s slurm) Rows(ctx context.Context, kind model.Kind, each func(string, monitor.Facts) error) (monitor.Outcome, error) {
+	element := map[model.Kind]config.CommandElement{model.Queue: config.ListQueues, model.Node: config.ListNodes, model.Job: config.ListJobs}[kind]
+	listed, err := s.controller.Rows(ctx, element, config.AllJobs, func(row command.Row) error { return each(row.ID, row) })
+	// As long as a command may take of which the next one comes soon.
+	return monitor.Outcome{Took: time.Millisecond, NotUnderstood: listed.NotUnderstood}, err
+}
+
+func newReplayedSlurm(t *testing.T) (source slurm, recorded string) {
+	folder := t.TempDir()
+	recorded = filepath.Join(folder, "recorded")
+	packed, err := os.Open(filepath.Join("testdata", "squeue.gz"))
+	require.NoError(t, err)
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	require.NoError(t, err)
+	rows, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(recorded, rows, 0o600))
+	programs := map[string]string{"squeue": strings.ReplaceAll(replayedSqueue, "RECORDED", recorded), "sinfo": replayedSinfo, "scontrol": "#!/bin/sh\necho 'slurm 22.05.8'\n"}
+	for name, script := range programs {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700))
+	}
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+
+	definition, _, err := control.UsableDefinition("slurm")
+	require.NoError(t, err)
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, local.Close()) })
+	store, err := jobstore.Open(t.Context(), filepath.Join(folder, "state"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	source.controller = control.New(control.Options{Target: "slurm", Definition: definition, Connection: local, Store: store})
+	require.NoError(t, source.controller.Start(t.Context(), false))
+	return source, recorded
+}
+
+func TestTheListingOfARealSlurmIsShown(t *testing.T) {
+	source, recorded := newReplayedSlurm(t)
+	m := model.New()
+	m.Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "slurm"}) })
+	manager := model.Interest{Of: model.Ref{Manager: "slurm", Kind: model.ResourceManager, ID: "slurm"}}
+	w := monitor.New(monitor.Options{Model: m, Manager: "slurm", Machine: "cluster", User: "rmtest", Source: source, Location: time.UTC,
+		Intervals: monitor.Intervals{Jobs: time.Millisecond, Nodes: time.Millisecond, Queues: time.Millisecond}})
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	ended := make(chan error, 1)
+	listener := m.Listen(ctx, 10_000, manager)
+	all := m.Listen(ctx, 10_000)
+	go func() { ended <- w.Run(ctx) }()
+	listed := func() *model.Manager {
+		for {
+			event, err := listener.Next(ctx)
+			require.NoError(t, err)
+			rm, _ := event.Snapshot.Manager("slurm")
+			if value, _ := rm.Element().Value(monitor.AttributeListedJobs); value.Text() != "" {
+				return rm
+			}
+		}
+	}
+	rm := listed()
+	require.Equal(t, 4268, rm.Len(model.Job))
+	require.Equal(t, 3, rm.Len(model.Queue))
+	require.Equal(t, 2, rm.Len(model.Node))
+	states, details := map[model.State]int{}, map[string]int{}
+	for job := range rm.All(model.Job) {
+		states[job.State()]++
+		detail, _ := job.Value(monitor.AttributeJobDetail)
+		details[detail.Text()]++
+	}
+	// counted in the recorded output with cut, sort and uniq
+	require.Equal(t, map[model.State]int{model.JobPending: 2114, model.JobRunning: 6, model.JobTerminated: 2144, model.JobError: 4}, states)
+	require.Equal(t, 1814, details["USER_ON_HOLD"])
+	node, _ := rm.Get(model.Node, "rmn1")
+	extra, _ := node.Value(model.AttributeNodeExtraState)
+	require.Equal(t, string(model.NodeUserShared), extra.Text())
+	require.Empty(t, w.Problems())
+
+	// One job of the recorded ones is released, one is forgotten.
+	before := m.Snapshot()
+	rows, err := os.ReadFile(recorded)
+	require.NoError(t, err)
+	moved := bytes.Replace(rows, []byte("4362|4362|N/A|wrap|rmtest|debug|PD|PENDING|JobHeldUser|"), []byte("4362|4362|N/A|wrap|rmtest|debug|PD|PENDING|Priority|"), 1)
+	require.NotEqual(t, rows, moved)
+	_, moved, _ = bytes.Cut(moved, []byte("\n"))
+	require.NoError(t, os.WriteFile(recorded+".new", moved, 0o600))
+	require.NoError(t, os.Rename(recorded+".new", recorded))
+	told := map[model.EventType]string{}
+	for len(told) < 2 {
+		event, err := all.Next(ctx)
+		require.NoError(t, err)
+		if event.Of != model.Job || event.Snapshot.Revision() <= before.Revision() {
+			continue
+		}
+		require.Len(t, event.Changes, 1, "of 4,268 jobs no more are told of than changed")
+		told[event.Type] = event.Changes[0].Element().ID()
+	}
+	require.Equal(t, map[model.EventType]string{model.Changed: "4362", model.Removed: "2216"}, told)
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}

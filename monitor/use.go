@@ -1,0 +1,165 @@
+package monitor
+
+import (
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// maxUses bounds how many pairs of a job and a node are looked at together.
+const maxUses = 1 << 20
+
+// A use is which jobs have which nodes.
+type use struct {
+	placed  map[string]placement // by the ids of jobs
+	users   map[string]bool      // names that own jobs are owned by
+	changed bool
+}
+
+type placement struct {
+	nodes, user string
+	own         bool
+}
+
+func newUse() use { return use{placed: map[string]placement{}, users: map[string]bool{}} }
+
+// note takes in the nodes of a job.
+func (u *use) note(id string, state model.State, nodes, user string, own bool) {
+	if own && user != "" && !u.users[user] {
+		u.users[strings.Clone(user)] = true
+		u.changed = true
+	}
+	if nodes == "" || !hasNodes(state) {
+		u.leave(id)
+		return
+	}
+	before, known := u.placed[id]
+	now := placement{nodes, user, own}
+	if known && before == now {
+		return
+	}
+	u.placed[strings.Clone(id)] = placement{strings.Clone(nodes), strings.Clone(user), own}
+	u.changed = true
+}
+
+// leave takes away the nodes of a job.
+func (u *use) leave(id string) {
+	if _, known := u.placed[id]; known {
+		delete(u.placed, id)
+		u.changed = true
+	}
+}
+
+// usedBy is who uses a node, and what is known of this user's processes on it.
+type usedBy struct {
+	own, other bool
+	user       string // of the first job of somebody else
+	several    bool   // whether there are jobs of several other users
+	work       work   // of this user's jobs
+	silent     bool   // whether a job of this user has it of whose processes there nothing is known
+}
+
+// showUse shows by whom the nodes are used. A node of this user's jobs alone, or of
+// one other user's, counts as exclusive when all its CPUs are in use: nobody else
+// gets on it. What processes of this user's jobs tell of a node comes first.
+func (j *jobs) showUse() {
+	m := j.monitor
+	if !j.use.changed && !m.nodes.changed || len(m.nodes.known) == 0 && !m.nodes.unlisted {
+		return
+	}
+	j.use.changed = false
+	working := j.working()
+	if m.nodes.unlisted {
+		m.nodes.takeWorking(working)
+	}
+	m.nodes.changed = false
+	used := j.usedNodes(working)
+	m.update(func(u *model.Update) {
+		for id, each := range m.nodes.known {
+			by := used[id]
+			if extra := by.state(each.full); extra != each.extra {
+				each.extra = extra
+				u.Put(model.Row{Manager: m.options.Manager, Kind: model.Node, Parent: each.machine, ID: id,
+					Attributes: []model.Attribute{{ID: model.AttributeNodeExtraState, Text: string(extra)}}})
+			}
+		}
+	})
+}
+
+// usedNodes returns who uses which node, by the ids of nodes.
+func (j *jobs) usedNodes(working workOfJobs) map[string]usedBy {
+	m := j.monitor
+	used := make(map[string]usedBy, len(m.nodes.known))
+	left := maxUses
+	for id, job := range j.use.placed {
+		isOwn := job.own || job.user != "" && (withoutHost(job.user) == withoutHost(m.options.User) || j.use.users[job.user])
+		most := len(m.nodes.known) + 1
+		eachHost(job.nodes, func(name string) bool {
+			left--
+			most--
+			if node, isNode := m.nodes.named(name); isNode {
+				by := used[node]
+				by.add(isOwn, job.user)
+				if isOwn {
+					by.addWork(working[id][node])
+				}
+				used[node] = by
+			}
+			if most == 0 {
+				m.wrong(whatHosts, model.Job, id, job.nodes, 1)
+			}
+			return most > 0 && left > 0
+		})
+	}
+	if left <= 0 {
+		m.wrong(whatUses, model.Node, "", "", 1)
+	}
+	for id, nodes := range working {
+		_, isPlaced := j.use.placed[id]
+		for node, work := range nodes {
+			if isPlaced && work&worksOn == 0 {
+				continue // its list of nodes tells which it still has
+			}
+			by := used[node]
+			by.own = true
+			by.addWork(work)
+			used[node] = by
+		}
+	}
+	return used
+}
+
+func (b *usedBy) add(own bool, user string) {
+	switch {
+	case own:
+		b.own = true
+	case !b.other:
+		b.other, b.user = true, user
+	case b.user != user:
+		b.several = true
+	}
+}
+
+func (b *usedBy) addWork(done work) {
+	b.work |= done
+	b.silent = b.silent || done == 0
+}
+
+func (b *usedBy) state(full bool) model.State {
+	switch {
+	case b.work&worksOn != 0:
+		return model.NodeRunningProcess
+	case b.work == worked && !b.silent:
+		return model.NodeExitedProcess
+	case b.own && !b.other && full:
+		return model.NodeUserExclusive
+	case b.own:
+		return model.NodeUserShared
+	case b.other && !b.several && full:
+		return model.NodeOtherExclusive
+	case b.other:
+		return model.NodeOtherShared
+	default:
+		return model.NodeNone
+	}
+}

@@ -1,0 +1,90 @@
+package monitor
+
+import (
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// work is what the processes of a job on one node do, as far as that is known: some
+// of these.
+type work uint8
+
+const (
+	worksOn   work = 1 << iota // a process has not ended
+	worked                     // a process has ended
+	worksDark                  // nobody knows what becomes of a process
+)
+
+func workOf(processState string) work {
+	switch s := model.State(processState); {
+	case model.Ended(model.Process, s):
+		return worked
+	case s == model.ProcessStarting || s == model.ProcessRunning || s == model.ProcessSuspended:
+		return worksOn
+	default:
+		return worksDark
+	}
+}
+
+// workOfJobs is the work of jobs by the ids of their elements, and in these by the
+// names of the nodes.
+type workOfJobs map[string]map[string]work
+
+// working returns the work of this user's jobs that have not ended.
+func (j *jobs) working() workOfJobs {
+	m := j.monitor
+	all := workOfJobs{}
+	manager, known := m.options.Model.Snapshot().Manager(m.options.Manager)
+	if !known {
+		return all
+	}
+	for tag, shown := range j.record.shown {
+		job, isJob := manager.Get(model.Job, shown.element)
+		if !isJob || model.Ended(model.Job, job.State()) {
+			continue
+		}
+		nodes := map[string]work{}
+		for _, process := range j.record.processes[tag] {
+			if process.Node == "" || len(process.Node) > maxID {
+				continue
+			}
+			name, isNode := m.nodes.named(process.Node)
+			if isNode || m.nodes.unlisted {
+				nodes[name] |= workOf(process.State)
+			}
+		}
+		all[shown.element] = nodes
+	}
+	return all
+}
+
+// named returns the id of the node that goes by a name, and the name itself where there is
+// none: some name hosts with their domain only in one place.
+func (n *nodes) named(name string) (string, bool) {
+	if _, isNode := n.known[name]; isNode {
+		return name, true
+	}
+	short, _, _ := strings.Cut(name, ".")
+	if _, isNode := n.known[short]; isNode {
+		return short, true
+	}
+	return name, false
+}
+
+// takeWorking takes the nodes that jobs work on, or worked, for those there are: of a
+// scheduler that does not list its nodes no others are known.
+func (n *nodes) takeWorking(working workOfJobs) {
+	n.begin()
+	n.monitor.update(func(u *model.Update) {
+		facts := make([]string, len(nodeFacts))
+		facts[nodeState] = string(model.NodeUp)
+		for _, element := range sorted(working) {
+			for _, id := range sorted(working[element]) {
+				n.take(u, id, facts)
+			}
+		}
+	})
+	n.sweep(true)
+	n.showMachines(true)
+}
