@@ -28,8 +28,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 )
 
 // The exit codes of rmctl that its documentation tells.
@@ -43,6 +49,18 @@ const (
 
 // interactive holds definitions of programs that have terminals.
 var interactive = filepath.Join("testdata", "interactive")
+
+// becomes waits until a command of rmctl prints what matches an expression, and returns
+// that: what a job prints may be faster than the record of it.
+func becomes(t *testing.T, d *rmctltest.Desk, expression string, arguments ...string) (printed string) {
+	t.Helper()
+	wanted := regexp.MustCompile(expression)
+	require.Eventually(t, func() bool {
+		printed = d.Does(arguments...)
+		return wanted.MatchString(printed)
+	}, 5*time.Minute, 50*time.Millisecond, "%s is not printed by %v", expression, arguments)
+	return printed
+}
 
 // atOnce is how many tests run at once unless -parallel tells: they wait for
 // schedulers, and hardly need a processor.

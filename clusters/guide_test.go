@@ -2,6 +2,7 @@ package clusters_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -86,7 +88,10 @@ func follow(t *testing.T, block guideBlock, folder string, environment []string)
 		typed, expected, _ := strings.Cut(part, "\n")
 		count++
 		require.NoError(t, os.MkdirAll(folder, 0o700))
-		command := exec.CommandContext(t.Context(), "sh", "-c", typed)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		command := exec.CommandContext(ctx, "sh", "-c", typed)
+		command.WaitDelay = time.Minute
 		command.Dir, command.Env = folder, append(environment, "TS_SOCKET="+filepath.Join(folder, "spool"))
 		var printed bytes.Buffer
 		command.Stdout, command.Stderr = &printed, &printed

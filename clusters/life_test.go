@@ -98,11 +98,11 @@ func (l livingScheduler) takes(t *testing.T, d *rmctltest.Desk, id string, step 
 		seen = l.status(t, d, part)
 		own = l.says(t, part)
 		return seen.Detail == step.detail && own == seen.words()
-	}, 2*time.Minute, 50*time.Millisecond, "%s of %s: rmctl tells %+v, the scheduler %+v", step.detail, part, &seen, &own)
+	}, 5*time.Minute, 50*time.Millisecond, "%s of %s: rmctl tells %+v, the scheduler %+v", step.detail, part, &seen, &own)
 	require.False(t, seen.Stale || seen.Missing, "%+v", seen)
 	require.Regexp(t, step.reason, seen.Reason)
 	if step.output != "" {
-		require.Eventually(t, func() bool { return strings.Contains(d.Does("output", id), step.output) }, time.Minute, 50*time.Millisecond, "%s of %s", step.output, part)
+		require.Eventually(t, func() bool { return strings.Contains(d.Does("output", id), step.output) }, 5*time.Minute, 50*time.Millisecond, "%s of %s", step.output, part)
 	}
 }
 

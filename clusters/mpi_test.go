@@ -1,11 +1,13 @@
 package clusters_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,7 +43,10 @@ func TestMPIAsAnOrdinaryUser(t *testing.T) {
 	require.NoError(t, os.WriteFile(own, source, 0o755))
 	require.NoError(t, os.Chown(home, nobody, nobody))
 	runs := func(arguments ...string) string {
-		command := exec.Command(own, arguments...)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		command := exec.CommandContext(ctx, own, arguments...)
+		command.WaitDelay = time.Minute
 		command.Dir = home
 		command.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "GORACE=atexit_sleep_ms=0", "RMCTL_BACKGROUND=off"}
 		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}

@@ -19,7 +19,7 @@ import (
 // lost, none is doubled, no state is made up, and the user is told.
 func TestOutages(t *testing.T) {
 	t.Parallel()
-	cluster := rmctltest.Slurm(t, "outages")
+	cluster := rmctltest.Slurm(t, "outages", "RMCTL_SLURM_MINJOBAGE=3600") // it is asked for all jobs in the end
 	// One by one: they have the cluster in common.
 	t.Run("slurmctld is away while jobs are submitted", func(t *testing.T) { testControllerAwayWhileSubmitting(t, cluster) })
 	t.Run("slurmctld is away while jobs are waited for", func(t *testing.T) { testControllerAwayWhileWaiting(t, cluster) })
@@ -81,7 +81,7 @@ func (o *outage) submit(script string, flags ...string) string {
 // and all that it said.
 func (o *outage) starts(arguments ...string) func() (int, string) {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(o.t.Context(), 10*time.Minute)
 	command := o.Command(ctx, arguments...)
 	said, err := os.Create(filepath.Join(o.t.TempDir(), "said"))
 	require.NoError(o.t, err)
@@ -110,7 +110,7 @@ func (o *outage) starts(arguments ...string) func() (int, string) {
 // eventually waits for something that must happen.
 func (o *outage) eventually(what string, happened func() bool) {
 	o.t.Helper()
-	require.Eventually(o.t, happened, time.Minute, 100*time.Millisecond, what)
+	require.Eventually(o.t, happened, 5*time.Minute, 100*time.Millisecond, what)
 }
 
 // jobsOfSlurm returns the ids of all jobs that Slurm knows of this desk's user,
@@ -127,6 +127,26 @@ func (o *outage) jobsOfSlurm() []string {
 	return ids
 }
 
+// waitingForOutage lets no sbatch of the desk begin but the first ones until a file says that
+// the controller is away: a fast machine would be done before. When one of them has failed there
+// is another file.
+func (o *outage) waitingForOutage(first int) (away, refused string) {
+	o.t.Helper()
+	bin := filepath.Join(o.Home, "bin")
+	away, refused = filepath.Join(o.Home, "away"), filepath.Join(o.Home, "refused")
+	require.NoError(o.t, os.Mkdir(bin, 0o700))
+	require.NoError(o.t, os.WriteFile(filepath.Join(bin, "sbatch"), fmt.Appendf(nil, `#!/bin/sh
+echo begun >>"%[1]s/begun"
+until [ -e "%[2]s" ] || [ "$(wc -l <"%[1]s/begun")" -le %[3]d ]; do sleep 0.1; done
+/usr/bin/sbatch "$@" && exit
+code=$?
+: >"%[4]s"
+exit $code
+`, o.Home, away, first, refused), 0o700))
+	o.Environment = append(o.Environment, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return away, refused
+}
+
 func testControllerAwayWhileSubmitting(t *testing.T, cluster *rmctltest.Cluster) {
 	const jobs = 150
 	o := newOutage(t, cluster)
@@ -137,9 +157,15 @@ func testControllerAwayWhileSubmitting(t *testing.T, cluster *rmctltest.Cluster)
 	}
 	lines := filepath.Join(o.Home, "jobs.jsonl")
 	require.NoError(t, os.WriteFile(lines, []byte(batch.String()), 0o600))
+	away, refused := o.waitingForOutage(20)
 	ends := o.starts("submit", "-t", "slurm", "--batch", lines, "--parallel", "4")
 	o.eventually("the first ones are submitted", func() bool { return len(o.jobsOfSlurm()) > 4 })
 	o.Stop(t, "slurmctld")
+	require.NoError(t, os.WriteFile(away, nil, 0o600))
+	o.eventually("one is refused", func() bool {
+		_, err := os.Stat(refused)
+		return err == nil
+	})
 	require.Contains(t, o.Refused(exitScheduler, "submit", "-t", "slurm", "--", "true"), "Unable to contact slurm controller")
 	o.Start(t)
 	code, said := ends()
@@ -179,7 +205,7 @@ func testControllerAwayWhileWaiting(t *testing.T, cluster *rmctltest.Cluster) {
 	o := newOutage(t, cluster)
 	end := filepath.Join(o.Home, "end")
 	job := o.submit(`until test -e "` + end + `"; do sleep 0.1; done; exit 3`)
-	o.Does("wait", "--state", "RUNNING", "--timeout", "20s", job)
+	o.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
 	ends := o.starts("wait", job)
 	o.Stop(t, "slurmctld")
 	require.NoError(t, os.WriteFile(end, nil, 0o600)) // it ends while nobody can tell
@@ -217,7 +243,7 @@ func testMungedAway(t *testing.T, cluster *rmctltest.Cluster) {
 	o := newOutage(t, cluster)
 	end := filepath.Join(o.Home, "end")
 	job := o.submit(`until test -e "` + end + `"; do sleep 0.1; done`)
-	o.Does("wait", "--state", "RUNNING", "--timeout", "20s", job)
+	o.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
 	o.Stop(t, "munged")
 	ends := o.starts("wait", job)
 	said := o.Refused(exitScheduler, "submit", "-t", "slurm", "--", "true")
@@ -238,15 +264,27 @@ func testMungedAway(t *testing.T, cluster *rmctltest.Cluster) {
 
 func testNodeFails(t *testing.T, cluster *rmctltest.Cluster) {
 	o := newOutage(t, cluster)
+	o.eventually("both nodes are back", func() bool {
+		nodes := o.Asks(t, "sinfo", "--noheader", "--Node", "--partition=normal", "--format=%N %T")
+		for line := range strings.Lines(nodes) {
+			// A slurmctld that starts a job again that it had started before its end drains the node.
+			if name, state, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(state, "drain") {
+				o.Asks(t, "scontrol", "update", "nodename="+name, "state=resume")
+			}
+		}
+		return nodes == "node1 idle\nnode2 idle"
+	})
 	runs := filepath.Join(o.Home, "runs")
 	// Not on node2, to which only the one that may be requeued has a way.
-	lost := o.submit("exec sleep 300", "-s", "requeue=no", "-s", "nodelist=node1")
-	again := o.submit(`echo run >>"`+runs+`"; test "$(wc -l <"`+runs+`")" -gt 1 || exec sleep 300`, "-s", "requeue=yes")
+	lost := o.submit("exec sleep 1000", "-s", "requeue=no", "-s", "nodelist=node1")
+	again := o.submit(`echo run >>"`+runs+`"; test "$(wc -l <"`+runs+`")" -gt 1 || exec sleep 1000`, "-s", "requeue=yes")
 	for _, job := range []string{lost, again} {
-		o.Does("wait", "--state", "RUNNING", "--timeout", "20s", job)
+		o.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
 		require.Equal(t, "node1", o.Asks(t, "squeue", "--noheader", "--format=%N", "--jobs="+job), "Slurm fills the first node first")
 	}
 	endsLost, endsAgain := o.starts("wait", lost), o.starts("wait", again)
+	// Else the one that is requeued would begin there two minutes later, however seldom a slow machine looks.
+	o.Asks(t, "scontrol", "update", "nodename=node2", "state=drain", "reason=outage")
 	o.Stop(t, "node1")
 	o.Asks(t, "scontrol", "update", "nodename=node1", "state=down", "reason=outage")
 
@@ -258,6 +296,7 @@ func testNodeFails(t *testing.T, cluster *rmctltest.Cluster) {
 	require.Nil(t, failed.ExitCode)
 
 	o.eventually("it waits again", func() bool { return o.record(again).Detail == "QUEUED_ACTIVE" })
+	o.Asks(t, "scontrol", "update", "nodename=node2", "state=resume")
 	o.Asks(t, "scontrol", "update", "jobid="+again, "starttime=now") // Slurm lets such a job wait for two minutes
 	code, said = endsAgain()
 	require.Equal(t, exitDone, code, "%s", said)

@@ -30,7 +30,7 @@ func TestInteractiveSlurm(t *testing.T) {
 		s.WaitFor("Granted job allocation " + id)
 		s.WaitFor("printenv")
 		s.WaitFor(id + "\r\n") // after the prompt, or after what was typed before there was one
-		require.Contains(t, d.Does("status", "--json", id), `"state":"RUNNING"`)
+		becomes(t, d, `"state":"RUNNING"`, "status", "--json", id)
 		s.Type("stty size\r")
 		s.WaitFor("24 80\r\n") // after a prompt, or without one
 		s.Type("exit 3\r")
@@ -59,7 +59,7 @@ func TestInteractiveSlurm(t *testing.T) {
 			s := d.Sits("run", "-t", "srun", "--", "sh", "-c", `echo begun; stty size; trap 'echo interrupted' INT; read -r line; echo "<$line>"; exit 4`)
 			s.WaitFor("begun")
 			s.WaitFor("24 80")
-			require.Contains(t, d.Does("jobs", "--json"), `"state":"RUNNING"`)
+			becomes(t, d, `"state":"RUNNING"`, "jobs", "--json")
 			s.Type("typed\r")
 			s.WaitFor("<typed>")
 			s.Ends(4)

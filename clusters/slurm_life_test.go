@@ -12,7 +12,7 @@ import (
 // Whatever happens to a job of a real Slurm, rmctl tells of it what scontrol does.
 func TestLivesOfSlurmJobs(t *testing.T) {
 	t.Parallel()
-	cluster := rmctltest.Slurm(t, "life")
+	cluster := rmctltest.Slurm(t, "life", "RMCTL_SLURM_MINJOBAGE=3600")
 	slurm := livingScheduler{target: "slurm", setting: cluster.Setting(), asks: cluster.Asks, says: func(t *testing.T, id string) ownWords { return slurmSays(t, cluster, id) }}
 	// The program begins, and ends when it finds a file.
 	const (
@@ -48,17 +48,18 @@ func TestLivesOfSlurmJobs(t *testing.T) {
 			},
 		}},
 		"is canceled while it runs": {{
-			[]string{"--", "sleep", "300"},
+			[]string{"--", "sleep", "1000"},
 			[]lifeStep{
 				{detail: "RUNNING"},
 				{do: []string{"cancel", "JOB"}, detail: "CANCELED"},
 			},
 		}},
 		"takes longer than it may": {{
-			[]string{"-s", "time=1", "--", "sleep", "300"},
+			[]string{"-s", "time=1", "--", "sleep", "1000"},
 			[]lifeStep{
 				{detail: "RUNNING"},
-				{detail: "FAILED", reason: "^TimeLimit$"},
+				// A minute is the least that Slurm gives: it is over now.
+				{own: []string{"scontrol", "update", "jobid=JOB", "endtime=now"}, detail: "FAILED", reason: "^TimeLimit$"},
 			},
 		}},
 		"has three tasks": {{

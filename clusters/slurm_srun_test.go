@@ -75,7 +75,7 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 			s.WaitFor("queued and waiting for resources")
 			id := regexp.MustCompile(`job (\d+) queued`).FindStringSubmatch(s.Screen)[1]
 			// An srun that has only just begun to wait may need a second Ctrl-C.
-			require.Eventually(t, func() bool { return strings.Contains(d.Does("jobs", "--json"), `"id":"`+id+`"`) }, time.Minute, 50*time.Millisecond, "srun is heard by us before it is by rmctl")
+			require.Eventually(t, func() bool { return strings.Contains(d.Does("jobs", "--json"), `"id":"`+id+`"`) }, 5*time.Minute, 50*time.Millisecond, "srun is heard by us before it is by rmctl")
 			require.Contains(t, d.Does("status", "--json", "--fresh", id), `"native":"PENDING"`)
 			s.Type("\x03")
 			s.WaitFor("revoked")
@@ -88,7 +88,7 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 	t.Run("jobs that wait and that run are canceled", func(t *testing.T) {
 		d := rmctltest.NewDesk(t, interactive, slurm)
 		waiting := d.Does("run", "--detach", "-t", target, "-s", "partition=closed", "--", "true")
-		running := d.Does("run", "--detach", "-t", target, "--", "sleep", "300")
+		running := d.Does("run", "--detach", "-t", target, "--", "sleep", "1000")
 		for _, id := range []string{waiting, running} {
 			d.Does("cancel", id)
 			require.Contains(t, d.Does("status", "--json", id), `"detail":"CANCELED"`)
@@ -110,20 +110,16 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 		require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho mine; read -r line; exit 6\n"), 0o700))
 		s := d.Sits("run", "-t", target, "--script", script)
 		s.WaitFor("mine")
-		require.Regexp(t, `"id":"\d+".*"state":"RUNNING"`, d.Does("jobs", "--json"))
+		becomes(t, d, `"id":"\d+".*"state":"RUNNING"`, "jobs", "--json")
 		s.Type("\r")
 		s.Ends(6)
 	})
 
 	t.Run("Slurm shows the tag of a job that runs", func(t *testing.T) {
 		d := rmctltest.NewDesk(t, interactive, slurm, rmctltest.Foreground)
-		s := d.Sits("run", "-t", target, "--", "sh", "-c", `trap "" HUP; echo begun; sleep 300`)
+		s := d.Sits("run", "-t", target, "--", "sh", "-c", `trap "" HUP; echo begun; sleep 1000`)
 		s.WaitFor("begun")
-		var found string
-		require.Eventually(t, func() bool { // what the program prints may be faster than the record of its id
-			found = d.Does("jobs", "--json")
-			return strings.Contains(found, `"id":`)
-		}, 20*time.Second, 50*time.Millisecond)
+		found := becomes(t, d, `"id":`, "jobs", "--json")
 		id := regexp.MustCompile(`"id":"(\d+)"`).FindStringSubmatch(found)[1]
 		tag := regexp.MustCompile(`"tag":"([^"]+)"`).FindStringSubmatch(found)[1]
 		require.Contains(t, asks("scontrol", "show", "job", id), "/"+tag+"managed_file_for_script")

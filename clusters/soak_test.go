@@ -134,7 +134,10 @@ func newSoak(t *testing.T) *soak {
 	require.NoError(t, err)
 	s.place, err = os.MkdirTemp("", "rmctl-place-")
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(s.place)) })
+	t.Cleanup(func() {
+		// A job that is not over yet still writes there.
+		require.Eventually(t, func() bool { return os.RemoveAll(s.place) == nil }, time.Minute, 10*time.Millisecond)
+	})
 	marks := filepath.Join(s.place, "marks") // of jobs here and there
 	require.NoError(t, os.WriteFile(marks, nil, 0o600))
 	require.NoError(t, errors.Join(os.Chmod(marks, 0o666), os.Chown(s.place, id, -1)))
@@ -145,14 +148,17 @@ func newSoak(t *testing.T) *soak {
 	s.Does("send", "0", "end")
 	folder, err := background.Folder(filepath.Join(s.Home, ".local", "state", "rmctl"))
 	require.NoError(t, err)
-	s.client, err = background.Find(folder)
-	require.NoError(t, err)
+	s.client = background.Find(folder)
 	greeting, err := s.client.Greet(t.Context())
 	require.NoError(t, err)
 	s.process = greeting.Process
 	s.closeConnections()
 	return s
 }
+
+// stays is what a job does that is to be cancelled: whatever the machine takes for that, it has
+// not ended before. One whose cancellation is lost with the connection ends with the test.
+const stays = `left=600; while test -e marks && test $((left -= 1)) -gt 0; do sleep 1; done`
 
 type churn struct {
 	name string
@@ -180,12 +186,12 @@ func (s *soak) churns() []churn {
 	return []churn{
 		{"submit, wait, output", func(run func(...string) (string, bool)) {
 			if job, submitted := submit(run, target(), "echo done"); submitted {
-				run("wait", "--timeout", "1m", job)
+				run("wait", "--timeout", "5m", job)
 				run("output", job)
 			}
 		}},
 		{"submit, status, cancel", func(run func(...string) (string, bool)) {
-			if job, submitted := submit(run, target(), "exec sleep 20"); submitted {
+			if job, submitted := submit(run, target(), stays); submitted {
 				delete(s.printed, strconv.Itoa(s.number)) // it may be cancelled before it runs
 				run("status", "--fresh", job)
 				run("cancel", job)
@@ -209,7 +215,7 @@ func (s *soak) churns() []churn {
 				}
 				run("send", target+"/"+id, strings.Repeat("much that is typed ", 50))
 				run("send", target+"/"+id, "end")
-				run("wait", "--timeout", "1m", target+"/"+id)
+				run("wait", "--timeout", "5m", target+"/"+id)
 			}
 		}},
 		{"look around", func(run func(...string) (string, bool)) {
@@ -237,7 +243,7 @@ func (s *soak) do(name string, do func(run func(arguments ...string) (string, bo
 		}()
 	}
 	do(func(arguments ...string) (string, bool) {
-		ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Minute)
 		defer cancel()
 		command := s.Command(ctx, arguments...)
 		var stdout, stderr bytes.Buffer
@@ -352,7 +358,7 @@ func (s *soak) settle(beginning look) {
 	require.Eventually(s.t, func() bool {
 		now = s.look()
 		return now.descriptors <= beginning.descriptors && now.children == 0 && now.goroutines <= beginning.goroutines
-	}, 30*time.Second, 50*time.Millisecond, "it does not come back to %+v: %+v", &beginning, &now)
+	}, 2*time.Minute, 50*time.Millisecond, "it does not come back to %+v: %+v", &beginning, &now)
 }
 
 // quarter returns the looks of one of four parts of the time.
@@ -408,9 +414,16 @@ func (s *soak) report(looks []look) {
 	s.t.Logf("%v, the background process used %.1f %% of a processor", last.at.Round(time.Second), 100*(last.processor-first.processor).Seconds()/(last.at-first.at).Seconds())
 }
 
+// requireFlat demands that nothing has grown in the last quarter. The quarters
+// before are taken together: in a short run a connection may be lost during most
+// of one of them, which shows as less of everything.
 func (s *soak) requireFlat(looks []look) {
 	for _, m := range measured {
-		before, after := middle(quarter(looks, 1), m.of), middle(quarter(looks, 3), m.of)
+		before := int64(0)
+		for number := range 3 {
+			before = max(before, middle(quarter(looks, number), m.of))
+		}
+		after := middle(quarter(looks, 3), m.of)
 		require.LessOrEqual(s.t, after, before+before/10+m.more, "%s grows", m.name)
 	}
 }
@@ -432,7 +445,7 @@ func (s *soak) requireEachOnce() {
 			}
 		}
 		return true
-	}, 30*time.Second, 100*time.Millisecond, "of %v %v ran", s.printed, counts)
+	}, 5*time.Minute, 100*time.Millisecond, "of %v %v ran", s.printed, counts)
 	for mark, count := range counts {
 		require.Equal(s.t, 1, count, "job %s (%s) ran more than once", mark, s.printed[mark])
 	}

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
@@ -32,7 +34,10 @@ func startSlurmThere(t *testing.T) slurmThere {
 	var err error
 	there.place, err = os.MkdirTemp("", "rmctl-place-")
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(there.place)) })
+	t.Cleanup(func() {
+		// A job that is not over yet still writes there.
+		require.Eventually(t, func() bool { return os.RemoveAll(there.place) == nil }, time.Minute, 10*time.Millisecond)
+	})
 	bin := filepath.Join(there.place, "bin")
 	there.daemons = rmctltest.SSHD(t, "slurm", "RMCTL_SSHD_ENVIRONMENT="+there.Setting()+" PATH="+bin+":/usr/bin:/bin")
 	submitter, err := user.Lookup("rmtest")
@@ -69,6 +74,10 @@ func TestSlurmBehindSSH(t *testing.T) {
 			})
 		})
 	}
+	t.Run("zone", func(t *testing.T) {
+		t.Parallel()
+		testSlurmInAnotherTimeZone(t, there)
+	})
 	for _, transport := range []string{"ssh", "openssh"} {
 		t.Run("interactive/"+transport, func(t *testing.T) {
 			t.Parallel()
@@ -112,10 +121,10 @@ func testInteractiveSlurmBehindSSH(t *testing.T, there slurmThere, transport str
 	require.Contains(t, d.Does("status", "--json", id), `"exitCode":4`)
 
 	require.Contains(t, d.Refused(2, "run", "-t", "node", "-d", there.place, "--", "/nowhere/program"), "No such file or directory", "it is srun that fails")
-	id = d.Does("run", "--detach", "-t", "node", "-d", there.place, "--", "sleep", "300")
+	id = d.Does("run", "--detach", "-t", "node", "-d", there.place, "--", "sleep", "1000")
 	d.Does("cancel", id)
 	require.Contains(t, d.Does("status", "--json", id), `"detail":"CANCELED"`)
-	require.NotContains(t, there.Asks(t, "squeue", "-h", "-o", "%i", "-t", "pending,running"), id)
+	require.NotContains(t, strings.Fields(there.Asks(t, "squeue", "-h", "-o", "%i", "-t", "pending,running")), id)
 }
 
 // testConnectionCutWhileSubmitting cuts the connection while sbatch runs, which
@@ -138,7 +147,7 @@ func testConnectionCutWhileSubmitting(t *testing.T, there slurmThere, transport,
 		cut <- err
 	}()
 	name := fmt.Sprintf("cut-%s-%d", transport, len(environment))
-	submit := []string{"submit", "-t", "far", "-d", there.place, "-s", "job-name=" + name, "--", "sleep", "300"}
+	submit := []string{"submit", "-t", "far", "-d", there.place, "-s", "job-name=" + name, "--", "sleep", "1000"}
 	id, jobsOfThatName := "", func() string { return there.Asks(t, "squeue", "-h", "-o", "%i", "--name", name) }
 	if environment == rmctltest.Foreground {
 		require.Contains(t, d.Refused(exitUnreachable, submit...), "it is not known whether the job was submitted")

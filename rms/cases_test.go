@@ -1,7 +1,9 @@
 package rms_test
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,44 +13,39 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// The recorded outputs of real schedulers, and made-up ones.
+// The recorded outputs of real schedulers, and made-up ones, that tests of single definitions read.
 const (
-	slurmCases = "../testdata/slurm"
-	pbsCases   = "../testdata/pbs"
-	localCases = "../testdata/local"
-	forkCases  = "../testdata/fork"
-
-	openmpiCases = "../testdata/openmpi"
-	mpichCases   = "../testdata/mpich"
-
+	pbsCases        = "../testdata/pbs"
 	gridengineCases = "../testdata/gridengine"
-
-	interactiveSlurmCases      = "../testdata/slurm-interactive"
-	interactivePBSCases        = "../testdata/pbs-interactive"
-	interactiveGridEngineCases = "../testdata/gridengine-interactive"
-	torqueCases                = "../testdata/torque"
-	htcondorCases              = "../testdata/htcondor"
 )
 
-func TestSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, slurmCases) }
+// casesOf returns the folder with the cases of a shipped definition.
+func casesOf(name string) string { return filepath.Join("..", "testdata", name) }
 
-func TestInteractiveSlurmReadsRecordedOutputs(t *testing.T) { casetest.Run(t, interactiveSlurmCases) }
+// foldersOfCases returns the folders of all cases of the shipped definitions that
+// extend another one, or of those that stand for themselves, and their names.
+func foldersOfCases(t *testing.T, extending bool) (folders, definitions []string) {
+	t.Helper()
+	for _, name := range rms.Names() {
+		source, shipped := rms.Source(name)
+		require.True(t, shipped)
+		if strings.Contains(string(source), "x:extends=") != extending {
+			continue
+		}
+		found, err := cases.Find(casesOf(name))
+		require.NoError(t, err)
+		require.NotEmpty(t, found, "%s has no cases", name)
+		folders = append(folders, found...)
+		definitions = append(definitions, name)
+	}
+	return folders, definitions
+}
 
-func TestInteractivePBSReadsRecordedOutputs(t *testing.T) { casetest.Run(t, interactivePBSCases) }
-
-func TestTorqueReadsDocumentedOutputs(t *testing.T) { casetest.Run(t, torqueCases) }
-
-func TestHTCondorReadsDocumentedOutputs(t *testing.T) { casetest.Run(t, htcondorCases) }
-
-func TestLocalReadsRecordedOutputs(t *testing.T) { casetest.Run(t, localCases) }
-
-func TestForkRunsWhatItIsGiven(t *testing.T) { casetest.Run(t, forkCases) }
-
-func TestOpenMPIReadsRecordedOutputs(t *testing.T) { casetest.Run(t, openmpiCases) }
-
-func TestMPICHReadsRecordedOutputs(t *testing.T) { casetest.Run(t, mpichCases) }
-
-func TestPBSReadsRecordedOutputs(t *testing.T) { casetest.Run(t, pbsCases) }
+func TestShippedDefinitionsReadTheirCases(t *testing.T) {
+	for _, name := range rms.Names() {
+		t.Run(name, func(t *testing.T) { casetest.Run(t, casesOf(name)) })
+	}
+}
 
 func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flows") }
 
@@ -56,11 +53,11 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 // job. A few mutants of each output are tried here, since all of them take half
 // a minute: rmctl test --mutate --mutants 2000 testdata.
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveSlurmCases, interactivePBSCases, interactiveGridEngineCases, torqueCases, htcondorCases, openmpiCases, mpichCases, lsfCases)
+	folders, definitions := foldersOfCases(t, false)
+	more, extending := foldersOfCases(t, true)
+	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), append(folders, more...))
 	require.NoError(t, err)
-	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), folders)
-	require.NoError(t, err)
-	require.Len(t, reports, len(rms.Names()))
+	require.Len(t, reports, len(definitions)+len(extending))
 	for _, report := range reports {
 		require.Empty(t, report.Errors)
 		for _, mutant := range report.Deceptive {
@@ -73,24 +70,23 @@ func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 
 // What the cases of a shipped definition never make happen is not proven.
 func TestCasesExerciseShippedDefinitions(t *testing.T) {
-	folders, err := cases.Find(slurmCases, pbsCases, localCases, forkCases, gridengineCases, interactiveGridEngineCases, htcondorCases, openmpiCases, mpichCases, lsfCases)
-	require.NoError(t, err)
+	folders, definitions := foldersOfCases(t, false)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}
 	coverages.Watch(runner)
 	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
-	reports := coverages.Reports()
-	require.Len(t, reports, 9)
-	for _, report := range reports {
+	exercised := []string{"fork"} // which reads nothing
+	for _, report := range coverages.Reports() {
+		exercised = append(exercised, report.Definition)
 		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
 	}
+	require.ElementsMatch(t, definitions, exercised)
 }
 
 // Of a definition that extends another its cases have to make happen what it has
 // of its own; that of the base is proven there.
 func TestCasesExerciseWhatShippedDefinitionsChange(t *testing.T) {
-	folders, err := cases.Find(interactiveSlurmCases, interactivePBSCases, interactiveGridEngineCases, torqueCases)
-	require.NoError(t, err)
+	folders, _ := foldersOfCases(t, true)
 	var coverages cases.Coverages
 	runner := &cases.Runner{}
 	coverages.Watch(runner)

@@ -1,27 +1,23 @@
 package rms_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/cases/casetest"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/remote"
 )
-
-func TestGridEngineReadsRecordedOutputs(t *testing.T) {
-	casetest.Run(t, gridengineCases)
-	casetest.Run(t, interactiveGridEngineCases)
-}
 
 // answers is a program that prints the file which is called as it and its
 // arguments are, and exits with the code of that file with .exit behind it.
@@ -34,31 +30,18 @@ cat "$ANSWERS/$name"
 // The shell makes lines of what qstat and qacct print, which are what the
 // definition reads in the case of the same folder.
 func TestGridEngineMakesLinesOfWhatItsCommandsPrint(t *testing.T) {
-	folders, err := filepath.Glob(filepath.Join(gridengineCases, "*", "answers"))
-	require.NoError(t, err)
-	require.NotEmpty(t, folders)
-	for _, folder := range folders {
-		t.Run(filepath.Base(filepath.Dir(folder)), func(t *testing.T) {
-			recorded, err := cases.Read(filepath.Dir(folder))
-			require.NoError(t, err)
-			absolute, err := filepath.Abs(folder)
-			require.NoError(t, err)
-			t.Setenv("ANSWERS", absolute)
-			t.Setenv("TZ", "UTC")
-			var arguments []string
-			switch recorded.Command {
-			case "get-job-status":
-				arguments = []string{placeOf(t, folder), recorded.Job}
-			case "list-jobs":
-				arguments = []string{"all"}
-			}
-			programs := map[string]string{"qstat": answers, "qacct": answers, "qconf": answers, "qhost": answers}
-			stdout, stderr, exit := runGridEngine(t, recorded.Command, programs, arguments...)
-			require.Equal(t, recorded.Exit, exit, "%s", stderr)
-			require.Equal(t, string(recorded.Stdout), stdout)
-			require.Equal(t, string(recorded.Stderr), stderr)
-		})
-	}
+	eachAnswered(t, gridengineCases, func(t *testing.T, recorded *cases.Case, name string) (stdout, stderr string, exit int) {
+		t.Setenv("TZ", "UTC")
+		var arguments []string
+		switch recorded.Command {
+		case "get-job-status":
+			arguments = []string{placeOf(t, os.Getenv("ANSWERS")), recorded.Job}
+		case "list-jobs":
+			arguments = []string{"all"}
+		}
+		programs := map[string]string{"qstat": answers, "qacct": answers, "qconf": answers, "qhost": answers}
+		return runGridEngine(t, recorded.Command, programs, arguments...)
+	})
 }
 
 // placeOf returns a folder with what is kept about jobs, as the files kept.ID
@@ -372,4 +355,50 @@ func renderGridEngine(t *testing.T, definition *config.Definition, pairs ...stri
 		return "", err
 	}
 	return rendering.Script, nil
+}
+
+// Where a site has the qmaster keep a log of jobs, that tells who was deleted; accounting has a deleted job for a killed one.
+func TestGridEngineBelievesTheLogOfTheQmasterThatAJobWasDeleted(t *testing.T) {
+	const (
+		made = 1795343177
+		log  = "%d:job_log:%[1]d:%s:%d:0:NONE:r:%s:vm:0:1024:%d:sleep:root:root::defaultdepartment:sge:a message\n"
+		acct = "1795343183:acct:main.q:vm:root:root:sleep:%d:sge:0:1795343177:0:0:100:137:0\n"
+	)
+	t.Setenv("TZ", "UTC")
+	t.Setenv("SGE_ROOT", t.TempDir())
+	folder := filepath.Join(os.Getenv("SGE_ROOT"), "default", "common")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	sent := fmt.Sprintf(log, made, "sent", 7, "master", made)
+	byUser := fmt.Sprintf(log, made+5, "deleted", 7, "ada", made)
+	byDaemons := fmt.Sprintf(log, made+5, "deleted", 7, "execution daemon", made) + fmt.Sprintf(log, made+5, "deleted", 7, "scheduler", made)
+	written := fmt.Sprintf(acct, 7)
+	for what, c := range map[string]struct{ log, ended, says string }{
+		"deleted by a user":                      {sent + byUser + byDaemons + written, "Sun Nov 22 10:26:22 2026", "state\tcanceled"},
+		"killed":                                 {sent + byDaemons + written, "Sun Nov 22 10:26:22 2026", "state\tfailed"},
+		"an earlier job with the id was deleted": {fmt.Sprintf(log, made-900, "deleted", 7, "ada", made-1000) + sent + byDaemons + written, "Sun Nov 22 10:26:22 2026", "state\tfailed"},
+		"another job was deleted":                {sent + fmt.Sprintf(log, made+5, "deleted", 17, "ada", made) + written, "Sun Nov 22 10:26:22 2026", "state\tfailed"},
+		"nothing is logged":                      {"", "Sun Nov 22 10:26:22 2026", "state\tfailed"},
+		"the log was not written to its end":     {sent, "just now", "!is not known yet"},
+		"its end is in no log":                   {sent, "Sun Nov 22 10:26:22 2026", "state\tfailed"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "reporting"), []byte(c.log), 0o600))
+			if c.ended == "just now" {
+				c.ended = time.Now().UTC().Format(time.ANSIC)
+			}
+			programs := map[string]string{
+				"qstat": `case "$*" in *-j*) ` + unknownJob + `;; *) ` + emptyList + `;; esac`,
+				"qacct": `printf '==============\nqname        main.q\nhostname     vm\njobname      sleep\njobnumber    7\ntaskid       undefined\nqsub_time    Sun Nov 22 10:26:17 2026\nstart_time   Sun Nov 22 10:26:17 2026\nend_time     ` + c.ended + `\nfailed       100 : assumedly after job\nexit_status  137                  (Killed)\n'`,
+				"qconf": "exit 0",
+			}
+			stdout, stderr, exit := runGridEngine(t, "get-job-status", programs, t.TempDir(), "7")
+			if said, refused := strings.CutPrefix(c.says, "!"); refused {
+				require.Equal(t, 1, exit, stdout)
+				require.Contains(t, stderr, said)
+				return
+			}
+			require.Zero(t, exit, "%s", stderr)
+			require.Contains(t, stdout, c.says)
+		})
+	}
 }

@@ -61,13 +61,18 @@ func TestProcessThatGotTheSupervisorsNumberIsNotTakenForIt(t *testing.T) {
 	})
 }
 
-func TestOnlyTheHolderOfTheTokenGivesOutSlots(t *testing.T) {
+// holderOfToken names this process as the holder of the token.
+func holderOfToken(t *testing.T) string {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		t.Skip("start times are read from /proc")
 	}
 	_, after, _ := strings.Cut(string(stat), ") ")
-	holder := strconv.Itoa(os.Getpid()) + " " + strings.Fields(after)[19]
+	return strconv.Itoa(os.Getpid()) + " " + strings.Fields(after)[19]
+}
+
+func TestOnlyTheHolderOfTheTokenGivesOutSlots(t *testing.T) {
+	holder := holderOfToken(t)
 	onEveryShell(t, func(t *testing.T, m machine) {
 		m.awaitEnd(t, m.submit(t, "true"))
 		free := filepath.Join(m.host(t), "lock", "free")
@@ -80,6 +85,68 @@ func TestOnlyTheHolderOfTheTokenGivesOutSlots(t *testing.T) {
 		require.NoError(t, os.Rename(held, free))
 		m.awaitState(t, id, "COMPLETED")
 	})
+}
+
+// What a listing lacks is asked for job by job, which takes a while where many wait.
+func TestListingHasEveryJobThatHasNotEnded(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		running, unblock := m.submitBlocker(t, "SLOTS=1")
+		waiting, held := m.submit(t, "true", "SLOTS=1"), m.submit(t, "true", "HOLD=true")
+		listed := m.run(nil, "list")
+		require.Zero(t, listed.code)
+		require.Empty(t, listed.stderr)
+		var states []string
+		for line := range strings.Lines(listed.stdout) {
+			states = append(states, strings.Join(strings.Fields(line)[:min(3, len(strings.Fields(line)))], " "))
+		}
+		require.ElementsMatch(t, []string{
+			"id=" + running + " state=RUNNING native=RUNNING", "id=" + waiting + " state=QUEUED_ACTIVE native=QUEUED",
+			"id=" + held + " state=USER_ON_HOLD native=HELD", "listed",
+		}, states)
+		unblock()
+		m.awaitEnd(t, waiting)
+	})
+}
+
+// Whoever gives out slots may be killed before it has given one, and between giving
+// it and saying so.
+func TestJobWhoseTurnWasForgottenGetsItWhenSomebodyAsks(t *testing.T) {
+	for name, forget := range map[string]func(host, id string) error{
+		"given": func(string, string) error { return nil },
+		"not told of": func(host, id string) error {
+			return os.Rename(filepath.Join(host, "queue", id), filepath.Join(host, "running", id))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEveryShell(t, func(t *testing.T, m machine) {
+				first := m.submit(t, "true") // which makes the lock
+				m.awaitEnd(t, first)
+				supervisor := m.noted(t, first, "supervisor")
+				require.Eventually(t, func() bool { return !alive(t, supervisor) }, patience, time.Millisecond)
+				lock := filepath.Join(m.host(t), "lock")
+				held := filepath.Join(lock, holderOfToken(t))
+				require.Eventually(t, func() bool { return os.Rename(filepath.Join(lock, "free"), held) == nil }, patience, time.Millisecond)
+				id := m.submit(t, "true")
+				m.awaitSleep(t, m.noted(t, id, "supervisor"))
+				require.NoError(t, forget(m.host(t), id))
+				require.NoError(t, os.Rename(held, filepath.Join(lock, "free")))
+				listed := m.run(nil, "list")
+				require.Contains(t, listed.stdout, "id="+id+" ")
+				require.Empty(t, listed.stderr)
+				m.awaitFile(t, m.spool("jobs", id, "ended"))
+				require.Equal(t, "COMPLETED", m.status(t, id)["state"])
+			})
+		})
+	}
+}
+
+// awaitSleep waits until a supervisor has opened its pipe and waits for a word on it.
+func (m machine) awaitSleep(t *testing.T, supervisor string) {
+	require.Eventually(t, func() bool {
+		stat, err := os.ReadFile(filepath.Join("/proc", supervisor, "stat"))
+		pipe, pipeErr := os.Readlink(filepath.Join("/proc", supervisor, "fd", "3"))
+		return err == nil && pipeErr == nil && filepath.Base(pipe) == "wake" && strings.Contains(string(stat), ") S ")
+	}, patience, time.Millisecond)
 }
 
 func TestTokenOfAKilledProcessIsTakenOver(t *testing.T) {

@@ -2,7 +2,9 @@ package rms_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,7 +24,7 @@ import (
 // These tests run the program of local.xml by itself, under every shell that
 // there is; how the engine calls it is tested with the rmctl command.
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // A machine is a home directory with the program in it.
 type machine struct {
@@ -99,6 +101,16 @@ func (m machine) endEverything(t *testing.T) {
 		supervisor := m.noted(t, id, "supervisor")
 		require.Eventually(t, func() bool { return !alive(t, supervisor) }, patience, 2*time.Millisecond)
 	}
+	// What slept for a supervisor that a test killed would stay for ten minutes.
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	require.NoError(t, err)
+	for _, process := range processes {
+		if folder, err := os.Readlink(filepath.Join(process, "cwd")); err == nil && strings.HasPrefix(folder, m.home+"/") {
+			pid, err := strconv.Atoi(filepath.Base(process))
+			require.NoError(t, err)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+	}
 }
 
 type result struct {
@@ -108,11 +120,16 @@ type result struct {
 
 func (m machine) run(environment []string, arguments ...string) result {
 	var stdout, stderr bytes.Buffer
-	command := exec.Command(m.file("bin/sh"), append([]string{".local/state/rmctl/local/local.sh"}, arguments...)...)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, m.file("bin/sh"), append([]string{".local/state/rmctl/local/local.sh"}, arguments...)...)
+	command.WaitDelay = patience // for a process that it left with its streams
 	command.Dir = m.home
 	command.Env = append([]string{"PATH=" + m.path, "HOME=" + m.home, "LC_ALL=C"}, environment...)
 	command.Stdout, command.Stderr = &stdout, &stderr
-	_ = command.Run() // its code says it
+	if err := command.Run(); ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) { // else its code says it
+		fmt.Fprintf(&stderr, "it, or what has its streams, did not end within %v\n", patience)
+	}
 	return result{stdout.String(), stderr.String(), command.ProcessState.ExitCode()}
 }
 
@@ -201,8 +218,12 @@ func (m machine) submitBlocker(t *testing.T, settings ...string) (id string, unb
 	id = m.submit(t, "read line <"+gate, settings...)
 	m.awaitState(t, id, "RUNNING")
 	return id, func() {
-		require.NoError(t, os.WriteFile(gate, []byte("go\n"), 0o600))
+		pipe, err := os.OpenFile(gate, os.O_RDWR, 0) // which does not wait for a job that never opens it
+		require.NoError(t, err)
+		_, err = pipe.WriteString("go\n")
+		require.NoError(t, err)
 		m.awaitEnd(t, id)
+		require.NoError(t, pipe.Close())
 	}
 }
 
@@ -229,6 +250,21 @@ func TestJobEndsWithItsProgramsExitCode(t *testing.T) {
 			}
 			require.Equal(t, expected, job, script)
 		}
+	})
+}
+
+func TestAJobThatEndsWhileJobsAreListedIsNotListed(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		running, _ := m.submitBlocker(t)
+		ended := m.submit(t, "exit 3")
+		m.awaitEnd(t, ended)
+		// A listing that looked into this folder before sees the job's end after.
+		require.NoError(t, os.WriteFile(filepath.Join(m.host(t), "running", ended), nil, 0o600))
+		listed := m.run(nil, "list").stdout
+		require.Contains(t, listed, "id="+running+" ")
+		require.NotContains(t, listed, "id="+ended+" ", "its line would not tell the exit code")
+		require.True(t, strings.HasSuffix(listed, "listed\n"))
+		require.Equal(t, "3", m.status(t, ended)["exitCode"])
 	})
 }
 
@@ -261,6 +297,18 @@ func TestOutputAndErrorsMayShareAFile(t *testing.T) {
 		id := m.submit(t, "echo 1; echo 2 >&2; echo 3", "OUTPUT=both", "ERROR=both")
 		m.awaitEnd(t, id)
 		require.Equal(t, "1\n2\n3\n", m.read(t, m.file("both")))
+		m.awaitEnd(t, m.submit(t, "echo 4; echo 5 >&2; echo 6", "OUTPUT=both", "ERROR=./both"))
+		require.Equal(t, "4\n5\n6\n", m.read(t, m.file("both")), "the name is another, the file is the same")
+	})
+}
+
+func TestFoldersMayHoldWhatStandsForTheNumberInFileNames(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		directory := m.file("50%jobs")
+		require.NoError(t, os.Mkdir(directory, 0o700))
+		id := m.submit(t, "echo here", "DIRECTORY="+directory, "OUTPUT=%j.%j")
+		require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"])
+		require.Equal(t, "here\n", m.read(t, filepath.Join(directory, id+"."+id)))
 	})
 }
 

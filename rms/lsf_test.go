@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,15 +12,12 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/cases/casetest"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 )
 
 // No LSF was at hand: the outputs are made up after its documentation.
 const lsfCases = "../testdata/lsf"
-
-func TestLSFReadsDocumentedOutputs(t *testing.T) { casetest.Run(t, lsfCases) }
 
 // printsAnswer is a program that prints the file which is called as it, and exits with the code in that
 // file with .exit behind it. Where it is not asked for names it prints the file with .plain behind it.
@@ -32,25 +28,10 @@ cat "$file"
 [ ! -e "$file.err" ] || cat "$file.err" >&2
 [ ! -e "$file.exit" ] || exit "$(cat "$file.exit")"`
 
-// runLSF runs the shell of a command for real, on programs in place of LSF's; the last arguments of the command
-// are replaced.
+// runLSF runs the shell of a command for real, on programs in place of LSF's.
 func runLSF(t *testing.T, selector string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
 	t.Helper()
-	folder := t.TempDir()
-	for name, script := range programs {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
-	}
-	words := argumentsOf(t, "lsf", selector, "1")
-	kept := len(words) - len(arguments)
-	command := exec.CommandContext(t.Context(), words[0], append(words[1:kept:kept], arguments...)...)
-	command.Env = append(os.Environ(), "LC_ALL=C", "HOME=/home/user", "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	var printed, complained strings.Builder
-	command.Stdout, command.Stderr = &printed, &complained
-	if err := command.Run(); err != nil {
-		var failed *exec.ExitError
-		require.ErrorAs(t, err, &failed)
-	}
-	return printed.String(), complained.String(), command.ProcessState.ExitCode()
+	return runReplacing(t, "lsf", selector, programs, arguments...)
 }
 
 // answered is programs that print the files of $ANSWERS.
@@ -64,35 +45,22 @@ func answered(names ...string) map[string]string {
 
 // The shell makes lines of what LSF's commands print, which are what the definition reads in the case of the same folder.
 func TestLSFMakesLinesOfWhatItsCommandsPrint(t *testing.T) {
-	folders, err := filepath.Glob(filepath.Join(lsfCases, "*", "answers"))
-	require.NoError(t, err)
-	require.NotEmpty(t, folders)
-	for _, folder := range folders {
-		t.Run(filepath.Base(filepath.Dir(folder)), func(t *testing.T) {
-			recorded, err := cases.Read(filepath.Dir(folder))
-			require.NoError(t, err)
-			absolute, err := filepath.Abs(folder)
-			require.NoError(t, err)
-			t.Setenv("ANSWERS", absolute)
-			var arguments []string
-			switch recorded.Command {
-			case "get-job-status", "hold-job":
-				arguments = []string{recorded.Job}
-			case "list-jobs":
-				arguments = []string{strings.Split(filepath.Base(filepath.Dir(folder)), "-")[1]}
-			case "find-job":
-				age := "100"
-				if strings.Contains(string(recorded.Stderr), "keeps jobs") {
-					age = "3700"
-				}
-				arguments = []string{tag, age}
+	eachAnswered(t, lsfCases, func(t *testing.T, recorded *cases.Case, name string) (stdout, stderr string, exit int) {
+		var arguments []string
+		switch recorded.Command {
+		case "get-job-status", "hold-job":
+			arguments = []string{recorded.Job}
+		case "list-jobs":
+			arguments = []string{strings.Split(name, "-")[1]}
+		case "find-job":
+			age := "100"
+			if strings.Contains(string(recorded.Stderr), "keeps jobs") {
+				age = "3700"
 			}
-			stdout, stderr, exit := runLSF(t, recorded.Command, answered("bjobs", "bhist", "bparams", "bqueues", "bhosts", "lshosts", "lsload", "bstop"), arguments...)
-			require.Equal(t, recorded.Exit, exit, "%s", stderr)
-			require.Equal(t, string(recorded.Stdout), stdout)
-			require.Equal(t, string(recorded.Stderr), stderr)
-		})
-	}
+			arguments = []string{tag, age}
+		}
+		return runLSF(t, recorded.Command, answered("bjobs", "bhist", "bparams", "bqueues", "bhosts", "lshosts", "lsload", "bstop"), arguments...)
+	})
 }
 
 // The tag of a submission is added to the description, whoever has set that, and the script arrives as it is.

@@ -51,10 +51,10 @@ func row(id, command string) string {
 func TestSlurmFindsTheJobOfASubmission(t *testing.T) {
 	const generated = place + "/" + tag + "managed_file_for_script"
 	for what, c := range map[string]struct {
-		squeue, sacct, scontrol string
-		age                     string
-		stdout, stderr          string
-		exit                    int
+		squeue, sacct, scontrol, sdiag string
+		age                            string
+		stdout, stderr                 string
+		exit                           int
 	}{
 		"a job":                            {squeue: row("8", "/x/s.sh") + row("17", generated), stdout: "found job 17, which is 17\n"},
 		"an array":                         {squeue: row("17_1", generated) + row("17_[2-9%2]", generated), stdout: "found job 17, which is 17\n"},
@@ -76,6 +76,8 @@ func TestSlurmFindsTheJobOfASubmission(t *testing.T) {
 		"accounting has it as an argument": {squeue: nothing, sacct: "echo '17|sbatch /x/s.sh " + generated + "'", stderr: "unusual place", exit: 1},
 		"accounting has none":              {squeue: nothing, sacct: "echo '17|sbatch /x/s.sh'", age: "999999", stdout: "found no job\n"},
 		"accounting may have dropped it":   {squeue: nothing, sacct: nothing, age: "2592000", stderr: "30 days", exit: 1},
+		"accounting has none yet":          {squeue: nothing, sacct: nothing, sdiag: "echo 'DBD Agent queue size: 3'", stderr: "has not told accounting of everything yet", exit: 1},
+		"accounting has a cancelled one":   {squeue: nothing, sacct: `case "$*" in *--duplicates*--state=*CA*--endtime=now*) echo '17|sbatch ` + generated + `';; esac`, sdiag: "echo 'DBD Agent queue size: 3'", stdout: "found job 17, which is 17\n"},
 		"accounting fails":                 {squeue: nothing, sacct: "echo Connection refused; exit 1", stderr: "Connection refused", exit: 1},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -85,7 +87,7 @@ func TestSlurmFindsTheJobOfASubmission(t *testing.T) {
 			if c.age == "" {
 				c.age = "200"
 			}
-			stdout, stderr, exit := run(t, "slurm", "find-job", map[string]string{"squeue": takesMark + c.squeue, "sacct": c.sacct, "scontrol": c.scontrol}, tag, place, c.age, "")
+			stdout, stderr, exit := run(t, "slurm", "find-job", map[string]string{"squeue": takesMark + c.squeue, "sacct": c.sacct, "scontrol": c.scontrol, "sdiag": c.sdiag}, tag, place, c.age, "")
 			require.Equal(t, c.exit, exit, "%s", stderr)
 			require.Equal(t, c.stdout, stdout)
 			require.Contains(t, stderr, c.stderr)

@@ -70,6 +70,32 @@ func TestTorqueListsAndFindsJobsOfTheUserOnly(t *testing.T) {
 	require.Contains(t, stderr, "keeps jobs that ended for 300 seconds only")
 }
 
+// A row comes while qstat prints, and the last line only where qstat has told all.
+func TestTorqueListsJobsWhileQstatPrints(t *testing.T) {
+	long := "<comment>" + strings.Repeat("x", 20000) + "</comment>" // more than awk reads at a time
+	rows := rowsWhile(t, "torque", "list-jobs", "qstat", []string{"own"}, map[string]string{"id": "echo ada"},
+		"<Data>"+torqueRecord("1.s", "ada", "R", "")+torqueRecord("2.s", "ada", "R", long), torqueRecord("3.s", "ada", "Q", "")+"</Data>")
+	require.Contains(t, rows.first, "job|1.s|R|")
+	require.Regexp(t, `(?s)^job\|2\.s\|.*\njob\|3\.s\|Q\|.*\nlisted\n$`, rows.others)
+
+	for what, c := range map[string]struct {
+		records string
+		exit    int
+		said    string
+	}{
+		"cut":     {"<Data>" + torqueRecord("1.s", "ada", "R", ""), 1, "the answer of qstat is not whole"},
+		"nothing": {"", 0, ""},
+	} {
+		stdout, stderr, code := runTorque(t, "list-jobs", c.records, "own")
+		require.Equal(t, c.exit, code, what)
+		require.Contains(t, stderr, c.said)
+		require.Equal(t, c.exit == 0, strings.HasSuffix(stdout, "listed\n"), stdout)
+	}
+	stdout, _, code := runReplacing(t, "torque", "list-jobs", map[string]string{"qstat": "echo '<Data>" + torqueRecord("1.s", "ada", "R", "") + "</Data>'; exit 170", "id": "echo ada"}, "own")
+	require.Equal(t, 170, code)
+	require.NotContains(t, stdout, "listed")
+}
+
 // What another project recorded, read where it is.
 func TestTorqueReadsAListingOfAnotherProject(t *testing.T) {
 	path := filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), "../../shared"), "captures-peers", "xenon", "torque-jobs.xml")

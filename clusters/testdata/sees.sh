@@ -1,8 +1,15 @@
-# sees.sh LETTERS JOB: waits until qstat shows these letters for a job, or, where
-# they are "ended" or "gone", until accounting has it or it has left the queue,
+# sees.sh LETTERS JOB [followed]: waits until qstat shows these letters for a job, or,
+# where they are "ended" or "gone", until accounting has it or it has left the queue,
 # and prints what rmctl makes of it then. rmctl asks the less often the longer an
 # answer takes, which is long while other suites run: meanwhile it tells what it saw last.
-end=$(($(date +%s) + 100))
+# So the record of the script is asked for the end, and elsewhere only where its job is
+# to be followed; a record of its own, which owes the scheduler nothing, sees it as well.
+end=$(($(date +%s) + 900))
+case $1 in
+ended | gone) record= word='"state":"COMPLETED"' ;;
+*) record="--state $WORK/seen.$$ -t gridengine" word='"native":"[^"]*'$1 ;;
+esac
+[ "$3" != followed ] || record=
 shown() { qstat -u '*' | awk -v job="$2" -v letters="$1" '$1 == job && (letters == "" || $5 == letters) { found = 1 } END { exit !found }'; }
 reached() {
     case $1 in
@@ -11,13 +18,13 @@ reached() {
     *) shown "$1" "$2" ;;
     esac
 }
-in_time() {
+in_time() { # STATE JOB PAUSE
     [ "$(date +%s)" -lt "$end" ] || { echo "$2 is not $1" >&2; exit 1; }
-    sleep 0.3
+    sleep "$3"
 }
-until reached "$@"; do in_time "$@"; done
-case $1 in ended | gone) word='"state":"COMPLETED"' ;; *) word='"native":"[^"]*'$1 ;; esac
-until rmctl status --json --fresh "$2" >seen && ! grep -q '"stale":true' seen && grep -q "$word" seen; do
-    in_time "$1 to rmctl: $(cat seen)" "$2"
+until reached "$1" "$2"; do in_time "$1" "$2" 0.3; done
+# shellcheck disable=SC2086 # options
+until rmctl status --json --fresh $record "$2" >seen && ! grep -q '"stale":true' seen && grep -q "$word" seen; do
+    in_time "$1 to rmctl: $(cat seen)" "$2" 1
 done
 cat seen

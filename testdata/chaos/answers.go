@@ -158,6 +158,12 @@ func account(records *ledger, m *mood, id string) error {
 	return answer(records, m, fmt.Sprintf("identity=%s\nstate=%s\n", jobs[i].tag, jobs[i].final()))
 }
 
+// What a listing tells of each job with CHAOS_WIDE, beside its identity and its state.
+const (
+	wideFact  = "a-fact-of-thirty-six-characters-long"
+	wideFacts = 13
+)
+
 func list(records *ledger, m *mood) error {
 	if err := records.reset(statusesAsked); err != nil {
 		return err
@@ -168,12 +174,16 @@ func list(records *ledger, m *mood) error {
 	}
 	forgets := m.happens(50)
 	var text strings.Builder
+	facts := ""
+	if os.Getenv("CHAOS_WIDE") != "" {
+		facts = strings.Repeat(" "+wideFact, wideFacts)
+	}
 	for i, j := range jobs {
 		now := j.at(tick)
 		if now == "" || forgets && drawn("row", i+m.number)%50 == 0 {
 			continue
 		}
-		fmt.Fprintf(&text, "job %s %s %s end\n", j.id, j.tag, now)
+		fmt.Fprintf(&text, "job %s %s %s%s end\n", j.id, j.tag, now, facts)
 	}
 	text.WriteString("listed\n")
 	return answer(records, m, text.String())

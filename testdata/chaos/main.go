@@ -12,7 +12,7 @@
 //	chaos truth           all jobs as they really end, without any faults
 //
 // CHAOS_DIR is the folder of its records, CHAOS_SEED the seed; with CHAOS_CALM
-// nothing goes wrong.
+// nothing goes wrong, with CHAOS_WIDE a listing tells more of each job.
 package main
 
 import (

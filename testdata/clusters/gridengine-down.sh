@@ -47,6 +47,18 @@ delete_jobs() {
     done
 }
 
+# remove_folder: what a job's last processes still write there is in the way for a moment
+remove_folder() {
+    local tries=300
+    until rm -rf -- "$state" 2>/dev/null; do
+        if [ $tries -eq 0 ]; then
+            rm -rf -- "$state" # which says what is in the way
+        fi
+        tries=$((tries - 1))
+        sleep 0.2
+    done
+}
+
 [ -s "$state/port" ] || exit 0
 [ "$(id -u)" -eq 0 ] || {
     note "only root can stop Grid Engine's daemons"
@@ -56,5 +68,5 @@ delete_jobs() {
 case $only in "" | sge_execd) for file in "$state"/spool/execd/*/execd.pid; do stop "$file" sge_execd; done ;; esac
 case $only in "" | sge_qmaster) stop "$state/spool/qmaster/qmaster.pid" sge_qmaster ;; esac
 if [ "${RMCTL_GRIDENGINE_REMOVE:-}" = 1 ]; then
-    rm -rf -- "$state"
+    remove_folder
 fi

@@ -26,7 +26,7 @@ flush=${RMCTL_GRIDENGINE_FLUSH:-0}
 job_user=${RMCTL_GRIDENGINE_USER:-rmtest}
 programs=/usr/lib/gridengine
 shared=/usr/share/gridengine
-patience=60 # seconds for a daemon to answer
+patience=180 # seconds for a daemon to answer
 
 note() { echo "gridengine-up: $*" >&2; }
 fail() {
@@ -81,9 +81,17 @@ await() {
     done
 }
 
+# Scripts that run at the same time must not make the same user, or find /etc/passwd locked.
+make_user() {
+    exec 9>/run/rmctl-test-users.lock
+    flock 9
+    id "$job_user" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$job_user"
+    exec 9>&-
+}
+
 make_directories() {
     local part
-    id "$job_user" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$job_user"
+    make_user
     install -d -m 755 "$state" "$SGE_ROOT" "$SGE_ROOT/$SGE_CELL"
     for part in bin utilbin lib; do
         install -d -m 755 "$SGE_ROOT/$part"
@@ -116,7 +124,7 @@ listener_threads 2
 worker_threads 2
 scheduler_threads 1
 CONF
-    # no programs of a site; root may have jobs; how a job ended is in the accounting file soon
+    # no programs of a site; root may have jobs; how a job ended is in the accounting file soon, and who was deleted in the log of jobs
     cat >"$state/global" <<CONF
 conf_version 0
 execd_spool_dir $state/spool/execd
@@ -146,7 +154,7 @@ token_extend_time none
 shepherd_cmd none
 qmaster_params none
 execd_params none
-reporting_params accounting=true reporting=false flush_time=00:00:15 accounting_flush_time=$(date -u -d "@$flush" +%H:%M:%S) joblog=false sharelog=00:00:00
+reporting_params accounting=true reporting=true flush_time=00:00:01 accounting_flush_time=$(date -u -d "@$flush" +%H:%M:%S) joblog=true sharelog=00:00:00
 finished_jobs 100
 gid_range 65300-65399
 qlogin_command builtin
@@ -222,7 +230,7 @@ add_queue() { # NAME POSITION RUNTIME STATE
     qconf -sq 2>/dev/null | sed -e "s|^qname .*|qname $1|" -e "s|^hostlist .*|hostlist @allhosts|" -e "s|^seq_no .*|seq_no $2|" \
         -e "s|^slots .*|slots $slots|" -e "s|^h_rt .*|h_rt $3|" -e "s|^initial_state .*|initial_state $4|" \
         -e "s|^shell .*|shell /bin/sh|" -e "s|^shell_start_mode .*|shell_start_mode unix_behavior|" \
-        -e "s|^load_thresholds .*|load_thresholds NONE|" -e "s|^pe_list .*|pe_list smp mpi|" \
+        -e "s|^load_thresholds .*|load_thresholds NONE|" -e "s|^pe_list .*|pe_list smp mpi pairs|" \
         -e "s|^notify .*|notify 00:00:02|" >"$state/object"
     qconf -Aq "$state/object" >&2
 }
@@ -243,6 +251,7 @@ CONF
     add hgrp @allhosts <<<"group_name @allhosts"$'\n'"hostlist $host"
     add_environment smp '$pe_slots'
     add_environment mpi '$round_robin'
+    add_environment pairs 2
     # react within a second, as tests wait for it, and say why jobs wait
     qconf -ssconf | sed -e 's/^schedule_interval .*/schedule_interval 0:0:1/' -e 's/^flush_submit_sec .*/flush_submit_sec 1/' \
         -e 's/^flush_finish_sec .*/flush_finish_sec 1/' -e 's/^queue_sort_method .*/queue_sort_method seqno/' \

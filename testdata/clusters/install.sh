@@ -1,11 +1,15 @@
 #!/bin/sh
 # install.sh - installs what the suites against real components need: Slurm with
 # munge, Grid Engine, sshd, Open MPI, MPICH, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
-# and the commands over SSH must work with, and strace, which plays a file system without locks. Runs as root on Debian; what is there already is left alone.
+# and the commands over SSH must work with, strace, which plays a file system without locks,
+# chromium, which the pages of rmctl serve are tried in, and GlusterFS, which shares files. Runs as root on Debian; what is there already is left alone.
 set -eu
 
 packages="task-spooler slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
+packages="$packages slurmdbd mariadb-server-core" # Slurm's accounting; the core has no service
 packages="$packages faketime" # clocks that differ
+packages="$packages chromium"
+packages="$packages glusterfs-server" # a file system that machines share
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
 missing=

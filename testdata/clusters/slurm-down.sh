@@ -3,7 +3,8 @@
 # file, after a look at what program it is.
 #
 #     RMCTL_SLURM_DIR      as for slurm-up.sh              (/tmp/rmctl-test-slurm)
-#     RMCTL_SLURM_ONLY     stop one daemon: slurmctld, node1, node2 or munged
+#     RMCTL_SLURM_ONLY     stop one daemon: slurmctld, node1, node2, munged,
+#                          slurmdbd or mariadbd
 #     RMCTL_SLURM_REMOVE   1 removes the directory as well
 set -eu
 
@@ -12,9 +13,10 @@ only=${RMCTL_SLURM_ONLY:-}
 
 note() { echo "slurm-down: $*" >&2; }
 
-# stop PIDFILE PROGRAM: a polite signal first, and ten seconds later another
+# stop PIDFILE PROGRAM: a polite signal first, and a minute later another: slurmctld that is
+# killed while it saves its state loses jobs
 stop() {
-    local id program tries=50
+    local id program tries=300
     id=$(cat "$1" 2>/dev/null || true)
     [ -n "$id" ] || return 0
     program=$(readlink "/proc/$id/exe" || true)
@@ -47,6 +49,18 @@ cancel_jobs() {
     done
 }
 
+# remove_folder: what a job's last processes still write there is in the way for a moment
+remove_folder() {
+    local tries=300
+    until rm -rf -- "$state" 2>/dev/null; do
+        if [ $tries -eq 0 ]; then
+            rm -rf -- "$state" # which says what is in the way
+        fi
+        tries=$((tries - 1))
+        sleep 0.2
+    done
+}
+
 [ -f "$state/slurm.conf" ] || exit 0
 [ "$(id -u)" -eq 0 ] || {
     note "only root can stop Slurm's daemons"
@@ -57,7 +71,9 @@ for node in node1 node2; do
     case $only in "" | "$node") stop "$state/pid/$node" slurmd ;; esac
 done
 case $only in "" | slurmctld) stop "$state/pid/slurmctld" slurmctld ;; esac
+case $only in "" | slurmdbd) stop "$state/pid/slurmdbd" slurmdbd ;; esac
+case $only in "" | mariadbd) stop "$state/database/pid" mariadbd ;; esac
 case $only in "" | munged) stop "$state/munge/pid" munged ;; esac
 if [ "${RMCTL_SLURM_REMOVE:-}" = 1 ] && head -n 1 "$state/slurm.conf" | grep -q 'testdata/clusters/slurm-up.sh'; then
-    rm -rf -- "$state"
+    remove_folder
 fi

@@ -13,14 +13,18 @@
 #     RMCTL_SLURM_MINJOBAGE   seconds until the controller
 #                             forgets a job that ended      (300; below 2 it never does)
 #     RMCTL_SLURM_USER        user who submits jobs         (rmtest; created if missing)
+#     RMCTL_SLURM_ACCOUNTING  yes: a slurmdbd of its own, with a MariaDB on a socket
+#                             that only the user slurm can reach  (no)
 set -eu
 
 state=${RMCTL_SLURM_DIR:-/tmp/rmctl-test-slurm}
 port=${RMCTL_SLURM_PORT:-27817}
 min_job_age=${RMCTL_SLURM_MINJOBAGE:-300}
 job_user=${RMCTL_SLURM_USER:-rmtest}
+accounting=${RMCTL_SLURM_ACCOUNTING:-no}
 nodes="node1 node2"
-patience=60 # seconds for a daemon to answer
+database=$state/database
+patience=180 # seconds for a daemon to answer
 
 note() { echo "slurm-up: $*" >&2; }
 fail() {
@@ -33,8 +37,9 @@ fail() {
 # The packages would start daemons of their own; a policy that forbids it is
 # put in place for as long as the installation takes.
 install_missing() {
-    local wanted missing="" policy=/usr/sbin/policy-rc.d own_policy=no result=0
-    for wanted in munge slurmctld slurmd slurm-client; do
+    local wanted packages="munge slurmctld slurmd slurm-client" missing="" policy=/usr/sbin/policy-rc.d own_policy=no result=0
+    [ "$accounting" = no ] || packages="$packages slurmdbd mariadb-server-core"
+    for wanted in $packages; do
         dpkg -s "$wanted" 2>/dev/null | grep -q '^Status: install ok installed' || missing="$missing $wanted"
     done
     [ -n "$missing" ] || return 0
@@ -74,17 +79,30 @@ await() {
     done
 }
 
-make_directories() {
+# Scripts that run at the same time must not make the same user, or find /etc/passwd locked.
+make_user() {
+    exec 9>/run/rmctl-test-users.lock
+    flock 9
     id "$job_user" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$job_user"
+    exec 9>&-
+}
+
+make_directories() {
+    make_user
     install -d -m 755 "$state" "$state/pid"
     install -d -m 755 -o slurm -g slurm "$state/controller" "$state/log"
     install -d -m 755 -o munge -g munge "$state/munge"
     for node in $nodes; do install -d -m 755 "$state/spool/$node"; done
+    [ "$accounting" = no ] || install -d -m 700 -o slurm -g slurm "$database" "$database/data"
 }
 
 write_configuration() {
-    local host
+    local host storage=AccountingStorageType=accounting_storage/none
     host=$(hostname -s)
+    [ "$accounting" = no ] || storage="AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort=$((port + 3))
+AccountingStoragePass=$state/munge/socket"
     cat >"$state/slurm.conf.new" <<CONF
 # made by testdata/clusters/slurm-up.sh
 ClusterName=rmctltest
@@ -103,11 +121,11 @@ SlurmctldPidFile=$state/pid/slurmctld
 SlurmdPidFile=$state/pid/%n
 SlurmctldLogFile=$state/log/slurmctld
 SlurmdLogFile=$state/log/%n
-# nothing that a container may lack: no cgroups, no binding, no accounting
+# nothing that a container may lack: no cgroups, no binding
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
+$storage
 SwitchType=switch/none
 MpiDefault=none
 MailProg=/bin/true
@@ -120,7 +138,8 @@ SchedulerParameters=sched_interval=2,bf_interval=2,batch_sched_delay=0
 PriorityType=priority/basic
 KillWait=2
 SlurmctldTimeout=30
-SlurmdTimeout=30
+# a node that a busy machine keeps from answering is not taken for one that failed
+SlurmdTimeout=120
 ReturnToService=2
 MinJobAge=$min_job_age
 MaxArraySize=1001
@@ -130,6 +149,22 @@ PartitionName=normal Default=YES Nodes=node1,node2 MaxTime=60 DefaultTime=10 Sta
 PartitionName=closed Nodes=node2 MaxTime=60 State=DOWN
 CONF
     mv "$state/slurm.conf.new" "$state/slurm.conf"
+    [ "$accounting" = no ] || install -m 600 -o slurm -g slurm /dev/stdin "$state/slurmdbd.conf" <<CONF
+# made by testdata/clusters/slurm-up.sh
+DbdHost=$host
+DbdAddr=127.0.0.1
+DbdPort=$((port + 3))
+SlurmUser=slurm
+AuthType=auth/munge
+AuthInfo=socket=$state/munge/socket
+CommunicationParameters=NoInAddrAny
+PidFile=$state/pid/slurmdbd
+LogFile=$state/log/slurmdbd
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=slurm
+StorageLoc=accounting
+CONF
 }
 
 start_munged() {
@@ -145,6 +180,42 @@ start_munged() {
             --log-file="$munge/log" --seed-file="$munge/seed" >&2
     fi
     await munged munge --socket="$munge/socket" --no-input
+}
+
+as_slurm() { setpriv --reuid=slurm --regid=slurm --clear-groups "$@"; }
+
+# The user slurm is known by the socket that it comes from, and needs no password.
+make_database() {
+    [ ! -e "$database/data/made" ] || return 0
+    {
+        echo "create database if not exists mysql;"
+        echo "use mysql;"
+        echo "set @auth_root_socket='slurm';"
+        cat /usr/share/mysql/mysql_system_tables.sql /usr/share/mysql/mysql_system_tables_data.sql
+    } | as_slurm mariadbd --no-defaults --bootstrap --datadir="$database/data" >"$database/log" 2>&1 ||
+        fail "the database cannot be made; the log is $database/log"
+    touch "$database/data/made"
+}
+
+database_up() { [ -S "$database/socket" ] && running "$database/pid" mariadbd; }
+
+cluster_known() { sacctmgr --noheader --parsable2 list cluster format=cluster | grep -qx rmctltest; }
+
+accounting_up() { cluster_known || sacctmgr --immediate --quiet add cluster rmctltest; }
+
+start_accounting() {
+    if ! running "$database/pid" mariadbd; then
+        rm -f "$database/socket" "$database/pid"
+        make_database
+        as_slurm setsid mariadbd --no-defaults --datadir="$database/data" --socket="$database/socket" --skip-networking \
+            --pid-file="$database/pid" --innodb-flush-log-at-trx-commit=0 >>"$database/log" 2>&1 </dev/null &
+    fi
+    await mariadbd database_up
+    if ! running "$state/pid/slurmdbd" slurmdbd; then
+        rm -f "$state/pid/slurmdbd"
+        MYSQL_UNIX_PORT=$database/socket slurmdbd >&2
+    fi
+    await slurmdbd accounting_up
 }
 
 controller_up() { scontrol ping | grep -q ' is UP'; }
@@ -168,6 +239,7 @@ make_directories
 write_configuration
 export SLURM_CONF=$state/slurm.conf
 start_munged
+[ "$accounting" = no ] || start_accounting
 start_slurm
 note "Slurm is up"
 echo "export SLURM_CONF=$SLURM_CONF"

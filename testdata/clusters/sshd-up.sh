@@ -73,8 +73,11 @@ make_user() {
     case $(getent shadow "$1" | cut -d: -f2) in '!'*) usermod --password '*' "$1" ;; esac
 }
 
+# Scripts that run at the same time must not make the same user, or find /etc/passwd locked.
 make_users() {
     local shell
+    exec 9>/run/rmctl-test-users.lock
+    flock 9
     make_user rmtest /bin/bash
     for shell in $shells; do make_user "rmtest-$shell" "$(command -v "$shell")"; done
     make_user "$password_user" /bin/bash
@@ -83,6 +86,7 @@ make_users() {
         od -An -N12 -tx1 /dev/urandom | tr -d ' \n' >"$client/password"
     fi
     printf '%s:%s\n' "$password_user" "$(cat "$client/password")" | chpasswd --crypt-method SHA512
+    exec 9>&-
 }
 
 make_key() { [ -f "$1" ] || ssh-keygen -q -t ed25519 -N '' -C "rmctl test ${1##*/}" -f "$1"; }
@@ -179,7 +183,7 @@ stop() { # PIDFILE
 answers() { bash -c "exec 3<>/dev/tcp/127.0.0.1/$1"; } 2>/dev/null
 
 start() { # NAME PORT
-    local tries=200
+    local tries=1200
     if running "$state/$1.pid"; then
         if cmp -s "$state/$1.conf" "$state/$1.conf.new"; then
             rm "$state/$1.conf.new"

@@ -1,0 +1,47 @@
+package clusters_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
+)
+
+// A Slurm with a slurmdbd tells how jobs ended that its controller has
+// forgotten. Each script of testdata/script-slurm-accounting is a conversation
+// with it.
+func TestSlurmAccounting(t *testing.T) {
+	t.Parallel()
+	cluster := rmctltest.Slurm(t, "accounting", "RMCTL_SLURM_MINJOBAGE=2", "RMCTL_SLURM_ACCOUNTING=yes")
+	// Before the scripts, which need what it stops.
+	t.Run("slurmdbd is away", func(t *testing.T) { testAccountingAway(t, cluster) })
+	rmctltest.Scripts(t, filepath.Join("testdata", "script-slurm-accounting"), map[string]string{"SLURM_CONF": cluster.Configuration})
+}
+
+// A job ends and is forgotten while slurmdbd is away, which is told of that some
+// time after it has come back. The job is never taken for one that nobody knows.
+func testAccountingAway(t *testing.T, cluster *rmctltest.Cluster) {
+	o := newOutage(t, cluster)
+	o.Stop(t, "slurmdbd")
+	job := o.submit("exit 3")
+	require.Eventually(t, func() bool {
+		return !strings.Contains(o.Asks(t, "squeue", "--states=all", "--noheader", "--format=|%A|"), "|"+job+"|")
+	}, 10*time.Minute, 200*time.Millisecond, "slurmctld forgets the job")
+	said := o.Refused(exitScheduler, "status", "--json", "--fresh", job)
+	require.Contains(t, said, `"stale":true`)
+	require.Contains(t, said, "Connection refused")
+	o.Start(t)
+	var known record
+	require.Eventually(t, func() bool {
+		_, _ = o.starts("status", "--fresh", job)() // which fails until slurmdbd has been told
+		known = o.record(job)
+		require.False(t, known.Missing, "accounting is only late")
+		return known.State == "COMPLETED"
+	}, 10*time.Minute, 200*time.Millisecond, "slurmdbd is told of the end")
+	require.Equal(t, "FAILED", known.Detail)
+	require.Equal(t, 3, *known.ExitCode)
+}

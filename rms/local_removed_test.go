@@ -1,0 +1,214 @@
+package rms_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// These tests remove what a job needs on the disk while its processes run, or have the disk refuse it.
+
+// sleepOf returns the process in which a shell sleeps, once it is there.
+func sleepOf(t *testing.T, shell string) string {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("processes are looked up in /proc")
+	}
+	var found string
+	require.Eventually(t, func() bool {
+		processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
+		for _, process := range processes {
+			stat, err := os.ReadFile(filepath.Join(process, "stat"))
+			_, after, both := strings.Cut(string(stat), ") ")
+			if err != nil || !both || strings.Fields(after)[1] != shell {
+				continue
+			}
+			words, err := os.ReadFile(filepath.Join(process, "cmdline"))
+			if err == nil && strings.HasPrefix(string(words), "sleep\x00") {
+				found = filepath.Base(process)
+				return true
+			}
+		}
+		return false
+	}, patience, 5*time.Millisecond, "process %s does not sleep", shell)
+	return found
+}
+
+func requireGone(t *testing.T, pid, what string) {
+	require.Eventually(t, func() bool { return !alive(t, pid) }, patience, 2*time.Millisecond, what)
+}
+
+// remove removes a job's folder, also while a process is writing into it.
+func (m machine) remove(t *testing.T, id string) {
+	require.Eventually(t, func() bool { return os.RemoveAll(m.spool("jobs", id)) == nil }, patience, time.Millisecond)
+}
+
+// Nobody can tell a supervisor of its turn when the pipe is gone. It looks every ten minutes, when the process that sleeps
+// so long has ended.
+func TestSupervisorThatWaitsEndsWhenItsFolderWasRemoved(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		_, unblock := m.submitBlocker(t, "SLOTS=1")
+		waiting := m.submit(t, "true", "SLOTS=1")
+		held := m.submit(t, "true", "HOLD=true")
+		behind := m.submit(t, "true", "SLOTS=1")
+		for _, id := range []string{waiting, held} {
+			supervisor := m.noted(t, id, "supervisor")
+			m.awaitSleep(t, supervisor)
+			sleeps := sleepOf(t, supervisor)
+			m.remove(t, id)
+			kill(t, sleeps)
+			requireGone(t, supervisor, "the supervisor of a removed job waits on")
+		}
+		listed := m.run(nil, "list")
+		require.Empty(t, listed.stderr)
+		require.NotContains(t, listed.stdout, "id="+waiting+" ")
+		unblock()
+		require.Equal(t, "COMPLETED", m.awaitEnd(t, behind)["state"], "the removed job keeps its turn")
+	})
+}
+
+func TestSupervisorThatLooksInVainWaitsOn(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "true", "HOLD=true")
+		supervisor := m.noted(t, id, "supervisor")
+		m.awaitSleep(t, supervisor)
+		kill(t, sleepOf(t, supervisor))
+		again := sleepOf(t, supervisor)
+		m.do(t, "release", id)
+		require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"])
+		requireGone(t, again, "what slept for a supervisor stays")
+	})
+}
+
+// The number of the last job is given again where its folder was removed, and its place in the queue after that.
+func TestSupervisorOfARemovedJobDoesNotRunTheOneThatGotItsNumber(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		_, unblock := m.submitBlocker(t, "SLOTS=1")
+		id := m.submit(t, "echo old >>order", "SLOTS=1")
+		old := m.noted(t, id, "supervisor")
+		m.awaitSleep(t, old)
+		sleeps := sleepOf(t, old)
+		m.remove(t, id)
+		require.Empty(t, m.run(nil, "list").stderr)
+		require.Equal(t, id, m.submit(t, "echo new >>order", "SLOTS=1"))
+		kill(t, sleeps)
+		requireGone(t, old, "the supervisor of the removed job waits on")
+		unblock()
+		require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"])
+		require.Equal(t, "new\n", m.read(t, m.file("order")))
+	})
+}
+
+func TestEndOfARemovedJobIsNotNotedForTheOneThatGotItsNumber(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "echo >running; sleep 1000")
+		m.awaitFile(t, m.file("running"))
+		old, process := m.noted(t, id, "supervisor"), m.noted(t, id, "process")
+		m.remove(t, id)
+		between := m.submit(t, "true")
+		require.NotEqual(t, id, between, "the removed job still has its slot")
+		m.awaitEnd(t, between)
+		m.remove(t, between)
+		require.Empty(t, m.run(nil, "list").stderr)
+		require.Equal(t, id, m.submit(t, "true", "HOLD=true"))
+		kill(t, process)
+		requireGone(t, old, "the supervisor of the removed job stays")
+		require.Equal(t, "HELD", m.status(t, id)["native"])
+	})
+}
+
+func TestTimeLimitHoldsForAJobWhoseFolderWasRemoved(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "echo >running; sleep 1000", "TIME_LIMIT=10") // within which it has to begin
+		m.awaitFile(t, m.file("running"))
+		processes := map[string]string{}
+		for _, name := range []string{"supervisor", "process", "timer"} {
+			m.awaitFile(t, m.spool("jobs", id, name))
+			processes[name] = m.noted(t, id, name)
+		}
+		m.remove(t, id)
+		for name, pid := range processes {
+			requireGone(t, pid, name+" stays")
+		}
+	})
+}
+
+func TestTimerOfAKilledSupervisorEndsWithTheJob(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id, _ := m.submitBlocker(t, "TIME_LIMIT=1d")
+		m.awaitFile(t, m.spool("jobs", id, "timer"))
+		timer := m.noted(t, id, "timer")
+		sleeps := sleepOf(t, timer)
+		kill(t, m.noted(t, id, "supervisor"))
+		requireLost(t, m.status(t, id))
+		requireGone(t, timer, "the timer of a lost job stays")
+		requireGone(t, sleeps, "what slept for the timer of a lost job stays")
+	})
+}
+
+// Users end what sleeps on their machine by name.
+func TestTimeLimitIsKeptWhenWhatSleepsForItIsKilled(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id, unblock := m.submitBlocker(t, "TIME_LIMIT=1d")
+		m.awaitFile(t, m.spool("jobs", id, "timer"))
+		timer := m.noted(t, id, "timer")
+		kill(t, sleepOf(t, timer))
+		again := sleepOf(t, timer)
+		words, err := os.ReadFile(filepath.Join("/proc", again, "cmdline"))
+		require.NoError(t, err)
+		left, err := strconv.Atoi(strings.Split(string(words), "\x00")[1])
+		require.NoError(t, err)
+		require.LessOrEqual(t, left, 24*60*60)
+		require.Greater(t, left, 12*60*60)
+		unblock()
+		require.Equal(t, "COMPLETED", m.status(t, id)["state"])
+		requireGone(t, again, "what slept for the timer stays")
+	})
+}
+
+// A job whose first process is not noted could be neither canceled nor suspended: its folder was removed when it began, or
+// the disk is full.
+func TestJobThatCannotBeNotedDoesNotRun(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "echo ran >ran", "HOLD=true")
+		require.NoError(t, os.Symlink(m.file("missing", "file"), m.spool("jobs", id, "process")))
+		m.do(t, "release", id)
+		job := m.awaitEnd(t, id)
+		require.Equal(t, "FAILED", job["state"])
+		require.Equal(t, "cannot write into "+m.spool("jobs", id), job["reason"])
+		require.NoFileExists(t, m.file("ran"))
+	})
+}
+
+func TestEndOfAJobIsNotedWhenTheDiskHasRoomAgain(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "exit 3", "HOLD=true")
+		end := m.spool("jobs", id, "ended")
+		require.NoError(t, os.Symlink(m.file("missing", "file"), end))
+		supervisor := m.noted(t, id, "supervisor")
+		m.do(t, "release", id)
+		m.awaitFile(t, m.spool("jobs", id, "process"))
+		process := m.noted(t, id, "process")
+		requireGone(t, process, "the job does not end")
+		sleeps := sleepOf(t, supervisor)
+		require.Equal(t, "RUNNING", m.status(t, id)["native"], "how it ended is not known yet")
+		require.NoError(t, os.Remove(end))
+		requireGone(t, sleeps, "the supervisor does not try again")
+		require.Equal(t, "3", m.awaitEnd(t, id)["exitCode"])
+	})
+}
+
+// A submission says who it is before a job can be found by its tag, and is killed before the job is in the queue.
+func TestSubmissionThatWasKilledBeforeItsJobWasQueuedIsLost(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "true", "HOLD=true", "TAG=11111111-2222-3333-4444-555555555555")
+		kill(t, m.noted(t, id, "supervisor"))
+		require.NoError(t, os.Remove(filepath.Join(m.host(t), "held", id)))
+		require.Equal(t, "id="+id+"\n", m.run(nil, "find", "11111111-2222-3333-4444-555555555555").stdout)
+		requireLost(t, m.status(t, id))
+	})
+}

@@ -1,0 +1,104 @@
+package rms_test
+
+import (
+	"bufio"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cases"
+)
+
+// runAtHome runs the shell of a command on a job for real, on programs in place of the scheduler's, with a folder as
+// home; the last arguments of the command are replaced.
+func runAtHome(t *testing.T, definition, selector, job, home string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	folder := t.TempDir()
+	for name, script := range programs {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	words := argumentsOf(t, definition, selector, job)
+	kept := len(words) - len(arguments)
+	command := exec.CommandContext(t.Context(), words[0], append(words[1:kept:kept], arguments...)...)
+	command.Env = append(os.Environ(), "LC_ALL=C", "HOME="+home, "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var printed, complained strings.Builder
+	command.Stdout, command.Stderr = &printed, &complained
+	if err := command.Run(); err != nil {
+		var failed *exec.ExitError
+		require.ErrorAs(t, err, &failed)
+	}
+	return printed.String(), complained.String(), command.ProcessState.ExitCode()
+}
+
+// runReplacing is runAtHome for the many commands that do not look there.
+func runReplacing(t *testing.T, definition, selector string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	return runAtHome(t, definition, selector, "1", "/home/user", programs, arguments...)
+}
+
+// shellRows is what the shell of a listing prints before its scheduler command has ended, and then.
+type shellRows struct{ first, others string }
+
+// rowsWhile runs the shell of a listing where its scheduler command prints the second text only when the first row was read.
+func rowsWhile(t *testing.T, definition, selector, program string, arguments []string, programs map[string]string, first, second string) shellRows {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range map[string]string{"first": first, "second": second} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	read := filepath.Join(folder, "read")
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", read).Run())
+	// It gives up after a while, so that a listing without a row fails instead of waiting.
+	scripts := map[string]string{program: "cat '" + folder + "/first'; timeout 60 head -n 1 '" + read + "' >/dev/null || exit; exec cat '" + folder + "/second'"}
+	maps.Copy(scripts, programs)
+	for name, script := range scripts {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	words := argumentsOf(t, definition, selector, "1")
+	kept := len(words) - len(arguments)
+	shell := exec.CommandContext(t.Context(), words[0], append(words[1:kept:kept], arguments...)...)
+	shell.Env = append(os.Environ(), "LC_ALL=C", "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	output, err := shell.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, shell.Start())
+	reader := bufio.NewReader(output)
+	row, err := reader.ReadString('\n')
+	require.NoError(t, err)
+	goOn, err := os.OpenFile(read, os.O_RDWR, 0) // which does not wait for a reader
+	require.NoError(t, err)
+	defer func() { require.NoError(t, goOn.Close()) }()
+	_, err = goOn.WriteString("\n")
+	require.NoError(t, err)
+	others, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	require.NoError(t, shell.Wait())
+	return shellRows{row, string(others)}
+}
+
+// eachAnswered runs the shell of each case that has answers of a scheduler's programs, in the folder $ANSWERS: it makes
+// the lines of them that the definition reads in that case.
+func eachAnswered(t *testing.T, folder string, run func(t *testing.T, recorded *cases.Case, name string) (stdout, stderr string, exit int)) {
+	folders, err := filepath.Glob(filepath.Join(folder, "*", "answers"))
+	require.NoError(t, err)
+	require.NotEmpty(t, folders)
+	for _, folder := range folders {
+		name := filepath.Base(filepath.Dir(folder))
+		t.Run(name, func(t *testing.T) {
+			recorded, err := cases.Read(filepath.Dir(folder))
+			require.NoError(t, err)
+			absolute, err := filepath.Abs(folder)
+			require.NoError(t, err)
+			t.Setenv("ANSWERS", absolute)
+			stdout, stderr, exit := run(t, recorded, name)
+			require.Equal(t, recorded.Exit, exit, "%s", stderr)
+			require.Equal(t, string(recorded.Stdout), stdout)
+			require.Equal(t, string(recorded.Stderr), stderr)
+		})
+	}
+}
