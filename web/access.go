@@ -1,0 +1,187 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	sessionIdle = 24 * time.Hour // a session that was not used for so long is forgotten
+	maxSessions = 1000           // the one that was not used for longest makes room
+)
+
+// access knows who may use the server: whoever has the token, and the sessions
+// that were opened with it.
+type access struct {
+	token    string
+	secure   bool              // whether clients speak TLS, so that cookies are for TLS alone
+	names    *x509.Certificate // names this server beside the names of loopback; nil without TLS
+	tries    *tries
+	now      func() time.Time
+	mutex    sync.Mutex
+	sessions map[[sha256.Size]byte]*session // by the hash of their cookie's value
+}
+
+// A session is one browser that was let in.
+type session struct {
+	csrf  string
+	used  time.Time
+	lasts context.Context // ends with the session, and with it what the session asked for
+	end   context.CancelFunc
+}
+
+func newAccess(options Options) (*access, error) {
+	a := &access{token: rand.Text(), now: time.Now, sessions: map[[sha256.Size]byte]*session{}}
+	a.tries = newTries(func() time.Time { return a.now() })
+	if options.TLS == nil {
+		return a, nil
+	}
+	a.secure = true
+	if len(options.TLS.Certificates) == 0 || len(options.TLS.Certificates[0].Certificate) == 0 {
+		return nil, errors.New("serving over TLS: there is no certificate")
+	}
+	var err error
+	if a.names, err = x509.ParseCertificate(options.TLS.Certificates[0].Certificate[0]); err != nil {
+		return nil, fmt.Errorf("serving over TLS: reading the certificate: %w", err)
+	}
+	return a, nil
+}
+
+// isToken reports whether text is the token, in a time that does not tell how
+// much of it is right.
+func (a *access) isToken(text string) bool {
+	return subtle.ConstantTimeCompare([]byte(text), []byte(a.token)) == 1
+}
+
+// open begins a session and gives the client its cookie.
+func (a *access) open(w http.ResponseWriter, r *http.Request) {
+	value := rand.Text()
+	a.mutex.Lock()
+	a.forget()
+	lasts, end := context.WithCancel(context.Background())
+	a.sessions[sha256.Sum256([]byte(value))] = &session{csrf: rand.Text(), used: a.now(), lasts: lasts, end: end}
+	a.mutex.Unlock()
+	cookie := a.cookie(r)
+	cookie.Value = value
+	http.SetCookie(w, cookie)
+}
+
+// forget removes sessions that were not used for long, and makes room for one.
+func (a *access) forget() {
+	var oldest [sha256.Size]byte
+	var found *session
+	for id, s := range a.sessions {
+		if a.now().Sub(s.used) > sessionIdle {
+			a.drop(id)
+		} else if found == nil || s.used.Before(found.used) {
+			oldest, found = id, s
+		}
+	}
+	if len(a.sessions) >= maxSessions {
+		a.drop(oldest)
+	}
+}
+
+// drop ends a session, if there is one of that id. a.mutex is held.
+func (a *access) drop(id [sha256.Size]byte) {
+	if s, known := a.sessions[id]; known {
+		s.end()
+		delete(a.sessions, id)
+	}
+}
+
+// end ends the session that a request belongs to.
+func (a *access) end(w http.ResponseWriter, r *http.Request) {
+	cookie := a.cookie(r)
+	if sent, err := r.Cookie(cookie.Name); err == nil {
+		a.mutex.Lock()
+		a.drop(sha256.Sum256([]byte(sent.Value)))
+		a.mutex.Unlock()
+	}
+	cookie.MaxAge = -1
+	http.SetCookie(w, cookie)
+}
+
+// session returns the session that a request belongs to.
+func (a *access) session(r *http.Request) (session, bool) {
+	sent, err := r.Cookie(a.cookie(r).Name)
+	if err != nil {
+		return session{}, false
+	}
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	found, known := a.sessions[sha256.Sum256([]byte(sent.Value))]
+	if !known || a.now().Sub(found.used) > sessionIdle {
+		return session{}, false
+	}
+	found.used = a.now()
+	return *found, true
+}
+
+// cookie returns a session's cookie without its value. Cookies do not belong to
+// a port, so the name holds it: servers of one host do not end each other's
+// sessions.
+func (a *access) cookie(r *http.Request) *http.Cookie {
+	name := "rmctl"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		name += "-" + port
+	}
+	if a.secure {
+		name = "__Host-" + name
+	}
+	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode}
+}
+
+// StartURL returns the address that opens a session, with the token in it; base
+// is the server's address, such as http://127.0.0.1:8080.
+func (s *Server) StartURL(base string) string {
+	return strings.TrimSuffix(base, "/") + "/?" + url.Values{"token": {s.access.token}}.Encode()
+}
+
+// addAccess registers what ends sessions, and what opens them by a password; for
+// the token see entered.
+func (s *Server) addAccess() {
+	s.handle("POST "+loginPath, s.login)
+	s.handle("POST /logout", func(w http.ResponseWriter, r *http.Request) error {
+		s.access.end(w, r)
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return nil
+	})
+}
+
+// entered opens a session for a request that carries the token, and leads to
+// the same address without it, so that it is in no history and no bookmark.
+func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
+	query := r.URL.Query()
+	if r.Method != http.MethodGet || !s.access.isToken(query.Get("token")) {
+		return false
+	}
+	s.access.open(w, r)
+	query.Del("token")
+	http.Redirect(w, r, (&url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: query.Encode()}).String(), http.StatusSeeOther)
+	return true
+}
+
+type csrfKey struct{}
+
+// csrfOf returns the token that has to come with changes of the session that a
+// request belongs to, empty where none is needed.
+func csrfOf(r *http.Request) string {
+	token, _ := r.Context().Value(csrfKey{}).(string)
+	return token
+}
+
+func withCSRF(r *http.Request, token string) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), csrfKey{}, token))
+}

@@ -1,0 +1,245 @@
+package web
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+const (
+	loginPath = "/login"
+
+	minCost            = 10 // of hashes in a password file: fewer rounds are guessed too fast
+	maxCost            = 16 // more take seconds
+	usualCost          = 12
+	maxPasswordFile    = 1 << 20
+	tryPeriod          = 15 * time.Minute
+	maxTries           = 5   // wrong passwords from one address in a period
+	maxTriesAltogether = 100 // in a period
+	hashesAtOnce       = 2
+)
+
+// Passwords are the names and passwords that open a session.
+type Passwords struct {
+	hashes map[string][]byte // by name
+	other  []byte            // one of them, compared with for names that are not there, so that these take as long
+	busy   chan struct{}     // bounds how many are compared at once
+}
+
+// HashPassword returns the line of a password file for a name.
+func HashPassword(name, password string) (string, error) {
+	return hashPassword(name, password, usualCost)
+}
+
+func hashPassword(name, password string, cost int) (string, error) {
+	if err := checkPasswordName(name); err != nil {
+		return "", err
+	}
+	if len(password) < 8 {
+		return "", errors.New("the password is too short: it needs 8 characters at least")
+	}
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), cost)
+	if err != nil {
+		return "", fmt.Errorf("hash the password: %w", err)
+	}
+	return name + ":" + string(hash), nil
+}
+
+func checkPasswordName(name string) error {
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ':' || r == '#' || r > '~' }) {
+		return fmt.Errorf("%q cannot be a name: it has 1 to 64 printable ASCII characters other than space, colon and #", name)
+	}
+	return nil
+}
+
+func newPasswords() *Passwords {
+	return &Passwords{hashes: map[string][]byte{}, busy: make(chan struct{}, hashesAtOnce)}
+}
+
+// ReadPasswords reads a file that has NAME:HASH on each line, the hashes made
+// by bcrypt, as HashPassword and htpasswd -B do. The file must be the user's own
+// and closed to others.
+func ReadPasswords(path string) (*Passwords, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the password file: %w", err)
+	}
+	passwords, err := readPasswords(file, path)
+	return passwords, errors.Join(err, file.Close())
+}
+
+func readPasswords(file *os.File, path string) (*Passwords, error) {
+	if err := checkPasswordFile(file, path); err != nil {
+		return nil, err
+	}
+	p := newPasswords()
+	lines := bufio.NewScanner(io.LimitReader(file, maxPasswordFile))
+	for number := 1; lines.Scan(); number++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if err := p.add(line); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read the password file %s: %w", path, err)
+	}
+	if len(p.hashes) == 0 {
+		return nil, fmt.Errorf("the password file %s has no line NAME:HASH; rmctl serve --hash-password NAME prints one", path)
+	}
+	return p, nil
+}
+
+func checkPasswordFile(file *os.File, path string) error {
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("look at the password file: %w", err)
+	}
+	status, isUnix := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("the password file %s is no regular file", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("the password file %s has the permissions %04o: others may read or change it; chmod 600 makes it private", path, info.Mode().Perm())
+	case isUnix && int(status.Uid) != os.Geteuid():
+		return fmt.Errorf("the password file %s belongs to user %d, not to you", path, status.Uid)
+	case info.Size() > maxPasswordFile:
+		return fmt.Errorf("the password file %s has %d bytes; at most %d are read", path, info.Size(), maxPasswordFile)
+	}
+	return nil
+}
+
+func (p *Passwords) add(line string) error {
+	name, hash, found := strings.Cut(line, ":")
+	if !found {
+		return errors.New("the line is not NAME:HASH")
+	}
+	if err := checkPasswordName(name); err != nil {
+		return err
+	}
+	if _, twice := p.hashes[name]; twice {
+		return fmt.Errorf("the name %q is there twice", name)
+	}
+	cost, err := bcrypt.Cost([]byte(hash))
+	if err != nil {
+		return fmt.Errorf("the hash of %q is not of bcrypt; rmctl serve --hash-password %s prints one that is", name, name) // err would show parts of it
+	}
+	if cost < minCost || cost > maxCost {
+		return fmt.Errorf("the hash of %q has the cost %d; it has to be from %d to %d", name, cost, minCost, maxCost)
+	}
+	p.put(name, []byte(hash))
+	return nil
+}
+
+func (p *Passwords) put(name string, hash []byte) {
+	p.hashes[name], p.other = hash, hash
+}
+
+// match reports whether a password is that of a name.
+func (p *Passwords) match(name, password string) bool {
+	p.busy <- struct{}{}
+	defer func() { <-p.busy }()
+	hash, known := p.hashes[name]
+	if !known {
+		hash = p.other
+	}
+	return bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && known
+}
+
+// tries counts wrong passwords, so that guessing is slow.
+type tries struct {
+	now   func() time.Time
+	mutex sync.Mutex
+	since time.Time // when the period began
+	all   int
+	from  map[string]int // by the client's network
+}
+
+func newTries(now func() time.Time) *tries { return &tries{now: now, from: map[string]int{}} }
+
+// begin counts a try as wrong until right is called. Where there were too many
+// it tells after how long the next one is possible.
+func (t *tries) begin(client string) (right func(), wait time.Duration) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if passed := t.now().Sub(t.since); passed >= tryPeriod {
+		t.since, t.all = t.now(), 0
+		clear(t.from)
+	}
+	if t.all >= maxTriesAltogether || t.from[client] >= maxTries {
+		return nil, t.since.Add(tryPeriod).Sub(t.now())
+	}
+	period := t.since
+	t.all++
+	t.from[client]++
+	return func() {
+		t.mutex.Lock()
+		defer t.mutex.Unlock()
+		if t.since == period {
+			t.all--
+			t.from[client]--
+		}
+	}, 0
+}
+
+// networkOf returns where a request comes from: its address, of IPv6 the half
+// that one host may choose the rest of.
+func networkOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	address = address.Unmap().WithZone("")
+	if address.Is6() {
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
+}
+
+// loginPage asks for a name and a password.
+func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem string) error {
+	return s.page(w, r, status, "login", "Log in", nil, problem)
+}
+
+// login opens a session for a name and its password.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
+	if s.options.Passwords == nil {
+		return failuref(http.StatusNotFound, "this server knows no passwords; open the address that rmctl serve printed")
+	}
+	if err := r.ParseForm(); err != nil {
+		return &failure{http.StatusBadRequest, fmt.Errorf("read the form: %w", err)}
+	}
+	right, wait := s.access.tries.begin(networkOf(r))
+	if right == nil {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
+		return s.loginPage(w, r, http.StatusTooManyRequests, fmt.Sprintf("There were too many wrong passwords. The next try is possible in %s.", wait.Round(time.Second)))
+	}
+	name := r.PostForm.Get("name")
+	if !s.options.Passwords.match(name, r.PostForm.Get("password")) {
+		s.log.Warn("a password was wrong", "from", r.RemoteAddr)
+		return s.loginPage(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
+	}
+	right()
+	s.log.Info("a session was opened by a password", "name", name, "from", r.RemoteAddr)
+	s.access.open(w, r)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
+}

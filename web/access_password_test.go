@@ -1,0 +1,193 @@
+package web
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// certificate returns a certificate of a name and of loopback, and who trusts it.
+func certificate(t *testing.T, name string) (*tls.Config, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	parsed, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(parsed)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, pool
+}
+
+// passwordFile writes a private password file with one line for ada, whose
+// password is "enchantress".
+func passwordFile(t *testing.T) string {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte("enchantress"), minCost)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "passwords")
+	require.NoError(t, os.WriteFile(path, []byte("# who may\n\nada:"+string(hash)+"\n"), 0o600))
+	return path
+}
+
+// serveOpenly runs a server over TLS that knows ada and the password
+// "enchantress".
+func serveOpenly(t *testing.T) *browser {
+	t.Helper()
+	options := testPlatform(t)
+	var trusted *x509.CertPool
+	options.TLS, trusted = certificate(t, "cluster.example")
+	options.Passwords = newPasswords()
+	hash, err := bcrypt.GenerateFromPassword([]byte("enchantress"), bcrypt.MinCost) // cheap to try
+	require.NoError(t, err)
+	options.Passwords.put("ada", hash)
+	b := serveWith(t, options, nil)
+	b.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusted}
+	b.client.Transport.(*http.Transport).ForceAttemptHTTP2 = true
+	return b
+}
+
+// login sends a name and a password.
+func (b *browser) login(name, password string) (*http.Response, string) {
+	b.t.Helper()
+	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	return b.do(http.MethodPost, "/login", form, strings.NewReader(url.Values{"name": {name}, "password": {password}}.Encode()))
+}
+
+func TestAPasswordOpensASession(t *testing.T) {
+	b := serveOpenly(t)
+	response, body := b.do(http.MethodGet, "/", nil, nil)
+	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+	require.Equal(t, 2, response.ProtoMajor, "streams need no connection each")
+	require.Contains(t, body, `name="password"`)
+	require.NotContains(t, body, "Resource managers")
+
+	for _, wrong := range [][2]string{{"ada", "wrong"}, {"bob", "enchantress"}, {"", ""}} {
+		response, body = b.login(wrong[0], wrong[1])
+		require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+		require.Contains(t, body, "The name or the password is wrong.")
+		require.Empty(t, response.Cookies())
+	}
+	response, _ = b.login("ada", "enchantress")
+	require.Equal(t, http.StatusSeeOther, response.StatusCode)
+	cookie := response.Cookies()[0]
+	require.True(t, cookie.Secure)
+	require.True(t, strings.HasPrefix(cookie.Name, "__Host-"))
+	require.Contains(t, b.get("/"), "Resource managers")
+}
+
+func TestGuessingPasswordsIsSlow(t *testing.T) {
+	b := serveOpenly(t)
+	now := time.Now()
+	b.server.access.now = func() time.Time { return now }
+	for range 2 * maxTries { // right ones do not count
+		response, _ := b.login("ada", "enchantress")
+		require.Equal(t, http.StatusSeeOther, response.StatusCode)
+	}
+	for range maxTries {
+		response, _ := b.login("ada", "guess")
+		require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+	}
+	response, body := b.login("ada", "enchantress")
+	require.Equal(t, http.StatusTooManyRequests, response.StatusCode)
+	require.NotEmpty(t, response.Header.Get("Retry-After"))
+	require.Contains(t, body, "too many wrong passwords")
+
+	now = now.Add(tryPeriod)
+	response, _ = b.login("ada", "enchantress")
+	require.Equal(t, http.StatusSeeOther, response.StatusCode)
+}
+
+func TestGuessingFromManyAddressesIsSlow(t *testing.T) {
+	all := newTries(time.Now)
+	refused := 0
+	for address := range 1000 {
+		request := &http.Request{RemoteAddr: (&net.TCPAddr{IP: net.IPv4(10, 0, byte(address>>8), byte(address)), Port: 1}).String()}
+		if right, _ := all.begin(networkOf(request)); right == nil {
+			refused++
+		}
+	}
+	require.Equal(t, 1000-maxTriesAltogether, refused)
+	one := &http.Request{RemoteAddr: "[2001:db8::1]:1"}
+	other := &http.Request{RemoteAddr: "[2001:db8::2%eth0]:2"}
+	require.Equal(t, networkOf(one), networkOf(other), "one host may have many addresses of one network")
+}
+
+func TestOnlyNamesOfTheCertificateAreTheServers(t *testing.T) {
+	b := serveOpenly(t)
+	for host, status := range map[string]int{
+		"cluster.example": http.StatusUnauthorized, "cluster.example:8443": http.StatusUnauthorized, "localhost": http.StatusUnauthorized,
+		"evil.example": http.StatusMisdirectedRequest, "cluster.example.evil.example": http.StatusMisdirectedRequest,
+	} {
+		response, _ := b.do(http.MethodGet, "/", http.Header{"Host": {host}}, nil)
+		require.Equal(t, status, response.StatusCode, host)
+	}
+}
+
+func TestPasswordFilesThatAreNotSafeAreRefused(t *testing.T) {
+	path := passwordFile(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	line := strings.TrimSpace(string(text[strings.Index(string(text), "ada:"):]))
+	weak, err := bcrypt.GenerateFromPassword([]byte("enchantress"), bcrypt.MinCost)
+	require.NoError(t, err)
+
+	for name, try := range map[string]struct {
+		text string
+		mode os.FileMode
+		want string
+	}{
+		"open to others": {line, 0o640, "chmod 600"},
+		"no line":        {"# nobody\n", 0o600, "has no line NAME:HASH"},
+		"no hash":        {"ada\n", 0o600, ":1: the line is not NAME:HASH"},
+		"a password":     {"ada:secret-in-clear\n", 0o600, "is not of bcrypt"},
+		"a weak hash":    {"ada:" + string(weak), 0o600, "has the cost 4"},
+		"a name twice":   {line + "\n" + line, 0o600, ":2: the name \"ada\" is there twice"},
+		"no name":        {line[3:], 0o600, "cannot be a name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "passwords")
+			require.NoError(t, os.WriteFile(path, []byte(try.text), 0o600))
+			require.NoError(t, os.Chmod(path, try.mode))
+			_, err := ReadPasswords(path)
+			require.ErrorContains(t, err, try.want)
+			require.NotContains(t, err.Error(), "secret-in-clear")
+		})
+	}
+	_, err = ReadPasswords(t.TempDir())
+	require.ErrorContains(t, err, "no regular file")
+}
+
+func TestHashedPasswordsOpenTheFile(t *testing.T) {
+	_, err := HashPassword("ada", "short")
+	require.ErrorContains(t, err, "too short")
+	_, err = HashPassword("a:b", "long enough")
+	require.ErrorContains(t, err, "cannot be a name")
+	line, err := hashPassword("ada", "long enough", minCost)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "passwords")
+	require.NoError(t, os.WriteFile(path, []byte(line+"\n"), 0o600))
+	passwords, err := ReadPasswords(path)
+	require.NoError(t, err)
+	require.True(t, passwords.match("ada", "long enough"))
+	require.False(t, passwords.match("ada", "long enougH"))
+	require.False(t, passwords.match("nobody", "long enough"))
+}

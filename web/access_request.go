@@ -1,0 +1,128 @@
+package web
+
+import (
+	"context"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// contentSecurity lets pages use nothing but the server's own files: no script
+// or style within a page, no frame around it, no form that goes elsewhere. HTML
+// is put into a page by the policy "live" of live.js alone.
+const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types live"
+
+// guarded returns a handler that lets requests through to next which may see
+// what they ask for and do what they want to. Addresses that need no session
+// are those of static files and of logging in.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	origins := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setHeaders(w.Header())
+		r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
+		if !s.hostAllowed(r.Host) {
+			s.fail(w, r, failuref(http.StatusMisdirectedRequest, "this server is not called %q; use the address that rmctl serve printed", r.Host))
+			return
+		}
+		if !fromHere(r) {
+			s.fail(w, r, failuref(http.StatusForbidden, "a page of another site asked for this, which is not allowed"))
+			return
+		}
+		if err := origins.Check(r); err != nil {
+			s.fail(w, r, failuref(http.StatusForbidden, "a page of another site asked for this, which is not allowed: %w", err))
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == loginPath {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if s.entered(w, r) {
+			return
+		}
+		if token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); isBearer && s.access.isToken(token) {
+			next.ServeHTTP(w, r) // browsers send this header to nobody by themselves, so no other site can have caused the request
+			return
+		}
+		session, known := s.access.session(r)
+		if !known {
+			s.refuse(w, r)
+			return
+		}
+		ctx, stop := context.WithCancel(r.Context())
+		defer stop()
+		defer context.AfterFunc(session.lasts, stop)()
+		r = withCSRF(r.WithContext(ctx), session.csrf)
+		if changes(r) && subtle.ConstantTimeCompare([]byte(sentCSRF(r)), []byte(session.csrf)) != 1 {
+			s.fail(w, r, failuref(http.StatusForbidden, "the page was made for another session; load it again"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", contentSecurity)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, forms would send no usable Origin
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	h.Set("Cache-Control", "no-store")
+}
+
+// hostAllowed reports whether a request's Host names this server. A name that
+// an attacker's DNS leads here is none, whatever it resolves to. The port does
+// not matter: it is another one at the near end of a tunnel.
+func (s *Server) hostAllowed(host string) bool {
+	name := host
+	if without, _, err := net.SplitHostPort(host); err == nil {
+		name = without
+	}
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
+		return true
+	}
+	return s.access.names != nil && s.access.names.VerifyHostname(name) == nil
+}
+
+// refuse answers a request that belongs to no session.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
+	err := failuref(http.StatusUnauthorized, "open the address that rmctl serve printed, which has a token in it; in a program, send it as Authorization: Bearer TOKEN")
+	if s.options.Passwords == nil || isForPrograms(r) {
+		s.fail(w, r, err)
+		return
+	}
+	if err := s.loginPage(w, r, http.StatusUnauthorized, ""); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// fromHere reports whether a request that only reads may be answered: pages of
+// other sites may lead here, but neither embed anything nor fetch it.
+func fromHere(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return true
+	}
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// changes reports whether a request may change something.
+func changes(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead
+}
+
+// sentCSRF returns the token that came with a request: as a header, else as the
+// field "csrf" of a form.
+func sentCSRF(r *http.Request) string {
+	if token := r.Header.Get("X-CSRF-Token"); token != "" {
+		return token
+	}
+	return r.PostFormValue("csrf")
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// journalPace is how often the record is looked at for events that other processes
+// have written, while anybody wants them.
+const journalPace = 200 * time.Millisecond
+
+// A journal tells those who follow the events of this user's jobs that there are
+// new ones. It looks for all of them at once.
+type journal struct {
+	store    *jobstore.Store
+	mutex    sync.Mutex
+	news     chan struct{} // closed when there is something new
+	last     int64         // the newest event that was seen
+	waiting  int
+	awakened chan struct{} // holds at most one
+}
+
+func newJournal(store *jobstore.Store) *journal {
+	return &journal{store: store, news: make(chan struct{}), awakened: make(chan struct{}, 1)}
+}
+
+// follow counts one more who waits, until leave is called. There may be so many
+// as may look at views.
+func (j *journal) follow() (leave func(), err error) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	if j.waiting >= maxWatchers {
+		return nil, failuref(http.StatusServiceUnavailable, "%d streams of events are open already; close some", maxWatchers)
+	}
+	j.waiting++
+	select {
+	case j.awakened <- struct{}{}:
+	default:
+	}
+	return func() {
+		j.mutex.Lock()
+		defer j.mutex.Unlock()
+		j.waiting--
+	}, nil
+}
+
+// next returns what is closed when there are events that were not there before.
+func (j *journal) next() <-chan struct{} {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	return j.news
+}
+
+// run looks for events until ctx ends, as long as anybody waits for them. What goes
+// wrong is told once, until it goes well again.
+func (j *journal) run(ctx context.Context, failed func(error)) {
+	problem := ""
+	pace := time.NewTicker(journalPace)
+	defer pace.Stop()
+	for {
+		j.mutex.Lock()
+		isAlone := j.waiting == 0
+		j.mutex.Unlock()
+		if isAlone {
+			select {
+			case <-ctx.Done():
+				return
+			case <-j.awakened:
+			}
+		}
+		last, err := j.store.LastEvent(ctx)
+		switch {
+		case err == nil:
+			problem = ""
+			j.tell(last)
+		case err.Error() != problem && ctx.Err() == nil:
+			problem = err.Error()
+			failed(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-pace.C:
+		}
+	}
+}
+
+func (j *journal) tell(last int64) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	if last != j.last {
+		j.last = last
+		close(j.news)
+		j.news = make(chan struct{})
+	}
+}
+
+// journalEvents streams the events of this user's jobs as rmctl watch --json prints
+// them: those after the event whose cursor the client names, each at least once
+// and those of a job in their order.
+func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
+	ctx, query := r.Context(), r.URL.Query()
+	last, err := s.options.Store.LastEvent(ctx)
+	if err != nil {
+		return err
+	}
+	cursor, err := readCursor(r, last)
+	if err != nil {
+		return err
+	}
+	leave, err := s.journal.follow()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	stream, err := openStream(w)
+	if err != nil {
+		return err
+	}
+	pause := time.NewTicker(eventPause)
+	defer pause.Stop()
+	for {
+		news := s.journal.next() // before the look, so that nothing falls between the two
+		events, err := s.options.Store.Events(ctx, cursor)
+		if err != nil {
+			s.log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
+			return nil // the client comes back with its cursor
+		}
+		for _, event := range events {
+			cursor = event.Sequence
+			if isOther := query.Has("manager") && event.Target != query.Get("manager") || query.Has("job") && event.ID != query.Get("job") && event.Tag != query.Get("job"); isOther {
+				continue
+			}
+			if err := stream.tell(event); err != nil {
+				s.log.Debug("a client left its stream", "address", r.RemoteAddr, "error", err)
+				return nil
+			}
+		}
+		if len(events) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.ctx.Done():
+			return nil
+		case <-news:
+		case <-pause.C:
+			if err := stream.send([]byte(":\n\n")); err != nil {
+				return nil // it left
+			}
+		}
+	}
+}
+
+// readCursor reads behind which event a stream begins: after=CURSOR, what a browser
+// sends that comes back, or else the newest event.
+func readCursor(r *http.Request, newest int64) (int64, error) {
+	text := r.URL.Query().Get("after")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		text = last
+	}
+	if text == "" {
+		return newest, nil
+	}
+	cursor, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || cursor < 0 {
+		return 0, failuref(http.StatusBadRequest, "after=%.50q: write the cursor of an event, or 0 for all", text)
+	}
+	if cursor > newest {
+		return 0, failuref(http.StatusConflict, "after=%d: the newest event is %d; if the record was begun anew, begin after 0", cursor, newest)
+	}
+	return cursor, nil
+}
+
+// tell sends one event of the journal.
+func (s *stream) tell(event jobstore.Event) error {
+	data, err := json.Marshal(facts.OfEvent(event))
+	if err != nil {
+		return fmt.Errorf("write an event: %w", err)
+	}
+	return s.send(eventText(strconv.FormatInt(event.Sequence, 10), string(event.Kind), data))
+}

@@ -1,0 +1,347 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+// jobJSON is a job as the API tells it: as the commands do, and whose it is.
+type jobJSON struct {
+	facts.Job
+	User string `json:"user,omitempty"`
+}
+
+const jobPath = "/managers/{manager}/jobs/{job}"
+
+func (s *Server) addJobsAPI() {
+	s.api("POST /managers/{manager}/jobs", s.apiSubmit)
+	s.api("GET "+jobPath, s.apiJob)
+	s.api("GET "+jobPath+"/history", s.apiHistory)
+	s.api("GET "+jobPath+"/processes", s.apiProcesses)
+	s.api("GET "+jobPath+"/output", s.apiOutput)
+	for _, operation := range []control.Operation{control.Cancel, control.Hold, control.Release, control.Suspend, control.Resume} {
+		s.api("POST "+jobPath+"/"+string(operation), func(w http.ResponseWriter, r *http.Request) error {
+			if err := takesLong(w); err != nil {
+				return err
+			}
+			if err := s.platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation); err != nil {
+				return err
+			}
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		})
+	}
+}
+
+// apiSubmit submits a job. The same request, sent again because no answer came,
+// makes no second job where it has a tag.
+func (s *Server) apiSubmit(w http.ResponseWriter, r *http.Request) error {
+	submission, err := s.readSubmission(r)
+	if err != nil {
+		return err
+	}
+	manager := r.PathValue("manager")
+	if _, err := s.platform.Manager(manager); err != nil {
+		return err
+	}
+	if submission.Tag != "" {
+		job, err := s.options.Store.ByTag(r.Context(), submission.Tag)
+		switch {
+		case err == nil && job.Target != manager:
+			return failuref(http.StatusConflict, "a submission to %q has the tag %s already", job.Target, submission.Tag)
+		case err == nil:
+			s.json(w, http.StatusOK, ofRecord(job))
+			return nil
+		case !errors.Is(err, jobstore.ErrNotFound):
+			return err
+		}
+	}
+	if err := takesLong(w); err != nil {
+		return err
+	}
+	// Who goes away meanwhile wants the job all the same, and its id on record.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), longRequest)
+	defer cancel()
+	job, err := s.platform.Submit(ctx, manager, submission)
+	if err != nil {
+		return err
+	}
+	s.json(w, http.StatusCreated, ofRecord(job))
+	return nil
+}
+
+func ofRecord(job jobstore.Job) jobJSON { return jobJSON{Job: facts.OfJob(job), User: job.Owner} }
+
+// ofElement returns a job as the model knows it. Its state is as old as the last
+// listing of its resource manager.
+func ofElement(manager *model.Manager, e *model.Element) jobJSON {
+	detail := cmp.Or(state.Detail(givenText(e, monitor.AttributeJobDetail)), state.Undetermined)
+	job := jobJSON{User: givenText(e, monitor.AttributeJobUser), Job: facts.Job{
+		ID: e.ID(), Target: manager.Element().ID(), State: string(detail.Primary()), Detail: string(detail), Native: givenText(e, model.AttributeJobStatus),
+		Queue: e.Parent(), ExitCode: givenNumber(e, monitor.AttributeJobExitCode), Signal: givenNumber(e, monitor.AttributeJobSignal), Reason: givenText(e, model.AttributeJobMessage),
+		Nodes: givenText(e, monitor.AttributeJobNodes), Submitted: timeOf(e, monitor.AttributeJobSubmitted), Started: timeOf(e, monitor.AttributeJobStarted),
+		Ended: timeOf(e, monitor.AttributeJobEnded), Tag: givenText(e, monitor.AttributeJobTag),
+		Observed: timeOf(manager.Element(), monitor.AttributeListedJobs),
+	}}
+	if e.Name() != e.ID() {
+		job.Name = e.Name()
+	}
+	if doubt := givenText(e, monitor.AttributeJobDoubt); doubt != "" {
+		job.Stale, job.StaleReason = true, doubt
+	} else if stale := givenText(manager.Element(), monitor.AttributeStale); stale != "" {
+		job.Stale, job.StaleReason = true, stale
+	}
+	return job
+}
+
+// apiJob answers with a job: as it is on record, else as it was listed, else as its
+// scheduler tells when asked.
+func (s *Server) apiJob(w http.ResponseWriter, r *http.Request) error {
+	ctx, name, id := r.Context(), r.PathValue("manager"), r.PathValue("job")
+	if m, known := s.platform.Model().Snapshot().Manager(name); known {
+		if e, listed := m.Get(model.Job, id); listed && givenText(e, monitor.AttributeJobTag) == "" {
+			isOlder, err := s.isOlderThanRecord(ctx, m, id)
+			if err != nil {
+				return err
+			}
+			if !isOlder {
+				s.json(w, http.StatusOK, ofElement(m, e))
+				return nil
+			}
+		}
+	}
+	job, err := s.platform.Job(ctx, name, id)
+	if err != nil {
+		return err
+	}
+	told := ofRecord(job)
+	if job.Tag != "" {
+		processes, err := s.options.Store.Processes(ctx, job.Tag)
+		if err != nil {
+			return err
+		}
+		for _, p := range processes {
+			brief := facts.OfProcess(p)
+			brief.Output = "" // which processes tells
+			told.Processes = append(told.Processes, brief)
+		}
+	}
+	s.json(w, http.StatusOK, told)
+	return nil
+}
+
+// comparedWithin is longer than it takes until what is listed has been compared with
+// the record: a listing, and an interval of the slowest schedulers.
+const comparedWithin = 10 * time.Minute
+
+// isOlderThanRecord reports whether the row of a job that the model takes for none on
+// record has only not been compared with the record yet. Events tell of the job
+// already, and who asks after one of them must not get what was before.
+func (s *Server) isOlderThanRecord(ctx context.Context, m *model.Manager, id string) (bool, error) {
+	jobs, err := s.options.Store.Find(ctx, id, m.Element().ID())
+	if errors.Is(err, jobstore.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	job := jobs[0]
+	if job.Phase == jobstore.Dismissed || job.Successor != "" {
+		return false, nil
+	}
+	if _, isApart := m.Get(model.Job, job.Tag); isApart { // compared, and the row is of another job with the same id
+		return false, nil
+	}
+	listed, _ := m.Element().Value(monitor.AttributeListedJobs)
+	return listed.Time().Before(job.Observed.Add(comparedWithin)), nil
+}
+
+// recordedJob returns the job of a request that was submitted by this user through
+// rmctl; only of such is more known than listings tell.
+func (s *Server) recordedJob(r *http.Request) (jobstore.Job, error) {
+	job, err := s.platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
+	if err == nil && job.Tag == "" {
+		return job, failuref(http.StatusNotFound, "job %s was not submitted through rmctl, so nothing of this is known", job.ID)
+	}
+	return job, err
+}
+
+// apiHistory answers with what rmctl explain tells.
+func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) error {
+	job, err := s.recordedJob(r)
+	if err != nil {
+		return err
+	}
+	events := []facts.Event{}
+	err = s.options.Store.History(r.Context(), job.Tag, func(event jobstore.Event) error {
+		events = append(events, facts.OfEvent(event))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.json(w, http.StatusOK, map[string]any{"events": events})
+	return nil
+}
+
+func (s *Server) apiProcesses(w http.ResponseWriter, r *http.Request) error {
+	job, err := s.recordedJob(r)
+	if err != nil {
+		return err
+	}
+	processes, err := s.options.Store.Processes(r.Context(), job.Tag)
+	if err != nil {
+		return err
+	}
+	all := []facts.Process{}
+	for _, p := range processes {
+		all = append(all, facts.OfProcess(p))
+	}
+	s.json(w, http.StatusOK, map[string]any{"processes": all})
+	return nil
+}
+
+// apiOutput answers with what a job wrote, as it is: stream=stderr for its standard
+// error, offset and limit for a part of it, follow=true to go on until it has ended.
+func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) error {
+	manager, query := r.PathValue("manager"), r.URL.Query()
+	stream, follow := cmp.Or(query.Get("stream"), "stdout"), cmp.Or(query.Get("follow"), "false")
+	if stream != "stdout" && stream != "stderr" || follow != "true" && follow != "false" {
+		return failuref(http.StatusBadRequest, "stream is stdout or stderr, and follow true or false")
+	}
+	offset, err := readCount(query, "offset", 0)
+	if err != nil {
+		return err
+	}
+	limit, err := readCount(query, "limit", math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	controller, err := s.platform.Controller(manager)
+	if err != nil {
+		return err
+	}
+	job, err := s.platform.Job(r.Context(), manager, r.PathValue("job"))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	out := &outputWriter{w: w, controller: http.NewResponseController(w), skip: offset, left: limit}
+	if follow == "true" {
+		if err := out.begin(true); err != nil { // the client is to know that it is served before there is anything
+			return err
+		}
+		err = controller.Follow(ctx, job, stream == "stderr", out)
+	} else {
+		err = controller.Output(ctx, job, stream == "stderr", out)
+	}
+	switch {
+	case errors.Is(err, errEnough):
+		return out.end()
+	case err != nil && out.begun:
+		s.log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
+		panic(http.ErrAbortHandler) // which cuts the answer off, so that nobody takes it for the whole
+	case err != nil:
+		return err
+	case !out.begun:
+		return out.begin(false)
+	}
+	return out.end()
+}
+
+// readCount reads a number of bytes from a query.
+func readCount(query url.Values, name string, usual int64) (int64, error) {
+	if !query.Has(name) {
+		return usual, nil
+	}
+	count, err := strconv.ParseInt(query.Get(name), 10, 64)
+	if err != nil || count < 0 {
+		return 0, failuref(http.StatusBadRequest, "%s=%q: write a number of bytes", name, query.Get(name))
+	}
+	return count, nil
+}
+
+// errEnough ends the copying of output of which no more is wanted.
+var errEnough = errors.New("no more is wanted")
+
+// An outputWriter sends the part that is wanted of what is written to it.
+type outputWriter struct {
+	w          http.ResponseWriter
+	controller *http.ResponseController
+	skip, left int64 // bytes
+	begun      bool
+	follows    bool
+}
+
+// begin sends the head of the answer, at once where somebody follows the output.
+func (o *outputWriter) begin(follows bool) error {
+	o.begun, o.follows = true, follows
+	o.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	o.w.WriteHeader(http.StatusOK)
+	if err := o.giveTime(); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+// end gives the client time for the end of the answer, which is sent when the request
+// is done: a job may have been silent for long before it ended.
+func (o *outputWriter) end() error { return o.giveTime() }
+
+// giveTime limits the time that the client has for taking what is sent next.
+func (o *outputWriter) giveTime() error {
+	if err := o.controller.SetWriteDeadline(time.Now().Add(eventWriteTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// flush sends what was written now where somebody follows the output.
+func (o *outputWriter) flush() error {
+	if !o.follows {
+		return nil
+	}
+	return o.controller.Flush()
+}
+
+func (o *outputWriter) Write(p []byte) (int, error) {
+	wanted := p[min(o.skip, int64(len(p))):]
+	o.skip -= int64(len(p) - len(wanted))
+	wanted = wanted[:min(o.left, int64(len(wanted)))]
+	o.left -= int64(len(wanted))
+	if !o.begun {
+		if err := o.begin(false); err != nil {
+			return 0, err
+		}
+	}
+	if len(wanted) > 0 {
+		if err := o.giveTime(); err != nil {
+			return 0, err
+		}
+		if _, err := o.w.Write(wanted); err != nil {
+			return 0, err
+		}
+		if err := o.flush(); err != nil {
+			return 0, err
+		}
+	}
+	if o.left == 0 {
+		return len(p), errEnough
+	}
+	return len(p), nil
+}

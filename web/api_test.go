@@ -1,0 +1,581 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+// described is the API as openapi.yaml has it.
+func described(t testing.TB) (*openapi3.T, routers.Router) {
+	t.Helper()
+	loader := openapi3.NewLoader()
+	document, err := loader.LoadFromData(apiDescription)
+	require.NoError(t, err)
+	require.NoError(t, document.Validate(t.Context()))
+	router, err := gorillamux.NewRouter(document)
+	require.NoError(t, err)
+	return document, router
+}
+
+// A program uses the API with the token. Each request that succeeds, and each
+// answer, is as openapi.yaml describes it.
+type program struct {
+	*browser
+	router routers.Router
+}
+
+func (b *browser) program() *program {
+	b.t.Helper()
+	_, router := described(b.t)
+	return &program{b, router}
+}
+
+// call asks for a path below apiPath and returns the status and the answer.
+func (p *program) call(method, path string, object any) (int, map[string]any) {
+	p.t.Helper()
+	response, text := p.raw(method, path, object)
+	if response.StatusCode == http.StatusNoContent {
+		require.Empty(p.t, text)
+		return response.StatusCode, nil
+	}
+	var answer map[string]any
+	require.NoError(p.t, json.Unmarshal([]byte(text), &answer), text)
+	return response.StatusCode, answer
+}
+
+// done is call for what has to succeed.
+func (p *program) done(method, path string, object any) map[string]any {
+	p.t.Helper()
+	status, answer := p.call(method, path, object)
+	require.Less(p.t, status, 300, "%v", answer)
+	return answer
+}
+
+func (p *program) raw(method, path string, object any) (*http.Response, string) {
+	p.t.Helper()
+	var body []byte
+	header := http.Header{"Authorization": {"Bearer " + p.server.access.token}}
+	if object != nil {
+		var err error
+		body, err = json.Marshal(object)
+		require.NoError(p.t, err)
+		header.Set("Content-Type", "application/json")
+	}
+	response, text := p.do(method, apiPath+path, header, bytes.NewReader(body))
+	p.check(response, header, body, text)
+	return response, text
+}
+
+// check compares a request that succeeded, and its answer, with openapi.yaml.
+func (p *program) check(response *http.Response, header http.Header, body []byte, text string) {
+	p.t.Helper()
+	request := response.Request.Clone(p.t.Context())
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	route, values, err := p.router.FindRoute(&http.Request{Method: request.Method, URL: request.URL, Header: header, Host: request.Host})
+	require.NoError(p.t, err)
+	input := &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: values,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true}}
+	if response.StatusCode < 300 {
+		require.NoError(p.t, openapi3filter.ValidateRequest(p.t.Context(), input))
+	}
+	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: response.StatusCode, Header: response.Header, Options: input.Options}
+	answer.SetBodyBytes([]byte(text))
+	require.NoError(p.t, openapi3filter.ValidateResponse(p.t.Context(), answer), text)
+}
+
+func TestTheDescriptionHasEachRouteOfTheAPIAndNoOther(t *testing.T) {
+	b := serve(t, nil)
+	document, _ := described(t)
+	var has []string
+	for path, item := range document.Paths.Map() {
+		for method := range item.Operations() {
+			has = append(has, method+" "+path)
+		}
+	}
+	slices.Sort(has)
+	slices.Sort(b.server.apiRoutes)
+	require.Equal(t, b.server.apiRoutes, has)
+	_, served := b.program().raw(http.MethodGet, "/openapi.yaml", nil)
+	require.Equal(t, string(apiDescription), served)
+}
+
+func TestTheAPILetsNobodyInWithoutTheToken(t *testing.T) {
+	b := serve(t, nil)
+	for _, route := range b.server.apiRoutes {
+		method, path, _ := strings.Cut(route, " ")
+		response, body := b.do(method, apiPath+path, nil, nil)
+		require.Equal(t, http.StatusUnauthorized, response.StatusCode, route)
+		require.Contains(t, body, `"kind":"refused"`, route)
+	}
+}
+
+func TestEachChangeOfTheAPINeedsTheTokenOfItsSession(t *testing.T) {
+	b := serve(t, nil).enter()
+	for _, route := range b.server.apiRoutes {
+		method, path, _ := strings.Cut(route, " ")
+		if method == http.MethodGet {
+			continue
+		}
+		response, body := b.do(method, apiPath+path, http.Header{"Content-Type": {"application/json"}}, strings.NewReader("{}"))
+		require.Equal(t, http.StatusForbidden, response.StatusCode, route)
+		require.Contains(t, body, `"kind":"refused"`, route)
+	}
+}
+
+func TestRequestsThatAreNotAsDescribedAreRefused(t *testing.T) {
+	p := serve(t, nil).program()
+	bearer := http.Header{"Authorization": {"Bearer " + p.server.access.token}}
+	withType := func(kind string) http.Header {
+		header := bearer.Clone()
+		header.Set("Content-Type", kind)
+		return header
+	}
+	for name, try := range map[string]struct {
+		method, path string
+		header       http.Header
+		body, want   string
+		status       int
+	}{
+		"no object":        {http.MethodPost, "/managers", withType("application/json"), "", "has no object", http.StatusBadRequest},
+		"no JSON":          {http.MethodPost, "/managers", withType("application/json"), "{", "unexpected EOF", http.StatusBadRequest},
+		"two objects":      {http.MethodPost, "/managers", withType("application/json"), "{}{}", "more than one object", http.StatusBadRequest},
+		"an unknown field": {http.MethodPost, "/managers", withType("application/json"), `{"nmae":"x"}`, "nmae", http.StatusBadRequest},
+		"a form":           {http.MethodPost, "/managers", withType("application/x-www-form-urlencoded"), "name=x", "send application/json", http.StatusUnsupportedMediaType},
+		"too much":         {http.MethodPost, "/managers", withType("application/json"), `{"name":"` + strings.Repeat("x", maxBodyBytes) + `"}`, "too large", http.StatusRequestEntityTooLarge},
+		"an unknown path":  {http.MethodGet, "/nothing", bearer, "", "openapi.yaml", http.StatusNotFound},
+		"a wrong cursor":   {http.MethodGet, "/events?after=x", bearer, "", "write the cursor", http.StatusBadRequest},
+		"a future cursor":  {http.MethodGet, "/events?after=99", bearer, "", "the newest event is 0", http.StatusConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response, body := p.do(try.method, apiPath+try.path, try.header, strings.NewReader(try.body))
+			require.Equal(t, try.status, response.StatusCode, body)
+			require.Contains(t, body, try.want)
+		})
+	}
+	status, answer := p.call(http.MethodGet, "/managers/none/queues", nil)
+	require.Equal(t, http.StatusNotFound, status)
+	require.Equal(t, "not-found", answer["kind"])
+}
+
+func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
+	p := serve(t, nil).program()
+	require.Empty(t, p.done(http.MethodGet, "/managers", nil)["managers"])
+	added := p.done(http.MethodPost, "/managers", map[string]any{"name": "here", "definition": "local", "attributes": map[string]string{"name": "mine"}})
+	require.Equal(t, "STOPPED", added["state"])
+	status, answer := p.call(http.MethodPost, "/managers", map[string]any{"name": "here", "definition": "local"})
+	require.Equal(t, http.StatusConflict, status)
+	require.Equal(t, "conflict", answer["kind"])
+	status, _ = p.call(http.MethodPost, "/managers", map[string]any{"name": "there", "definition": "no such definition"})
+	require.Equal(t, http.StatusBadRequest, status)
+
+	edited := p.done(http.MethodPut, "/managers/here", map[string]any{"definition": "local", "attributes": map[string]string{"name": "other"}})
+	require.Equal(t, map[string]any{"name": "other"}, edited["attributes"])
+	status, _ = p.call(http.MethodPost, "/managers/here/refresh", nil)
+	require.Equal(t, http.StatusConflict, status, "it is stopped")
+
+	p.start("here")
+	status, _ = p.call(http.MethodDelete, "/managers/here", nil)
+	require.Equal(t, http.StatusConflict, status, "it is started")
+	p.done(http.MethodPost, "/managers/here/refresh", nil)
+	p.done(http.MethodPost, "/managers/here/stop", nil)
+	p.await("here", model.RMStopped)
+	p.done(http.MethodDelete, "/managers/here", nil)
+	status, _ = p.call(http.MethodGet, "/managers/here", nil)
+	require.Equal(t, http.StatusNotFound, status)
+
+	var names []string
+	for _, target := range p.done(http.MethodGet, "/targets", nil)["targets"].([]any) {
+		names = append(names, target.(map[string]any)["name"].(string))
+	}
+	require.Contains(t, names, "slurm")
+}
+
+// start starts a resource manager and waits until it is there.
+func (p *program) start(name string) {
+	p.t.Helper()
+	p.done(http.MethodPost, "/managers/"+name+"/start", nil)
+	p.await(name, model.RMStarted)
+}
+
+// await waits until a resource manager is in a state.
+func (b *browser) await(name string, state model.State) {
+	b.t.Helper()
+	listener := b.model.Listen(b.t.Context(), 1)
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		if m, known := b.model.Snapshot().Manager(name); known && m.Element().State() == state {
+			return
+		}
+		_, err := listener.Next(ctx)
+		require.NoError(b.t, err, "%s does not become %s", name, state)
+	}
+}
+
+func TestAJobIsSubmittedFollowedAndExplainedThroughTheAPI(t *testing.T) {
+	p := serve(t, nil).program()
+	p.start("local")
+	tag := uuid.NewString()
+	submission := map[string]any{"executable": "/bin/sh", "arguments": []string{"-c", "echo one; echo two >&2; echo three"}, "tag": tag, "environment": map[string]string{"X": "y"}}
+	rendered := p.done(http.MethodPost, "/managers/local/render", submission)
+	require.Contains(t, rendered["script"], "echo three")
+
+	events := p.journal("?after=0")
+	job := p.done(http.MethodPost, "/managers/local/jobs", submission)
+	again := p.done(http.MethodPost, "/managers/local/jobs", submission)
+	require.Equal(t, job["id"], again["id"], "the same tag makes no second job")
+	path := "/managers/local/jobs/" + job["id"].(string)
+
+	response, output := p.raw(http.MethodGet, path+"/output?follow=true", nil)
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Equal(t, "one\nthree\n", output)
+	_, output = p.raw(http.MethodGet, path+"/output?stream=stderr", nil)
+	require.Equal(t, "two\n", output)
+	_, output = p.raw(http.MethodGet, path+"/output?offset=4&limit=3", nil)
+	require.Equal(t, "thr", output)
+	_, output = p.raw(http.MethodGet, path+"/output?offset=1000", nil)
+	require.Empty(t, output)
+
+	var kinds []string
+	cursor := 0.0
+	for {
+		event := events()
+		var told map[string]any
+		require.NoError(t, json.Unmarshal([]byte(event.data), &told))
+		require.Greater(t, told["cursor"], cursor)
+		cursor = told["cursor"].(float64)
+		kinds = append(kinds, event.kind)
+		if told["state"] == "COMPLETED" {
+			break
+		}
+	}
+	require.Equal(t, []string{"intended", "accepted"}, kinds[:2])
+
+	known := p.ends(path)
+	require.Equal(t, "COMPLETED", known["state"])
+	require.EqualValues(t, 0, known["exitCode"])
+	require.Equal(t, known["id"], p.done(http.MethodGet, "/managers/local/jobs/"+tag, nil)["id"])
+	history := p.done(http.MethodGet, path+"/history", nil)["events"].([]any)
+	require.Len(t, history, len(kinds))
+	require.Empty(t, p.done(http.MethodGet, path+"/processes", nil)["processes"])
+
+	status, answer := p.call(http.MethodPost, path+"/cancel", nil)
+	require.Equal(t, http.StatusConflict, status, "%v", answer)
+	status, answer = p.call(http.MethodGet, "/managers/local/jobs/4711", nil)
+	require.Equal(t, http.StatusNotFound, status, "%v", answer)
+	status, answer = p.call(http.MethodPost, "/managers/local/jobs", map[string]any{"executable": "/bin/true", "attributes": map[string]any{"no such": 1}})
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, answer["error"], "no such")
+	status, _ = p.call(http.MethodPost, "/managers/local/jobs", map[string]any{"arguments": []string{"x"}})
+	require.Equal(t, http.StatusBadRequest, status)
+}
+
+// ends waits until a job has ended and returns it: while its resource manager shows it as
+// it was listed before, the journal knows more.
+func (p *program) ends(path string) map[string]any {
+	p.t.Helper()
+	listener := p.model.Listen(p.t.Context(), 1)
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		job := p.done(http.MethodGet, path, nil)
+		if job["state"] == "COMPLETED" {
+			return job
+		}
+		_, err := listener.Next(ctx)
+		require.NoError(p.t, err, "the job is %v", job)
+	}
+}
+
+func TestJobsAreCanceledThroughTheAPI(t *testing.T) {
+	p := serve(t, nil).program()
+	p.start("local")
+	job := p.done(http.MethodPost, "/managers/local/jobs", map[string]any{"executable": "/bin/sleep", "arguments": []string{"600"}})
+	events := p.journal("?after=0&job=" + job["id"].(string))
+	p.done(http.MethodPost, "/managers/local/jobs/"+job["id"].(string)+"/cancel", nil)
+	for told := map[string]any{}; told["detail"] != "CANCELED"; {
+		require.NoError(t, json.Unmarshal([]byte(events().data), &told))
+	}
+}
+
+// journal follows the events of jobs.
+func (p *program) journal(query string) func() received {
+	return p.listen(apiPath+"/events"+query, http.Header{"Authorization": {"Bearer " + p.server.access.token}})
+}
+
+func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
+	options := testPlatform(t)
+	server, err := New(options)
+	require.NoError(t, err)
+	first := run(t, server).program()
+	record := func(id string) {
+		tag := uuid.NewString()
+		require.NoError(t, options.Store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "local", Definition: "local"}))
+		_, err := options.Store.Accept(t.Context(), tag, jobstore.Accepted{ID: id})
+		require.NoError(t, err)
+	}
+	next := first.journal("")
+	record("1")
+	require.Equal(t, "intended", next().kind)
+	last := next()
+	require.Equal(t, "accepted", last.kind)
+	require.NoError(t, server.Close())
+
+	record("2")
+	server, err = New(options)
+	require.NoError(t, err)
+	second := run(t, server).program()
+	header := http.Header{"Authorization": {"Bearer " + server.access.token}, "Last-Event-Id": {last.id}}
+	next = second.listen(apiPath+"/events?after=0", header)
+	require.Equal(t, "intended", next().kind)
+	record("3")
+	var told map[string]any
+	require.NoError(t, json.Unmarshal([]byte(next().data), &told))
+	require.Equal(t, "2", told["id"])
+	require.Equal(t, "intended", next().kind)
+}
+
+func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
+	options := testPlatform(t)
+	require.NoError(t, options.Platform.Add(control.Target{Name: "local", Definition: "local"})) // which is not started: the test lists
+	m := options.Platform.Model()
+	defineAttributes(t, m)
+	put := func(id, detail string) {
+		require.Empty(t, m.Update(func(u *model.Update) {
+			u.Put(model.Row{Manager: "local", Kind: model.Queue, ID: "local"})
+			u.Put(model.Row{Manager: "local", Kind: model.Job, Parent: "local", ID: id, Attributes: attributes("jobState", "RUNNING", "jobDetail", detail)})
+		}))
+	}
+	listed := func(at time.Time) {
+		require.Empty(t, m.Update(func(u *model.Update) {
+			u.Put(model.Row{Kind: model.ResourceManager, ID: "local", Attributes: []model.Attribute{{ID: monitor.AttributeListedJobs, Text: at.Format(time.RFC3339)}}})
+		}))
+	}
+	p := serveWith(t, options, nil).program()
+	tag := uuid.NewString()
+	require.NoError(t, options.Store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "local", Definition: "local"}))
+	_, err := options.Store.Accept(t.Context(), tag, jobstore.Accepted{ID: "7"})
+	require.NoError(t, err)
+	events := p.journal("?after=0")
+	_, err = options.Store.Observe(t.Context(), tag, jobstore.Observation{Detail: state.Completed})
+	require.NoError(t, err)
+	for told := map[string]any{}; told["state"] != "COMPLETED"; {
+		require.NoError(t, json.Unmarshal([]byte(events().data), &told))
+	}
+	detail := func() any { return p.done(http.MethodGet, "/managers/local/jobs/7", nil)["detail"] }
+
+	listed(time.Now())
+	put("7", "RUNNING") // a row that has not been compared with the record yet
+	require.Equal(t, "COMPLETED", detail())
+
+	listed(time.Now().Add(time.Hour)) // the id was given again, to somebody's job that is none of the record
+	require.Equal(t, "RUNNING", detail())
+
+	listed(time.Now())
+	put(tag, "RUNNING") // compared: the row is of another job with the same id
+	require.Equal(t, "RUNNING", detail())
+}
+
+// row is a row of a manager "big" for a model.
+func row(kind model.Kind, parent, id string, pairs ...string) model.Row {
+	return model.Row{Manager: "big", Kind: kind, Parent: parent, ID: id, Attributes: attributes(pairs...)}
+}
+
+func TestListingsAreAsTheCommandsTellThem(t *testing.T) {
+	options := testPlatform(t)
+	m := options.Platform.Model()
+	defineAttributes(t, m)
+	require.Empty(t, m.Update(func(u *model.Update) {
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "big", Attributes: []model.Attribute{
+			{ID: monitor.AttributeListedJobs, Text: "2026-01-02T03:04:05Z"}, {ID: monitor.AttributeStale, Text: "no answer"}}})
+		u.Put(row(model.Queue, "", "batch", "queueState", "DRAINING", "queueStatus", "drain", "queueDefault", "true", "queueRunning", "2"))
+		u.Put(row(model.Machine, "", "host"))
+		u.Put(row(model.Node, "host", "n1", "nodeState", "DOWN", "nodeCPUs", "8", "nodeLoad", "0.5", "nodeReason", "<b>broken</b>"))
+		u.Put(row(model.Job, "batch", "9", "jobState", "PENDING", "jobDetail", "QUEUED_ACTIVE", "userId", "ada", "name", "nine", "jobStatus", "PD"))
+		u.Put(row(model.Job, "batch", "10", "jobState", "RUNNING", "jobDetail", "RUNNING", "userId", "bob", "jobNodes", "n1", "jobStarted", "2026-01-02T03:00:00Z"))
+	}))
+	p := serveWith(t, options, nil).program()
+
+	queues := p.done(http.MethodGet, "/managers/big/queues", nil)
+	require.Equal(t, "no answer", queues["stale"])
+	require.Equal(t, []any{map[string]any{"name": "batch", "target": "big", "state": "DRAINING", "native": "drain", "default": true, "running": 2.0}}, queues["queues"])
+	nodes := p.done(http.MethodGet, "/managers/big/nodes", nil)["nodes"]
+	require.Equal(t, []any{map[string]any{"name": "n1", "target": "big", "state": "DOWN", "cpus": 8.0, "load": 0.5, "reason": "<b>broken</b>"}}, nodes)
+
+	nine := map[string]any{"id": "9", "target": "big", "state": "SUBMITTED", "detail": "QUEUED_ACTIVE", "native": "PD", "user": "ada", "name": "nine", "queue": "batch",
+		"observed": "2026-01-02T03:04:05Z", "stale": true, "staleReason": "no answer"}
+	all := p.done(http.MethodGet, "/jobs?sort=id&size=1", nil)
+	require.EqualValues(t, 2, all["total"])
+	require.Equal(t, []any{nine}, all["jobs"])
+	require.Equal(t, nine, p.done(http.MethodGet, "/managers/big/jobs/9", nil))
+	for query, ids := range map[string][]string{
+		"": {"10", "9"}, "?sort=id": {"9", "10"}, "?sort=id&page=2&size=1": {"10"}, "?state=waiting": {"9"}, "?user=bob": {"10"}, "?text=NIN": {"9"},
+		"?queue=none": {}, "?sort=-started": {"10", "9"}, "?page=3": {}, "?manager=big&queue=batch&state=running": {"10"},
+	} {
+		got := []string{}
+		for _, job := range p.done(http.MethodGet, "/jobs"+query, nil)["jobs"].([]any) {
+			got = append(got, job.(map[string]any)["id"].(string))
+		}
+		require.Equal(t, ids, got, query)
+	}
+	for query, status := range map[string]int{"?state=x": 400, "?sort=x": 400, "?size=0": 400, "?size=1001": 400, "?page=x": 400, "?users=bob": 400, "?user=a&user=b": 400, "?mine=1": 400, "?manager=x": 404} {
+		got, answer := p.call(http.MethodGet, "/jobs"+query, nil)
+		require.Equal(t, status, got, "%s %v", query, answer)
+	}
+}
+
+func TestFormsFollowTheirRulesThroughTheAPI(t *testing.T) {
+	p := serve(t, nil).program()
+	p.start("local")
+	filled := p.done(http.MethodPost, "/managers/local/form", map[string]any{"executable": "/bin/true"})
+	fields := filled["fields"].([]any)
+	require.NotEmpty(t, fields)
+	at := slices.IndexFunc(fields, func(field any) bool { return field.(map[string]any)["name"] == "time-limit" })
+	require.GreaterOrEqual(t, at, 0)
+	edit := func(text string) map[string]any {
+		return p.done(http.MethodPost, "/managers/local/form", map[string]any{"edits": []any{map[string]any{"id": fields[at].(map[string]any)["id"], "text": text}}})
+	}
+	filled = edit("15m")
+	require.Equal(t, []any{"15m"}, filled["attributes"].(map[string]any)["time-limit"])
+	require.Empty(t, filled["problems"])
+	filled = edit("for ever")
+	require.Len(t, filled["problems"], 1)
+	require.NotContains(t, filled["attributes"], "time-limit")
+	status, _ := p.call(http.MethodPost, "/managers/local/form", map[string]any{"edits": []any{map[string]any{"id": "no such field", "text": "1"}}})
+	require.Equal(t, http.StatusBadRequest, status)
+	status, _ = p.call(http.MethodPost, "/managers/local/form", map[string]any{"tab": "no such tab"})
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+func TestLaunchConfigurationsAreKeptThroughTheAPI(t *testing.T) {
+	p := serve(t, nil).program()
+	p.start("local")
+	saved := p.done(http.MethodPut, "/launch-configurations/nightly", map[string]any{"target": "local", "executable": "/bin/echo", "arguments": []string{"night"}, "environment": map[string]string{"A": "b"}})
+	require.Equal(t, "/bin/echo", saved["executable"])
+	status, _ := p.call(http.MethodPut, "/launch-configurations/nightly", map[string]any{"executable": "/bin/false"})
+	require.Equal(t, http.StatusConflict, status)
+	p.done(http.MethodPut, "/launch-configurations/nightly", map[string]any{"target": "local", "executable": "/bin/echo", "arguments": []string{"day"}, "replace": true})
+	require.Equal(t, []any{"day"}, p.done(http.MethodGet, "/launch-configurations/nightly", nil)["arguments"])
+	require.Len(t, p.done(http.MethodGet, "/launch-configurations", nil)["launchConfigurations"], 1)
+	rendered := p.done(http.MethodPost, "/managers/local/render", map[string]any{"launchConfiguration": "nightly"})
+	require.Contains(t, rendered["script"], "day")
+	p.done(http.MethodDelete, "/launch-configurations/nightly", nil)
+	status, _ = p.call(http.MethodGet, "/launch-configurations/nightly", nil)
+	require.Equal(t, http.StatusNotFound, status)
+	status, _ = p.call(http.MethodGet, "/launch-configurations/..%2F..%2Fetc", nil)
+	require.Equal(t, http.StatusBadRequest, status, "a name is no path")
+}
+
+// textOf returns what stands in the field of an attribute.
+func textOf(filled map[string]any, attribute string) string {
+	for _, field := range filled["fields"].([]any) {
+		if told := field.(map[string]any); told["name"] == attribute {
+			return told["text"].(string)
+		}
+	}
+	return "there is no such field"
+}
+
+func TestAButtonOfTheLaunchTabIsPressedThroughTheAPI(t *testing.T) {
+	d := launchSite(t, map[string]string{"test": launchDefinition})
+	p := d.program()
+	ids := map[string]string{}
+	for _, field := range p.done(http.MethodPost, "/managers/test/form", map[string]any{})["fields"].([]any) {
+		told := field.(map[string]any)
+		if id, has := told["id"].(string); has {
+			ids[told["kind"].(string)+" "+fmt.Sprint(told["name"])] = id
+		}
+	}
+	button, queue, nodes, mail, address := ids["button <nil>"], ids["text queue"], ids["number nodes"], ids["switch mail"], ""
+	require.NotEmpty(t, button)
+	edits := []any{map[string]any{"id": queue, "text": "typed"}, map[string]any{"id": nodes, "text": "4"}, map[string]any{"id": mail, "text": "true"}}
+	filled := p.done(http.MethodPost, "/managers/test/form", map[string]any{"edits": edits})
+	require.Equal(t, []any{"typed"}, filled["attributes"].(map[string]any)["queue"])
+	require.NotContains(t, filled, "edits")
+	for _, field := range filled["fields"].([]any) {
+		if told := field.(map[string]any); told["name"] == "address" {
+			address = told["id"].(string)
+		}
+	}
+
+	pressed := p.done(http.MethodPost, "/managers/test/form/press", map[string]any{"button": button, "edits": edits})
+	attributes := pressed["attributes"].(map[string]any)
+	require.NotContains(t, attributes, "queue", "what was typed does not count any more")
+	require.Equal(t, "night", textOf(pressed, "queue"), "what the command found")
+	require.Equal(t, []any{"4"}, attributes["nodes"], "what was filled in stays")
+	require.Equal(t, edits[1:], pressed["edits"])
+	again := p.done(http.MethodPost, "/managers/test/form", map[string]any{"edits": pressed["edits"]})
+	require.Equal(t, attributes, again["attributes"])
+	require.Equal(t, pressed["fields"], again["fields"])
+
+	for name, try := range map[string]struct {
+		object map[string]any
+		status int
+	}{
+		"no button":                    {map[string]any{}, http.StatusBadRequest},
+		"a field that is none":         {map[string]any{"button": queue}, http.StatusBadRequest},
+		"a button that there is not":   {map[string]any{"button": "no such"}, http.StatusBadRequest},
+		"a button of another tab":      {map[string]any{"button": button, "tab": "Options"}, http.StatusConflict},
+		"an edit of what there is not": {map[string]any{"button": button, "edits": []any{map[string]any{"id": "x", "text": "1"}}}, http.StatusBadRequest},
+		"a field that cannot be used": {map[string]any{"button": button, "edits": []any{edits[2], map[string]any{"id": address, "text": "<nobody>"}}},
+			http.StatusBadRequest},
+	} {
+		status, answer := p.call(http.MethodPost, "/managers/test/form/press", try.object)
+		require.Equal(t, try.status, status, "%s: %v", name, answer)
+	}
+	status, _ := p.call(http.MethodPost, "/managers/none/form/press", map[string]any{"button": button})
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+// What a button clears is empty after it was pressed, unless its command found it.
+func TestAButtonThatClearsAFieldSaysSoThroughTheAPI(t *testing.T) {
+	const look = `<action title="Look"><button-action><action>look</action></button-action></action>`
+	for name, try := range map[string]struct {
+		action, queue, address string
+		kept                   int
+	}{
+		"clears another":       {`<button-action clearValue="address"><action>look</action></button-action>`, "night", "", 1},
+		"clears what it found": {`<button-action clearValue="queue"><action>look</action></button-action>`, "night", "ada@home", 1},
+		"changes nothing here": {`<button-action refresh="false"><action>look</action></button-action>`, "typed", "ada@home", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			definition := strings.Replace(launchDefinition, look, `<action title="Look">`+try.action+`</action>`, 1)
+			definition = strings.Replace(definition, `<control-state><show-if button="mail"/></control-state>`, "", 1)
+			p := launchSite(t, map[string]string{"test": definition}).program()
+			ids := map[string]string{}
+			for _, field := range p.done(http.MethodPost, "/managers/test/form", map[string]any{})["fields"].([]any) {
+				if told := field.(map[string]any); told["id"] != nil {
+					ids[fmt.Sprint(told["name"])] = told["id"].(string)
+				}
+			}
+			edits := []any{map[string]any{"id": ids["queue"], "text": "typed"}, map[string]any{"id": ids["address"], "text": "ada@home"}}
+			pressed := p.done(http.MethodPost, "/managers/test/form/press", map[string]any{"button": ids["<nil>"], "edits": edits})
+			require.Equal(t, try.queue, textOf(pressed, "queue"))
+			require.Equal(t, try.address, textOf(pressed, "address"))
+			require.Len(t, pressed["edits"], try.kept)
+		})
+	}
+}

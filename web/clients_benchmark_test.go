@@ -1,0 +1,183 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// The load that the server is to bear.
+const (
+	loadClients = 200
+	loadJobs    = 100_000
+	loadNodes   = 10_000
+)
+
+// A crowd are clients that all look at jobs, and when each was told last.
+type crowd struct {
+	told   []atomic.Int64 // nanoseconds since start
+	events atomic.Int64
+	bytes  atomic.Int64
+	start  time.Time
+}
+
+// join opens a client's stream and reads it until the benchmark ends.
+func (c *crowd) join(b *testing.B, base *browser, i int, query url.Values, reading *sync.WaitGroup) {
+	query.Set("view", "jobs")
+	response := base.stream("/events?"+query.Encode(), nil)
+	first := make(chan struct{})
+	reading.Go(func() {
+		lines := bufio.NewReaderSize(response.Body, 64<<10)
+		for n := 0; ; {
+			line, err := lines.ReadSlice('\n')
+			if err != nil && err != bufio.ErrBufferFull {
+				return // the stream has ended with the benchmark
+			}
+			c.bytes.Add(int64(len(line)))
+			if bytes.HasPrefix(line, []byte("event: patch")) {
+				c.events.Add(1)
+				if n++; n == 1 {
+					close(first)
+				}
+			}
+			c.told[i].Store(int64(time.Since(c.start)))
+		}
+	})
+	<-first
+}
+
+// settled waits until every view is drawn that was to be drawn after a version of
+// the hub, and nobody was told anything for a while.
+func (c *crowd) settled(h *hub, after uint64) {
+	quiet := time.Since(c.start)
+	for time.Since(c.start)-quiet < 150*time.Millisecond {
+		time.Sleep(5 * time.Millisecond)
+		version := h.version.Load()
+		h.mutex.Lock()
+		isDrawn := version > after
+		for _, sc := range h.scenes {
+			isDrawn = isDrawn && (len(sc.watchers) == 0 || sc.version == version)
+		}
+		h.mutex.Unlock()
+		if !isDrawn {
+			quiet = time.Since(c.start)
+		}
+		for i := range c.told {
+			quiet = max(quiet, time.Duration(c.told[i].Load()))
+		}
+	}
+}
+
+// queriesOf returns what the clients look at: all the same, or each something else.
+func queriesOf(isOne bool) []url.Values {
+	var all []url.Values
+	for i := range loadClients {
+		query := jobsQuery{Sort: "submitted", Descending: true, Page: 1, Size: pageSizes[0]}
+		if !isOne {
+			query.User = []string{"", "ada", "grace", "emmy", "lise", "noether", "kathleen", "hedy"}[i%8]
+			query.State = []string{"", "running", "waiting", "ended", "failed"}[i/8%5]
+			query.Sort = []string{"submitted", "id", "name", "state", "started"}[i/40]
+		}
+		all = append(all, query.values())
+	}
+	return all
+}
+
+// BenchmarkClients has 200 browsers look at 100,000 jobs, of which 1 % change with
+// each refresh, and tells what a refresh costs (with what the clients cost, which
+// run in the same process) and how long it takes until a client is told.
+func BenchmarkClients(b *testing.B) {
+	for _, try := range []struct {
+		name  string
+		isOne bool
+	}{{"OneView", true}, {"ViewEach", false}} {
+		b.Run(try.name, func(b *testing.B) { benchmarkClients(b, queriesOf(try.isOne)) })
+	}
+}
+
+func benchmarkClients(b *testing.B, queries []url.Values) {
+	options := testPlatform(b)
+	m := options.Platform.Model()
+	demonstrate(b, m, loadJobs, loadNodes, time.Now())
+	server, err := New(options)
+	require.NoError(b, err)
+	base := run(b, server).enter()
+	base.client.Transport.(*http.Transport).MaxIdleConnsPerHost = loadClients
+	c := &crowd{told: make([]atomic.Int64, len(queries)), start: time.Now()}
+	var reading sync.WaitGroup
+	b.Cleanup(reading.Wait)
+	b.Cleanup(server.cancel)
+	for i, query := range queries {
+		c.join(b, base, i, query, &reading)
+	}
+	server.hub.redraw()
+	c.settled(server.hub, 0)
+	c.events.Store(0)
+	c.bytes.Store(0)
+	var delays []float64
+	cpu := processorTime()
+	b.ResetTimer()
+	for round := range b.N {
+		version, began := server.hub.version.Load(), time.Since(c.start)
+		refresh(m, round)
+		c.settled(server.hub, version)
+		for i := range c.told {
+			if told := time.Duration(c.told[i].Load()); told > began {
+				delays = append(delays, float64((told - began).Milliseconds()))
+			}
+		}
+	}
+	b.StopTimer()
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64((processorTime()-cpu).Milliseconds())/float64(b.N), "cpu-ms/refresh")
+	b.ReportMetric(float64(c.events.Load())/float64(b.N), "events/refresh")
+	b.ReportMetric(float64(c.bytes.Load())/float64(max(c.events.Load(), 1))/1024, "KiB/event")
+	slices.Sort(delays)
+	b.ReportMetric(delays[len(delays)/2], "p50-ms")
+	b.ReportMetric(delays[len(delays)*99/100], "p99-ms")
+	b.ReportMetric(float64(heapInUse())/(1<<20), "MiB")
+}
+
+// refresh changes 1 % of the jobs, as a listing does that found them changed.
+func refresh(m *model.Model, round int) {
+	states := [][3]string{{"RUNNING", "R", "RUNNING"}, {"PENDING", "PD", "QUEUED_ACTIVE"}}
+	m.Update(func(u *model.Update) {
+		for i := round % 100; i < loadJobs; i += 100 {
+			now := states[(round/100+i/100)%2]
+			u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "normal", ID: strconv.Itoa(4_000_000 + i), Attributes: attributes(
+				model.AttributeJobState, now[0], model.AttributeJobStatus, now[1], monitor.AttributeJobDetail, now[2], model.AttributeJobMessage, fmt.Sprint("round ", round))})
+		}
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: attributes(monitor.AttributeListedJobs, time.Now().UTC().Format(time.RFC3339Nano))})
+	})
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // what pools hold outlives one
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	eventWriteTimeout = 10 * time.Second // a client that takes nothing for so long is gone
+	eventPause        = 20 * time.Second // without events, a comment is sent so often, which shows that both are there
+)
+
+const eventsPath = "/events"
+
+// addEvents registers the stream of what a page shows live.
+func (s *Server) addEvents() {
+	s.handle("GET "+eventsPath, s.events)
+}
+
+// events streams the changes of one view: view=NAME and the query that the
+// page's own address has. drawn=MARK or the header Last-Event-ID say what the
+// client shows already.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	name, mark := query.Get("view"), query.Get("drawn")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		mark = last
+	}
+	query.Del("view")
+	query.Del("drawn")
+	watcher, err := s.hub.watch(name, query, mark)
+	if err != nil {
+		return err
+	}
+	defer watcher.leave()
+	stream, err := openStream(w)
+	if err != nil {
+		return err
+	}
+	pause := time.NewTicker(eventPause)
+	defer pause.Stop()
+	for {
+		var text []byte
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-s.ctx.Done():
+			return nil
+		case <-watcher.lost:
+			s.log.Info("a client that did not read was left", "address", r.RemoteAddr, "view", name)
+			return nil
+		case text = <-watcher.events:
+		case <-pause.C:
+			text = []byte(":\n\n")
+		}
+		if err := stream.send(text); err != nil {
+			s.log.Debug("a client left its stream", "address", r.RemoteAddr, "view", name, "error", err)
+			return nil
+		}
+	}
+}
+
+// A stream is an answer of server-sent events that has begun.
+type stream struct {
+	w          http.ResponseWriter
+	controller *http.ResponseController
+}
+
+// openStream begins the answer. From then on each write has its own time limit.
+func openStream(w http.ResponseWriter) (*stream, error) {
+	s := &stream{w: w, controller: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	if err := s.send([]byte("retry: 2000\n\n")); err != nil {
+		return nil, fmt.Errorf("begin a stream of events: %w", err)
+	}
+	return s, nil
+}
+
+// send writes events to the client now.
+func (s *stream) send(text []byte) error {
+	err := s.controller.SetWriteDeadline(time.Now().Add(eventWriteTimeout))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := s.w.Write(text); err != nil {
+		return err
+	}
+	return s.controller.Flush()
+}
+
+// eventText returns an event as it is written: its id, if it has one, its type
+// and its data, which has no line ends.
+func eventText(id, kind string, data []byte) []byte {
+	var text strings.Builder
+	if id != "" {
+		fmt.Fprintf(&text, "id: %s\n", id)
+	}
+	fmt.Fprintf(&text, "event: %s\ndata: %s\n\n", kind, data)
+	return []byte(text.String())
+}

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+)
+
+// maxPreviewBytes bounds how much of a script or file a page shows.
+const maxPreviewBytes = 256 << 10
+
+// A launchPreview is what a form would submit as it is now.
+type launchPreview struct {
+	Script  string
+	Command string // of the scheduler, quoted for a shell
+	Rmctl   string // the command line that submits the same, quoted for a shell
+	Error   string // why there is none
+}
+
+// preview resolves what the form would submit, and runs nothing.
+func (l *launchForm) preview(ctx context.Context, manager string) launchPreview {
+	s := l.submission()
+	rendering, err := l.controller.Preview(ctx, s)
+	if err != nil {
+		return launchPreview{Error: printable(err.Error(), longestFact)}
+	}
+	preview := launchPreview{Script: output(cut(rendering.Script)), Rmctl: l.commandLine(manager, s)}
+	if submit := l.controller.Definition().Submit(s.Debug); submit != nil {
+		for _, invocation := range rendering.Commands {
+			if invocation.Command == submit {
+				preview.Command = output(cut(quoted(invocation)))
+			}
+		}
+	}
+	return preview
+}
+
+func quoted(invocation *command.Invocation) string {
+	return shellescape.QuoteCommand(invocation.Arguments)
+}
+
+func cut(text string) string {
+	if len(text) <= maxPreviewBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxPreviewBytes], "") + "\n…"
+}
+
+// commandLine returns the command line that submits the same.
+func (l *launchForm) commandLine(manager string, s control.Submission) string {
+	verb := "submit"
+	if submit := l.controller.Definition().Submit(s.Debug); submit != nil && submit.Element.IsInteractive() {
+		verb = "run"
+	}
+	if usual, err := l.form.Page("", s.ScriptFile != ""); err == nil && usual == l.page {
+		s.Tab = ""
+	}
+	return shellescape.QuoteCommand(append([]string{"rmctl", verb, "-t", manager}, s.Flags()...))
+}

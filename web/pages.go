@@ -1,0 +1,252 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"os/user"
+	"strconv"
+	"time"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// pages are what the pages of the model have in common.
+type pages struct {
+	server  *Server
+	ledger  *ledger
+	history *history
+	began   time.Time
+}
+
+// addPages registers the pages that show the model.
+func (s *Server) addPages() {
+	p := &pages{server: s, ledger: s.ledger, history: newHistory(), began: time.Now()}
+	file := &historyFile{path: s.options.History, history: p.history, log: s.log}
+	file.load(p.began)
+	for _, each := range []struct{ address, label string }{
+		{"/", "Resource managers"}, {"/machines", "Machines"}, {"/queues", "Queues"}, {"/jobs", "Jobs"}, {"/timeline", "Timeline"}, {"/utilisation", "Utilisation"},
+	} {
+		s.addNavigation(each.address, each.label)
+	}
+	for name, view := range map[string]view{
+		"managers": p.managersView, "machines": p.machinesView, "node": p.nodeView, "queues": p.queuesView, "jobs": p.jobsView,
+		"job": p.jobView, "process": p.processView, "timeline": p.timelineView, "utilisation": p.utilisationView,
+	} {
+		s.addView(name, view)
+	}
+	for address, page := range map[string]handler{
+		"/{$}": p.managersPage, "/machines": p.machinesPage, "/node": p.nodePage, "/queues": p.queuesPage, "/jobs": p.jobsPage,
+		"/job": p.jobPage, "/process": p.processPage, "/timeline": p.timelinePage, "/utilisation": p.utilisationPage,
+	} {
+		s.handle("GET "+address, page)
+	}
+	for address, change := range map[string]handler{
+		"GET /managers/new": p.newManagerPage, "GET /managers/edit": p.editManagerPage, "POST /managers/target": p.targetPosted,
+		"GET /managers/remove": p.removeManagerPage, "POST /managers/remove": p.managerRemoved, "POST /managers": p.managersPosted, "POST /jobs/operate": p.operatePosted,
+	} {
+		s.handle(address, change)
+	}
+	s.running.Go(func() { p.keepHistory(s.ctx, file) })
+}
+
+// userName returns the name of the user whose server this is, empty where the system does not tell.
+func userName() string {
+	current, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return current.Username
+}
+
+// keepHistory takes samples of what listings bring until ctx ends, and puts them into a
+// file from time to time and at the end.
+func (p *pages) keepHistory(ctx context.Context, file *historyFile) {
+	models := p.server.hub.model
+	listener := models.Listen(ctx, 1, model.Interest{Children: true})
+	defer listener.Close()
+	for {
+		p.history.take(models.Snapshot(), p.ledger)
+		if _, err := listener.Next(ctx); err != nil {
+			file.save(models.Snapshot(), p.ledger, time.Now())
+			return // ctx has ended, or the listener was closed because it has
+		}
+		if now := time.Now(); file.isDue(now) {
+			file.save(models.Snapshot(), p.ledger, now)
+		}
+	}
+}
+
+// A drawing collects the regions of a view.
+type drawing struct {
+	pages   *pages
+	page    string
+	regions []region
+	err     error
+}
+
+func (p *pages) drawing(page string) *drawing { return &drawing{pages: p, page: page} }
+
+func (d *drawing) fragment(part string, data any) template.HTML {
+	if d.err != nil {
+		return ""
+	}
+	html, err := d.pages.server.templates.fragment(d.page, part, data)
+	d.err = err
+	return html
+}
+
+// whole adds a region that is replaced as a whole.
+func (d *drawing) whole(id, part string, data any) *drawing {
+	d.regions = append(d.regions, region{ID: id, HTML: d.fragment(part, data)})
+	return d
+}
+
+// items adds a region of items.
+func items[T any](d *drawing, id, part string, rows []T, key func(T) string) {
+	r := region{ID: id, Items: []item{}}
+	for _, row := range rows {
+		r.Items = append(r.Items, item{Key: key(row), HTML: d.fragment(part, row)})
+	}
+	d.regions = append(d.regions, r)
+}
+
+func (d *drawing) done() ([]region, error) { return d.regions, d.err }
+
+// show answers with a page whose view has its name.
+func (p *pages) show(w http.ResponseWriter, r *http.Request, name, title string, query url.Values, data any) error {
+	live, err := p.server.draw(name, query)
+	if err != nil {
+		return err
+	}
+	return p.server.page(w, r, http.StatusOK, name, title, live, data)
+}
+
+func (p *pages) snapshot() *model.Snapshot { return p.server.hub.model.Snapshot() }
+
+// only returns the named values of a query, for views that are the same for all others.
+func only(query url.Values, names ...string) url.Values {
+	kept := url.Values{}
+	for _, name := range names {
+		if text := query.Get(name); text != "" {
+			kept.Set(name, text)
+		}
+	}
+	return kept
+}
+
+func pageNumber(query url.Values) int {
+	page, err := strconv.Atoi(query.Get("page"))
+	if err != nil {
+		return 1
+	}
+	return page
+}
+
+// A choice is an option of a selection list.
+type choice struct {
+	Value, Label string
+	IsOn         bool
+}
+
+func (p *pages) managersView(s *model.Snapshot, _ url.Values) ([]region, error) {
+	d := p.drawing("managers")
+	var rows []managerRow
+	for m := range s.Managers() {
+		row := p.ledger.managerRowOf(s, m)
+		if known, err := p.server.platform.Manager(row.ID); err == nil && row.Cause != "" {
+			row.Retry = moment{known.Retry}
+		}
+		rows = append(rows, row)
+	}
+	items(d, "managers", "manager", rows, func(r managerRow) string { return r.ID })
+	return d.whole("managers-empty", "empty", len(rows) == 0).done()
+}
+
+func (p *pages) managersPage(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "managers", "Resource managers", url.Values{}, p.unshown())
+}
+
+func (p *pages) machinesView(s *model.Snapshot, query url.Values) ([]region, error) {
+	page := p.ledger.drawMachines(s, readMachinesQuery(query))
+	d := p.drawing("machines").whole("machines-notes", "machines-notes", page)
+	items(d, "machines", "machine", page.Machines, func(r machineRow) string { return r.Key })
+	items(d, "nodes", "node", page.Rows, func(r nodeRow) string { return r.Key })
+	return d.whole("machine-head", "machine-head", page).whole("map-data", "map-data", page).
+		whole("node-filters", "node-filters", page).whole("node-pager", "node-pager", page).done()
+}
+
+func (p *pages) machinesPage(w http.ResponseWriter, r *http.Request) error {
+	query := readMachinesQuery(r.URL.Query())
+	return p.show(w, r, "machines", "Machines", query.values(), p.ledger.drawMachines(p.snapshot(), query))
+}
+
+func (p *pages) nodeView(s *model.Snapshot, query url.Values) ([]region, error) {
+	return p.drawing("node").whole("node", "node-page", p.ledger.drawNode(s, query.Get("rm"), query.Get("id"))).done()
+}
+
+func (p *pages) nodePage(w http.ResponseWriter, r *http.Request) error {
+	query := only(r.URL.Query(), "rm", "id")
+	if p.ledger.drawNode(p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
+		return failuref(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
+	}
+	return p.show(w, r, "node", "Node "+printable(query.Get("id"), longestCell), query, nil)
+}
+
+func (p *pages) processView(s *model.Snapshot, query url.Values) ([]region, error) {
+	return p.drawing("process").whole("process", "process-page", drawProcess(s, query.Get("rm"), query.Get("id"))).done()
+}
+
+func (p *pages) processPage(w http.ResponseWriter, r *http.Request) error {
+	query := only(r.URL.Query(), "rm", "id")
+	process := drawProcess(p.snapshot(), query.Get("rm"), query.Get("id"))
+	if process == nil {
+		return failuref(http.StatusNotFound, "resource manager %q has no process %q", query.Get("rm"), query.Get("id"))
+	}
+	return p.show(w, r, "process", fmt.Sprintf("Process %s of job %s", process.Row.Index, process.Row.Job), query, nil)
+}
+
+func (p *pages) queuesView(s *model.Snapshot, query url.Values) ([]region, error) {
+	table := p.ledger.drawQueues(s, query.Get("rm"), pageNumber(query))
+	d := p.drawing("queues").whole("queues-notes", "queues-notes", table).whole("queues-pager", "queues-pager", table)
+	items(d, "queues", "queue", table.Rows, func(r queueRow) string { return r.Key })
+	return d.done()
+}
+
+func (p *pages) queuesPage(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "queues", "Queues", only(r.URL.Query(), "rm", "page"), nil)
+}
+
+func (p *pages) jobsView(s *model.Snapshot, query url.Values) ([]region, error) {
+	table := p.ledger.drawJobs(s, readJobsQuery(query))
+	d := p.drawing("jobs").whole("jobs-notes", "jobs-notes", table).whole("jobs-filters", "jobs-filters", table).
+		whole("jobs-summary", "jobs-summary", table).whole("jobs-head", "jobs-head", table).whole("jobs-pager", "jobs-pager", table)
+	items(d, "jobs", "job", table.Rows, func(r jobRow) string { return r.Key })
+	return d.done()
+}
+
+func (p *pages) jobsPage(w http.ResponseWriter, r *http.Request) error {
+	query := readJobsQuery(r.URL.Query())
+	return p.show(w, r, "jobs", "Jobs", query.values(), p.ledger.jobsChoices(p.snapshot(), query))
+}
+
+func (p *pages) timelineView(s *model.Snapshot, query url.Values) ([]region, error) {
+	t := p.ledger.drawTimeline(s, p.history, readTimelineQuery(query), time.Now())
+	return p.drawing("timeline").whole("timeline-notes", "timeline-notes", t).whole("timeline", "timeline-lines", t).done()
+}
+
+func (p *pages) timelinePage(w http.ResponseWriter, r *http.Request) error {
+	query := only(r.URL.Query(), "rm", "queue", "hours", "mine")
+	return p.show(w, r, "timeline", "Timeline", query, readTimelineQuery(query).choices())
+}
+
+func (p *pages) utilisationView(s *model.Snapshot, query url.Values) ([]region, error) {
+	return p.drawing("utilisation").whole("utilisation", "plots", drawUtilisation(s, p.history, readUtilisationQuery(query), p.began, time.Now())).done()
+}
+
+func (p *pages) utilisationPage(w http.ResponseWriter, r *http.Request) error {
+	query := only(r.URL.Query(), "rm", "hours")
+	return p.show(w, r, "utilisation", "Utilisation", query, drawUtilisation(p.snapshot(), p.history, readUtilisationQuery(query), p.began, time.Now()))
+}

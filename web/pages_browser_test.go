@@ -1,0 +1,109 @@
+package web
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+func TestPagesOfTheModelInARealBrowser(t *testing.T) {
+	b := startBrowser(t)
+	t.Run("jobs change on the page while others stay chosen", func(t *testing.T) {
+		server := serve(t, func(m *model.Model) { demonstrate(t, m, 30, 20, time.Now()) })
+		w := b.opens(t, server.server.StartURL(server.base))
+		w.goes(server.base + "/jobs?sort=id")
+		w.told(`window.untouched = true`)
+		w.told(`document.querySelector("[aria-label='Choose job 4000001']").click()`)
+		w.shows("With the job that is ticked:")
+		w.awaits(`getComputedStyle(document.querySelector(".chosen")).display !== "none"`)
+		change := func(id, state string) {
+			server.model.Update(func(u *model.Update) {
+				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: attributes(model.AttributeJobState, state, model.AttributeName, "<img src=x onerror=fail()>")})
+			})
+		}
+		change("4000001", "SUSPENDED")
+		w.awaits(`document.querySelector("tr:has([aria-label='Choose job 4000001'])")?.innerText.includes("suspended")`)
+		w.shows("<img src=x onerror=fail()>")
+		require.Equal(t, "true", w.told(`document.querySelector("[aria-label='Choose job 4000001']").checked`))
+		change("4999999", "RUNNING")
+		w.shows("4999999")
+		require.Equal(t, "true", w.told("window.untouched"), "the page was loaded anew")
+		w.told(`document.querySelector("[aria-label='Choose all jobs on this page']").click()`)
+		w.shows("jobs that are ticked:")
+		require.Equal(t, "0", w.told(`document.querySelectorAll("input[data-row]:not(:checked)").length`))
+	})
+	t.Run("the focus stays where it is while rows and counts change", func(t *testing.T) {
+		server := serve(t, func(m *model.Model) { demonstrate(t, m, 30, 20, time.Now()) })
+		w := b.opens(t, server.server.StartURL(server.base))
+		w.goes(server.base + "/jobs?sort=name")
+		put := func(id, name, state string) {
+			server.model.Update(func(u *model.Update) {
+				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: attributes(model.AttributeJobState, state, model.AttributeName, name)})
+			})
+		}
+		put("1", "!a", "RUNNING")
+		put("2", "!b", "RUNNING")
+		w.awaits(`document.querySelector("#jobs tr:nth-child(2) th a").innerText === "2"`)
+		link := `document.querySelector("#jobs th a[href*='id=2&']")`
+		w.told(link + `.focus()`)
+		put("1", "~", "RUNNING") // the last one now, so that the others move up
+		w.awaits(`document.querySelector("#jobs tr:nth-child(1) th a").innerText === "2"`)
+		require.Equal(t, "true", w.told(`document.activeElement === `+link))
+		put("2", "!b", string(model.JobTerminated)) // and cannot be chosen any more
+		w.awaits(`document.querySelector("#jobs tr:nth-child(1)").innerText.includes("ended")`)
+		require.Equal(t, "true", w.told(`document.activeElement === `+link))
+
+		chip := `document.querySelector("#jobs-filters a[href*='state=running']")`
+		w.told(`(` + chip + `.focus(), window.count = ` + chip + `.innerText)`)
+		put("3", "new", "RUNNING")
+		w.awaits(chip + `.innerText !== window.count`)
+		require.Equal(t, "true", w.told(`document.activeElement === `+chip))
+	})
+	t.Run("keys lead over the map of nodes", func(t *testing.T) {
+		server := serve(t, func(m *model.Model) { demonstrate(t, m, 0, 5000, time.Now()) })
+		w := b.opens(t, server.server.StartURL(server.base))
+		w.goes(server.base + "/machines?rm=cluster")
+		w.told(`document.querySelector("#node-map svg").focus()`)
+		w.shows("n00001: down")
+		w.presses(kb.ArrowRight + kb.ArrowRight + kb.ArrowLeft)
+		w.shows("n00002: partly in use")
+		w.presses(kb.End)
+		w.shows("n05000: ")
+		server.model.Update(func(u *model.Update) {
+			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: attributes(model.AttributeNodeState, "ERROR", model.AttributeNodeExtraState, "NONE")})
+		})
+		w.shows("n05000: error")
+		w.presses(kb.Enter)
+		w.awaits(`document.getElementById("node-details").innerText.includes("Node Number")`)
+		w.told(`document.querySelector("#node-details a").focus()`)
+		server.model.Update(func(u *model.Update) {
+			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: attributes(model.AttributeNodeState, "DOWN", model.AttributeNodeExtraState, "NONE")})
+		})
+		w.awaits(`document.getElementById("node-details").innerText.includes("down")`)
+		require.Equal(t, "n05000", w.told(`document.activeElement.innerText`))
+		w.clicks("n05000")
+		w.awaits(`location.pathname === "/node" && document.querySelector("h1")?.innerText === "Node n05000"`)
+	})
+	t.Run("output comes as it is written, and stays text", func(t *testing.T) {
+		d := launchSite(t, map[string]string{"here": "local"})
+		w := b.opens(t, d.server.StartURL(d.base))
+		job, address := d.submits("sh", "-c", `echo '<b>one</b>'; echo bad >&2; while ! [ -e go ]; do sleep 0.1; done; printf 'two\033[31m\n'; sleep 600`)
+		w.goes(d.base + address)
+		w.shows("<b>one</b>")
+		d.submits("touch", "go")
+		w.shows("two␛[31m")
+		w.told(`(window.real = window.fetch, window.fetch = () => { window.fetch = window.real; return Promise.reject(new TypeError("the line is cut")); })`)
+		w.clicks("Standard error")
+		w.shows("bad")
+		require.Equal(t, "true", w.told("window.fetch === window.real"), "the line was not cut")
+		w.clicks("Cancel …")
+		w.clicks("Cancel 1 job")
+		w.awaits(`location.pathname === "/job"`)
+		w.shows("cancelled")
+		d.sees(job.ID, model.JobTerminated)
+	})
+}

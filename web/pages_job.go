@@ -1,0 +1,358 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+// jobPage is what the page of a job shows.
+type jobPage struct {
+	Row         jobRow
+	IsListed    bool // whether its resource manager shows it
+	Doubts      []string
+	Facts       []fact
+	Submission  []fact
+	Script      string
+	Operations  []operationButton
+	Output      []outputLink // empty where the job cannot have written anything
+	Processes   []processRow
+	ProcessMore int
+	Cells       []mapLayer // the processes as a map
+	CellsWidth  int
+	CellsHeight int
+	History     []historyRow
+	HistoryLeft int
+	Notes       []note
+}
+
+// An operationButton does something to a job.
+type operationButton struct {
+	Name, Label string
+	Key         string // of the job
+}
+
+// An outputLink leads to what a job wrote.
+type outputLink struct {
+	Stream, Label string
+	Address       string // of the API, which tells it as it is
+}
+
+// A historyRow is an entry of a job's history as rmctl explain tells it.
+type historyRow struct {
+	Seen     moment
+	What     string
+	Mark     *mark // nil where it tells no state
+	Native   string
+	Source   string
+	Place    string // where in the output of the command
+	Line     string
+	Evidence string
+	Reason   string
+}
+
+// The most that the page of a job lists.
+const (
+	mostProcesses = 1000
+	mostHistory   = 200
+	cellsInRow    = 64
+	recordTimeout = 5 * time.Second
+)
+
+// drawJob returns what the page of a job shows; nil where nobody knows such a job. Where
+// it was submitted through rmctl the record tells more of it than its resource manager.
+func (p *pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error) {
+	m, known := s.Manager(manager)
+	if !known {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(p.server.ctx, recordTimeout)
+	defer cancel()
+	record, err := p.recorded(ctx, manager, id)
+	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+		return nil, err
+	}
+	isRecorded := err == nil
+	if isRecorded && record.ID != "" {
+		id = record.ID
+	}
+	element, isListed := m.Get(model.Job, id)
+	if !isListed && isRecorded {
+		element, isListed = m.Get(model.Job, record.Tag)
+	}
+	if !isListed && !isRecorded {
+		return nil, nil
+	}
+	page := &jobPage{IsListed: isListed, Notes: notesOf(s, manager, model.Job)}
+	if isListed {
+		page.Row, page.Facts = rowOf(listedJob{m, element}, p.ledger.owner(s, m)), factsOf(element)
+		page.addProcesses(m, element.ID())
+		if doubt := givenText(element, monitor.AttributeJobDoubt); doubt != "" {
+			page.Doubts = append(page.Doubts, printable(doubt, longestFact))
+		}
+	} else {
+		page.Row = rowOfRecord(record)
+	}
+	if isRecorded {
+		if err := p.addRecord(ctx, page, record); err != nil {
+			return nil, err
+		}
+	}
+	page.addOutput(manager, id)
+	page.Operations = p.operations(manager, element, record)
+	return page, nil
+}
+
+// recorded returns the job on record of an id or a tag.
+func (p *pages) recorded(ctx context.Context, manager, id string) (jobstore.Job, error) {
+	store := p.server.options.Store
+	job, err := store.ByTag(ctx, id)
+	if err == nil && job.Target == manager || err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+		return job, err
+	}
+	found, err := store.Find(ctx, id, manager)
+	if err != nil {
+		return jobstore.Job{}, err
+	}
+	return store.ByTag(ctx, found[0].Tag)
+}
+
+// rowOfRecord returns how a job is shown that its resource manager does not list.
+func rowOfRecord(job jobstore.Job) jobRow {
+	detail := facts.Detail(job)
+	m := markOfState(model.Job, model.JobState(detail))
+	if word := jobWords[detail]; word != "" {
+		m.Word = word
+	}
+	id := job.ID
+	if id == "" {
+		id = job.Tag
+	}
+	row := jobRow{
+		Key: elementKey(job.Target, id), Address: elementAddress("/job", job.Target, id), Manager: printable(job.Target, longestCell), ID: printable(id, longestCell),
+		Name: printable(job.Name, longestCell), Mark: m, Native: printable(job.Native, longestCell), User: printable(job.Owner, longestCell), Queue: printable(job.Queue, longestCell),
+		Nodes: printable(job.Nodes, longestCell), Reason: printable(job.Reason, longestCell), Mine: true, Ended: detail.Ended(), Submitted: moment{control.SubmittedAt(job)},
+	}
+	if strings.EqualFold(row.Native, m.Word) {
+		row.Native = ""
+	}
+	if job.ExitCode != nil {
+		row.Exit = itoa(*job.ExitCode)
+	}
+	return row
+}
+
+// processCells are the outlines of processes on the map of a job.
+var processCells = map[model.State]string{
+	model.ProcessStarting: cellHalf, model.ProcessRunning: cellFull, model.ProcessSuspended: cellBar, model.ProcessExited: cellHollow,
+	model.ProcessSignalled: cellCross, model.ProcessError: cellPeak, model.ProcessUnknown: cellSmall, "": cellSmall,
+}
+
+// addProcesses puts the processes of the job on its page, as a table and as a map.
+func (page *jobPage) addProcesses(m *model.Manager, job string) {
+	places := map[model.State][]int{}
+	var listed []*model.Element
+	number := 0
+	for process := range m.Children(model.Process, job) {
+		if number >= mostMapped {
+			page.ProcessMore++
+			continue
+		}
+		places[seenState(process)] = append(places[seenState(process)], number)
+		listed = append(listed, process)
+		number++
+	}
+	if left := len(listed) - mostProcesses; left > 0 {
+		// Of many the table has first what needs a look.
+		slices.SortStableFunc(listed, func(a, b *model.Element) int { return trouble(b) - trouble(a) })
+		listed, page.ProcessMore = listed[:mostProcesses], page.ProcessMore+left
+	}
+	for _, process := range listed {
+		page.Processes = append(page.Processes, processRowOf(m, process))
+	}
+	if number < 2 {
+		return // one process alone needs no map
+	}
+	columns := min(number, cellsInRow)
+	page.CellsWidth, page.CellsHeight = columns*cellPitch, (number+columns-1)/columns*cellPitch
+	for _, state := range append(model.States(model.Process), "") {
+		if len(places[state]) > 0 {
+			cell := processCells[state]
+			mark := mark{markOfState(model.Process, state).Tone, "M1 1" + cell, markOfState(model.Process, state).Word}
+			page.Cells = append(page.Cells, mapLayer{Mark: mark, Path: outlines(places[state], columns, cell), Count: thousands(len(places[state]))})
+		}
+	}
+}
+
+// trouble tells how much a process needs a look.
+func trouble(process *model.Element) int {
+	switch seenState(process) {
+	case model.ProcessError, model.ProcessSignalled:
+		return 3
+	case model.ProcessSuspended, model.ProcessUnknown, "":
+		return 1
+	case model.ProcessExited:
+		if code := givenText(process, model.AttributeProcessExitCode); code != "" && code != "0" {
+			return 2
+		}
+	}
+	return 0
+}
+
+// addRecord puts what the record tells of a job on its page.
+func (p *pages) addRecord(ctx context.Context, page *jobPage, job jobstore.Job) error {
+	add := func(name, value string) {
+		if value != "" {
+			page.Submission = append(page.Submission, fact{Name: name, Value: printable(value, longestFact)})
+		}
+	}
+	if submitted := control.SubmittedAt(job); !submitted.IsZero() {
+		page.Submission = append(page.Submission, fact{Name: "Submitted", At: moment{submitted}})
+	}
+	add("Tag", job.Tag)
+	add("Definition", job.Definition)
+	add("Connection", job.Connection)
+	add("Directory", job.Directory)
+	add("Output", job.OutputPath)
+	add("Errors", job.ErrorPath)
+	if len(job.Arguments) > 0 {
+		words := fact{Name: "Program"}
+		for _, word := range job.Arguments[:min(len(job.Arguments), mostWords)] {
+			words.Words = append(words.Words, printable(word, longestFact))
+		}
+		page.Submission = append(page.Submission, words)
+	}
+	page.Script = output(cutTo(job.Script, 256<<10))
+	page.Doubts = append(page.Doubts, doubtsOf(job)...)
+	err := p.server.options.Store.History(ctx, job.Tag, func(event jobstore.Event) error {
+		if len(page.History) == mostHistory {
+			page.History, page.HistoryLeft = append(page.History[:0], page.History[1:]...), page.HistoryLeft+1
+		}
+		page.History = append(page.History, historyRowOf(event))
+		return nil
+	})
+	return err
+}
+
+// doubtsOf returns why what is known of a job may be wrong.
+func doubtsOf(job jobstore.Job) []string {
+	var doubts []string
+	add := func(text string) { doubts = append(doubts, printable(text, longestFact)) }
+	if job.Stale {
+		add("Its state is in doubt: " + job.StaleReason)
+	}
+	if job.Missing {
+		add("Its scheduler no longer knows it.")
+	}
+	if job.Irregular != "" {
+		add(job.Irregular)
+	}
+	switch job.Phase {
+	case jobstore.Rejected:
+		add("It was not submitted: " + job.Error)
+	case jobstore.Unknown, jobstore.Intended:
+		add("Nobody knows yet whether it was submitted. " + job.Error)
+	case jobstore.Dismissed:
+		add("It was put aside: nobody will see its end. " + job.Error)
+	}
+	return doubts
+}
+
+func historyRowOf(event jobstore.Event) historyRow {
+	row := historyRow{Seen: moment{event.Seen}, What: string(event.Kind), Native: printable(event.Native, longestCell), Source: printable(event.Source, longestCell),
+		Reason: printable(event.Reason, longestFact), Line: printable(event.Origin.Text, longestFact)}
+	if row.Seen.At.IsZero() {
+		row.Seen.At = event.Recorded
+	}
+	if event.Detail != "" {
+		m := markOfState(model.Job, model.JobState(event.Detail))
+		if word := jobWords[event.Detail]; word != "" {
+			m.Word = word
+		}
+		row.Mark = &m
+	}
+	if event.Origin.Line > 0 {
+		row.Place = fmt.Sprintf("%s, line %d", printable(event.Origin.Stream, 20), event.Origin.Line)
+	}
+	if event.Evidence != "" && event.Evidence != event.Origin.Text {
+		row.Evidence = output(event.Evidence)
+	}
+	return row
+}
+
+// addOutput adds what leads to the output of a job that has begun.
+func (page *jobPage) addOutput(manager, id string) {
+	waits := page.Row.Mark.Tone == "blue" // it has written nothing yet
+	if waits {
+		return
+	}
+	address := "/api/v1/managers/" + url.PathEscape(manager) + "/jobs/" + url.PathEscape(id) + "/output"
+	page.Output = []outputLink{{"stdout", "Standard output", address + "?stream=stdout"}, {"stderr", "Standard error", address + "?stream=stderr"}}
+}
+
+// operations returns what can be done to a job in its state with the commands that its
+// definition has. Exactly one of element and record may be missing.
+func (p *pages) operations(manager string, element *model.Element, record jobstore.Job) []operationButton {
+	controller, err := p.server.platform.Controller(manager)
+	if err != nil {
+		return nil // of what is not started nothing can be done
+	}
+	id, detail := record.ID, facts.Detail(record)
+	if element != nil {
+		id = element.ID()
+		text := givenText(element, monitor.AttributeJobDetail)
+		detail, _ = state.Parse(text)
+	}
+	if id == "" || detail.Ended() {
+		return nil
+	}
+	var buttons []operationButton
+	for _, each := range jobOperations {
+		if controller.Supports(each.operation) && each.suits(detail) {
+			buttons = append(buttons, operationButton{Name: string(each.operation), Label: each.label, Key: elementKey(manager, id)})
+		}
+	}
+	return buttons
+}
+
+// jobView draws the page of a job.
+func (p *pages) jobView(s *model.Snapshot, query url.Values) ([]region, error) {
+	page, err := p.drawJob(s, query.Get("rm"), query.Get("id"))
+	if err != nil {
+		return nil, err
+	}
+	d := p.drawing("job")
+	if page == nil {
+		page = &jobPage{Doubts: []string{"Nobody knows this job any more."}}
+	}
+	return d.whole("job-head", "job-head", page).whole("job-buttons", "job-buttons", page).whole("job-processes", "job-processes", page).
+		whole("job-outputs", "job-outputs", page).whole("job-facts", "job-facts", page).whole("job-history", "job-history", page).done()
+}
+
+func (p *pages) jobPage(w http.ResponseWriter, r *http.Request) error {
+	query := only(r.URL.Query(), "rm", "id")
+	page, err := p.drawJob(p.snapshot(), query.Get("rm"), query.Get("id"))
+	if err != nil {
+		return err
+	}
+	if page == nil {
+		return failuref(http.StatusNotFound, "resource manager %q has no job %q, and none was submitted through rmctl", query.Get("rm"), query.Get("id"))
+	}
+	title := "Job " + page.Row.ID
+	if page.Row.Name != "" && page.Row.Name != page.Row.ID {
+		title += " · " + page.Row.Name
+	}
+	return p.show(w, r, "job", title, query, page)
+}

@@ -1,0 +1,400 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A jobRow is a job as a table shows it.
+type jobRow struct {
+	Key     string // unique in the table; what a form calls the job by
+	Address string
+	Manager string
+	ID      string
+	Name    string
+	Mark    mark
+	Native  string
+	User    string
+	Queue   string
+	Procs   string
+	Nodes   string
+	Reason  string
+	Exit    string
+	Doubt   string // why the state may be another by now; empty where nobody doubts it
+	Mine    bool
+	Ended   bool
+
+	Submitted, Started, Finished moment
+
+	Processes []stateCount // of the job, by their state
+	More      []string     // by the further columns of the table
+}
+
+// A stateCount is how many elements are in a state.
+type stateCount struct {
+	Mark  mark
+	Count string
+}
+
+// jobWords are the words for what a job does, where they tell more than its state.
+var jobWords = map[state.Detail]string{
+	state.Submitted:           "submitted",
+	state.SystemOnHold:        "held by the system",
+	state.UserOnHold:          "held by the user",
+	state.UserSystemOnHold:    "held by user and system",
+	state.SystemSuspended:     "suspended by the system",
+	state.UserSuspended:       "suspended by the user",
+	state.UserSystemSuspended: "suspended by user and system",
+	state.Canceled:            "cancelled",
+}
+
+// jobMark returns how a job's state is shown.
+func jobMark(job *model.Element) mark {
+	return markOfJob(seenState(job), givenText(job, monitor.AttributeJobDetail))
+}
+
+// markOfJob returns how a job is shown by its state, and by that in more words.
+func markOfJob(s model.State, text string) mark {
+	m := markOfState(model.Job, s)
+	detail, known := state.Parse(text)
+	if !known || model.JobState(detail) != s {
+		return m
+	}
+	if word := jobWords[detail]; word != "" {
+		m.Word = word
+	}
+	if detail.OnHold() {
+		m.Sign, m.Tone = signPause, "blue"
+	}
+	if detail == state.Canceled {
+		m.Sign = signCross
+	}
+	return m
+}
+
+// mostCounted bounds how many processes of a job are counted for a row.
+const mostCounted = 4096
+
+// attributeProcesses is how many processes a job has.
+const attributeProcesses = "jobNumProcs"
+
+// rowOf returns how a table shows a job.
+func rowOf(listed listedJob, own owner) jobRow {
+	job, manager := listed.Job, listed.Manager.Element().ID()
+	text := func(attribute string) string {
+		return printable(givenText(job, attribute), longestCell)
+	}
+	row := jobRow{
+		Key:     elementKey(manager, job.ID()),
+		Address: elementAddress("/job", manager, job.ID()),
+		Manager: printable(manager, longestCell), ID: printable(job.ID(), longestCell), Name: printable(job.Name(), longestCell),
+		Mark: jobMark(job), Native: text(model.AttributeJobStatus), User: text(monitor.AttributeJobUser), Queue: printable(job.Parent(), longestCell),
+		Procs: text(attributeProcesses), Nodes: text(monitor.AttributeJobNodes), Reason: text(model.AttributeJobMessage), Exit: text(monitor.AttributeJobExitCode), Doubt: text(monitor.AttributeJobDoubt),
+		Mine: own.has(job), Ended: model.Ended(model.Job, seenState(job)),
+		Submitted: momentOf(job, monitor.AttributeJobSubmitted), Started: momentOf(job, monitor.AttributeJobStarted), Finished: momentOf(job, monitor.AttributeJobEnded),
+	}
+	if row.Procs == "" {
+		if cpus, isGiven := givenOf(job, monitor.AttributeJobCPUs); isGiven {
+			row.Procs = counted(int(cpus.Integer()), "CPU")
+		}
+	}
+	if strings.EqualFold(row.Native, row.Mark.Word) {
+		row.Native = "" // it tells nothing more
+	}
+	row.Processes = countProcesses(listed.Manager, job.ID())
+	return row
+}
+
+// countProcesses counts the processes of a job by state, in the order in which the
+// states come.
+func countProcesses(m *model.Manager, job string) []stateCount {
+	counts := map[model.State]int{}
+	counted := 0
+	for process := range m.Children(model.Process, job) {
+		if counted++; counted > mostCounted {
+			break
+		}
+		counts[seenState(process)]++
+	}
+	var all []stateCount
+	for _, each := range append(model.States(model.Process), "") {
+		if counts[each] > 0 {
+			all = append(all, stateCount{markOfState(model.Process, each), thousands(counts[each])})
+		}
+	}
+	return all
+}
+
+// elementKey returns a text that names an element of a resource manager, for
+// forms and for the rows of a table. It has no white space, which ids may have.
+func elementKey(manager, id string) string {
+	return url.Values{"rm": {manager}, "id": {id}}.Encode()
+}
+
+// readElementKey is the inverse of elementKey.
+func readElementKey(key string) (manager, id string, err error) {
+	values, err := url.ParseQuery(key)
+	if err != nil || values.Get("rm") == "" || values.Get("id") == "" {
+		return "", "", fmt.Errorf("%q names no job: choose one from the table", printable(key, longestCell))
+	}
+	return values.Get("rm"), values.Get("id"), nil
+}
+
+// elementAddress returns the address of the page of an element.
+func elementAddress(page, manager, id string) string {
+	return page + "?" + elementKey(manager, id)
+}
+
+// A column is one of the columns of a table of jobs.
+type column struct {
+	Label   string
+	Address string // of the table sorted by it; empty where it cannot be
+	Order   string // as aria-sort has it; empty where the table is sorted by another one
+	Class   string
+}
+
+var jobColumns = []struct{ label, sort, class string }{
+	{"State", "state", "state"}, {"Job", "id", "id"}, {"Name", "name", "name"}, {"User", "user", "user"}, {"Queue", "queue", "queue"}, {"Procs", "procs", "number"},
+	{"Nodes", "", "nodes"}, {"Submitted", "submitted", "time"}, {"Started", "started", "time"}, {"Ended", "ended", "time"}, {"Reason", "", "reason"},
+}
+
+// jobsTable is what the page of jobs shows.
+type jobsTable struct {
+	Query   jobsQuery
+	Columns []column
+	Rows    []jobRow
+	Pager   pager
+	Filters []filterLink
+	Notes   []note
+	Summary string
+	IsEmpty bool
+	Several bool // whether jobs of several resource managers may be among them
+}
+
+// A filterLink leads to the table with another filter.
+type filterLink struct {
+	Label   string
+	Address string
+	Count   string
+	Mark    *mark // nil for a choice that is no state
+	IsOn    bool
+}
+
+// drawJobs returns what the page of jobs shows.
+func (l *ledger) drawJobs(s *model.Snapshot, q jobsQuery) jobsTable {
+	chosen := l.choose(s, q)
+	managers := 0
+	for range s.Managers() {
+		managers++
+	}
+	t := jobsTable{Query: q, Pager: pageOf(len(chosen.Jobs), q.Page, q.Size, func(page int) string {
+		return q.with(func(q *jobsQuery) { q.Page = page })
+	}), Several: q.Manager == "" && managers > 1}
+	shown := chosen.Jobs[t.Pager.From:t.Pager.To]
+	more := q.furtherColumns(shown)
+	old := map[*model.Manager]string{}
+	for m := range s.Managers() {
+		if n, isNeeded := noteOf(m.Element(), model.Job); isNeeded {
+			old[m] = n.Manager + " " + n.Text
+		}
+	}
+	for _, each := range shown {
+		row := rowOf(each, l.owner(s, each.Manager))
+		row.Doubt = cmp.Or(row.Doubt, old[each.Manager])
+		if !t.Several {
+			row.Manager = ""
+		}
+		for _, definition := range more {
+			text := givenText(each.Job, definition.ID)
+			row.More = append(row.More, printable(text, longestCell))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, c := range jobColumns {
+		t.Columns = append(t.Columns, q.column(c.label, c.sort, c.class))
+	}
+	for _, definition := range more {
+		t.Columns = append(t.Columns, column{Label: printable(definition.Label(), 40)})
+	}
+	t.Filters = q.filters(chosen)
+	t.Notes = notesOf(s, q.Manager, model.Job)
+	t.IsEmpty = len(t.Rows) == 0
+	t.Summary = q.summary(len(chosen.Jobs), t.Pager)
+	return t
+}
+
+// column returns the head of a column.
+func (q jobsQuery) column(label, sort, class string) column {
+	c := column{Label: label, Class: class}
+	if sort == "" {
+		return c
+	}
+	descending := sort == "submitted" || sort == "started" || sort == "ended" || sort == "procs" || sort == "id"
+	if q.Sort == sort {
+		c.Order = "ascending"
+		if q.Descending {
+			c.Order = "descending"
+		}
+		descending = !q.Descending
+	}
+	c.Address = q.with(func(q *jobsQuery) { q.Sort, q.Descending = sort, descending })
+	return c
+}
+
+// filters returns links to the jobs of each state, with how many these are.
+func (q jobsQuery) filters(c *chosen) []filterLink {
+	links := []filterLink{{Label: "all", Address: q.with(func(q *jobsQuery) { q.State = "" }), Count: thousands(c.All), IsOn: q.State == ""}}
+	for _, filter := range jobFilters {
+		count := 0
+		for _, each := range filter.States {
+			count += c.ByState[each]
+		}
+		if count == 0 && q.State != filter.Name && filter.Name != "running" && filter.Name != "waiting" {
+			continue
+		}
+		m := markOfState(model.Job, filter.States[0])
+		links = append(links, filterLink{filter.Label, q.with(func(q *jobsQuery) { q.State = filter.Name }), thousands(count), &m, q.State == filter.Name})
+	}
+	return links
+}
+
+// summary says in words what the table shows.
+func (q jobsQuery) summary(all int, p pager) string {
+	if all == 0 {
+		return "No jobs"
+	}
+	return fmt.Sprintf("%s to %s of %s", thousands(p.From+1), thousands(p.To), counted(all, "job"))
+}
+
+// usualColumns are the attributes that the table shows by itself, or that say what it
+// shows already.
+var usualColumns = []string{model.AttributeID, model.AttributeName, model.AttributeJobState, model.AttributeJobStatus, model.AttributeJobMessage, monitor.AttributeJobLaunched, monitor.AttributeJobDetail, monitor.AttributeJobUser,
+	monitor.AttributeJobQueue, attributeProcesses, monitor.AttributeJobNodes, monitor.AttributeJobSubmitted, monitor.AttributeJobStarted, monitor.AttributeJobEnded}
+
+// mostColumns bounds the further columns of a table.
+const mostColumns = 40
+
+// furtherColumns returns the attributes that some of the jobs have, views show
+// unasked, and the table does not show yet, as they appear.
+func (q jobsQuery) furtherColumns(jobs []listedJob) []*model.Definition {
+	if !q.All {
+		return nil
+	}
+	var more []*model.Definition
+	for _, each := range jobs {
+		for definition := range each.Job.Attributes() {
+			if definition.Display && !slices.Contains(usualColumns, definition.ID) && !slices.Contains(more, definition) && len(more) < mostColumns {
+				more = append(more, definition)
+			}
+		}
+	}
+	return more
+}
+
+// A pager leads through the pages of a table.
+type pager struct {
+	From, To        int // of what is shown, To excluded
+	Page, Pages     int
+	First, Previous string // addresses, empty on the first page
+	Next, Last      string // empty on the last page
+}
+
+// pageOf returns a page of a table of so many rows, the last one where there are not so many
+// pages.
+func pageOf(rows, page, size int, address func(page int) string) pager {
+	p := pager{Pages: max(1, (rows+size-1)/size)}
+	p.Page = min(max(1, page), p.Pages)
+	p.From = (p.Page - 1) * size
+	p.To = min(rows, p.From+size)
+	if p.Page > 1 {
+		p.First, p.Previous = address(1), address(p.Page-1)
+	}
+	if p.Page < p.Pages {
+		p.Next, p.Last = address(p.Page+1), address(p.Pages)
+	}
+	return p
+}
+
+// String says which page it is.
+func (p pager) String() string {
+	return "page " + strconv.Itoa(p.Page) + " of " + thousands(p.Pages)
+}
+
+// jobsChoices are what the filter of the page of jobs offers.
+type jobsChoices struct {
+	Query      jobsQuery
+	Hidden     []hiddenField // what is sent along unchanged
+	Managers   []choice      // empty where there is one only
+	Queues     []choice
+	Users      []string
+	Sizes      []filterLink
+	Operations []operationButton
+	Columns    filterLink // to the table with more columns, or with fewer
+	IsFiltered bool
+}
+
+// A hiddenField is what a form sends unseen.
+type hiddenField struct{ Name, Value string }
+
+// mostChoices bounds the options of a selection list.
+const mostChoices = 500
+
+// jobsChoices returns what the filter offers.
+func (l *ledger) jobsChoices(s *model.Snapshot, q jobsQuery) jobsChoices {
+	c := jobsChoices{Query: q, IsFiltered: q.Manager+q.Queue+q.User+q.Text+q.State != "" || q.Mine}
+	for name, values := range q.values() {
+		if !slices.Contains([]string{"q", "user", "queue", "rm", "page", "mine"}, name) {
+			c.Hidden = append(c.Hidden, hiddenField{name, strings.Join(values, "")})
+		}
+	}
+	slices.SortFunc(c.Hidden, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
+	queues, users := map[string]bool{}, map[string]bool{}
+	for m := range s.Managers() {
+		id := m.Element().ID()
+		c.Managers = append(c.Managers, choice{id, printable(m.Element().Name(), longestCell), id == q.Manager})
+		if q.Manager != "" && q.Manager != id {
+			continue
+		}
+		for queue := range m.All(model.Queue) {
+			if len(queues) < mostChoices {
+				queues[queue.ID()] = true
+			}
+		}
+		for _, user := range l.census(s, m).Users {
+			if isPlain(user) { // the list fills in what it shows
+				users[user] = true
+			}
+		}
+	}
+	if len(c.Managers) == 1 {
+		c.Managers = nil
+	}
+	if q.Queue != "" {
+		queues[q.Queue] = true
+	}
+	for _, queue := range slices.Sorted(maps.Keys(queues)) {
+		c.Queues = append(c.Queues, choice{queue, printable(queue, longestCell), queue == q.Queue})
+	}
+	c.Users = slices.Sorted(maps.Keys(users))
+	c.Users = c.Users[:min(len(c.Users), mostChoices)]
+	for _, size := range pageSizes {
+		c.Sizes = append(c.Sizes, filterLink{Label: itoa(size), Address: q.with(func(q *jobsQuery) { q.Size = size }), IsOn: q.Size == size})
+	}
+	for _, each := range jobOperations {
+		c.Operations = append(c.Operations, operationButton{Name: string(each.operation), Label: each.label})
+	}
+	c.Columns = filterLink{Label: "More columns", Address: q.with(func(q *jobsQuery) { q.All = true })}
+	if q.All {
+		c.Columns = filterLink{Label: "Fewer columns", Address: q.with(func(q *jobsQuery) { q.All = false })}
+	}
+	return c
+}

@@ -1,0 +1,305 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A machinesQuery says which machine is shown, and which of its nodes in the table.
+type machinesQuery struct {
+	Manager, Machine string // ids; empty for the first machine there is
+	State            string // one of nodeFilters, or empty for all
+	Text             string // in the name, the queues or the reason
+	Page             int
+}
+
+// nodesPerPage is the size of a page of the table of nodes.
+const nodesPerPage = 50
+
+// nodeFilters are the choices of nodes by their states.
+var nodeFilters = []struct {
+	name, label string
+	has         func(gross, extra model.State) bool
+}{
+	{"free", "free", func(gross, extra model.State) bool {
+		return gross == model.NodeUp && extra == model.NodeNone
+	}},
+	{"used", "in use", func(gross, extra model.State) bool {
+		return gross == model.NodeUp && extra != model.NodeNone
+	}},
+	{"down", "down", func(gross, _ model.State) bool { return gross == model.NodeDown }},
+	{"error", "error", func(gross, _ model.State) bool { return gross == model.NodeError }},
+	{"unknown", "unknown", func(gross, _ model.State) bool { return gross == model.NodeUnknown }},
+}
+
+func readMachinesQuery(values url.Values) machinesQuery {
+	q := machinesQuery{Manager: values.Get("rm"), Machine: values.Get("machine"), Text: cutTo(strings.TrimSpace(values.Get("q")), longestFilter), Page: 1}
+	for _, filter := range nodeFilters {
+		if filter.name == values.Get("state") {
+			q.State = filter.name
+		}
+	}
+	if page, err := strconv.Atoi(values.Get("page")); err == nil && page > 0 {
+		q.Page = page
+	}
+	return q
+}
+
+func (q machinesQuery) values() url.Values {
+	values := url.Values{}
+	for name, text := range map[string]string{"rm": q.Manager, "machine": q.Machine, "state": q.State, "q": q.Text} {
+		if text != "" {
+			values.Set(name, text)
+		}
+	}
+	if q.Page > 1 {
+		values.Set("page", strconv.Itoa(q.Page))
+	}
+	return values
+}
+
+func (q machinesQuery) with(change func(*machinesQuery)) string {
+	q.Page = 1
+	change(&q)
+	if encoded := q.values().Encode(); encoded != "" {
+		return "/machines?" + encoded
+	}
+	return "/machines"
+}
+
+// A machineRow is a machine in the list of machines.
+type machineRow struct {
+	Key, Address  string
+	Manager, Name string
+	Mark          mark
+	Nodes         string
+	Counts        []stateCount
+	IsHere        bool
+}
+
+// A nodeRow is a node in the table of nodes.
+type nodeRow struct {
+	Key, Address       string
+	Name               string
+	Mark               mark
+	Native             string
+	CPUs, Memory, Load string
+	Share              int // of the CPUs that are used, in per cent; -1 where not told
+	Queues, Reason     string
+}
+
+// machinesPage is what the page of machines shows.
+type machinesPage struct {
+	Query    machinesQuery
+	Manager  string // of the machine that is shown
+	Machine  string // its name, empty where there is none
+	Mark     mark
+	Machines []machineRow
+	Notes    []note
+	Map      nodeMap
+	CPUs     string // how many are used, empty where nobody tells
+	Filters  []filterLink
+	Rows     []nodeRow
+	Pager    pager
+}
+
+// drawMachines returns what the page of machines shows.
+func (l *ledger) drawMachines(s *model.Snapshot, q machinesQuery) machinesPage {
+	p := machinesPage{}
+	manager, machine := l.findMachine(s, q)
+	if machine != nil {
+		q.Manager, q.Machine = manager.Element().ID(), machine.ID()
+	}
+	p.Query = q
+	for m := range s.Managers() {
+		census := l.census(s, m)
+		for each := range m.All(model.Machine) {
+			nodes := census.Nodes[each.ID()]
+			if nodes == nil {
+				nodes = &nodeTally{}
+			}
+			p.Machines = append(p.Machines, machineRow{
+				Key: elementKey(m.Element().ID(), each.ID()), Manager: printable(m.Element().Name(), longestCell), Name: printable(each.Name(), longestCell),
+				Address: machinesQuery{}.with(func(q *machinesQuery) { q.Manager, q.Machine = m.Element().ID(), each.ID() }),
+				Mark:    markOf(each), Nodes: counted(nodes.All, "node"), Counts: nodes.counts(), IsHere: each == machine,
+			})
+		}
+	}
+	if machine == nil {
+		p.Notes = notesOf(s, q.Manager, model.Node)
+		return p
+	}
+	p.Manager, p.Machine, p.Mark = printable(manager.Element().Name(), longestCell), printable(machine.Name(), longestCell), markOf(machine)
+	p.Notes = notesOf(s, q.Manager, model.Node)
+	p.Map = kept(l, s, "map\x00"+elementKey(q.Manager, q.Machine), func() nodeMap { return mapOf(manager, q.Machine, 0) })
+	if nodes := l.census(s, manager).Nodes[q.Machine]; nodes != nil && nodes.CPUs > 0 {
+		p.CPUs = thousands(int(nodes.CPUsUsed)) + " of " + counted(int(nodes.CPUs), "CPU") + " in use"
+	}
+	p.Rows, p.Pager, p.Filters = q.nodes(manager)
+	return p
+}
+
+// findMachine returns the machine that a query means, nil where there is none.
+func (l *ledger) findMachine(s *model.Snapshot, q machinesQuery) (*model.Manager, *model.Element) {
+	for m := range s.Managers() {
+		if q.Manager != "" && m.Element().ID() != q.Manager {
+			continue
+		}
+		for machine := range m.All(model.Machine) {
+			if q.Machine == "" || machine.ID() == q.Machine {
+				return m, machine
+			}
+		}
+	}
+	return nil, nil
+}
+
+// nodes returns a page of the table of nodes, and links to other choices of them.
+func (q machinesQuery) nodes(m *model.Manager) ([]nodeRow, pager, []filterLink) {
+	var nodes []*model.Element
+	counts := make([]int, len(nodeFilters))
+	all := 0
+	text := strings.ToLower(q.Text)
+	for node := range m.Children(model.Node, q.Machine) {
+		if text != "" && !nodeMentions(node, text) {
+			continue
+		}
+		all++
+		l := lookOf(node)
+		gross, extra := l.states()
+		isWanted := q.State == ""
+		for i, filter := range nodeFilters {
+			if filter.has(gross, extra) {
+				counts[i]++
+				isWanted = isWanted || q.State == filter.name
+			}
+		}
+		if isWanted {
+			nodes = append(nodes, node)
+		}
+	}
+	p := pageOf(len(nodes), q.Page, nodesPerPage, func(page int) string { return q.with(func(q *machinesQuery) { q.Page = page }) })
+	var rows []nodeRow
+	for _, node := range nodes[p.From:p.To] {
+		rows = append(rows, nodeRowOf(m, node))
+	}
+	filters := []filterLink{{Label: "all", Address: q.with(func(q *machinesQuery) { q.State = "" }), Count: thousands(all), IsOn: q.State == ""}}
+	for i, filter := range nodeFilters {
+		if counts[i] > 0 || q.State == filter.name {
+			filters = append(filters, filterLink{Label: filter.label, Address: q.with(func(q *machinesQuery) { q.State = filter.name }), Count: thousands(counts[i]), IsOn: q.State == filter.name})
+		}
+	}
+	return rows, p, filters
+}
+
+func nodeMentions(node *model.Element, text string) bool {
+	if contains(node.ID(), text) || contains(node.Name(), text) {
+		return true
+	}
+	for _, attribute := range []string{monitor.AttributeNodeQueues, monitor.AttributeNodeReason, model.AttributeNodeStatus} {
+		if value := givenText(node, attribute); contains(value, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeRowOf returns how a table shows a node.
+func nodeRowOf(m *model.Manager, node *model.Element) nodeRow {
+	text := func(attribute string) string {
+		return printable(givenText(node, attribute), longestCell)
+	}
+	manager := m.Element().ID()
+	row := nodeRow{
+		Key: elementKey(manager, node.ID()), Address: elementAddress("/node", manager, node.ID()), Name: printable(node.Name(), longestCell),
+		Mark: lookOf(node).sign(), Native: text(model.AttributeNodeStatus), Load: text(monitor.AttributeNodeLoad), Queues: text(monitor.AttributeNodeQueues),
+		Reason: text(monitor.AttributeNodeReason), Share: -1,
+	}
+	cpus, hasCPUs := givenOf(node, monitor.AttributeNodeCPUs)
+	used, hasUsed := givenOf(node, monitor.AttributeNodeCPUsUsed)
+	switch {
+	case hasCPUs && hasUsed:
+		row.CPUs = used.Text() + "/" + cpus.Text()
+		if cpus.Integer() > 0 {
+			row.Share = int(min(100, max(0, 100*used.Integer()/cpus.Integer())))
+		}
+	case hasCPUs:
+		row.CPUs = cpus.Text()
+	}
+	if memory, isGiven := givenOf(node, monitor.AttributeNodeMemory); isGiven {
+		row.Memory = mebibytes(memory.Integer())
+	}
+	return row
+}
+
+// mebibytes writes an amount of memory for people.
+func mebibytes(amount int64) string {
+	switch {
+	case amount >= 10<<20:
+		return strconv.FormatInt(amount>>20, 10) + " TiB"
+	case amount >= 10<<10:
+		return strconv.FormatInt(amount>>10, 10) + " GiB"
+	}
+	return strconv.FormatInt(amount, 10) + " MiB"
+}
+
+// nodePage is what the page of a node shows.
+type nodePage struct {
+	Row       nodeRow
+	Manager   string
+	Machine   string
+	Address   string // of the machine
+	Facts     []fact
+	Jobs      []jobRow
+	MoreJobs  int // that are not shown
+	Processes []processRow
+	More      int // processes that are not shown
+	Notes     []note
+}
+
+// mostOnNode bounds the processes and jobs that the page of a node lists.
+const mostOnNode = 500
+
+// drawNode returns what the page of a node shows; nil where there is no such node.
+func (l *ledger) drawNode(s *model.Snapshot, manager, id string) *nodePage {
+	m, known := s.Manager(manager)
+	if !known {
+		return nil
+	}
+	node, known := m.Get(model.Node, id)
+	if !known {
+		return nil
+	}
+	p := &nodePage{
+		Row: nodeRowOf(m, node), Manager: printable(m.Element().Name(), longestCell), Facts: factsOf(node), Notes: notesOf(s, manager, model.Node),
+		Address: machinesQuery{}.with(func(q *machinesQuery) { q.Manager, q.Machine = manager, node.Parent() }), Machine: printable(node.Parent(), longestCell),
+	}
+	own := l.owner(s, m)
+	for job := range monitor.JobsOn(m, id) {
+		if len(p.Jobs) >= mostOnNode {
+			p.MoreJobs++
+			continue
+		}
+		p.Jobs = append(p.Jobs, rowOf(listedJob{m, job}, own))
+	}
+	for process := range m.OnNode(id) {
+		if len(p.Processes) >= mostOnNode {
+			p.More++
+			continue
+		}
+		p.Processes = append(p.Processes, processRowOf(m, process))
+	}
+	return p
+}
+
+// cutTo cuts a text to a number of bytes, between two characters.
+func cutTo(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}

@@ -1,0 +1,91 @@
+package web
+
+import "github.com/rmctl/rmctl/model"
+
+// A mark is how a state is shown: in a tone, by a sign for those who do not see
+// the tone, and in a word.
+type mark struct {
+	Tone string // a class of the style sheet, such as "green"
+	Sign string // the outline of the sign in a box of 12 by 12
+	Word string
+}
+
+// The outlines of signs.
+const (
+	signDisc     = "M6 1a5 5 0 1 0 .01 0z"
+	signRing     = "M6 1a5 5 0 1 0 .01 0zM6 3a3 3 0 1 1-.01 0z"
+	signHalf     = "M6 1a5 5 0 1 0 .01 0zM6 3a3 3 0 0 1 0 6z"
+	signPause    = "M2 1h3v10h-3zM7 1h3v10h-3z"
+	signTick     = "M1 6.5l1.6-1.6 2.4 2.4 4.6-5 1.6 1.5-6.1 6.8z"
+	signCross    = "M2.5 1 6 4.500 9.500 1 11 2.500 7.500 6 11 9.500 9.500 11 6 7.500 2.500 11 1 9.500 4.500 6 1 2.500z"
+	signTriangle = "M6 1 11.500 11h-11z"
+	signBang     = "M5 1h2v6h-2zM5 8.500h2v2h-2z"
+	signDot      = "M6 4a2 2 0 1 0 .01 0z"
+	signSquare   = "M2 2h8v8h-8z"
+)
+
+// marks tells how the states of a kind are shown, in the colours of the runtime
+// model that this one follows where these carry meaning.
+var marks = map[model.Kind]map[model.State]mark{
+	model.ResourceManager: {
+		model.RMStarting:  {"cyan", signHalf, "starting"},
+		model.RMStarted:   {"green", signDisc, "started"},
+		model.RMStopping:  {"cyan", signRing, "stopping"},
+		model.RMStopped:   {"grey", signSquare, "stopped"},
+		model.RMSuspended: {"yellow", signPause, "suspended"},
+		model.RMError:     {"red", signTriangle, "error"},
+	},
+	model.Machine: {
+		model.MachineUp:      {"green", signDisc, "up"},
+		model.MachineDown:    {"grey", signCross, "down"},
+		model.MachineAlert:   {"yellow", signBang, "alert"},
+		model.MachineError:   {"red", signTriangle, "error"},
+		model.MachineUnknown: {"pale", signDot, "unknown"},
+	},
+	model.Queue: {
+		model.QueueNormal:     {"green", signDisc, "normal"},
+		model.QueueCollecting: {"yellow", signPause, "collecting"},
+		model.QueueDraining:   {"yellow", signHalf, "draining"},
+		model.QueueStopped:    {"grey", signSquare, "stopped"},
+	},
+	model.Node: {
+		model.NodeUp:      {"green", signDisc, "up"},
+		model.NodeDown:    {"grey", signCross, "down"},
+		model.NodeError:   {"red", signTriangle, "error"},
+		model.NodeUnknown: {"pale", signDot, "unknown"},
+	},
+	model.Job: {
+		model.JobPending:    {"blue", signRing, "waiting"},
+		model.JobStarted:    {"cyan", signHalf, "starting"},
+		model.JobRunning:    {"green", signDisc, "running"},
+		model.JobSuspended:  {"yellow", signPause, "suspended"},
+		model.JobTerminated: {"grey", signTick, "ended"},
+		model.JobError:      {"red", signTriangle, "failed"},
+		model.JobUnknown:    {"pale", signDot, "unknown"},
+	},
+	model.Process: {
+		model.ProcessStarting:  {"cyan", signHalf, "starting"},
+		model.ProcessRunning:   {"green", signDisc, "running"},
+		model.ProcessSuspended: {"yellow", signPause, "suspended"},
+		model.ProcessExited:    {"grey", signTick, "exited"},
+		model.ProcessSignalled: {"orange", signCross, "ended by a signal"},
+		model.ProcessError:     {"red", signTriangle, "error"},
+		model.ProcessUnknown:   {"pale", signDot, "unknown"},
+	},
+}
+
+// notSeen is the mark of an element whose state nobody was told.
+var notSeen = mark{"pale", signDot, "not told"}
+
+// markOf returns how the state of an element is shown. The default state of its
+// kind is none that anybody saw.
+func markOf(e *model.Element) mark {
+	return markOfState(e.Kind(), seenState(e))
+}
+
+func markOfState(kind model.Kind, state model.State) mark {
+	if m, known := marks[kind][state]; known {
+		return m
+	}
+	return notSeen
+}
