@@ -20,7 +20,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":           {"background", "remote/relay", "remote/openssh", "remote/ssh", "cases", "importer", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
+	"cmd/rmctl":           {"screen", "facts", "web", "platform", "background", "remote/relay", "remote/openssh", "remote/ssh", "cases", "importer", "control", "form", "jobstore", "command", "config", "tokenizer", "attribute", "remote", "javaregex", "state", "schemas", "rms"},
 	"background":          {"remote", "remote/wire", "remote/relay"},
 	"cmd/rmctl/rmctltest": {"background"},
 	"cases":               {"control", "form", "command", "jobstore", "config", "tokenizer", "attribute", "remote", "state", "schemas", "rms"},
@@ -42,6 +42,11 @@ var allowedImports = map[string][]string{
 	"remote/wire":         {"remote"},
 	"javaregex":           {},
 	"model":               {"state"},
+	"monitor":             {"model", "state"},
+	"platform":            {"control", "monitor", "model", "jobstore", "command", "config", "remote"},
+	"facts":               {"control", "jobstore", "config", "command", "attribute", "state"},
+	"web":                 {"facts", "monitor", "platform", "model", "control", "form", "jobstore", "state", "config", "attribute", "command", "remote", "remote/wire"},
+	"screen":              {"platform", "monitor", "control", "jobstore", "model", "remote", "state"},
 	"state":               {},
 	"schemas":             {},
 	"rms":                 {},

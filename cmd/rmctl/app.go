@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -23,6 +22,8 @@ type app struct {
 	target       string
 	json         bool
 	verbose      int
+	isBrief      bool // whether lines of the log are as short as can be
+	keepsLog     bool // whether lines of the log are for later, with their time
 	configFolder string
 	stateFolder  string
 
@@ -30,6 +31,8 @@ type app struct {
 	targets     *control.Targets
 	connections map[connectionKey]remote.Connection
 	controllers map[string]*control.Controller
+
+	asked *questions // asks what connections ask; nil before the first one is made, or where there is nobody to ask
 
 	listening func(remote.Connection) remote.Connection // wraps the connections that are made; nil but for rmctl record
 }
@@ -46,19 +49,6 @@ func (a *app) close() error {
 	return err
 }
 
-// log returns the logger that -v asks for: warnings always, what is done with
-// -v, every command that is run with -vv.
-func (a *app) log() *slog.Logger {
-	level := slog.LevelWarn
-	switch {
-	case a.verbose == 1:
-		level = slog.LevelInfo
-	case a.verbose > 1:
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
-}
-
 // folder returns where rmctl keeps files of one kind: what the flag says, else
 // below what the XDG variable names, else below the home directory.
 func folder(flag, variable, fallback string) (string, error) {
@@ -70,7 +60,7 @@ func folder(flag, variable, fallback string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("finding the home directory: %w", err)
+		return "", fmt.Errorf("finding the home directory: %w; --config and --state name the folders that are looked for in it", err)
 	}
 	return filepath.Join(home, fallback, "rmctl"), nil
 }
@@ -107,6 +97,23 @@ func (a *app) loadTargets() (*control.Targets, error) {
 	return a.targets, err
 }
 
+// knowsTarget is nil unless the chosen target neither is one nor has jobs on record:
+// nothing is on record of a name that is mistyped, and that is no sign that it has no jobs.
+func (a *app) knowsTarget(ctx context.Context, store *jobstore.Store) error {
+	if a.target == "" {
+		return nil
+	}
+	recorded, err := store.List(ctx, jobstore.Filter{Target: a.target, All: true, Limit: 1})
+	if err != nil || len(recorded) > 0 {
+		return err
+	}
+	targets, err := a.loadTargets()
+	if err == nil {
+		_, err = targets.Find(a.target)
+	}
+	return err
+}
+
 // controller returns the controller of a target, the chosen one for an empty name.
 func (a *app) controller(ctx context.Context, name string) (*control.Controller, error) {
 	if name == "" {
@@ -135,7 +142,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 	if err != nil {
 		return nil, err
 	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnDrift: a.warnOfDrift, OnStaging: a.stagingBar()}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnDrift: a.warnOfDrift, OnListed: a.warnOfListing(), OnStaging: a.stagingBar()}
 	options.Defaults = defaultsOf(target)
 	if a.controllers == nil {
 		a.controllers = map[string]*control.Controller{}

@@ -26,8 +26,9 @@ prints. It exits with the job's exit code. Several terminals may be attached to
 one job.
 
 Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
-		Example: "  rmctl attach 4711",
-		Args:    exactly(1, "a job"),
+		Example:           "  rmctl attach 4711",
+		Args:              exactly(1, "a job"),
+		ValidArgsFunction: a.completeOneJob(attachableJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			job, err := a.findJob(c.Context(), arguments[0])
 			if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // completeSubmissions makes shells complete what flags of submissions take.
@@ -15,6 +17,7 @@ func (a *app) completeSubmissions(c *cobra.Command) {
 	completeFlag(c, "config-name", a.completeLaunchConfigurations)
 	completeFlag(c, "set", a.completeValues)
 	completeFlag(c, "tab", a.completeTabs)
+	completeFlag(c, "directory", completeDirectories)
 }
 
 func completeFlag(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
@@ -61,8 +64,8 @@ func (a *app) completeValues(c *cobra.Command, arguments []string, begun string)
 		if !hasValue {
 			offered = append(offered, cobra.CompletionWithDesc(known.Name()+"=", oneLine(known.Text(attribute.FieldDescription))))
 		} else if known.Name() == name {
-			for value := range strings.SplitSeq(known.Text(attribute.FieldChoice), ",") {
-				offered = append(offered, name+"="+strings.TrimSpace(value))
+			for _, value := range a.offeredValues(c, definition, known) {
+				offered = append(offered, name+"="+oneLine(value))
 			}
 		}
 	}
@@ -73,6 +76,42 @@ func (a *app) completeValues(c *cobra.Command, arguments []string, begun string)
 		}
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// offeredValues returns the values that an attribute is offered with: its choice, or
+// what a session of a target on this machine found last. It asks no scheduler.
+func (a *app) offeredValues(c *cobra.Command, definition *config.Definition, known *config.Attribute) []string {
+	if choice := known.Text(attribute.FieldChoice); choice != "" {
+		var values []string
+		for value := range strings.SplitSeq(choice, ",") {
+			values = append(values, strings.TrimSpace(value))
+		}
+		return values
+	}
+	if known.Text(attribute.FieldType) == "boolean" {
+		return []string{"true", "false"}
+	}
+	from := known.Text(attribute.FieldItemsFrom)
+	if queues := describeQueues(definition); from == "" && queues != nil && known.Name() == queues.Attribute {
+		from = "queues"
+	}
+	targets, err := a.loadTargets()
+	if err != nil || from == "" {
+		return nil
+	}
+	target, err := targets.Find(a.completionTarget(c))
+	if err != nil || target.Transport != control.TransportLocal {
+		return nil
+	}
+	controller, err := a.controller(c.Context(), target.Name)
+	if err != nil {
+		return nil
+	}
+	values, err := controller.Remembered(c.Context(), from)
+	if err != nil {
+		return nil
+	}
+	return values
 }
 
 // completeTabs offers the titles of the tabs of the form.
@@ -89,6 +128,78 @@ func (a *app) completeTabs(c *cobra.Command, arguments []string, _ string) ([]co
 		titles = append(titles, oneLine(script.Title))
 	}
 	return titles, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeDefinitions offers the definitions that are known by a name; shells add
+// files.
+func (a *app) completeDefinitions(_ *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	targets, err := a.loadTargets()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	offered := append(targets.Names(), rms.Names()...)
+	slices.Sort(offered)
+	offered = slices.DeleteFunc(slices.Compact(offered), func(name string) bool { return slices.Contains(arguments, name) })
+	return offered, cobra.ShellCompDirectiveDefault
+}
+
+// completeOneDefinition is completeDefinitions for commands that take one before
+// what else they take.
+func (a *app) completeOneDefinition(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(arguments) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return a.completeDefinitions(c, arguments, begun)
+}
+
+// completeActions offers the commands of the definition that are run by name.
+func (a *app) completeActions(c *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	definition := a.completionDefinition(c, nil)
+	if definition == nil || len(arguments) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offered []cobra.Completion
+	for _, element := range []config.CommandElement{config.ButtonAction, config.StartUpCommand, config.ShutDownCommand} {
+		for _, named := range definition.CommandsOf(element) {
+			offered = append(offered, cobra.CompletionWithDesc(oneLine(named.Name), string(element)))
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeCommands offers the commands of a definition whose output can be replayed.
+func completeCommands(_ *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(arguments) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	definition, _, err := control.UsableDefinition(arguments[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offered []cobra.Completion
+	for _, known := range definition.Commands {
+		name := string(known.Element)
+		if len(definition.CommandsOf(known.Element)) > 1 {
+			name += ":" + oneLine(known.Name)
+		}
+		offered = append(offered, cobra.CompletionWithDesc(name, oneLine(known.Name)))
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeDirectories lets shells offer folders alone.
+func completeDirectories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// completeNothing makes shells offer no files where a command takes no argument.
+func completeNothing(commands []*cobra.Command) {
+	for _, command := range commands {
+		if takesNone := !strings.Contains(command.Use, " "); takesNone && command.ValidArgsFunction == nil {
+			command.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		completeNothing(command.Commands())
+	}
 }
 
 // completeForms offers the targets whose form can be filled in; shells add files.

@@ -9,8 +9,8 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -74,6 +74,7 @@ Values stand in the file as they are: it is no place for secrets.`,
 	}
 	flags.add(a, c)
 	c.Flags().StringVar(&fromJob, "from-job", "", "start from what was asked for when this `JOB` was submitted")
+	completeFlag(c, "from-job", a.completeJobs(anyJob))
 	c.Flags().BoolVar(&force, "force", false, "replace a launch configuration of that name")
 	return c
 }
@@ -178,7 +179,7 @@ func newConfigList(a *app) *cobra.Command {
 			for _, name := range names {
 				l, err := control.LoadLaunchConfiguration(configuration, name)
 				if a.json {
-					if err := printJSON(a.stdout, toLaunchJSON(name, l, err)); err != nil {
+					if err := printJSON(a.stdout, facts.OfLaunchConfiguration(name, l, err)); err != nil {
 						return err
 					}
 					continue
@@ -186,6 +187,7 @@ func newConfigList(a *app) *cobra.Command {
 				rows = append(rows, launchRow(name, l, err))
 			}
 			if len(rows) == 0 {
+				a.sayNone("there are no launch configurations; rmctl config save makes one")
 				return nil
 			}
 			return printTable(a.stdout, []string{"NAME", "TARGET", "RUNS"}, rows)
@@ -213,34 +215,6 @@ func launchRow(name string, l *control.LaunchConfiguration, err error) []string 
 	return []string{name, orDash(target), orDash(runs)}
 }
 
-// launchJSON is how a launch configuration is printed as JSON; the names are a
-// contract.
-type launchJSON struct {
-	Name        string                     `json:"name"`
-	File        string                     `json:"file,omitempty"`
-	Target      string                     `json:"target,omitempty"`
-	Definition  string                     `json:"definition,omitempty"`
-	Tab         string                     `json:"tab,omitempty"`
-	Executable  string                     `json:"executable,omitempty"`
-	Arguments   []string                   `json:"arguments,omitempty"`
-	Directory   string                     `json:"directory,omitempty"`
-	Script      string                     `json:"script,omitempty"`
-	Debug       bool                       `json:"debug,omitempty"`
-	Attributes  map[string]attribute.Value `json:"attributes,omitempty"`
-	Environment map[string]string          `json:"environment,omitempty"`
-	Error       string                     `json:"error,omitempty"`
-}
-
-func toLaunchJSON(name string, l *control.LaunchConfiguration, err error) launchJSON {
-	if err != nil {
-		return launchJSON{Name: name, Error: err.Error()}
-	}
-	return launchJSON{
-		Name: name, File: l.File, Target: l.Target, Definition: l.Definition, Tab: l.Tab, Executable: l.Executable, Arguments: l.Arguments,
-		Directory: l.Directory, Script: l.Script, Debug: l.Debug, Attributes: l.Attributes, Environment: l.Environment,
-	}
-}
-
 func newConfigShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show NAME",
@@ -263,7 +237,7 @@ func newConfigShow(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printJSON(a.stdout, toLaunchJSON(l.Name, l, nil))
+				return printJSON(a.stdout, facts.OfLaunchConfiguration(l.Name, l, nil))
 			}
 			if _, err := fmt.Fprint(a.stdout, printable(string(text))); err != nil {
 				return fmt.Errorf("printing: %w", err)

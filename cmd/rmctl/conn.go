@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/remote/relay"
 )
 
@@ -60,7 +61,7 @@ func (a *app) findBackground() (*background.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return background.Find(place)
+	return background.Find(place), nil
 }
 
 // connectionJSON is how a connection is printed as JSON; the names are a contract.
@@ -80,7 +81,7 @@ func (a *app) printConnections(connections []background.ConnectionInfo, now time
 	for _, connection := range connections {
 		shown := connectionJSON{
 			Targets: a.targetsOf(connection), Host: connection.Host, Transport: connection.Transport, SSHConfig: connection.SSHConfig,
-			State: "open", Since: timestamp(connection.Since), Commands: connection.Commands,
+			State: "open", Since: facts.Timestamp(connection.Since), Commands: connection.Commands,
 		}
 		idle := "-"
 		if connection.Connecting {
@@ -103,7 +104,8 @@ func (a *app) printConnections(connections []background.ConnectionInfo, now time
 			orDash(strings.Join(shown.Targets, ",")), oneLine(shown.Host), oneLine(shown.Transport), since, idle, fmt.Sprint(shown.Commands),
 		})
 	}
-	if a.json || len(rows) == 0 {
+	if len(rows) == 0 {
+		a.sayNone("no connection is kept")
 		return nil
 	}
 	return printTable(a.stdout, []string{"TARGET", "HOST", "TRANSPORT", "SINCE", "IDLE", "COMMANDS"}, rows)

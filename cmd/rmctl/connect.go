@@ -29,7 +29,7 @@ func (a *app) connect(ctx context.Context, target control.Target) (remote.Connec
 	if known := a.connections[key]; known != nil {
 		return known, nil
 	}
-	connection, err := a.newConnection(ctx, target)
+	connection, err := a.newConnection(ctx, target, a.prompter())
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +43,23 @@ func (a *app) connect(ctx context.Context, target control.Target) (remote.Connec
 	return connection, nil
 }
 
-func (a *app) newConnection(ctx context.Context, target control.Target) (remote.Connection, error) {
+// prompter returns what asks the user, nil if there is no terminal.
+func (a *app) prompter() remote.Prompter {
+	if a.asked == nil {
+		terminal := newPrompter()
+		if terminal == nil {
+			return nil
+		}
+		a.asked = newQuestions(newVenue(terminal, true))
+	}
+	return a.asked
+}
+
+func (a *app) newConnection(ctx context.Context, target control.Target, prompter remote.Prompter) (remote.Connection, error) {
 	if target.Transport == control.TransportLocal {
 		return remote.NewLocal()
 	}
 	place := placeOf(target)
-	prompter := newPrompter()
 	if connection, err := a.connectInBackground(ctx, place, prompter); err != nil || connection != nil {
 		return connection, err
 	}

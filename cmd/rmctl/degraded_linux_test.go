@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,7 +66,9 @@ func (d *degraded) with(environment, before []string, arguments ...string) (stdo
 	d.t.Helper()
 	plain := d.command("rmctl", append([]string{"--state", d.state}, arguments...)...)
 	line := append(append([]string{}, before...), append([]string{plain.Path}, plain.Args[1:]...)...)
-	command := exec.CommandContext(d.t.Context(), line[0], line[1:]...)
+	ctx, cancel := context.WithTimeout(d.t.Context(), endsWithin)
+	defer cancel()
+	command := exec.CommandContext(ctx, line[0], line[1:]...)
 	command.Dir, command.Env = plain.Dir, append(plain.Env, environment...)
 	var out, messages bytes.Buffer
 	command.Stdout, command.Stderr = &out, &messages
@@ -124,7 +128,7 @@ func TestADiskThatBecomesFullLosesNoJob(t *testing.T) {
 	require.Empty(t, stdout, "an id is printed only once it is on record")
 	require.Contains(t, stderr, jobstore.ErrFull.Error())
 	require.Contains(t, stderr, `has the id "2"`)
-	require.Contains(t, stderr, "do not submit it again; rmctl recover finds it")
+	require.Contains(t, stderr, "do not submit it again; the id is kept beside the record")
 
 	// then nothing is submitted, and what is on record is there
 	_, stderr, done = d.with(nil, nil, "submit", "--", "x")
@@ -139,6 +143,31 @@ func TestADiskThatBecomesFullLosesNoJob(t *testing.T) {
 	tags := d.submitted()
 	require.Equal(t, map[string]string{tags[0]: "1", tags[1]: "2"}, d.ids())
 	require.Equal(t, "3\n", d.succeeds("submit", "--", "x"))
+}
+
+// What is kept beside the record needs no room on the disk, and no look-up.
+func TestAnIDThatCouldNotBeRecordedIsRecordedByALaterProcess(t *testing.T) {
+	d := newDegraded(t)
+	definition := d.path(".config/rmctl/site.xml")
+	finds := regexp.MustCompile(`(?s)<x:find-job.*</x:find-job>`)
+	require.NoError(t, os.WriteFile(definition, []byte(finds.ReplaceAllString(fillingSite, "")), 0o600))
+	d.mounted()
+	require.Equal(t, "1\n", d.succeeds("submit", "--", "x"))
+	_, stderr, done := d.with([]string{"FILL=" + d.state}, nil, "submit", "--", "x")
+	require.False(t, done)
+	require.Contains(t, stderr, "the id is kept beside the record")
+	tags := d.submitted()
+	_, stderr, done = d.with(nil, nil, "status")
+	require.False(t, done)
+	require.Contains(t, stderr, "what became of a submission still cannot be recorded")
+	require.Equal(t, map[string]string{tags[0]: "1", tags[1]: ""}, d.ids(), "the disk is still full")
+
+	require.NoError(t, os.Remove(filepath.Join(d.state, "fill")))
+	d.succeeds("status")
+	require.Equal(t, map[string]string{tags[0]: "1", tags[1]: "2"}, d.ids())
+	left, err := filepath.Glob(filepath.Join(d.state, "unrecorded-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
 
 // Users have a limit of the size of files as they have one of the disk.
@@ -192,4 +221,18 @@ func TestAFileSystemWithoutLocksIsToldAsSuch(t *testing.T) {
 	require.Contains(t, stderr, jobstore.ErrNoLocks.Error())
 	require.Len(t, d.submitted(), 1)
 	require.Len(t, d.ids(), 1)
+}
+
+func TestTargetsAreImportedWhereTheFileSystemHasNoLocks(t *testing.T) {
+	t.Parallel()
+	d := newDegraded(t)
+	cluster := d.path("owens.yml")
+	require.NoError(t, os.WriteFile(cluster, []byte("---\nv2:\n  login:\n    host: login.example.org\n  job:\n    adapter: slurm\n"), 0o600))
+	strace := []string{"strace", "-f", "-o", os.DevNull, "-e", "trace=flock", "-e", "inject=flock:error=ENOLCK"}
+	if printed, err := exec.CommandContext(t.Context(), strace[0], append(strace[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("strace, which is to refuse the locks, does not work here: %v %s", err, printed)
+	}
+	_, stderr, done := d.with(nil, strace, "import", cluster)
+	require.True(t, done, stderr)
+	require.Contains(t, d.succeeds("targets"), "owens")
 }

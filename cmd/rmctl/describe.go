@@ -25,7 +25,8 @@ where each part comes from.`,
   rmctl describe --json mysite.xml
   rmctl describe --html mysite.xml >mysite.html
   rmctl describe --merged mysite.xml`,
-		Args: exactly(1, "a definition"),
+		Args:              exactly(1, "a definition"),
+		ValidArgsFunction: a.completeOneDefinition,
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			if page && (merged || a.json) {
 				return usage("--html can be combined neither with --merged nor with --json")

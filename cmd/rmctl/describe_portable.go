@@ -27,6 +27,7 @@ type portableLinkDescription struct {
 	Excludes  []string `json:"excludes,omitempty"`
 	Most      int      `json:"most,omitempty"`
 	Note      string   `json:"note,omitempty"`
+	Refused   string   `json:"refused,omitempty"`
 	Position  string   `json:"position"`
 }
 
@@ -38,7 +39,7 @@ func describePortable(d *config.Definition) []portableDescription {
 		for _, link := range d.PortableLinks(name.Name) {
 			shown := portableLinkDescription{
 				Attribute: link.Attribute, As: link.As, Per: link.Per, Times: link.Times, With: link.With, Unless: link.Unless,
-				Excludes: link.Excludes, Most: link.Most, Note: link.Note, Position: link.Position.String(),
+				Excludes: link.Excludes, Most: link.Most, Note: link.Note, Refused: link.Refused, Position: link.Position.String(),
 			}
 			if link.Text != "{}" {
 				shown.Text = link.Text
@@ -84,6 +85,9 @@ func (l portableLinkDescription) Effect() string {
 	}
 	if l.Note != "" {
 		facts = append(facts, "no effect: "+l.Note)
+	}
+	if l.Refused != "" {
+		facts = append(facts, "refused: "+l.Refused)
 	}
 	return oneLine(strings.Join(facts, "; "))
 }

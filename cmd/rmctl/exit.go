@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -50,6 +51,16 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// An interruptedError is what a command that the user ended by an interrupt or a
+// termination request has to tell.
+type interruptedError struct{ err error }
+
+func (e *interruptedError) Error() string {
+	return strings.ReplaceAll(e.err.Error(), context.Canceled.Error(), "interrupted")
+}
+
+func (e *interruptedError) Unwrap() error { return e.err }
+
 // report says what went wrong and returns the exit code.
 func (a *app) report(err error) int {
 	if err == nil {
@@ -71,6 +82,7 @@ func exitCode(err error) int {
 		value         *control.ValueError
 		refused       *attribute.InvalidError
 		invalid       *config.InvalidError
+		variable      *control.VariableNameError
 		unknownTarget *control.UnknownTargetError
 		unknownTab    *form.UnknownPageError
 		unknownLaunch *control.UnknownLaunchConfigurationError
@@ -79,11 +91,13 @@ func exitCode(err error) int {
 		unsupported   *control.UnsupportedError
 		noJob         *control.NotFoundError
 		failed        *command.Error
+		polled        *control.PolledError
+		query         *control.QueryError
 	)
 	switch {
 	case errors.As(err, &exit):
 		return exit.code
-	case errors.As(err, &wrongUsage), errors.As(err, &value), errors.As(err, &refused), errors.As(err, &invalid),
+	case errors.As(err, &wrongUsage), errors.As(err, &value), errors.As(err, &variable), errors.As(err, &refused), errors.As(err, &invalid),
 		errors.As(err, &unknownTarget), errors.As(err, &unknownTab), errors.As(err, &unknownLaunch), errors.As(err, &launchName),
 		errors.As(err, &configuration), errors.As(err, &unsupported):
 		return exitUsage
@@ -96,8 +110,10 @@ func exitCode(err error) int {
 			return exitTimeout
 		}
 		return exitScheduler
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &polled) && polled.Failure == jobstore.PollTimedOut:
 		return exitTimeout
+	case errors.As(err, &query) && !errors.Is(err, context.Canceled):
+		return exitScheduler
 	default:
 		return exitFailed
 	}

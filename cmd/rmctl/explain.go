@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -19,7 +20,8 @@ func newExplain(a *app) *cobra.Command {
 line of its output that it was read from. It asks no scheduler.`,
 		Example: `  rmctl explain 4711
   rmctl explain --json slurm/4711`,
-		Args: atLeast(1, "a job"),
+		Args:              atLeast(1, "a job"),
+		ValidArgsFunction: a.completeJobs(anyJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			store, err := a.openStore(c.Context())
 			if err != nil {
@@ -46,7 +48,7 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, job jobstore.Job)
 	var rows [][]string
 	err := store.History(c.Context(), job.Tag, func(event jobstore.Event) error {
 		if a.json {
-			return printJSON(a.stdout, eventToJSON(event))
+			return printJSON(a.stdout, facts.OfEvent(event))
 		}
 		rows = append(rows, []string{clock(event.Seen), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), place(event.Origin), because(event)})
 		return nil

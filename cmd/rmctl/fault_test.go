@@ -164,8 +164,11 @@ func (w *faultyWriter) Write(text []byte) (written int, err error) {
 }
 
 // settlingTime is after every submit command of the definitions that are swept must
-// have ended, and before a Slurm without accounting forgets a job.
-const settlingTime = 4 * time.Minute
+// have ended, and before a Slurm without accounting forgets a job that keepsJobs tells how long to keep.
+const (
+	settlingTime = 4 * time.Minute
+	keepsJobs    = "RMCTL_SLURM_MINJOBAGE=3600" // a busy machine takes minutes beside that time
+)
 
 // settledCode does for the store of $HOME what rmctl recover does, that much later,
 // and prints the records as JSON:

@@ -54,18 +54,31 @@ func (t *targetJobs) put(all []found, updated []jobstore.Job) {
 
 // findJobs finds jobs by what a user calls them: the scheduler's id, TARGET/ID, or
 // the tag of the submission. What rmctl does not remember is taken for a job of the target at
-// hand that was submitted in another way.
+// hand that was submitted in another way. Those that are found are returned also where
+// the error tells that others are not; none are where a name means nothing, or more than one job.
 func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
 	jobs := make([]found, 0, len(names))
+	var problems []error
 	for _, name := range names {
 		job, err := a.findJob(ctx, name)
-		if err != nil {
+		var unclear *unclearError
+		switch {
+		case err == nil:
+			jobs = append(jobs, job)
+		case errors.As(err, &unclear), ctx.Err() != nil:
 			return nil, err
+		default:
+			problems = append(problems, err)
 		}
-		jobs = append(jobs, job)
 	}
-	return jobs, nil
+	return jobs, errors.Join(problems...)
 }
+
+// An unclearError tells that it cannot be found out on record which job a name means.
+type unclearError struct{ err error }
+
+func (e *unclearError) Error() string { return e.err.Error() }
+func (e *unclearError) Unwrap() error { return e.err }
 
 func (a *app) findJob(ctx context.Context, name string) (found, error) {
 	job, err := a.recordedJob(ctx, name)
@@ -73,7 +86,7 @@ func (a *app) findJob(ctx context.Context, name string) (found, error) {
 		return a.lookFor(ctx, name)
 	}
 	if err != nil {
-		return found{}, err
+		return found{}, &unclearError{err}
 	}
 	controller, err := a.controllerOfJob(ctx, job.Target, cmp.Or(job.ID, job.Tag))
 	return found{job, controller}, err
@@ -94,11 +107,17 @@ func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	controller, err := a.controller(ctx, target)
+	controller, err := a.controllerOfJob(ctx, target, id)
 	if err != nil {
 		return found{}, err
 	}
 	job, err := controller.Look(ctx, id)
+	var nowhere *control.NotFoundError
+	if before, _, isCut := strings.Cut(id, "/"); isCut && errors.As(err, &nowhere) {
+		if _, unknown := a.targets.Find(before); unknown != nil {
+			err = fmt.Errorf("%w; and %v", err, unknown)
+		}
+	}
 	return found{job, controller}, err
 }
 

@@ -90,11 +90,17 @@ func (a *app) formTerminal(plain bool) (io.Writer, error) {
 
 // fill makes the form of a target or a definition.
 func (a *app) fill(ctx context.Context, name string, r request) (*filling, error) {
-	f := &filling{ctx: ctx, definition: name, request: r.Submission, given: r.given}
-	var err error
-	if f.controller, f.target, err = a.formController(ctx, name); err != nil {
+	controller, target, err := a.formController(ctx, name)
+	if err != nil {
 		return nil, err
 	}
+	return a.fillFor(ctx, controller, target, name, r)
+}
+
+// fillFor makes the form of a controller; target is empty where nothing can be
+// submitted.
+func (a *app) fillFor(ctx context.Context, controller *control.Controller, target, name string, r request) (*filling, error) {
+	f := &filling{ctx: ctx, controller: controller, target: target, definition: name, asked: a.asked, request: r.Submission, given: r.given}
 	if submit := f.controller.Definition().Submit(r.Debug); submit != nil {
 		f.interactive = submit.Element.IsInteractive()
 	} else {
@@ -102,6 +108,7 @@ func (a *app) fill(ctx context.Context, name string, r request) (*filling, error
 	}
 	f.start()
 	f.save = func(replace bool) error { return a.saveFilled(f, replace) }
+	var err error
 	f.form, f.page, err = f.controller.Form(ctx, r.Submission)
 	var failed *command.Error
 	if f.target == "" && errors.As(err, &failed) {

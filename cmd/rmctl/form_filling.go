@@ -33,6 +33,7 @@ type filling struct {
 	target      string // empty where nothing can be submitted
 	definition  string // as the command line named it
 	interactive bool
+	asked       *questions         // of connections; nil where nobody is asked
 	request     control.Submission // what the command line said
 	given       control.Submission // the same, before it was completed
 
@@ -161,6 +162,9 @@ func (f *filling) set(e entry, text string, stat attribute.Stat) error {
 	case ownSaveAs:
 		f.saveAs = text
 	}
+	s := f.request
+	s.Executable, s.Arguments, s.Directory, s.ScriptFile = f.program, attribute.Words(f.arguments), f.directory, f.script
+	f.controller.ShowLaunch(f.form, s)
 	return nil
 }
 
@@ -239,25 +243,13 @@ func (f *filling) commandLine(a *app) string {
 	option("--config", a.configFolder)
 	option("--state", a.stateFolder)
 	option("-t", f.target)
-	if usual, err := f.form.Page("", s.ScriptFile != ""); err != nil || usual != f.page {
-		option("--tab", s.Tab)
+	if usual, err := f.form.Page("", s.ScriptFile != ""); err == nil && usual == f.page {
+		s.Tab = ""
 	}
-	for _, value := range s.Values {
-		words = append(words, "-s", value.Name+"="+value.Value)
+	if here, err := os.Getwd(); err == nil && here == s.Directory {
+		s.Directory = ""
 	}
-	for _, variable := range s.Launch.Variables {
-		words = append(words, "-e", variable.Name+"="+variable.Value)
-	}
-	if here, err := os.Getwd(); err != nil || here != s.Directory {
-		option("-d", s.Directory)
-	}
-	option("--script", s.ScriptFile)
-	if s.Debug {
-		words = append(words, "--debug")
-	}
-	if s.Executable != "" {
-		words = append(append(words, "--", s.Executable), s.Arguments...)
-	}
+	words = append(words, s.Flags()...)
 	return shellescape.QuoteCommand(words)
 }
 

@@ -12,12 +12,14 @@ import (
 )
 
 // key does what a key means where the user is.
-func (s *screen) key(key tea.KeyPressMsg) tea.Cmd {
+func (s *formScreen) key(key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	switch {
 	case name == "ctrl+c", name == "esc" && s.overlay == nil:
 		s.conclusion = concludeNothing
 		return tea.Quit
+	case name == keyAnswer:
+		return s.goToQuestion()
 	case name == "ctrl+z":
 		return tea.Suspend
 	case s.busy != "":
@@ -51,7 +53,7 @@ func (s *screen) key(key tea.KeyPressMsg) tea.Cmd {
 }
 
 // leap moves the focus by about as many lines as are seen.
-func (s *screen) leap(down bool) {
+func (s *formScreen) leap(down bool) {
 	step := -1
 	if down {
 		step = 1
@@ -62,7 +64,7 @@ func (s *screen) leap(down bool) {
 }
 
 // fieldKey does what a key means in the field with the focus.
-func (s *screen) fieldKey(key tea.KeyPressMsg) tea.Cmd {
+func (s *formScreen) fieldKey(key tea.KeyPressMsg) tea.Cmd {
 	e, ok := s.focused()
 	if !ok {
 		return nil
@@ -95,18 +97,18 @@ func (s *screen) fieldKey(key tea.KeyPressMsg) tea.Cmd {
 
 // isInText reports whether a blank belongs to the value of a row rather than to
 // its box: while the cursor is inside of a text.
-func (s *screen) isInText(e entry) bool {
+func (s *formScreen) isInText(e entry) bool {
 	return takesText(e) && e.Editor == attribute.TextEditor && len(s.typing.text) > 0 && s.typing.cursor > 0
 }
 
-func (s *screen) check(e entry, checked bool) {
+func (s *formScreen) check(e entry, checked bool) {
 	s.form.Check(e.Field, checked)
 	s.refresh()
 	s.startTyping()
 }
 
 // count makes a number larger or smaller by one.
-func (s *screen) count(e entry, up bool) {
+func (s *formScreen) count(e entry, up bool) {
 	number, err := strconv.Atoi(e.Text)
 	switch {
 	case err != nil:
@@ -120,7 +122,7 @@ func (s *screen) count(e entry, up bool) {
 }
 
 // pick changes a field that is not typed into.
-func (s *screen) pick(e entry, name string) {
+func (s *formScreen) pick(e entry, name string) {
 	switch {
 	case e.Kind == form.Row && !e.On:
 	case e.isSwitch() && slices.Contains([]string{"space", "left", "right"}, name):
@@ -142,7 +144,7 @@ func (s *screen) pick(e entry, name string) {
 }
 
 // enter opens what a field is chosen from, presses a button, or goes on.
-func (s *screen) enter(e entry) tea.Cmd {
+func (s *formScreen) enter(e entry) tea.Cmd {
 	switch {
 	case e.Kind == form.Button && e.own != "":
 		return s.finish(e.own)
@@ -162,7 +164,7 @@ func (s *screen) enter(e entry) tea.Cmd {
 	return nil
 }
 
-func (s *screen) pressButton(e entry) {
+func (s *formScreen) pressButton(e entry) {
 	run, err := s.press(e)
 	if err != nil {
 		s.complain(err)
@@ -176,7 +178,7 @@ func (s *screen) pressButton(e entry) {
 
 // finish does what a button of the last page says. What is missing is said, and
 // the form stays.
-func (s *screen) finish(button ownField) tea.Cmd {
+func (s *formScreen) finish(button ownField) tea.Cmd {
 	var err error
 	switch button {
 	case ownLeave:

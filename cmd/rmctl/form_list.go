@@ -66,7 +66,7 @@ func (l *choiceList) key(key tea.KeyPressMsg, page int) (done bool) {
 }
 
 // itemList lists the items of a choice.
-func (s *screen) itemList(e entry) *choiceList {
+func (s *formScreen) itemList(e entry) *choiceList {
 	l := &choiceList{title: e.Label, choose: func(index int) { s.put(e, e.Items[index], nil) }}
 	for i, item := range e.Items {
 		l.lines = append(l.lines, visible(item))
@@ -89,7 +89,7 @@ type listedMsg struct {
 }
 
 // browse lists a folder for a path field, in the background.
-func (s *screen) browse(e entry, folder string) {
+func (s *formScreen) browse(e entry, folder string) {
 	s.overlay = nil
 	s.work("listing "+folder, func() tea.Msg {
 		found, err := s.list(e, folder)
@@ -98,7 +98,7 @@ func (s *screen) browse(e entry, folder string) {
 }
 
 // folderList lists what is in a folder, to choose from or to go on to.
-func (s *screen) folderList(m listedMsg) *choiceList {
+func (s *formScreen) folderList(m listedMsg) *choiceList {
 	l := &choiceList{title: m.folder}
 	var chosen []func()
 	add := func(line string, choose func()) {
@@ -125,7 +125,7 @@ func (s *screen) folderList(m listedMsg) *choiceList {
 	return l
 }
 
-func (s *screen) listed(m listedMsg) {
+func (s *formScreen) listed(m listedMsg) {
 	if m.err != nil {
 		s.complain(fmt.Errorf("the folder cannot be shown: %w", m.err))
 		return

@@ -21,6 +21,10 @@ func (q *questioner) value(e entry) error {
 		if err != nil || answer == "" {
 			return err
 		}
+		if answer == "-" && e.own == "" && e.Default != "" {
+			q.form.Clear(e.Field) // an empty text would leave its default
+			return nil
+		}
 		text, err := answered(e, answer)
 		if err == nil {
 			err = q.set(e, text, q.stat())
@@ -46,7 +50,7 @@ func question(e entry) string {
 	if e.Hint != "" {
 		text += " (" + oneLine(e.Hint) + ")"
 	}
-	shown := e.Text
+	shown := orDefault(e)
 	if e.isSwitch() {
 		shown = map[bool]string{true: "yes", false: "no"}[e.switchedOn()]
 	}

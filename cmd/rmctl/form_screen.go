@@ -11,10 +11,12 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/screen"
 )
 
-// A screen is a form on a terminal: the model that Bubble Tea runs.
-type screen struct {
+// A formScreen is a form on a terminal: the model that Bubble Tea runs.
+type formScreen struct {
 	*filling
 	title         string
 	width, height int
@@ -31,6 +33,8 @@ type screen struct {
 	busy    string // what is under way in the background
 	replace bool   // whether the user was told that saving replaces something
 
+	questions []*waitingQuestion // of connections, the oldest first
+
 	background func(work func() tea.Msg) // runs work, and hands over the message it returns
 }
 
@@ -40,12 +44,19 @@ func (f *filling) show(ctx context.Context, stdin io.Reader, terminal io.Writer)
 	inner, cancel := context.WithCancel(ctx)
 	f.ctx = inner
 	s := newScreen(f)
-	program := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(terminal), tea.WithoutSignalHandler())
+	program := tea.NewProgram(s, tea.WithInput(stdin), tea.WithOutput(terminal), tea.WithoutSignalHandler())
 	var running sync.WaitGroup
 	s.background = func(work func() tea.Msg) {
 		running.Go(func() { program.Send(work()) })
 	}
-	_, err := program.Run()
+	asker := &formPrompter{send: program.Send, answer: func(ctx context.Context, question remote.Question) (string, error) {
+		prompter := newPrompter()
+		if prompter == nil {
+			return "", remote.ErrNobodyToAsk
+		}
+		return prompter.Ask(ctx, question)
+	}}
+	err := f.asked.askingAt(newVenue(asker, false), func() error { return screen.Run(ctx, program) })
 	cancel() // what is still under way is of no more use
 	running.Wait()
 	f.ctx = outer
@@ -58,8 +69,8 @@ func (f *filling) show(ctx context.Context, stdin io.Reader, terminal io.Writer)
 	return nil
 }
 
-func newScreen(f *filling) *screen {
-	s := &screen{filling: f, title: oneLine(f.controller.Definition().Name), width: 80, height: 24}
+func newScreen(f *filling) *formScreen {
+	s := &formScreen{filling: f, title: oneLine(f.controller.Definition().Name), width: 80, height: 24}
 	for i, page := range f.pages() {
 		if page == f.page {
 			s.at = i
@@ -70,10 +81,10 @@ func newScreen(f *filling) *screen {
 }
 
 // Init implements [tea.Model].
-func (s *screen) Init() tea.Cmd { return nil }
+func (s *formScreen) Init() tea.Cmd { return nil }
 
 // Update implements [tea.Model].
-func (s *screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+func (s *formScreen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := message.(type) {
 	case tea.WindowSizeMsg:
 		s.width, s.height = m.Width, m.Height
@@ -84,6 +95,10 @@ func (s *screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		return s, s.key(m)
+	case askedMsg:
+		s.questions = append(s.questions, m.waitingQuestion)
+	case unaskedMsg:
+		s.unask(m)
 	case listedMsg:
 		s.busy = ""
 		s.listed(m)
@@ -97,7 +112,7 @@ func (s *screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // shownPage returns the page that is shown; nil for the last one.
-func (s *screen) shownPage() *form.Page {
+func (s *formScreen) shownPage() *form.Page {
 	if pages := s.pages(); s.at < len(pages) {
 		return pages[s.at]
 	}
@@ -106,7 +121,7 @@ func (s *screen) shownPage() *form.Page {
 
 // turn shows a page. A page of the form is the one that a submission comes from
 // as long as no other one is turned to.
-func (s *screen) turn(page int) {
+func (s *formScreen) turn(page int) {
 	s.leaveField()
 	count := len(s.pages()) + 1
 	s.at = (page + count) % count
@@ -121,7 +136,7 @@ func (s *screen) turn(page int) {
 // refresh makes the fields anew, since what was done may have shown, hidden or
 // changed others. The focus stays on its field, or goes to the one that takes
 // its place.
-func (s *screen) refresh() {
+func (s *formScreen) refresh() {
 	before, focused := s.focused()
 	s.fields = s.entries(s.shownPage())
 	if !focused {
@@ -138,7 +153,7 @@ func (s *screen) refresh() {
 }
 
 // focused returns the field that has the focus.
-func (s *screen) focused() (entry, bool) {
+func (s *formScreen) focused() (entry, bool) {
 	if s.focus < 0 || s.focus >= len(s.fields) {
 		return entry{}, false
 	}
@@ -146,7 +161,7 @@ func (s *screen) focused() (entry, bool) {
 }
 
 // move takes the focus to the next field, or the one before, that can be used.
-func (s *screen) move(step int) {
+func (s *formScreen) move(step int) {
 	for i := s.focus + step; i >= 0 && i < len(s.fields); i += step {
 		if s.fields[i].IsInput() {
 			s.leaveField()
@@ -157,14 +172,14 @@ func (s *screen) move(step int) {
 	}
 }
 
-func (s *screen) startTyping() {
+func (s *formScreen) startTyping() {
 	if e, ok := s.focused(); ok {
 		s.typing = newLineEditor(e.Text, e.Kind == form.Lines)
 	}
 }
 
 // isTyping reports whether what is typed goes into the field with the focus.
-func (s *screen) isTyping() bool {
+func (s *formScreen) isTyping() bool {
 	e, ok := s.focused()
 	return ok && takesText(e)
 }
@@ -184,19 +199,19 @@ func takesText(e entry) bool {
 }
 
 // typed stores what is in the editor. Files are looked up when the field is left.
-func (s *screen) typed() {
+func (s *formScreen) typed() {
 	if e, ok := s.focused(); ok {
 		s.store(e, s.typing.String(), nil)
 	}
 }
 
 // put sets a field to something that was chosen, and shows it in the editor.
-func (s *screen) put(e entry, text string, stat attribute.Stat) {
+func (s *formScreen) put(e entry, text string, stat attribute.Stat) {
 	s.store(e, text, stat)
 	s.startTyping()
 }
 
-func (s *screen) store(e entry, text string, stat attribute.Stat) {
+func (s *formScreen) store(e entry, text string, stat attribute.Stat) {
 	s.message, s.replace = "", false
 	err := s.set(e, text, stat)
 	var refused *attribute.InvalidError
@@ -206,7 +221,7 @@ func (s *screen) store(e entry, text string, stat attribute.Stat) {
 	s.refresh()
 }
 
-func (s *screen) complain(err error) { s.message, s.isError = oneLine(err.Error()), true }
+func (s *formScreen) complain(err error) { s.message, s.isError = oneLine(err.Error()), true }
 
 // A lookedUpMsg tells of the file that a field names.
 type lookedUpMsg struct {
@@ -217,7 +232,7 @@ type lookedUpMsg struct {
 }
 
 // leaveField has the file looked up that a validator asks for, in the background.
-func (s *screen) leaveField() {
+func (s *formScreen) leaveField() {
 	e, ok := s.focused()
 	if !ok || e.own != "" || !takesText(e) || e.Problem != "" {
 		return
@@ -233,7 +248,7 @@ func (s *screen) leaveField() {
 	})
 }
 
-func (s *screen) lookedUp(m lookedUpMsg) {
+func (s *formScreen) lookedUp(m lookedUpMsg) {
 	for _, e := range s.entries(m.page) {
 		if e.same(m.field) && e.Text == m.text { // it may have been changed since
 			s.store(e, m.text, m.stat)
@@ -242,7 +257,7 @@ func (s *screen) lookedUp(m lookedUpMsg) {
 }
 
 // work does something in the background; meanwhile the form can only be left.
-func (s *screen) work(what string, do func() tea.Msg) {
+func (s *formScreen) work(what string, do func() tea.Msg) {
 	s.busy = what
 	s.background(do)
 }
@@ -254,7 +269,7 @@ type pressedMsg struct {
 	err   error
 }
 
-func (s *screen) pressed(m pressedMsg) {
+func (s *formScreen) pressed(m pressedMsg) {
 	if m.err != nil {
 		s.complain(m.err)
 		return

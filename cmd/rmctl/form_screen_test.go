@@ -20,7 +20,7 @@ import (
 
 // A driver presses keys of a form's screen, without a terminal.
 type driver struct {
-	*screen
+	*formScreen
 	t        *testing.T
 	pending  []func() tea.Msg // what was begun in the background
 	quit     bool
@@ -49,7 +49,7 @@ func drive(t *testing.T, source []byte) *driver {
 	}
 	f.form, f.page, err = controller.Form(context.Background(), f.request)
 	require.NoError(t, err)
-	d.screen = newScreen(f)
+	d.formScreen = newScreen(f)
 	d.background = func(work func() tea.Msg) { d.pending = append(d.pending, work) }
 	return d
 }
@@ -229,6 +229,26 @@ func TestRowsAreUsedAndEdited(t *testing.T) {
 	require.Equal(t, []control.Assignment{{Name: "size", Value: "medium"}}, s.Values)
 }
 
+func TestADefaultThatIsMadeOfOtherValuesIsShownUntilAnotherTextIsTyped(t *testing.T) {
+	d := drive(t, []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="demo"><control-data>
+		<attribute name="job-name"><default>${ptp_rm:executableName#value}</default></attribute><attribute name="other"/>
+		<submit-batch name="submit"><arg>echo ${ptp_rm:job-name#value}</arg></submit-batch>
+		<launch-tab><dynamic><title>Job</title><widget type="text" title="Name" attribute="job-name"/><widget type="text" title="Other" attribute="other"/></dynamic></launch-tab>
+	</control-data></resource-manager-builder>`))
+	d.shows("> Name  [a.out ")
+	d.press("left", "backspace", "tab")
+	d.shows("  Name  [a.out ")
+	d.press("back", "mine")
+	d.shows("> Name  [mine ")
+	d.press("ctrl+u")
+	d.shows("> Name  [a.out ")
+	d.press("ctrl+s", "ctrl+u", "/opt/sums", "ctrl+p")
+	d.shows("Name  [sums ")
+	s, err := d.submission()
+	require.NoError(t, err)
+	require.Empty(t, s.Values)
+}
+
 func TestTheEndSubmitsPrintsSavesOrLeaves(t *testing.T) {
 	end := func(t *testing.T, name string) *driver {
 		d := demo(t)
@@ -362,4 +382,26 @@ func TestHostileTextsDoNotReachTheTerminal(t *testing.T) {
 		require.NotContains(t, own, "\u009b")
 		require.NotContains(t, own, "\x07")
 	}
+}
+
+func TestFieldsOfOneRowStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
+	d := drive(t, []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="Demo"><control-data>
+		<attribute name="first"/><attribute name="second"/><attribute name="third"/>
+		<submit-batch name="submit"><arg>true</arg></submit-batch>
+		<launch-tab><dynamic><title>Page</title><layout><grid-layout numColumns="4"/></layout>
+			<widget type="label"><fixed-text>First:</fixed-text></widget><widget attribute="first"/>
+			<widget type="label"><fixed-text>Second:</fixed-text></widget><widget attribute="second"/>
+			<widget type="label"><fixed-text>Third:</fixed-text></widget><widget attribute="third"/>
+		</dynamic></launch-tab></control-data></resource-manager-builder>`))
+	d.Update(tea.WindowSizeMsg{Width: 120, Height: 24})
+	first, second := regexp.MustCompile(`> First .*\]  +Second .*\]`), regexp.MustCompile(`First .*\]  +> Second .*\[two`)
+	require.Regexp(t, first, ansi.Strip(d.View().Content))
+	d.press("tab", "two")
+	require.Regexp(t, second, ansi.Strip(d.View().Content))
+	require.Greater(t, d.View().Cursor.X, 60, "the cursor is where one types")
+	require.Less(t, d.View().Cursor.X, 120)
+	d.press("tab")
+	d.shows("First", "\n> Third ")
+	d.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.shows("  First ", "]\n  Second ", "[two", "]\n> Third ")
 }

@@ -34,10 +34,10 @@ const (
 )
 
 // bodyHeight is how many lines of the page are seen.
-func (s *screen) bodyHeight() int { return max(s.height-linesAbove-linesBelow, 1) }
+func (s *formScreen) bodyHeight() int { return max(s.height-linesAbove-linesBelow, 1) }
 
 // View implements [tea.Model].
-func (s *screen) View() tea.View {
+func (s *formScreen) View() tea.View {
 	lines := []string{s.titleLine(), s.tabLine(), strings.Repeat("-", s.width)}
 	body, cursor := s.body()
 	lines = append(lines, body...)
@@ -55,7 +55,7 @@ func (s *screen) View() tea.View {
 	return view
 }
 
-func (s *screen) titleLine() string {
+func (s *formScreen) titleLine() string {
 	right := s.target
 	if right == "" {
 		right = oneLine(s.definition)
@@ -67,7 +67,7 @@ func (s *screen) titleLine() string {
 
 // tabLine shows the titles of the pages, of which the one shown stands in
 // brackets; where they do not fit, the ones before it are left out.
-func (s *screen) tabLine() string {
+func (s *formScreen) tabLine() string {
 	var titles []string
 	for _, page := range s.pages() {
 		titles = append(titles, ansi.Truncate(oneLine(page.Title), max(s.width/2, 8), "…"))
@@ -100,7 +100,7 @@ func (s *screen) tabLine() string {
 }
 
 // body returns the lines of the page, or of the list over it, that are seen.
-func (s *screen) body() ([]string, *tea.Cursor) {
+func (s *formScreen) body() ([]string, *tea.Cursor) {
 	height := s.bodyHeight()
 	var lines []string
 	var cursor *tea.Cursor
@@ -109,18 +109,21 @@ func (s *screen) body() ([]string, *tea.Cursor) {
 		lines, last = s.overlay.view()
 		first = last
 	} else {
-		for i, e := range s.fields {
-			if i == s.focus {
-				first = len(lines)
-			}
-			line, column := s.fieldLine(e, i == s.focus)
-			if i == s.focus && column >= 0 {
+		for i := 0; i < len(s.fields); {
+			count := s.beside(i)
+			line, column := s.fieldLines(i, count)
+			if column >= 0 {
 				cursor = tea.NewCursor(column, len(lines))
 			}
+			hasFocus := s.focus >= i && s.focus < i+count
+			if hasFocus {
+				first = len(lines)
+			}
 			lines = append(lines, line...)
-			if i == s.focus {
+			if hasFocus {
 				last = len(lines) - 1
 			}
+			i += count
 		}
 	}
 	if len(lines) == 0 {
@@ -137,9 +140,49 @@ func (s *screen) body() ([]string, *tea.Cursor) {
 	return seen, cursor
 }
 
+// roomBeside is how wide a field is at least that stands beside another one.
+const roomBeside = 50
+
+// beside returns how many fields from one on stand on one line: those that the definition
+// puts into one row, where the screen is wide enough.
+func (s *formScreen) beside(at int) int {
+	row, count := s.fields[at].Row, 0
+	for count < len(s.fields)-at && s.fields[at+count].Row == row && s.fields[at+count].Kind != form.Heading && s.fields[at+count].Kind != form.Computed {
+		count++
+	}
+	if row == 0 || count < 2 || s.width/count < roomBeside {
+		return 1
+	}
+	return count
+}
+
+// fieldLines returns the lines of some fields beside each other, and the column of the cursor
+// in the first of them, or -1.
+func (s *formScreen) fieldLines(at, count int) ([]string, int) {
+	if count == 1 {
+		lines, column := s.fieldLine(s.fields[at], at == s.focus)
+		if at != s.focus {
+			column = -1
+		}
+		return lines, column
+	}
+	narrow := *s
+	narrow.width = s.width / count
+	cursor := -1
+	line := ""
+	for i := range count {
+		lines, column := narrow.fieldLine(s.fields[at+i], at+i == s.focus)
+		if at+i == s.focus && column >= 0 {
+			cursor = i*narrow.width + column
+		}
+		line += pad(ansi.Truncate(lines[0], narrow.width-1, "…"), narrow.width)
+	}
+	return []string{line}, cursor
+}
+
 // scroll brings the field with the focus into sight, with what stands above the
 // first one.
-func (s *screen) scroll(first, last, count, height int) {
+func (s *formScreen) scroll(first, last, count, height int) {
 	if s.overlay == nil && s.isFirstInput() {
 		first = 0
 	}
@@ -152,7 +195,7 @@ func (s *screen) scroll(first, last, count, height int) {
 	}
 }
 
-func (s *screen) isFirstInput() bool {
+func (s *formScreen) isFirstInput() bool {
 	for i, e := range s.fields {
 		if e.IsInput() {
 			return i == s.focus
@@ -180,7 +223,7 @@ func (l *choiceList) view() (lines []string, at int) {
 }
 
 // labelWidth is how wide the column of the labels is.
-func (s *screen) labelWidth() int {
+func (s *formScreen) labelWidth() int {
 	widest := 0
 	for _, e := range s.fields {
 		if e.Kind != form.Button && (e.IsInput() || !e.Enabled) {
@@ -192,7 +235,7 @@ func (s *screen) labelWidth() int {
 
 // fieldLine returns the lines of a field, and the column of the cursor in the
 // first of them if it is typed into.
-func (s *screen) fieldLine(e entry, focused bool) ([]string, int) {
+func (s *formScreen) fieldLine(e entry, focused bool) ([]string, int) {
 	label := oneLine(e.Label)
 	switch e.Kind {
 	case form.Heading:
@@ -226,7 +269,7 @@ func (s *screen) fieldLine(e entry, focused bool) ([]string, int) {
 
 // valueWidth is how wide the value of a field is, so that it fits beside its
 // label and leaves room for a few words.
-func (s *screen) valueWidth(e entry, before int) int {
+func (s *formScreen) valueWidth(e entry, before int) int {
 	wanted := max(s.width*2/5, 20)
 	if e.Kind == form.Number || e.Kind == form.Row && e.Editor == attribute.NumberEditor {
 		wanted = 14
@@ -235,7 +278,7 @@ func (s *screen) valueWidth(e entry, before int) int {
 }
 
 // computedLines shows a text that follows others, over as many lines as it takes.
-func (s *screen) computedLines(e entry) []string {
+func (s *formScreen) computedLines(e entry) []string {
 	text := oneLine(e.Text)
 	if text == "" {
 		return nil
@@ -277,8 +320,9 @@ func emphasised(e entry, focused bool, text string) string {
 
 // value shows what a field is set to, and where the cursor is in that. What can
 // be typed stands in brackets, what is chosen in angles, what is off in parentheses.
-func (s *screen) value(e entry, focused bool, width int) (text string, column int) {
-	shown := ansi.Truncate(visible(e.Text), width-2, "…")
+func (s *formScreen) value(e entry, focused bool, width int) (text string, column int) {
+	shown := ansi.Truncate(visible(orDefault(e)), width-2, "…")
+	isDefault := e.Text == "" && e.Default != ""
 	switch {
 	case !e.Enabled, e.Kind == form.Row && !e.On:
 		if e.isSwitch() {
@@ -287,6 +331,12 @@ func (s *screen) value(e entry, focused bool, width int) (text string, column in
 		return styled(styleFaint, "("+shown+")"), -1
 	case e.isSwitch():
 		return box(e.switchedOn()), -1
+	case isDefault && takesText(e):
+		text, column = "["+styled(styleFaint, pad(shown, width-2))+"]", -1
+		if focused && s.overlay == nil {
+			column = 1
+		}
+		return text, column
 	case focused && s.overlay == nil && takesText(e):
 		shown, column = s.typing.window(width - 3) // the cursor may stand behind the last one
 		return "[" + pad(shown, width-2) + "]", column + 1
@@ -298,16 +348,26 @@ func (s *screen) value(e entry, focused bool, width int) (text string, column in
 	return shown, -1
 }
 
+// orDefault returns what the job gets of a field.
+func orDefault(e entry) string {
+	if e.Text == "" {
+		return e.Default
+	}
+	return e.Text
+}
+
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
 }
 
 // help returns two lines: what happened, or what there is to say of the field
 // with the focus.
-func (s *screen) help() []string {
+func (s *formScreen) help() []string {
 	text := ""
 	e, focused := s.focused()
 	switch {
+	case len(s.questions) > 0:
+		text = s.questionLine()
 	case s.busy != "":
 		text = fmt.Sprintf("%s ... (Esc leaves)", oneLine(s.busy))
 	case s.message != "" && s.isError:
@@ -331,7 +391,7 @@ func (s *screen) help() []string {
 }
 
 // keys tells what keys do where the user is.
-func (s *screen) keys() string {
+func (s *formScreen) keys() string {
 	if s.overlay != nil {
 		return "Up/Down move  type to narrow down  Enter choose  Esc back"
 	}

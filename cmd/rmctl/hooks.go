@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -25,7 +26,7 @@ type hooks struct {
 }
 
 func (h *hooks) add(c *cobra.Command) {
-	c.Flags().StringVar(&h.onChange, "on-change", "", "run this shell command at each change of state, with what is known in RMCTL_JOB_…")
+	c.Flags().StringVar(&h.onChange, "on-change", "", "run the shell command `CMD` at each change of state, with what is known in RMCTL_JOB_…")
 	addOnEnd(c, &h.onEnd)
 }
 
@@ -66,7 +67,7 @@ func runHook(ctx context.Context, messages io.Writer, line string, event jobstor
 		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(orUndetermined(event.Before)),
 		"RMCTL_JOB_NATIVE="+hookText(event.Native), "RMCTL_JOB_REASON="+hookText(event.Reason),
 		"RMCTL_JOB_EXIT_CODE="+numberText(event.ExitCode), "RMCTL_JOB_SIGNAL="+numberText(event.Signal),
-		"RMCTL_JOB_SEEN="+timestamp(event.Seen), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
+		"RMCTL_JOB_SEEN="+facts.Timestamp(event.Seen), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
 	command.Stdout, command.Stderr = messages, messages
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }

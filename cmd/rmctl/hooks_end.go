@@ -12,7 +12,7 @@ import (
 
 // addOnEnd adds the flag of commands that wait for the end of jobs.
 func addOnEnd(c *cobra.Command, line *string) {
-	c.Flags().StringVar(line, "on-end", "", "run this shell command when a job has ended, with what is known in RMCTL_JOB_…")
+	c.Flags().StringVar(line, "on-end", "", "run the shell command `CMD` when a job has ended, with what is known in RMCTL_JOB_…")
 }
 
 // endHooks runs the command of --on-end for jobs that are waited for: beside the wait, one

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,16 +45,16 @@ FILE may be - for standard input.`,
 				}
 			}
 			if !dryRun {
-				if err := saveImported(output, result); err != nil {
+				if err := saveImported(c.Context(), output, result); err != nil {
 					return err
 				}
 			}
 			return a.printImported(arguments[0], output, result, dryRun)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "what FILE is: ptp, cromwell, open-ondemand or troika; found out without it")
-	c.Flags().StringVar(&name, "name", "", "what target and definition are called, instead of what FILE says")
-	c.Flags().StringVarP(&output, "output", "o", "", "the folder to write into, instead of the configuration folder")
+	c.Flags().StringVar(&format, "format", "", "the `FORMAT` of FILE: ptp, cromwell, open-ondemand or troika; found out without it")
+	c.Flags().StringVar(&name, "name", "", "the `NAME` of target and definition, instead of what FILE says")
+	c.Flags().StringVarP(&output, "output", "o", "", "the folder `DIR` to write into, instead of the configuration folder")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be written, and write nothing")
 	var formats []cobra.Completion
 	for _, known := range importer.Formats() {
@@ -109,8 +110,8 @@ func targetsText(targets []importer.Target) ([]byte, error) {
 }
 
 // saveImported writes the definitions, then the targets. Nothing is written where
-// something of it exists.
-func saveImported(folder string, result *importer.Result) error {
+// something of it exists, and nothing stays where something cannot be written.
+func saveImported(ctx context.Context, folder string, result *importer.Result) (err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("importing: %w", err)
 	}
@@ -128,16 +129,29 @@ func saveImported(folder string, result *importer.Result) error {
 			return fmt.Errorf("importing: %s is there already; --name gives another name", filepath.Join(folder, file.Name))
 		}
 	}
-	text, err := targetsText(result.Targets)
-	if err != nil {
-		return err
-	}
+	var written []string
+	defer func() {
+		if err != nil {
+			for _, path := range written {
+				err = errors.Join(err, os.Remove(path))
+			}
+		}
+	}()
 	for _, file := range result.Files {
-		if err := writeNew(filepath.Join(folder, file.Name), file.Text); err != nil {
+		path := filepath.Join(folder, file.Name)
+		if err := writeNew(path, file.Text); err != nil {
 			return err
 		}
+		written = append(written, path)
 	}
-	return addTargets(filepath.Join(folder, control.TargetsFile), text)
+	var targets []control.Target
+	for _, target := range result.Targets {
+		targets = append(targets, control.Target{Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host, Attributes: target.Attributes})
+	}
+	if err := control.AddTargets(ctx, folder, targets...); err != nil {
+		return fmt.Errorf("importing: %w", err)
+	}
+	return nil
 }
 
 func writeNew(path string, text []byte) error {
@@ -147,42 +161,7 @@ func writeNew(path string, text []byte) error {
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("importing: writing %s: %w", path, err)
-	}
-	return nil
-}
-
-// addTargets puts a text at the end of the targets file, in one piece: a process
-// that reads meanwhile finds the old or the new one.
-func addTargets(path string, text []byte) error {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved
-	}
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("importing: %w", err)
-	}
-	if len(before) > 0 {
-		before = append(bytes.TrimRight(before, "\n"), "\n\n"...)
-	}
-	if err := toml.Unmarshal(append(before, text...), &map[string]any{}); err != nil {
-		return fmt.Errorf("importing: %s is written in a way that no target can be put behind, such as one line for all targets: %w", path, err)
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".targets-*")
-	if err != nil {
-		return fmt.Errorf("importing: %w", err)
-	}
-	defer os.Remove(temporary.Name()) //nolint:errcheck // it is gone after the renaming
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	_, err = temporary.Write(append(before, text...))
-	if err = errors.Join(err, temporary.Chmod(mode), temporary.Close()); err != nil {
-		return fmt.Errorf("importing: writing %s: %w", path, err)
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return fmt.Errorf("importing: %w", err)
+		return errors.Join(fmt.Errorf("importing: writing %s: %w", path, err), os.Remove(path))
 	}
 	return nil
 }

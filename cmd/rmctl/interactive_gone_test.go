@@ -1,10 +1,12 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,6 +25,11 @@ func TestAJobThatWasKilledWithItsRmctlIsMissing(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, syscall.Kill(id, syscall.SIGKILL))
 		require.Error(t, s.End(), "nobody knows how it ended")
+		// The connections of a process are closed some time before it has ended.
+		require.Eventually(t, func() bool {
+			process, err := os.ReadFile("/proc/" + holder[1] + "/stat")
+			return err != nil || regexp.MustCompile(`\) [ZX] `).Match(process)
+		}, 5*time.Minute, 10*time.Millisecond, "process %s was killed", holder[1])
 
 		table := d.Does("status", "7")
 		require.NotContains(t, table, "scheduler", "none was asked")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -42,7 +43,7 @@ func parseAge(text string) (time.Duration, error) {
 
 // exportedJob is a job with all that is on record of it.
 type exportedJob struct {
-	jobJSON
+	facts.Job
 	Definition string         `json:"definition"`
 	Connection string         `json:"connection"`
 	Directory  string         `json:"directory,omitempty"`
@@ -50,7 +51,7 @@ type exportedJob struct {
 	Attributes map[string]any `json:"attributes,omitempty"`
 	Script     string         `json:"script,omitempty"`
 	Request    string         `json:"request,omitempty"`
-	History    []eventJSON    `json:"history"`
+	History    []facts.Event  `json:"history"`
 }
 
 // exportJobs prints all that is on record, oldest first.
@@ -65,11 +66,11 @@ func (a *app) exportJobs(ctx context.Context, store *jobstore.Store) error {
 			return err
 		}
 		exported := exportedJob{
-			jobJSON: toJSON(job), Definition: job.Definition, Connection: job.Connection, Directory: job.Directory,
-			Arguments: job.Arguments, Attributes: job.Attributes, Script: job.Script, Request: job.Request, History: []eventJSON{},
+			Job: facts.OfJob(job), Definition: job.Definition, Connection: job.Connection, Directory: job.Directory,
+			Arguments: job.Arguments, Attributes: job.Attributes, Script: job.Script, Request: job.Request, History: []facts.Event{},
 		}
 		err = store.History(ctx, job.Tag, func(event jobstore.Event) error {
-			exported.History = append(exported.History, eventToJSON(event))
+			exported.History = append(exported.History, facts.OfEvent(event))
 			return nil
 		})
 		if err == nil {

@@ -1,72 +1,70 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/web"
 )
 
-// queueJSON is how a queue is printed as JSON; the names are a contract.
-type queueJSON struct {
-	Name      string `json:"name"`
-	Target    string `json:"target"`
-	State     string `json:"state,omitempty"`
-	Native    string `json:"native,omitempty"`
-	Default   bool   `json:"default,omitempty"`
-	TimeLimit string `json:"timeLimit,omitempty"`
-	Running   *int   `json:"running,omitempty"`
-	Waiting   *int   `json:"waiting,omitempty"`
-	Nodes     *int   `json:"nodes,omitempty"`
-}
-
-// nodeJSON is how a node is printed as JSON; the names are a contract.
-type nodeJSON struct {
-	Name     string   `json:"name"`
-	Target   string   `json:"target"`
-	State    string   `json:"state,omitempty"`
-	Native   string   `json:"native,omitempty"`
-	CPUs     *int     `json:"cpus,omitempty"`
-	CPUsUsed *int     `json:"cpusUsed,omitempty"`
-	Memory   *int     `json:"memory,omitempty"` // MiB
-	Load     *float64 `json:"load,omitempty"`
-	Queues   []string `json:"queues,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
-}
-
 func newQueues(a *app) *cobra.Command {
-	return &cobra.Command{
+	isWatched := false
+	c := &cobra.Command{
 		Use:   "queues",
 		Short: "List the queues of a target",
 		Long: `queues asks the target's scheduler for its queues and prints a line for each. Where
 the definition has no x:list-queues it prints the names that the start-up commands
-found, one on a line.`,
-		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json",
+found, one on a line. Where rmctl serve has listed them less than half a minute ago, and
+the definition lets no newer listing be made, its listing is printed.
+
+` + watchHelp,
+		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if !isWatched {
+				target, queues, at, err := served(c.Context(), a, (*web.Client).Queues)
+				if err == nil {
+					return a.printQueues(target, queues, facts.Timestamp(at))
+				}
+				a.log().Info("the scheduler is asked", "reason", err)
+			}
 			controller, err := a.controller(c.Context(), "")
 			if err != nil {
 				return err
 			}
-			queues, err := controller.ListQueues(c.Context())
-			if err != nil {
-				return err
+			list := func(ctx context.Context) (listed, error) {
+				queues, err := controller.ListQueues(ctx)
+				return listed{print: func(seen string) error { return a.printQueues(controller.Target(), queues, seen) }}, err
 			}
-			return a.printQueues(controller.Target(), queues)
+			if isWatched && controller.Definition().Command(config.ListQueues) != nil {
+				list = listInTurn(controller, config.ListQueues, func(rows []command.Row, seen string) error {
+					return a.printQueues(controller.Target(), control.QueuesOf(rows), seen)
+				})
+			}
+			return a.printListing(c.Context(), "queues", controller, list, isWatched)
 		},
 	}
+	addWatch(c, &isWatched)
+	return c
 }
 
-func (a *app) printQueues(target string, queues []control.Queue) error {
+func (a *app) printQueues(target string, queues []control.Queue, seen string) error {
 	var rows [][]string
 	for _, q := range queues {
 		var err error
 		switch {
 		case a.json:
-			err = printJSON(a.stdout, queueJSON{q.Name, target, q.State, q.Native, q.Default, q.TimeLimit, q.Running, q.Waiting, q.Nodes})
+			told := facts.OfQueue(target, q)
+			told.Seen = seen
+			err = printJSON(a.stdout, told)
 		case q.State == "":
 			_, err = fmt.Fprintln(a.stdout, oneLine(q.Name))
 		default:
@@ -87,32 +85,53 @@ func (a *app) printQueues(target string, queues []control.Queue) error {
 }
 
 func newNodes(a *app) *cobra.Command {
-	return &cobra.Command{
+	isWatched := false
+	c := &cobra.Command{
 		Use:   "nodes",
 		Short: "List the nodes of a target",
 		Long: `nodes asks the target's scheduler for its nodes and prints a line for each: its
-state, CPUs in use and in all, memory in MiB, load, queues, and why it is in that state.`,
-		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json",
+state, CPUs in use and in all, memory in MiB, load, queues, and why it is in that state.
+Where rmctl serve has listed them less than half a minute ago, and the definition lets no
+newer listing be made, its listing is printed.
+
+` + watchHelp,
+		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if !isWatched {
+				target, nodes, at, err := served(c.Context(), a, (*web.Client).Nodes)
+				if err == nil {
+					return a.printNodes(target, nodes, facts.Timestamp(at))
+				}
+				a.log().Info("the scheduler is asked", "reason", err)
+			}
 			controller, err := a.controller(c.Context(), "")
 			if err != nil {
 				return err
 			}
-			nodes, err := controller.ListNodes(c.Context())
-			if err != nil {
-				return err
+			list := func(ctx context.Context) (listed, error) {
+				nodes, err := controller.ListNodes(ctx)
+				return listed{print: func(seen string) error { return a.printNodes(controller.Target(), nodes, seen) }}, err
 			}
-			return a.printNodes(controller.Target(), nodes)
+			if isWatched {
+				list = listInTurn(controller, config.ListNodes, func(rows []command.Row, seen string) error {
+					return a.printNodes(controller.Target(), control.NodesOf(rows), seen)
+				})
+			}
+			return a.printListing(c.Context(), "nodes", controller, list, isWatched)
 		},
 	}
+	addWatch(c, &isWatched)
+	return c
 }
 
-func (a *app) printNodes(target string, nodes []control.Node) error {
+func (a *app) printNodes(target string, nodes []control.Node, seen string) error {
 	var rows [][]string
 	for _, n := range nodes {
 		if a.json {
-			if err := printJSON(a.stdout, nodeJSON{n.Name, target, n.State, n.Native, n.CPUs, n.CPUsUsed, n.Memory, n.Load, n.Queues, n.Reason}); err != nil {
+			told := facts.OfNode(target, n)
+			told.Seen = seen
+			if err := printJSON(a.stdout, told); err != nil {
 				return err
 			}
 			continue
@@ -128,6 +147,26 @@ func (a *app) printNodes(target string, nodes []control.Node) error {
 		return nil
 	}
 	return printTable(a.stdout, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, rows)
+}
+
+// warnOfListing returns what tells the user, once of each listing, that there was
+// something wrong with what the scheduler printed: what is shown may lack something.
+func (a *app) warnOfListing() func(config.CommandElement, command.Listed) {
+	told := map[config.CommandElement]bool{}
+	return func(kind config.CommandElement, listed command.Listed) {
+		if told[kind] || listed.NotUnderstood == 0 && listed.Again == 0 {
+			return
+		}
+		told[kind] = true
+		var wrong []string
+		if listed.NotUnderstood > 0 {
+			wrong = append(wrong, counted(listed.NotUnderstood, "line")+" not understood")
+		}
+		if listed.Again > 0 {
+			wrong = append(wrong, counted(listed.Again, "row")+" for an id that came before")
+		}
+		fmt.Fprintf(a.stderr, "rmctl: warning: x:%s: %s in what the scheduler listed; what is shown may lack something\n", kind, strings.Join(wrong, ", "))
+	}
 }
 
 // orDashNumber is what a cell of a table shows of a number.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -34,6 +35,9 @@ func execute(ctx context.Context, arguments []string, stdin io.Reader, stdout, s
 	err := root.ExecuteContext(ctx)
 	if closeErr := a.close(); err == nil {
 		err = closeErr
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = &interruptedError{err}
 	}
 	return a.report(err)
 }

@@ -27,17 +27,15 @@ func newOperations(a *app) []*cobra.Command {
 	} {
 		name := string(o.operation)
 		commands = append(commands, &cobra.Command{
-			Use:     name + " JOB...",
-			Short:   o.short,
-			Long:    o.long + "\nThe next status shows what came of it. A job that has ended is an error.",
-			Example: "  rmctl " + name + " 4711\n  rmctl " + name + " slurm/4711 slurm/4712",
-			Args:    atLeast(1, "a job"),
+			Use:               name + " JOB...",
+			Short:             o.short,
+			Long:              o.long + "\nThe next status shows what came of it. A job that has ended is an error; all others\nthat are named are taken care of nevertheless.",
+			Example:           "  rmctl " + name + " 4711\n  rmctl " + name + " slurm/4711 slurm/4712",
+			Args:              atLeast(1, "a job"),
+			ValidArgsFunction: a.completeJobs(openJob),
 			RunE: func(c *cobra.Command, arguments []string) error {
 				jobs, err := a.findJobs(c.Context(), arguments)
-				if err != nil {
-					return err
-				}
-				var problems []error
+				problems := []error{err}
 				for _, job := range jobs {
 					problems = append(problems, a.operate(c.Context(), o.operation, job))
 				}

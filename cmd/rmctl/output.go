@@ -15,7 +15,8 @@ it until the job has ended.`,
 		Example: `  rmctl output 4711
   rmctl output -f 4711
   rmctl output --stderr slurm/4711`,
-		Args: exactly(1, "a job"),
+		Args:              exactly(1, "a job"),
+		ValidArgsFunction: a.completeOneJob(anyJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			job, err := a.findJob(c.Context(), arguments[0])
 			if err != nil {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/facts"
 )
 
 // pollJSON is how a shared query is printed as JSON; the names are a contract.
@@ -31,10 +33,15 @@ func newPolls(a *app) *cobra.Command {
 		Short: "Show how often schedulers are asked for jobs, and how long that takes",
 		Long: `polls shows the queries that all processes of rmctl share: one line for each
 connection and definition, with the targets that have these. It asks no scheduler.`,
+		Example: `  rmctl polls
+  rmctl polls -t slurm --json`,
 		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			store, err := a.openStore(c.Context())
 			if err != nil {
+				return err
+			}
+			if err := a.knowsTarget(c.Context(), store); err != nil {
 				return err
 			}
 			now := time.Now()
@@ -49,8 +56,8 @@ connection and definition, with the targets that have these. It asks no schedule
 				}
 				if a.json {
 					err := printJSON(a.stdout, pollJSON{
-						Target: poll.Targets[0], Targets: poll.Targets, Connection: poll.Key, Last: timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
-						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: timestamp(poll.Paused),
+						Target: poll.Targets[0], Targets: poll.Targets, Connection: poll.Key, Last: facts.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
+						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: facts.Timestamp(poll.Paused),
 					})
 					if err != nil {
 						return err
@@ -69,7 +76,8 @@ connection and definition, with the targets that have these. It asks no schedule
 					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
 				})
 			}
-			if a.json || len(rows) == 0 {
+			if len(rows) == 0 {
+				a.sayNone("no scheduler was asked for jobs yet")
 				return nil
 			}
 			return printTable(a.stdout, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, rows)

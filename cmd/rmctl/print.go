@@ -14,46 +14,20 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/screen"
 	"github.com/rmctl/rmctl/state"
 )
 
-// printable makes text safe for a terminal: what schedulers and jobs print may
-// hold control sequences. Line breaks and tabs stay.
-func printable(text string) string {
-	clean := true
-	for _, r := range text {
-		if r == utf8.RuneError || r != '\n' && r != '\t' && !unicode.IsPrint(r) {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return text
-	}
-	var safe strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&safe, `\x%02x`, text[0])
-		case r == '\r' && strings.HasPrefix(text, "\r\n"):
-		case r == '\n' || r == '\t' || unicode.IsPrint(r):
-			safe.WriteRune(r)
-		default:
-			fmt.Fprintf(&safe, `\u%04x`, r)
-		}
-		text = text[size:]
-	}
-	return safe.String()
-}
+// printable makes text safe for a terminal, with its line breaks and tabs.
+func printable(text string) string { return screen.Printable(text) }
 
 // oneLine is printable on one line.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(printable(text)), " ")
-}
+func oneLine(text string) string { return screen.OneLine(text) }
 
 // printJSON prints one object on a line, which a terminal shows as it is.
 func printJSON(w io.Writer, value any) error {
@@ -102,7 +76,7 @@ func printableJSON(encoded []byte) []byte {
 func (a *app) printJobs(jobs []jobstore.Job, header []string, row func(job jobstore.Job, now time.Time) []string) error {
 	if a.json {
 		for _, job := range jobs {
-			if err := printJSON(a.stdout, toJSON(job)); err != nil {
+			if err := printJSON(a.stdout, facts.OfJob(job)); err != nil {
 				return err
 			}
 		}
@@ -119,6 +93,14 @@ func (a *app) printJobs(jobs []jobstore.Job, header []string, row func(job jobst
 	return printTable(a.stdout, header, rows)
 }
 
+// sayNone tells a user at a terminal why nothing is listed. Where something else reads
+// what is printed, no line says it.
+func (a *app) sayNone(why string) {
+	if !a.json && isTerminal(a.stdout) {
+		a.say("%s", why)
+	}
+}
+
 // printTable prints rows in aligned columns; the last column is not padded.
 // On a terminal, cells that are states are coloured.
 func printTable(w io.Writer, header []string, rows [][]string) error {
@@ -126,7 +108,7 @@ func printTable(w io.Writer, header []string, rows [][]string) error {
 	all := append([][]string{header}, rows...)
 	for _, row := range all {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
 		}
 	}
 	colour := wantsColour(w)
@@ -136,7 +118,7 @@ func printTable(w io.Writer, header []string, rows [][]string) error {
 			if i > 0 {
 				line.WriteString("  ")
 			}
-			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			padding := strings.Repeat(" ", widths[i]-ansi.StringWidth(cell))
 			if colour {
 				cell = coloured(cell)
 			}
@@ -170,6 +152,9 @@ func coloured(text string) string {
 // wantsColour reports whether a stream is a terminal whose user has nothing
 // against colour (no-color.org).
 func wantsColour(w io.Writer) bool {
+	if f, isFrame := w.(*frame); isFrame {
+		w = f.file
+	}
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
@@ -179,56 +164,12 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// jobJSON is how a job is printed as JSON; the names are a contract.
-type jobJSON struct {
-	ID          string        `json:"id"`
-	Target      string        `json:"target"`
-	State       string        `json:"state"`
-	Detail      string        `json:"detail"`
-	Native      string        `json:"native,omitempty"`
-	Queue       string        `json:"queue,omitempty"`
-	Name        string        `json:"name,omitempty"`
-	ExitCode    *int          `json:"exitCode,omitempty"`
-	Signal      *int          `json:"signal,omitempty"`
-	Reason      string        `json:"reason,omitempty"`
-	Nodes       string        `json:"nodes,omitempty"`
-	Submitted   string        `json:"submitted,omitempty"`
-	Started     string        `json:"started,omitempty"`
-	Ended       string        `json:"ended,omitempty"`
-	Observed    string        `json:"observed,omitempty"`
-	Source      string        `json:"source,omitempty"`
-	Stale       bool          `json:"stale,omitempty"`
-	StaleReason string        `json:"staleReason,omitempty"`
-	Missing     bool          `json:"missing,omitempty"`
-	Irregular   string        `json:"irregular,omitempty"`
-	Tag         string        `json:"tag,omitempty"`
-	Phase       string        `json:"phase,omitempty"`
-	Error       string        `json:"error,omitempty"`
-	Processes   []processJSON `json:"processes,omitempty"`
-}
-
-func toJSON(job jobstore.Job) jobJSON {
-	return jobJSON{
-		ID: job.ID, Target: job.Target, State: string(job.Detail.Primary()), Detail: string(detailOf(job)),
-		Native: job.Native, Queue: job.Queue, Name: job.Name, ExitCode: job.ExitCode, Signal: job.Signal, Reason: job.Reason,
-		Nodes: job.Nodes, Submitted: timestamp(job.Created), Started: job.Started, Ended: job.Ended,
-		Observed: timestamp(job.Observed), Source: job.Source, Stale: job.Stale, StaleReason: job.StaleReason,
-		Missing: job.Missing, Irregular: job.Irregular, Tag: job.Tag, Phase: string(job.Phase), Error: job.Error,
-	}
-}
-
-func detailOf(job jobstore.Job) state.Detail {
-	if job.Detail == "" {
-		return state.Undetermined
-	}
-	return job.Detail
-}
-
-func timestamp(at time.Time) string {
+// clock is a time for people.
+func clock(at time.Time) string {
 	if at.IsZero() {
-		return ""
+		return "-"
 	}
-	return at.Format(time.RFC3339Nano)
+	return at.Local().Format(time.DateTime)
 }
 
 // age tells how long ago something was, in the largest unit that fits.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -25,7 +26,8 @@ works while the job runs and afterwards.
 --output RANK prints the end of what one of them printed.`,
 		Example: `  rmctl processes 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33
   rmctl processes --output 3 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33`,
-		Args: exactly(1, "a job"),
+		Args:              exactly(1, "a job"),
+		ValidArgsFunction: a.completeOneJob(parallelJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			store, err := a.openStore(c.Context())
 			if err != nil {
@@ -48,29 +50,14 @@ works while the job runs and afterwards.
 			return a.printProcesses(processes)
 		},
 	}
-	c.Flags().IntVar(&output, "output", 0, "print the end of what the process of this rank printed")
+	c.Flags().IntVar(&output, "output", 0, "print the end of what the process of this `RANK` printed")
 	return c
-}
-
-// processJSON is how a process is printed as JSON; the names are a contract.
-type processJSON struct {
-	Rank     int    `json:"rank"`
-	Node     string `json:"node,omitempty"`
-	PID      int    `json:"pid,omitempty"`
-	State    string `json:"state"`
-	ExitCode *int   `json:"exitCode,omitempty"`
-	Signal   *int   `json:"signal,omitempty"`
-	Output   string `json:"output,omitempty"`
-}
-
-func processToJSON(p jobstore.Process) processJSON {
-	return processJSON{Rank: p.Rank, Node: p.Node, PID: p.PID, State: p.State, ExitCode: p.ExitCode, Signal: p.Signal, Output: p.Output}
 }
 
 func (a *app) printProcesses(processes []jobstore.Process) error {
 	if a.json {
 		for _, p := range processes {
-			if err := printJSON(a.stdout, processToJSON(p)); err != nil {
+			if err := printJSON(a.stdout, facts.OfProcess(p)); err != nil {
 				return err
 			}
 		}
@@ -106,7 +93,7 @@ func (a *app) printProcessOutput(job jobstore.Job, processes []jobstore.Process,
 			continue
 		}
 		if a.json {
-			return printJSON(a.stdout, processToJSON(p))
+			return printJSON(a.stdout, facts.OfProcess(p))
 		}
 		_, err := fmt.Fprint(a.stdout, p.Output)
 		return err
@@ -116,8 +103,8 @@ func (a *app) printProcessOutput(job jobstore.Job, processes []jobstore.Process,
 
 // withProcesses is a job as JSON with its processes; what each printed is left to
 // rmctl processes.
-func (a *app) withProcesses(ctx context.Context, job jobstore.Job) (jobJSON, error) {
-	printed := toJSON(job)
+func (a *app) withProcesses(ctx context.Context, job jobstore.Job) (facts.Job, error) {
+	printed := facts.OfJob(job)
 	if !job.Interactive || job.Tag == "" {
 		return printed, nil
 	}
@@ -127,7 +114,7 @@ func (a *app) withProcesses(ctx context.Context, job jobstore.Job) (jobJSON, err
 	}
 	processes, err := store.Processes(ctx, job.Tag)
 	for _, p := range processes {
-		brief := processToJSON(p)
+		brief := facts.OfProcess(p)
 		brief.Output = ""
 		printed.Processes = append(printed.Processes, brief)
 	}

@@ -65,7 +65,7 @@ func (s *answerer) text() string {
 // see waits until something is shown.
 func (s *answerer) see(t *testing.T, wanted string) {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for !strings.Contains(s.text(), wanted) {
 		select {
 		case <-s.changed:

@@ -38,6 +38,7 @@ record. A job that may be running is not dismissed.`,
 	}
 	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "put the record of jobs aside, damaged as it may be, and begin a new one")
 	c.Flags().StringVar(&r.dismiss, "dismiss", "", "put aside a submission without an outcome, or a `JOB` whose end nobody will see, by its tag or id")
+	completeFlag(c, "dismiss", a.completeJobs(openJob))
 	return c
 }
 
@@ -60,8 +61,9 @@ func (r *recovery) run(ctx context.Context) error {
 	if r.dismiss != "" {
 		return r.putAside(ctx, store)
 	}
-	found, err := r.unresolved(ctx, store)
+	found, looked, err := r.unresolved(ctx, store)
 	listed, listErr := r.listed(ctx)
+	r.tidy(ctx, append(looked, r.app.target))
 	printErr := r.app.printJobs(append(found, listed...), []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, submittedRow)
 	return errors.Join(err, listErr, printErr)
 }
@@ -95,17 +97,17 @@ func (r *recovery) setAside() error {
 }
 
 // unresolved looks up the submissions without an outcome, and those again that were
-// found not to have become jobs, of which only what has changed is told.
-func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) ([]jobstore.Job, error) {
+// found not to have become jobs, of which only what has changed is told. It also
+// returns the targets of all of them.
+func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (told []jobstore.Job, targets []string, err error) {
 	open, err := store.Unresolved(ctx, r.app.target)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	late, err := store.Unseen(ctx, time.Now().Add(-control.LastLateLook), r.app.target)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var told []jobstore.Job
 	var problems []error
 	for _, before := range append(open, late...) {
 		job := before
@@ -117,8 +119,25 @@ func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) ([]job
 			told = append(told, job)
 		}
 		problems = append(problems, err)
+		targets = append(targets, job.Target)
 	}
-	return told, errors.Join(problems...)
+	return told, targets, errors.Join(problems...)
+}
+
+// tidy removes what submissions that were cut off have left on targets; the chosen
+// target has an empty name.
+func (r *recovery) tidy(ctx context.Context, targets []string) {
+	tidied := map[*control.Controller]bool{}
+	for _, target := range targets {
+		controller, err := r.app.controller(ctx, target)
+		if err != nil || tidied[controller] {
+			continue // what is wrong with the target was told when it was asked
+		}
+		tidied[controller] = true
+		if err := controller.Tidy(ctx); err != nil {
+			r.app.say("files of submissions are still there: %v", err)
+		}
+	}
 }
 
 // listed finds the jobs of the target that are not on record. Only who names a
@@ -129,9 +148,6 @@ func (r *recovery) listed(ctx context.Context) ([]jobstore.Job, error) {
 		return nil, err
 	}
 	jobs, err := controller.Rediscover(ctx)
-	if tidyErr := controller.Tidy(ctx); tidyErr != nil {
-		r.app.say("files of submissions are still there: %v", tidyErr)
-	}
 	var unsupported *control.UnsupportedError
 	if errors.As(err, &unsupported) && r.app.target == "" && !r.rebuild {
 		err = nil

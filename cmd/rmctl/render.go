@@ -10,17 +10,17 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/remote"
 )
 
 func newRender(a *app) *cobra.Command {
 	var flags submissionFlags
 	c := &cobra.Command{
-		Use:   "render FILE|NAME|TARGET [flags] [--] PROGRAM [ARGUMENT...]",
-		Short: "Show what a definition would run, and run nothing",
+		Use:               "render FILE|NAME|TARGET [flags] [--] PROGRAM [ARGUMENT...]",
+		ValidArgsFunction: a.completeOneDefinition,
+		Short:             "Show what a definition would run, and run nothing",
 		Long: `render resolves a submission, and the commands that follow it, by a definition and
 prints the job script, the managed files, and the arguments, environment,
 directory and input of every command. In place of what is known only later
@@ -97,78 +97,21 @@ func (a *app) renderBy(name string, r request) error {
 	return r.located(a.render(control.New(options), r.Submission))
 }
 
-type renderedCommand struct {
-	Element            string            `json:"element"`
-	Name               string            `json:"name"`
-	Arguments          []string          `json:"arguments"`
-	Directory          string            `json:"directory,omitempty"`
-	Environment        map[string]string `json:"environment,omitempty"`
-	ReplaceEnvironment bool              `json:"replaceEnvironment,omitempty"`
-	Keep               []string          `json:"keep,omitempty"`
-	Input              *string           `json:"input,omitempty"`
-	PreLaunch          [][]string        `json:"preLaunch,omitempty"`
-	PostLaunch         [][]string        `json:"postLaunch,omitempty"`
-}
-
-func (c renderedCommand) submits() bool { return config.CommandElement(c.Element).IsSubmit() }
-
-type renderedFile struct {
-	Name    string `json:"name"`
-	Path    string `json:"path"`
-	Content string `json:"content"`
-	Mode    string `json:"mode"`
-}
-
-type rendered struct {
-	Script   string            `json:"script"`
-	Files    []renderedFile    `json:"files"`
-	Commands []renderedCommand `json:"commands"`
-}
-
 func (a *app) render(controller *control.Controller, s control.Submission) error {
 	rendering, err := controller.Render(s)
 	if err != nil {
 		return err
 	}
-	r := rendered{Script: rendering.Script, Files: []renderedFile{}, Commands: []renderedCommand{}}
-	for _, file := range rendering.Files {
-		r.Files = append(r.Files, renderedFile{file.Name, file.Path, file.Content, fmt.Sprintf("%04o", file.Mode)})
-	}
-	for _, invocation := range rendering.Commands {
-		r.Commands = append(r.Commands, toRendered(invocation))
-	}
+	r := facts.OfRendering(rendering)
 	if a.json {
 		return printJSON(a.stdout, r)
 	}
 	return printRendered(a.stdout, r)
 }
 
-func toRendered(i *command.Invocation) renderedCommand {
-	r := renderedCommand{
-		Element: string(i.Command.Element), Name: i.Command.Name, Arguments: append([]string{}, i.Arguments...), Directory: i.Directory,
-		ReplaceEnvironment: i.ReplaceEnvironment, Keep: i.Keep,
-	}
-	for _, variable := range i.Environment {
-		if r.Environment == nil {
-			r.Environment = map[string]string{}
-		}
-		r.Environment[variable.Name] = variable.Value
-	}
-	if i.HasInput {
-		r.Input = &i.Input
-	}
-	for _, simple := range i.PreLaunch {
-		r.PreLaunch = append(r.PreLaunch, append([]string{}, simple.Arguments...))
-	}
-	for _, simple := range i.PostLaunch {
-		r.PostLaunch = append(r.PostLaunch, append([]string{}, simple.Arguments...))
-	}
-	return r
-}
-
 // printRendered prints command lines quoted as a shell would need them, so that
 // each can be tried by hand.
-func printRendered(w io.Writer, r rendered) error {
+func printRendered(w io.Writer, r facts.Rendering) error {
 	var text strings.Builder
 	for _, file := range r.Files {
 		fmt.Fprintf(&text, "# %s: %s (mode %s)\n%s", file.Name, file.Path, file.Mode, file.Content)
@@ -204,7 +147,7 @@ func printRendered(w io.Writer, r rendered) error {
 		}
 		text.WriteByte('\n')
 	}
-	if !slices.ContainsFunc(r.Commands, renderedCommand.submits) {
+	if !slices.ContainsFunc(r.Commands, facts.Command.Submits) {
 		text.WriteString("# the definition has no submit command\n")
 	}
 	_, err := fmt.Fprint(w, printable(strings.TrimSuffix(text.String(), "\n\n")+"\n"))

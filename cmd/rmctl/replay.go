@@ -46,7 +46,8 @@ With probe:NAME it tells what rmctl doctor would find of such an output.`,
   rmctl replay mysite.xml --command submit-batch --trace captured.txt
   rmctl replay tokenizer.xml --env env.json --json input.txt
   sbatch --version | rmctl replay slurm --command probe:sbatch`,
-		Args: atLeast(1, "a definition"),
+		Args:              atLeast(1, "a definition"),
+		ValidArgsFunction: a.completeOneDefinition,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if len(arguments) > 2 {
 				return usage("replay takes a definition and one input, but got also %q", arguments[2])
@@ -55,12 +56,14 @@ With probe:NAME it tells what rmctl doctor would find of such an output.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&flags.command, "command", "", "the command whose output it is")
-	f.StringVar(&flags.stream, "stream", "", "which of its streams: stdout, stderr or redirect (default: the first with a parser)")
-	f.StringVar(&flags.job, "job-id", "", "the job that @jobId stands for")
+	f.StringVar(&flags.command, "command", "", "the `SELECTOR` of the command whose output it is")
+	f.StringVar(&flags.stream, "stream", "", "the `STREAM` that it is: stdout, stderr or redirect (default: the first with a parser)")
+	f.StringVar(&flags.job, "job-id", "", "the id of the `JOB` that @jobId stands for")
 	f.StringArrayVarP(&flags.values, "set", "s", nil, "give an attribute a value before the run: `name=value`")
-	f.StringVar(&flags.environment, "env", "", "a JSON file with the attributes before the run")
+	f.StringVar(&flags.environment, "env", "", "a JSON `FILE` with the attributes before the run")
 	f.BoolVar(&flags.trace, "trace", false, "show what the tokenizer does")
+	completeFlag(c, "command", completeCommands)
+	completeFlag(c, "stream", cobra.FixedCompletions([]cobra.Completion{"stdout", "stderr", "redirect"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

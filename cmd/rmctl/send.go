@@ -27,7 +27,8 @@ resolved again; the job has to be running.`,
 		Example: `  rmctl send 4711 run next.dat
   rmctl send 4711 <commands.txt
   rmctl send --input 4711`,
-		Args: atLeast(1, "a job"),
+		Args:              atLeast(1, "a job"),
+		ValidArgsFunction: a.completeOneJob(attachableJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if again && len(arguments) > 1 {
 				return usage("send: --input sends the definition's input; it takes no text")

@@ -52,8 +52,9 @@ func newAction(a *app) *cobra.Command {
 		Short: "Run one of the definition's actions",
 		Long: `action runs a button-action of the definition, or one of its start-up or
 shut-down commands, by name, and keeps what it finds. rmctl describe lists them.`,
-		Example: "  rmctl action -t slurm get-queues",
-		Args:    atLeast(1, "the name of an action"),
+		Example:           "  rmctl action -t slurm get-queues",
+		Args:              atLeast(1, "the name of an action"),
+		ValidArgsFunction: a.completeActions,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if err := c.Flags().Parse(arguments[1:]); err != nil {
 				return &usageError{err}

@@ -43,6 +43,12 @@ func TestSSH(t *testing.T) {
 // startSSHServer serves SSH until the test has ended, and returns the path of
 // an ssh_config.
 func startSSHServer(t testing.TB) string {
+	_, config := newSSHServer(t)
+	return config
+}
+
+// newSSHServer is startSSHServer for who does something to the server.
+func newSSHServer(t testing.TB) (server *sshServer, configuration string) {
 	folder := t.TempDir()
 	home := filepath.Join(folder, "there")
 	require.NoError(t, os.Mkdir(home, 0o700))
@@ -52,7 +58,7 @@ func startSSHServer(t testing.TB) string {
 		return path
 	}
 	user, host, other := sshKey("user"), sshKey("host"), sshKey("other")
-	server := &sshServer{home: home, config: &ssh.ServerConfig{
+	server = &sshServer{home: home, config: &ssh.ServerConfig{
 		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			if meta.User() != "locked" && string(key.Marshal()) == string(publicKey(t, user).Marshal()) {
 				return nil, nil
@@ -75,7 +81,7 @@ func startSSHServer(t testing.TB) string {
 	known := func(name string, key ed25519.PrivateKey) string {
 		return name + " " + string(ssh.MarshalAuthorizedKey(publicKey(t, key)))
 	}
-	return write("config", fmt.Sprintf(`Host stranger changed
+	return server, write("config", fmt.Sprintf(`Host stranger changed
     HostKeyAlias %%n
 Host locked
     User locked
@@ -117,7 +123,20 @@ type sshServer struct {
 
 	mutex sync.Mutex
 	open  []net.Conn
+	isOut bool // whether it cuts connections as soon as they come
 	work  sync.WaitGroup
+}
+
+// goOut cuts all connections, and those that come until it is back.
+func (s *sshServer) goOut(isOut bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.isOut = isOut
+	for _, connection := range s.open {
+		if isOut {
+			connection.Close()
+		}
+	}
 }
 
 func (s *sshServer) listen(t testing.TB) (port int) {
@@ -131,6 +150,9 @@ func (s *sshServer) listen(t testing.TB) (port int) {
 			}
 			s.mutex.Lock()
 			s.open = append(s.open, connection)
+			if s.isOut {
+				connection.Close()
+			}
 			s.mutex.Unlock()
 			s.work.Go(func() { s.serve(connection) })
 		}

@@ -10,14 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 func newStatus(a *app) *cobra.Command {
 	var fresh bool
 	c := &cobra.Command{
-		Use:   "status [JOB...]",
-		Short: "Show the state of jobs",
+		Use:               "status [JOB...]",
+		ValidArgsFunction: a.completeJobs(anyJob),
+		Short:             "Show the state of jobs",
 		Long: `status shows one line per job: id, target, state, detail, queue, and how old the
 evidence is. Without a job it shows all that have not ended.
 
@@ -30,6 +32,9 @@ known before, marked stale, and rmctl exits with 3.`,
 			jobs, err := a.statusJobs(c.Context(), arguments)
 			queryErr := a.refresh(c.Context(), jobs, fresh)
 			jobs = slices.DeleteFunc(jobs, func(job found) bool { return len(arguments) == 0 && job.Phase == jobstore.Rejected })
+			if len(jobs) == 0 && err == nil {
+				a.sayNone("no job is on record that has not ended; rmctl jobs lists the others")
+			}
 			return errors.Join(a.printStatus(c.Context(), jobs), err, queryErr)
 		},
 	}
@@ -45,6 +50,9 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.knowsTarget(ctx, store); err != nil {
 		return nil, err
 	}
 	listed, err := store.List(ctx, jobstore.Filter{Target: a.target})
@@ -116,7 +124,7 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 
 func statusRow(job jobstore.Job, now time.Time) []string {
 	return []string{
-		orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(detailOf(job)),
+		orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(facts.Detail(job)),
 		orDash(job.Queue), age(job.Observed, now), remark(job),
 	}
 }

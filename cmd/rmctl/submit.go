@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -28,9 +30,9 @@ func (f *submissionFlags) add(a *app, c *cobra.Command) {
 	flags.SetInterspersed(false) // flags after the program are the program's
 	flags.StringArrayVarP(&f.values, "set", "s", nil, "set an attribute of the definition: `name=value`; may be repeated")
 	flags.StringArrayVarP(&f.environment, "env", "e", nil, "set a variable of the job's environment: `NAME=VALUE`; may be repeated")
-	flags.StringVarP(&f.directory, "directory", "d", "", "the directory the job runs in (default: this one)")
-	flags.StringVar(&f.script, "script", "", "submit this script instead of the one that the definition makes")
-	flags.StringVar(&f.tab, "tab", "", "the `title` of the form's tab whose controls count (default: the first; with --script the one for scripts)")
+	flags.StringVarP(&f.directory, "directory", "d", "", "the directory `DIR` that the job runs in (default: this one)")
+	flags.StringVar(&f.script, "script", "", "submit the script `FILE` instead of the one that the definition makes")
+	flags.StringVar(&f.tab, "tab", "", "the `TITLE` of the form's tab whose controls count (default: the first; with --script the one for scripts)")
 	flags.BoolVar(&f.debug, "debug", false, "use the definition's command for debugging")
 	flags.StringVar(&f.configName, "config-name", "", "start from the launch configuration `NAME`; flags and arguments override it")
 	a.completeSubmissions(c)
@@ -110,14 +112,14 @@ anything runs.`,
 	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, showing states as they change; exit with the job's code")
 	c.Flags().BoolVar(&output, "output", false, "wait for the end, then print the job's output")
 	addOnEnd(c, &onEnd)
-	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script")
-	c.Flags().IntVar(&width, "parallel", 4, "with --batch: how many jobs are submitted at the same time")
+	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug")
+	c.Flags().IntVar(&width, "parallel", 4, "with --batch: submit `N` jobs at a time")
 	return c
 }
 
 func (a *app) printSubmitted(job jobstore.Job) error {
 	if a.json {
-		return printJSON(a.stdout, toJSON(job))
+		return printJSON(a.stdout, facts.OfJob(job))
 	}
 	_, err := fmt.Fprintln(a.stdout, printable(job.ID))
 	return err
@@ -125,7 +127,11 @@ func (a *app) printSubmitted(job jobstore.Job) error {
 
 func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job jobstore.Job, output bool, onEnd string) error {
 	a.showChange(job)
+	id := oneLine(job.ID)
 	job, err := controller.Wait(ctx, job, "", a.showChange)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("waiting for job %s, which goes on: %w", id, ctx.Err())
+	}
 	if err != nil {
 		return err
 	}
@@ -142,7 +148,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 
 // showChange says on standard error what state a job is in now.
 func (a *app) showChange(job jobstore.Job) {
-	detail := string(detailOf(job))
+	detail := string(facts.Detail(job))
 	if wantsColour(a.stderr) {
 		detail = coloured(detail)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -108,7 +109,7 @@ func (j batchJob) over(all control.Submission, elsewhere bool) (control.Submissi
 	s.ScriptFile, s.Directory, s.Debug = cmp.Or(j.Script, s.ScriptFile), cmp.Or(j.Directory, s.Directory), j.Debug || s.Debug
 	s.Values = slices.Clone(all.Values)
 	for _, name := range slices.Sorted(maps.Keys(j.Attributes)) {
-		text, err := plainText(j.Attributes[name])
+		text, err := facts.Text(j.Attributes[name])
 		if err != nil {
 			return s, usage("attribute %q: %v", name, err)
 		}
@@ -124,17 +125,6 @@ func (j batchJob) over(all control.Submission, elsewhere bool) (control.Submissi
 	return placed(s, elsewhere)
 }
 
-// plainText is a JSON value as -s takes it.
-func plainText(value any) (string, error) {
-	switch v := value.(type) {
-	case string:
-		return v, nil
-	case bool, json.Number:
-		return fmt.Sprint(v), nil
-	}
-	return "", errors.New("it is neither a text nor a number nor true or false")
-}
-
 // batchResult is what became of a line of a batch.
 type batchResult struct {
 	job jobstore.Job
@@ -144,7 +134,7 @@ type batchResult struct {
 // batchJSON is how the outcome of a line is printed as JSON.
 type batchJSON struct {
 	Line int `json:"line"`
-	*jobJSON
+	*facts.Job
 	Error string `json:"error,omitempty"`
 }
 
@@ -191,8 +181,8 @@ func (a *app) printBatchResult(line int, result batchResult) error {
 		if result.err != nil {
 			printed.Error = result.err.Error()
 		} else {
-			job := toJSON(result.job)
-			printed.jobJSON = &job
+			job := facts.OfJob(result.job)
+			printed.Job = &job
 		}
 		return printJSON(a.stdout, printed)
 	}

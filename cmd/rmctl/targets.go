@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -35,20 +36,13 @@ it lists the shipped definitions instead, with what each was proven against.`,
 }
 
 func (a *app) printTargets(targets *control.Targets) error {
-	type row struct {
-		Name       string `json:"name"`
-		Definition string `json:"definition"`
-		Transport  string `json:"transport"`
-		Host       string `json:"host,omitempty"`
-		Default    bool   `json:"default,omitempty"`
-	}
 	var rows [][]string
 	for _, name := range targets.Names() {
 		target, err := targets.Find(name)
 		if err != nil {
 			return err
 		}
-		r := row{target.Name, target.Definition, target.Transport, target.Host, name == targets.Default}
+		r := facts.OfTarget(target, name == targets.Default)
 		if a.json {
 			if err := printJSON(a.stdout, r); err != nil {
 				return err

@@ -27,8 +27,9 @@ type testFlags struct {
 func newTest(a *app) *cobra.Command {
 	var flags testFlags
 	c := &cobra.Command{
-		Use:   "test [DIR...]",
-		Short: "Try definitions on recorded commands",
+		Use:               "test [DIR...]",
+		ValidArgsFunction: completeDirectories,
+		Short:             "Try definitions on recorded commands",
 		Long: `test looks for cases in and below each folder, the current one if none is given,
 and compares what the definition makes of each recorded output with what is
 expected. A flow plays recorded outputs back to whole submissions and queries.
@@ -63,10 +64,11 @@ or its definition could not be read.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&flags.definition, "definition", "", "try this definition in place of those that the cases name: a shipped name or a `file`")
+	f.StringVar(&flags.definition, "definition", "", "try this definition in place of those that the cases name: a shipped name or a `FILE`")
+	completeFlag(c, "definition", a.completeDefinitions)
 	f.BoolVar(&flags.update, "update", false, "write what came out as what is expected")
-	f.IntVar(&flags.parallel, "parallel", 0, "how many cases at a time (default: as many as there are processors)")
-	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to this `file`")
+	f.IntVar(&flags.parallel, "parallel", 0, "try `N` cases at a time (default: as many as there are processors)")
+	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to this `FILE`")
 	flags.coverage.register(c)
 	flags.mutate.register(c)
 	f.BoolVar(&flags.writeUsual, "write-usual", false, "write what is usual of the outputs beside each definition, for a warning when a scheduler changes them")

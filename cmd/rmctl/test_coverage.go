@@ -18,7 +18,7 @@ type coverageFlags struct {
 
 func (f *coverageFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.show, "coverage", false, "show how much of each definition the cases exercise, and what they never do")
-	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail where the cases exercise less than this many `percent` of a definition")
+	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail where the cases exercise less than this many `PERCENT` of a definition")
 }
 
 // check tells what is wrong with the flags, and takes them over from the command.

@@ -23,8 +23,8 @@ type mutateFlags struct {
 
 func (f *mutateFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.wanted, "mutate", false, "damage the recorded outputs, too: each must give the same answer or an error, never another job id or a wrong end")
-	c.Flags().IntVar(&f.perCase, "mutants", cases.DefaultPerCase, "how many mutants of a case to try at most")
-	c.Flags().StringVar(&f.keep, "keep-mutants", "", "write each mutant that fooled its definition as a case below this `folder`")
+	c.Flags().IntVar(&f.perCase, "mutants", cases.DefaultPerCase, "try `N` mutants of a case at most")
+	c.Flags().StringVar(&f.keep, "keep-mutants", "", "write each mutant that fooled its definition as a case below this `DIR`")
 }
 
 func (f *mutateFlags) check() error {

@@ -30,7 +30,8 @@ also shows which engine runs each regular expression.`,
 		Example: `  rmctl validate mysite.xml
   rmctl validate --strict slurm pbs local
   rmctl validate --sarif definitions/ >problems.sarif`,
-		Args: atLeast(1, "a definition"),
+		Args:              atLeast(1, "a definition"),
+		ValidArgsFunction: a.completeDefinitions,
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			if sarif && a.json {
 				return usage("--json and --sarif exclude each other")

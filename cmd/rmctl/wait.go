@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -48,7 +49,8 @@ standard error.`,
   rmctl wait --timeout 2h slurm/4711 slurm/4712
   rmctl wait --state RUNNING 4711
   rmctl wait --on-end 'notify-send "job $RMCTL_JOB_ID: $RMCTL_JOB_STATE"' 4711`,
-		Args: atLeast(1, "a job"),
+		Args:              atLeast(1, "a job"),
+		ValidArgsFunction: a.completeJobs(openJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			wanted, err := waitedFor(until)
 			if err != nil {
@@ -64,6 +66,9 @@ standard error.`,
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 				defer cancel()
 			}
+			if err := a.showAwaited(c.Context(), jobs, wanted); err != nil {
+				return err
+			}
 			hooks := a.hookEnds(c.Context(), onEnd, len(jobs))
 			err = a.waitForAll(ctx, jobs, wanted, hooks)
 			hooks.finish()
@@ -73,9 +78,10 @@ standard error.`,
 			return a.waited(c.Context(), jobs, wanted)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time, with exit code 124 (such as 90s, 2h)")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this `TIME`, with exit code 124 (such as 90s, 2h)")
 	addOnEnd(c, &onEnd)
-	c.Flags().StringVar(&until, "state", "", "wait for this state instead of the end: a state or a detail, such as RUNNING")
+	c.Flags().StringVar(&until, "state", "", "wait for this `STATE` instead of the end: a state or a detail, such as RUNNING")
+	completeFlag(c, "state", completeStates)
 	return c
 }
 
@@ -94,10 +100,28 @@ func waitedFor(text string) (state.Detail, error) {
 	return detail, nil
 }
 
+// shownAtFirst is of how many jobs a terminal is told at once what they are waited for in.
+const shownAtFirst = 10
+
+// showAwaited tells a user at a terminal the states that jobs are known to be in when
+// the wait for them begins: the next change may be hours away.
+func (a *app) showAwaited(ctx context.Context, jobs []awaited, until state.Detail) error {
+	if !isTerminal(a.stderr) || len(jobs) > shownAtFirst {
+		return nil
+	}
+	return a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
+		if !job.Detail.Ended() && job.ID != "" && (until == "" || facts.Detail(job) != until) {
+			a.showChange(job)
+		}
+		return nil
+	})
+}
+
 // waitForAll waits for jobs of any targets.
 func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail, hooks *endHooks) error {
 	if hooks.line != "" {
-		err := a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
+		// Also where the time is up already, the jobs that it was too short for are named below.
+		err := a.eachAwaited(context.WithoutCancel(ctx), jobs, func(job jobstore.Job) error {
 			hooks.see(job)
 			return nil
 		})
@@ -119,6 +143,9 @@ func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail
 	err := group.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {
 		return a.stillOpen(context.WithoutCancel(ctx), jobs, until)
+	}
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("waiting for jobs, which go on: %w", ctx.Err())
 	}
 	return err
 }
@@ -157,8 +184,8 @@ func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited
 func (a *app) stillOpen(ctx context.Context, jobs []awaited, until state.Detail) error {
 	var open []error
 	err := a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
-		if !job.Detail.Ended() && (until == "" || detailOf(job) != until) {
-			open = append(open, fmt.Errorf("job %s is still %s", job.ID, detailOf(job)))
+		if !job.Detail.Ended() && (until == "" || facts.Detail(job) != until) {
+			open = append(open, fmt.Errorf("job %s is still %s", job.ID, facts.Detail(job)))
 		}
 		return nil
 	})
@@ -173,7 +200,7 @@ func (a *app) waited(ctx context.Context, jobs []awaited, until state.Detail) er
 			exit = jobExit(job)
 		}
 		if a.json {
-			return printJSON(a.stdout, toJSON(job))
+			return printJSON(a.stdout, facts.OfJob(job))
 		}
 		return nil
 	})

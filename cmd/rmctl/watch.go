@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -18,22 +19,36 @@ import (
 func newWatch(a *app) *cobra.Command {
 	w := &watch{app: a}
 	c := &cobra.Command{
-		Use:   "watch [JOB...]",
-		Short: "Print what happens to jobs, as it happens",
-		Long: `watch asks for jobs as often as their definitions let it, and prints each change of
-their states on a line: until all jobs that were named have ended, or until it is
-interrupted where none was.
+		Use:               "watch [JOB...]",
+		ValidArgsFunction: a.completeJobs(openJob),
+		Short:             "Watch resource managers, queues, nodes and jobs, or print what happens to jobs",
+		Long: `watch shows resource managers, queues, nodes and jobs full screen, on a terminal,
+and lets you submit and control jobs there; ? tells the keys. -t limits it to one target.
+
+With a job, --json, --plain, --after or a hook, and where there is no terminal, it asks
+for jobs as often as their definitions let it, and prints each change of their states on
+a line: until all jobs that were named have ended, or until it is interrupted where none
+was.
 
 Each event has a cursor. With --after it goes on behind one, also after a restart:
 nothing is left out, and the events of a job keep their order.`,
-		Example: `  rmctl watch --json
+		Example: `  rmctl watch
+  rmctl watch --json
   rmctl watch --after 1042 --json 4711
   rmctl watch --on-end 'notify-send "job $RMCTL_JOB_ID: $RMCTL_JOB_STATE"'`,
 		RunE: func(c *cobra.Command, arguments []string) error {
+			isScreen, err := w.wantsScreen(c, arguments)
+			if err != nil {
+				return err
+			}
+			if isScreen {
+				return a.showScreen(c.Context())
+			}
 			return w.run(c.Context(), arguments, c.Flags().Changed("after"))
 		},
 	}
-	c.Flags().Int64Var(&w.cursor, "after", 0, "print what happened after the event with this cursor; 0 for everything (default: from now on)")
+	c.Flags().Int64Var(&w.cursor, "after", 0, "print what happened after the event with this `CURSOR`; 0 for everything (default: from now on)")
+	c.Flags().BoolVar(&w.plain, "plain", false, "print what happens on lines, also on a terminal")
 	w.hooks.add(c)
 	return c
 }
@@ -42,6 +57,7 @@ nothing is left out, and the events of a job keep their order.`,
 type watch struct {
 	app    *app
 	cursor int64
+	plain  bool
 	hooks  hooks
 
 	store    *jobstore.Store
@@ -61,9 +77,8 @@ const (
 
 // answer is how asking for the jobs went.
 type answer struct {
-	open    int   // jobs that have not ended
-	warning error // why some could not be asked for; nil if it was told before
-	err     error
+	open int // jobs that have not ended
+	err  error
 }
 
 func (w *watch) run(ctx context.Context, names []string, resumes bool) error {
@@ -72,22 +87,23 @@ func (w *watch) run(ctx context.Context, names []string, resumes bool) error {
 	}
 	// A scheduler that takes its time does not hold up what others have recorded.
 	asking, stop := context.WithCancel(ctx)
-	answers := make(chan answer)
+	answers, warnings := make(chan answer), make(chan error)
 	var asker sync.WaitGroup
-	asker.Go(func() { w.keepAsking(asking, answers) })
-	err := w.follow(ctx, answers)
+	asker.Go(func() { w.keepAsking(asking, answers, warnings) })
+	err := w.follow(ctx, answers, warnings)
 	stop()
 	asker.Wait()
 	return unlessInterrupted(ctx, err)
 }
 
-// keepAsking has the jobs asked for until the context ends.
-func (w *watch) keepAsking(ctx context.Context, answers chan<- answer) {
+// keepAsking has the jobs asked for until the context ends, and hands on why some
+// cannot be.
+func (w *watch) keepAsking(ctx context.Context, answers chan<- answer, warnings chan<- error) {
 	pace := time.NewTicker(askPace)
 	defer pace.Stop()
 	for first := true; ; first = false {
 		select {
-		case answers <- w.ask(ctx, first):
+		case answers <- w.ask(ctx, first, warnings):
 		case <-ctx.Done():
 			return
 		}
@@ -100,7 +116,7 @@ func (w *watch) keepAsking(ctx context.Context, answers chan<- answer) {
 }
 
 // follow prints what happens until nothing more can, or the context ends.
-func (w *watch) follow(ctx context.Context, answers <-chan answer) error {
+func (w *watch) follow(ctx context.Context, answers <-chan answer, warnings <-chan error) error {
 	look := time.NewTicker(watchPace)
 	defer look.Stop()
 	for {
@@ -111,9 +127,8 @@ func (w *watch) follow(ctx context.Context, answers <-chan answer) error {
 			return nil
 		case last = <-answers:
 			isOver = last.err != nil || last.open == 0 && len(w.tags) > 0
-			if last.warning != nil {
-				fmt.Fprintf(w.app.stderr, "rmctl: warning: %s\n", printable(last.warning.Error()))
-			}
+		case warning := <-warnings:
+			fmt.Fprintf(w.app.stderr, "rmctl: warning: %s\n", printable(warning.Error()))
 		case <-look.C:
 		}
 		if err := w.print(ctx); err != nil || isOver {
@@ -134,6 +149,9 @@ func unlessInterrupted(ctx context.Context, err error) error {
 func (w *watch) begin(ctx context.Context, names []string, resumes bool) error {
 	var err error
 	if w.store, err = w.app.openStore(ctx); err != nil {
+		return err
+	}
+	if err := w.app.knowsTarget(ctx, w.store); err != nil {
 		return err
 	}
 	w.tags, w.unusable, w.told = map[string]bool{}, map[string]time.Time{}, map[string]bool{}
@@ -160,9 +178,9 @@ func (w *watch) begin(ctx context.Context, names []string, resumes bool) error {
 }
 
 // ask brings the jobs up to date that are watched. That a scheduler cannot be asked
-// is an event of its jobs; a target that cannot be used is told once and does not
-// keep the others from being watched, unless it is the only one.
-func (w *watch) ask(ctx context.Context, first bool) answer {
+// is an event of its jobs; a target that cannot be used is told once, before the others
+// are asked, and does not keep these from being watched, unless it is the only one.
+func (w *watch) ask(ctx context.Context, first bool, warnings chan<- error) answer {
 	listed, err := w.store.List(ctx, jobstore.Filter{Target: w.app.target})
 	if err != nil {
 		return answer{err: err}
@@ -194,7 +212,11 @@ func (w *watch) ask(ctx context.Context, first bool) answer {
 	}
 	if err != nil && !w.told[err.Error()] {
 		w.told[err.Error()] = true
-		told.warning = err
+		select {
+		case warnings <- err:
+		case <-ctx.Done():
+			return told
+		}
 	}
 	err = w.app.refresh(ctx, jobs, false)
 	var failed *control.QueryError
@@ -229,7 +251,7 @@ func (w *watch) isWatched(event jobstore.Event) bool {
 func (w *watch) tell(ctx context.Context, event jobstore.Event) error {
 	var err error
 	if w.app.json {
-		err = printJSON(w.app.stdout, eventToJSON(event))
+		err = printJSON(w.app.stdout, facts.OfEvent(event))
 	} else {
 		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", clock(event.Seen), orDash(event.Target), orDash(cmp.Or(event.ID, event.Tag)),
 			event.Kind, orDash(string(event.Detail)), atMost(oneLine(event.Reason), longestCell))

@@ -38,8 +38,8 @@ func ClusterScript(t testing.TB, name string, settings ...string) string {
 // Each cluster and each pair of daemons that tests start has a number of its
 // own, and by that its ports: they run at the same time.
 var (
-	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak", "portable"}
-	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead"}
+	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak", "portable", "web", "screen", "crash-interactive", "accounting"}
+	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead", "rows", "zone"}
 )
 
 // place returns the directory and the first port of one of several, the first of
@@ -67,8 +67,8 @@ type Cluster struct {
 	settings []string
 }
 
-// Slurm starts the cluster of a name with settings of slurm-up.sh, which is
-// stopped when the test has ended. RMCTL_SLURM_DIR and RMCTL_SLURM_PORT of the
+// Slurm starts the cluster of a name, which knows no jobs, with settings of
+// slurm-up.sh. It is stopped when the test has ended. RMCTL_SLURM_DIR and RMCTL_SLURM_PORT of the
 // environment say where all of them begin.
 func Slurm(t testing.TB, name string, settings ...string) *Cluster {
 	t.Helper()
@@ -76,7 +76,15 @@ func Slurm(t testing.TB, name string, settings ...string) *Cluster {
 	directory, port := place(t, "slurm", name, slurms, 27817, 200)
 	c := &Cluster{Directory: directory, Port: port}
 	c.settings = append([]string{"RMCTL_SLURM_DIR=" + directory, fmt.Sprintf("RMCTL_SLURM_PORT=%d", port)}, settings...)
-	t.Cleanup(func() { ClusterScript(t, "slurm-down.sh", c.settings...) })
+	remove := append([]string{"RMCTL_SLURM_REMOVE=1"}, c.settings...)
+	ClusterScript(t, "slurm-down.sh", remove...) // a test that was killed leaves jobs behind
+	t.Cleanup(func() {
+		if t.Failed() { // the logs tell why
+			ClusterScript(t, "slurm-down.sh", c.settings...)
+		} else {
+			ClusterScript(t, "slurm-down.sh", remove...)
+		}
+	})
 	c.Start(t)
 	return c
 }
@@ -90,7 +98,8 @@ func (c *Cluster) Start(t testing.TB) {
 	c.Configuration = path
 }
 
-// Stop stops one daemon: slurmctld, node1, node2 or munged.
+// Stop stops one daemon: slurmctld, node1, node2, munged or, of accounting,
+// slurmdbd or mariadbd.
 func (c *Cluster) Stop(t testing.TB, daemon string) {
 	t.Helper()
 	ClusterScript(t, "slurm-down.sh", append([]string{"RMCTL_SLURM_ONLY=" + daemon}, c.settings...)...)

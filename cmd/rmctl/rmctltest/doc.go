@@ -21,7 +21,7 @@ const (
 )
 
 // patience bounds every wait for something that must happen.
-const patience = 30 * time.Second
+const patience = 6 * time.Minute
 
 // Project returns the absolute path of the project's folder, in or below which
 // the test runs.

@@ -21,8 +21,8 @@ type Cell struct {
 	settings []string
 }
 
-// GridEngine starts the cell of a name with settings of gridengine-up.sh, which
-// is stopped when the test has ended. RMCTL_GRIDENGINE_DIR and
+// GridEngine starts the cell of a name, which knows no jobs, with settings of
+// gridengine-up.sh. It is stopped when the test has ended. RMCTL_GRIDENGINE_DIR and
 // RMCTL_GRIDENGINE_PORT of the environment say where all of them begin.
 func GridEngine(t testing.TB, name string, settings ...string) *Cell {
 	t.Helper()
@@ -30,7 +30,9 @@ func GridEngine(t testing.TB, name string, settings ...string) *Cell {
 	directory, port := place(t, "gridengine", name, cells, 26817, 2)
 	c := &Cell{Directory: directory, Environment: map[string]string{}}
 	c.settings = append([]string{"RMCTL_GRIDENGINE_DIR=" + directory, fmt.Sprintf("RMCTL_GRIDENGINE_PORT=%d", port)}, settings...)
-	t.Cleanup(func() { ClusterScript(t, "gridengine-down.sh", append(c.settings, "RMCTL_GRIDENGINE_REMOVE=1")...) })
+	remove := append([]string{"RMCTL_GRIDENGINE_REMOVE=1"}, c.settings...)
+	ClusterScript(t, "gridengine-down.sh", remove...) // a test that was killed leaves jobs behind
+	t.Cleanup(func() { ClusterScript(t, "gridengine-down.sh", remove...) })
 	for _, line := range strings.Split(strings.TrimSpace(ClusterScript(t, "gridengine-up.sh", c.settings...)), "\n") {
 		name, value, found := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 		require.True(t, found, "%s", line)

@@ -5,9 +5,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 )
@@ -65,6 +68,79 @@ func (s *Terminal) WaitFor(text string) {
 		require.True(s.t, more, "%q was not written; this was:\n%q", text, s.Screen[s.seen:])
 		s.Screen += chunk
 	}
+}
+
+// Shows has a full screen drawn anew until it shows words in their order, before
+// what stands at its end. Only words without blanks can be sought: the screen may
+// be drawn with movements between them.
+func (s *Terminal) Shows(end string, words ...string) {
+	s.t.Helper()
+	s.showsWhere(end, words, func(drawn string) bool { return holdsInOrder(ansi.Strip(drawn), words) })
+}
+
+// ShowsRow does the same until one line of the screen has whole words in their
+// order, as a row of a list has that begins with a short id.
+func (s *Terminal) ShowsRow(end string, words ...string) {
+	s.t.Helper()
+	s.showsWhere(end, words, func(drawn string) bool {
+		for line := range strings.FieldsFuncSeq(inLines(drawn), func(r rune) bool { return r == '\r' || r == '\n' }) {
+			if holdsWords(strings.Fields(line), words) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (s *Terminal) showsWhere(end string, words []string, shows func(drawn string) bool) {
+	s.t.Helper()
+	drawn := ""
+	for {
+		begin := len(s.Screen)
+		s.Type("\x0c") // Ctrl-L
+		for !strings.Contains(s.Screen[begin:], end) {
+			chunk, more := <-s.chunks
+			require.True(s.t, more, "%q before %q was not shown; this was:\n%s", words, end, ansi.Strip(drawn))
+			s.Screen += chunk
+		}
+		s.seen, drawn = len(s.Screen), s.Screen[begin:]
+		if shows(drawn) {
+			return
+		}
+	}
+}
+
+// Sequences of ECMA-48 that move the cursor, or erase, within its line or to another one.
+var (
+	movesInLine = regexp.MustCompile(`\x1b\[[0-9;]*[CDGIX]`)
+	movesAway   = regexp.MustCompile(`\x1b\[[0-9;]*[ABEFHd]`)
+)
+
+// inLines puts blanks and ends of lines where the cursor is moved instead.
+func inLines(drawn string) string {
+	return ansi.Strip(movesAway.ReplaceAllString(movesInLine.ReplaceAllString(drawn, " "), "\n"))
+}
+
+func holdsInOrder(text string, words []string) bool {
+	for _, word := range words {
+		_, after, found := strings.Cut(text, word)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
+}
+
+func holdsWords(line, words []string) bool {
+	for _, word := range words {
+		at := slices.Index(line, word)
+		if at < 0 {
+			return false
+		}
+		line = line[at+1:]
+	}
+	return true
 }
 
 // Type presses keys.

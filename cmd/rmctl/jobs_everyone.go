@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/web"
+)
+
+// printJobsOfEveryone prints what the scheduler of the target lists, once or again
+// and again.
+func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
+	if !isWatched {
+		var wrong command.Listed
+		ask := func(client *web.Client, ctx context.Context, target control.Target) (jobs []facts.ListedJob, at time.Time, err error) {
+			jobs, wrong, at, err = client.Jobs(ctx, target)
+			return jobs, at, err
+		}
+		_, jobs, at, err := served(ctx, a, ask)
+		if err == nil {
+			a.warnOfListing()(config.ListJobs, wrong)
+			return a.printEveryone(jobs, facts.Timestamp(at))
+		}
+		a.log().Info("the scheduler is asked", "reason", err)
+	}
+	controller, err := a.controller(ctx, "")
+	if err != nil {
+		return err
+	}
+	print := func(rows []command.Row, seen string) error {
+		return a.printEveryone(facts.ListedJobs(controller, rows), seen)
+	}
+	list := listInTurn(controller, config.ListJobs, print)
+	if !isWatched {
+		list = func(ctx context.Context) (listed, error) {
+			var rows control.RowSet
+			_, err := controller.Rows(ctx, config.ListJobs, config.AllJobs, rows.Add)
+			return listed{print: func(seen string) error { return print(rows.Rows(), seen) }}, err
+		}
+	}
+	return a.printListing(ctx, "jobs", controller, list, isWatched)
+}
+
+// printEveryone prints listed jobs, as of a time where that is said.
+func (a *app) printEveryone(jobs []facts.ListedJob, seen string) error {
+	var cells [][]string
+	for _, job := range jobs {
+		if a.json {
+			job.Seen = seen
+			if err := printJSON(a.stdout, job); err != nil {
+				return err
+			}
+			continue
+		}
+		cells = append(cells, []string{
+			orDash(job.ID), orDash(job.Owner), orDash(job.Detail), orDash(job.Queue), orDash(job.Name), orDash(job.Submitted), orDash(job.Nodes),
+			atMost(oneLine(job.Reason), longestCell),
+		})
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	return printTable(a.stdout, []string{"JOB", "USER", "DETAIL", "QUEUE", "NAME", "SUBMITTED", "NODES", "REASON"}, cells)
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
+	"github.com/rmctl/rmctl/screen"
+)
+
+// watching is a listing that is printed until its answers are used up, and the waits
+// between them.
+func watching(t *testing.T, a *app, took time.Duration, answers ...string) (waits []time.Duration, err error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
+	w := &listingWatch{app: a, title: "nodes of site", interval: 5 * time.Second}
+	w.now = func() time.Time { return clock }
+	w.after = func(wait time.Duration) <-chan time.Time {
+		waits = append(waits, wait)
+		clock = clock.Add(wait)
+		due := make(chan time.Time, 1)
+		if len(answers) == 0 {
+			cancel()
+		} else {
+			due <- clock
+		}
+		return due
+	}
+	w.list = func(context.Context) (listed, error) {
+		clock = clock.Add(took)
+		answer := answers[0]
+		answers = answers[1:]
+		if failure, failed := strings.CutPrefix(answer, "fails: "); failed {
+			return listed{}, errors.New(failure)
+		}
+		return listed{print: func(seen string) error {
+			if a.json {
+				return printJSON(a.stdout, map[string]string{"name": answer, "seen": seen[:len("2006-01-02T15:04:05")]})
+			}
+			_, err := fmt.Fprintln(a.stdout, answer)
+			return err
+		}}, nil
+	}
+	return waits, unlessInterrupted(ctx, w.run(ctx))
+}
+
+func TestAListingIsPrintedAgainAndAgainWithItsTime(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	waits, err := watching(t, &app{stdout: &stdout, stderr: &stderr}, 100*time.Millisecond, "n1 UP", "fails: no \x1b[2Janswer", "n1 DOWN")
+	require.NoError(t, err, "an interrupt is how it ends")
+	require.Equal(t, "2026-03-01 12:00:00  nodes of site\nn1 UP\n\n2026-03-01 12:00:10  nodes of site\nn1 DOWN\n\n", stdout.String())
+	require.Equal(t, "rmctl: 2026-03-01 12:00:05: no \\u001b[2Janswer\n", stderr.String())
+	require.Len(t, waits, 3)
+	require.Equal(t, 4900*time.Millisecond, waits[0], "from the beginning of one to that of the next")
+}
+
+func TestAListingThatTakesLongIsAskedForLessOften(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	waits, err := watching(t, &app{stdout: &stdout, stderr: &stderr}, time.Second, "n1 UP")
+	require.NoError(t, err)
+	require.Equal(t, []time.Duration{19 * time.Second}, waits)
+}
+
+func TestEachObjectOfAWatchedListingHasItsTime(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	_, err := watching(t, &app{stdout: &stdout, stderr: &stderr, json: true}, 0, "n1", "n2")
+	require.NoError(t, err)
+	require.Equal(t, "{\"name\":\"n1\",\"seen\":\"2026-03-01T12:00:00\"}\n{\"name\":\"n2\",\"seen\":\"2026-03-01T12:00:05\"}\n", stdout.String())
+}
+
+func TestTheFirstListingHasToSucceed(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	_, err := watching(t, &app{stdout: &stdout, stderr: &stderr}, 0, "fails: no answer", "n1")
+	require.EqualError(t, err, "no answer")
+	require.Empty(t, stdout.String())
+}
+
+// framed is a frame on a terminal of a size; text is what is written to it by the
+// next drawing.
+func framed(t *testing.T, columns, rows *int) (text func(shown string) string) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	f := &frame{file: file, size: func(int) (int, int, error) { return *columns, *rows, nil }}
+	read := 0
+	return func(shown string) string {
+		require.NoError(t, f.draw(shown))
+		all, err := os.ReadFile(file.Name())
+		require.NoError(t, err)
+		written := string(all[read:])
+		read = len(all)
+		return written
+	}
+}
+
+func TestOnlyChangedLinesAreDrawnAgain(t *testing.T) {
+	columns, rows := 20, 6
+	draw := framed(t, &columns, &rows)
+	require.Equal(t, "time\x1b[K\na\x1b[K\nb\x1b[K\n\x1b[J", draw("time\na\nb\n"))
+	require.Equal(t, "\r\x1b[3A\n\nc\x1b[K\n\x1b[J", draw("time\na\nc\n"))
+	require.Equal(t, "\r\x1b[3A\n\x1b[J", draw("time\n"), "what stands below goes away")
+	require.Equal(t, "\r\x1b[1A\n1\x1b[K\n2\x1b[K\n3\x1b[K\n… 2 lines more\x1b[K\n\x1b[J", draw("time\n1\n2\n3\n4\n5\n"), "no more than there is room for")
+	rows = 10
+	require.Contains(t, draw("time\n1\n"), "\x1b[H\x1b[2Jtime", "all of it, since a terminal moves lines when its size changes")
+	columns = 4
+	require.Contains(t, draw("漢字漢字\n"), "\x1b[H\x1b[2J漢…\x1b[K")
+	require.Equal(t, "\r\x1b[1Aabcd\n\x1b[J", draw("abcd\n"), "the last column stays")
+}
+
+func TestWhatIsSaidStandsBelowAListing(t *testing.T) {
+	columns, rows := 40, 10
+	var written strings.Builder
+	a := &app{stdout: &written, stderr: &written}
+	w := &listingWatch{app: a, title: "nodes of site"}
+	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	f := &frame{file: file, notices: &screen.Notices{}, size: func(int) (int, int, error) { return columns, rows, nil }}
+	show := f.show(w)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
+	require.NoError(t, show(at, func() error {
+		_, err := fmt.Fprintln(a.stdout, "n1 UP")
+		return err
+	}, nil))
+	_, err = fmt.Fprintln(f.notices, "rmctl: warning: \x1b[2Jodd")
+	require.NoError(t, err)
+	require.NoError(t, show(at, nil, errors.New("no answer")))
+	require.Equal(t, []string{"2026-03-01 12:00:00  nodes of site", "n1 UP", "! no answer", `rmctl: warning: \u001b[2Jodd`}, f.drawn)
+	require.Empty(t, written.String())
+}
+
+func TestAListingIsWatchedAtATerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a terminal")
+	}
+	d := rmctltest.NewDesk(t, "", rmctltest.Foreground)
+	s := d.Sits("queues", "-t", "local", "--watch")
+	s.WaitFor("queues of local")
+	s.WaitFor("local  NORMAL")
+	s.WaitFor("\x1b[3A")
+	s.Type("\x03")
+	s.Ends(exitDone)
+	require.NotContains(t, s.Screen, "\x1b[?1049h", "what stood above stays")
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/platform"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// platform returns the resource managers of the user, those of -t alone where that
+// is given. Connections ask the prompter, which may be nil where the terminal is
+// used for something else. A platform that keeps listings does so for other commands.
+// The caller closes it.
+func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListings bool) (*platform.Platform, error) {
+	targets, err := a.loadTargets()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := a.configuration()
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var shown []string
+	if a.target != "" {
+		shown = []string{a.target}
+	}
+	return platform.New(platform.Options{
+		Targets: targets, Folder: folder, Show: shown, Store: store, KeepListings: keepsListings, Log: a.log(),
+		Open: func(ctx context.Context, target control.Target) (*control.Controller, func() error, error) {
+			return a.open(ctx, store, target, prompter)
+		},
+		EndHosted: a.endHosted,
+	})
+}
+
+// open makes a connection of its own for a target, and a controller over it.
+func (a *app) open(ctx context.Context, store *jobstore.Store, target control.Target, prompter remote.Prompter) (*control.Controller, func() error, error) {
+	definition, err := a.definition(target.Definition)
+	if err != nil {
+		return nil, nil, err
+	}
+	connection, err := a.newConnection(ctx, target, prompter)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), Defaults: defaultsOf(target)}
+	return control.New(options), connection.Close, nil
+}
+
+// endHosted ends an interactive job that the background process hosts.
+func (a *app) endHosted(ctx context.Context, job jobstore.Job) error {
+	place, err := a.backgroundFolder()
+	if err != nil {
+		return err
+	}
+	return background.Find(place).End(ctx, job.Tag)
+}

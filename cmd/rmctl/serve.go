@@ -1,0 +1,340 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/web"
+)
+
+func newServe(a *app) *cobra.Command {
+	s := &serving{app: a}
+	var hashFor string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Show and control everything in a browser",
+		Long: `serve shows resource managers, machines, queues and jobs in a browser, and lets jobs
+be submitted and controlled there and through an API in JSON. It prints the address to
+open, with a token in it that lets nobody else in, and ends when it is interrupted.
+
+It listens on this machine alone. For an address that others can reach it needs a
+certificate and a password file, which is private and has a line NAME:HASH for each who
+may log in, as --hash-password prints it. All who are let in do what they do as you.
+
+The default target, or that of -t, is started; others can be started in the browser.`,
+		Example: `  rmctl serve
+  rmctl serve --listen 127.0.0.1:8080
+  rmctl serve --listen unix:/home/ada/rmctl.socket
+  rmctl serve --hash-password ada >>passwords
+  rmctl serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --password-file passwords`,
+		Args: exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if hashFor != "" {
+				return a.hashPassword(c.Context(), hashFor)
+			}
+			a.keepsLog = true
+			return s.run(c.Context())
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:0", "the `ADDRESS` to listen on: HOST:PORT, port 0 for one that is free, or unix:PATH")
+	flags.StringVar(&s.certificate, "tls-cert", "", "`FILE` of the certificate, and those that vouch for it, as PEM")
+	flags.StringVar(&s.key, "tls-key", "", "`FILE` of the certificate's key, as PEM")
+	flags.StringVar(&s.passwords, "password-file", "", "`FILE` of who may log in")
+	flags.StringVar(&hashFor, "hash-password", "", "ask for a password, print the line of a password file for `NAME`, and end")
+	return c
+}
+
+// serving is what rmctl serve was told.
+type serving struct {
+	app                         *app
+	listen                      string
+	certificate, key, passwords string
+}
+
+func (s *serving) run(ctx context.Context) (err error) {
+	options, err := s.options()
+	if err != nil {
+		return err
+	}
+	platform, err := s.app.platform(ctx, newPrompter(), true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, platform.Close()) }()
+	options.Platform, options.Store, options.Log = platform, s.app.store, s.app.log()
+	if options.Folder, err = s.app.configuration(); err != nil {
+		return err
+	}
+	if options.History, err = s.app.historyFile(); err != nil {
+		return err
+	}
+	server, err := web.New(options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	listener, err := s.listener(ctx)
+	if err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	stopped, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := s.serveOwn(stopped, server, &running); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	ended := make(chan error, 1)
+	running.Go(func() { ended <- server.Serve(ctx, listener) })
+	if err := s.begin(platform.Start, server.StartURL(s.address(listener.Addr()))); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	return <-ended
+}
+
+// serverFolder returns where the private socket of the server of this state folder
+// and host is.
+func (a *app) serverFolder() (string, error) {
+	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return "", err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("find the name of this host: %w", err)
+	}
+	return filepath.Join(state, "serve-"+strings.ReplaceAll(host, "/", "-")), nil
+}
+
+// historyFile returns where a server keeps what was in use for the next one.
+func (a *app) historyFile() (string, error) {
+	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(state, "serve-history.json"), nil
+}
+
+// serveOwn answers other commands of this user over a private socket, unless another
+// server does already.
+func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *sync.WaitGroup) error {
+	place, err := s.app.serverFolder()
+	if err != nil {
+		return err
+	}
+	listener, lock, err := background.Occupy(place)
+	if errors.Is(err, background.ErrRunning) {
+		s.app.log().Info("another server answers the commands of this user", "folder", place)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	running.Go(func() {
+		err := server.ServeLocal(ctx, listener)
+		if err := errors.Join(err, lock.Close()); err != nil {
+			s.app.log().Warn("commands of this user are not answered any more", "error", err)
+		}
+	})
+	return nil
+}
+
+// served asks the server that this user runs for a listing of the chosen target. An
+// error tells why the scheduler is to be asked instead.
+func served[T any](ctx context.Context, a *app, list func(*web.Client, context.Context, control.Target) ([]T, time.Time, error)) (string, []T, time.Time, error) {
+	var none time.Time
+	if a.listening != nil {
+		return "", nil, none, errors.New("what schedulers say is recorded")
+	}
+	targets, err := a.loadTargets()
+	if err != nil {
+		return "", nil, none, err
+	}
+	target, err := targets.Find(a.target)
+	if err != nil {
+		return "", nil, none, err
+	}
+	place, err := a.serverFolder()
+	if err != nil {
+		return "", nil, none, err
+	}
+	socket := background.SocketPath(place)
+	if _, err := os.Stat(socket); err != nil {
+		return "", nil, none, fmt.Errorf("no server runs: %w", err)
+	}
+	client := web.NewClient(socket)
+	defer client.Close()
+	all, at, err := list(client, ctx, target)
+	return target.Name, all, at, err
+}
+
+// begin starts the resource manager that is wanted and prints where to look.
+func (s *serving) begin(start func(name string) error, url string) error {
+	target, err := s.app.targets.Find(s.app.target)
+	if err == nil {
+		err = start(target.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if s.app.json {
+		return printJSON(s.app.stdout, struct {
+			URL string `json:"url"`
+		}{url})
+	}
+	if _, err := fmt.Fprintln(s.app.stdout, url); err != nil {
+		return fmt.Errorf("print the address: %w", err)
+	}
+	return nil
+}
+
+// options returns what the flags say of who is let in. An address that others can
+// reach needs TLS and passwords.
+func (s *serving) options() (web.Options, error) {
+	var options web.Options
+	if (s.certificate == "") != (s.key == "") {
+		return options, usage("--tls-cert and --tls-key are needed together")
+	}
+	if s.certificate != "" {
+		pair, err := tls.LoadX509KeyPair(s.certificate, s.key)
+		if err != nil {
+			return options, &usageError{fmt.Errorf("load the certificate %s with the key %s: %w", s.certificate, s.key, err)}
+		}
+		options.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	if s.passwords != "" {
+		var err error
+		if options.Passwords, err = web.ReadPasswords(s.passwords); err != nil {
+			return options, &usageError{err}
+		}
+	}
+	isOpen, err := s.isOpenToOthers()
+	if err != nil {
+		return options, err
+	}
+	if isOpen && (options.TLS == nil || options.Passwords == nil) {
+		return options, usage("--listen %s: others can reach this address, which needs --tls-cert, --tls-key and --password-file; through ssh -L, the usual address does without", s.listen)
+	}
+	return options, nil
+}
+
+// isOpenToOthers reports whether other machines can reach the address. Names are
+// not asked for: they might lead elsewhere later.
+func (s *serving) isOpenToOthers() (bool, error) {
+	if strings.HasPrefix(s.listen, "unix:") {
+		return false, nil
+	}
+	host, _, err := net.SplitHostPort(s.listen)
+	if err != nil {
+		return false, usage("--listen %q: write HOST:PORT or unix:PATH", s.listen)
+	}
+	ip := net.ParseIP(host)
+	return host != "localhost" && (ip == nil || !ip.IsLoopback()), nil
+}
+
+// listener listens where the flag says.
+func (s *serving) listener(ctx context.Context) (net.Listener, error) {
+	network, address := "tcp", s.listen
+	if path, isUnix := strings.CutPrefix(s.listen, "unix:"); isUnix {
+		network, address = "unix", path
+		if err := removeDeadSocket(path); err != nil {
+			return nil, err
+		}
+		before := syscall.Umask(0o177) // nobody else may ever connect
+		defer syscall.Umask(before)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, network, address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", s.listen, err)
+	}
+	bound, isTCP := listener.Addr().(*net.TCPAddr)
+	if isTCP && (s.certificate == "" || s.passwords == "") && !bound.IP.IsLoopback() { // whatever the system takes the name localhost for
+		return nil, errors.Join(fmt.Errorf("listen on %s: that is %s, which others can reach", s.listen, bound), listener.Close())
+	}
+	return listener, nil
+}
+
+// removeDeadSocket removes a socket that nobody listens on any more.
+func removeDeadSocket(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for an old socket: %w", err)
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("listen on %s: there is a file that is no socket", path)
+	}
+	if conn, err := net.Dial("unix", path); err == nil {
+		return errors.Join(fmt.Errorf("listen on %s: somebody listens there already", path), conn.Close())
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove an old socket: %w", err)
+	}
+	return nil
+}
+
+// address returns how a browser reaches the server. At a unix socket that is the
+// near end of a tunnel, of which the port is not known.
+func (s *serving) address(bound net.Addr) string {
+	if bound.Network() == "unix" {
+		return "http://localhost"
+	}
+	scheme, host := "http", bound.String()
+	if s.certificate != "" {
+		scheme = "https"
+	}
+	if tcp, isTCP := bound.(*net.TCPAddr); isTCP && tcp.IP.IsUnspecified() {
+		name, err := os.Hostname()
+		if err != nil {
+			name = "localhost"
+		}
+		host = net.JoinHostPort(name, fmt.Sprint(tcp.Port))
+	}
+	return scheme + "://" + host
+}
+
+// hashPassword prints the line of a password file for a password that is asked for.
+func (a *app) hashPassword(ctx context.Context, name string) error {
+	prompter := newPrompter()
+	if prompter == nil {
+		return fmt.Errorf("ask for a password: %w", remote.ErrNobodyToAsk)
+	}
+	password, err := prompter.Ask(ctx, remote.Question{Text: "Password of " + name + ": ", Secret: true})
+	if err != nil {
+		return err
+	}
+	again, err := prompter.Ask(ctx, remote.Question{Text: "The same again: ", Secret: true})
+	if err != nil {
+		return err
+	}
+	if password != again {
+		return usage("the two passwords differ")
+	}
+	line, err := web.HashPassword(name, password)
+	if err != nil {
+		return &usageError{err}
+	}
+	if _, err := fmt.Fprintln(a.stdout, line); err != nil {
+		return fmt.Errorf("print the line: %w", err)
+	}
+	return nil
+}

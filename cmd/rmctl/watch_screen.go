@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/platform"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/screen"
+)
+
+// wantsScreen reports whether rmctl watch shows all of it full screen: at a terminal,
+// where nothing is asked for that prints events.
+func (w *watch) wantsScreen(c *cobra.Command, jobs []string) (bool, error) {
+	if w.plain || w.app.json || len(jobs) > 0 || !isTerminal(w.app.stdin) || !isTerminal(w.app.stdout) {
+		return false, nil
+	}
+	for _, flag := range []string{"after", "on-change", "on-end"} {
+		if c.Flags().Changed(flag) {
+			return false, nil
+		}
+	}
+	if term := os.Getenv("TERM"); term == "dumb" || term == "" {
+		return false, usage("this terminal cannot show a full screen (TERM is %q): rmctl watch --plain prints what happens on lines", term)
+	}
+	return true, nil
+}
+
+// showScreen shows resource managers, queues, nodes and jobs until the user leaves.
+func (a *app) showScreen(ctx context.Context) (err error) {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	prompter, notices := screen.NewPrompter(), &screen.Notices{}
+	a.asked = newQuestions(newVenue(prompter, false))
+	quiet := *a
+	quiet.stderr, quiet.isBrief = notices, true // what is said would break the screen
+	p, err := quiet.platform(ctx, a.asked, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	for _, manager := range p.Managers() {
+		if err := p.Start(manager.Target.Name); err != nil {
+			return err
+		}
+	}
+	if err := a.startWhereJobsAre(ctx, p, store); err != nil {
+		return err
+	}
+	err = screen.Show(ctx, screen.Options{
+		Model: p.Model(), Controls: &screenControls{Platform: p, app: a, store: store}, User: userName(),
+		Prompter: prompter, Notices: notices, Stdin: a.stdin, Terminal: a.stdout,
+	})
+	return unlessInterrupted(ctx, err)
+}
+
+// startWhereJobsAre starts the targets that nobody has described and that have jobs
+// which have not ended: shipped definitions need no description.
+func (a *app) startWhereJobsAre(ctx context.Context, p *platform.Platform, store *jobstore.Store) error {
+	if a.target != "" {
+		return nil
+	}
+	targets, err := a.loadTargets()
+	if err != nil {
+		return err
+	}
+	for _, name := range targets.Names() {
+		open, err := store.List(ctx, jobstore.Filter{Target: name, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(open) == 0 {
+			continue
+		}
+		if err := p.Start(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// userName is what this user is called on this machine; empty if that is not known.
+func userName() string {
+	if current, err := user.Current(); err == nil {
+		return current.Username
+	}
+	return os.Getenv("USER")
+}
+
+// screenControls are what can be done from the screen.
+type screenControls struct {
+	*platform.Platform
+	app   *app
+	store *jobstore.Store
+}
+
+// Retry implements [screen.Controls].
+func (s *screenControls) Retry(manager string) time.Time {
+	known, err := s.Manager(manager)
+	if err != nil {
+		return time.Time{} // it is gone
+	}
+	return known.Retry
+}
+
+// History implements [screen.Controls]: it asks no scheduler.
+func (s *screenControls) History(ctx context.Context, manager, id string, each func(jobstore.Event) error) error {
+	jobs, err := s.store.Find(ctx, id, manager)
+	if err != nil {
+		return err
+	}
+	return s.store.History(ctx, jobs[0].Tag, each)
+}
+
+// followedOutput is how much of an output that is there already is looked at, in bytes.
+const followedOutput = 1 << 20
+
+// Follow implements [screen.Controls].
+func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr bool, skipped func(int64), w io.Writer) error {
+	controller, err := s.Controller(manager)
+	if err != nil {
+		return err
+	}
+	job, err := s.Job(ctx, manager, id)
+	if err != nil {
+		return err
+	}
+	return controller.FollowEnd(ctx, job, stderr, followedOutput, skipped, w)
+}
+
+// LaunchConfigurations implements [screen.Controls].
+func (s *screenControls) LaunchConfigurations() ([]string, error) {
+	folder, err := s.app.configuration()
+	if err != nil {
+		return nil, err
+	}
+	return control.LaunchConfigurationNames(folder)
+}
+
+// Submit implements [screen.Controls] by the form of the target.
+func (s *screenControls) Submit(ctx context.Context, manager, configuration string, stdin io.Reader, terminal io.Writer) (string, error) {
+	controller, err := s.Controller(manager)
+	if err != nil {
+		return "", err
+	}
+	at := *s.app
+	at.stdin, at.stdout, at.stderr, at.target = stdin, terminal, terminal, manager
+	r, err := at.request(submissionFlags{configName: configuration}, nil)
+	if err != nil {
+		return "", err
+	}
+	var f *filling
+	err = at.asked.askingAt(theTerminal(), func() (err error) { // the screen has left it for the form
+		f, err = at.fillFor(ctx, controller, manager, manager, r)
+		return err
+	})
+	if err != nil {
+		return "", r.located(err)
+	}
+	if err := f.show(ctx, stdin, terminal); err != nil {
+		return "", err
+	}
+	return s.conclude(ctx, &at, f)
+}
+
+// conclude does what the user has chosen at the end of the form.
+func (s *screenControls) conclude(ctx context.Context, at *app, f *filling) (string, error) {
+	switch f.conclusion {
+	case concludeSave:
+		return fmt.Sprintf("saved as launch configuration %s; nothing was submitted", f.saveAs), nil
+	case concludePrint:
+		return f.commandLine(at), nil
+	case concludeSubmit:
+		submission, err := f.submission()
+		if err != nil {
+			return "", err
+		}
+		if f.interactive {
+			var told string
+			err := at.asked.askingAt(newVenue(nil, false), func() (err error) { // the job has the terminal
+				told, err = at.runAside(ctx, f, func() error { return at.runInteractive(ctx, f.controller, submission, false) })
+				return err
+			})
+			return told, err
+		}
+		if _, err := fmt.Fprintf(at.stdout, "Submitting to %s ...\n", oneLine(f.target)); err != nil {
+			return "", err
+		}
+		var job jobstore.Job
+		err = at.asked.askingAt(theTerminal(), func() (err error) {
+			job, err = s.Platform.Submit(ctx, f.target, submission)
+			return err
+		})
+		if err != nil {
+			return "", f.again(at, err)
+		}
+		return fmt.Sprintf("submitted job %s to %s", job.ID, f.target), nil
+	}
+	return "", nil
+}
+
+// runAside runs an interactive job at the terminal that the screen has left, and
+// lets the user read what it wrote.
+func (a *app) runAside(ctx context.Context, f *filling, run func() error) (string, error) {
+	told := "the job has ended"
+	err := run()
+	var exit *exitError
+	if errors.As(err, &exit) && exit.err == nil {
+		told, err = fmt.Sprintf("the job has ended with code %d", exit.code), nil
+	}
+	if err != nil {
+		err = f.again(a, err)
+	}
+	if ctx.Err() != nil {
+		return told, err
+	}
+	if _, writeErr := fmt.Fprint(a.stdout, "\nEnter goes back: "); writeErr != nil {
+		return told, errors.Join(err, writeErr)
+	}
+	return strings.TrimSpace(told), errors.Join(err, waitForEnter(ctx, a.stdin))
+}
+
+// waitForEnter waits until a line is typed, the keyboard is gone or the context ends.
+func waitForEnter(ctx context.Context, keyboard io.Reader) error {
+	file, isFile := keyboard.(*os.File)
+	if !isFile {
+		return errors.New("waiting for Enter: standard input is no file")
+	}
+	_, err := lineReader{terminal: file}.read(ctx)
+	if ctx.Err() != nil || errors.Is(err, remote.ErrNobodyToAsk) {
+		return nil
+	}
+	return err
+}
