@@ -117,7 +117,8 @@ func (p *pool) join(ctx context.Context, place relay.Place, prompter remote.Prom
 		making, give := context.WithCancel(p.ctx)
 		k = &kept{place: place, made: make(chan struct{}), give: give}
 		p.kept[keyOf(place)] = k
-		p.work.Go(func() { p.make(making, k) })
+		// The making may ask at once: who begins it waits for it before it begins.
+		defer p.work.Go(func() { p.make(making, k) })
 	}
 	return k, k.waiting.add(ctx, prompter), nil
 }
