@@ -12,8 +12,9 @@ import (
 )
 
 // attach attaches a client to the session that find returns, until the session
-// ends or the client leaves.
-func (c *conversation) attach(ctx context.Context, a packedAttach, find func() (*session, error)) error {
+// ends or the client leaves. What the session asks at once is for this client,
+// too: find's second result, begin, is called when the client is attached.
+func (c *conversation) attach(ctx context.Context, a packedAttach, find func() (*session, func(), error)) error {
 	running := ctx // until the background process ends
 	input := c.link.Inlet(streamInput)
 	outlets := map[byte]*wire.Outlet{streamOutput: c.link.Outlet(streamOutput), streamErrors: c.link.Outlet(streamErrors)}
@@ -35,7 +36,7 @@ func (c *conversation) attach(ctx context.Context, a packedAttach, find func() (
 		}
 		return wire.RefuseFrame(kind, payload)
 	})
-	one, err := find()
+	one, begin, err := find()
 	if err != nil {
 		return err
 	}
@@ -55,6 +56,7 @@ func (c *conversation) attach(ctx context.Context, a packedAttach, find func() (
 	if a.Size != (remote.Size{}) {
 		replace(one.resized, a.Size)
 	}
+	begin()
 	if err := c.link.SendValue(frameDone, struct{}{}); err != nil {
 		return err
 	}

@@ -115,26 +115,26 @@ func (s *sessions) name(one *session, name string) error {
 	return nil
 }
 
-// start starts a session.
-func (s *sessions) start(name string, launch packedLaunch) (*session, error) {
+// start makes a session, which runs once begin is called.
+func (s *sessions) start(name string, launch packedLaunch) (one *session, begin func(), err error) {
 	if s.hoster == nil {
-		return nil, errors.New("the background process hosts no sessions")
+		return nil, nil, errors.New("the background process hosts no sessions")
 	}
 	if err := s.ctx.Err(); err != nil {
-		return nil, fmt.Errorf("the background process is ending: %w", err)
+		return nil, nil, fmt.Errorf("the background process is ending: %w", err)
 	}
 	if s.count() >= mostSessions {
-		return nil, fmt.Errorf("there are %d sessions already", mostSessions)
+		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	one := &session{
+	one = &session{
 		of: s, ring: newRing(slowPatience), cancel: cancel, since: time.Now(),
 		resized: make(chan remote.Size, 1), signals: make(chan syscall.Signal, 16), done: make(chan struct{}),
 	}
 	one.input, one.inputWriter = io.Pipe()
 	if err := s.name(one, name); err != nil {
 		cancel()
-		return nil, err
+		return nil, nil, err
 	}
 	hosted := Hosted{
 		Stdin: one.input, Stdout: ringWriter{one.ring, streamOutput}, Stderr: ringWriter{one.ring, streamErrors},
@@ -151,8 +151,7 @@ func (s *sessions) start(name string, launch packedLaunch) (*session, error) {
 	if launch.Terminal {
 		hosted.Terminal = &remote.Terminal{Type: launch.TerminalType, Size: launch.Size, Resized: one.resized}
 	}
-	s.hosted.Go(func() { one.host(ctx, launch.Request, hosted) })
-	return one, nil
+	return one, func() { s.hosted.Go(func() { one.host(ctx, launch.Request, hosted) }) }, nil
 }
 
 // host runs the session to its end.
@@ -192,21 +191,27 @@ func (s *sessions) launch(ctx context.Context, c *conversation) error {
 	if c.asked.Launch == nil {
 		return fmt.Errorf("%w: nothing to start", wire.ErrProtocol)
 	}
-	start := func() (*session, error) { return s.start(c.asked.Name, *c.asked.Launch) }
 	if c.asked.Attach == nil {
-		if _, err := start(); err != nil {
+		_, begin, err := s.start(c.asked.Name, *c.asked.Launch)
+		if err != nil {
 			return err
 		}
+		begin()
 		return c.link.SendValue(frameDone, struct{}{})
 	}
-	return c.attach(ctx, *c.asked.Attach, start)
+	return c.attach(ctx, *c.asked.Attach, func() (*session, func(), error) {
+		return s.start(c.asked.Name, *c.asked.Launch)
+	})
 }
 
 func (s *sessions) attach(ctx context.Context, c *conversation) error {
 	if c.asked.Attach == nil {
 		return fmt.Errorf("%w: nothing to attach", wire.ErrProtocol)
 	}
-	return c.attach(ctx, *c.asked.Attach, func() (*session, error) { return s.find(c.asked.Name) })
+	return c.attach(ctx, *c.asked.Attach, func() (*session, func(), error) {
+		one, err := s.find(c.asked.Name)
+		return one, func() {}, err
+	})
 }
 
 // send puts the client's input into a session.

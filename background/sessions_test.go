@@ -247,6 +247,22 @@ func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
 	}, await(t, told, "what reached the session"))
 }
 
+// Many times, as who begins a session came late only now and then.
+func TestASessionCanAskAtOnce(t *testing.T) {
+	client := serve(t, background.Options{Hoster: hosterFunc(func(ctx context.Context, _ json.RawMessage, session background.Hosted) (int, error) {
+		_, err := session.Prompter.Ask(ctx, remote.Question{Text: "?"})
+		return 0, err
+	})}).client(t)
+	for range 200 {
+		attached, err := client.Start(t.Context(), background.Launch{Name: "job"}, &background.Attachment{
+			Prompter: prompterFunc(func(context.Context, remote.Question) (string, error) { return "yes", nil }),
+		})
+		require.NoError(t, err)
+		_, err = attached.Wait()
+		require.NoError(t, err)
+	}
+}
+
 func TestNamesFindALivingSession(t *testing.T) {
 	named := make(chan error, 3)
 	client := serve(t, background.Options{Hoster: hosterFunc(func(ctx context.Context, request json.RawMessage, session background.Hosted) (int, error) {
