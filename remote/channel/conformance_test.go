@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"bytes"
+	"os"
 	"testing"
 	"time"
 
@@ -113,4 +114,29 @@ func TestATerminalThatAnswersAtOnceIsHeard(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 7, code)
 	}
+}
+
+// A process that vanishes between being listed and being looked at must not hide
+// those after it: reading what tells of it fails, as it does here for process 1.
+func TestProcessesThatVanishDoNotKeepSignalsFromOthers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root may mount something over /proc/1/stat")
+	}
+	dialer := loginShell(t, "sh")
+	dialer.shell = []string{"unshare", "--mount", "sh", "-c", `mount --bind /proc/self/stat /proc/1/stat && exec sh "$@"`, "sh"}
+	connection := connect(t, dialer, quick())
+	_, complaint, code := run(t, connection, shell("cat /proc/1/stat"))
+	require.Equal(t, 1, code)
+	require.Contains(t, complaint, "No such process")
+
+	stdout := firstWrite{seen: make(chan struct{})}
+	command := shell("trap 'exit 42' TERM; echo ready; while :; do sleep 0.01; done")
+	command.Stdout, command.Terminal = &stdout, &remote.Terminal{}
+	process, err := connection.Start(t.Context(), command)
+	require.NoError(t, err)
+	stdout.await(t)
+	process.Terminate()
+	code, err = process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 42, code)
 }

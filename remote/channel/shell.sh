@@ -169,7 +169,8 @@ rmctl_terminal() {
 	group) rmctl_l="[^ZX] [0-9]* $rmctl_g [0-9]*" ;;
 	*) rmctl_l="[^ZX] [0-9]* [0-9]* $rmctl_g" ;;
 	esac
-	for rmctl_d in $(sed -n "s/^\([0-9]*\) (.*) $rmctl_l .*/\1/p" /proc/[1-9]*/stat); do
+	# Processes end while they are listed: sed would end at the first of those.
+	for rmctl_d in $(cat /proc/[1-9]*/stat | sed -n "s/^\([0-9]*\) (.*) $rmctl_l .*/\1/p"); do
 		[ "$rmctl_d" != "$rmctl_g" ] || continue
 		for rmctl_x; do
 			kill "-$rmctl_x" "$rmctl_d" && rmctl_c=0
