@@ -170,7 +170,7 @@ func testTerminalEnding(t *testing.T, s *suite) {
 	})
 	t.Run("a process may end in its own way", func(t *testing.T) {
 		t.Parallel()
-		talk := s.converse(t, timeLimit(t), "trap 'exit 42' TERM; echo ready; while :; do sleep 0.01; done")
+		talk := s.converse(t, timeLimit(t), "trap '' HUP; trap 'exit 42' TERM; echo ready; while :; do sleep 0.01; done")
 		talk.expect(t, "ready\r\n")
 		talk.process.Terminate()
 		talk.ends(t, 42)
