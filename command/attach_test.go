@@ -101,7 +101,7 @@ func TestWithoutAnAwaitedStateInputIsSentAtOnce(t *testing.T) {
 
 func TestCommandsAfterTheLaunchWaitUntilTheJobRunsAndHasItsInput(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+element("submit-interactive",
-		`echo ready; read -r line; echo "$line" >log; `+waiting("launched"), keptOpen, `<input>first</input>`+sets("stdout-parser", "ready", "RUNNING")+
+		`echo ready; read -r line; echo "$line" >log.new; mv log.new log; `+waiting("launched"), keptOpen, `<input>first</input>`+sets("stdout-parser", "ready", "RUNNING")+
 			after(waiting("log")+`; echo then >>log; touch launched`, "")))
 	b.attach(nil)
 	require.NoError(t, b.whileRunning(t, nil, nil))
