@@ -2,6 +2,8 @@ package channel
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +15,11 @@ type asides struct {
 	mutex   sync.Mutex
 	count   int // of all that were asked
 	waiting map[int]chan<- int
-	users   int // how many ask; guarded by the mutex of the pool
+
+	// Of the mutex of the pool.
+	users      int    // how many ask
+	unanswered bool   // somebody has stopped to wait for an answer, which may come yet
+	afterwards func() // what becomes of the session when nobody asks any more; nil while it is lent
 }
 
 // add returns the number of one more, and what gets its status.
@@ -51,6 +57,9 @@ func (a *asides) answered(detail string) {
 	}
 }
 
+// errDeaf tells that a shell was told nothing.
+var errDeaf = errors.New("a shell takes nothing more")
+
 // aside has shell code of ours run beside the command of a session that was
 // borrowed for it.
 func (s *session) aside(ctx context.Context, code string) (status int, err error) {
@@ -59,8 +68,8 @@ func (s *session) aside(ctx context.Context, code string) (status int, err error
 	}
 	number, answer := s.asides.add()
 	defer s.asides.remove(number)
-	if _, err := s.send(ctx, asideLine(s.stdout.marker(), number, code)); err != nil {
-		return -1, err
+	if whole, err := s.send(ctx, asideLine(s.stdout.marker(), number, code)); !whole {
+		return -1, fmt.Errorf("%w: %w", errDeaf, err)
 	}
 	select {
 	case status = <-answer:
@@ -109,8 +118,23 @@ func (p *pool) borrow(preferred *session) (*session, <-chan struct{}) {
 	return found, p.changed
 }
 
-func (p *pool) giveBack(s *session) {
+// giveBack lets go of a shell that was borrowed. The last one who does so releases it,
+// should its command have ended meanwhile.
+func (p *pool) giveBack(s *session, err error) {
 	p.mutex.Lock()
-	defer p.mutex.Unlock()
 	s.asides.users--
+	switch {
+	case errors.Is(err, errDeaf):
+		s.lent = false
+	case err != nil:
+		s.asides.unanswered = true
+	}
+	afterwards := s.asides.afterwards
+	if s.asides.users > 0 {
+		afterwards = nil
+	}
+	p.mutex.Unlock()
+	if afterwards != nil {
+		afterwards()
+	}
 }

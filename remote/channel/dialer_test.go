@@ -31,9 +31,10 @@ type localDialer struct {
 	limit    int      // of channels, as MaxSessions of sshd
 	sftp     string   // program of the subsystem; empty for none
 	replace  func(line string) string
-	forgets  bool // what a terminal had to say is lost when its shell has ended
-	discards bool // the first words on a terminal about the end of a program are lost
-	hasten   bool // a terminal has said its first words when it is opened
+	forgets  bool               // what a terminal had to say is lost when its shell has ended
+	discards bool               // the first words on a terminal about the end of a program are lost
+	hasten   bool               // a terminal has said its first words when it is opened
+	hears    func(input []byte) // called before somebody writes into a channel; may be nil
 
 	mutex  sync.Mutex
 	open   map[*localChannel]bool
@@ -228,7 +229,20 @@ func (c *localChannel) Stdin() io.WriteCloser {
 	if c.stderr == nil {
 		return terminalInput{c.stdin}
 	}
-	return c.stdin
+	return heardInput{c.stdin, c.dialer.hears}
+}
+
+// heardInput tells of what is written before it is.
+type heardInput struct {
+	io.WriteCloser
+	hears func([]byte)
+}
+
+func (i heardInput) Write(data []byte) (int, error) {
+	if i.hears != nil {
+		i.hears(data)
+	}
+	return i.WriteCloser.Write(data)
 }
 
 // terminalInput does not close the terminal with the input.

@@ -96,7 +96,11 @@ func (c *Connection) call(ctx context.Context, preferred *session, code string) 
 	for {
 		s, err := c.pool.shell(ctx, forSignals)
 		if err == nil {
-			return c.callAlone(ctx, s, code)
+			status, err = c.callAlone(ctx, s, code)
+			if ctx.Err() == nil && errors.Is(err, errDeaf) {
+				continue // it ended while it was idle
+			}
+			return status, err
 		}
 		if ctx.Err() != nil {
 			return -1, err
@@ -104,10 +108,8 @@ func (c *Connection) call(ctx context.Context, preferred *session, code string) 
 		busy, changed := c.pool.borrow(preferred)
 		if busy != nil {
 			status, err = busy.aside(ctx, code)
-			if err == nil {
-				c.pool.giveBack(busy)
-			}
-			if busy != preferred && errors.Is(err, errShellEnded) {
+			c.pool.giveBack(busy, err)
+			if ctx.Err() == nil && (errors.Is(err, errDeaf) || busy != preferred && errors.Is(err, errShellEnded)) {
 				continue // it ended with what it ran, which is not ours
 			}
 			return status, err
@@ -131,9 +133,9 @@ func (c *Connection) callAlone(ctx context.Context, s *session, code string) (st
 		line = openLine(m) + "; " + line
 	}
 	t := s.begin(m, nil, nil, c.pool.oneShot, 2)
-	if _, err := s.send(ctx, line); err != nil {
+	if whole, err := s.send(ctx, line); !whole {
 		c.pool.release(s, false)
-		return -1, err
+		return -1, fmt.Errorf("%w: %w", errDeaf, err)
 	}
 	select {
 	case <-t.ended:

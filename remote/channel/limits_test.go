@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -99,13 +100,7 @@ func (w *firstWrite) Write(data []byte) (int, error) {
 
 func (w *firstWrite) await(t *testing.T) {
 	t.Helper()
-	impatience := time.NewTimer(time.Minute)
-	defer impatience.Stop()
-	select {
-	case <-w.seen:
-	case <-impatience.C:
-		require.FailNow(t, "the command prints nothing")
-	}
+	awaitClosed(t, w.seen, "the command prints nothing")
 }
 
 func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
@@ -215,6 +210,74 @@ func TestWhatRunsIsEndedWhereFurtherChannelsEndAtOnce(t *testing.T) {
 	code, err := process.Wait()
 	require.NoError(t, err)
 	require.Equal(t, 128+15, code)
+}
+
+// The shell through which a signal goes runs a command, which may end just then.
+func TestASignalArrivesThoughWhatRunsBesideItEnds(t *testing.T) {
+	for name, own := range map[string]bool{"through the shell of the process": true, "through that of another": false} {
+		t.Run(name, func(t *testing.T) {
+			dialer := loginShell(t, "sh")
+			dialer.limit = 2
+			sending, ended := make(chan struct{}), make(chan struct{})
+			begun := sync.OnceFunc(func() { close(sending) })
+			dialer.hears = func(input []byte) {
+				if bytes.HasPrefix(input, []byte("!")) {
+					begun()
+					<-ended
+				}
+			}
+			connection := connect(t, dialer, quick())
+			pipe := filepath.Join(t.TempDir(), "pipe")
+			require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+			ending := shell(`echo; exec cat "$1"`, pipe)
+			lasting := shell("trap 'exit 42' TERM; echo; while :; do sleep 0.01; done")
+			if !own {
+				input, hold := io.Pipe()
+				t.Cleanup(func() { require.NoError(t, hold.Close()) })
+				lasting.Stdin = input
+			}
+			processes := make([]remote.Process, 2)
+			for i, command := range []remote.Command{ending, lasting} {
+				output := &firstWrite{seen: make(chan struct{})}
+				command.Stdout = output
+				var err error
+				processes[i], err = connection.Start(t.Context(), command)
+				require.NoError(t, err)
+				output.await(t)
+			}
+			signalled := make(chan error, 1)
+			if own {
+				go func() { signalled <- processes[0].Signal(syscall.SIGCONT) }()
+			} else {
+				processes[1].Terminate()
+				signalled <- nil
+			}
+			awaitClosed(t, sending, "nobody sends a signal")
+			writer, err := remotetest.OpenPipe(pipe)
+			require.NoError(t, err)
+			require.NoError(t, writer.Close())
+			code, err := processes[0].Wait()
+			require.NoError(t, err)
+			require.Zero(t, code)
+			close(ended)
+			require.NoError(t, <-signalled)
+			processes[1].Terminate()
+			code, err = processes[1].Wait()
+			require.NoError(t, err)
+			require.Equal(t, 42, code)
+		})
+	}
+}
+
+func awaitClosed(t *testing.T, closed <-chan struct{}, otherwise string) {
+	t.Helper()
+	impatience := time.NewTimer(time.Minute)
+	defer impatience.Stop()
+	select {
+	case <-closed:
+	case <-impatience.C:
+		require.FailNow(t, otherwise)
+	}
 }
 
 func TestWhatRunsIsEndedWhereAllChannelsAreTaken(t *testing.T) {

@@ -376,12 +376,19 @@ func (p *pool) badProtocol(text string) error {
 	}
 }
 
-// release takes a session back, to be used again or to be closed.
+// release takes a session back, to be used again or to be closed, once those who have
+// something done beside its command have their answers.
 func (p *pool) release(s *session, reusable bool) {
 	p.mutex.Lock()
 	s.lent = false
-	// Who still waits for an answer would find it in the output of the next command.
-	keep := reusable && s.asides.users == 0 && !p.closed && !p.oneShot && s.alive() && p.total() <= p.limit
+	if s.asides.users > 0 {
+		s.asides.afterwards = func() { p.release(s, reusable) }
+		p.mutex.Unlock()
+		return
+	}
+	s.asides.afterwards = nil
+	// An answer that nobody waited for would come in the output of the next command.
+	keep := reusable && !s.asides.unanswered && !p.closed && !p.oneShot && s.alive() && p.total() <= p.limit
 	if wanted := p.sessions[s]; wanted == forOne {
 		keep = false
 	} else if keep && wanted == forSignals {
