@@ -3,6 +3,10 @@ package channel_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -129,14 +133,65 @@ func TestProcessesThatVanishDoNotKeepSignalsFromOthers(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, complaint, "No such process")
 
+	process := onTerminal(t, connection, "trap 'exit 42' TERM; echo; while :; do sleep 0.01; done")
+	process.Terminate()
+	code, err := process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 42, code)
+}
+
+// The shell of ours on a terminal waits to be hung up on, which is nothing that the
+// program left: here it waits for ever, and heeds no signal.
+func TestWhatServesATerminalIsNotWaitedForWithWhatIsLeftOnIt(t *testing.T) {
+	directory := t.TempDir()
+	waiting := filepath.Join(directory, "waiting")
+	script := "#!/bin/sh\necho $$ >" + waiting + "\ntrap '' HUP TERM\nexec /bin/sleep 3600\n"
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "sleep"), []byte(script), 0o700))
+	dialer := loginShell(t, "sh")
+	dialer.shell = []string{"sh", "-c", `PATH=` + directory + `:$PATH exec sh "$@"`, "sh"}
+	settings := quick()
+	settings.Grace = time.Hour
+	connection := connect(t, dialer, settings)
+	process := onTerminal(t, connection, "trap 'exit 42' TERM; echo; while :; do /bin/sleep 0.01; done")
+	process.Terminate()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = process.Wait() // whose result is looked at below
+	}()
+	awaitClosed(t, ended, "what serves the terminal is waited for")
+	code, err := process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 42, code)
+	id, err := os.ReadFile(waiting)
+	require.NoError(t, err)
+	require.NoError(t, exec.Command("kill", "-KILL", strings.TrimSpace(string(id))).Run())
+}
+
+// The system cuts long names of programs wherever that is.
+func TestAProgramOnATerminalIsEndedWhateverItsName(t *testing.T) {
+	program, err := os.ReadFile("/bin/sleep")
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), strings.Repeat("x", 14)+"é")
+	require.NoError(t, os.WriteFile(name, program, 0o700))
+	dialer := loginShell(t, "sh")
+	dialer.shell = []string{"sh", "-c", `LC_ALL=C.UTF-8 exec sh "$@"`, "sh"}
+	connection := connect(t, dialer, quick())
+	process := onTerminal(t, connection, `echo; exec "$1" 300`, name)
+	require.NoError(t, process.Signal(syscall.SIGUSR1))
+	code, err := process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 128+int(syscall.SIGUSR1), code)
+}
+
+// onTerminal starts a script on a terminal, and waits until it has printed something.
+func onTerminal(t *testing.T, connection remote.Connection, script string, arguments ...string) remote.Process {
+	t.Helper()
 	stdout := firstWrite{seen: make(chan struct{})}
-	command := shell("trap 'exit 42' TERM; echo ready; while :; do sleep 0.01; done")
+	command := shell(script, arguments...)
 	command.Stdout, command.Terminal = &stdout, &remote.Terminal{}
 	process, err := connection.Start(t.Context(), command)
 	require.NoError(t, err)
 	stdout.await(t)
-	process.Terminate()
-	code, err = process.Wait()
-	require.NoError(t, err)
-	require.Equal(t, 42, code)
+	return process
 }

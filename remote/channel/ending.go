@@ -52,6 +52,8 @@ func (p *process) signal(ctx context.Context, whom reach, names ...string) (reac
 	switch {
 	case p.command.Terminal != nil && whom == theGroup:
 		code = fmt.Sprintf("rmctl_terminal %d group ", id)
+	case p.command.Terminal != nil && whom == whatIsLeft:
+		code = fmt.Sprintf("rmctl_terminal %d rest ", id)
 	case p.command.Terminal != nil:
 		code = fmt.Sprintf("rmctl_terminal %d session ", id)
 	case whom == whatIsLeft:

@@ -150,9 +150,10 @@ rmctl_signal() {
 	return $rmctl_c
 }
 
-# rmctl_terminal LEADER group|session SIGNAL... reaches what runs on a terminal but
-# for the shell of ours that leads its session, and tells the end of the rest.
-# Shells on it put what they run in groups of their own.
+# rmctl_terminal LEADER group|session|rest SIGNAL... reaches what runs on a terminal but
+# for the shell of ours that leads its session, and tells the end of the rest. Shells on
+# it put what they run in groups of their own. The rest is what the program left: what
+# the leader runs for itself until the other side hangs up is none of it.
 rmctl_terminal() {
 	rmctl_g=$1
 	rmctl_w=$2
@@ -164,13 +165,15 @@ rmctl_terminal() {
 		done
 		return $rmctl_c
 	fi
-	# State, parent, group and session follow the name.
+	# State, parent, group and session follow the name, which may be in any language.
+	rmctl_r=
+	rmctl_l="[^ZX] [0-9]* [0-9]* $rmctl_g"
 	case $rmctl_w in
 	group) rmctl_l="[^ZX] [0-9]* $rmctl_g [0-9]*" ;;
-	*) rmctl_l="[^ZX] [0-9]* [0-9]* $rmctl_g" ;;
+	rest) rmctl_r="/^[0-9]* (.*) [^ZX] $rmctl_g /d; " ;;
 	esac
 	# Processes end while they are listed: sed would end at the first of those.
-	for rmctl_d in $(cat /proc/[1-9]*/stat | sed -n "s/^\([0-9]*\) (.*) $rmctl_l .*/\1/p"); do
+	for rmctl_d in $(cat /proc/[1-9]*/stat | LC_ALL=C sed -n "${rmctl_r}s/^\([0-9]*\) (.*) $rmctl_l .*/\1/p"); do
 		[ "$rmctl_d" != "$rmctl_g" ] || continue
 		for rmctl_x; do
 			kill "-$rmctl_x" "$rmctl_d" && rmctl_c=0
