@@ -34,6 +34,7 @@ type localDialer struct {
 	forgets  bool               // what a terminal had to say is lost when its shell has ended
 	discards bool               // the first words on a terminal about the end of a program are lost
 	hasten   bool               // a terminal has said its first words when it is opened
+	tardy    time.Duration      // how late it tells how a channel has ended
 	hears    func(input []byte) // called before somebody writes into a channel; may be nil
 
 	mutex  sync.Mutex
@@ -214,6 +215,9 @@ func (c *localChannel) start(options channel.Options) error {
 	}
 	go func() {
 		_ = c.child.Wait()
+		if c.dialer.tardy > 0 {
+			<-time.After(c.dialer.tardy)
+		}
 		if c.stderr != nil {
 			_ = c.stdin.Close() // sshd feeds nobody whose command has ended
 		}

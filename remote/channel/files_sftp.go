@@ -100,9 +100,9 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	defer cancel()
 	stop := context.AfterFunc(patience, func() { _ = opened.Close() })
 	client, err := sftp.NewClientPipe(watchedReader{opened.Stdout(), &f.broken}, watchedWriter{opened.Stdin(), &f.broken}, sftp.UseConcurrentWrites(true), sftp.MaxConcurrentRequestsPerFile(writesAtOnce))
-	stop()
+	givenUp := !stop()
 	if err != nil {
-		failure := f.explain(ctx, err)
+		failure := f.explain(ctx, err, givenUp)
 		close(f.over)
 		f.leave()
 		return nil, failure
@@ -119,17 +119,17 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 
 // explain tells why the service did not begin: a place that has a program
 // missing for its subsystem takes the request, and ends the channel.
-func (f *sftpFiles) explain(ctx context.Context, err error) error {
+func (f *sftpFiles) explain(ctx context.Context, err error, givenUp bool) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	// Where writing failed nobody has heard yet that the channel has ended, whose end tells why.
 	impatient := time.AfterFunc(lastWords, func() { _ = f.channel.Close() })
 	_, _ = io.Copy(io.Discard, f.channel.Stdout())
-	impatient.Stop()
+	givenUp = !impatient.Stop() || givenUp
 	_ = f.channel.Close()
 	var connect *remote.ConnectError
-	if _, lost := f.pool.ending(f.channel); errors.As(lost, &connect) {
+	if _, lost := f.pool.ending(f.channel, givenUp); errors.As(lost, &connect) {
 		return connect
 	}
 	return fmt.Errorf("%w: %w", ErrNoSubsystem, err)
@@ -219,7 +219,7 @@ func (f *sftpFiles) lost(err error) error {
 	f.leave()
 	<-f.over
 	var connect *remote.ConnectError
-	if _, lost := f.pool.ending(f.channel); errors.As(lost, &connect) {
+	if _, lost := f.pool.ending(f.channel, true); errors.As(lost, &connect) {
 		return connect
 	}
 	return &remote.ConnectError{Host: f.pool.settings.Host, Reason: remote.Disconnected, Err: fmt.Errorf("its SFTP service ended: %w", err)}

@@ -162,6 +162,30 @@ func TestALoginThatCannotServeIsAnError(t *testing.T) {
 	}
 }
 
+// A busy machine may tell how something ended long after its last words.
+func TestAnEndThatIsToldLateIsHeard(t *testing.T) {
+	tardy := func() (*localDialer, channel.Settings) {
+		dialer := loginShell(t, "sh")
+		dialer.tardy = 100 * time.Millisecond
+		settings := quick()
+		settings.Linger = time.Millisecond
+		return dialer, settings
+	}
+	t.Run("of a login", func(t *testing.T) {
+		dialer, settings := tardy()
+		dialer.replace = func(string) string { return "echo This account is not available.; exit 1" }
+		_, err := channel.New(t.Context(), dialer, settings)
+		require.ErrorContains(t, err, "This account is not available.")
+	})
+	t.Run("of an SFTP service that is not there", func(t *testing.T) {
+		dialer, settings := tardy()
+		dialer.sftp = "false"
+		connection := connect(t, dialer, settings)
+		_, err := connection.Stat(t.Context(), "/")
+		require.NoError(t, err)
+	})
+}
+
 func TestAPlaceThatAnswersAtTheEndOnlyIsServedOneByOne(t *testing.T) {
 	t.Parallel()
 	dialer := loginShell(t, "sh")

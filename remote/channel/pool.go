@@ -449,9 +449,10 @@ func (p *pool) close() error {
 	return nil
 }
 
-// ending returns how a channel ended that was closed, or whose output has ended. A
-// place that does not answer is not waited for.
-func (p *pool) ending(c Channel) (int, error) {
+// ending returns how a channel ended. One that was given up may never tell: its place is
+// not waited for. One whose output has ended by itself tells soon, though a busy machine
+// may take its time.
+func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 	ended := make(chan struct{})
 	var code int
 	var err error
@@ -459,7 +460,11 @@ func (p *pool) ending(c Channel) (int, error) {
 		defer close(ended)
 		code, err = c.Wait()
 	})
-	patience := time.NewTimer(p.settings.Linger)
+	limit := p.settings.Patience
+	if givenUp {
+		limit = p.settings.Linger
+	}
+	patience := time.NewTimer(limit)
 	defer patience.Stop()
 	select {
 	case <-ended:

@@ -23,10 +23,11 @@ type session struct {
 	writing        sync.Mutex    // held while something is written to the shell
 	over           chan struct{} // closed when the shell says no more
 	closing        sync.Once
-	reading        bool // what the channel says is being read
-	pooled         bool // its shell was ready before
-	lent           bool // it runs a command, beside which it takes more; guarded by the mutex of the pool
-	terminal       bool // its shell waits to be hung up on when its command has ended
+	givenUp        atomic.Bool // it was closed, maybe before it had ended
+	reading        bool        // what the channel says is being read
+	pooled         bool        // its shell was ready before
+	lent           bool        // it runs a command, beside which it takes more; guarded by the mutex of the pool
+	terminal       bool        // its shell waits to be hung up on when its command has ended
 	asides         asides
 }
 
@@ -283,6 +284,7 @@ func (s *session) send(ctx context.Context, line string) (whole bool, err error)
 // close ends the channel. What runs behind it is not ended.
 func (s *session) close() {
 	s.closing.Do(func() {
+		s.givenUp.Store(s.alive())
 		// What a channel says while it is given up changes nothing.
 		_ = s.channel.Close()
 	})
@@ -302,7 +304,7 @@ var errShellEnded = errors.New("its shell ended")
 
 // lost tells why the shell says no more.
 func (s *session) lost() error {
-	code, err := s.pool.ending(s.channel)
+	code, err := s.pool.ending(s.channel, s.givenUp.Load())
 	var known *remote.ConnectError
 	if errors.As(err, &known) {
 		return known
