@@ -391,6 +391,14 @@ func impatient() channel.Settings {
 	return settings
 }
 
+// unhurried are those with which a shell is kept however late it is ready for the next
+// command.
+func unhurried() channel.Settings {
+	settings := quick()
+	settings.Linger = time.Minute
+	return settings
+}
+
 // hasty are those with which a place that does not answer is soon given up.
 func hasty() channel.Settings {
 	settings := quick()

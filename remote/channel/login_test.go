@@ -240,7 +240,7 @@ func TestWhatOutlivesACommandDoesNotWriteIntoTheNext(t *testing.T) {
 
 func TestShellsAreKept(t *testing.T) {
 	dialer := loginShell(t, "sh")
-	connection := connect(t, dialer, quick())
+	connection := connect(t, dialer, unhurried())
 	for range 20 {
 		run(t, connection, shell("exit 0"))
 	}
@@ -250,7 +250,7 @@ func TestShellsAreKept(t *testing.T) {
 
 func TestAShellThatWasKilledIsReplaced(t *testing.T) {
 	dialer := loginShell(t, "sh")
-	connection := connect(t, dialer, quick())
+	connection := connect(t, dialer, unhurried())
 	for range 3 {
 		open, _ := dialer.counts()
 		require.Equal(t, 1, open)
@@ -265,7 +265,7 @@ func TestAShellThatWasKilledIsReplaced(t *testing.T) {
 
 func TestAShellOfWhichAnyProcessWasKilledIsReplaced(t *testing.T) {
 	dialer := loginShell(t, "sh")
-	connection := connect(t, dialer, quick())
+	connection := connect(t, dialer, unhurried())
 	processes := func() []string {
 		listed, err := exec.Command("ps", "-o", "pid=", "--sid", fmt.Sprint(dialer.ids()[0])).Output()
 		require.NoError(t, err)
