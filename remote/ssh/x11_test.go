@@ -226,6 +226,8 @@ exec 3<>/dev/tcp/127.0.0.1/$((6000 + number))
 printf "B\0\0\x0b\0\0\0\x12\0\x10\0\0MIT-MAGIC-COOKIE-1\0\0$cookie" >&3
 cat <&3`
 	command := "bash -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"
+	// In the first session of a user, sshd says on its error stream that there is no file for cookies yet.
+	run(t, client, "true", channel.Options{ForwardX11: true}, "")
 	packet := make(chan []byte, 1)
 	go func() { packet <- <-shown }()
 	require.Equal(t, result{"welcome", "", 0}, run(t, client, command, channel.Options{ForwardX11: true}, ""))
