@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/channel"
 	"github.com/rmctl/rmctl/remote/openssh"
 	"github.com/rmctl/rmctl/remote/remotetest"
 )
@@ -24,17 +25,40 @@ func connect(t testing.TB, options openssh.Options) remote.Connection {
 	return connection
 }
 
+// What wants to end may take as long as it does on a busy machine; what does not is
+// soon killed where a test asks for that, and its end is waited for.
+var (
+	patient   = channel.Settings{Transport: "openssh", Host: "there", Grace: 10 * time.Second}
+	impatient = channel.Settings{Transport: "openssh", Host: "there", Grace: 300 * time.Millisecond, Linger: patience}
+)
+
+// connectWith is connect with other settings than users have.
+func connectWith(t *testing.T, settings channel.Settings, options openssh.Options) remote.Connection {
+	t.Helper()
+	dialer, err := openssh.Dial(timeLimit(t), options)
+	require.NoError(t, err)
+	connection, err := channel.New(timeLimit(t), dialer, settings)
+	require.NoError(t, err)
+	return connection
+}
+
+// conforms runs the suite over connections that are made in one way.
+func conforms(t *testing.T, options remotetest.Options, way func(t *testing.T) openssh.Options) {
+	options.Impatient = func(t *testing.T) remote.Connection { return connectWith(t, impatient, way(t)) }
+	remotetest.RunWith(t, func(t *testing.T) remote.Connection { return connectWith(t, patient, way(t)) }, options)
+}
+
 func TestConformance(t *testing.T) {
 	server := startSSHD(t, "28246")
-	remotetest.Run(t, func(t *testing.T) remote.Connection { return connect(t, server.options(t, "rmtest-target")) })
+	conforms(t, remotetest.Options{}, func(t *testing.T) openssh.Options { return server.options(t, "rmtest-target") })
 }
 
 func TestConformanceOverAFaultyLine(t *testing.T) {
 	server := startSSHD(t, "28248")
-	remotetest.RunWith(t, func(t *testing.T) remote.Connection {
+	conforms(t, remotetest.Options{Volume: 1 << 20, Commands: 30, Values: 100}, func(t *testing.T) openssh.Options {
 		proxy := remotetest.NewProxy(t, "127.0.0.1:"+server.port, remotetest.Faults{Delay: 2 * time.Millisecond, Jitter: time.Millisecond, ChunkSize: 1000, Seed: 1})
-		return connect(t, server.optionsThrough(t, proxy))
-	}, remotetest.Options{Volume: 1 << 20, Commands: 30, Values: 100})
+		return server.optionsThrough(t, proxy)
+	})
 }
 
 func TestLostConnections(t *testing.T) {
@@ -75,8 +99,12 @@ func TestWhatRunsIsEndedWhereAllSessionsAreTaken(t *testing.T) {
 	for sessions, besides := range map[int]int{1: 0, 2: 2} {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			server := startSSHD(t, "28264", fmt.Sprintf("RMCTL_SSHD_MAXSESSIONS=%d", sessions))
-			open := func(t *testing.T) remote.Connection { return connect(t, server.options(t, "rmtest-target")) }
-			remotetest.RunFull(t, sessions, besides, open, open)
+			open := func(settings channel.Settings) func(t *testing.T) remote.Connection {
+				return func(t *testing.T) remote.Connection {
+					return connectWith(t, settings, server.options(t, "rmtest-target"))
+				}
+			}
+			remotetest.RunFull(t, sessions, besides, open(patient), open(impatient))
 		})
 	}
 }
