@@ -39,6 +39,9 @@ var errClosed = errors.New("it was closed")
 
 func newClient(options Options, s settings, wire *wire, through *Client, connected *ssh.Client) *Client {
 	c := &Client{settings: s, wire: wire, through: through, client: connected, log: options.Log, ended: make(chan struct{})}
+	// x/crypto forgets its channels at the end, and waits for ever for the answer to one
+	// that is opened after that, unless it knows from a write that nothing goes through.
+	wire.beforeEnd(func() { _, _, _ = connected.SendRequest("keepalive@openssh.com", false, nil) })
 	c.work.Go(c.watch)
 	c.work.Go(c.keepAlive)
 	if s.forwardAgent != "" {

@@ -24,6 +24,7 @@ type wire struct {
 	mu     sync.Mutex
 	failed error
 	said   func() string // what the ProxyCommand said on standard error; nil for none
+	ending func()        // called before Read tells of the end; may be nil
 }
 
 // Read remembers the first error.
@@ -31,13 +32,32 @@ func (w *wire) Read(p []byte) (int, error) {
 	count, err := w.Conn.Read(p)
 	w.received.Add(int64(count))
 	if err != nil {
-		w.fail(err)
+		if ending := w.fail(err); ending != nil {
+			// Who writes now must not hold what is done at the end.
+			_ = w.Conn.Close()
+			ending()
+		}
 	}
 	return count, err
 }
 
+// beforeEnd has do called before Read tells of the end, when nothing can be written
+// any more; at once if Read has.
+func (w *wire) beforeEnd(do func()) {
+	w.mu.Lock()
+	w.ending = do
+	isOver := w.failed != nil
+	w.mu.Unlock()
+	if isOver {
+		do()
+	}
+}
+
 // Write remembers the first error.
 func (w *wire) Write(p []byte) (int, error) {
+	if err := w.failure(); err != nil {
+		return 0, err
+	}
 	count, err := w.Conn.Write(p)
 	if err != nil {
 		w.fail(err)
@@ -45,12 +65,13 @@ func (w *wire) Write(p []byte) (int, error) {
 	return count, err
 }
 
-func (w *wire) fail(err error) {
+func (w *wire) fail(err error) (ending func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed == nil {
 		w.failed = err
 	}
+	return w.ending
 }
 
 // failure returns why nothing goes through any more, or nil.

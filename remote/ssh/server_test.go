@@ -112,7 +112,7 @@ func (s *server) handle(wire net.Conn) {
 		}
 		channel, requests, err := offered.Accept()
 		if err != nil {
-			return
+			continue // the end is told by the channel of what is offered, which has to be read until then
 		}
 		work.Go(func() { s.session(channel, requests) })
 	}
