@@ -33,6 +33,7 @@ type console struct {
 	file    *os.File
 	saved   *term.State // nil where the terminal was left as it is
 	sizes   chan remote.Size
+	notices chan os.Signal // from the system
 	end     chan struct{}
 	serving sync.WaitGroup
 }
@@ -47,7 +48,7 @@ type choices struct {
 // the job's; the terminal comes back as it was with close.
 func (a *app) openConsole(withTerminal bool, choices choices) (*console, error) {
 	c := &console{
-		signals: make(chan syscall.Signal, 8), sizes: make(chan remote.Size, 1), end: make(chan struct{}),
+		signals: make(chan syscall.Signal, 8), sizes: make(chan remote.Size, 1), notices: make(chan os.Signal, 8), end: make(chan struct{}),
 		keyboard: &keyboard{source: a.stdin, screen: a.stderr, choices: choices, now: time.Now},
 	}
 	if file, isFile := a.stdin.(*os.File); isFile && isTerminal(file) {
@@ -57,15 +58,17 @@ func (a *app) openConsole(withTerminal bool, choices choices) (*console, error) 
 		c.terminal = unseenTerminal()
 		c.terminal.Resized = c.sizes
 		if c.file != nil {
-			c.terminal.Type = os.Getenv("TERM")
-			c.terminal.Size = c.size(c.terminal.Size)
 			saved, err := term.MakeRaw(int(c.file.Fd()))
 			if err != nil {
 				return nil, fmt.Errorf("preparing the terminal: %w", err)
 			}
 			c.saved, c.keyboard.isRaw = saved, true
+			signal.Notify(c.notices, syscall.SIGWINCH) // before the size is taken: a change after that is told
+			c.terminal.Type = os.Getenv("TERM")
+			c.terminal.Size = c.size(c.terminal.Size)
 		}
 	}
+	signal.Notify(c.notices, syscall.SIGINT, syscall.SIGQUIT)
 	c.serving.Go(c.serve)
 	return c, nil
 }
@@ -99,15 +102,10 @@ func (c *console) size(usual remote.Size) remote.Size {
 
 // serve hands sizes and signals on until the console is closed.
 func (c *console) serve() {
-	notices := make(chan os.Signal, 8)
-	signal.Notify(notices, syscall.SIGINT, syscall.SIGQUIT)
-	if c.saved != nil {
-		signal.Notify(notices, syscall.SIGWINCH)
-	}
-	defer signal.Stop(notices)
+	defer signal.Stop(c.notices)
 	for {
 		select {
-		case notice := <-notices:
+		case notice := <-c.notices:
 			number, _ := notice.(syscall.Signal)
 			switch {
 			case number == syscall.SIGWINCH:

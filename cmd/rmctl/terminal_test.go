@@ -2,12 +2,18 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/remote"
 )
 
 // A typist is a keyboard at which keys are pressed at known times.
@@ -88,4 +94,26 @@ func TestAllThatIsTypedReachesTheJob(t *testing.T) {
 	p := newTypist(true, true)
 	p.source = strings.NewReader("a line\n\x00\xff")
 	require.NoError(t, iotest.TestReader(p, []byte("a line\n\x00\xff")))
+}
+
+// A job would keep the size that it began with.
+func TestASizeThatChangesAsSoonAsItWasTakenIsTold(t *testing.T) {
+	before := runtime.GOMAXPROCS(1) // what the console begins runs only when this waits
+	defer runtime.GOMAXPROCS(before)
+	device, terminal, err := pty.Open()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, errors.Join(terminal.Close(), device.Close())) }()
+	require.NoError(t, pty.Setsize(device, &pty.Winsize{Rows: 24, Cols: 80}))
+	c, err := (&app{stdin: terminal, stderr: &bytes.Buffer{}}).openConsole(true, choices{})
+	require.NoError(t, err)
+	require.Equal(t, remote.Size{Columns: 80, Rows: 24}, c.terminal.Size)
+	require.NoError(t, pty.Setsize(device, &pty.Winsize{Rows: 30, Cols: 99}))
+	require.NoError(t, syscall.Kill(syscall.Getpid(), syscall.SIGWINCH)) // it is not the terminal of this process
+	select {
+	case size := <-c.sizes:
+		require.Equal(t, remote.Size{Columns: 99, Rows: 30}, size)
+	case <-time.After(time.Minute):
+		require.Fail(t, "the change was not noticed")
+	}
+	require.NoError(t, c.close())
 }
