@@ -71,7 +71,7 @@ func runHook(ctx context.Context, messages io.Writer, line string, event jobstor
 	command.Stdout, command.Stderr = messages, messages
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	command.WaitDelay = time.Second
+	command.WaitDelay = hookLimit // what it printed may be read late, and a process that it left may print for ever
 	return command.Run()
 }
 
