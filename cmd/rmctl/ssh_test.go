@@ -71,10 +71,7 @@ func newSSHServer(t testing.TB) (server *sshServer, configuration string) {
 	server.config.AddHostKey(signer)
 	port := server.listen(t)
 
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	closedPort := closed.Addr().(*net.TCPAddr).Port
-	require.NoError(t, closed.Close())
+	closedPort := refusingPort(t, port)
 
 	block, err := ssh.MarshalPrivateKey(user, "")
 	require.NoError(t, err)
@@ -101,6 +98,16 @@ Host *
     GlobalKnownHostsFile /dev/null
 `, closedPort, port, write("id", string(pem.EncodeToMemory(block))),
 		write("known_hosts", known(fmt.Sprintf("[127.0.0.1]:%d", port), host)+known("changed", other))))
+}
+
+// refusingPort returns a port where nobody listens until the test has ended: it is the
+// near end of a connection to another one. One that was only closed would be given to
+// whoever listens next.
+func refusingPort(t testing.TB, other int) int {
+	held, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", other))
+	require.NoError(t, err)
+	t.Cleanup(func() { held.Close() })
+	return held.LocalAddr().(*net.TCPAddr).Port
 }
 
 // sshKey makes the key of that name, which always is the same.
