@@ -80,6 +80,7 @@ func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Jo
 	if lookUp == nil {
 		return unconfirmed(fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), time.Time{}, nil)
 	}
+	asked := c.now() // what it does not know then it may know when the look-up ends
 	found, err := c.lookUp(ctx, lookUp, job)
 	if err != nil {
 		if job.Phase == jobstore.Rejected && ctx.Err() == nil {
@@ -92,13 +93,13 @@ func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Jo
 	if found.ID != "" {
 		return c.store.Accept(ctx, job.Tag, found)
 	}
-	if settled := job.Created.Add(c.submitLimit() + settling); c.now().Before(settled) {
+	if settled := job.Created.Add(c.submitLimit() + settling); asked.Before(settled) {
 		return unconfirmed("the scheduler does not know it yet", settled, nil)
 	}
 	if job.Phase != jobstore.Rejected && c.isForgotten(job) {
 		return unconfirmed(fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), time.Time{}, nil)
 	}
-	if _, err := c.store.RejectUnseen(ctx, job.Tag, "the scheduler was asked for it, and has no such job", c.now()); err != nil {
+	if _, err := c.store.RejectUnseen(ctx, job.Tag, "the scheduler was asked for it, and has no such job", asked); err != nil {
 		return job, err
 	}
 	return c.store.ByTag(ctx, job.Tag) // also where another process has found it meanwhile

@@ -76,6 +76,20 @@ func TestAbsenceIsBelievedOnlyWhenTheSubmissionMustHaveEnded(t *testing.T) {
 	require.Contains(t, job.Error, "no such job")
 }
 
+func TestAbsenceIsAsOldAsTheQuestion(t *testing.T) {
+	s := forgetful(t, `echo job 7`, "")
+	s.stopClock()
+	cut := s.cutOff(t)
+	slow := s.options
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += time.Minute })}
+	_, err := control.New(slow).Recover(t.Context(), cut)
+	var unconfirmed *control.UnconfirmedError
+	require.ErrorAs(t, err, &unconfirmed, "it may have been taken up since the scheduler looked")
+	rejected, err := s.Recover(t.Context(), cut)
+	require.NoError(t, err)
+	require.Equal(t, jobstore.Rejected, rejected.Phase)
+}
+
 func TestAFailedLookUpDecidesNothing(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	cut := s.cutOff(t)
