@@ -263,5 +263,10 @@ func (a *app) attached(ctx context.Context) (context.Context, context.CancelFunc
 	if !isTerminal(a.stdin) {
 		return context.WithCancel(ctx)
 	}
-	return signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
+	lasting, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
+	if ctx.Err() != nil { // it was to end before the job had the terminal
+		stop()
+		return context.WithCancel(ctx)
+	}
+	return lasting, stop
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"runtime"
 	"strings"
@@ -116,4 +117,19 @@ func TestASizeThatChangesAsSoonAsItWasTakenIsTold(t *testing.T) {
 		require.Fail(t, "the change was not noticed")
 	}
 	require.NoError(t, c.close())
+}
+
+func TestARequestToEndThatComesBeforeTheJobHasTheTerminalCounts(t *testing.T) {
+	device, terminal, err := pty.Open()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, errors.Join(terminal.Close(), device.Close())) }()
+	ctx, end := context.WithCancel(t.Context())
+	a := &app{stdin: terminal}
+	late, stop := a.attached(ctx)
+	defer stop()
+	end()
+	require.NoError(t, late.Err(), "what is typed to interrupt is for the job to decide on")
+	early, stop := a.attached(ctx)
+	defer stop()
+	require.ErrorIs(t, early.Err(), context.Canceled)
 }
