@@ -1,6 +1,7 @@
 package rms_test
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -160,6 +161,28 @@ func TestCanceledJobThatWaitsNeverStarts(t *testing.T) {
 			pid := m.noted(t, id, "supervisor")
 			require.Eventually(t, func() bool { return !alive(t, pid) }, patience, time.Millisecond, "its supervisor waits on")
 		}
+	})
+}
+
+// A job that is released while it is being canceled is in neither queue when cancel looks there.
+func TestCancelTakesAJobThatIsReleasedMeanwhileOutOfTheQueue(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		_, unblock := m.submitBlocker(t, "SLOTS=1")
+		held := m.submit(t, "echo held >ran", "SLOTS=1", "HOLD=true")
+		moves := m.file("bin/mv")
+		if err := os.Remove(moves); !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+		require.NoError(t, os.WriteFile(moves, fmt.Appendf(nil, `#!/bin/sh
+PATH=${PATH#*:}
+case $3 in jobs/*/canceled) [ -e "$HOME/released" ] || { echo >"$HOME/released"; mv "%s/held/%s" "${2%%/*}"; exit 1; } ;; esac
+exec mv "$@"
+`, m.host(t), held), 0o700))
+		m.do(t, "cancel", held)
+		require.FileExists(t, m.file("released"))
+		require.Equal(t, "CANCELED", m.status(t, held)["state"])
+		unblock()
+		require.NoFileExists(t, m.file("ran"))
 	})
 }
 

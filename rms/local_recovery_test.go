@@ -143,8 +143,9 @@ func TestJobWhoseTurnWasForgottenGetsItWhenSomebodyAsks(t *testing.T) {
 // awaitSleep waits until a supervisor has opened its pipe and waits for a word on it.
 func (m machine) awaitSleep(t *testing.T, supervisor string) {
 	require.Eventually(t, func() bool {
-		stat, err := os.ReadFile(filepath.Join("/proc", supervisor, "stat"))
+		// In this order: before it has the pipe it sleeps, too, until that is made.
 		pipe, pipeErr := os.Readlink(filepath.Join("/proc", supervisor, "fd", "3"))
+		stat, err := os.ReadFile(filepath.Join("/proc", supervisor, "stat"))
 		return err == nil && pipeErr == nil && filepath.Base(pipe) == "wake" && strings.Contains(string(stat), ") S ")
 	}, patience, time.Millisecond)
 }

@@ -212,3 +212,18 @@ func TestSubmissionThatWasKilledBeforeItsJobWasQueuedIsLost(t *testing.T) {
 		requireLost(t, m.status(t, id))
 	})
 }
+
+// The job of a submission whose connection was lost is found by its tag before it is queued: it is not lost.
+func TestJobThatIsJustBeingSubmittedWaits(t *testing.T) {
+	submitter := holderOfToken(t)
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id := m.submit(t, "true", "HOLD=true")
+		kill(t, m.noted(t, id, "supervisor"))
+		require.NoError(t, os.WriteFile(m.spool("jobs", id, "submitter"), []byte(submitter+"\n"), 0o600))
+		held := filepath.Join(m.host(t), "held", id)
+		require.NoError(t, os.Rename(held, m.file("aside")))
+		require.Equal(t, "QUEUED", m.status(t, id)["native"])
+		require.NoError(t, os.Rename(m.file("aside"), held))
+		m.do(t, "cancel", id)
+	})
+}
