@@ -54,7 +54,8 @@ func TestClocksMayDiffer(t *testing.T) {
 			d.Does("--state", filepath.Join(d.Home, "elsewhere"), "recover", "-t", "far")
 			require.Contains(t, d.Does("--state", filepath.Join(d.Home, "elsewhere"), "status", "--json"), `"id":"`+job+`"`, "its tag leads to it")
 			d.Does("cancel", job)
-			require.Contains(t, d.Does("status", "--json", "--fresh", job), `"detail":"CANCELED"`)
+			d.Refused(143, "wait", "--timeout", "5m", job)
+			require.Contains(t, d.Does("status", "--json", job), `"detail":"CANCELED"`)
 		})
 	}
 }
