@@ -1,15 +1,19 @@
-# sees.sh LETTERS JOB [followed]: waits until qstat shows these letters for a job, or,
+# sees.sh LETTERS JOB [followed|aside]: waits until qstat shows these letters for a job, or,
 # where they are "ended" or "gone", until accounting has it or it has left the queue,
 # and prints what rmctl makes of it then. rmctl asks the less often the longer an
 # answer takes, which is long while other suites run: meanwhile it tells what it saw last.
 # So the record of the script is asked for the end, and elsewhere only where its job is
-# to be followed; a record of its own, which owes the scheduler nothing, sees it as well.
+# to be followed; a record of its own, which owes the scheduler nothing, sees it as well,
+# and the end, too, in scripts that await several ones.
 end=$(($(date +%s) + 900))
 case $1 in
-ended | gone) record= word='"state":"COMPLETED"' ;;
-*) record="--state $WORK/seen.$$ -t gridengine" word='"native":"[^"]*'$1 ;;
+ended | gone) word='"state":"COMPLETED"' ;;
+*) word='"native":"[^"]*'$1 ;;
 esac
-[ "$3" != followed ] || record=
+case $1,$3 in
+ended, | gone, | *,followed) record= ;;
+*) record="--state $WORK/seen.$$ -t gridengine" ;;
+esac
 shown() { qstat -u '*' | awk -v job="$2" -v letters="$1" '$1 == job && (letters == "" || $5 == letters) { found = 1 } END { exit !found }'; }
 reached() {
     case $1 in
