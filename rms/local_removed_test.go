@@ -227,3 +227,22 @@ func TestJobThatIsJustBeingSubmittedWaits(t *testing.T) {
 		m.do(t, "cancel", id)
 	})
 }
+
+// A timer may begin its session after nobody was found there, and before it is killed itself.
+func TestTimerThatJustBeginsIsKilledWithWhatSleepsForIt(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		functions, _, found := strings.Cut(string(localProgram(t)), "\nmain \"$@\"\n")
+		require.True(t, found)
+		require.NoError(t, os.WriteFile(m.spool("local.sh"), []byte(functions+`
+kill() {
+	command kill "$@" && return
+	case $2 in -*) echo >begin; until [ -s sleeps ]; do sleep 0.05; done; return 1 ;; esac
+}
+cd .local/state/rmctl/local || exit
+{ until [ -e begin ]; do sleep 0.05; done; in_own_session sh -c 'sleep 1000 & echo $! >sleeps; wait'; } </dev/null >/dev/null 2>&1 &
+kill_session $!
+`), 0o600))
+		require.Empty(t, m.run(nil).stderr)
+		requireGone(t, strings.TrimSpace(m.read(t, m.spool("sleeps"))), "what slept for the timer stays")
+	})
+}
