@@ -146,6 +146,24 @@ func TestAnotherBuildTakesThePlace(t *testing.T) {
 	old.wait(t)
 }
 
+// Or the process that its client comes to next is the one that ends. Many times, as only
+// now and then somebody was cut off too early.
+func TestWhoIsCutOffByTheEndOfAProcessFindsItsSocketGone(t *testing.T) {
+	for range 50 {
+		s := serve(t, background.Options{})
+		socket := background.SocketPath(s.options.Folder)
+		conn, err := net.Dial("unix", socket)
+		require.NoError(t, err)
+		s.end()
+		_, err = conn.Read(make([]byte, 1))
+		require.Error(t, err)
+		_, err = os.Lstat(socket)
+		require.ErrorIs(t, err, os.ErrNotExist)
+		require.NoError(t, conn.Close())
+		s.wait(t)
+	}
+}
+
 func TestAProcessThatDoesNotStartIsNotWaitedForLong(t *testing.T) {
 	failure := errors.New("no")
 	_, err := background.Open(t.Context(), background.ClientOptions{Folder: shortFolder(t), Start: func() error { return failure }})

@@ -54,19 +54,27 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	// Who is cut off comes again, and is to find nobody then.
+	end := func() {
+		if err := socket.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			o.Log.Warn("closing the socket", "error", err)
+		}
+		cancel()
+	}
+	defer context.AfterFunc(ctx, end)()
 	p := &process{
-		options: o, end: cancel, began: time.Now(),
-		pool: newPool(ctx, o), sessions: newSessions(ctx, o),
+		options: o, end: end, began: time.Now(),
+		pool: newPool(serving, o), sessions: newSessions(serving, o),
 		listener: socket, lock: held, used: time.Now(),
 	}
 	var watching sync.WaitGroup
-	watching.Go(func() { p.watch(ctx) })
+	watching.Go(func() { p.watch(serving) })
 	o.Log.Info("the background process serves", "pid", os.Getpid(), "build", o.Build)
 
 	server := wire.Server{Clients: relay.MostClients, Own: errorsByName(), Handle: p.handle}
-	err = server.Serve(ctx, socket)
+	err = server.Serve(serving, socket)
 	cancel()
 	watching.Wait()
 	p.sessions.close()
@@ -121,7 +129,7 @@ type process struct {
 	began    time.Time
 	pool     *pool
 	sessions *sessions
-	end      context.CancelFunc
+	end      func()
 
 	mutex    sync.Mutex
 	listener net.Listener
