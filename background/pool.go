@@ -60,6 +60,7 @@ type kept struct {
 	since, used time.Time
 	users       int
 	commands    int
+	untried     bool // nobody knows whether it works after it was not used for long
 	gone        bool // no longer given out
 	closed      bool
 }
@@ -182,7 +183,8 @@ func (p *pool) use(k *kept) (unchecked bool, release func(), usable bool) {
 		p.forget(k)
 		return false, nil, false
 	}
-	unchecked = k.users == 0 && time.Since(k.used) > p.check
+	k.untried = k.untried || time.Since(k.used) > p.check
+	unchecked = k.users == 0 && k.untried
 	k.users++
 	return unchecked, sync.OnceFunc(func() { p.release(k) }), true
 }
@@ -226,15 +228,22 @@ func (p *pool) closeUnused(k *kept) {
 	})
 }
 
-// works tries a connection. One that does not work is forgotten.
+// works tries a connection. One that does not work is forgotten, but not one whose
+// trial the client did not wait for: others may be using it.
 func (p *pool) works(ctx context.Context, k *kept) bool {
-	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	trial, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
-	_, err := k.connection.Stat(ctx, ".")
-	if err == nil || !errors.Is(err, remote.ErrUnreachable) && ctx.Err() == nil {
-		return true // an error of the file system comes from a place that is there
+	_, err := k.connection.Stat(trial, ".")
+	switch {
+	case err == nil, !errors.Is(err, remote.ErrUnreachable) && trial.Err() == nil:
+		// An error of the file system comes from a place that is there.
+		p.mutex.Lock()
+		defer p.mutex.Unlock()
+		k.untried = false
+		return true
+	case ctx.Err() == nil, errors.Is(err, remote.ErrUnreachable):
+		p.lost(k, err)
 	}
-	p.lost(k, err)
 	return false
 }
 
