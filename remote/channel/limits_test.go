@@ -5,7 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -142,6 +145,51 @@ func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
 				require.Equal(t, 3, code, "the next command")
 			})
 		}
+	}
+}
+
+// A signal for the program meets all who serve it, at whatever moment: they ignore it
+// since before they began.
+func TestWhoServesAProcessOverTheOneChannelIgnoresItsSignals(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("this system does not tell which signals are ignored")
+	}
+	for _, replacement := range []string{"/bin/dash", "/bin/bash --posix", "/bin/busybox sh", "/bin/zsh --emulate sh"} {
+		t.Run(replacement, func(t *testing.T) {
+			if _, err := os.Stat(strings.Fields(replacement)[0]); err != nil {
+				t.Skip(err)
+			}
+			dialer := loginShell(t, "sh")
+			dialer.replace = func(line string) string { return strings.ReplaceAll(line, "/bin/sh", replacement) }
+			dialer.limit = 1
+			settings := quick()
+			settings.Channels = 1
+			connection := connect(t, dialer, settings)
+			output := &firstWrite{seen: make(chan struct{})}
+			command := shell("echo; exec sleep 300")
+			command.Stdin, command.Stdout, command.Stderr = strings.NewReader(""), output, io.Discard
+			process, err := connection.Start(t.Context(), command)
+			require.NoError(t, err)
+			output.await(t)
+			ids, err := exec.Command("ps", "-o", "pid=", "--sid", fmt.Sprint(dialer.ids()[0])).Output()
+			require.NoError(t, err)
+			heeding := 0
+			for _, id := range strings.Fields(string(ids)) {
+				status, err := os.ReadFile("/proc/" + id + "/status")
+				require.NoError(t, err)
+				_, ignored, _ := strings.Cut(string(status), "SigIgn:")
+				mask, err := strconv.ParseUint(strings.Fields(ignored)[0], 16, 64)
+				require.NoError(t, err)
+				if mask&(1<<(syscall.SIGTERM-1)) == 0 {
+					heeding++
+				}
+			}
+			require.Equal(t, 1, heeding, "who heeds signals besides the program")
+			process.Terminate()
+			code, err := process.Wait()
+			require.NoError(t, err)
+			require.Equal(t, 128+15, code)
+		})
 	}
 }
 

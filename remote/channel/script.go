@@ -75,21 +75,21 @@ func runLine(m marker, child string, streams outputs, input bool) string {
 		redirect += ` </dev/null`
 	}
 	const exit, flushed = `; rmctl_exit $?`, `; rmctl_flushed`
-	line, stay, cat := `rmctl_m=`+m.text()+`; `, ``, `cat`
+	line := `rmctl_m=` + m.text() + `; `
 	if streams.shared {
-		stay, cat = `trap :`+survivable+`; `, `(trap ""`+survivable+`; exec cat)`
-		line += stay + `rmctl_setsid=; rmctl_perl=; `
+		// What is ignored before a process begins never reaches it.
+		line += `trap ""` + survivable + `; rmctl_setsid=; rmctl_perl=; `
+		child = `trap -` + survivable + `; ` + child
 	}
 	switch {
 	case streams.merged && streams.stdout:
-		line += `{ ` + stay + `(` + child + `) 2>&1` + redirect + exit + flushed + ` >&3; } | ` + cat
+		line += `{ (` + child + `) 2>&1` + redirect + exit + flushed + ` >&3; } | cat`
 	case streams.stdout && streams.stderr:
-		line += `{ ` + stay + `{ ` + stay + `(` + child + `) 2>&1 >&5 5>&-` + redirect + exit + ` >&5` + flushed +
-			`; } | ` + cat + ` >&3 5>&-; } 5>&1 | ` + cat
+		line += `{ { (` + child + `) 2>&1 >&5 5>&-` + redirect + exit + ` >&5` + flushed + `; } | cat >&3 5>&-; } 5>&1 | cat`
 	case streams.stdout:
-		line += `{ ` + stay + `(` + child + `)` + redirect + exit + flushed + ` >&3; } | ` + cat
+		line += `{ (` + child + `)` + redirect + exit + flushed + ` >&3; } | cat`
 	case streams.stderr && !streams.merged:
-		line += `{ ` + stay + `(` + child + `) 2>&1 >/dev/null` + redirect + exit + ` >&4` + flushed + `; } | ` + cat + ` >&3`
+		line += `{ (` + child + `) 2>&1 >/dev/null` + redirect + exit + ` >&4` + flushed + `; } | cat >&3`
 	default:
 		line += `(` + child + `) >/dev/null 2>&1` + redirect + exit + ` >&4` + flushed + ` >&3`
 	}
