@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// headerPatience bounds the wait for the header of a client, dialPatience that
-// for a place in the queue of a server.
+// headerPatience bounds the wait for the header of a client, dialPatience that for a
+// place in the queue of a server. That is had at once, but for a client that the machine
+// holds up.
 const (
 	headerPatience = 10 * time.Second
-	dialPatience   = 5 * time.Second
+	dialPatience   = time.Minute
 )
 
 // pauses after an accept that failed because something ran out.
