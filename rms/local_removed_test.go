@@ -242,7 +242,7 @@ cd .local/state/rmctl/local || exit
 { until [ -e begin ]; do sleep 0.05; done; in_own_session sh -c 'sleep 1000 & echo $! >sleeps; wait'; } </dev/null >/dev/null 2>&1 &
 kill_session $!
 `), 0o600))
-		require.Empty(t, m.run(nil).stderr)
+		require.Zero(t, m.run(nil).code) // some shells say on the way that it was killed
 		requireGone(t, strings.TrimSpace(m.read(t, m.spool("sleeps"))), "what slept for the timer stays")
 	})
 }
