@@ -169,15 +169,9 @@ func TestCancelTakesAJobThatIsReleasedMeanwhileOutOfTheQueue(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		_, unblock := m.submitBlocker(t, "SLOTS=1")
 		held := m.submit(t, "echo held >ran", "SLOTS=1", "HOLD=true")
-		moves := m.file("bin/mv")
-		if err := os.Remove(moves); !os.IsNotExist(err) {
-			require.NoError(t, err)
-		}
-		require.NoError(t, os.WriteFile(moves, fmt.Appendf(nil, `#!/bin/sh
-PATH=${PATH#*:}
+		m.replaceProgram(t, "mv", fmt.Sprintf(`PATH=${PATH#*:}
 case $3 in jobs/*/canceled) [ -e "$HOME/released" ] || { echo >"$HOME/released"; mv "%s/held/%s" "${2%%/*}"; exit 1; } ;; esac
-exec mv "$@"
-`, m.host(t), held), 0o700))
+exec mv "$@"`, m.host(t), held))
 		m.do(t, "cancel", held)
 		require.FileExists(t, m.file("released"))
 		require.Equal(t, "CANCELED", m.status(t, held)["state"])

@@ -246,3 +246,21 @@ kill_session $!
 		requireGone(t, strings.TrimSpace(m.read(t, m.spool("sleeps"))), "what slept for the timer stays")
 	})
 }
+
+// That a submission has no job is believed: it must not be said where a job could not be looked at.
+func TestATagThatCannotBeLookedForIsNotSaidToHaveNoJob(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		const known, unknown = "11111111-2222-3333-4444-555555555555", "11111111-2222-3333-4444-666666666666"
+		require.Equal(t, "none\n", m.run(nil, "find", unknown).stdout, "nobody has submitted a job yet")
+		id := m.submit(t, "true", "HOLD=true", "TAG="+known)
+		require.Equal(t, "none\n", m.run(nil, "find", unknown).stdout)
+		m.replaceProgram(t, "grep", "exit 2")
+		answer := m.run(nil, "find", known)
+		require.NotZero(t, answer.code)
+		require.Empty(t, answer.stdout)
+		require.Contains(t, answer.stderr, "cannot look through all jobs")
+		m.replaceProgram(t, "grep", `PATH=${PATH#*:}; exec grep "$@"`)
+		require.Equal(t, "id="+id+"\n", m.run(nil, "find", known).stdout)
+		m.do(t, "cancel", id)
+	})
+}

@@ -118,6 +118,16 @@ type result struct {
 	code           int
 }
 
+// replaceProgram has the program's scripts find another one of that name, a shell script.
+func (m machine) replaceProgram(t *testing.T, name, script string) {
+	t.Helper()
+	path := m.file("bin", name)
+	if err := os.Remove(path); !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+}
+
 func (m machine) run(environment []string, arguments ...string) result {
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
