@@ -128,11 +128,10 @@ func (a *app) follow(ctx context.Context, sessions background.Sessions, h hold) 
 	ctx, detach := context.WithCancel(ctx)
 	defer detach()
 	lasting := context.WithoutCancel(ctx)
-	var canceling sync.WaitGroup
-	var cancelErr error
-	console, err := a.openConsole(h.withTerminal, choices{detach: detach, cancel: sync.OnceFunc(func() {
-		canceling.Go(func() { cancelErr = sessions.End(lasting, h.tag) })
-	})})
+	var canceling cancellation
+	console, err := a.openConsole(h.withTerminal, choices{detach: detach, cancel: func() {
+		canceling.begin(func() error { return sessions.End(lasting, h.tag) })
+	}})
 	if err != nil {
 		return err
 	}
@@ -151,11 +150,38 @@ func (a *app) follow(ctx context.Context, sessions background.Sessions, h hold) 
 		code, waitErr = attached.Wait()
 		stop()
 	}
-	canceling.Wait()
-	if err := errors.Join(err, cancelErr, console.close()); err != nil {
+	if err := errors.Join(err, canceling.wait(), console.close()); err != nil {
 		return err
 	}
 	return a.sessionEnded(lasting, h.tag, code, waitErr)
+}
+
+// A cancellation ends a session, once, beside what shows it. What is typed when nobody
+// shows the session any more cancels nothing.
+type cancellation struct {
+	mutex  sync.Mutex
+	over   bool
+	ending sync.WaitGroup
+	err    error
+}
+
+func (c *cancellation) begin(end func() error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.over {
+		return
+	}
+	c.over = true
+	c.ending.Go(func() { c.err = end() })
+}
+
+// wait returns what came of the cancellation, if there is one by now.
+func (c *cancellation) wait() error {
+	c.mutex.Lock()
+	c.over = true
+	c.mutex.Unlock()
+	c.ending.Wait()
+	return c.err
 }
 
 // sessionEnded returns how the end of a session, or of the hold on it, tells
