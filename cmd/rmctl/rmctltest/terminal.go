@@ -2,6 +2,7 @@ package rmctltest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
@@ -59,14 +61,43 @@ func StartTerminal(t *testing.T, command *exec.Cmd) *Terminal {
 // WaitFor waits until a text is written that was not waited for before.
 func (s *Terminal) WaitFor(text string) {
 	s.t.Helper()
+	s.waitFor(text, nil)
+}
+
+// Resizes gives the terminal other sizes until the program has written the one that it
+// has, rows before columns as stty does, and returns that. A program may begin to listen
+// for changes only after it has said that it runs.
+func (s *Terminal) Resizes() string {
+	s.t.Helper()
+	patience := 10 * time.Second
+	for size := (pty.Winsize{Rows: 30, Cols: 99}); ; size.Cols++ {
+		require.NoError(s.t, pty.Setsize(s.Device, &size))
+		text := fmt.Sprintf("%d %d", size.Rows, size.Cols)
+		impatience := time.NewTimer(patience)
+		written := s.waitFor(text, impatience.C)
+		impatience.Stop()
+		if written {
+			return text
+		}
+		patience *= 2 // the machine may be that slow
+	}
+}
+
+// waitFor waits for a text, or until there is no more patience.
+func (s *Terminal) waitFor(text string, patience <-chan time.Time) (written bool) {
+	s.t.Helper()
 	for {
 		if at := strings.Index(s.Screen[s.seen:], text); at >= 0 {
 			s.seen += at + len(text)
-			return
+			return true
 		}
-		chunk, more := <-s.chunks
-		require.True(s.t, more, "%q was not written; this was:\n%q", text, s.Screen[s.seen:])
-		s.Screen += chunk
+		select {
+		case chunk, more := <-s.chunks:
+			require.True(s.t, more, "%q was not written; this was:\n%q", text, s.Screen[s.seen:])
+			s.Screen += chunk
+		case <-patience:
+			return false
+		}
 	}
 }
 
