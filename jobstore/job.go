@@ -130,7 +130,7 @@ type Accepted struct {
 	OutputPath, ErrorPath string // empty to keep what the intent said
 	Source, Evidence      string
 	Origin                Origin
-	Observed              time.Time // when the answer came; zero for now
+	Observed              time.Time // when the answer came; the present moment if zero
 }
 
 // An Observation is what one query told about a job. Facts that it does not
@@ -147,7 +147,7 @@ type Observation struct {
 	Submitted, Started, Ended string
 	OutputPath, ErrorPath     string
 
-	Observed time.Time // when the query was made; zero for now
+	Observed time.Time // when the query was made; the present moment if zero
 	Source   string
 	Origin   Origin
 	Evidence string

@@ -29,7 +29,7 @@ type Facts interface {
 
 // An Outcome is what a listing amounted to beside its rows.
 type Outcome struct {
-	Begun         time.Time     // of the scheduler's own command, which may have been made for somebody else; zero for now
+	Begun         time.Time     // of the scheduler's own command, which may have been made for somebody else; the present moment if zero
 	Took          time.Duration // of the scheduler's own command; 0 to have it measured here
 	NotUnderstood int           // rows that the definition made no element of
 	// Unreached tells that the listing failed since it did not get to the scheduler,
