@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -65,7 +66,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	asking := *definition
 	asking.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.ListJobs })
 
-	p := &player{begins: time.Now().Add(time.Hour), connection: newPlayback(f), jobs: map[string]jobstore.Job{}}
+	p := &player{begins: time.Now().Add(time.Hour), connection: newPlayback(f), jobs: map[string]job.Job{}}
 	options := control.Options{
 		Definition: &asking, Connection: p.connection, Store: store, Types: r.Types,
 		Now: p.now, Pause: p.pause,
@@ -114,7 +115,7 @@ type player struct {
 	ahead      time.Duration // what was waited for
 	looked     atomic.Int64  // how often the clock was looked at
 	pauses     int
-	jobs       map[string]jobstore.Job
+	jobs       map[string]job.Job
 	last       string // id of the job that was submitted last
 }
 
@@ -138,7 +139,7 @@ func (p *player) pause(ctx context.Context, length time.Duration) error {
 
 // A stepResult is what a step leaves.
 type stepResult struct {
-	job    jobstore.Job
+	job    job.Job
 	states []state.Detail // that the job went through while its process ran
 	shown  string         // to the user, by an interactive job
 	rows   map[string]map[string]string
@@ -179,20 +180,20 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 	if id == "" {
 		return stepResult{}, errors.New("there is no job yet; submit one, or name it with job")
 	}
-	job, known := p.jobs[id]
+	j, known := p.jobs[id]
 	if !known {
-		job = jobstore.Job{ID: id, ShortID: id}
+		j = job.Job{ID: id, ShortID: id}
 	}
 	var err error
 	switch step.Do {
 	case DoStatus:
-		job, err = p.controller.Status(ctx, job, control.Fresh)
+		j, err = p.controller.Status(ctx, j, control.Fresh)
 	case DoWait:
-		job, err = p.controller.Wait(ctx, job, step.Until, nil)
+		j, err = p.controller.Wait(ctx, j, step.Until, nil)
 	default:
-		return stepResult{}, p.controller.Operate(ctx, control.Operation(step.Do), job)
+		return stepResult{}, p.controller.Operate(ctx, control.Operation(step.Do), j)
 	}
-	return stepResult{job: p.keep(job)}, err
+	return stepResult{job: p.keep(j)}, err
 }
 
 // run runs an interactive job to the end of its process, whose recorded output
@@ -200,7 +201,7 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 func (p *player) run(ctx context.Context, submission control.Submission) (stepResult, error) {
 	var got stepResult
 	var shown bytes.Buffer
-	job, err := p.controller.RunInteractive(ctx, submission, control.Terminal{Stdout: &shown, Stderr: &shown, Changed: func(job jobstore.Job) {
+	job, err := p.controller.RunInteractive(ctx, submission, control.Terminal{Stdout: &shown, Stderr: &shown, Changed: func(job job.Job) {
 		if detail := job.Detail; detail != "" && (len(got.states) == 0 || got.states[len(got.states)-1] != detail) {
 			got.states = append(got.states, detail)
 		}
@@ -246,7 +247,7 @@ func tellsJob(deed Deed) bool {
 }
 
 // keep remembers a job as it is now.
-func (p *player) keep(job jobstore.Job) jobstore.Job {
+func (p *player) keep(job job.Job) job.Job {
 	if job.ID != "" {
 		p.jobs[job.ID] = job
 		p.last = job.ID
@@ -343,7 +344,7 @@ func differentRows(expected, listed map[string]map[string]string) []Difference {
 	return found
 }
 
-func primary(job jobstore.Job) string {
+func primary(job job.Job) string {
 	if job.Detail == "" {
 		return ""
 	}

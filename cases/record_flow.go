@@ -9,7 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // deedOf tells what a user did to have a command run.
@@ -143,7 +143,7 @@ func asksAgain(commands []Recorded, job string) bool {
 
 // hasEnded reports whether the job was seen to have ended, as a wait needs.
 func (w *writer) hasEnded(id string) bool {
-	return slices.ContainsFunc(w.Jobs, func(job jobstore.Job) bool { return job.ID == id && job.Detail.Ended() })
+	return slices.ContainsFunc(w.Jobs, func(job job.Job) bool { return job.ID == id && job.Detail.Ended() })
 }
 
 // submission tells what was submitted, as far as the command line depends on it.
@@ -195,7 +195,7 @@ func (w *writer) expectFlow(ctx context.Context, f *Flow) error {
 
 // compareEnd remarks where the flow leaves a job in another state than rmctl
 // has seen it in.
-func (w *writer) compareEnd(f *Flow, job jobstore.Job) {
+func (w *writer) compareEnd(f *Flow, job job.Job) {
 	var last Expect
 	isTold := false
 	for _, step := range f.Steps {

@@ -17,6 +17,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/remotetest"
@@ -171,16 +172,16 @@ func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
 	home := t.TempDir()
 	recorder := cases.NewRecorder(elsewhere{newLocal(t), remote.Info{Transport: "local", User: "alice", Host: "login7.site.org", Home: home}})
 	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
-	job, err := controller.Submit(t.Context(), control.Submission{
+	j, err := controller.Submit(t.Context(), control.Submission{
 		Executable: "true", Arguments: []string{"geheim"}, Directory: home, Values: []control.Assignment{{Name: "account", Value: "fusion"}},
 	})
 	require.NoError(t, err)
-	job, err = controller.Wait(t.Context(), job, "", nil)
+	j, err = controller.Wait(t.Context(), j, "", nil)
 	require.NoError(t, err)
 
 	recording := cases.Recording{
 		Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(),
-		Commands: recorder.CommandsOf(definition), Jobs: []jobstore.Job{job}, Waited: true,
+		Commands: recorder.CommandsOf(definition), Jobs: []job.Job{j}, Waited: true,
 	}
 	if anonymize {
 		recording.Names = cases.NewAnonymizer(definition.Sources()...)

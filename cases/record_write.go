@@ -16,7 +16,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -33,9 +33,9 @@ type Recording struct {
 	Place       remote.Info
 	Commands    []Recorded
 	Description string
-	Waited      bool           // the last query of a job was one of a wait for its end
-	Jobs        []jobstore.Job // the jobs that the commands were run for, as they were seen last
-	Names       *Anonymizer    // nil to write everything as it was
+	Waited      bool        // the last query of a job was one of a wait for its end
+	Jobs        []job.Job   // the jobs that the commands were run for, as they were seen last
+	Names       *Anonymizer // nil to write everything as it was
 }
 
 // A Written tells what Write has made of a recording.

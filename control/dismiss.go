@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -12,7 +13,7 @@ import (
 // job whose end nobody will see: it is asked for no more. The state that was seen
 // last stays on record, beside why nobody knows better. A job that a scheduler has
 // told about, and has not forgotten since, is refused: it may be running.
-func Dismiss(ctx context.Context, store *jobstore.Store, job jobstore.Job) (jobstore.Job, error) {
+func Dismiss(ctx context.Context, store *jobstore.Store, job job.Job) (job.Job, error) {
 	const byUser = "dismissed by the user"
 	if job.ID == "" {
 		if err := store.Reject(ctx, job.Tag, byUser); err != nil {

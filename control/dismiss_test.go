@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -21,7 +22,7 @@ func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	require.ErrorContains(t, err, "was seen RUNNING")
 	dismissed, err := control.Dismiss(t.Context(), s.store, jobs[1])
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Dismissed, dismissed.Phase)
+	require.Equal(t, job.PhaseDismissed, dismissed.Phase)
 	require.Equal(t, state.Submitted, dismissed.Detail, "no end is made up")
 	require.Contains(t, dismissed.Error, "dismissed by the user: no longer known to the scheduler")
 
@@ -33,7 +34,7 @@ func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	s.updates(t, jobs[:1], control.Recent)
 	again, err := s.Status(t.Context(), dismissed, control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Dismissed, again.Phase)
+	require.Equal(t, job.PhaseDismissed, again.Phase)
 	require.NotContains(t, s.asked(t)[asked:], jobs[1].ID, "it is asked for no more")
 	_, err = s.Wait(t.Context(), dismissed, "", nil)
 	var missing *control.MissingError

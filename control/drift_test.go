@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
 // drifting returns a site with a job, and what its controller tells of drifts.
-func drifting(t *testing.T) (*site, jobstore.Job, *[]jobstore.Drift) {
+func drifting(t *testing.T) (*site, job.Job, *[]jobstore.Drift) {
 	t.Helper()
 	s, job := asked(t, "", "")
 	told := &[]jobstore.Drift{}
@@ -25,7 +26,7 @@ func drifting(t *testing.T) (*site, jobstore.Job, *[]jobstore.Drift) {
 
 // prints makes the status command print that many lines, and lines that
 // nothing takes, and asks for the job.
-func (s *site) prints(t *testing.T, job jobstore.Job, known, unknown int) jobstore.Job {
+func (s *site) prints(t *testing.T, job job.Job, known, unknown int) job.Job {
 	t.Helper()
 	s.ahead += time.Minute
 	s.answering(t, "printf '"+strings.Repeat(`native R\n`, known)+strings.Repeat(`what is this\n`, unknown)+`RUNNING\n'`)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // filesOf renders the managed files of a definition.
@@ -171,9 +171,9 @@ func TestStagingThatFailsLeavesNothingBehind(t *testing.T) {
 	require.ErrorContains(t, err, "abs/third")
 	require.Equal(t, []string{"kept"}, s.files(t, ".eclipsesettings"))
 	require.False(t, s.exists("ran"))
-	job, err := s.store.ByTag(t.Context(), failed.Tag)
+	j, err := s.store.ByTag(t.Context(), failed.Tag)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Rejected, job.Phase)
+	require.Equal(t, job.PhaseRejected, j.Phase)
 }
 
 func TestStagingThatIsGivenUpLeavesNothingBehind(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -137,7 +138,7 @@ func openStore(t testing.TB, folder string) *jobstore.Store {
 }
 
 // submits submits a program and returns its job.
-func (s *site) submits(t testing.TB, submission control.Submission) jobstore.Job {
+func (s *site) submits(t testing.TB, submission control.Submission) job.Job {
 	t.Helper()
 	job, err := s.Submit(t.Context(), submission)
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
@@ -25,7 +26,7 @@ type Terminal struct {
 	Signals <-chan syscall.Signal
 	// Changed is told of the job when its id is known, and of each change of
 	// state that is recorded while the process runs; may be nil.
-	Changed func(jobstore.Job)
+	Changed func(job.Job)
 }
 
 // RunInteractive runs an interactive job attached to a terminal until its
@@ -35,20 +36,20 @@ type Terminal struct {
 // job by an id. Of a definition whose command is kept open, at most one process
 // may be alive at a time: a second one is an *OpenError. A job that its parsers
 // say will never run is a *SubmitError.
-func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal Terminal) (jobstore.Job, error) {
+func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal Terminal) (job.Job, error) {
 	p, err := c.prepare(ctx, s, true)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	if err := c.refuseSecond(ctx, p, ""); err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	if err := c.put(ctx, p); err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	recorded := context.WithoutCancel(ctx)
 	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
-		return jobstore.Job{}, errors.Join(err, c.refused(recorded, p.tag, err), c.unstage(recorded, p.tag, recordOf(p.files)))
+		return job.Job{}, errors.Join(err, c.refused(recorded, p.tag, err), c.unstage(recorded, p.tag, recordOf(p.files)))
 	}
 	clearFacts(p.env)
 	c.open.add(p.tag)
@@ -74,18 +75,18 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 }
 
 // ended records how the process of an interactive job has ended.
-func (c *Controller) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (jobstore.Job, error) {
+func (c *Controller) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (job.Job, error) {
 	recorded, p := f.ctx, f.prepared
 	if !f.isKnown() && neverRan(ctx, p, f.told(), result, runErr) {
 		if runErr == nil {
 			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
 				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result)}
 		}
-		return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(recorded, p.tag, runErr))}
+		return job.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(recorded, p.tag, runErr))}
 	}
 	unrecorded := f.finally()
 	if unrecorded != nil && !f.isKnown() {
-		return jobstore.Job{}, errors.Join(runErr, unrecorded)
+		return job.Job{}, errors.Join(runErr, unrecorded)
 	}
 	if isKept(unrecorded) {
 		unrecorded = nil // the end is recorded behind it, or is kept, too, and tells why
@@ -121,7 +122,7 @@ func neverRan(ctx context.Context, p *prepared, told state.Detail, result *comma
 // endNamed ends a job whose process was ended: what waits in a queue may stay
 // there when its terminal goes away. The definition's command is of no use for a
 // job without an id.
-func (c *Controller) endNamed(ctx context.Context, job jobstore.Job) error {
+func (c *Controller) endNamed(ctx context.Context, job job.Job) error {
 	if job.ID == job.Tag || c.definition.Command(config.TerminateJob) == nil {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (c *Controller) endNamed(ctx context.Context, job jobstore.Job) error {
 
 // outOfSight records that the connection to a job was lost: nobody has seen its
 // end, and nobody but a scheduler will.
-func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (jobstore.Job, error) {
+func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (job.Job, error) {
 	job, err := c.store.ByTag(ctx, tag)
 	switch {
 	case err != nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -28,7 +28,7 @@ const (
 
 // Holder returns what an interactive job is attached to at this moment, as far as
 // it can be told on this machine.
-func (c *Controller) Holder(job jobstore.Job) Holder {
+func (c *Controller) Holder(job job.Job) Holder {
 	switch {
 	case mayBeAttached(job) && presenceOf(job.Submitter) == elsewhere:
 		return HeldElsewhere
@@ -47,7 +47,7 @@ const endingTakes = 3 * time.Minute
 // EndHeld asks the program that an interactive job is attached to to end it, and
 // waits until it has recorded that. The job must be held by a program, not by a
 // host.
-func (c *Controller) EndHeld(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+func (c *Controller) EndHeld(ctx context.Context, job job.Job) (job.Job, error) {
 	if held := c.Holder(job); held != HeldByProgram {
 		return job, fmt.Errorf("ending job %s: no program holds it (%q)", job.ID, held)
 	}
@@ -76,7 +76,7 @@ func (c *Controller) EndHeld(ctx context.Context, job jobstore.Job) (jobstore.Jo
 // Input resolves the definition's input again for a job that runs, to be sent to
 // its process once more (rm-format 3.13, rerun). The job must be complete, as
 // Store.ByTag returns it. The text ends with a line break.
-func (c *Controller) Input(ctx context.Context, job jobstore.Job) (string, error) {
+func (c *Controller) Input(ctx context.Context, job job.Job) (string, error) {
 	if !job.Interactive {
 		return "", fmt.Errorf("sending input to job %s: it is a batch job", job.ID)
 	}

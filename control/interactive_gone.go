@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // isKnownByProcess reports whether no scheduler can be asked for a job: the
 // process that it is attached to, and nobody else, records its end.
-func (c *Controller) isKnownByProcess(job jobstore.Job) bool {
+func (c *Controller) isKnownByProcess(job job.Job) bool {
 	return job.Interactive && (job.ID == job.Tag || c.definition.Command(config.GetJobStatus) == nil)
 }
 
@@ -18,7 +18,7 @@ func (c *Controller) isKnownByProcess(job jobstore.Job) bool {
 // gone without having recorded an end is missing from then on. Of a process of
 // another host nobody can tell here: the record is as good as that process, and
 // the doubt is told, but not recorded.
-func (c *Controller) statusByProcess(ctx context.Context, tag string) (jobstore.Job, error) {
+func (c *Controller) statusByProcess(ctx context.Context, tag string) (job.Job, error) {
 	job, err := c.store.ByTag(ctx, tag)
 	if err != nil || job.Detail.Ended() || job.Missing {
 		return job, err
@@ -39,7 +39,7 @@ func (c *Controller) statusByProcess(ctx context.Context, tag string) (jobstore.
 
 // lose records that nobody will see the end of a job, and why. It changes
 // nothing for one whose end was recorded meanwhile.
-func (c *Controller) lose(ctx context.Context, tag, reason string) (jobstore.Job, error) {
+func (c *Controller) lose(ctx context.Context, tag, reason string) (job.Job, error) {
 	now := c.now()
 	job, err := c.store.MarkMissing(ctx, tag, now)
 	if err != nil || !job.Missing {
@@ -53,16 +53,16 @@ func (c *Controller) lose(ctx context.Context, tag, reason string) (jobstore.Job
 
 // missing returns why a wait for a job is over whose end nobody will see, nil if
 // it may go on. A scheduler is asked some more times.
-func (c *Controller) missing(job jobstore.Job, forgotten int) error {
+func (c *Controller) missing(j job.Job, forgotten int) error {
 	switch {
-	case job.Phase == jobstore.Dismissed:
-		return &MissingError{Job: job, Reason: job.Error}
-	case !job.Missing:
+	case j.Phase == job.PhaseDismissed:
+		return &MissingError{Job: j, Reason: j.Error}
+	case !j.Missing:
 		return nil
-	case c.isKnownByProcess(job):
-		return &MissingError{Job: job, Reason: job.StaleReason}
+	case c.isKnownByProcess(j):
+		return &MissingError{Job: j, Reason: j.StaleReason}
 	case forgotten >= maxForgotten:
-		return &MissingError{Job: job}
+		return &MissingError{Job: j}
 	}
 	return nil
 }

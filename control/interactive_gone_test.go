@@ -11,15 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
 
 // attachedTo records an interactive job that runs attached to a process.
-func (s *site) attachedTo(t *testing.T, tag, id, submitter string) jobstore.Job {
+func (s *site) attachedTo(t *testing.T, tag, id, submitter string) job.Job {
 	t.Helper()
-	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: submitter}))
+	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: submitter}))
 	job, err := s.store.Accept(t.Context(), tag, jobstore.Accepted{ID: id, ShortID: id, Detail: state.Running, Observed: time.Now().Add(-time.Minute), Source: "open"})
 	require.NoError(t, err)
 	return job
@@ -55,7 +56,7 @@ func TestAWaitForAJobWhoseProcessIsGoneEnds(t *testing.T) {
 	for name, listing := range map[string]string{"asked for one by one": "", "listed": running("x:list-jobs", `:`, "", "")} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, running("submit-interactive", `:`, "", ""), "<monitor-data>"+listing+"</monitor-data>"))
-			jobs := []jobstore.Job{s.attachedTo(t, "one", "one", goneHere(t)), s.attachedTo(t, "two", "two", goneHere(t))}
+			jobs := []job.Job{s.attachedTo(t, "one", "one", goneHere(t)), s.attachedTo(t, "two", "two", goneHere(t))}
 			_, err := s.WaitAll(t.Context(), jobs, "", nil)
 			var missing *control.MissingError
 			require.ErrorAs(t, err, &missing)
@@ -77,7 +78,7 @@ func TestAJobThatASchedulerKnowsIsNotGoneWithItsProcess(t *testing.T) {
 func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
 	before := s.attachedTo(t, "the-tag", "7", goneHere(t))
-	_, err := s.store.Observe(t.Context(), "the-tag", jobstore.Observation{Detail: state.Completed, Observed: time.Now()})
+	_, err := s.store.Observe(t.Context(), "the-tag", job.Observation{Detail: state.Completed, Observed: time.Now()})
 	require.NoError(t, err)
 	job, err := s.Status(t.Context(), before, control.Fresh)
 	require.NoError(t, err)
@@ -105,13 +106,13 @@ func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
 // one that was never made.
 func TestAnInteractiveSubmissionOfAnotherHostStaysOpen(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
-	far := jobstore.Job{Tag: "the-tag", Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: "12 345 far.example.org"}
+	far := job.Job{Tag: "the-tag", Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: "12 345 far.example.org"}
 	require.NoError(t, s.store.Intend(t.Context(), far))
-	job, err := s.Recover(t.Context(), far)
+	j, err := s.Recover(t.Context(), far)
 	var unconfirmed *control.UnconfirmedError
 	require.ErrorAs(t, err, &unconfirmed)
 	require.Contains(t, unconfirmed.Reason, "12 on far.example.org")
-	require.Equal(t, jobstore.Intended, job.Phase)
+	require.Equal(t, job.PhaseIntended, j.Phase)
 }
 
 func TestAJobWhoseConnectionIsLostIsMissingAndLetsAnotherRun(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -33,7 +34,7 @@ func (c *Controller) refuseSecond(ctx context.Context, p *prepared, tag string) 
 	if err != nil {
 		return err
 	}
-	var own jobstore.Job
+	var own job.Job
 	for _, job := range jobs {
 		if job.Tag == tag {
 			own = job
@@ -55,7 +56,7 @@ func (c *Controller) refuseSecond(ctx context.Context, p *prepared, tag string) 
 	return nil
 }
 
-func isEarlier(one, other jobstore.Job) bool {
+func isEarlier(one, other job.Job) bool {
 	if !one.Created.Equal(other.Created) {
 		return one.Created.Before(other.Created)
 	}
@@ -64,7 +65,7 @@ func isEarlier(one, other jobstore.Job) bool {
 
 // isAttached reports whether the process of an interactive job is alive. Of jobs
 // that this process has let go of nobody recorded the end.
-func (c *Controller) isAttached(job jobstore.Job) bool {
+func (c *Controller) isAttached(job job.Job) bool {
 	if !mayBeAttached(job) || !isAlive(job.Submitter) || job.Missing && c.isKnownByProcess(job) {
 		return false
 	}
@@ -75,8 +76,8 @@ func (c *Controller) isAttached(job jobstore.Job) bool {
 }
 
 // mayBeAttached reports whether no end of an interactive job is on record.
-func mayBeAttached(job jobstore.Job) bool {
-	return job.Interactive && !job.Detail.Ended() && job.Phase != jobstore.Rejected && job.Phase != jobstore.Dismissed
+func mayBeAttached(j job.Job) bool {
+	return j.Interactive && !j.Detail.Ended() && j.Phase != job.PhaseRejected && j.Phase != job.PhaseDismissed
 }
 
 // openTags are the tags of the interactive jobs that a controller runs.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote/remotetest"
 )
@@ -19,7 +20,7 @@ const rankMarks = `<arg>launch ${ptp_rm:job.tag#value}</arg><x:process-mark text
 func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", launching, "", rankMarks)))
 	fifo(t, s.path("go"))
-	var during []jobstore.Process
+	var during []job.Process
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -39,15 +40,15 @@ func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testi
 			}
 		}
 	}()
-	job, stdout, err := s.interactively(t, t.Context(), "")
+	j, stdout, err := s.interactively(t, t.Context(), "")
 	<-done
 	require.NoError(t, err)
 	require.Equal(t, "hello\n", stdout)
-	require.Equal(t, []jobstore.Process{{Node: "n0", PID: 5, State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 6, State: "RUNNING"}}, during)
-	after, err := s.store.Processes(t.Context(), job.Tag)
+	require.Equal(t, []job.Process{{Node: "n0", PID: 5, State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 6, State: "RUNNING"}}, during)
+	after, err := s.store.Processes(t.Context(), j.Tag)
 	require.NoError(t, err)
 	nine := 9
-	require.Equal(t, []jobstore.Process{
+	require.Equal(t, []job.Process{
 		{Node: "n0", PID: 5, State: "UNKNOWN"},
 		{Rank: 1, Node: "n1", PID: 6, State: "EXITED_SIGNALLED", Signal: &nine},
 	}, after)

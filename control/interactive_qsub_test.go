@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -194,7 +194,7 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			var told []state.Detail
 			var stdout bytes.Buffer
 			submission := control.Submission{Executable: "/bin/hostname"}
-			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Changed: func(job jobstore.Job) {
+			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Changed: func(job job.Job) {
 				told = append(told, job.Detail)
 				if job.Detail == state.Running {
 					typing.Go(func() {
@@ -207,19 +207,19 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 					})
 				}
 			}}
-			job, err := s.RunInteractive(t.Context(), submission, terminal)
+			j, err := s.RunInteractive(t.Context(), submission, terminal)
 			require.NoError(t, keyboard.Close())
 			typing.Wait()
 			require.Equal(t, want.told, told, stdout.String())
 			if want.end == "" {
 				require.Error(t, err)
-				require.Equal(t, jobstore.Rejected, s.onlyJob(t).Phase)
+				require.Equal(t, job.PhaseRejected, s.onlyJob(t).Phase)
 				require.ErrorContains(t, err, strings.TrimSpace(events[0].text))
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, want.id, job.ID)
-			require.Equal(t, want.end, job.Detail)
+			require.Equal(t, want.id, j.ID)
+			require.Equal(t, want.end, j.Detail)
 			if slices.Contains(told, state.Running) && slices.ContainsFunc(events, func(e event) bool { return e.kind == "in" }) {
 				heard, err := os.ReadFile(filepath.Join(folder, "heard"))
 				require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -18,14 +18,14 @@ type follower struct {
 	ctx        context.Context // of the records, which outlive a cancellation
 	controller *Controller
 	prepared   *prepared
-	changed    func(jobstore.Job) // may be nil
+	changed    func(job.Job) // may be nil
 
 	lock sync.Mutex
-	job  jobstore.Job // as it was recorded; its ID is empty before that
-	err  error        // of recording; nothing more is recorded after one
+	job  job.Job // as it was recorded; its ID is empty before that
+	err  error   // of recording; nothing more is recorded after one
 }
 
-func newFollower(ctx context.Context, c *Controller, p *prepared, changed func(jobstore.Job)) *follower {
+func newFollower(ctx context.Context, c *Controller, p *prepared, changed func(job.Job)) *follower {
 	return &follower{ctx: ctx, controller: c, prepared: p, changed: changed}
 }
 
@@ -60,7 +60,7 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	case !f.isAccepted() && id != "":
 		f.accept(id, f.atFirst(seen), evidence(recent()))
 	case f.isAccepted() && seen != "" && state.Next(f.job.Detail, seen) != f.job.Detail:
-		job, observeErr := f.controller.store.Observe(f.ctx, f.prepared.tag, jobstore.Observation{
+		job, observeErr := f.controller.store.Observe(f.ctx, f.prepared.tag, job.Observation{
 			Detail: seen, Observed: f.controller.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
 		})
 		f.took(job, observeErr)
@@ -71,9 +71,9 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 // processes records what the output tells of the job's processes. That it cannot
 // be recorded does not keep the job from running.
 func (f *follower) processes(changed []command.Process) {
-	recorded := make([]jobstore.Process, 0, len(changed))
+	recorded := make([]job.Process, 0, len(changed))
 	for _, p := range changed {
-		recorded = append(recorded, jobstore.Process{
+		recorded = append(recorded, job.Process{
 			Rank: p.Rank, Node: p.Node, PID: p.PID, State: string(p.State), ExitCode: p.ExitCode, Signal: p.Signal, Output: p.Output,
 		})
 	}
@@ -132,7 +132,7 @@ func (f *follower) accept(id string, detail state.Detail, printed string) {
 }
 
 // took takes over what was recorded, and tells it.
-func (f *follower) took(job jobstore.Job, err error) {
+func (f *follower) took(job job.Job, err error) {
 	if err != nil {
 		f.err = err
 		return

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote/remotetest"
 	"github.com/rmctl/rmctl/state"
 )
@@ -29,11 +29,11 @@ const keptOpen = `waitForId="true" keepOpen="true"`
 // A change is a state that was told while a job ran, with what its record says then.
 type change struct {
 	detail state.Detail
-	kept   jobstore.Job
+	kept   job.Job
 }
 
 // converses runs an interactive job and returns what was told of it meanwhile.
-func (s *site) converses(t *testing.T, ctx context.Context, changed func(jobstore.Job)) (jobstore.Job, []change, string, error) {
+func (s *site) converses(t *testing.T, ctx context.Context, changed func(job.Job)) (job.Job, []change, string, error) {
 	t.Helper()
 	var stdout bytes.Buffer
 	var changes []change
@@ -41,7 +41,7 @@ func (s *site) converses(t *testing.T, ctx context.Context, changed func(jobstor
 	defer stop()
 	job, err := s.RunInteractive(ctx, control.Submission{Executable: "/bin/echo", Arguments: []string{"hi"}}, control.Terminal{
 		Stdin: strings.NewReader(""), Stdout: &stdout,
-		Changed: func(job jobstore.Job) {
+		Changed: func(job job.Job) {
 			kept, err := s.store.ByTag(t.Context(), job.Tag)
 			if err != nil {
 				t.Error(err)
@@ -96,7 +96,7 @@ func TestAKeptOpenCommandThatFailsWithoutAJobSubmittedNone(t *testing.T) {
 			var commandFailed *command.Error
 			require.ErrorAs(t, err, &commandFailed)
 			require.ErrorContains(t, err, "Unknown queue")
-			require.Equal(t, jobstore.Rejected, s.onlyJob(t).Phase)
+			require.Equal(t, job.PhaseRejected, s.onlyJob(t).Phase)
 		})
 	}
 }
@@ -113,7 +113,7 @@ func TestAJobWithoutAnIdOfItsOwnIsOnRecordWhileItRuns(t *testing.T) {
 func TestASecondCommandThatIsKeptOpenIsRefused(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"; read -r line <go`, keptOpen, conversation)))
 	fifo(t, s.path("go"))
-	second := func(jobstore.Job) {
+	second := func(job.Job) {
 		_, _, _, err := s.converses(t, t.Context(), nil)
 		var open *control.OpenError
 		if !errors.As(err, &open) || open.Job != "7" || !strings.Contains(err.Error(), "rmctl cancel 7") {
@@ -124,14 +124,14 @@ func TestASecondCommandThatIsKeptOpenIsRefused(t *testing.T) {
 	_, _, _, err := s.converses(t, t.Context(), second)
 	require.NoError(t, err)
 	require.Equal(t, "7", s.onlyJob(t).ID, "nothing was recorded of the second one")
-	_, _, _, err = s.converses(t, t.Context(), func(jobstore.Job) { s.goOn(t) })
+	_, _, _, err = s.converses(t, t.Context(), func(job.Job) { s.goOn(t) })
 	require.NoError(t, err, "the first one has ended")
 }
 
 func TestJobsThatAreNotKeptOpenMayRunTogether(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `mkdir first 2>/dev/null && { echo "job 7 ready"; read -r line <go; }; exit 0`, "", conversation)))
 	fifo(t, s.path("go"))
-	_, _, _, err := s.converses(t, t.Context(), func(job jobstore.Job) {
+	_, _, _, err := s.converses(t, t.Context(), func(job job.Job) {
 		if _, _, _, err := s.converses(t, t.Context(), nil); err != nil {
 			t.Error(err)
 		}
@@ -155,7 +155,7 @@ func TestCancelingAJobThatAProcessHoldsEndsItAtItsSchedulerToo(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"; exec sleep 600`, keptOpen, conversation)+
 		`<terminate-job name="end"><arg>/bin/sh -c 'echo "$1" >ended' sh ${ptp_rm:@jobId#name}</arg></terminate-job>`))
 	ctx, cancel := context.WithCancel(t.Context())
-	job, _, _, err := s.converses(t, ctx, func(jobstore.Job) { cancel() })
+	job, _, _, err := s.converses(t, ctx, func(job.Job) { cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, state.Canceled, job.Detail)
 	require.Equal(t, "7\n", s.read(t, "ended"))
@@ -165,7 +165,7 @@ func TestInputIsResolvedAgainWhileTheJobRuns(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="greeting"><default>hello</default></attribute>`+
 		running("submit-interactive", `echo "job 7 ready"; read -r line <go`, keptOpen, `<input>${ptp_rm:greeting#value}</input><input>${ptp_rm:@jobId#name} ${ptp_rm:executablePath#value}</input>`+conversation)))
 	fifo(t, s.path("go"))
-	job, _, _, err := s.converses(t, t.Context(), func(job jobstore.Job) {
+	job, _, _, err := s.converses(t, t.Context(), func(job job.Job) {
 		defer s.goOn(t)
 		whole, err := s.store.ByTag(t.Context(), job.Tag)
 		if err != nil {
@@ -186,7 +186,7 @@ func TestWhatHoldsAJobIsKnown(t *testing.T) {
 	for _, hosted := range []bool{false, true} {
 		want := map[bool]control.Holder{false: control.HeldByProgram, true: control.HeldByHost}[hosted]
 		job, err := s.RunInteractive(t.Context(), control.Submission{Executable: "x", Hosted: hosted}, control.Terminal{
-			Stdin: strings.NewReader(""), Stdout: io.Discard, Changed: func(job jobstore.Job) {
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Changed: func(job job.Job) {
 				if held := s.Holder(job); held != want {
 					t.Errorf("held by %q", held)
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/remotetest"
@@ -21,7 +22,7 @@ import (
 )
 
 // interactively runs a program attached to buffers.
-func (s *site) interactively(t *testing.T, ctx context.Context, stdin string) (jobstore.Job, string, error) {
+func (s *site) interactively(t *testing.T, ctx context.Context, stdin string) (job.Job, string, error) {
 	t.Helper()
 	var stdout bytes.Buffer
 	ctx, stop := context.WithTimeout(ctx, patience)
@@ -38,21 +39,21 @@ const pidParser = `<stdout-parser delim="\n"><target ref="@jobId"><match><expres
 func TestAnInteractiveJobEndsWithItsExitCode(t *testing.T) {
 	for code, detail := range map[int]state.Detail{0: state.Completed, 7: state.Failed} {
 		s := newSite(t, define(t, running("submit-interactive", `read -r line; echo "#PTP job_id=321"; echo "got $line"; exit `+map[int]string{0: "0", 7: "7"}[code], `waitForId="true"`, pidParser)))
-		job, stdout, err := s.interactively(t, t.Context(), "typed\n")
+		j, stdout, err := s.interactively(t, t.Context(), "typed\n")
 		require.NoError(t, err)
 		require.Equal(t, "#PTP job_id=321\ngot typed\n", stdout)
-		require.Equal(t, "321", job.ID)
-		require.Equal(t, detail, job.Detail)
-		require.Equal(t, code, *job.ExitCode)
-		require.True(t, job.Interactive)
-		require.Equal(t, jobstore.Submitted, s.onlyJob(t).Phase)
+		require.Equal(t, "321", j.ID)
+		require.Equal(t, detail, j.Detail)
+		require.Equal(t, code, *j.ExitCode)
+		require.True(t, j.Interactive)
+		require.Equal(t, job.PhaseSubmitted, s.onlyJob(t).Phase)
 	}
 }
 
 func TestAnInteractiveJobRunsAsSoonAsItIsNamed(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "#PTP job_id=321"; cat go`, `waitForId="true" keepOpen="true"`, pidParser)))
 	fifo(t, s.path("go"))
-	var during jobstore.Job
+	var during job.Job
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -63,7 +64,7 @@ func TestAnInteractiveJobRunsAsSoonAsItIsNamed(t *testing.T) {
 			return
 		}
 		defer file.Close()
-		for begun := time.Now(); during.Phase != jobstore.Submitted && time.Since(begun) < patience; { // the parser may be a moment behind
+		for begun := time.Now(); during.Phase != job.PhaseSubmitted && time.Since(begun) < patience; { // the parser may be a moment behind
 			jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
 			if err != nil || len(jobs) == 0 {
 				return
@@ -127,7 +128,7 @@ func TestAnInteractiveJobThatCannotStartIsRejected(t *testing.T) {
 	var failed *control.SubmitError
 	require.ErrorAs(t, err, &failed)
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
-	require.Equal(t, jobstore.Rejected, s.onlyJob(t).Phase)
+	require.Equal(t, job.PhaseRejected, s.onlyJob(t).Phase)
 	require.Empty(t, s.files(t, ".eclipsesettings"))
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A listing is what one command told of all jobs.
@@ -46,10 +46,10 @@ func (l *listing) take(row command.Row) {
 
 // row returns what the listing says of the job with an id, if it does. It is made
 // of the row each time: so much of ten thousand jobs is not kept.
-func (l *listing) row(id string) (jobstore.Observation, bool) {
+func (l *listing) row(id string) (job.Observation, bool) {
 	row, isListed := l.rows[id]
 	if id == "" || !isListed {
-		return jobstore.Observation{}, false
+		return job.Observation{}, false
 	}
 	seen := row.unpack().observed(l.command, l.zone)
 	seen.Observed = l.begun
@@ -72,7 +72,7 @@ func (l *listing) byIdentity() map[string]string {
 // of returns what the listing says of a job. It reports false where it says
 // nothing: there is no row, or it is of a job that has the same id by now, or it
 // has no state.
-func (l *listing) of(job *jobstore.Job) (jobstore.Observation, bool) {
+func (l *listing) of(job *job.Job) (job.Observation, bool) {
 	seen, listed := l.row(job.ID)
 	if !listed {
 		seen, listed = l.row(job.ShortID)

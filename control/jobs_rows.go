@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -48,7 +48,7 @@ func withoutJob(fact string) string { return strings.TrimPrefix(fact, attributeJ
 // A listedRow is what a listing says of a job.
 type listedRow struct {
 	facts    [rowFacts]string
-	origin   jobstore.Origin
+	origin   job.Origin
 	evidence string // all that the row tells, where it is not known from which line
 }
 
@@ -58,7 +58,7 @@ func newListedRow(row command.Row) listedRow {
 		listed.facts[i] = row.Fact(key)
 	}
 	if row.Origin != nil {
-		listed.origin = jobstore.Origin{Stream: row.Origin.Stream, Line: row.Origin.Line, Text: row.Origin.Text}
+		listed.origin = job.Origin{Stream: row.Origin.Stream, Line: row.Origin.Line, Text: row.Origin.Text}
 	}
 	if listed.origin.Text == "" {
 		listed.evidence = attribute.Text(maps.Collect(row.Facts.All()))
@@ -81,9 +81,9 @@ func (r listedRow) with(later listedRow) listedRow {
 }
 
 // observed is what the row says of its job, with the times as of a zone.
-func (r listedRow) observed(list *config.Command, zone zone) jobstore.Observation {
+func (r listedRow) observed(list *config.Command, zone zone) job.Observation {
 	f := r.facts
-	seen := jobstore.Observation{
+	seen := job.Observation{
 		Source: list.Name, Origin: r.origin, Evidence: r.evidence,
 		Native: f[rowNative], Reason: f[rowReason], Queue: f[rowQueue], Name: f[rowName], Owner: f[rowOwner], Nodes: f[rowNodes],
 		Submitted: zone.tell(f[rowSubmitted]), Started: zone.tell(f[rowStarted]), Ended: zone.tell(f[rowEnded]), OutputPath: f[rowOutput], ErrorPath: f[rowError], Identity: f[rowIdentity],

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -30,10 +30,10 @@ func teller(t testing.TB) *config.Definition {
 }
 
 // listsAs lets a definition of all facts list two jobs, of which it returns the first.
-func listsAs(t *testing.T, rows ...string) jobstore.Job {
+func listsAs(t *testing.T, rows ...string) job.Job {
 	t.Helper()
 	s := newSite(t, teller(t))
-	jobs := []jobstore.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+	jobs := []job.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
 	s.write(t, "jobs", strings.Join(append(rows, told("8", "RUNNING")), ""))
 	return s.updates(t, jobs, control.Fresh)[0]
 }
@@ -45,13 +45,13 @@ func told(id string, facts ...string) string {
 
 func TestAListingTellsAllOfAJob(t *testing.T) {
 	long := strings.Repeat("wörter ", 100) // beyond where the line is cut that is kept
-	job := listsAs(t, told("7", "FAILED", "made-10:00", "F", long, "batch", "\x1b[31m<b>\xff", "n1 n2", "10:00", "10:01", "10:02", "3", "9", "/a/out", "/a/err", "user"))
-	require.Equal(t, state.Failed, job.Detail)
+	j := listsAs(t, told("7", "FAILED", "made-10:00", "F", long, "batch", "\x1b[31m<b>\xff", "n1 n2", "10:00", "10:01", "10:02", "3", "9", "/a/out", "/a/err", "user"))
+	require.Equal(t, state.Failed, j.Detail)
 	require.Equal(t, []string{"made-10:00", "F", long, "batch", "n1 n2", "10:00", "10:01", "10:02", "/a/out", "/a/err", "user"},
-		[]string{job.Identity, job.Native, job.Reason, job.Queue, job.Nodes, job.Submitted, job.Started, job.Ended, job.OutputPath, job.ErrorPath, job.Owner})
-	require.Equal(t, []int{3, 9}, []int{*job.ExitCode, *job.Signal})
-	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 1, Text: job.Origin.Text}, job.Origin)
-	require.Contains(t, job.Origin.Text, "|F|wörter wörter")
+		[]string{j.Identity, j.Native, j.Reason, j.Queue, j.Nodes, j.Submitted, j.Started, j.Ended, j.OutputPath, j.ErrorPath, j.Owner})
+	require.Equal(t, []int{3, 9}, []int{*j.ExitCode, *j.Signal})
+	require.Equal(t, job.Origin{Stream: "stdout", Line: 1, Text: j.Origin.Text}, j.Origin)
+	require.Contains(t, j.Origin.Text, "|F|wörter wörter")
 }
 
 func TestTwoRowsOfAJobTellTogether(t *testing.T) {

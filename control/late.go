@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -27,25 +28,25 @@ const (
 
 // IsLookedForAgain reports whether it is time to look again for the job of a
 // submission that is on record as not made.
-func IsLookedForAgain(job jobstore.Job, now time.Time) bool {
-	if job.Phase != jobstore.Rejected || !job.Missing || job.MissingCount < 1 {
+func IsLookedForAgain(j job.Job, now time.Time) bool {
+	if j.Phase != job.PhaseRejected || !j.Missing || j.MissingCount < 1 {
 		return false
 	}
-	again := job.MissingSince.Add(firstLateLook << min(job.MissingCount-1, 20))
-	return !now.Before(again) && now.Before(job.Created.Add(LastLateLook))
+	again := j.MissingSince.Add(firstLateLook << min(j.MissingCount-1, 20))
+	return !now.Before(again) && now.Before(j.Created.Add(LastLateLook))
 }
 
 // Late returns the submissions of this target that are on record as not made, as
 // their scheduler did not know them, and for which [Controller.Recover] may find a
 // job all the same; newest first.
-func (c *Controller) Late(ctx context.Context) ([]jobstore.Job, error) {
+func (c *Controller) Late(ctx context.Context) ([]job.Job, error) {
 	jobs, err := c.store.Unseen(ctx, c.now().Add(-LastLateLook), c.target)
 	return slices.DeleteFunc(jobs, c.isForgotten), err
 }
 
 // isForgotten reports whether the scheduler would not know the job of a submission
 // any more, be it that there was one.
-func (c *Controller) isForgotten(job jobstore.Job) bool {
+func (c *Controller) isForgotten(job job.Job) bool {
 	lookUp := c.definition.Command(config.FindJob)
 	return lookUp != nil && lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers))
 }
@@ -59,14 +60,14 @@ func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets [
 	if err != nil {
 		return err
 	}
-	open = slices.DeleteFunc(open, func(job jobstore.Job) bool {
-		return job.Phase == jobstore.Intended && isAlive(job.Submitter)
+	open = slices.DeleteFunc(open, func(j job.Job) bool {
+		return j.Phase == job.PhaseIntended && isAlive(j.Submitter)
 	})
 	if len(open) == 0 {
 		return nil
 	}
 	ids := listed.byIdentity()
-	var due []jobstore.Job
+	var due []job.Job
 	for _, job := range open {
 		id, isListed := ids[job.Tag]
 		switch {
@@ -84,19 +85,19 @@ func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets [
 }
 
 // isLookedUp reports whether a poll is to look a submission up now.
-func (c *Controller) isLookedUp(job jobstore.Job) bool {
+func (c *Controller) isLookedUp(j job.Job) bool {
 	switch {
-	case c.definition.Command(config.FindJob) == nil, c.isForgotten(job):
+	case c.definition.Command(config.FindJob) == nil, c.isForgotten(j):
 		return false
-	case job.Phase == jobstore.Rejected:
-		return IsLookedForAgain(job, c.now())
+	case j.Phase == job.PhaseRejected:
+		return IsLookedForAgain(j, c.now())
 	}
-	settled := job.Created.Add(c.submitLimit() + settling)
-	return !c.now().Before(settled) && !c.now().Before(job.LastAsked().Add(undecidedPause))
+	settled := j.Created.Add(c.submitLimit() + settling)
+	return !c.now().Before(settled) && !c.now().Before(j.LastQueried().Add(undecidedPause))
 }
 
 // lookUpEach looks submissions up, as many as a poll does.
-func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs []jobstore.Job, asked *asking) (err error) {
+func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs []job.Job, asked *asking) (err error) {
 	jobs = jobs[:min(len(jobs), lookUpLimit)]
 	for batch := range slices.Chunk(jobs, directWidth) {
 		claim.Now = c.now()
@@ -115,7 +116,7 @@ func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs 
 		}
 		_ = group.Wait() // its functions return nil; errors are in problems
 		err = errors.Join(append(problems, err)...)
-		asked.add(c, slices.ContainsFunc(batch, func(job jobstore.Job) bool { return job.ID != "" }), len(batch), begun)
+		asked.add(c, slices.ContainsFunc(batch, func(job job.Job) bool { return job.ID != "" }), len(batch), begun)
 		if ctx.Err() != nil {
 			break
 		}
@@ -124,13 +125,13 @@ func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs 
 }
 
 // noteUndecided records that a look-up decided nothing, and passes other errors on.
-func (c *Controller) noteUndecided(ctx context.Context, job jobstore.Job, err error) error {
+func (c *Controller) noteUndecided(ctx context.Context, j job.Job, err error) error {
 	var unconfirmed *UnconfirmedError
 	switch {
 	case !errors.As(err, &unconfirmed), ctx.Err() != nil:
 		return err
-	case job.Phase == jobstore.Rejected:
+	case j.Phase == job.PhaseRejected:
 		return nil // the next look is on record already
 	}
-	return c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, unconfirmed.because(), c.now())
+	return c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, unconfirmed.because(), c.now())
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -18,7 +18,7 @@ const lateTag = "2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2"
 
 // overlooked returns a site whose scheduler finds, and lists, the jobs of the file
 // "jobs" (a tag, an id, a state), and a submission that it was asked for in vain.
-func overlooked(t *testing.T, attributes string) (*site, jobstore.Job) {
+func overlooked(t *testing.T, attributes string) (*site, job.Job) {
 	t.Helper()
 	s := newSite(t, define(t, running("submit-batch", "echo job 1", `waitForId="true" x:timeout="10s"`, jobIDParser)+
 		running("get-job-status", "echo RUNNING", "", asStatus)+looking(attributes),
@@ -27,11 +27,11 @@ func overlooked(t *testing.T, attributes string) (*site, jobstore.Job) {
 			<put field="value"><entry key="identity" valueGroup="1"/><entry key="state" valueGroup="3"/></put></match></target></stdout-parser>`)+`</monitor-data>`),
 		func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
 	s.stopClock()
-	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: lateTag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
+	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: lateTag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
 	s.ahead += 41 * time.Second
-	rejected, err := s.Recover(t.Context(), jobstore.Job{Tag: lateTag})
+	rejected, err := s.Recover(t.Context(), job.Job{Tag: lateTag})
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Rejected, rejected.Phase)
+	require.Equal(t, job.PhaseRejected, rejected.Phase)
 	return s, rejected
 }
 
@@ -43,10 +43,10 @@ func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing
 	first := s.looks(t)
 	for range 48 * 60 {
 		s.ahead += time.Minute
-		job, err := s.Status(t.Context(), rejected, control.Recent)
+		j, err := s.Status(t.Context(), rejected, control.Recent)
 		require.NoError(t, err)
-		require.Equal(t, jobstore.Rejected, job.Phase)
-		rejected = job
+		require.Equal(t, job.PhaseRejected, j.Phase)
+		rejected = j
 	}
 	require.Equal(t, 11, s.looks(t)-first, "after 1, 2, 4 … 1024 minutes, and not beyond a day")
 }
@@ -54,15 +54,15 @@ func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing
 func TestAJobThatItsSchedulerTookUpLateIsAdopted(t *testing.T) {
 	s, rejected := overlooked(t, "")
 	s.write(t, "jobs", lateTag+" 9 COMPLETED\n")
-	job, err := s.Status(t.Context(), rejected, control.Recent)
+	j, err := s.Status(t.Context(), rejected, control.Recent)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Rejected, job.Phase, "it is not looked for all the time")
+	require.Equal(t, job.PhaseRejected, j.Phase, "it is not looked for all the time")
 	s.ahead += time.Minute
-	job, err = s.Status(t.Context(), rejected, control.Recent)
+	j, err = s.Status(t.Context(), rejected, control.Recent)
 	require.NoError(t, err)
-	require.Equal(t, "9", job.ID)
-	require.Equal(t, state.Completed, job.Detail)
-	require.False(t, job.Missing)
+	require.Equal(t, "9", j.ID)
+	require.Equal(t, state.Completed, j.Detail)
+	require.False(t, j.Missing)
 }
 
 func TestAUserWhoRecoversDoesNotWaitUntilALateJobIsLookedForAgain(t *testing.T) {
@@ -81,8 +81,8 @@ func TestAPollAdoptsTheJobsOfSubmissions(t *testing.T) {
 	for name, unlisted := range map[string]bool{"listed": false, "looked up": true} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := overlooked(t, "")
-			others := []jobstore.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
-			require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: "11111111-2222-3333-4444-555555555555", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
+			others := []job.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+			require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "11111111-2222-3333-4444-555555555555", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
 			s.write(t, "jobs", lateTag+" 9 COMPLETED\n11111111-2222-3333-4444-555555555555 10 RUNNING\n")
 			if unlisted {
 				s.write(t, "unlisted", "")
@@ -102,16 +102,16 @@ func TestALookForALateJobThatFailsChangesNothing(t *testing.T) {
 	s, rejected := overlooked(t, "")
 	s.write(t, "broken", "")
 	s.ahead += time.Minute
-	job, err := s.Status(t.Context(), rejected, control.Recent)
+	j, err := s.Status(t.Context(), rejected, control.Recent)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Rejected, job.Phase)
-	require.False(t, control.IsLookedForAgain(job, s.options.Now()), "a look-up that always fails is not made all the time")
+	require.Equal(t, job.PhaseRejected, j.Phase)
+	require.False(t, control.IsLookedForAgain(j, s.options.Now()), "a look-up that always fails is not made all the time")
 	require.NoError(t, os.Remove(s.path("broken")))
 	s.write(t, "jobs", lateTag+" 9 RUNNING\n")
 	s.ahead += time.Minute
-	job, err = s.Status(t.Context(), rejected, control.Recent)
+	j, err = s.Status(t.Context(), rejected, control.Recent)
 	require.NoError(t, err)
-	require.Equal(t, "9", job.ID)
+	require.Equal(t, "9", j.ID)
 }
 
 func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
@@ -121,7 +121,7 @@ func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, late)
 	before := s.looks(t)
-	s.updates(t, []jobstore.Job{s.submits(t, control.Submission{Executable: "x"})}, control.Recent)
+	s.updates(t, []job.Job{s.submits(t, control.Submission{Executable: "x"})}, control.Recent)
 	require.Equal(t, before, s.looks(t))
 }
 
@@ -129,13 +129,13 @@ func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
 	s, _ := overlooked(t, "")
 	for number := range 40 {
 		tag := fmt.Sprintf("%08d-2222-3333-4444-555555555555", number)
-		require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
+		require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
 	}
 	other := s.submits(t, control.Submission{Executable: "x"})
 	for range 3 {
 		before := s.looks(t)
 		s.ahead += time.Hour // however long the look-ups take on a busy machine, the next query is due
-		s.updates(t, []jobstore.Job{other}, control.Recent)
+		s.updates(t, []job.Job{other}, control.Recent)
 		require.LessOrEqual(t, s.looks(t)-before, 16)
 	}
 	open, err := s.Unconfirmed(t.Context())

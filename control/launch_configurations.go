@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/form"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A LaunchConfiguration is a submission kept under a name, or a part of one:
@@ -274,7 +274,7 @@ func (c *Controller) requestOf(s Submission) string {
 // LaunchConfigurationOf returns what was asked for when a job was submitted, as
 // a launch configuration of a name. The job must be complete, as Store.ByTag
 // returns it. The error tells that this was not recorded.
-func LaunchConfigurationOf(job jobstore.Job, name string) (*LaunchConfiguration, error) {
+func LaunchConfigurationOf(job job.Job, name string) (*LaunchConfiguration, error) {
 	if job.Request == "" {
 		return nil, fmt.Errorf("what was asked for when job %q was submitted is not recorded", job.ID)
 	}

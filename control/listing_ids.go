@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -46,7 +47,7 @@ func namesIDs(c *Controller) bool {
 // something else on a command line, are left out: these jobs are asked for one by one.
 func (c *Controller) batches(ctx context.Context, open jobstore.Roll) (texts []string, err error) {
 	var text strings.Builder
-	err = c.store.EachOf(ctx, open, func(job *jobstore.Job) error {
+	err = c.store.EachOf(ctx, open, func(job *job.Job) error {
 		if strings.HasPrefix(job.ID, "-") || strings.ContainsFunc(job.ID, isUnsafeInBatch) || len(job.ID) > batchBytes {
 			return nil
 		}

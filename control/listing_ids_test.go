@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -30,12 +31,12 @@ func listingByID(t testing.TB) *config.Definition {
 }
 
 // recorded puts jobs with ids on record.
-func (s *site) recorded(t testing.TB, ids ...string) []jobstore.Job {
+func (s *site) recorded(t testing.TB, ids ...string) []job.Job {
 	t.Helper()
-	jobs := make([]jobstore.Job, len(ids))
+	jobs := make([]job.Job, len(ids))
 	for i, id := range ids {
 		tag := fmt.Sprintf("%08d-2222-3333-4444-555555555555", i)
-		require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Created: s.options.Now()}))
+		require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Created: s.options.Now()}))
 		job, err := s.store.Accept(t.Context(), tag, jobstore.Accepted{ID: id, Source: "submit-batch"})
 		require.NoError(t, err)
 		jobs[i] = job

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // An Operation is something that can be done to a job.
@@ -63,7 +63,7 @@ func (c *Controller) Supports(operation Operation) bool {
 
 // Operate does something to a job through the definition's command for it. The
 // job's state is not changed by that: the next query tells what came of it.
-func (c *Controller) Operate(ctx context.Context, operation Operation, job jobstore.Job) error {
+func (c *Controller) Operate(ctx context.Context, operation Operation, job job.Job) error {
 	if job.ID == "" {
 		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", job.Tag)
 	}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
 // operated is a site with all control commands; each notes its name and the id
 // in the file did and then runs the script in the file answer.
-func operated(t *testing.T, attributes string) (*site, jobstore.Job) {
+func operated(t *testing.T, attributes string) (*site, job.Job) {
 	t.Helper()
 	controlData := `<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/><x:outcome kind="transient" expression="try again"/><x:outcome kind="doubtful" expression="perhaps"/>` +
 		submitting(`echo job 7`, "") + running("get-job-status", `echo x >>asked; echo RUNNING`, "", asStatus)
@@ -58,17 +58,17 @@ func TestAnOperationChangesNoStateButWhatIsKnownIsDoubted(t *testing.T) {
 }
 
 func TestNothingIsDoneToAJobThatHasEndedOrHasNoId(t *testing.T) {
-	s, job := operated(t, "")
+	s, j := operated(t, "")
 	for operation, word := range map[control.Operation]string{
 		control.Cancel: "canceled", control.Suspend: "suspended", control.Resume: "resumed", control.Hold: "held", control.Release: "released",
 	} {
-		ended := job
+		ended := j
 		ended.Detail = state.Failed
 		err := s.Operate(t.Context(), operation, ended)
 		var gone *control.EndedError
 		require.ErrorAs(t, err, &gone)
 		require.ErrorContains(t, err, "job 7 cannot be "+word+": it has ended (FAILED)")
-		require.ErrorContains(t, s.Operate(t.Context(), operation, jobstore.Job{Tag: job.Tag}), "no job id yet")
+		require.ErrorContains(t, s.Operate(t.Context(), operation, job.Job{Tag: j.Tag}), "no job id yet")
 	}
 	require.False(t, s.exists("did"))
 }
@@ -146,23 +146,23 @@ func TestAnOperationThatNoTimeIsLeftForChangesNothing(t *testing.T) {
 // A query that is under way while something is done to a job may have read the
 // state of before.
 func TestAnAnswerFromBeforeAnOperationIsNotReused(t *testing.T) {
-	s, job := operated(t, "")
-	job = s.status(t, job)
+	s, j := operated(t, "")
+	j = s.status(t, j)
 	before := s.options.Now()
-	require.NoError(t, s.Operate(t.Context(), control.Suspend, job))
-	late, err := s.store.Observe(t.Context(), job.Tag, jobstore.Observation{Detail: state.Running, Observed: before})
+	require.NoError(t, s.Operate(t.Context(), control.Suspend, j))
+	late, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: state.Running, Observed: before})
 	require.NoError(t, err)
 	require.True(t, late.Stale)
 	asked := s.count(t, "asked")
-	job, err = s.Status(t.Context(), late, control.Recent)
+	j, err = s.Status(t.Context(), late, control.Recent)
 	require.NoError(t, err)
 	require.Equal(t, asked+1, s.count(t, "asked"))
-	require.False(t, job.Stale)
+	require.False(t, j.Stale)
 }
 
 func TestAJobFromElsewhereCanBeOperatedOn(t *testing.T) {
 	s, _ := operated(t, "")
-	require.NoError(t, s.Operate(t.Context(), control.Cancel, jobstore.Job{ID: "99", ShortID: "99"}))
+	require.NoError(t, s.Operate(t.Context(), control.Cancel, job.Job{ID: "99", ShortID: "99"}))
 	require.Equal(t, "terminate-job 99 99\n", s.read(t, "did"))
 }
 
@@ -183,12 +183,12 @@ func TestWhatCannotBeDoneToAJobOfAProcessIsToldByWhatBecameOfIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, test.commands))
-			job := s.attachedTo(t, "the-tag", test.id, test.process)
+			j := s.attachedTo(t, "the-tag", test.id, test.process)
 			if test.ended != "" {
-				_, err := s.store.Observe(t.Context(), "the-tag", jobstore.Observation{Detail: test.ended, Observed: time.Now()})
+				_, err := s.store.Observe(t.Context(), "the-tag", job.Observation{Detail: test.ended, Observed: time.Now()})
 				require.NoError(t, err)
 			}
-			require.ErrorContains(t, s.Operate(t.Context(), control.Cancel, job), test.says)
+			require.ErrorContains(t, s.Operate(t.Context(), control.Cancel, j), test.says)
 		})
 	}
 }

@@ -3,7 +3,7 @@ package control
 import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // originsOf is what a command's parsers are to keep of where values come from: of
@@ -18,9 +18,9 @@ func originsOf(which *config.Command) string {
 }
 
 // originOf returns the line that the value of an attribute was read from.
-func originOf(a *attribute.Attribute) jobstore.Origin {
+func originOf(a *attribute.Attribute) job.Origin {
 	if origin := a.Origin(); origin != nil {
-		return jobstore.Origin{Stream: origin.Stream, Line: origin.Line, Text: origin.Text}
+		return job.Origin{Stream: origin.Stream, Line: origin.Line, Text: origin.Text}
 	}
-	return jobstore.Origin{}
+	return job.Origin{}
 }

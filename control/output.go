@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // An OutputError tells why the output of a job cannot be shown.
@@ -34,7 +34,7 @@ func (e *OutputError) Unwrap() error { return e.Err }
 
 // OutputPath returns where a job's standard output, or with stderr its standard
 // error, is kept on the target.
-func (c *Controller) OutputPath(job jobstore.Job, stderr bool) (string, error) {
+func (c *Controller) OutputPath(job job.Job, stderr bool) (string, error) {
 	name := job.OutputPath
 	if stderr {
 		name = job.ErrorPath
@@ -54,7 +54,7 @@ func (c *Controller) OutputPath(job jobstore.Job, stderr bool) (string, error) {
 
 // Output copies a job's output to w. A job that has not ended is asked for
 // first, since its scheduler may know better where the output goes.
-func (c *Controller) Output(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer) error {
+func (c *Controller) Output(ctx context.Context, job job.Job, stderr bool, w io.Writer) error {
 	job, err := c.Status(ctx, job, Recent)
 	if err != nil {
 		c.log.Warn("the job's output is looked for without knowing its state", "error", err)
@@ -69,14 +69,14 @@ func (c *Controller) Output(ctx context.Context, job jobstore.Job, stderr bool, 
 
 // Follow copies a job's output to w as it grows until the job has ended. It
 // waits for the file to appear, and returns the error of ctx when that is done.
-func (c *Controller) Follow(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer) error {
+func (c *Controller) Follow(ctx context.Context, job job.Job, stderr bool, w io.Writer) error {
 	return c.follow(ctx, job, stderr, w, func(string) (int64, error) { return 0, nil })
 }
 
 // FollowEnd is Follow for who wants to see the end: of what is there already it
 // copies no more than so many bytes. How many it leaves out before these it tells to
 // skipped, before it copies anything, if there are any.
-func (c *Controller) FollowEnd(ctx context.Context, job jobstore.Job, stderr bool, most int64, skipped func(bytes int64), w io.Writer) error {
+func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stderr bool, most int64, skipped func(bytes int64), w io.Writer) error {
 	return c.follow(ctx, job, stderr, w, func(name string) (int64, error) {
 		info, err := c.connection.Stat(ctx, name)
 		if err != nil || info.Size() <= most {
@@ -89,7 +89,7 @@ func (c *Controller) FollowEnd(ctx context.Context, job jobstore.Job, stderr boo
 
 // follow copies a job's output to w as it grows; begin tells from where on, once it
 // is there.
-func (c *Controller) follow(ctx context.Context, job jobstore.Job, stderr bool, w io.Writer, begin func(name string) (int64, error)) error {
+func (c *Controller) follow(ctx context.Context, job job.Job, stderr bool, w io.Writer, begin func(name string) (int64, error)) error {
 	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
 	var offset int64
 	isBegun := false
@@ -127,7 +127,7 @@ func (c *Controller) follow(ctx context.Context, job jobstore.Job, stderr bool, 
 	}
 }
 
-func (c *Controller) outputError(job jobstore.Job, name string, err error) error {
+func (c *Controller) outputError(job job.Job, name string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // written is a site whose jobs write to the files out and err.
-func written(t *testing.T) (*site, jobstore.Job) {
+func written(t *testing.T) (*site, job.Job) {
 	t.Helper()
 	s := newSite(t, define(t, `<attribute name="stdout_remote_path" visible="false"><default>out-@jobId</default></attribute>
 		<attribute name="stderr_remote_path" visible="false"><default>err-@jobId</default></attribute>`+facts+
@@ -88,9 +88,9 @@ func TestOutputIsLookedForThoughTheStateIsNotKnown(t *testing.T) {
 
 func TestWhyThereIsNoOutput(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	job := s.submits(t, control.Submission{Executable: "x"})
-	for want, job := range map[string]jobstore.Job{
-		"does not say where": job,
+	j := s.submits(t, control.Submission{Executable: "x"})
+	for want, job := range map[string]job.Job{
+		"does not say where": j,
 		"attached":           {ID: "7", Interactive: true},
 		"not submitted":      {},
 	} {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -47,9 +48,9 @@ const (
 // known. While the target is paused nothing is asked and the error matches
 // [ErrPaused]; where a fresh answer would take more than a minute it is a
 // *TooSoonError.
-func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness Freshness) ([]jobstore.Job, error) {
+func (c *Controller) Update(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
-	if list == nil || !slices.ContainsFunc(jobs, func(job jobstore.Job) bool { return isAsked(&job) }) {
+	if list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isAsked(&job) }) {
 		return c.updateEach(ctx, jobs, freshness)
 	}
 	patience, err := c.patience(ctx, jobs, freshness)
@@ -85,14 +86,14 @@ func (c *Controller) Update(ctx context.Context, jobs []jobstore.Job, freshness 
 }
 
 // isAsked reports whether a listing may tell about a job.
-func isAsked(job *jobstore.Job) bool {
-	return job.ID != "" && job.Tag != "" && !job.Detail.Ended() && job.Phase != jobstore.Dismissed && job.Successor == "" && !(job.Interactive && job.ID == job.Tag)
+func isAsked(j *job.Job) bool {
+	return j.ID != "" && j.Tag != "" && !j.Detail.Ended() && j.Phase != job.PhaseDismissed && j.Successor == "" && !(j.Interactive && j.ID == j.Tag)
 }
 
 // patience is how long to wait for the moment at which the definition lets its
 // scheduler be asked again: as long as it takes for a fresh answer, shortly for
 // jobs that it was never asked for.
-func (c *Controller) patience(ctx context.Context, jobs []jobstore.Job, freshness Freshness) (time.Duration, error) {
+func (c *Controller) patience(ctx context.Context, jobs []job.Job, freshness Freshness) (time.Duration, error) {
 	if freshness == Fresh {
 		return longestInterval, nil
 	}
@@ -117,7 +118,7 @@ func (c *Controller) isUnasked(source string, missing, stale bool) bool {
 }
 
 // updateEach asks for jobs one by one.
-func (c *Controller) updateEach(ctx context.Context, jobs []jobstore.Job, freshness Freshness) ([]jobstore.Job, error) {
+func (c *Controller) updateEach(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
 	updated := slices.Clone(jobs)
 	problems := make([]error, len(jobs))
 	var group errgroup.Group
@@ -314,13 +315,13 @@ func (c *Controller) askFor(ctx context.Context, list *config.Command, claim job
 // returns those that it does not tell about.
 func (c *Controller) compare(ctx context.Context, open jobstore.Roll, listed *listing) (moved bool, untold []unlisted, err error) {
 	if listed == nil {
-		err = c.store.EachOf(ctx, open, func(job *jobstore.Job) error {
+		err = c.store.EachOf(ctx, open, func(job *job.Job) error {
 			untold = append(untold, c.unlistedOf(job))
 			return nil
 		})
 		return false, untold, err
 	}
-	err = c.store.ObserveRoll(ctx, open, listed.begun, func(job *jobstore.Job) (jobstore.Observation, bool) {
+	err = c.store.ObserveRoll(ctx, open, listed.begun, func(job *job.Job) (job.Observation, bool) {
 		seen, isListed := listed.of(job)
 		switch {
 		case isListed:
@@ -341,15 +342,15 @@ type unlisted struct {
 	asked, again time.Time // when it was asked for last, and when it may be again
 }
 
-func (c *Controller) unlistedOf(job *jobstore.Job) unlisted {
+func (c *Controller) unlistedOf(job *job.Job) unlisted {
 	again := askedAgain(job)
 	if askable := c.askableAt(job); askable.After(again) {
 		again = askable
 	}
-	return unlisted{job.Tag, job.MissingCount, job.LastAsked(), again}
+	return unlisted{job.Tag, job.MissingCount, job.LastQueried(), again}
 }
 
-func tagsOf(jobs []jobstore.Job) []string {
+func tagsOf(jobs []job.Job) []string {
 	tags := make([]string, len(jobs))
 	for i, job := range jobs {
 		tags[i] = job.Tag
@@ -390,7 +391,7 @@ func (c *Controller) askForThese(ctx context.Context, batch []unlisted) (moved b
 	if err != nil {
 		return false, err
 	}
-	jobs := make([]jobstore.Job, 0, len(known))
+	jobs := make([]job.Job, 0, len(known))
 	for _, tag := range tags {
 		if job, isKnown := known[tag]; isKnown {
 			jobs = append(jobs, job)
@@ -405,7 +406,7 @@ func (c *Controller) askForThese(ctx context.Context, batch []unlisted) (moved b
 
 // askedAgain returns when to ask again for a job that is missing: seldom once it
 // has been missing for long, but never never.
-func askedAgain(job *jobstore.Job) time.Time {
+func askedAgain(job *job.Job) time.Time {
 	if !job.Missing || job.MissingCount < maxForgotten {
 		return time.Time{}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -68,15 +69,15 @@ func (c *Controller) scopeOfAnyJob() (command.Scope, error) {
 // shared returns those of the jobs of targets that share a query, to which this
 // controller's belongs, for which it is made: the other targets may have had
 // another connection before.
-func (c *Controller) shared(targets []string, list func(target string) ([]jobstore.Job, error)) ([]jobstore.Job, error) {
+func (c *Controller) shared(targets []string, list func(target string) ([]job.Job, error)) ([]job.Job, error) {
 	jobs, err := list(c.target)
 	for _, target := range targets {
 		if err != nil || target == c.target {
 			continue
 		}
-		var others []jobstore.Job
+		var others []job.Job
 		others, err = list(target)
-		jobs = append(jobs, slices.DeleteFunc(others, func(job jobstore.Job) bool { return job.Connection != c.connectionOf(target) })...)
+		jobs = append(jobs, slices.DeleteFunc(others, func(job job.Job) bool { return job.Connection != c.connectionOf(target) })...)
 	}
 	return jobs, err
 }
@@ -97,8 +98,8 @@ func (c *Controller) openJobs(ctx context.Context, targets []string) (jobstore.R
 
 // openSubmissions returns the submissions of targets that have no job, be it that
 // they are on record as not made.
-func (c *Controller) openSubmissions(ctx context.Context, targets []string) ([]jobstore.Job, error) {
-	return c.shared(targets, func(target string) ([]jobstore.Job, error) {
+func (c *Controller) openSubmissions(ctx context.Context, targets []string) ([]job.Job, error) {
+	return c.shared(targets, func(target string) ([]job.Job, error) {
 		open, err := c.store.Unresolved(ctx, target)
 		if err != nil {
 			return nil, err

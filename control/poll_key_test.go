@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -29,7 +30,7 @@ func partitioned(t testing.TB) *config.Definition {
 
 // twoTargets returns two targets of one site, "here" and "there", and three jobs, the
 // last two of which are those of "there".
-func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *control.Controller, jobs []jobstore.Job) {
+func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *control.Controller, jobs []job.Job) {
 	t.Helper()
 	s = newSite(t, partitioned(t), func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
 	s.stopClock()
@@ -39,7 +40,7 @@ func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *
 		change(&options)
 	}
 	other = control.New(options)
-	jobs = []jobstore.Job{s.submits(t, control.Submission{Executable: "x"})}
+	jobs = []job.Job{s.submits(t, control.Submission{Executable: "x"})}
 	for range 2 {
 		job, err := other.Submit(t.Context(), control.Submission{Executable: "x"})
 		require.NoError(t, err)
@@ -117,7 +118,7 @@ func TestATargetSharesOneQueryOnly(t *testing.T) {
 
 func TestTheJobsOfAnotherConnectionAreNotAskedFor(t *testing.T) {
 	s, there, jobs := twoTargets(t)
-	moved := jobstore.Job{Tag: "22222222-2222-3333-4444-555555555555", Target: "there", Connection: "there@ssh:me@before", Created: s.options.Now()}
+	moved := job.Job{Tag: "22222222-2222-3333-4444-555555555555", Target: "there", Connection: "there@ssh:me@before", Created: s.options.Now()}
 	require.NoError(t, s.store.Intend(t.Context(), moved))
 	_, err := s.store.Accept(t.Context(), moved.Tag, jobstore.Accepted{ID: "77"})
 	require.NoError(t, err)

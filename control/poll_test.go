@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -47,11 +48,11 @@ func TestAPollAsksForTheJobsOfItsUserOnly(t *testing.T) {
 }
 
 // crowd returns a site with jobs that were submitted a while ago.
-func crowd(t testing.TB, count int, attributes string) (*site, []jobstore.Job) {
+func crowd(t testing.TB, count int, attributes string) (*site, []job.Job) {
 	t.Helper()
 	s := newSite(t, cluster(t, attributes), func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
 	s.stopClock()
-	jobs := make([]jobstore.Job, count)
+	jobs := make([]job.Job, count)
 	for i := range jobs {
 		jobs[i] = s.submits(t, control.Submission{Executable: "x"})
 	}
@@ -60,7 +61,7 @@ func crowd(t testing.TB, count int, attributes string) (*site, []jobstore.Job) {
 }
 
 // shows lets the scheduler have jobs in states, each in words "ID STATE".
-func (s *site) shows(t testing.TB, jobs []jobstore.Job, states ...state.Detail) {
+func (s *site) shows(t testing.TB, jobs []job.Job, states ...state.Detail) {
 	t.Helper()
 	var text strings.Builder
 	for i, detail := range states {
@@ -79,7 +80,7 @@ func (s *site) asked(t testing.TB) []string {
 	return strings.Fields(s.read(t, "asked"))
 }
 
-func details(jobs []jobstore.Job) []state.Detail {
+func details(jobs []job.Job) []state.Detail {
 	list := make([]state.Detail, len(jobs))
 	for i, job := range jobs {
 		list[i] = job.Detail
@@ -87,7 +88,7 @@ func details(jobs []jobstore.Job) []state.Detail {
 	return list
 }
 
-func (s *site) updates(t testing.TB, jobs []jobstore.Job, freshness control.Freshness) []jobstore.Job {
+func (s *site) updates(t testing.TB, jobs []job.Job, freshness control.Freshness) []job.Job {
 	t.Helper()
 	updated, err := s.Update(t.Context(), jobs, freshness)
 	require.NoError(t, err)
@@ -271,7 +272,7 @@ func TestWaitingForManyJobsTellsEachStateOnce(t *testing.T) {
 		return nil
 	}
 	told := map[string][]state.Detail{}
-	ended, err := s.WaitAll(t.Context(), jobs, "", func(job jobstore.Job) { told[job.ID] = append(told[job.ID], job.Detail) })
+	ended, err := s.WaitAll(t.Context(), jobs, "", func(job job.Job) { told[job.ID] = append(told[job.ID], job.Detail) })
 	require.NoError(t, err)
 	require.Equal(t, []state.Detail{state.Completed, state.Failed, state.Canceled}, details(ended))
 	require.Equal(t, map[string][]state.Detail{
@@ -428,7 +429,7 @@ func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
 
 // busy returns a site whose commands each take a time by a clock that stands still
 // otherwise, and which counts how long they have kept the scheduler busy in all.
-func busy(t *testing.T, count int, attributes string, each time.Duration) (s *site, jobs []jobstore.Job, total *time.Duration) {
+func busy(t *testing.T, count int, attributes string, each time.Duration) (s *site, jobs []job.Job, total *time.Duration) {
 	t.Helper()
 	s, jobs = crowd(t, count, attributes)
 	options, total := s.options, new(time.Duration)

@@ -14,14 +14,14 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
 
 // An answer is what a scheduler says of a job.
 type answer struct {
-	jobstore.Observation
+	job.Observation
 	forgotten bool // it does not know the job
 	undecided bool // the definition knows the scheduler's word, and that it tells no state
 	attempts  []attempt
@@ -35,7 +35,7 @@ type attempt struct {
 }
 
 // query asks for a job, and takes notice of output that is not as usual.
-func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, error) {
+func (c *Controller) query(ctx context.Context, asked job.Job) (answer, error) {
 	seen, err := c.inquire(ctx, asked)
 	c.noticeDrift(context.WithoutCancel(ctx), asked.ID, seen, err)
 	return seen, err
@@ -43,7 +43,7 @@ func (c *Controller) query(ctx context.Context, asked jobstore.Job) (answer, err
 
 // inquire runs the status command and, while no state is known, the fallbacks
 // that are meant for what the command before them ended with.
-func (c *Controller) inquire(ctx context.Context, asked jobstore.Job) (answer, error) {
+func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error) {
 	status, err := c.command(config.GetJobStatus)
 	if err != nil {
 		return answer{}, err
@@ -160,17 +160,17 @@ func clearFacts(env *attribute.Environment) {
 
 // observation collects what the parsers of a query left. A state text outside
 // the vocabulary is no state; it is shown as the scheduler's word.
-func (c *Controller) observation(env *attribute.Environment, job *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) jobstore.Observation {
+func (c *Controller) observation(env *attribute.Environment, j *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) job.Observation {
 	zone := c.zoneOf(source)
-	seen := jobstore.Observation{
+	seen := job.Observation{
 		Observed: begun, Source: source.Name, Evidence: result.Stdout,
 		OutputPath: env.Text(factOutput), ErrorPath: env.Text(factError), Identity: env.Text(factIdentity),
 		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
 		Nodes: env.Text(factNodes), Submitted: zone.tell(env.Text(factSubmitted)), Started: zone.tell(env.Text(factStarted)), Ended: zone.tell(env.Text(factEnded)),
 		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),
-		Origin: originOf(job),
+		Origin: originOf(j),
 	}
-	if text := attribute.Text(job.Value()); text != "" && text != noState {
+	if text := attribute.Text(j.Value()); text != "" && text != noState {
 		detail, known := state.Parse(text)
 		switch {
 		case known && detail != state.Undetermined:

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -54,59 +55,59 @@ const settling = 30 * time.Second
 // jobstore.Rejected. Such a one is looked up again, as its scheduler may take it
 // up late. As long as neither is certain the error is an *UnconfirmedError.
 // Nothing is ever submitted again.
-func (c *Controller) Recover(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+func (c *Controller) Recover(ctx context.Context, j job.Job) (job.Job, error) {
 	c.recordLate(ctx)
-	job, err := c.store.ByTag(ctx, job.Tag)
-	if err != nil || job.ID != "" || job.Phase == jobstore.Rejected && !job.Missing {
-		return job, err
+	j, err := c.store.ByTag(ctx, j.Tag)
+	if err != nil || j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
+		return j, err
 	}
-	unconfirmed := func(reason string, again time.Time, err error) (jobstore.Job, error) {
-		return job, &UnconfirmedError{Tag: job.Tag, Reason: reason, Again: again, Err: err}
+	unconfirmed := func(reason string, again time.Time, err error) (job.Job, error) {
+		return j, &UnconfirmedError{Tag: j.Tag, Reason: reason, Again: again, Err: err}
 	}
-	if job.Phase == jobstore.Intended && isAlive(job.Submitter) {
+	if j.Phase == job.PhaseIntended && isAlive(j.Submitter) {
 		return unconfirmed("it is being submitted at this moment", time.Time{}, nil)
 	}
 	lookUp := c.definition.Command(config.FindJob)
-	if job.Phase == jobstore.Rejected && lookUp == nil {
-		return job, nil // only a listing can tell
+	if j.Phase == job.PhaseRejected && lookUp == nil {
+		return j, nil // only a listing can tell
 	}
-	if job.Interactive && lookUp == nil && presenceOf(job.Submitter) == elsewhere {
-		return unconfirmed(fmt.Sprintf("process %s may be at it, which can only be told there", processName(job.Submitter)), time.Time{}, nil)
+	if j.Interactive && lookUp == nil && presenceOf(j.Submitter) == elsewhere {
+		return unconfirmed(fmt.Sprintf("process %s may be at it, which can only be told there", processName(j.Submitter)), time.Time{}, nil)
 	}
-	if job.Interactive && lookUp == nil {
+	if j.Interactive && lookUp == nil {
 		// Its process was a child of the one that is gone, and has no other name than the tag.
-		return job, c.reject(ctx, &job, "rmctl ended before the job was seen to run")
+		return j, c.reject(ctx, &j, "rmctl ended before the job was seen to run")
 	}
 	if lookUp == nil {
 		return unconfirmed(fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), time.Time{}, nil)
 	}
 	asked := c.now() // what it does not know then it may know when the look-up ends
-	found, err := c.lookUp(ctx, lookUp, job)
+	found, err := c.lookUp(ctx, lookUp, j)
 	if err != nil {
-		if job.Phase == jobstore.Rejected && ctx.Err() == nil {
+		if j.Phase == job.PhaseRejected && ctx.Err() == nil {
 			// It counts as a look: some look-ups fail whenever a job is older than their scheduler remembers.
-			missed, missErr := c.store.MarkMissing(ctx, job.Tag, c.now())
-			job.MissingCount, err = missed.MissingCount, errors.Join(err, missErr)
+			missed, missErr := c.store.MarkMissing(ctx, j.Tag, c.now())
+			j.MissingCount, err = missed.MissingCount, errors.Join(err, missErr)
 		}
 		return unconfirmed("it could not be looked up", time.Time{}, err)
 	}
 	if found.ID != "" {
-		return c.store.Accept(ctx, job.Tag, found)
+		return c.store.Accept(ctx, j.Tag, found)
 	}
-	if settled := job.Created.Add(c.submitLimit() + settling); asked.Before(settled) {
+	if settled := j.Created.Add(c.submitLimit() + settling); asked.Before(settled) {
 		return unconfirmed("the scheduler does not know it yet", settled, nil)
 	}
-	if job.Phase != jobstore.Rejected && c.isForgotten(job) {
+	if j.Phase != job.PhaseRejected && c.isForgotten(j) {
 		return unconfirmed(fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), time.Time{}, nil)
 	}
-	if _, err := c.store.RejectUnseen(ctx, job.Tag, "the scheduler was asked for it, and has no such job", asked); err != nil {
-		return job, err
+	if _, err := c.store.RejectUnseen(ctx, j.Tag, "the scheduler was asked for it, and has no such job", asked); err != nil {
+		return j, err
 	}
-	return c.store.ByTag(ctx, job.Tag) // also where another process has found it meanwhile
+	return c.store.ByTag(ctx, j.Tag) // also where another process has found it meanwhile
 }
 
 // reject records that a submission was not made, and that there is nothing to look for.
-func (c *Controller) reject(ctx context.Context, job *jobstore.Job, reason string) error {
+func (c *Controller) reject(ctx context.Context, job *job.Job, reason string) error {
 	err := c.store.Reject(ctx, job.Tag, reason)
 	var taken *jobstore.PhaseError
 	if err != nil && !errors.As(err, &taken) {
@@ -128,7 +129,7 @@ func limitOf(of *config.Command) time.Duration {
 }
 
 // lookUp asks the scheduler for the job of a tag. Without one the id is empty.
-func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, job jobstore.Job) (jobstore.Accepted, error) {
+func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, job job.Job) (jobstore.Accepted, error) {
 	env, err := c.jobEnvironment(ctx, job)
 	if err != nil {
 		return jobstore.Accepted{}, err
@@ -157,7 +158,7 @@ func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, job job
 
 // Unconfirmed returns the submissions of this target of which no outcome is
 // recorded, newest first.
-func (c *Controller) Unconfirmed(ctx context.Context) ([]jobstore.Job, error) {
+func (c *Controller) Unconfirmed(ctx context.Context) ([]job.Job, error) {
 	c.recordLate(ctx)
 	return c.store.Unresolved(ctx, c.target)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
@@ -30,19 +30,19 @@ func forgetful(t *testing.T, script, attributes string) *site {
 }
 
 // cutOff records a submission whose process is gone.
-func (s *site) cutOff(t *testing.T) jobstore.Job {
+func (s *site) cutOff(t *testing.T) job.Job {
 	t.Helper()
-	job := jobstore.Job{Tag: "the-tag", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}
+	job := job.Job{Tag: "the-tag", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}
 	require.NoError(t, s.store.Intend(t.Context(), job))
 	return job
 }
 
 func TestAJobWhoseSubmissionFailedIsAdoptedAtOnce(t *testing.T) {
 	s := forgetful(t, `echo "$RMCTL_TAG 7 RUNNING" >jobs; echo "connection lost"`, "")
-	job := s.submits(t, control.Submission{Executable: "x"})
-	require.Equal(t, "7", job.ID)
-	require.Equal(t, state.Running, job.Detail)
-	require.Equal(t, jobstore.Submitted, job.Phase)
+	j := s.submits(t, control.Submission{Executable: "x"})
+	require.Equal(t, "7", j.ID)
+	require.Equal(t, state.Running, j.Detail)
+	require.Equal(t, job.PhaseSubmitted, j.Phase)
 }
 
 func TestASubmissionThatWasCutOffIsAdopted(t *testing.T) {
@@ -63,17 +63,17 @@ func TestAbsenceIsBelievedOnlyWhenTheSubmissionMustHaveEnded(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	cut := s.cutOff(t)
 	for range 2 {
-		job, err := s.Recover(t.Context(), cut)
+		j, err := s.Recover(t.Context(), cut)
 		var unconfirmed *control.UnconfirmedError
 		require.ErrorAs(t, err, &unconfirmed)
 		require.WithinDuration(t, cut.Created.Add(40*time.Second), unconfirmed.Again, time.Second)
-		require.Equal(t, jobstore.Intended, job.Phase)
+		require.Equal(t, job.PhaseIntended, j.Phase)
 	}
 	s.ahead += 41 * time.Second
-	job, err := s.Recover(t.Context(), cut)
+	j, err := s.Recover(t.Context(), cut)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Rejected, job.Phase)
-	require.Contains(t, job.Error, "no such job")
+	require.Equal(t, job.PhaseRejected, j.Phase)
+	require.Contains(t, j.Error, "no such job")
 }
 
 func TestAbsenceIsAsOldAsTheQuestion(t *testing.T) {
@@ -87,7 +87,7 @@ func TestAbsenceIsAsOldAsTheQuestion(t *testing.T) {
 	require.ErrorAs(t, err, &unconfirmed, "it may have been taken up since the scheduler looked")
 	rejected, err := s.Recover(t.Context(), cut)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Rejected, rejected.Phase)
+	require.Equal(t, job.PhaseRejected, rejected.Phase)
 }
 
 func TestAFailedLookUpDecidesNothing(t *testing.T) {
@@ -95,16 +95,16 @@ func TestAFailedLookUpDecidesNothing(t *testing.T) {
 	cut := s.cutOff(t)
 	s.write(t, "broken", "")
 	s.ahead += time.Hour
-	job, err := s.Recover(t.Context(), cut)
+	j, err := s.Recover(t.Context(), cut)
 	var unconfirmed *control.UnconfirmedError
 	require.ErrorAs(t, err, &unconfirmed)
 	require.Error(t, unconfirmed.Err)
-	require.Equal(t, jobstore.Intended, job.Phase)
+	require.Equal(t, job.PhaseIntended, j.Phase)
 
-	job, err = s.Status(t.Context(), cut, control.Recent)
+	j, err = s.Status(t.Context(), cut, control.Recent)
 	require.NoError(t, err)
-	require.True(t, job.Stale)
-	require.NotContains(t, job.StaleReason, "\n\n")
+	require.True(t, j.Stale)
+	require.NotContains(t, j.StaleReason, "\n\n")
 }
 
 func TestASchedulerThatForgetsJobsProvesNothingLater(t *testing.T) {
@@ -128,10 +128,10 @@ func TestOnlyTheVeryProcessThatSubmitsCountsAsAlive(t *testing.T) {
 		"damaged":                        "nonsense",
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: name, Target: "here", Created: time.Now().Add(-time.Hour), Submitter: submitter}))
-			job, err := s.Recover(t.Context(), jobstore.Job{Tag: name})
+			require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: name, Target: "here", Created: time.Now().Add(-time.Hour), Submitter: submitter}))
+			j, err := s.Recover(t.Context(), job.Job{Tag: name})
 			require.NoError(t, err)
-			require.Equal(t, jobstore.Rejected, job.Phase)
+			require.Equal(t, job.PhaseRejected, j.Phase)
 		})
 	}
 }
@@ -194,8 +194,8 @@ func TestAJobThatIsFoundAgainWasSubmittedWhenItsSchedulerSays(t *testing.T) {
 			require.Len(t, adopted, 1)
 			require.WithinDuration(t, want, control.SubmittedAt(adopted[0]), 0)
 			require.Equal(t, want.IsZero(), control.IsUndated(adopted[0]))
-			require.NoError(t, s.store.History(t.Context(), adopted[0].Tag, func(event jobstore.Event) error {
-				require.False(t, event.Seen.Before(before), "adopting is no submission: %v", event)
+			require.NoError(t, s.store.History(t.Context(), adopted[0].Tag, func(event job.Event) error {
+				require.False(t, event.Observed.Before(before), "adopting is no submission: %v", event)
 				return nil
 			}))
 		})
@@ -209,13 +209,13 @@ func TestAJobThatItsSchedulerTookUpLateIsAdoptedFromTheListing(t *testing.T) {
 		`</monitor-data>`))
 	const tag = "2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2"
 	s.write(t, "tag", tag)
-	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "here", Submitter: "0 gone nowhere"}))
+	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Submitter: "0 gone nowhere"}))
 	require.NoError(t, s.store.Reject(t.Context(), tag, "the scheduler was asked for it, and has no such job"))
 	adopted, err := s.Rediscover(t.Context())
 	require.NoError(t, err)
 	require.Len(t, adopted, 1)
 	require.Equal(t, "9", adopted[0].ID)
-	require.Equal(t, jobstore.Submitted, adopted[0].Phase)
+	require.Equal(t, job.PhaseSubmitted, adopted[0].Phase)
 	require.Equal(t, state.Running, adopted[0].Detail)
 	adopted, err = s.Rediscover(t.Context())
 	require.NoError(t, err)

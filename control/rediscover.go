@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -15,7 +16,7 @@ import (
 // Rediscover records the jobs that the scheduler lists with the tag of a
 // submission through rmctl and that are not on record, as after the loss of the
 // store, or on record as not submitted, and returns them. It needs a definition that lists jobs with their tags.
-func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
+func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:list-jobs", Help: "jobs that are not on record cannot be found"}
@@ -24,27 +25,27 @@ func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
 	if err != nil {
 		return nil, &QueryError{Err: err}
 	}
-	var adopted []jobstore.Job
+	var adopted []job.Job
 	for identity, id := range listed.byIdentity() {
 		seen, isJob := listed.row(id)
 		if uuid.Validate(identity) != nil || !isJob {
 			continue
 		}
-		job, err := c.store.ByTag(ctx, seen.Identity)
+		j, err := c.store.ByTag(ctx, seen.Identity)
 		switch isMissing := errors.Is(err, jobstore.ErrNotFound); {
 		case err != nil && !isMissing:
 			return adopted, err
 		case isMissing:
-			job, err = c.rediscover(ctx, id, seen)
-		case job.ID != "", job.Phase == jobstore.Intended && isAlive(job.Submitter):
+			j, err = c.rediscover(ctx, id, seen)
+		case j.ID != "", j.Phase == job.PhaseIntended && isAlive(j.Submitter):
 			continue
 		default:
-			job, err = c.acceptListed(ctx, job, id, seen)
+			j, err = c.acceptListed(ctx, j, id, seen)
 		}
 		if err != nil {
 			return adopted, err
 		}
-		adopted = append(adopted, job)
+		adopted = append(adopted, j)
 	}
 	return adopted, c.askForStates(ctx, adopted)
 }
@@ -52,14 +53,14 @@ func (c *Controller) Rediscover(ctx context.Context) ([]jobstore.Job, error) {
 // askForStates asks one by one for those of some jobs whose listing tells no state,
 // such as arrays, of which each row is a part. Of too many the others are asked for
 // as all jobs are.
-func (c *Controller) askForStates(ctx context.Context, jobs []jobstore.Job) error {
+func (c *Controller) askForStates(ctx context.Context, jobs []job.Job) error {
 	var stateless []int
 	for i, job := range jobs {
 		if job.Detail.Primary() == state.PrimaryUndetermined && len(stateless) < directLimit {
 			stateless = append(stateless, i)
 		}
 	}
-	asked := make([]jobstore.Job, len(stateless))
+	asked := make([]job.Job, len(stateless))
 	for k, i := range stateless {
 		asked[k] = jobs[i]
 	}
@@ -72,15 +73,16 @@ func (c *Controller) askForStates(ctx context.Context, jobs []jobstore.Job) erro
 
 // rediscover records a job that is not on record, as submitted when its scheduler says
 // that it was. A time that is still to come is of a clock that is wrong.
-func (c *Controller) rediscover(ctx context.Context, id string, seen jobstore.Observation) (jobstore.Job, error) {
+func (c *Controller) rediscover(ctx context.Context, id string, seen job.Observation) (job.Job, error) {
 	adopter := submitter()
 	created, isTold := state.ParseTime(seen.Submitted, time.Local)
 	if !isTold || created.After(c.now()) {
 		created, adopter = c.now(), adopter+undatedMark
 	}
-	job, err := c.store.Adopt(ctx, jobstore.Job{
+	job, err := c.store.Adopt(ctx, job.Job{
 		Tag: seen.Identity, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
-		ID: id, ShortID: id, Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Created: created, Submitter: adopter, Observed: seen.Observed,
+		ID: id, ShortID: id, Created: created, Submitter: adopter,
+		Observation: job.Observation{Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Observed: seen.Observed},
 	})
 	if err != nil {
 		return job, err
@@ -90,7 +92,7 @@ func (c *Controller) rediscover(ctx context.Context, id string, seen jobstore.Ob
 
 // acceptListed records the job of a submission that no job was found of before:
 // its scheduler took it up later than anybody would have thought.
-func (c *Controller) acceptListed(ctx context.Context, job jobstore.Job, id string, seen jobstore.Observation) (jobstore.Job, error) {
+func (c *Controller) acceptListed(ctx context.Context, job job.Job, id string, seen job.Observation) (job.Job, error) {
 	job, err := c.store.Accept(ctx, job.Tag, jobstore.Accepted{ID: id, ShortID: id, Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin})
 	if err != nil {
 		return job, err

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -82,7 +83,7 @@ func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*at
 // jobEnvironment returns the environment for commands on a job: that of the
 // session with the values that the job was submitted with, which may tell where
 // its scheduler's commands are.
-func (c *Controller) jobEnvironment(ctx context.Context, job jobstore.Job) (*attribute.Environment, error) {
+func (c *Controller) jobEnvironment(ctx context.Context, job job.Job) (*attribute.Environment, error) {
 	env, err := c.environment(ctx, anyAge)
 	if err != nil || job.Tag == "" {
 		return env, err

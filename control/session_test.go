@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -231,7 +232,7 @@ func TestCommandsOnAJobSeeTheValuesItWasSubmittedWith(t *testing.T) {
 			s := newSite(t, define(t, controlData))
 			plain := s.submits(t, control.Submission{Executable: "x"})
 			own := s.submits(t, control.Submission{Executable: "x", Values: values("bindir", "of the caller")})
-			for job, want := range map[*jobstore.Job]string{&plain: "of the definition", &own: "of the caller"} {
+			for job, want := range map[*job.Job]string{&plain: "of the definition", &own: "of the caller"} {
 				_, err := s.Status(t.Context(), *job, control.Fresh)
 				require.NoError(t, err)
 				require.Equal(t, want, s.read(t, "bindir"))
@@ -351,7 +352,7 @@ func TestErrorsOfASessionsStoreAreReported(t *testing.T) {
 	_, err = broken.Queues(t.Context())
 	require.Error(t, err)
 	require.False(t, errors.Is(err, jobstore.ErrNotFound))
-	_, err = broken.Status(t.Context(), jobstore.Job{ID: "7", Detail: state.Running}, control.Fresh)
+	_, err = broken.Status(t.Context(), job.Job{ID: "7", Observation: job.Observation{Detail: state.Running}}, control.Fresh)
 	require.Error(t, err)
 	require.Equal(t, "test", define(t, aSession).Name)
 	require.Equal(t, config.StartUpCommand, s.Definition().CommandsOf(config.StartUpCommand)[0].Element)

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -153,9 +154,9 @@ func hasFile(left jobstore.Leftover, file jobstore.Staged) bool {
 }
 
 // isOver reports whether nobody is at work on a submission any more.
-func (c *Controller) isOver(job jobstore.Job) bool {
-	decided := job.Phase != jobstore.Intended && job.Phase != jobstore.Unknown
-	return decided && !isAlive(job.Submitter) && !c.now().Before(job.Created.Add(c.submitLimit()+settling))
+func (c *Controller) isOver(j job.Job) bool {
+	decided := j.Phase != job.PhaseIntended && j.Phase != job.PhaseUnknown
+	return decided && !isAlive(j.Submitter) && !c.now().Before(j.Created.Add(c.submitLimit()+settling))
 }
 
 // tidyOnce tidies up before the first submission of a controller.

@@ -9,19 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // leaves records a submission that was cut off with its files in place; a file
 // "stays:NAME" is not to be removed.
-func (s *site) leaves(t *testing.T, tag string, files ...string) jobstore.Job {
+func (s *site) leaves(t *testing.T, tag string, files ...string) job.Job {
 	t.Helper()
 	staged := make([]jobstore.Staged, len(files))
 	for i, file := range files {
 		staged[i].Path, staged[i].Stays = s.path(strings.TrimPrefix(file, "stays:")), strings.HasPrefix(file, "stays:")
 	}
-	job := jobstore.Job{Tag: tag, Target: "here", Created: time.Now(), Submitter: "0 gone nowhere"}
+	job := job.Job{Tag: tag, Target: "here", Created: time.Now(), Submitter: "0 gone nowhere"}
 	require.NoError(t, s.store.Intend(t.Context(), job, staged...))
 	return job
 }
@@ -64,7 +65,7 @@ func TestAFileThatALaterSubmissionHasPutInPlaceStays(t *testing.T) {
 }
 
 func TestTheIdIsOnRecordBeforeFilesAreRemoved(t *testing.T) {
-	var recorded []jobstore.Job
+	var recorded []job.Job
 	var s *site
 	s = newSite(t, define(t, `<script deleteAfterSubmit="true"><line><arg>true</arg></line></script>`+submitting(`echo job 7`, "")), func(o *control.Options) {
 		o.Connection = &faultyConnection{Connection: o.Connection, remove: func(string) error {

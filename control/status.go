@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // Freshness tells how old an answer may be.
@@ -54,41 +54,41 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // has ended or was asked for some seconds ago. When the query fails the job
 // comes back as it was known, marked stale, together with a *QueryError; a job
 // that the scheduler has forgotten comes back marked missing, without error.
-func (c *Controller) Status(ctx context.Context, job jobstore.Job, freshness Freshness) (jobstore.Job, error) {
-	if job.Detail.Ended() || job.Phase == jobstore.Dismissed || job.Successor != "" || job.Phase == jobstore.Rejected && !IsLookedForAgain(job, c.now()) {
-		return job, nil
+func (c *Controller) Status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
+	if j.Detail.Ended() || j.Phase == job.PhaseDismissed || j.Successor != "" || j.Phase == job.PhaseRejected && !IsLookedForAgain(j, c.now()) {
+		return j, nil
 	}
-	if job.ID == "" {
-		return c.statusOfSubmission(ctx, job)
+	if j.ID == "" {
+		return c.statusOfSubmission(ctx, j)
 	}
-	if job.Tag != "" && c.isKnownByProcess(job) {
-		return c.statusByProcess(ctx, job.Tag)
+	if j.Tag != "" && c.isKnownByProcess(j) {
+		return c.statusByProcess(ctx, j.Tag)
 	}
-	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(job) {
-		return job, nil
+	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(j) {
+		return j, nil
 	}
-	if job.Tag == "" {
-		return c.lookAgain(ctx, job)
+	if j.Tag == "" {
+		return c.lookAgain(ctx, j)
 	}
-	if asked, err := c.untilAskable(ctx, &job); err != nil || asked {
-		return job, err
+	if asked, err := c.untilAskable(ctx, &j); err != nil || asked {
+		return j, err
 	}
 	begun := c.now()
-	seen, err := c.query(ctx, job)
+	seen, err := c.query(ctx, j)
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return job, &QueryError{ID: job.ID, Err: err} // that somebody went away tells nothing of the job
+		return j, &QueryError{ID: j.ID, Err: err} // that somebody went away tells nothing of the job
 	case err != nil:
-		return c.stale(context.WithoutCancel(ctx), job, err, begun)
+		return c.stale(context.WithoutCancel(ctx), j, err, begun)
 	case seen.forgotten:
-		return c.store.MarkMissing(ctx, job.Tag, begun)
+		return c.store.MarkMissing(ctx, j.Tag, begun)
 	}
-	return c.store.Observe(ctx, job.Tag, seen.Observation)
+	return c.store.Observe(ctx, j.Tag, seen.Observation)
 }
 
 // statusOfSubmission finds out what became of a submission. As long as that is not known it is
 // told as a doubt, which is no failure.
-func (c *Controller) statusOfSubmission(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+func (c *Controller) statusOfSubmission(ctx context.Context, job job.Job) (job.Job, error) {
 	job, err := c.Recover(ctx, job)
 	var unconfirmed *UnconfirmedError
 	if errors.As(err, &unconfirmed) {
@@ -99,7 +99,7 @@ func (c *Controller) statusOfSubmission(ctx context.Context, job jobstore.Job) (
 }
 
 // lookAgain asks for a job that is not on record.
-func (c *Controller) lookAgain(ctx context.Context, job jobstore.Job) (jobstore.Job, error) {
+func (c *Controller) lookAgain(ctx context.Context, job job.Job) (job.Job, error) {
 	seen, err := c.Look(ctx, job.ID)
 	var forgotten *NotFoundError
 	switch {
@@ -114,7 +114,7 @@ func (c *Controller) lookAgain(ctx context.Context, job jobstore.Job) (jobstore.
 }
 
 // stale records that a query failed.
-func (c *Controller) stale(ctx context.Context, job jobstore.Job, failure error, begun time.Time) (jobstore.Job, error) {
+func (c *Controller) stale(ctx context.Context, job job.Job, failure error, begun time.Time) (job.Job, error) {
 	err := c.store.MarkStale(ctx, job.Tag, failure.Error(), begun)
 	if err == nil {
 		job, err = c.store.ByTag(ctx, job.Tag)
@@ -125,7 +125,7 @@ func (c *Controller) stale(ctx context.Context, job jobstore.Job, failure error,
 // justAsked reports whether a query told the job's state so short a time ago that
 // another one would tell nothing new and only burden the scheduler. What the submit
 // command told is no query.
-func (c *Controller) justAsked(job jobstore.Job) bool {
+func (c *Controller) justAsked(job job.Job) bool {
 	interval := defaultInterval
 	if status := c.definition.Command(config.GetJobStatus); status != nil && status.Interval > 0 {
 		interval = status.Interval
@@ -136,7 +136,7 @@ func (c *Controller) justAsked(job jobstore.Job) bool {
 
 // askableAt returns when the definition lets the status command be run again for a
 // job; the zero time where it says nothing of that, or the job was seen otherwise.
-func (c *Controller) askableAt(job *jobstore.Job) time.Time {
+func (c *Controller) askableAt(job *job.Job) time.Time {
 	status := c.definition.Command(config.GetJobStatus)
 	if status == nil || status.Interval == 0 || job.Observed.After(c.now()) { // a clock was set back
 		return time.Time{}
@@ -151,7 +151,7 @@ func (c *Controller) askableAt(job *jobstore.Job) time.Time {
 // untilAskable waits until the definition lets the status command be run again. It
 // reports whether another process has asked for the job meanwhile, whose answer the
 // job then has.
-func (c *Controller) untilAskable(ctx context.Context, job *jobstore.Job) (asked bool, err error) {
+func (c *Controller) untilAskable(ctx context.Context, job *job.Job) (asked bool, err error) {
 	wait := c.askableAt(job).Sub(c.now())
 	if wait <= 0 {
 		return false, nil
@@ -170,25 +170,25 @@ func (c *Controller) untilAskable(ctx context.Context, job *jobstore.Job) (asked
 // Look asks the scheduler for a job that was not submitted through rmctl. It
 // keeps nothing. A job that the scheduler does not know is a *NotFoundError, as is
 // what its commands would take for an option.
-func (c *Controller) Look(ctx context.Context, id string) (jobstore.Job, error) {
+func (c *Controller) Look(ctx context.Context, id string) (job.Job, error) {
 	if _, err := c.command(config.GetJobStatus); err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	if strings.HasPrefix(id, "-") {
-		return jobstore.Job{}, &NotFoundError{ID: id, Target: c.target}
+		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
-	seen, err := c.query(ctx, jobstore.Job{ID: id, ShortID: id})
+	seen, err := c.query(ctx, job.Job{ID: id, ShortID: id})
 	if err != nil {
-		return jobstore.Job{}, &QueryError{ID: id, Err: err}
+		return job.Job{}, &QueryError{ID: id, Err: err}
 	}
 	if seen.forgotten {
-		return jobstore.Job{}, &NotFoundError{ID: id, Target: c.target}
+		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
-	return jobstore.Job{
-		ID: id, ShortID: id, Target: c.target, Definition: c.definition.File, Phase: jobstore.Submitted,
-		Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason, ExitCode: seen.ExitCode, Signal: seen.Signal,
-		OutputPath: seen.OutputPath, ErrorPath: seen.ErrorPath,
-		Name: seen.Name, Queue: seen.Queue, Nodes: seen.Nodes, Submitted: seen.Submitted, Started: seen.Started, Ended: seen.Ended,
-		Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin,
+	return job.Job{
+		ID: id, ShortID: id, Target: c.target, Definition: c.definition.File, Phase: job.PhaseSubmitted,
+		Observation: job.Observation{Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason, ExitCode: seen.ExitCode, Signal: seen.Signal,
+			OutputPath: seen.OutputPath, ErrorPath: seen.ErrorPath,
+			Name: seen.Name, Queue: seen.Queue, Nodes: seen.Nodes, Submitted: seen.Submitted, Started: seen.Started, Ended: seen.Ended,
+			Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin},
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
@@ -20,7 +21,7 @@ const facts = `<attribute name="job.native" visible="false"/><attribute name="jo
 
 // asked is a site whose status command runs the script in the file answer; it
 // notes each run in the file asked.
-func asked(t *testing.T, children, others string) (*site, jobstore.Job) {
+func asked(t *testing.T, children, others string) (*site, job.Job) {
 	t.Helper()
 	s := newSite(t, define(t, facts+`<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/>`+
 		submitting(`echo job 7`, "")+running("get-job-status", `echo x >>asked; . ./answer`, "", asStatus+children)+others))
@@ -31,7 +32,7 @@ func asked(t *testing.T, children, others string) (*site, jobstore.Job) {
 // answering writes what the scheduler answers from now on.
 func (s *site) answering(t *testing.T, script string) { s.write(t, "answer", script) }
 
-func (s *site) status(t *testing.T, job jobstore.Job) jobstore.Job {
+func (s *site) status(t *testing.T, job job.Job) job.Job {
 	t.Helper()
 	job, err := s.Status(t.Context(), job, control.Fresh)
 	require.NoError(t, err)
@@ -39,17 +40,17 @@ func (s *site) status(t *testing.T, job jobstore.Job) jobstore.Job {
 }
 
 func TestAStateCarriesItsEvidence(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answering(t, `echo RUNNING; echo native R`)
 	before := s.options.Now()
-	job = s.status(t, job)
-	require.Equal(t, state.Running, job.Detail)
-	require.Equal(t, "R", job.Native)
-	require.Equal(t, "get-job-status", job.Source)
-	require.Equal(t, "RUNNING\nnative R\n", job.Evidence)
-	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 1, Text: "RUNNING"}, job.Origin)
-	require.True(t, job.Observed.After(before))
-	require.False(t, job.Stale)
+	j = s.status(t, j)
+	require.Equal(t, state.Running, j.Detail)
+	require.Equal(t, "R", j.Native)
+	require.Equal(t, "get-job-status", j.Source)
+	require.Equal(t, "RUNNING\nnative R\n", j.Evidence)
+	require.Equal(t, job.Origin{Stream: "stdout", Line: 1, Text: "RUNNING"}, j.Origin)
+	require.True(t, j.Observed.After(before))
+	require.False(t, j.Stale)
 }
 
 func TestJobsMoveBetweenStatesThatAreNotTheEnd(t *testing.T) {
@@ -177,9 +178,9 @@ func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
 
 func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
 	s, _ := asked(t, "", "")
-	require.NoError(t, s.store.Intend(t.Context(), jobstore.Job{Tag: "t", Target: "here"}))
+	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "t", Target: "here"}))
 	require.NoError(t, s.store.Doubt(t.Context(), "t", "no answer"))
-	job, err := s.Status(t.Context(), jobstore.Job{Tag: "t", Phase: jobstore.Unknown}, control.Fresh)
+	job, err := s.Status(t.Context(), job.Job{Tag: "t", Phase: job.PhaseUnknown}, control.Fresh)
 	require.NoError(t, err)
 	require.True(t, job.Stale)
 	require.Contains(t, job.StaleReason, "x:find-job")
@@ -290,20 +291,20 @@ func TestTheStatusCommandItselfMustBeThere(t *testing.T) {
 func TestAJobFromElsewhereCanBeLookedAt(t *testing.T) {
 	s, _ := asked(t, "", "")
 	s.answering(t, `echo RUNNING; echo native R`)
-	job, err := s.Look(t.Context(), "99")
+	j, err := s.Look(t.Context(), "99")
 	require.NoError(t, err)
-	require.Equal(t, []string{"99", "here", "R"}, []string{job.ID, job.Target, job.Native})
-	require.Equal(t, state.Running, job.Detail)
-	require.Empty(t, job.Tag)
+	require.Equal(t, []string{"99", "here", "R"}, []string{j.ID, j.Target, j.Native})
+	require.Equal(t, state.Running, j.Detail)
+	require.Empty(t, j.Tag)
 	_, err = s.store.Find(t.Context(), "99", "here")
 	require.ErrorIs(t, err, jobstore.ErrNotFound, "it is not kept")
 
 	s.answering(t, `echo COMPLETED`)
-	job, err = s.Status(t.Context(), job, control.Fresh)
+	j, err = s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail, "it can be followed")
+	require.Equal(t, state.Completed, j.Detail, "it can be followed")
 	s.answering(t, `exit 44`)
-	missing, err := s.Status(t.Context(), jobstore.Job{ID: "99", Detail: state.Running}, control.Fresh)
+	missing, err := s.Status(t.Context(), job.Job{ID: "99", Observation: job.Observation{Detail: state.Running}}, control.Fresh)
 	require.NoError(t, err)
 	require.True(t, missing.Missing)
 	require.Equal(t, state.Running, missing.Detail)
@@ -333,29 +334,29 @@ func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
 func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
 	s := newSite(t, define(t, submitting("echo job 7", "")+running("get-job-status", "echo >>asked; echo RUNNING", `x:interval="30s"`, asStatus)))
 	s.stopClock()
-	job := s.submits(t, control.Submission{Executable: "x"})
+	j := s.submits(t, control.Submission{Executable: "x"})
 	asked := func() int { return strings.Count(s.read(t, "asked"), "\n") }
-	job, err := s.Status(t.Context(), job, control.Fresh)
+	j, err := s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)
 	require.Equal(t, 1, asked())
 
 	s.ahead += 20 * time.Second
-	job, err = s.Status(t.Context(), job, control.Recent)
+	j, err = s.Status(t.Context(), j, control.Recent)
 	require.NoError(t, err)
 	require.Equal(t, 1, asked(), "an answer of 20 s ago will do")
 	before := s.ahead
-	job, err = s.Status(t.Context(), job, control.Fresh)
+	j, err = s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)
 	require.Equal(t, 2, asked())
 	require.InDelta(t, 10, (s.ahead - before).Seconds(), 2, "who wants a fresh one waits for the moment")
 
 	s.whilePausing = func() error { // as another process does
-		_, err := s.store.Observe(t.Context(), job.Tag, jobstore.Observation{Detail: state.Suspended, Observed: s.options.Now(), Source: "get-job-status"})
+		_, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: state.Suspended, Observed: s.options.Now(), Source: "get-job-status"})
 		return err
 	}
-	job, err = s.Status(t.Context(), job, control.Fresh)
+	j, err = s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, state.Suspended, job.Detail)
+	require.Equal(t, state.Suspended, j.Detail)
 	require.Equal(t, 2, asked(), "the answer that another one got meanwhile counts")
 }
 

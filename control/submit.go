@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -90,13 +91,13 @@ type prepared struct {
 // gave it. What is to be run is on disk before the submit command starts; an
 // error after that is a *SubmitError. Values that are refused are *ValueError
 // or *attribute.InvalidError.
-func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, error) {
+func (c *Controller) Submit(ctx context.Context, s Submission) (job.Job, error) {
 	p, err := c.prepare(ctx, s, false)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	if err := c.put(ctx, p); err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	result, runErr := c.run(ctx, p.submit, p.env, p.tag, s.Launch)
 	// The id goes on record before anything else is done that may be cut off.
@@ -111,19 +112,19 @@ func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, er
 
 // confirm looks at once for the job of a submission that may have been made. It
 // gives up after a time in which the user is still waiting.
-func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (jobstore.Job, error) {
+func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (job.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmation)
 	defer cancel()
-	job, err := c.Recover(ctx, jobstore.Job{Tag: failed.Tag})
-	if err == nil && job.ID != "" {
-		c.log.Warn("the submit command failed, but the scheduler has the job", "id", job.ID, "error", failed.Err)
-		return job, nil
+	j, err := c.Recover(ctx, job.Job{Tag: failed.Tag})
+	if err == nil && j.ID != "" {
+		c.log.Warn("the submit command failed, but the scheduler has the job", "id", j.ID, "error", failed.Err)
+		return j, nil
 	}
 	var unconfirmed *UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		failed.Unconfirmed = unconfirmed
 	}
-	return jobstore.Job{}, failed
+	return job.Job{}, failed
 }
 
 // prepare resolves everything that can be wrong before anything happens.
@@ -207,24 +208,24 @@ func (c *Controller) put(ctx context.Context, p *prepared) error {
 	return nil
 }
 
-func (c *Controller) intended(p *prepared) jobstore.Job {
+func (c *Controller) intended(p *prepared) job.Job {
 	values := map[string]any{}
 	for _, defined := range c.definition.Attributes {
 		if a := p.env.Variable(defined.Name()); a.Visible() && a.Value() != nil {
 			values[defined.Name()] = a.Value()
 		}
 	}
-	return jobstore.Job{
+	return job.Job{
 		Tag: p.tag, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
 		Interactive: p.submit.Element.IsInteractive(),
-		Name:        p.env.Text(attributeExecutableName), Queue: p.env.Text(attributeQueueName), Owner: c.place.User, Directory: p.env.Text(attributeDirectory),
+		Observation: job.Observation{Name: p.env.Text(attributeExecutableName), Queue: p.env.Text(attributeQueueName), Owner: c.place.User}, Directory: p.env.Text(attributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
 		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitterOf(p.request),
 	}
 }
 
 // accept records how the submit command ended.
-func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Result, runErr error) (jobstore.Job, error) {
+func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Result, runErr error) (job.Job, error) {
 	id := p.job.Text(attribute.FieldName)
 	if runErr != nil {
 		var failed *command.Error
@@ -234,9 +235,9 @@ func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Re
 		if ambiguous && failed.ExitCode == 0 && id != "" {
 			c.log.Warn("the job was submitted, but something else failed", "id", id, "error", runErr)
 		} else if ambiguous {
-			return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Err: errors.Join(runErr, c.doubt(ctx, p.tag, runErr))}
+			return job.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Err: errors.Join(runErr, c.doubt(ctx, p.tag, runErr))}
 		} else {
-			return jobstore.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(ctx, p.tag, runErr))}
+			return job.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(ctx, p.tag, runErr))}
 		}
 	}
 	if id == "" && !p.submit.WaitForID {
@@ -245,14 +246,14 @@ func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Re
 	if id == "" {
 		err := &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.ParserFailed,
 			Err: errors.New("no job id was found in it")}
-		return jobstore.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Output: printed(result),
+		return job.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Output: printed(result),
 			Err: errors.Join(err, c.doubt(ctx, p.tag, err))}
 	}
-	job, err := c.accepted(ctx, p.tag, c.acceptance(p, id, result))
+	j, err := c.accepted(ctx, p.tag, c.acceptance(p, id, result))
 	if err != nil {
-		return jobstore.Job{}, &UnrecordedError{Tag: p.tag, ID: id, IsFound: c.definition.Command(config.FindJob) != nil, IsKept: isKept(err), Err: err}
+		return job.Job{}, &UnrecordedError{Tag: p.tag, ID: id, IsFound: c.definition.Command(config.FindJob) != nil, IsKept: isKept(err), Err: err}
 	}
-	return job, nil
+	return j, nil
 }
 
 func printed(result *command.Result) string {

@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
@@ -31,16 +32,16 @@ func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
 		<submit-batch name="the-submit" waitForId="true"><arg>/bin/sh -c 'echo "job 17.server"'</arg>
 		<stdout-parser delim="\n"><target ref="@jobId"><match><expression>job ((\d+).*)</expression>
 		<set field="name"><entry valueGroup="1"/></set><set field="default"><entry valueGroup="2"/></set><set field="value"><entry value="QUEUED_ACTIVE"/></set></match></target></stdout-parser></submit-batch>`))
-	job := s.submits(t, control.Submission{Executable: "/bin/true", Arguments: []string{"a b"}, Values: values("nodes", "2"), Directory: s.home})
-	kept, err := s.store.ByTag(t.Context(), job.Tag)
+	j := s.submits(t, control.Submission{Executable: "/bin/true", Arguments: []string{"a b"}, Values: values("nodes", "2"), Directory: s.home})
+	kept, err := s.store.ByTag(t.Context(), j.Tag)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Submitted, kept.Phase)
+	require.Equal(t, job.PhaseSubmitted, kept.Phase)
 	require.Equal(t, "17.server", kept.ID)
 	require.Equal(t, "17", kept.ShortID)
 	require.Equal(t, state.QueuedActive, kept.Detail)
 	require.Equal(t, "the-submit", kept.Source)
 	require.Equal(t, "job 17.server\n", kept.Evidence)
-	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 1, Text: "job 17.server"}, kept.Origin)
+	require.Equal(t, job.Origin{Stream: "stdout", Line: 1, Text: "job 17.server"}, kept.Origin)
 	require.Equal(t, []string{"here", "test.xml", "short", "true", s.home}, []string{kept.Target, kept.Definition, kept.Queue, kept.Name, kept.Directory})
 	require.Equal(t, s.path("out/n.o17.server"), kept.OutputPath)
 	require.Equal(t, "/abs/17", kept.ErrorPath)
@@ -89,12 +90,12 @@ func TestTheIntentIsOnDiskBeforeTheSubmitCommandRuns(t *testing.T) {
 		jobs, err := store.List(t.Context(), jobstore.Filter{All: true})
 		require.NoError(t, err)
 		require.Len(t, jobs, 1)
-		job, err := store.ByTag(t.Context(), jobs[0].Tag)
+		j, err := store.ByTag(t.Context(), jobs[0].Tag)
 		require.NoError(t, err)
-		require.Equal(t, jobstore.Intended, job.Phase)
-		require.Equal(t, "#!/bin/sh\n", job.Script)
-		require.Equal(t, []string{"/bin/true", "x"}, job.Arguments)
-		require.Equal(t, map[string]any{"a": "set"}, job.Attributes)
+		require.Equal(t, job.PhaseIntended, j.Phase)
+		require.Equal(t, "#!/bin/sh\n", j.Script)
+		require.Equal(t, []string{"/bin/true", "x"}, j.Arguments)
+		require.Equal(t, map[string]any{"a": "set"}, j.Attributes)
 	}))
 	s.submits(t, control.Submission{Executable: "/bin/true", Arguments: []string{"x"}, Values: values("a", "set")})
 	require.Equal(t, 1, looked)
@@ -107,7 +108,7 @@ func TestTheSubmitCommandFindsItsTag(t *testing.T) {
 }
 
 // onlyJob returns the one submission that the store has.
-func (s *site) onlyJob(t *testing.T) jobstore.Job {
+func (s *site) onlyJob(t *testing.T) job.Job {
 	t.Helper()
 	jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
 	require.NoError(t, err)
@@ -118,18 +119,18 @@ func (s *site) onlyJob(t *testing.T) jobstore.Job {
 func TestHowASubmissionEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, attributes, children string
-		phase                        jobstore.Phase
+		phase                        job.Phase
 		unknown                      bool
 		want                         string
 	}{
-		"rejected by the scheduler":   {`echo "no such queue" >&2; exit 1`, "", "", jobstore.Rejected, false, "no such queue"},
-		"the answer was lost":         {`echo "answer lost" >&2; exit 1`, "", "", jobstore.Unknown, true, "answer lost"},
-		"no id printed":               {`echo thanks`, "", "", jobstore.Unknown, true, "thanks"},
-		"nothing printed":             {`:`, "", "", jobstore.Unknown, true, "(nothing)"},
-		"no time was left for it":     {`touch began; exec sleep 600`, `x:timeout="0.000000001s"`, "", jobstore.Rejected, false, "was not started in time"},
-		"a command beforehand failed": {`echo job 7`, "", `<pre-launch-cmd name="p" exec="false"/>`, jobstore.Rejected, false, "was not run"},
+		"rejected by the scheduler":   {`echo "no such queue" >&2; exit 1`, "", "", job.PhaseRejected, false, "no such queue"},
+		"the answer was lost":         {`echo "answer lost" >&2; exit 1`, "", "", job.PhaseUnknown, true, "answer lost"},
+		"no id printed":               {`echo thanks`, "", "", job.PhaseUnknown, true, "thanks"},
+		"nothing printed":             {`:`, "", "", job.PhaseUnknown, true, "(nothing)"},
+		"no time was left for it":     {`touch began; exec sleep 600`, `x:timeout="0.000000001s"`, "", job.PhaseRejected, false, "was not started in time"},
+		"a command beforehand failed": {`echo job 7`, "", `<pre-launch-cmd name="p" exec="false"/>`, job.PhaseRejected, false, "was not run"},
 		"the definition threw an error without an id": {`echo sorry`, "", `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>(sorry)</expression><throw message="it said sorry"/></match></target></stdout-parser>`,
-			jobstore.Unknown, true, "it said sorry"},
+			job.PhaseUnknown, true, "it said sorry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			children := c.children
@@ -162,7 +163,7 @@ func TestASubmissionThatTookTooLongIsInDoubt(t *testing.T) {
 		if s.exists("began") {
 			require.True(t, failed.Unknown)
 			require.ErrorContains(t, err, "took too long")
-			require.Equal(t, jobstore.Unknown, s.onlyJob(t).Phase)
+			require.Equal(t, job.PhaseUnknown, s.onlyJob(t).Phase)
 		}
 		return s.exists("began")
 	})
@@ -179,9 +180,9 @@ func TestAnIdProvesThatTheJobExists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			s := newSite(t, define(t, running("submit-batch", c.script, `waitForId="true"`, c.children)), func(o *control.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-			job := s.submits(t, control.Submission{Executable: "x"})
-			require.Equal(t, "7", job.ID)
-			require.Equal(t, jobstore.Submitted, s.onlyJob(t).Phase)
+			j := s.submits(t, control.Submission{Executable: "x"})
+			require.Equal(t, "7", j.ID)
+			require.Equal(t, job.PhaseSubmitted, s.onlyJob(t).Phase)
 			require.Contains(t, log.String(), "level=WARN")
 		})
 	}
@@ -195,17 +196,17 @@ func TestACallerWhoGivesUpTooLateGetsTheJob(t *testing.T) {
 		defer cancel()
 		_, _ = os.ReadFile(s.path("printed")) // until the script has printed the id
 	}()
-	job, err := s.Submit(ctx, control.Submission{Executable: "x"})
+	j, err := s.Submit(ctx, control.Submission{Executable: "x"})
 	require.NoError(t, err)
-	require.Equal(t, "7", job.ID)
-	require.Equal(t, jobstore.Submitted, s.onlyJob(t).Phase)
+	require.Equal(t, "7", j.ID)
+	require.Equal(t, job.PhaseSubmitted, s.onlyJob(t).Phase)
 }
 
 func TestAProgramThatIsMissingRejectsTheSubmission(t *testing.T) {
 	s := newSite(t, define(t, `<submit-batch name="s" waitForId="true"><arg>no-such-program-anywhere</arg></submit-batch>`))
 	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
-	require.Equal(t, jobstore.Rejected, s.onlyJob(t).Phase)
+	require.Equal(t, job.PhaseRejected, s.onlyJob(t).Phase)
 }
 
 func TestALostConnectionLeavesASubmissionInDoubt(t *testing.T) {
@@ -219,7 +220,7 @@ func TestALostConnectionLeavesASubmissionInDoubt(t *testing.T) {
 	require.ErrorAs(t, err, &failed)
 	require.True(t, failed.Unknown)
 	require.ErrorIs(t, err, remote.ErrUnreachable)
-	require.Equal(t, jobstore.Unknown, s.onlyJob(t).Phase)
+	require.Equal(t, job.PhaseUnknown, s.onlyJob(t).Phase)
 }
 
 func TestWithoutWaitingForAnIdTheTagIsOne(t *testing.T) {

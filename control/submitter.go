@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // submitter names this process in a way that no other one ever has: its host,
@@ -33,10 +33,10 @@ const undatedMark = " (adopted)"
 
 // IsUndated reports whether nobody knows when a job on record was submitted: its
 // record was lost, and its scheduler did not tell. Created is when it was adopted.
-func IsUndated(job jobstore.Job) bool { return strings.HasSuffix(job.Submitter, undatedMark) }
+func IsUndated(job job.Job) bool { return strings.HasSuffix(job.Submitter, undatedMark) }
 
 // SubmittedAt returns when a job on record was submitted; zero where nobody knows.
-func SubmittedAt(job jobstore.Job) time.Time {
+func SubmittedAt(job job.Job) time.Time {
 	if IsUndated(job) {
 		return time.Time{}
 	}

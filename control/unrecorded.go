@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -19,7 +20,7 @@ func (c *Controller) recordLate(ctx context.Context) {
 
 // recordEnd records how the process of an interactive job has ended, which nobody
 // else has seen.
-func (c *Controller) recordEnd(ctx context.Context, tag string, end jobstore.Ending) (jobstore.Job, error) {
+func (c *Controller) recordEnd(ctx context.Context, tag string, end jobstore.Ending) (job.Job, error) {
 	job, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Ended: &end})
 	if isKept(err) {
 		err = fmt.Errorf("the job has ended (%s, exit code %d), which is kept beside the record until there is room: %w", end.Detail, end.ExitCode, err)
@@ -46,6 +47,6 @@ func (c *Controller) refused(ctx context.Context, tag string, why error) error {
 }
 
 // accepted records the job that a submission has become.
-func (c *Controller) accepted(ctx context.Context, tag string, as jobstore.Accepted) (jobstore.Job, error) {
+func (c *Controller) accepted(ctx context.Context, tag string, as jobstore.Accepted) (job.Job, error) {
 	return c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Accepted: &as})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -41,11 +42,11 @@ func (s *site) fills(t *testing.T) (mend func()) {
 func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
-		phase  jobstore.Phase
+		phase  job.Phase
 	}{
-		"a doubt":   {`echo "connection lost"`, jobstore.Rejected}, // once the scheduler was asked
-		"a refusal": {`echo "denied" >&2; exit 1`, jobstore.Rejected},
-		"a job":     {`echo job 7`, jobstore.Submitted},
+		"a doubt":   {`echo "connection lost"`, job.PhaseRejected}, // once the scheduler was asked
+		"a refusal": {`echo "denied" >&2; exit 1`, job.PhaseRejected},
+		"a job":     {`echo job 7`, job.PhaseSubmitted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := forgetful(t, c.script, "")
@@ -75,14 +76,14 @@ func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testin
 	_, _, err := s.interactively(t, t.Context(), "")
 	require.ErrorContains(t, err, "the job has ended (FAILED, exit code 7), which is kept beside the record until there is room")
 	require.ErrorContains(t, err, "the disk is full")
-	require.Equal(t, jobstore.Intended, s.onlyJob(t).Phase)
+	require.Equal(t, job.PhaseIntended, s.onlyJob(t).Phase)
 	mend()
 	_, err = s.Unconfirmed(t.Context())
 	require.NoError(t, err)
-	job := s.onlyJob(t)
-	require.Equal(t, jobstore.Submitted, job.Phase)
-	require.Equal(t, state.Failed, job.Detail)
-	require.Equal(t, 7, *job.ExitCode)
+	j := s.onlyJob(t)
+	require.Equal(t, job.PhaseSubmitted, j.Phase)
+	require.Equal(t, state.Failed, j.Detail)
+	require.Equal(t, 7, *j.ExitCode)
 }
 
 func TestWhatIsDecidedOtherwiseMeanwhileCounts(t *testing.T) {

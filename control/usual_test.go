@@ -11,12 +11,13 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 // withUsual returns a site whose definition stands in a file, of whose cases is
 // known what is usual, and a job of it.
-func withUsual(t *testing.T, usual control.UsualOutput) (*site, jobstore.Job, *[]jobstore.Drift) {
+func withUsual(t *testing.T, usual control.UsualOutput) (*site, job.Job, *[]jobstore.Drift) {
 	t.Helper()
 	s, job, told := drifting(t)
 	path := filepath.Join(t.TempDir(), "site.xml")
@@ -101,7 +102,7 @@ func TestWhatIsTakenOverFromAShippedDefinitionIsAsUsualAsThere(t *testing.T) {
 		"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo \"   New$i=value\"; done\n"), 0o700))
 	var told []jobstore.Drift
 	s := newSite(t, definition, func(o *control.Options) { o.OnDrift = func(drift jobstore.Drift) { told = append(told, drift) } })
-	_, err = s.Status(t.Context(), jobstore.Job{ID: "7", ShortID: "7"}, control.Fresh)
+	_, err = s.Status(t.Context(), job.Job{ID: "7", ShortID: "7"}, control.Fresh)
 	require.NoError(t, err)
 	require.Len(t, told, 1)
 	require.Contains(t, told[0].Seen, "lines were not understood; in the cases")

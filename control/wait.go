@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -53,7 +53,7 @@ const (
 // A MissingError tells that nobody saw the end of a job, and that nobody will:
 // its scheduler has forgotten it, or there is none and its process is gone.
 type MissingError struct {
-	Job    jobstore.Job
+	Job    job.Job
 	Reason string // empty where its scheduler has forgotten it
 }
 
@@ -66,12 +66,12 @@ func (e *MissingError) Error() string {
 // primary state; empty for the end. Every change is told to changed, which may
 // be nil. It goes on through failing queries for a while. A job that nobody can
 // ask for is an error at once.
-func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Detail, changed func(jobstore.Job)) (jobstore.Job, error) {
-	if err := c.waitable(job); err != nil {
-		return job, err
+func (c *Controller) Wait(ctx context.Context, j job.Job, until state.Detail, changed func(job.Job)) (job.Job, error) {
+	if err := c.waitable(j); err != nil {
+		return j, err
 	}
 	if c.definition.Command(config.ListJobs) != nil {
-		jobs, err := c.WaitAll(ctx, []jobstore.Job{job}, until, changed)
+		jobs, err := c.WaitAll(ctx, []job.Job{j}, until, changed)
 		return jobs[0], err
 	}
 	pace := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
@@ -80,47 +80,47 @@ func (c *Controller) Wait(ctx context.Context, job jobstore.Job, until state.Det
 	}
 	forgotten, failures := 0, 0
 	for {
-		before := job
+		before := j
 		var err error
-		job, err = c.Status(ctx, job, Fresh)
-		moved := job.Detail != before.Detail || job.Native != before.Native
+		j, err = c.Status(ctx, j, Fresh)
+		moved := j.Detail != before.Detail || j.Native != before.Native
 		if moved && changed != nil {
-			changed(job)
+			changed(j)
 		}
 		var query *QueryError
 		switch {
 		case errors.As(err, &query) && failures < maxFailures && ctx.Err() == nil:
 			failures++
 		case err != nil:
-			return job, err
-		case job.Successor != "" && !job.Detail.Ended():
-			return job, &MissingError{Job: job, Reason: "its id was given to another job"}
-		case job.Missing:
+			return j, err
+		case j.Successor != "" && !j.Detail.Ended():
+			return j, &MissingError{Job: j, Reason: "its id was given to another job"}
+		case j.Missing:
 			forgotten++
-			if err := c.missing(job, forgotten); err != nil {
-				return job, err
+			if err := c.missing(j, forgotten); err != nil {
+				return j, err
 			}
 		default:
 			forgotten, failures = 0, 0
 		}
-		if job.Detail.Ended() || reached(job.Detail, until) {
-			return job, nil
+		if j.Detail.Ended() || reached(j.Detail, until) {
+			return j, nil
 		}
 		if err := c.pause(ctx, pace.next(moved)); err != nil {
-			return job, err
+			return j, err
 		}
 	}
 }
 
 // waitable returns why the end of a job would never be seen.
-func (c *Controller) waitable(job jobstore.Job) error {
+func (c *Controller) waitable(j job.Job) error {
 	switch {
-	case job.Phase == jobstore.Dismissed:
-		return &MissingError{Job: job, Reason: job.Error}
-	case job.Detail.Ended(), job.Interactive:
+	case j.Phase == job.PhaseDismissed:
+		return &MissingError{Job: j, Reason: j.Error}
+	case j.Detail.Ended(), j.Interactive:
 		return nil
-	case job.ID == "":
-		return fmt.Errorf("submission %s has no job id; there is nothing to wait for", job.Tag)
+	case j.ID == "":
+		return fmt.Errorf("submission %s has no job id; there is nothing to wait for", j.Tag)
 	}
 	_, err := c.command(config.GetJobStatus)
 	return err

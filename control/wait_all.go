@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -21,7 +22,7 @@ const (
 // that all processes share where the definition can list jobs. It returns the
 // jobs as they were known last, in their order, and the first error of each that
 // could not be waited for. A target that is paused does not end a wait.
-func (c *Controller) WaitAll(ctx context.Context, jobs []jobstore.Job, until state.Detail, changed func(jobstore.Job)) ([]jobstore.Job, error) {
+func (c *Controller) WaitAll(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) ([]job.Job, error) {
 	for _, job := range jobs {
 		if err := c.waitable(job); err != nil {
 			return jobs, err
@@ -44,7 +45,7 @@ func (c *Controller) WaitAll(ctx context.Context, jobs []jobstore.Job, until sta
 // WaitRecorded waits as WaitAll does for jobs that are on record, by the tags of
 // their submissions, and takes little memory for each. What became of them is in
 // the store.
-func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until state.Detail, changed func(jobstore.Job)) error {
+func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until state.Detail, changed func(job.Job)) error {
 	if c.definition.Command(config.ListJobs) == nil {
 		return c.waitEachRecorded(ctx, tags, until, changed)
 	}
@@ -56,7 +57,7 @@ func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until stat
 }
 
 // renew brings jobs that are on record up to date.
-func (c *Controller) renew(ctx context.Context, jobs []jobstore.Job) error {
+func (c *Controller) renew(ctx context.Context, jobs []job.Job) error {
 	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
 	for i, job := range jobs {
 		now, isRecorded := recorded[job.Tag]
@@ -71,7 +72,7 @@ func (c *Controller) renew(ctx context.Context, jobs []jobstore.Job) error {
 }
 
 // waitEachRecorded waits for one job after the other, each as it is on record then.
-func (c *Controller) waitEachRecorded(ctx context.Context, tags []string, until state.Detail, changed func(jobstore.Job)) error {
+func (c *Controller) waitEachRecorded(ctx context.Context, tags []string, until state.Detail, changed func(job.Job)) error {
 	for _, tag := range tags {
 		job, err := c.store.ByTag(ctx, tag)
 		if err == nil {
@@ -83,9 +84,9 @@ func (c *Controller) waitEachRecorded(ctx context.Context, tags []string, until 
 	}
 	var problems []error
 	for _, tag := range tags {
-		job, err := c.store.ByTag(ctx, tag)
+		j, err := c.store.ByTag(ctx, tag)
 		if err == nil {
-			err = c.waitEach(ctx, []jobstore.Job{job}, until, changed)
+			err = c.waitEach(ctx, []job.Job{j}, until, changed)
 		}
 		problems = append(problems, err)
 	}
@@ -93,7 +94,7 @@ func (c *Controller) waitEachRecorded(ctx context.Context, tags []string, until 
 }
 
 // waitEach waits for one job after the other, as far as there is no listing.
-func (c *Controller) waitEach(ctx context.Context, jobs []jobstore.Job, until state.Detail, changed func(jobstore.Job)) error {
+func (c *Controller) waitEach(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) error {
 	var problems []error
 	for i := range jobs {
 		if jobs[i].Detail.Ended() || reached(jobs[i].Detail, until) {
@@ -110,15 +111,15 @@ func (c *Controller) waitEach(ctx context.Context, jobs []jobstore.Job, until st
 type wait struct {
 	controller *Controller
 	until      state.Detail
-	changed    func(jobstore.Job)
+	changed    func(job.Job)
 
 	followed *followedJobs
-	single   []*jobstore.Job // that the record alone does not tell about
+	single   []*job.Job // that the record alone does not tell about
 }
 
-func newWait(c *Controller, until state.Detail, changed func(jobstore.Job)) *wait {
+func newWait(c *Controller, until state.Detail, changed func(job.Job)) *wait {
 	if changed == nil {
-		changed = func(jobstore.Job) {}
+		changed = func(job.Job) {}
 	}
 	return &wait{controller: c, until: until, changed: changed, followed: newFollowed(c)}
 }
@@ -126,7 +127,7 @@ func newWait(c *Controller, until state.Detail, changed func(jobstore.Job)) *wai
 func (w *wait) isOver(detail state.Detail) bool { return detail.Ended() || reached(detail, w.until) }
 
 // add lets a job be waited for.
-func (w *wait) add(job *jobstore.Job) {
+func (w *wait) add(job *job.Job) {
 	if job.Tag == "" || job.ID == "" || job.Interactive {
 		w.single = append(w.single, job)
 		return
@@ -143,10 +144,10 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 		return err
 	}
 	plain := make(map[string]bool, len(tags)) // whether the record alone tells about the job
-	err := w.controller.store.EachStanding(ctx, tags, func(job jobstore.Standing) {
-		plain[job.Tag] = job.ID != "" && job.Phase != jobstore.Dismissed && !job.Interactive
-		if plain[job.Tag] && !w.isOver(job.Detail) {
-			w.followed.add(job)
+	err := w.controller.store.EachStanding(ctx, tags, func(j jobstore.Standing) {
+		plain[j.Tag] = j.ID != "" && j.Phase != job.PhaseDismissed && !j.Interactive
+		if plain[j.Tag] && !w.isOver(j.Detail) {
+			w.followed.add(j)
 		}
 	})
 	if err == nil && w.followed.count() > 0 {
@@ -203,7 +204,7 @@ func (w *wait) look(ctx context.Context) (moved bool, problems []error, err erro
 	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
 		return false, nil, pollErr
 	}
-	err = w.followed.news(ctx, func(job jobstore.Job, hasMoved bool) (isDone bool) {
+	err = w.followed.news(ctx, func(job job.Job, hasMoved bool) (isDone bool) {
 		moved = moved || hasMoved
 		isDone, problem := w.take(job, hasMoved)
 		if problem != nil {
@@ -232,7 +233,7 @@ func (w *wait) poll(ctx context.Context) error {
 
 // take tells of a job as it is now, and reports whether the wait for it is over; a
 // problem is why it is without an end.
-func (w *wait) take(job jobstore.Job, hasMoved bool) (isDone bool, problem error) {
+func (w *wait) take(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	if hasMoved {
 		w.changed(job)
 	}
@@ -245,7 +246,7 @@ func (w *wait) take(job jobstore.Job, hasMoved bool) (isDone bool, problem error
 
 // lookAtSingle asks for each of the jobs that the record alone does not tell about.
 func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, err error) {
-	before := make([]jobstore.Job, len(w.single))
+	before := make([]job.Job, len(w.single))
 	for i, job := range w.single {
 		before[i] = *job
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -107,7 +108,7 @@ func (f *followedJobs) isNews(ctx context.Context) (bool, error) {
 // news gives each job to a function of which something was recorded since the last
 // look, as it is now and without its submission, and follows it no longer where
 // that says that it is done with.
-func (f *followedJobs) news(ctx context.Context, tell func(job jobstore.Job, hasMoved bool) (isDone bool)) error {
+func (f *followedJobs) news(ctx context.Context, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
 	last, err := f.controller.store.LastEvent(ctx)
 	if err != nil {
 		return err
@@ -161,12 +162,12 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 	f.order = slices.DeleteFunc(f.order, func(tag string) bool { return f.jobs[tag] == nil })
 	var differing []string
 	found := 0
-	err := f.controller.store.EachStanding(ctx, f.order, func(job jobstore.Standing) {
+	err := f.controller.store.EachStanding(ctx, f.order, func(j jobstore.Standing) {
 		found++
-		known := f.jobs[job.Tag]
-		isPlain := !job.Missing && job.Successor == "" && job.Phase == jobstore.Submitted
-		if !isPlain || job.Detail != known.detail || job.Native != known.native {
-			differing = append(differing, job.Tag)
+		known := f.jobs[j.Tag]
+		isPlain := !j.Missing && j.Successor == "" && j.Phase == job.PhaseSubmitted
+		if !isPlain || j.Detail != known.detail || j.Native != known.native {
+			differing = append(differing, j.Tag)
 		}
 	})
 	if err == nil && found < len(f.order) {
@@ -176,7 +177,7 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 }
 
 // tellOf tells of some jobs.
-func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job jobstore.Job, hasMoved bool) (isDone bool)) error {
+func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
 	recorded, err := f.controller.store.ByTags(ctx, tags)
 	if err != nil {
 		return err

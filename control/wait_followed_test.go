@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
-func tagsOf(jobs []jobstore.Job) []string {
+func tagsOf(jobs []job.Job) []string {
 	tags := make([]string, len(jobs))
 	for i, job := range jobs {
 		tags[i] = job.Tag
@@ -20,8 +21,8 @@ func tagsOf(jobs []jobstore.Job) []string {
 }
 
 // by returns an observation that another process has made just now.
-func (s *site) by(detail state.Detail) jobstore.Observation {
-	return jobstore.Observation{Detail: detail, Observed: s.options.Now(), Source: "another"}
+func (s *site) by(detail state.Detail) job.Observation {
+	return job.Observation{Detail: detail, Observed: s.options.Now(), Source: "another"}
 }
 
 func TestWaitingForJobsOnRecordTellsEachStateOnce(t *testing.T) {
@@ -38,13 +39,13 @@ func TestWaitingForJobsOnRecordTellsEachStateOnce(t *testing.T) {
 		return nil
 	}
 	told := map[string][]state.Detail{}
-	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job jobstore.Job) { told[job.ID] = append(told[job.ID], job.Detail) }))
+	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job job.Job) { told[job.ID] = append(told[job.ID], job.Detail) }))
 	require.Equal(t, map[string][]state.Detail{
 		"1": {state.QueuedActive, state.Running, state.Completed},
 		"2": {state.Running, state.Failed},
 		"3": {state.Running, state.Canceled},
 	}, told)
-	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(jobstore.Job) { t.Error("they have ended") }))
+	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job.Job) { t.Error("they have ended") }))
 }
 
 func TestAWaitLearnsWhatAnotherProcessRecordsAndAsksNobody(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -27,14 +27,14 @@ func (s *site) answers(t *testing.T, scripts ...string) {
 }
 
 func TestWaitingTellsEachStateOnce(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answers(t, `echo QUEUED_ACTIVE`, `echo QUEUED_ACTIVE`, `echo RUNNING; echo native R`, `echo RUNNING; echo native R`, `echo RUNNING; echo native C`, `echo FAILED; echo exit 3`)
 	var told []string
-	job, err := s.Wait(t.Context(), job, "", func(job jobstore.Job) { told = append(told, string(job.Detail)+job.Native) })
+	j, err := s.Wait(t.Context(), j, "", func(job job.Job) { told = append(told, string(job.Detail)+job.Native) })
 	require.NoError(t, err)
 	require.Equal(t, []string{"QUEUED_ACTIVE", "RUNNINGR", "RUNNINGC", "FAILED"}, told)
-	require.Equal(t, state.Failed, job.Detail)
-	require.Equal(t, 3, *job.ExitCode)
+	require.Equal(t, state.Failed, j.Detail)
+	require.Equal(t, 3, *j.ExitCode)
 	require.Equal(t, 6, s.count(t, "asked"))
 }
 
@@ -50,7 +50,7 @@ func TestWaitingMayEndAtAState(t *testing.T) {
 	}
 }
 
-func askedSite(t *testing.T) (*site, jobstore.Job) { return asked(t, "", "") }
+func askedSite(t *testing.T) (*site, job.Job) { return asked(t, "", "") }
 
 func TestWaitingGrowsSlowerWhileNothingMoves(t *testing.T) {
 	s, job := asked(t, "", "")
@@ -143,10 +143,10 @@ func TestWhatWouldNeverEndIsNotWaitedFor(t *testing.T) {
 }
 
 func TestTheRealPauseEndsWithItsContext(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answering(t, `echo RUNNING`)
 	s.options.Pause = nil
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := control.New(s.options).Wait(ctx, job, "", func(jobstore.Job) { cancel() })
+	_, err := control.New(s.options).Wait(ctx, j, "", func(job.Job) { cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 }

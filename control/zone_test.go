@@ -8,7 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
@@ -82,8 +82,8 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 // another offset in summer.
 func TestAJobIsTheSameWhateverIsKnownOfItsZone(t *testing.T) {
 	for _, recorded := range []string{"2026-03-04T17:00:00", "2026-03-04T17:00:00+08:00", "2026-03-04T08:00:00Z"} {
-		job := jobstore.Job{ID: "9", Detail: state.Running, Submitted: recorded}
-		require.False(t, job.IsAnother(jobstore.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:00+09:00"}), recorded)
-		require.True(t, job.IsAnother(jobstore.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:01+09:00"}), recorded)
+		j := job.Job{ID: "9", Observation: job.Observation{Detail: state.Running, Submitted: recorded}}
+		require.False(t, j.IsAnother(job.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:00+09:00"}), recorded)
+		require.True(t, j.IsAnother(job.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:01+09:00"}), recorded)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -42,7 +42,7 @@ type Job struct {
 }
 
 // OfJob returns a job without its processes.
-func OfJob(job jobstore.Job) Job {
+func OfJob(job job.Job) Job {
 	return Job{
 		ID: job.ID, Target: job.Target, State: string(job.Detail.Primary()), Detail: string(Detail(job)),
 		Native: job.Native, Queue: job.Queue, Name: job.Name, ExitCode: job.ExitCode, Signal: job.Signal, Reason: job.Reason,
@@ -53,7 +53,7 @@ func OfJob(job jobstore.Job) Job {
 }
 
 // Detail returns the state of a job, which is undetermined before it was seen.
-func Detail(job jobstore.Job) state.Detail {
+func Detail(job job.Job) state.Detail {
 	if job.Detail == "" {
 		return state.Undetermined
 	}
@@ -80,7 +80,7 @@ type Process struct {
 }
 
 // OfProcess returns a process.
-func OfProcess(p jobstore.Process) Process {
+func OfProcess(p job.Process) Process {
 	return Process{Rank: p.Rank, Node: p.Node, PID: p.PID, State: p.State, ExitCode: p.ExitCode, Signal: p.Signal, Output: p.Output}
 }
 
@@ -109,11 +109,11 @@ type Event struct {
 }
 
 // OfEvent returns an event.
-func OfEvent(event jobstore.Event) Event {
+func OfEvent(event job.Event) Event {
 	printed := Event{
 		Cursor: event.Sequence, Event: string(event.Kind), Tag: event.Tag, Target: event.Target, ID: event.ID,
 		Before: string(event.Before), Detail: string(event.Detail), Native: event.Native, Reason: event.Reason,
-		ExitCode: event.ExitCode, Signal: event.Signal, Seen: Timestamp(event.Seen), Recorded: Timestamp(event.Recorded),
+		ExitCode: event.ExitCode, Signal: event.Signal, Seen: Timestamp(event.Observed), Recorded: Timestamp(event.Recorded),
 		Source: event.Source, Stream: event.Origin.Stream, Line: event.Origin.Line, Text: event.Origin.Text,
 		Evidence: cmp.Or(event.Evidence, event.Origin.Text),
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -38,7 +39,7 @@ func BenchmarkObserve(b *testing.B) {
 	store := openStore(b, b.TempDir())
 	fill(b, store, 1000)
 	for i := 0; b.Loop(); i++ {
-		_, err := store.Observe(b.Context(), fmt.Sprintf("tag-%d", i%1000), jobstore.Observation{
+		_, err := store.Observe(b.Context(), fmt.Sprintf("tag-%d", i%1000), job.Observation{
 			Detail: state.Running, Native: "RUNNING", Observed: noon.Add(time.Duration(i) * time.Millisecond),
 			Source: "get-job-status", Evidence: "4711 RUNNING normal",
 		})

@@ -6,90 +6,39 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
-// An EventKind tells what happened to a job.
-type EventKind string
-
-// The kinds of events.
-const (
-	EventIntended      EventKind = "intended"      // its submission is about to begin
-	EventAccepted      EventKind = "accepted"      // the scheduler gave it an id
-	EventRejected      EventKind = "rejected"      // the scheduler did not take it
-	EventDoubted       EventKind = "doubted"       // nobody knows what became of its submission
-	EventAdopted       EventKind = "adopted"       // it was submitted in another way and is followed from now on
-	EventState         EventKind = "state"         // it was seen in another state, or with another word of its scheduler
-	EventReturned      EventKind = "returned"      // it waits again after it had begun
-	EventContradiction EventKind = "contradiction" // it has ended, but was seen in a state before that or with another end, which is not believed
-	EventReplaced      EventKind = "replaced"      // another job was seen under its id, which is not believed
-	EventClock         EventKind = "clock"         // it was on record as seen at a time that is still to come
-	EventStale         EventKind = "stale"         // what is known of it is in doubt
-	EventMissing       EventKind = "missing"       // a listing lacks it
-	EventSucceeded     EventKind = "succeeded"     // its id was given to another job
-	EventDismissed     EventKind = "dismissed"     // the user put it aside
-)
-
-// An Event is one entry of a job's history.
-type Event struct {
-	Sequence int64 // grows with each event of the store; what a reader has seen of it, it need not read again
-	Tag      string
-	Target   string
-	ID       string
-	Kind     EventKind
-
-	Before   state.Detail // the state until then
-	Detail   state.Detail // and since; of what is not believed, what was seen
-	Native   string
-	Reason   string // of the state in the scheduler's words, or why it is in doubt, rejected or succeeded
-	ExitCode *int
-	Signal   *int
-
-	Seen     time.Time // when it was seen, by the clock of the machine that rmctl ran on
-	Recorded time.Time // when it was written down
-	Source   string    // the command it was seen by
-	Origin   Origin    // the line it was read from
-	Evidence string    // the output around it, where that tells more; at most MaximumEvidence bytes
-}
-
-// happened returns what a change did to a job, as events.
-func happened(before, after *Job) []Event {
-	var events []Event
-	if after.Phase != before.Phase {
-		switch after.Phase {
-		case Submitted:
-			events = append(events, seenEvent(EventAccepted, before, after))
-		case Rejected:
-			events = append(events, Event{Kind: EventRejected, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
-		case Dismissed:
-			events = append(events, Event{Kind: EventDismissed, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
-		case Unknown:
-			events = append(events, Event{Kind: EventDoubted, Before: before.Detail, Detail: after.Detail, Reason: after.Error, Seen: time.Now()})
-		}
+// events returns what the change did to its job, as events.
+func (c *change) events() []job.Event {
+	before, after := &c.before, &c.job
+	var events []job.Event
+	if kind, isDecided := eventOfPhase[after.Phase]; isDecided && after.Phase != before.Phase {
+		events = append(events, decidedEvent(kind, before, after))
 	}
-	moved := after.Detail != before.Detail || after.Native != before.Native && after.Native != ""
-	if !after.ahead.IsZero() {
-		events = append(events, Event{Kind: EventClock, Before: before.Detail, Detail: after.Detail, Seen: after.Observed,
-			Reason: "a clock was set back: the record said " + storedTime(after.ahead)})
+	if !c.ahead.IsZero() {
+		events = append(events, job.Event{Kind: job.EventClock, Before: before.Detail, Observation: job.Observation{Detail: after.Detail, Observed: after.Observed,
+			Reason: "a clock was set back: the record said " + storedTime(c.ahead)}})
 	}
-	if moved && after.Phase == before.Phase {
-		kind := EventState
+	if moved := after.Detail != before.Detail || after.Native != before.Native && after.Native != ""; moved && after.Phase == before.Phase {
+		kind := job.EventState
 		if state.TransitionOf(before.Detail, after.Detail) == state.Returns {
-			kind = EventReturned
+			kind = job.EventReturned
 		}
-		events = append(events, seenEvent(kind, before, after))
+		events = append(events, job.Event{Kind: kind, Before: before.Detail, Observation: after.Observation})
 	}
-	if after.contradicted != nil {
-		events = append(events, disbelieved(EventContradiction, before, after.contradicted))
+	if c.contradicted != nil {
+		events = append(events, job.Event{Kind: job.EventContradiction, Before: before.Detail, Observation: *c.contradicted})
 	}
-	if after.replaced != nil {
-		events = append(events, disbelieved(EventReplaced, before, after.replaced))
+	if c.replaced != nil {
+		events = append(events, job.Event{Kind: job.EventReplaced, Before: before.Detail, Observation: *c.replaced})
 	}
 	if after.Stale && (!before.Stale || after.StaleReason != before.StaleReason) {
-		events = append(events, Event{Kind: EventStale, Before: before.Detail, Detail: after.Detail, Reason: after.StaleReason, Seen: after.StaleSince})
+		events = append(events, job.Event{Kind: job.EventStale, Before: before.Detail, Observation: job.Observation{Detail: after.Detail, Reason: after.StaleReason, Observed: after.StaleSince}})
 	}
-	if after.Missing && !before.Missing && after.Phase != Rejected {
-		events = append(events, Event{Kind: EventMissing, Before: before.Detail, Detail: after.Detail, Seen: after.MissingSince})
+	if after.Missing && !before.Missing && after.Phase != job.PhaseRejected {
+		events = append(events, job.Event{Kind: job.EventMissing, Before: before.Detail, Observation: job.Observation{Detail: after.Detail, Observed: after.MissingSince}})
 	}
 	if after.Successor != before.Successor {
 		events = append(events, succeededEvent(after, after.Observed))
@@ -97,25 +46,23 @@ func happened(before, after *Job) []Event {
 	return events
 }
 
+// eventOfPhase are the events of entering a phase.
+var eventOfPhase = map[job.Phase]job.EventKind{
+	job.PhaseSubmitted: job.EventAccepted, job.PhaseRejected: job.EventRejected, job.PhaseDismissed: job.EventDismissed, job.PhaseUnknown: job.EventDoubted,
+}
+
+// decidedEvent is the event of a submission that enters a phase.
+func decidedEvent(kind job.EventKind, before, after *job.Job) job.Event {
+	event := job.Event{Kind: kind, Before: before.Detail, Observation: after.Observation}
+	if kind != job.EventAccepted {
+		event.Observation = job.Observation{Detail: after.Detail, Reason: after.Error, Observed: time.Now()}
+	}
+	return event
+}
+
 // succeededEvent is the event of a job whose id another one has, as was seen at a time.
-func succeededEvent(job *Job, seen time.Time) Event {
-	return Event{Kind: EventSucceeded, Seen: seen, Reason: "the scheduler gave its id to submission " + job.Successor}
-}
-
-// seenEvent is an event of what was observed.
-func seenEvent(kind EventKind, before, after *Job) Event {
-	return Event{
-		Kind: kind, Before: before.Detail, Detail: after.Detail, Native: after.Native, Reason: after.Reason,
-		ExitCode: after.ExitCode, Signal: after.Signal, Seen: after.Observed, Source: after.Source, Origin: after.Origin, Evidence: after.Evidence,
-	}
-}
-
-// disbelieved is an event of what was seen and is not believed.
-func disbelieved(kind EventKind, before *Job, seen *Observation) Event {
-	return Event{
-		Kind: kind, Before: before.Detail, Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason,
-		Seen: seen.Observed, Source: seen.Source, Origin: seen.Origin, Evidence: seen.Evidence,
-	}
+func succeededEvent(j *job.Job, seen time.Time) job.Event {
+	return job.Event{Kind: job.EventSucceeded, Observation: job.Observation{Observed: seen, Reason: "the scheduler gave its id to submission " + j.Successor}}
 }
 
 // eventColumns are the columns of the table events but for its number, in the order of
@@ -125,10 +72,10 @@ const eventColumns = "tag, target, id, kind, before, detail, native, reason, exi
 const insertEventRow = "INSERT INTO events (" + eventColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 // insertEvent records an event of a job.
-func insertEvent(ctx context.Context, transaction *sql.Tx, event Event, job *Job) error {
+func insertEvent(ctx context.Context, transaction *sql.Tx, event job.Event, job *job.Job) error {
 	_, err := transaction.ExecContext(ctx, insertEventRow,
 		job.Tag, job.Target, job.ID, string(event.Kind), string(event.Before), string(event.Detail), event.Native, bounded(event.Reason),
-		storedInt(event.ExitCode), storedInt(event.Signal), storedTime(event.Seen), storedTime(time.Now()), event.Source,
+		storedInt(event.ExitCode), storedInt(event.Signal), storedTime(event.Observed), storedTime(time.Now()), event.Source,
 		event.Origin.Stream, event.Origin.Line, bounded(event.Origin.Text), bounded(event.Evidence))
 	return err
 }
@@ -140,7 +87,7 @@ const maximumEvents = 1000
 // the one with a sequence number, 0 for all: of the jobs with the tags, or of
 // all where there are none. Called again with the last number that it returned
 // it leaves out none and repeats none, also in another process.
-func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]Event, error) {
+func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]job.Event, error) {
 	condition, arguments := "WHERE sequence > ?", []any{after}
 	if len(tags) > 0 {
 		among, chosen := amongTags(tags)
@@ -156,7 +103,7 @@ func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]Even
 
 // History gives all events of a job, oldest first, to a function until that
 // returns an error.
-func (s *Store) History(ctx context.Context, tag string, tell func(Event) error) error {
+func (s *Store) History(ctx context.Context, tag string, tell func(job.Event) error) error {
 	for after := int64(0); ; {
 		events, err := s.Events(ctx, after, tag)
 		if err != nil || len(events) == 0 {
@@ -181,7 +128,7 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	return last, nil
 }
 
-func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []Event, err error) {
+func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []job.Event, err error) {
 	rows, err := source.QueryContext(ctx,
 		"SELECT sequence, "+eventColumns+" FROM events "+rest, arguments...)
 	if err != nil {
@@ -202,22 +149,22 @@ func queryEvents(ctx context.Context, source queryer, rest string, arguments ...
 	return events, rows.Err()
 }
 
-func scanEvent(rows *sql.Rows) (Event, error) {
-	var event Event
+func scanEvent(rows *sql.Rows) (job.Event, error) {
+	var event job.Event
 	var kind, before, detail, seen, recorded string
 	var exitCode, signal sql.NullInt64
 	err := rows.Scan(&event.Sequence, &event.Tag, &event.Target, &event.ID, &kind, &before, &detail, &event.Native, &event.Reason,
 		&exitCode, &signal, &seen, &recorded, &event.Source, &event.Origin.Stream, &event.Origin.Line, &event.Origin.Text, &event.Evidence)
 	if err != nil {
-		return Event{}, err
+		return job.Event{}, err
 	}
-	event.Kind, event.Before, event.Detail = EventKind(kind), state.Detail(before), state.Detail(detail)
+	event.Kind, event.Before, event.Detail = job.EventKind(kind), state.Detail(before), state.Detail(detail)
 	event.ExitCode, event.Signal = plainInt(exitCode), plainInt(signal)
-	if event.Seen, err = parseTime(seen); err == nil {
+	if event.Observed, err = parseTime(seen); err == nil {
 		event.Recorded, err = parseTime(recorded)
 	}
 	if err != nil {
-		return Event{}, fmt.Errorf("reading event %d: %w", event.Sequence, err)
+		return job.Event{}, fmt.Errorf("reading event %d: %w", event.Sequence, err)
 	}
 	return event, nil
 }

@@ -6,20 +6,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
 // kinds returns what happened, in the order in which it was recorded.
-func kinds(events []jobstore.Event) []jobstore.EventKind {
-	var list []jobstore.EventKind
+func kinds(events []job.Event) []job.EventKind {
+	var list []job.EventKind
 	for _, event := range events {
 		list = append(list, event.Kind)
 	}
 	return list
 }
 
-func history(t *testing.T, store *jobstore.Store, tags ...string) []jobstore.Event {
+func history(t *testing.T, store *jobstore.Store, tags ...string) []job.Event {
 	t.Helper()
 	events, err := store.Events(t.Context(), 0, tags...)
 	require.NoError(t, err)
@@ -28,9 +29,9 @@ func history(t *testing.T, store *jobstore.Store, tags ...string) []jobstore.Eve
 
 func see(t *testing.T, store *jobstore.Store, tag string, detail state.Detail, after time.Duration) {
 	t.Helper()
-	_, err := store.Observe(t.Context(), tag, jobstore.Observation{
+	_, err := store.Observe(t.Context(), tag, job.Observation{
 		Detail: detail, Native: "word of " + string(detail), Observed: noon.Add(after), Source: "queue", Evidence: "output of " + string(detail),
-		Origin: jobstore.Origin{Stream: "stdout", Line: 3, Text: "line of " + string(detail)},
+		Origin: job.Origin{Stream: "stdout", Line: 3, Text: "line of " + string(detail)},
 	})
 	require.NoError(t, err)
 }
@@ -51,18 +52,18 @@ func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
 	see(t, store, "a", state.Running, 8*time.Second)
 
 	events := history(t, store, "a")
-	require.Equal(t, []jobstore.EventKind{
-		jobstore.EventIntended, jobstore.EventAccepted, jobstore.EventState, jobstore.EventState,
-		jobstore.EventStale, jobstore.EventMissing, jobstore.EventState, jobstore.EventContradiction,
+	require.Equal(t, []job.EventKind{
+		job.EventIntended, job.EventAccepted, job.EventState, job.EventState,
+		job.EventStale, job.EventMissing, job.EventState, job.EventContradiction,
 	}, kinds(events))
 	running := events[3]
 	require.Equal(t, state.QueuedActive, running.Before)
 	require.Equal(t, state.Running, running.Detail)
 	require.Equal(t, "output of RUNNING", running.Evidence)
-	require.Equal(t, jobstore.Origin{Stream: "stdout", Line: 3, Text: "line of RUNNING"}, running.Origin)
+	require.Equal(t, job.Origin{Stream: "stdout", Line: 3, Text: "line of RUNNING"}, running.Origin)
 	require.Equal(t, "queue", running.Source)
 	require.Equal(t, "1", running.ID)
-	require.Equal(t, noon.Add(3*time.Second), running.Seen)
+	require.Equal(t, noon.Add(3*time.Second), running.Observed)
 	require.Equal(t, "no answer", events[4].Reason)
 	contradiction := events[7]
 	require.Equal(t, state.Completed, contradiction.Before)
@@ -82,7 +83,7 @@ func TestARejectedAndADoubtedSubmissionSayWhy(t *testing.T) {
 	for tag, reason := range map[string]string{"rejected": "no such queue", "doubted": "timed out"} {
 		events := history(t, store, tag)
 		require.Len(t, events, 2)
-		require.Equal(t, jobstore.EventKind(tag), events[1].Kind)
+		require.Equal(t, job.EventKind(tag), events[1].Kind)
 		require.Equal(t, reason, events[1].Reason)
 	}
 }
@@ -100,7 +101,7 @@ func TestAReaderGoesOnWhereItStopped(t *testing.T) {
 	another := openStore(t, directory)
 	rest, err := another.Events(t.Context(), last)
 	require.NoError(t, err)
-	require.Equal(t, []jobstore.EventKind{jobstore.EventIntended, jobstore.EventAccepted}, kinds(rest))
+	require.Equal(t, []job.EventKind{job.EventIntended, job.EventAccepted}, kinds(rest))
 	require.Equal(t, "b", rest[0].Tag)
 }
 
@@ -115,7 +116,7 @@ func TestAnIDThatIsGivenAgainEndsWhatCanBeLearnedOfTheEarlierJob(t *testing.T) {
 	require.Equal(t, "new", old.Successor)
 	require.False(t, old.Detail.Ended(), "nobody saw its end")
 	events := history(t, store, "old")
-	require.Equal(t, jobstore.EventSucceeded, events[len(events)-1].Kind)
+	require.Equal(t, job.EventSucceeded, events[len(events)-1].Kind)
 	require.Contains(t, events[len(events)-1].Reason, "new")
 
 	open, err := store.List(t.Context(), jobstore.Filter{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -29,11 +30,11 @@ func TestAFullDiskLosesNothingThatWasRecorded(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	store.database.SetMaxOpenConns(1) // the bound is one of the connection
-	require.NoError(t, store.Intend(t.Context(), Job{Tag: "first", Target: "big"}))
+	require.NoError(t, store.Intend(t.Context(), job.Job{Tag: "first", Target: "big"}))
 	pages := store.number(t, "PRAGMA page_count")
 	_, err = store.database.ExecContext(t.Context(), "PRAGMA max_page_count = "+strconv.Itoa(pages+1))
 	require.NoError(t, err)
-	err = store.Intend(t.Context(), Job{Tag: "second", Target: "big", Script: strings.Repeat("x", 1<<20)})
+	err = store.Intend(t.Context(), job.Job{Tag: "second", Target: "big", Script: strings.Repeat("x", 1<<20)})
 	require.ErrorIs(t, err, ErrFull)
 	_, err = store.ByTag(t.Context(), "first")
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestAStoreThatMayOnlyBeReadSaysSo(t *testing.T) {
 	store.database.SetMaxOpenConns(1)
 	_, err = store.database.ExecContext(t.Context(), "PRAGMA query_only = on")
 	require.NoError(t, err)
-	require.ErrorIs(t, store.Intend(t.Context(), Job{Tag: "a", Target: "big"}), ErrReadOnly)
+	require.ErrorIs(t, store.Intend(t.Context(), job.Job{Tag: "a", Target: "big"}), ErrReadOnly)
 }
 
 // Whatever page of the file is lost: what is told of a job is what was recorded, or an error
@@ -58,10 +59,10 @@ func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
 	store, err := Open(t.Context(), directory)
 	require.NoError(t, err)
 	tags := make([]string, 15)
-	recorded := map[string]Job{}
+	recorded := map[string]job.Job{}
 	for i := range tags {
 		tags[i] = "tag-" + strconv.Itoa(i)
-		require.NoError(t, store.Intend(t.Context(), Job{Tag: tags[i], Target: "big", Script: strings.Repeat("line\n", 100)}))
+		require.NoError(t, store.Intend(t.Context(), job.Job{Tag: tags[i], Target: "big", Script: strings.Repeat("line\n", 100)}))
 		_, err := store.Accept(t.Context(), tags[i], Accepted{ID: strconv.Itoa(i), Detail: state.Submitted, Evidence: strings.Repeat("x", 500)})
 		require.NoError(t, err)
 		recorded[tags[i]], err = store.ByTag(t.Context(), tags[i])
@@ -84,7 +85,7 @@ func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
 
 // readsTrue reports whether a store of a file tells of damage, and demands that what it tells
 // else is as it was recorded.
-func readsTrue(t *testing.T, text []byte, tags []string, recorded map[string]Job) (isDamaged bool) {
+func readsTrue(t *testing.T, text []byte, tags []string, recorded map[string]job.Job) (isDamaged bool) {
 	t.Helper()
 	directory := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(directory, databaseName), text, 0o600))
@@ -114,6 +115,6 @@ func readsTrue(t *testing.T, text []byte, tags []string, recorded map[string]Job
 	check(err)
 	_, err = store.Unresolved(t.Context(), "")
 	check(err)
-	check(store.Intend(t.Context(), Job{Tag: "new", Target: "big"}))
+	check(store.Intend(t.Context(), job.Job{Tag: "new", Target: "big"}))
 	return isDamaged
 }

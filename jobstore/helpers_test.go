@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -24,7 +25,7 @@ func openStore(t testing.TB, directory string) *jobstore.Store {
 // intend records a submission that says little.
 func intend(t testing.TB, store *jobstore.Store, tag, target string) {
 	t.Helper()
-	require.NoError(t, store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: target}))
+	require.NoError(t, store.Intend(t.Context(), job.Job{Tag: tag, Target: target}))
 }
 
 // submit records a submission that was accepted.
@@ -36,10 +37,10 @@ func submit(t testing.TB, store *jobstore.Store, tag, target, id string) {
 }
 
 // fullJob returns a job with every field of an intent set.
-func fullJob(number int) jobstore.Job {
-	return jobstore.Job{
+func fullJob(number int) job.Job {
+	return job.Job{
 		Tag: fmt.Sprintf("tag-%d", number), Target: "big", Definition: "slurm", Connection: "ssh:login.example.org",
-		Name: "simulation", Queue: "normal", Owner: "alice", Directory: "/home/alice/run", Interactive: true,
+		Observation: job.Observation{Name: "simulation", Queue: "normal", Owner: "alice"}, Directory: "/home/alice/run", Interactive: true,
 		Created: noon.Add(time.Duration(number) * time.Second),
 		Attributes: map[string]any{
 			"nodes": 4, "exclusive": true, "queue": "normal", "unset": nil,
@@ -54,7 +55,7 @@ func fullJob(number int) jobstore.Job {
 func number(value int) *int { return &value }
 
 // tags returns the tags of jobs in their order.
-func tags(jobs []jobstore.Job) []string {
+func tags(jobs []job.Job) []string {
 	list := make([]string, 0, len(jobs))
 	for _, job := range jobs {
 		list = append(list, job.Tag)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // Observe records what a query told about the job of a tag and returns the job
@@ -12,12 +14,12 @@ import (
 // is not missing afterwards, and not stale unless it became so since the query
 // was made. What was seen of another job with the same id is not believed; the
 // job is missing then.
-func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job, error) {
+func (s *Store) Observe(ctx context.Context, tag string, seen job.Observation) (job.Job, error) {
 	if seen.Observed.IsZero() {
 		seen.Observed = time.Now()
 	}
-	return s.change(ctx, processed, "observation", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		return job.observe(seen), nil
+	return s.change(ctx, processed, "observation", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		return c.observe(seen), nil
 	})
 }
 
@@ -26,8 +28,8 @@ func (s *Store) Observe(ctx context.Context, tag string, seen Observation) (Job,
 // changed the job. Its state is kept, and is stale until a later query is
 // answered. It changes nothing when the job was seen since.
 func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted time.Time) error {
-	_, err := s.change(ctx, processed, "failed query", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		return job.failed(reason, attempted), nil
+	_, err := s.change(ctx, processed, "failed query", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		return c.failed(reason, attempted), nil
 	})
 	return err
 }
@@ -36,8 +38,8 @@ func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted tim
 // job, and returns the job after it, without its submission. It is for the
 // caller to decide, by MissingSince and MissingCount, what follows from that. It
 // changes nothing for a job that has ended or was seen since.
-func (s *Store) MarkMissing(ctx context.Context, tag string, listed time.Time) (Job, error) {
-	return s.change(ctx, processed, "absence", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		return job.lack(listed), nil
+func (s *Store) MarkMissing(ctx context.Context, tag string, listed time.Time) (job.Job, error) {
+	return s.change(ctx, processed, "absence", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		return c.lack(listed), nil
 	})
 }

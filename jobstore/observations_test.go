@@ -6,57 +6,58 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
 // observe records what was seen that long after noon.
-func observe(t *testing.T, store *jobstore.Store, after time.Duration, seen jobstore.Observation) jobstore.Job {
+func observe(t *testing.T, store *jobstore.Store, after time.Duration, seen job.Observation) job.Job {
 	t.Helper()
 	seen.Observed = noon.Add(after)
-	job, err := store.Observe(t.Context(), "a", seen)
+	j, err := store.Observe(t.Context(), "a", seen)
 	require.NoError(t, err)
 	recorded, err := store.List(t.Context(), jobstore.Filter{All: true})
 	require.NoError(t, err)
-	require.Equal(t, []jobstore.Job{job}, recorded, "what is returned is what was recorded")
-	return job
+	require.Equal(t, []job.Job{j}, recorded, "what is returned is what was recorded")
+	return j
 }
 
 func TestAnObservationRecordsTheStateAndItsEvidence(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	job := observe(t, store, 0, jobstore.Observation{
+	j := observe(t, store, 0, job.Observation{
 		Detail: state.Running, Native: "R", Reason: "None", Name: "sim", Queue: "debug", Owner: "bob", Nodes: "n[1-4]",
 		Submitted: "10:00", Started: "11:00", OutputPath: "/o", ErrorPath: "/e", Source: "get-job-status", Evidence: "1 R",
 	})
-	require.Equal(t, state.Running, job.Detail)
+	require.Equal(t, state.Running, j.Detail)
 	require.Equal(t, []string{"R", "None", "sim", "debug", "bob", "n[1-4]", "10:00", "11:00", "/o", "/e", "get-job-status", "1 R"},
-		[]string{job.Native, job.Reason, job.Name, job.Queue, job.Owner, job.Nodes, job.Submitted, job.Started, job.OutputPath, job.ErrorPath, job.Source, job.Evidence})
-	require.Equal(t, noon, job.Observed)
+		[]string{j.Native, j.Reason, j.Name, j.Queue, j.Owner, j.Nodes, j.Submitted, j.Started, j.OutputPath, j.ErrorPath, j.Source, j.Evidence})
+	require.Equal(t, noon, j.Observed)
 
-	job = observe(t, store, time.Second, jobstore.Observation{Detail: state.Failed, Native: "F", ExitCode: number(3), Signal: number(0), Ended: "12:00"})
-	require.Equal(t, state.Failed, job.Detail)
-	require.Equal(t, number(3), job.ExitCode)
-	require.Equal(t, number(0), job.Signal)
-	require.Equal(t, "12:00", job.Ended)
-	require.Equal(t, "n[1-4]", job.Nodes, "a fact that was not told again was forgotten")
-	require.Empty(t, job.Reason, "the reason of the former state was kept")
-	require.Empty(t, job.Evidence)
+	j = observe(t, store, time.Second, job.Observation{Detail: state.Failed, Native: "F", ExitCode: number(3), Signal: number(0), Ended: "12:00"})
+	require.Equal(t, state.Failed, j.Detail)
+	require.Equal(t, number(3), j.ExitCode)
+	require.Equal(t, number(0), j.Signal)
+	require.Equal(t, "12:00", j.Ended)
+	require.Equal(t, "n[1-4]", j.Nodes, "a fact that was not told again was forgotten")
+	require.Empty(t, j.Reason, "the reason of the former state was kept")
+	require.Empty(t, j.Evidence)
 }
 
 func TestAnOlderObservationNeverOverridesANewerOne(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	newer := observe(t, store, time.Nanosecond, jobstore.Observation{Detail: state.Running, Native: "R", Nodes: "n1"})
-	require.Equal(t, newer, observe(t, store, 0, jobstore.Observation{Detail: state.QueuedActive, Native: "PD", Nodes: "n2", ExitCode: number(1)}))
-	require.Equal(t, newer, observe(t, store, -time.Minute, jobstore.Observation{Detail: state.Completed}))
+	newer := observe(t, store, time.Nanosecond, job.Observation{Detail: state.Running, Native: "R", Nodes: "n1"})
+	require.Equal(t, newer, observe(t, store, 0, job.Observation{Detail: state.QueuedActive, Native: "PD", Nodes: "n2", ExitCode: number(1)}))
+	require.Equal(t, newer, observe(t, store, -time.Minute, job.Observation{Detail: state.Completed}))
 }
 
 func TestAnEndIsKeptWithItsEvidence(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	observe(t, store, 0, jobstore.Observation{Detail: state.Failed, Native: "F", Source: "accounting", Evidence: "1 F"})
-	for i, later := range []jobstore.Observation{
+	observe(t, store, 0, job.Observation{Detail: state.Failed, Native: "F", Source: "accounting", Evidence: "1 F"})
+	for i, later := range []job.Observation{
 		{Detail: state.Running, Native: "R", Source: "queue", Evidence: "1 R"},
 		{Detail: state.Completed, Native: "CD", Source: "queue", Evidence: "1 CD"},
 		{Detail: state.Undetermined, Native: "??", Source: "queue", Evidence: "1 ??"},
@@ -66,7 +67,7 @@ func TestAnEndIsKeptWithItsEvidence(t *testing.T) {
 		require.Equal(t, []string{"F", "accounting", "1 F"}, []string{job.Native, job.Source, job.Evidence})
 		require.Equal(t, noon, job.Observed)
 	}
-	job := observe(t, store, time.Minute, jobstore.Observation{Detail: state.OutputReady, Source: "output", ExitCode: number(2)})
+	job := observe(t, store, time.Minute, job.Observation{Detail: state.OutputReady, Source: "output", ExitCode: number(2)})
 	require.Equal(t, state.OutputReady, job.Detail)
 	require.Equal(t, "output", job.Source)
 	require.Equal(t, number(2), job.ExitCode)
@@ -75,52 +76,52 @@ func TestAnEndIsKeptWithItsEvidence(t *testing.T) {
 func TestAnUnknownWordIsShownBesideTheStateThatIsKept(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	observe(t, store, 0, jobstore.Observation{Detail: state.Running, Native: "R", Reason: "None"})
-	job := observe(t, store, time.Second, jobstore.Observation{Native: "ZOMBIE", Evidence: "1 ZOMBIE"})
-	require.Equal(t, state.Running, job.Detail)
-	require.Equal(t, []string{"ZOMBIE", "", "1 ZOMBIE"}, []string{job.Native, job.Reason, job.Evidence})
-	job = observe(t, store, 2*time.Second, jobstore.Observation{Nodes: "n1"})
-	require.Equal(t, []string{"ZOMBIE", "n1"}, []string{job.Native, job.Nodes})
+	observe(t, store, 0, job.Observation{Detail: state.Running, Native: "R", Reason: "None"})
+	j := observe(t, store, time.Second, job.Observation{Native: "ZOMBIE", Evidence: "1 ZOMBIE"})
+	require.Equal(t, state.Running, j.Detail)
+	require.Equal(t, []string{"ZOMBIE", "", "1 ZOMBIE"}, []string{j.Native, j.Reason, j.Evidence})
+	j = observe(t, store, 2*time.Second, job.Observation{Nodes: "n1"})
+	require.Equal(t, []string{"ZOMBIE", "n1"}, []string{j.Native, j.Nodes})
 }
 
 func TestAnObservationEndsStalenessAndAbsence(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	observe(t, store, 0, jobstore.Observation{Detail: state.Running})
+	observe(t, store, 0, job.Observation{Detail: state.Running})
 
 	_, err := store.MarkMissing(t.Context(), "a", noon.Add(time.Second))
 	require.NoError(t, err)
 	require.NoError(t, store.MarkStale(t.Context(), "a", "timed out", noon.Add(2*time.Second)))
-	job, err := store.ByTag(t.Context(), "a")
+	j, err := store.ByTag(t.Context(), "a")
 	require.NoError(t, err)
-	require.True(t, job.Stale)
-	require.True(t, job.Missing)
-	require.Equal(t, "timed out", job.StaleReason)
-	require.Equal(t, state.Running, job.Detail, "a failed query changed the state")
-	require.Equal(t, noon, job.Observed)
+	require.True(t, j.Stale)
+	require.True(t, j.Missing)
+	require.Equal(t, "timed out", j.StaleReason)
+	require.Equal(t, state.Running, j.Detail, "a failed query changed the state")
+	require.Equal(t, noon, j.Observed)
 
-	job = observe(t, store, 3*time.Second, jobstore.Observation{Detail: state.Running})
-	require.False(t, job.Stale)
-	require.Empty(t, job.StaleReason)
-	require.True(t, job.StaleSince.IsZero())
-	require.False(t, job.Missing)
-	require.Zero(t, job.MissingCount)
-	require.True(t, job.MissingSince.IsZero())
+	j = observe(t, store, 3*time.Second, job.Observation{Detail: state.Running})
+	require.False(t, j.Stale)
+	require.Empty(t, j.StaleReason)
+	require.True(t, j.StaleSince.IsZero())
+	require.False(t, j.Missing)
+	require.Zero(t, j.MissingCount)
+	require.True(t, j.MissingSince.IsZero())
 }
 
 func TestAnAnswerOfBeforeADoubtDoesNotEndIt(t *testing.T) {
-	for name, answer := range map[string]func(store *jobstore.Store, asked time.Time) (jobstore.Job, error){
-		"seen": func(store *jobstore.Store, asked time.Time) (jobstore.Job, error) {
-			return store.Observe(t.Context(), "a", jobstore.Observation{Detail: state.Running, Observed: asked})
+	for name, answer := range map[string]func(store *jobstore.Store, asked time.Time) (job.Job, error){
+		"seen": func(store *jobstore.Store, asked time.Time) (job.Job, error) {
+			return store.Observe(t.Context(), "a", job.Observation{Detail: state.Running, Observed: asked})
 		},
-		"missing": func(store *jobstore.Store, asked time.Time) (jobstore.Job, error) {
+		"missing": func(store *jobstore.Store, asked time.Time) (job.Job, error) {
 			return store.MarkMissing(t.Context(), "a", asked)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := openStore(t, t.TempDir())
 			submit(t, store, "a", "big", "1")
-			observe(t, store, 0, jobstore.Observation{Detail: state.Running})
+			observe(t, store, 0, job.Observation{Detail: state.Running})
 			require.NoError(t, store.MarkStale(t.Context(), "a", "suspended since", noon.Add(2*time.Second)))
 			require.NoError(t, store.MarkStale(t.Context(), "a", "timed out", noon.Add(time.Second)))
 
@@ -139,7 +140,7 @@ func TestAnAnswerOfBeforeADoubtDoesNotEndIt(t *testing.T) {
 func TestAFailureThatBeganBeforeTheJobWasSeenDoesNotMakeItStale(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	observe(t, store, 0, jobstore.Observation{Detail: state.Running})
+	observe(t, store, 0, job.Observation{Detail: state.Running})
 	require.NoError(t, store.MarkStale(t.Context(), "a", "timed out", noon.Add(-time.Second)))
 	job, err := store.MarkMissing(t.Context(), "a", noon.Add(-time.Second))
 	require.NoError(t, err)
@@ -150,7 +151,7 @@ func TestAFailureThatBeganBeforeTheJobWasSeenDoesNotMakeItStale(t *testing.T) {
 func TestAbsencesAreCounted(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	observe(t, store, 0, jobstore.Observation{Detail: state.Running})
+	observe(t, store, 0, job.Observation{Detail: state.Running})
 	require.NoError(t, store.MarkStale(t.Context(), "a", "timed out", noon))
 	for count := 1; count <= 3; count++ {
 		job, err := store.MarkMissing(t.Context(), "a", noon.Add(time.Duration(count)*time.Minute))
@@ -166,7 +167,7 @@ func TestAbsencesAreCounted(t *testing.T) {
 func TestAJobThatHasEndedIsNotMissing(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	observe(t, store, 0, jobstore.Observation{Detail: state.Completed})
+	observe(t, store, 0, job.Observation{Detail: state.Completed})
 	job, err := store.MarkMissing(t.Context(), "a", noon.Add(time.Hour))
 	require.NoError(t, err)
 	require.False(t, job.Missing)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -58,9 +59,9 @@ type unrecorded struct {
 // Settle records what became of a submission, and returns its job. What cannot be
 // recorded is kept, in memory and in a file for which Intend has made room: the error
 // is a *KeptError then. Where the file takes it neither, the error tells both.
-func (s *Store) Settle(ctx context.Context, outcome Outcome) (Job, error) {
+func (s *Store) Settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	outcome = outcome.dated(time.Now())
-	var job Job
+	var job job.Job
 	var err error
 	if s.unrecorded.has(outcome.Tag) {
 		err = s.SettleLate(ctx) // what came before, before what comes now
@@ -96,17 +97,17 @@ func (o Outcome) dated(now time.Time) Outcome {
 	return o
 }
 
-func (s *Store) settle(ctx context.Context, outcome Outcome) (Job, error) {
+func (s *Store) settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	switch {
 	case outcome.Accepted != nil:
 		return s.Accept(ctx, outcome.Tag, *outcome.Accepted)
 	case outcome.Ended != nil:
 		end := *outcome.Ended
-		return s.Observe(ctx, outcome.Tag, Observation{Detail: end.Detail, Reason: end.Reason, ExitCode: &end.ExitCode, Observed: end.Observed, Source: end.Source})
+		return s.Observe(ctx, outcome.Tag, job.Observation{Detail: end.Detail, Reason: end.Reason, ExitCode: &end.ExitCode, Observed: end.Observed, Source: end.Source})
 	case outcome.Refused != "":
-		return Job{}, s.Reject(ctx, outcome.Tag, outcome.Refused)
+		return job.Job{}, s.Reject(ctx, outcome.Tag, outcome.Refused)
 	}
-	return Job{}, s.Doubt(ctx, outcome.Tag, outcome.Doubted)
+	return job.Job{}, s.Doubt(ctx, outcome.Tag, outcome.Doubted)
 }
 
 // isDecided reports whether an outcome cannot be recorded because there is another

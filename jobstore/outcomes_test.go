@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -59,12 +60,12 @@ func settleInVain(t *testing.T, store *jobstore.Store, outcomes []jobstore.Outco
 
 func requireSettled(t *testing.T, store *jobstore.Store) {
 	t.Helper()
-	for tag, expected := range map[string]jobstore.Job{
-		"a": {Phase: jobstore.Submitted, ID: "7\xff\x00"}, "b": {Phase: jobstore.Rejected, Error: "denied"}, "c": {Phase: jobstore.Unknown, Error: "cut off"},
+	for tag, expected := range map[string]job.Job{
+		"a": {Phase: job.PhaseSubmitted, ID: "7\xff\x00"}, "b": {Phase: job.PhaseRejected, Error: "denied"}, "c": {Phase: job.PhaseUnknown, Error: "cut off"},
 	} {
-		job, err := store.ByTag(t.Context(), tag)
+		j, err := store.ByTag(t.Context(), tag)
 		require.NoError(t, err)
-		require.Equal(t, expected, jobstore.Job{Phase: job.Phase, ID: job.ID, Error: job.Error})
+		require.Equal(t, expected, job.Job{Phase: j.Phase, ID: j.ID, Error: j.Error})
 	}
 }
 
@@ -135,11 +136,11 @@ func TestWhatCameBeforeIsRecordedBeforeWhatComesNow(t *testing.T) {
 	mend := fills(t, directory)
 	settleInVain(t, store, []jobstore.Outcome{{Tag: "a", Accepted: &jobstore.Accepted{ID: "a", Detail: state.Running}}})
 	mend()
-	job, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &jobstore.Ending{Detail: state.Failed, ExitCode: 7}})
+	j, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &jobstore.Ending{Detail: state.Failed, ExitCode: 7}})
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Submitted, job.Phase)
-	require.Equal(t, "a", job.ID)
-	require.Equal(t, 7, *job.ExitCode)
+	require.Equal(t, job.PhaseSubmitted, j.Phase)
+	require.Equal(t, "a", j.ID)
+	require.Equal(t, 7, *j.ExitCode)
 }
 
 func TestOutcomesOfALivingProcessAreItsOwn(t *testing.T) {
@@ -155,9 +156,9 @@ func TestOutcomesOfALivingProcessAreItsOwn(t *testing.T) {
 	require.ErrorContains(t, living.SettleLate(t.Context()), "the disk is full")
 	mend()
 	require.NoError(t, other.SettleLate(t.Context()))
-	job, err := other.ByTag(t.Context(), "a")
+	j, err := other.ByTag(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Intended, job.Phase)
+	require.Equal(t, job.PhaseIntended, j.Phase)
 	require.Len(t, keptFiles(t, directory), 1)
 
 	require.NoError(t, living.Close())

@@ -4,22 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-)
 
-// A Process is what is known of one process of a parallel job.
-type Process struct {
-	Rank     int    // its index in the job, from 0
-	Node     string // empty while not known
-	PID      int    // on that node; 0 while not known
-	State    string // such as RUNNING, EXITED, EXITED_SIGNALLED or UNKNOWN
-	ExitCode *int   // nil while not known
-	Signal   *int   // the signal that ended it, nil if none is known
-	Output   string // the end of what it printed, at most MaximumEvidence bytes
-}
+	"github.com/rmctl/rmctl/job"
+)
 
 // RecordProcesses records what is known of processes of a job, in the place of
 // what was known of those before.
-func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []Process) error {
+func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job.Process) error {
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		for _, p := range processes {
 			output := p.Output[max(0, len(p.Output)-MaximumEvidence):]
@@ -38,7 +29,7 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []Pro
 
 // EachProcess gives what is known of the processes of all jobs of a target to a
 // function, without Output, by job and rank, until it returns an error.
-func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process Process) error) (err error) {
+func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process job.Process) error) (err error) {
 	rows, err := s.database.QueryContext(ctx, `SELECT p.tag, p.rank, p.node, p.pid, p.state, p.exit_code, p.signal
 		FROM processes p JOIN jobs j ON j.tag = p.tag WHERE j.target = ? ORDER BY p.tag, p.rank`, target)
 	if err != nil {
@@ -50,7 +41,7 @@ func (s *Store) EachProcess(ctx context.Context, target string, do func(tag stri
 		}
 	}()
 	for rows.Next() {
-		var p Process
+		var p job.Process
 		var tag string
 		var exitCode, signal sql.NullInt64
 		if err := rows.Scan(&tag, &p.Rank, &p.Node, &p.PID, &p.State, &exitCode, &signal); err != nil {
@@ -66,7 +57,7 @@ func (s *Store) EachProcess(ctx context.Context, target string, do func(tag stri
 
 // Processes returns what is known of the processes of a job, by rank. There are
 // none of jobs that nothing tells the processes of.
-func (s *Store) Processes(ctx context.Context, tag string) ([]Process, error) {
+func (s *Store) Processes(ctx context.Context, tag string) ([]job.Process, error) {
 	processes, err := s.queryProcesses(ctx, tag)
 	if err != nil {
 		return nil, fmt.Errorf("reading the processes of submission %s: %w", tag, explained(err))
@@ -74,7 +65,7 @@ func (s *Store) Processes(ctx context.Context, tag string) ([]Process, error) {
 	return processes, nil
 }
 
-func (s *Store) queryProcesses(ctx context.Context, tag string) (processes []Process, err error) {
+func (s *Store) queryProcesses(ctx context.Context, tag string) (processes []job.Process, err error) {
 	rows, err := s.database.QueryContext(ctx, "SELECT rank, node, pid, state, exit_code, signal, output FROM processes WHERE tag = ? ORDER BY rank", tag)
 	if err != nil {
 		return nil, err
@@ -85,7 +76,7 @@ func (s *Store) queryProcesses(ctx context.Context, tag string) (processes []Pro
 		}
 	}()
 	for rows.Next() {
-		var p Process
+		var p job.Process
 		var exitCode, signal sql.NullInt64
 		if err := rows.Scan(&p.Rank, &p.Node, &p.PID, &p.State, &exitCode, &signal, &p.Output); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -14,13 +15,13 @@ func TestProcessesAreKeptAsTheyWereLastSeen(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
 	three, nine := 3, 9
-	before := []jobstore.Process{{Rank: 10, Node: "n1", PID: 12, State: "RUNNING"}, {Rank: 2, Node: "n0", PID: 11, State: "RUNNING", Output: "hello \xff\n"}}
+	before := []job.Process{{Rank: 10, Node: "n1", PID: 12, State: "RUNNING"}, {Rank: 2, Node: "n0", PID: 11, State: "RUNNING", Output: "hello \xff\n"}}
 	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", before))
-	after := []jobstore.Process{{Rank: 10, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {Rank: 11, State: "EXITED_SIGNALLED", Signal: &nine}}
+	after := []job.Process{{Rank: 10, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {Rank: 11, State: "EXITED_SIGNALLED", Signal: &nine}}
 	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", after))
 	kept, err := store.Processes(t.Context(), "parallel")
 	require.NoError(t, err)
-	require.Equal(t, []jobstore.Process{before[1], after[0], after[1]}, kept)
+	require.Equal(t, []job.Process{before[1], after[0], after[1]}, kept)
 	none, err := store.Processes(t.Context(), "another")
 	require.NoError(t, err)
 	require.Empty(t, none)
@@ -32,24 +33,24 @@ func TestTheProcessesOfAllJobsOfATargetAreRead(t *testing.T) {
 	submit(t, store, "b", "mpi", "8")
 	submit(t, store, "c", "other", "9")
 	three := 3
-	require.NoError(t, store.RecordProcesses(t.Context(), "a", []jobstore.Process{{Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three, Output: "hello"}, {State: "RUNNING"}}))
-	require.NoError(t, store.RecordProcesses(t.Context(), "b", []jobstore.Process{{State: "RUNNING"}}))
-	require.NoError(t, store.RecordProcesses(t.Context(), "c", []jobstore.Process{{State: "RUNNING"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "a", []job.Process{{Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three, Output: "hello"}, {State: "RUNNING"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "b", []job.Process{{State: "RUNNING"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "c", []job.Process{{State: "RUNNING"}}))
 	var tags []string
-	var processes []jobstore.Process
-	require.NoError(t, store.EachProcess(t.Context(), "mpi", func(tag string, p jobstore.Process) error {
+	var processes []job.Process
+	require.NoError(t, store.EachProcess(t.Context(), "mpi", func(tag string, p job.Process) error {
 		tags, processes = append(tags, tag), append(processes, p)
 		return nil
 	}))
 	require.Equal(t, []string{"a", "a", "b"}, tags)
-	require.Equal(t, []jobstore.Process{{State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {State: "RUNNING"}}, processes)
-	require.ErrorIs(t, store.EachProcess(t.Context(), "mpi", func(string, jobstore.Process) error { return jobstore.ErrNotFound }), jobstore.ErrNotFound)
+	require.Equal(t, []job.Process{{State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {State: "RUNNING"}}, processes)
+	require.ErrorIs(t, store.EachProcess(t.Context(), "mpi", func(string, job.Process) error { return jobstore.ErrNotFound }), jobstore.ErrNotFound)
 }
 
 func TestTheEndOfTheOutputOfAProcessIsKept(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
-	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []jobstore.Process{{State: "RUNNING", Output: strings.Repeat("x", 2*jobstore.MaximumEvidence) + "end"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []job.Process{{State: "RUNNING", Output: strings.Repeat("x", 2*jobstore.MaximumEvidence) + "end"}}))
 	kept, err := store.Processes(t.Context(), "parallel")
 	require.NoError(t, err)
 	require.Len(t, kept[0].Output, jobstore.MaximumEvidence)
@@ -59,8 +60,8 @@ func TestTheEndOfTheOutputOfAProcessIsKept(t *testing.T) {
 func TestProcessesAreForgottenWithTheirJob(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
-	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []jobstore.Process{{State: "EXITED"}}))
-	_, err := store.Observe(t.Context(), "parallel", jobstore.Observation{Detail: "COMPLETED", Observed: noon})
+	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []job.Process{{State: "EXITED"}}))
+	_, err := store.Observe(t.Context(), "parallel", job.Observation{Detail: "COMPLETED", Observed: noon})
 	require.NoError(t, err)
 	count, err := store.Prune(t.Context(), time.Now().Add(time.Hour), "")
 	require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // findByID chooses by an id. The conditions on empty ids let both indexes be
@@ -16,15 +18,15 @@ const newestFirst = " ORDER BY created DESC, sequence DESC"
 
 // ByTag returns the job of a submission, complete. The error matches ErrNotFound
 // when there is none.
-func (s *Store) ByTag(ctx context.Context, tag string) (Job, error) {
-	job, err := queryJob(ctx, s.database, tag)
+func (s *Store) ByTag(ctx context.Context, tag string) (job.Job, error) {
+	j, err := queryJob(ctx, s.database, tag)
 	if err == nil {
-		err = addSubmission(ctx, s.database, &job)
+		err = addSubmission(ctx, s.database, &j)
 	}
 	if err != nil {
-		return Job{}, fmt.Errorf("looking up a job: %w", explained(err))
+		return job.Job{}, fmt.Errorf("looking up a job: %w", explained(err))
 	}
-	return job, nil
+	return j, nil
 }
 
 // tagsPerQuery bounds how many tags stand in one query.
@@ -47,8 +49,8 @@ func amongTags(tags []string) (condition string, arguments []any) {
 
 // ByTags returns the jobs of those submissions that are on record, by their tags,
 // without Attributes, Arguments, Script and Request.
-func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]Job, error) {
-	found := make(map[string]Job, len(tags))
+func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]job.Job, error) {
+	found := make(map[string]job.Job, len(tags))
 	for some := range slices.Chunk(tags, tagsPerQuery) {
 		condition, arguments := amongTags(some)
 		jobs, err := queryJobs(ctx, s.database, "WHERE "+condition, arguments...)
@@ -67,11 +69,11 @@ func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]Job, erro
 // reset gives its ids again: of the jobs with one id in one target only the
 // newest is returned, so that more than one result means an ambiguous id. The
 // error matches ErrNotFound when there is none.
-func (s *Store) Find(ctx context.Context, id, target string) ([]Job, error) {
+func (s *Store) Find(ctx context.Context, id, target string) ([]job.Job, error) {
 	condition, arguments := findBy(id, target)
 	candidates, err := queryJobs(ctx, s.database, condition, arguments...)
 	found := newestOf{}
-	var jobs []Job
+	var jobs []job.Job
 	for _, job := range candidates {
 		if err != nil || !found.isFirst(job.Target, job.ID) {
 			continue
@@ -115,7 +117,7 @@ func findError(id, target string, err error) error {
 
 // List returns the jobs that a filter chooses, newest first, without Attributes,
 // Arguments, Script and Request.
-func (s *Store) List(ctx context.Context, filter Filter) ([]Job, error) {
+func (s *Store) List(ctx context.Context, filter Filter) ([]job.Job, error) {
 	condition := "WHERE true"
 	var arguments []any
 	if !filter.All {
@@ -139,9 +141,9 @@ func (s *Store) List(ctx context.Context, filter Filter) ([]Job, error) {
 // Unseen returns the submissions, newest first, that were recorded since a time and
 // are rejected by RejectUnseen, of one target or, when target is empty, of all;
 // without Attributes, Arguments, Script and Request.
-func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]Job, error) {
+func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]job.Job, error) {
 	condition := "WHERE finished = 1 AND phase = ? AND missing = 1 AND created >= ?"
-	arguments := []any{string(Rejected), storedTime(since)}
+	arguments := []any{string(job.PhaseRejected), storedTime(since)}
 	if target != "" {
 		condition += " AND target = ?"
 		arguments = append(arguments, target)
@@ -157,9 +159,9 @@ func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]J
 // not recorded, of one target or, when target is empty, of all. Those that are
 // Intended may be on their way in another process at this moment: Created tells
 // since when.
-func (s *Store) Unresolved(ctx context.Context, target string) ([]Job, error) {
+func (s *Store) Unresolved(ctx context.Context, target string) ([]job.Job, error) {
 	condition := "WHERE finished = 0 AND phase IN (?, ?)"
-	arguments := []any{string(Intended), string(Unknown)}
+	arguments := []any{string(job.PhaseIntended), string(job.PhaseUnknown)}
 	if target != "" {
 		condition += " AND target = ?"
 		arguments = append(arguments, target)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -14,7 +15,7 @@ import (
 // adopt records a job of that age in hours before noon.
 func adopt(t *testing.T, store *jobstore.Store, tag, target, id, shortID string, age int) {
 	t.Helper()
-	_, err := store.Adopt(t.Context(), jobstore.Job{Tag: tag, Target: target, ID: id, ShortID: shortID, Created: noon.Add(-time.Duration(age) * time.Hour)})
+	_, err := store.Adopt(t.Context(), job.Job{Tag: tag, Target: target, ID: id, ShortID: shortID, Created: noon.Add(-time.Duration(age) * time.Hour)})
 	require.NoError(t, err)
 }
 
@@ -58,7 +59,7 @@ func TestOfJobsWithOneIDTheNewestIsFound(t *testing.T) {
 	require.Equal(t, []string{"after the reset"}, tags(jobs))
 	require.Equal(t, fullJob(1).Arguments, jobs[0].Arguments)
 
-	adopted, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: "1"})
+	adopted, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "1"})
 	require.NoError(t, err)
 	require.Equal(t, "after the reset", adopted.Tag)
 
@@ -100,7 +101,7 @@ func TestListLeavesOutWhatIsOverUnlessAskedForAll(t *testing.T) {
 		_, err := store.Accept(t.Context(), tag, jobstore.Accepted{ID: tag, Detail: state.Running})
 		require.NoError(t, err)
 	}
-	_, err := store.Observe(t.Context(), "ended", jobstore.Observation{Detail: state.Canceled})
+	_, err := store.Observe(t.Context(), "ended", job.Observation{Detail: state.Canceled})
 	require.NoError(t, err)
 	require.NoError(t, store.Reject(t.Context(), "rejected", "no"))
 	require.NoError(t, store.Doubt(t.Context(), "doubtful", "?"))

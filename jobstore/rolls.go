@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // recordedTogether is how many jobs of a roll are looked at in one transaction:
@@ -78,7 +80,7 @@ func jsonNumbers(numbers []int64) string {
 
 // EachOf gives the jobs of a roll as they are now, without their submissions, to
 // a function until that returns an error. The job is the function's for the call only.
-func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*Job) error) error {
+func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*job.Job) error) error {
 	for some := range slices.Chunk(roll.numbers, recordedTogether) {
 		err := eachJob(ctx, s.database, func(row *jobRow) error { return do(&row.job) }, ofNumbers, jsonNumbers(some))
 		if err != nil {
@@ -94,13 +96,13 @@ func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*Job) error) erro
 // returns what the listing says of it, or false where it says nothing. Of a job
 // that is as it was only the time is recorded: its evidence stays that of when it
 // was seen so first.
-func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, told func(*Job) (Observation, bool)) error {
+func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, told func(*job.Job) (job.Observation, bool)) error {
 	for some := range slices.Chunk(roll.numbers, recordedTogether) {
 		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-			return decideOnSome(ctx, transaction, some, observed, func(job *Job) bool {
-				seen, isTold := told(job)
+			return decideOnSome(ctx, transaction, some, observed, func(c *change) bool {
+				seen, isTold := told(&c.job)
 				seen.Observed = observed
-				return isTold && job.observe(seen)
+				return isTold && c.observe(seen)
 			})
 		})
 		if err != nil {
@@ -115,7 +117,7 @@ func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, 
 func (s *Store) MarkRollStale(ctx context.Context, roll Roll, reason string, attempted time.Time) error {
 	for some := range slices.Chunk(roll.numbers, recordedTogether) {
 		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-			return decideOnSome(ctx, transaction, some, time.Time{}, func(job *Job) bool { return job.failed(reason, attempted) })
+			return decideOnSome(ctx, transaction, some, time.Time{}, func(c *change) bool { return c.failed(reason, attempted) })
 		})
 		if err != nil {
 			return fmt.Errorf("recording that a query about %d jobs failed: %w", roll.Len(), err)
@@ -126,24 +128,23 @@ func (s *Store) MarkRollStale(ctx context.Context, roll Roll, reason string, att
 
 // decideOnSome applies a decision to the jobs with some numbers, and records what
 // happened by it. Those that were seen at a time, and are as they were, are not written again.
-func decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, observed time.Time, decide func(*Job) bool) error {
-	type change struct{ before, after Job }
+func decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, observed time.Time, decide func(*change) bool) error {
 	var changes []change
 	var confirmed []int64
 	err := eachJob(ctx, transaction, func(row *jobRow) error {
-		before := row.job
+		c := change{before: row.job, job: row.job}
 		switch {
-		case !decide(&row.job):
-		case !isAsBefore(&before, &row.job):
-			changes = append(changes, change{before, row.job})
-		case row.job.Observed.Equal(observed):
+		case !decide(&c):
+		case !c.isConfirmation():
+			changes = append(changes, c)
+		case c.job.Observed.Equal(observed):
 			confirmed = append(confirmed, row.number)
 		}
 		return nil
 	}, ofNumbers, jsonNumbers(numbers))
 	for i := range changes {
 		if err == nil {
-			err = replace(ctx, transaction, &changes[i].before, &changes[i].after)
+			err = changes[i].save(ctx, transaction)
 		}
 	}
 	if err == nil && len(confirmed) > 0 {
@@ -154,9 +155,10 @@ func decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, obs
 	return err
 }
 
-// isAsBefore reports whether a job differs at most in when it was seen, and what that was read from.
-func isAsBefore(before, after *Job) bool {
-	now := *after
-	now.Observed, now.Origin, now.Evidence = before.Observed, before.Origin, before.Evidence
-	return reflect.DeepEqual(&now, before)
+// isConfirmation reports whether a job differs at most in when it was observed, and
+// what that was read from.
+func (c *change) isConfirmation() bool {
+	now := c.job
+	now.Observed, now.Origin, now.Evidence = c.before.Observed, c.before.Origin, c.before.Evidence
+	return c.contradicted == nil && c.replaced == nil && c.ahead.IsZero() && reflect.DeepEqual(&now, &c.before)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -23,15 +24,15 @@ func openJobs(t *testing.T, store *jobstore.Store) jobstore.Roll {
 }
 
 // list records what a listing told that long after noon, by the ids of jobs.
-func list(t *testing.T, store *jobstore.Store, roll jobstore.Roll, after time.Duration, rows map[string]jobstore.Observation) {
+func list(t *testing.T, store *jobstore.Store, roll jobstore.Roll, after time.Duration, rows map[string]job.Observation) {
 	t.Helper()
-	require.NoError(t, store.ObserveRoll(t.Context(), roll, noon.Add(after), func(job *jobstore.Job) (jobstore.Observation, bool) {
+	require.NoError(t, store.ObserveRoll(t.Context(), roll, noon.Add(after), func(job *job.Job) (job.Observation, bool) {
 		seen, listed := rows[job.ID]
 		return seen, listed
 	}))
 }
 
-func byTag(t *testing.T, store *jobstore.Store, tag string) jobstore.Job {
+func byTag(t *testing.T, store *jobstore.Store, tag string) job.Job {
 	t.Helper()
 	job, err := store.ByTag(t.Context(), tag)
 	require.NoError(t, err)
@@ -45,15 +46,15 @@ func TestARollHasTheOpenJobsOfATarget(t *testing.T) {
 	}
 	submit(t, store, "elsewhere", "other", "id-1")
 	intend(t, store, "unknown", "big")
-	require.NoError(t, store.Intend(t.Context(), jobstore.Job{Tag: "attached", Target: "big", Interactive: true}))
+	require.NoError(t, store.Intend(t.Context(), job.Job{Tag: "attached", Target: "big", Interactive: true}))
 	_, err := store.Accept(t.Context(), "attached", jobstore.Accepted{ID: "attached"})
 	require.NoError(t, err)
-	_, err = store.Observe(t.Context(), "1", jobstore.Observation{Detail: state.Completed})
+	_, err = store.Observe(t.Context(), "1", job.Observation{Detail: state.Completed})
 	require.NoError(t, err)
 	roll := openJobs(t, store)
 	require.Equal(t, 2, roll.Len())
 	var seen []string
-	require.NoError(t, store.EachOf(t.Context(), roll, func(job *jobstore.Job) error {
+	require.NoError(t, store.EachOf(t.Context(), roll, func(job *job.Job) error {
 		seen = append(seen, job.Tag)
 		return nil
 	}))
@@ -63,15 +64,15 @@ func TestARollHasTheOpenJobsOfATarget(t *testing.T) {
 func TestARollOfATargetCanBeOfOneConnection(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	for number, connection := range []string{"here", "there", "here"} {
-		_, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: fmt.Sprint(number), Connection: connection})
+		_, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: fmt.Sprint(number), Connection: connection})
 		require.NoError(t, err)
 	}
-	_, err := store.Adopt(t.Context(), jobstore.Job{Target: "other", ID: "1", Connection: "there"})
+	_, err := store.Adopt(t.Context(), job.Job{Target: "other", ID: "1", Connection: "there"})
 	require.NoError(t, err)
 	roll, err := store.OpenJobs(t.Context(), jobstore.OpenFilter{Target: "other"}, jobstore.OpenFilter{Target: "big", Connection: "here"})
 	require.NoError(t, err)
 	var seen []string
-	require.NoError(t, store.EachOf(t.Context(), roll, func(job *jobstore.Job) error {
+	require.NoError(t, store.EachOf(t.Context(), roll, func(job *job.Job) error {
 		seen = append(seen, job.Target+"/"+job.ID)
 		return nil
 	}))
@@ -83,7 +84,7 @@ func TestASightingOfALaterTimeDoesNotOutliveTheClockThatItIsOf(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
-	now, row := time.Now().UTC(), map[string]jobstore.Observation{"1": {Detail: state.Running}}
+	now, row := time.Now().UTC(), map[string]job.Observation{"1": {Detail: state.Running}}
 	for _, seen := range []time.Duration{time.Hour, 2 * time.Hour, 0, time.Second} {
 		list(t, store, roll, now.Add(seen).Sub(noon), row)
 		require.Equal(t, now.Add(seen), byTag(t, store, "a").Observed)
@@ -95,19 +96,19 @@ func TestAListingIsRecordedForEachJobThatItTellsOf(t *testing.T) {
 	submit(t, store, "a", "big", "1")
 	submit(t, store, "b", "big", "2")
 	roll := openJobs(t, store)
-	list(t, store, roll, 0, map[string]jobstore.Observation{"1": {Detail: state.Running, Native: "R", Source: "list", Evidence: "1 R"}})
+	list(t, store, roll, 0, map[string]job.Observation{"1": {Detail: state.Running, Native: "R", Source: "list", Evidence: "1 R"}})
 	a := byTag(t, store, "a")
 	require.Equal(t, state.Running, a.Detail)
 	require.Equal(t, "1 R", a.Evidence)
 	require.Equal(t, noon, a.Observed)
 	require.Equal(t, noon.Add(-time.Hour), byTag(t, store, "b").Observed, "nothing was said of it")
 	events := history(t, store, "a")
-	require.Equal(t, jobstore.EventState, events[len(events)-1].Kind)
+	require.Equal(t, job.EventState, events[len(events)-1].Kind)
 
 	// A job that ended while the listing was made keeps its end.
-	_, err := store.Observe(t.Context(), "a", jobstore.Observation{Detail: state.Failed, Native: "F", Observed: noon.Add(2 * time.Second)})
+	_, err := store.Observe(t.Context(), "a", job.Observation{Detail: state.Failed, Native: "F", Observed: noon.Add(2 * time.Second)})
 	require.NoError(t, err)
-	list(t, store, roll, time.Second, map[string]jobstore.Observation{"1": {Detail: state.Running, Native: "R"}})
+	list(t, store, roll, time.Second, map[string]job.Observation{"1": {Detail: state.Running, Native: "R"}})
 	require.Equal(t, state.Failed, byTag(t, store, "a").Detail)
 }
 
@@ -115,12 +116,12 @@ func TestAJobThatIsAsItWasIsSeenAgain(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
-	row := jobstore.Observation{Detail: state.Running, Native: "R", Queue: "debug", Source: "list", Origin: jobstore.Origin{Line: 1, Text: "1 R"}}
-	list(t, store, roll, 0, map[string]jobstore.Observation{"1": row})
+	row := job.Observation{Detail: state.Running, Native: "R", Queue: "debug", Source: "list", Origin: job.Origin{Line: 1, Text: "1 R"}}
+	list(t, store, roll, 0, map[string]job.Observation{"1": row})
 	before, happened := byTag(t, store, "a"), len(history(t, store, "a"))
 
-	row.Origin = jobstore.Origin{Line: 7, Text: "1 R 0:05"}
-	list(t, store, roll, 5*time.Second, map[string]jobstore.Observation{"1": row})
+	row.Origin = job.Origin{Line: 7, Text: "1 R 0:05"}
+	list(t, store, roll, 5*time.Second, map[string]job.Observation{"1": row})
 	after := byTag(t, store, "a")
 	require.Equal(t, noon.Add(5*time.Second), after.Observed)
 	after.Observed = before.Observed
@@ -131,10 +132,10 @@ func TestAJobThatIsAsItWasIsSeenAgain(t *testing.T) {
 	// older listing does not put it back, and what changes is recorded over it.
 	require.NoError(t, store.MarkStale(t.Context(), "a", "no answer", noon.Add(4*time.Second)))
 	require.False(t, byTag(t, store, "a").Stale)
-	list(t, store, roll, 3*time.Second, map[string]jobstore.Observation{"1": row})
+	list(t, store, roll, 3*time.Second, map[string]job.Observation{"1": row})
 	require.Equal(t, noon.Add(5*time.Second), byTag(t, store, "a").Observed)
 	row.Queue = "long"
-	list(t, store, roll, 6*time.Second, map[string]jobstore.Observation{"1": row})
+	list(t, store, roll, 6*time.Second, map[string]job.Observation{"1": row})
 	after = byTag(t, store, "a")
 	require.Equal(t, "long", after.Queue)
 	require.Equal(t, 7, after.Origin.Line)
@@ -146,7 +147,7 @@ func TestARowOfAListingEndsDoubtsAndAbsences(t *testing.T) {
 	submit(t, store, "a", "big", "1")
 	submit(t, store, "b", "big", "2")
 	roll := openJobs(t, store)
-	rows := map[string]jobstore.Observation{"1": {Detail: state.Running}, "2": {Detail: state.Running}}
+	rows := map[string]job.Observation{"1": {Detail: state.Running}, "2": {Detail: state.Running}}
 	list(t, store, roll, 0, rows)
 	require.NoError(t, store.MarkRollStale(t.Context(), roll, "no answer", noon.Add(time.Second)))
 	for _, tag := range []string{"a", "b"} {
@@ -169,17 +170,17 @@ func TestARowOfAListingEndsDoubtsAndAbsences(t *testing.T) {
 func TestLargeRollsAreRecordedWhole(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	const jobs = 450
-	rows := map[string]jobstore.Observation{}
+	rows := map[string]job.Observation{}
 	for number := range jobs {
-		_, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: fmt.Sprint(number)})
+		_, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: fmt.Sprint(number)})
 		require.NoError(t, err)
-		rows[fmt.Sprint(number)] = jobstore.Observation{Detail: state.Running, Native: strings.Repeat("R", number%7)}
+		rows[fmt.Sprint(number)] = job.Observation{Detail: state.Running, Native: strings.Repeat("R", number%7)}
 	}
 	roll := openJobs(t, store)
 	for seconds := range 2 {
 		list(t, store, roll, time.Duration(seconds)*time.Second, rows)
 		seen := 0
-		require.NoError(t, store.EachOf(t.Context(), roll, func(job *jobstore.Job) error {
+		require.NoError(t, store.EachOf(t.Context(), roll, func(job *job.Job) error {
 			require.Equal(t, rows[job.ID].Native, job.Native)
 			require.Equal(t, noon.Add(time.Duration(seconds)*time.Second), job.Observed)
 			seen++
@@ -188,7 +189,7 @@ func TestLargeRollsAreRecordedWhole(t *testing.T) {
 		require.Equal(t, jobs, seen)
 	}
 	require.NoError(t, store.MarkRollStale(t.Context(), roll, "no answer", noon.Add(time.Minute)))
-	require.NoError(t, store.EachOf(t.Context(), roll, func(job *jobstore.Job) error {
+	require.NoError(t, store.EachOf(t.Context(), roll, func(job *job.Job) error {
 		require.True(t, job.Stale)
 		return nil
 	}))
@@ -200,7 +201,7 @@ func TestASightingIsForgottenWithItsJob(t *testing.T) {
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
 	for seconds := range 2 {
-		list(t, store, roll, time.Duration(seconds)*time.Second, map[string]jobstore.Observation{"1": {Detail: state.Running}})
+		list(t, store, roll, time.Duration(seconds)*time.Second, map[string]job.Observation{"1": {Detail: state.Running}})
 	}
 	database, err := sql.Open("sqlite", filepath.Join(directory, "jobs.db"))
 	require.NoError(t, err)
@@ -210,7 +211,7 @@ func TestASightingIsForgottenWithItsJob(t *testing.T) {
 		return count
 	}
 	require.Equal(t, 1, sightings())
-	list(t, store, roll, time.Minute, map[string]jobstore.Observation{"1": {Detail: state.Completed}})
+	list(t, store, roll, time.Minute, map[string]job.Observation{"1": {Detail: state.Completed}})
 	_, err = store.Prune(t.Context(), time.Now().Add(time.Hour), "")
 	require.NoError(t, err)
 	require.Zero(t, sightings())

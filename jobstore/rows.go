@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -42,7 +43,7 @@ var jobColumns = strings.Fields(`tag target definition connection id short_id na
 // jobRow is a job in the form in which the database has it.
 type jobRow struct {
 	number                   int64 // of the row; only read
-	job                      Job
+	job                      job.Job
 	phase, detail            string
 	exitCode, signal         sql.NullInt64
 	created, observed        string
@@ -81,13 +82,13 @@ func (r *jobRow) values() []any {
 			values[i] = *v
 		}
 	}
-	return append(values, j.over())
+	return append(values, j.IsOver())
 }
 
 // decode completes the job from what was read.
 func (r *jobRow) decode() error {
 	j := &r.job
-	j.Phase, j.Detail, j.contradicted, j.replaced, j.ahead = Phase(r.phase), state.Detail(r.detail), nil, nil, time.Time{}
+	j.Phase, j.Detail = job.Phase(r.phase), state.Detail(r.detail)
 	j.ExitCode, j.Signal = plainInt(r.exitCode), plainInt(r.signal)
 	for _, moment := range []struct {
 		text string
@@ -137,7 +138,7 @@ type queryer interface {
 
 // queryJobs returns the jobs that the rest of a query chooses, without their
 // submissions.
-func queryJobs(ctx context.Context, source queryer, rest string, arguments ...any) (jobs []Job, err error) {
+func queryJobs(ctx context.Context, source queryer, rest string, arguments ...any) (jobs []job.Job, err error) {
 	err = eachJob(ctx, source, func(row *jobRow) error {
 		jobs = append(jobs, row.job)
 		return nil
@@ -174,7 +175,7 @@ func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest s
 }
 
 // queryWhole returns the jobs that the rest of a query chooses, complete.
-func queryWhole(ctx context.Context, source queryer, rest string, arguments ...any) ([]Job, error) {
+func queryWhole(ctx context.Context, source queryer, rest string, arguments ...any) ([]job.Job, error) {
 	jobs, err := queryJobs(ctx, source, rest, arguments...)
 	for i := range jobs {
 		if err == nil {
@@ -185,19 +186,19 @@ func queryWhole(ctx context.Context, source queryer, rest string, arguments ...a
 }
 
 // queryJob returns the job of a tag, without its submission.
-func queryJob(ctx context.Context, source queryer, tag string) (Job, error) {
+func queryJob(ctx context.Context, source queryer, tag string) (job.Job, error) {
 	jobs, err := queryJobs(ctx, source, "WHERE tag = ?", tag)
 	if err != nil {
-		return Job{}, err
+		return job.Job{}, err
 	}
 	if len(jobs) == 0 {
-		return Job{}, fmt.Errorf("submission %q: %w", tag, ErrNotFound)
+		return job.Job{}, fmt.Errorf("submission %q: %w", tag, ErrNotFound)
 	}
 	return jobs[0], nil
 }
 
 // addSubmission adds what the submission of a job was.
-func addSubmission(ctx context.Context, source queryer, job *Job) error {
+func addSubmission(ctx context.Context, source queryer, job *job.Job) error {
 	var attributes, arguments string
 	row := source.QueryRowContext(ctx, "SELECT attributes, arguments, script, request FROM submissions WHERE tag = ?", job.Tag)
 	if err := row.Scan(&attributes, &arguments, &job.Script, &job.Request); err != nil {
@@ -214,7 +215,7 @@ func addSubmission(ctx context.Context, source queryer, job *Job) error {
 }
 
 // insert adds a job and its submission.
-func insert(ctx context.Context, transaction *sql.Tx, job Job) error {
+func insert(ctx context.Context, transaction *sql.Tx, job job.Job) error {
 	attributes, err := encodeAttributes(job.Attributes)
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ func insert(ctx context.Context, transaction *sql.Tx, job Job) error {
 }
 
 // update replaces a job; its submission stays.
-func update(ctx context.Context, transaction *sql.Tx, job Job) error {
+func update(ctx context.Context, transaction *sql.Tx, job job.Job) error {
 	row := jobRow{job: job}
 	_, err := transaction.ExecContext(ctx, updateJob, append(row.values(), job.Tag)...)
 	return err

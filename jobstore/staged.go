@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // A Staged file is one that a submission puts in place, or a folder that it makes
@@ -15,7 +17,7 @@ type Staged struct {
 
 // A Leftover is a submission of which files may still be where they were staged.
 type Leftover struct {
-	Job    Job      // without what was submitted
+	Job    job.Job  // without what was submitted
 	Staged []Staged // in the order in which they are to be removed
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -12,7 +13,7 @@ import (
 // who wait for thousands.
 type Standing struct {
 	Tag, Target, ID string
-	Phase           Phase
+	Phase           job.Phase
 	Interactive     bool
 	Detail          state.Detail
 	Native          string
@@ -42,7 +43,7 @@ func (s *Store) queryStandings(ctx context.Context, do func(Standing), rest stri
 		if err != nil {
 			return err
 		}
-		one.Phase, one.Detail = Phase(phase), state.Detail(detail)
+		one.Phase, one.Detail = job.Phase(phase), state.Detail(detail)
 		do(one)
 	}
 	return rows.Err()

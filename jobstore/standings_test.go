@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -18,7 +19,7 @@ func TestAStandingIsThatOfItsJob(t *testing.T) {
 	}
 	submit(t, store, "again", "big", "id-0")
 	submit(t, store, "elsewhere", "other", "id-1")
-	_, err := store.Observe(t.Context(), "1", jobstore.Observation{Detail: state.Running, Native: "R", Source: "list", Observed: noon})
+	_, err := store.Observe(t.Context(), "1", job.Observation{Detail: state.Running, Native: "R", Source: "list", Observed: noon})
 	require.NoError(t, err)
 	require.NoError(t, store.MarkStale(t.Context(), "2", "no answer", noon))
 	_, err = store.MarkMissing(t.Context(), "2", noon.Add(-time.Minute))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -171,24 +172,24 @@ func TestHostileTextsAreGivenBackAsTheyWere(t *testing.T) {
 		"", "a\x00b", "\x00", "line\nbreak\r\n", `'"; DROP TABLE jobs; --`, "caf\xe9", "\xff\xfe\x00", "日本\u2028", "%s ${x} ?1", strings.Repeat("long\x00\xff", 500),
 	} {
 		store := openStore(t, t.TempDir())
-		job := fullJob(i)
-		job.Tag, job.Target = "tag "+text, "target "+text
-		job.Name, job.Queue, job.Owner, job.Directory = text, text, text, text
-		job.Definition, job.Connection, job.Script = text, text, text
-		job.Arguments = []string{text, "x", text}
-		job.Attributes = map[string]any{
+		j := fullJob(i)
+		j.Tag, j.Target = "tag "+text, "target "+text
+		j.Name, j.Queue, j.Owner, j.Directory = text, text, text, text
+		j.Definition, j.Connection, j.Script = text, text, text
+		j.Arguments = []string{text, "x", text}
+		j.Attributes = map[string]any{
 			"text " + text: text, "list": []string{text, ""}, "map": map[string]string{"key " + text: text, "key \xfe": "1", "key \xfd": "2"},
 		}
-		require.NoError(t, store.Intend(t.Context(), job))
-		_, err := store.Accept(t.Context(), job.Tag, jobstore.Accepted{ID: "id " + text, ShortID: "short " + text, Native: text, Evidence: text, Observed: noon})
+		require.NoError(t, store.Intend(t.Context(), j))
+		_, err := store.Accept(t.Context(), j.Tag, jobstore.Accepted{ID: "id " + text, ShortID: "short " + text, Native: text, Evidence: text, Observed: noon})
 		require.NoError(t, err)
 
-		job.Phase, job.ID, job.ShortID = jobstore.Submitted, "id "+text, "short "+text
-		job.Native, job.Evidence, job.Observed = text, text, noon
-		for _, id := range []string{job.ID, job.ShortID} {
-			found, err := store.Find(t.Context(), id, job.Target)
+		j.Phase, j.ID, j.ShortID = job.PhaseSubmitted, "id "+text, "short "+text
+		j.Native, j.Evidence, j.Observed = text, text, noon
+		for _, id := range []string{j.ID, j.ShortID} {
+			found, err := store.Find(t.Context(), id, j.Target)
 			require.NoError(t, err)
-			require.Equal(t, []jobstore.Job{job}, found)
+			require.Equal(t, []job.Job{j}, found)
 		}
 	}
 }
@@ -266,18 +267,18 @@ func work(ctx context.Context, directory string, worker, jobs int) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	for i := range jobs {
-		job := fullJob(i)
-		job.Tag = fmt.Sprintf("%d.%d", worker, i)
-		if err := store.Intend(ctx, job); err != nil {
+		j := fullJob(i)
+		j.Tag = fmt.Sprintf("%d.%d", worker, i)
+		if err := store.Intend(ctx, j); err != nil {
 			return err
 		}
-		if _, err := store.Accept(ctx, job.Tag, jobstore.Accepted{ID: job.Tag, Observed: noon}); err != nil {
+		if _, err := store.Accept(ctx, j.Tag, jobstore.Accepted{ID: j.Tag, Observed: noon}); err != nil {
 			return err
 		}
-		if _, err := store.Observe(ctx, job.Tag, jobstore.Observation{Detail: state.Running, Observed: noon.Add(time.Second)}); err != nil {
+		if _, err := store.Observe(ctx, j.Tag, job.Observation{Detail: state.Running, Observed: noon.Add(time.Second)}); err != nil {
 			return err
 		}
-		shared, err := store.Adopt(ctx, jobstore.Job{Target: "shared", ID: "shared", Created: noon})
+		shared, err := store.Adopt(ctx, job.Job{Target: "shared", ID: "shared", Created: noon})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // Intend records that a job is about to be submitted. Once it has returned
@@ -15,34 +17,34 @@ import (
 // The job's phase becomes Intended, and its time of creation now unless given.
 // Staged are the files that it puts in place, of which some are to be removed once
 // the submission has an outcome; see Leftovers.
-func (s *Store) Intend(ctx context.Context, job Job, staged ...Staged) error {
-	if job.Tag == "" {
+func (s *Store) Intend(ctx context.Context, j job.Job, staged ...Staged) error {
+	if j.Tag == "" {
 		return errors.New("recording a submission: it has no tag")
 	}
-	job.Phase = Intended
-	prepare(&job)
+	j.Phase = job.PhaseIntended
+	prepare(&j)
 	if err := s.makeRoom(); err != nil {
-		return fmt.Errorf("recording submission %s: %w", job.Tag, err)
+		return fmt.Errorf("recording submission %s: %w", j.Tag, err)
 	}
 	err := s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
-		if err := insert(ctx, transaction, job); err != nil {
+		if err := insert(ctx, transaction, j); err != nil {
 			return err
 		}
 		for _, file := range staged {
-			if _, err := transaction.ExecContext(ctx, "INSERT OR IGNORE INTO staged (tag, path, stays) VALUES (?, ?, ?)", job.Tag, file.Path, file.Stays); err != nil {
+			if _, err := transaction.ExecContext(ctx, "INSERT OR IGNORE INTO staged (tag, path, stays) VALUES (?, ?, ?)", j.Tag, file.Path, file.Stays); err != nil {
 				return err
 			}
 		}
-		return insertEvent(ctx, transaction, Event{Kind: EventIntended, Seen: job.Created}, &job)
+		return insertEvent(ctx, transaction, job.Event{Kind: job.EventIntended, Observation: job.Observation{Observed: j.Created}}, &j)
 	})
 	if err != nil {
-		return fmt.Errorf("recording submission %s: %w", job.Tag, err)
+		return fmt.Errorf("recording submission %s: %w", j.Tag, err)
 	}
 	return nil
 }
 
 // prepare completes a job that is to be inserted.
-func prepare(job *Job) {
+func prepare(job *job.Job) {
 	if job.Created.IsZero() {
 		job.Created = time.Now()
 	}
@@ -54,40 +56,42 @@ func prepare(job *Job) {
 // A submission that was rejected or in doubt is accepted too: an id proves that
 // the job exists. Of the jobs of the target with one id the one that was submitted
 // last is the successor of those before it, in whichever order they are accepted.
-func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (Job, error) {
+func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (job.Job, error) {
 	if accepted.ID == "" {
-		return Job{}, fmt.Errorf("accepting submission %s: the job has no id", tag)
+		return job.Job{}, fmt.Errorf("accepting submission %s: the job has no id", tag)
 	}
 	if accepted.Observed.IsZero() {
 		accepted.Observed = time.Now()
 	}
-	return s.change(ctx, durable, "accept", tag, func(ctx context.Context, transaction *sql.Tx, job *Job) (bool, error) {
-		if job.Phase == Submitted {
-			if job.ID == accepted.ID {
+	return s.change(ctx, durable, "accept", tag, func(ctx context.Context, transaction *sql.Tx, c *change) (bool, error) {
+		j := &c.job
+		if j.Phase == job.PhaseSubmitted {
+			if j.ID == accepted.ID {
 				return false, nil
 			}
-			return false, phaseError(job, fmt.Sprintf("accept as %q", accepted.ID))
+			return false, phaseError(j, fmt.Sprintf("accept as %q", accepted.ID))
 		}
-		job.Phase, job.Error = Submitted, ""
-		job.ID, job.ShortID = accepted.ID, accepted.ShortID
-		job.observe(Observation{
+		j.Phase, j.Error = job.PhaseSubmitted, ""
+		j.ID, j.ShortID = accepted.ID, accepted.ShortID
+		c.observe(job.Observation{
 			Detail: accepted.Detail, Native: accepted.Native, Queue: accepted.Queue, Owner: accepted.Owner,
 			OutputPath: accepted.OutputPath, ErrorPath: accepted.ErrorPath,
 			Observed: accepted.Observed, Source: accepted.Source, Evidence: accepted.Evidence, Origin: accepted.Origin,
 		})
-		return true, succeed(ctx, transaction, job)
+		return true, succeed(ctx, transaction, j)
 	})
 }
 
 // Reject records that the scheduler did not take a submission. One that has a
 // job id is past that: a *PhaseError.
 func (s *Store) Reject(ctx context.Context, tag, reason string) error {
-	_, err := s.change(ctx, durable, "reject", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.ID != "" {
-			return false, phaseError(job, "reject")
+	_, err := s.change(ctx, durable, "reject", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		j := &c.job
+		if j.ID != "" {
+			return false, phaseError(j, "reject")
 		}
-		job.Phase, job.Error = Rejected, bounded(reason)
-		job.Missing, job.MissingSince, job.MissingCount = false, time.Time{}, 0 // nobody is to look for it
+		j.Phase, j.Error = job.PhaseRejected, bounded(reason)
+		c.found() // there is nothing to look for
 		return true, nil
 	})
 	return err
@@ -98,13 +102,14 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 // rejected, and missing from then on: MissingSince and MissingCount tell when and
 // how often it was looked for, as a scheduler may take a submission up late. One
 // that was rejected by the submit command itself, or has a job id, is left as it is.
-func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, asked time.Time) (Job, error) {
-	return s.change(ctx, durable, "absence", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.ID != "" || job.Phase == Rejected && !job.Missing {
+func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, asked time.Time) (job.Job, error) {
+	return s.change(ctx, durable, "absence", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		j := &c.job
+		if j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
 			return false, nil
 		}
-		job.Phase, job.Error = Rejected, bounded(reason)
-		job.miss(asked)
+		j.Phase, j.Error = job.PhaseRejected, bounded(reason)
+		c.miss(asked)
 		return true, nil
 	})
 }
@@ -112,15 +117,16 @@ func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, asked time
 // Dismiss records that the user put a job aside, and why, and returns the job after
 // it, without its submission. It changes nothing for a job whose end is known. A
 // submission without a job id is a *PhaseError.
-func (s *Store) Dismiss(ctx context.Context, tag, reason string) (Job, error) {
-	return s.change(ctx, durable, "dismiss", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.ID == "" {
-			return false, phaseError(job, "dismiss")
+func (s *Store) Dismiss(ctx context.Context, tag, reason string) (job.Job, error) {
+	return s.change(ctx, durable, "dismiss", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		j := &c.job
+		if j.ID == "" {
+			return false, phaseError(j, "dismiss")
 		}
-		if job.over() {
+		if j.IsOver() {
 			return false, nil
 		}
-		job.Phase, job.Error = Dismissed, bounded(reason)
+		j.Phase, j.Error = job.PhaseDismissed, bounded(reason)
 		return true, nil
 	})
 }
@@ -128,17 +134,18 @@ func (s *Store) Dismiss(ctx context.Context, tag, reason string) (Job, error) {
 // Doubt records that nobody knows what became of a submission. Where that was
 // found out in the meantime it changes nothing.
 func (s *Store) Doubt(ctx context.Context, tag, reason string) error {
-	_, err := s.change(ctx, durable, "doubt", tag, func(_ context.Context, _ *sql.Tx, job *Job) (bool, error) {
-		if job.ID != "" || job.Phase == Rejected {
+	_, err := s.change(ctx, durable, "doubt", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		j := &c.job
+		if j.ID != "" || j.Phase == job.PhaseRejected {
 			return false, nil
 		}
-		job.Phase, job.Error = Unknown, bounded(reason)
+		j.Phase, j.Error = job.PhaseUnknown, bounded(reason)
 		return true, nil
 	})
 	return err
 }
 
-func phaseError(job *Job, operation string) error {
+func phaseError(job *job.Job, operation string) error {
 	return &PhaseError{Tag: job.Tag, ID: job.ID, Phase: job.Phase, Operation: operation}
 }
 
@@ -146,42 +153,42 @@ func phaseError(job *Job, operation string) error {
 // It must have a target and an id. If the newest job of that target and id is
 // recorded already, that one is returned unchanged. A tag and the time of
 // creation are given to it where it has none.
-func (s *Store) Adopt(ctx context.Context, job Job) (Job, error) {
-	if job.Target == "" || job.ID == "" {
-		return Job{}, fmt.Errorf("adopting job %q of target %q: both must be known", job.ID, job.Target)
+func (s *Store) Adopt(ctx context.Context, j job.Job) (job.Job, error) {
+	if j.Target == "" || j.ID == "" {
+		return job.Job{}, fmt.Errorf("adopting job %q of target %q: both must be known", j.ID, j.Target)
 	}
-	if job.Tag == "" {
-		job.Tag = uuid.NewString()
+	if j.Tag == "" {
+		j.Tag = uuid.NewString()
 	}
-	job.Phase = Submitted
-	prepare(&job)
+	j.Phase = job.PhaseSubmitted
+	prepare(&j)
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		known, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? ORDER BY created DESC, sequence DESC LIMIT 1", job.ID, job.Target)
+		known, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? ORDER BY created DESC, sequence DESC LIMIT 1", j.ID, j.Target)
 		if err != nil {
 			return err
 		}
 		if len(known) == 0 {
-			if err := insert(ctx, transaction, job); err != nil {
+			if err := insert(ctx, transaction, j); err != nil {
 				return err
 			}
-			seen := job.Observed
+			seen := j.Observed
 			if seen.IsZero() {
-				seen = job.Created
+				seen = j.Created
 			}
-			return insertEvent(ctx, transaction, Event{Kind: EventAdopted, Seen: seen}, &job)
+			return insertEvent(ctx, transaction, job.Event{Kind: job.EventAdopted, Observation: job.Observation{Observed: seen}}, &j)
 		}
-		job = known[0]
-		return addSubmission(ctx, transaction, &job)
+		j = known[0]
+		return addSubmission(ctx, transaction, &j)
 	})
 	if err != nil {
-		return Job{}, fmt.Errorf("adopting job %q of target %q: %w", job.ID, job.Target, err)
+		return job.Job{}, fmt.Errorf("adopting job %q of target %q: %w", j.ID, j.Target, err)
 	}
-	return job, nil
+	return j, nil
 }
 
 // succeed ends what can be learned of earlier jobs with the id of a job that is
 // accepted now, or of that job itself where a later one has its id already.
-func succeed(ctx context.Context, transaction *sql.Tx, accepted *Job) error {
+func succeed(ctx context.Context, transaction *sql.Tx, accepted *job.Job) error {
 	others, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? AND tag <> ?"+newestFirst, accepted.ID, accepted.Target, accepted.Tag)
 	if err != nil {
 		return err
@@ -191,7 +198,7 @@ func succeed(ctx context.Context, transaction *sql.Tx, accepted *Job) error {
 		return nil
 	}
 	for _, job := range others {
-		if job.over() {
+		if job.IsOver() {
 			continue
 		}
 		job.Successor = accepted.Tag
@@ -206,48 +213,42 @@ func succeed(ctx context.Context, transaction *sql.Tx, accepted *Job) error {
 }
 
 // A decision changes a job and reports whether it did.
-type decision func(ctx context.Context, transaction *sql.Tx, job *Job) (bool, error)
+type decision func(ctx context.Context, transaction *sql.Tx, c *change) (bool, error)
 
-// change applies a decision to the job of a tag in one transaction, records what
-// happened by it, and returns the job after it, without its submission; operation
-// names it in errors.
-func (s *Store) change(ctx context.Context, lasting durability, operation, tag string, decide decision) (Job, error) {
-	var job Job
+// change applies a decision to the job of a tag in one transaction, records the
+// events that follow from it, and returns the job after it, without its
+// submission; operation names it in errors.
+func (s *Store) change(ctx context.Context, lasting durability, operation, tag string, decide decision) (job.Job, error) {
+	var c change
 	err := s.write(ctx, lasting, func(ctx context.Context, transaction *sql.Tx) error {
-		var err error
-		if job, err = queryJob(ctx, transaction, tag); err != nil {
+		known, err := queryJob(ctx, transaction, tag)
+		if err != nil {
 			return err
 		}
-		return decideOn(ctx, transaction, &job, decide)
+		c = change{before: known, job: known}
+		changed, err := decide(ctx, transaction, &c)
+		if err != nil || !changed {
+			return err
+		}
+		return c.save(ctx, transaction)
 	})
 	if err != nil {
 		var phase *PhaseError
 		if errors.As(err, &phase) {
-			return Job{}, err
+			return job.Job{}, err
 		}
-		return Job{}, fmt.Errorf("recording (%s) of submission %s: %w", operation, tag, err)
+		return job.Job{}, fmt.Errorf("recording (%s) of submission %s: %w", operation, tag, err)
 	}
-	return job, nil
+	return c.job, nil
 }
 
-func decideOn(ctx context.Context, transaction *sql.Tx, job *Job, decide decision) error {
-	before := *job
-	changed, err := decide(ctx, transaction, job)
-	if err != nil || !changed {
+// save records a changed job and its events.
+func (c *change) save(ctx context.Context, transaction *sql.Tx) error {
+	if err := update(ctx, transaction, c.job); err != nil {
 		return err
 	}
-	return replace(ctx, transaction, &before, job)
-}
-
-// replace records a job that has changed, and what happened to it by that.
-func replace(ctx context.Context, transaction *sql.Tx, before, job *Job) error {
-	if err := update(ctx, transaction, *job); err != nil {
-		return err
-	}
-	events := happened(before, job)
-	job.contradicted, job.replaced, job.ahead = nil, nil, time.Time{}
-	for _, event := range events {
-		if err := insertEvent(ctx, transaction, event, job); err != nil {
+	for _, event := range c.events() {
+		if err := insertEvent(ctx, transaction, event, &c.job); err != nil {
 			return err
 		}
 	}

@@ -8,19 +8,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
 func TestAnIntentIsGivenBackAsItWasRecorded(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	job := fullJob(1)
-	require.NoError(t, store.Intend(t.Context(), job))
+	j := fullJob(1)
+	require.NoError(t, store.Intend(t.Context(), j))
 
-	recorded, err := store.ByTag(t.Context(), job.Tag)
+	recorded, err := store.ByTag(t.Context(), j.Tag)
 	require.NoError(t, err)
-	job.Phase = jobstore.Intended
-	require.Equal(t, job, recorded)
+	j.Phase = job.PhaseIntended
+	require.Equal(t, j, recorded)
 }
 
 func TestAnIntentWithoutATimeIsCreatedNow(t *testing.T) {
@@ -36,8 +37,8 @@ func TestAnIntentWithoutATimeIsCreatedNow(t *testing.T) {
 func TestATagIsUsedOnce(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	intend(t, store, "a", "big")
-	require.ErrorContains(t, store.Intend(t.Context(), jobstore.Job{Tag: "a", Target: "other"}), "a")
-	require.Error(t, store.Intend(t.Context(), jobstore.Job{Target: "big"}), "an intent without a tag")
+	require.ErrorContains(t, store.Intend(t.Context(), job.Job{Tag: "a", Target: "other"}), "a")
+	require.Error(t, store.Intend(t.Context(), job.Job{Target: "big"}), "an intent without a tag")
 	recorded, err := store.ByTag(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, "big", recorded.Target)
@@ -45,7 +46,7 @@ func TestATagIsUsedOnce(t *testing.T) {
 
 func TestAnAttributeOfAnotherTypeIsRefusedAsAWhole(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	err := store.Intend(t.Context(), jobstore.Job{Tag: "a", Attributes: map[string]any{"speed": 1.5}})
+	err := store.Intend(t.Context(), job.Job{Tag: "a", Attributes: map[string]any{"speed": 1.5}})
 	require.ErrorContains(t, err, "speed")
 	_, err = store.ByTag(t.Context(), "a")
 	require.ErrorIs(t, err, jobstore.ErrNotFound)
@@ -61,7 +62,7 @@ func TestAcceptingRecordsTheIDAndTheState(t *testing.T) {
 	require.NoError(t, err)
 
 	expected := fullJob(1)
-	expected.Phase = jobstore.Submitted
+	expected.Phase = job.PhaseSubmitted
 	expected.ID, expected.ShortID, expected.Detail, expected.Native = "17.server", "17", state.QueuedActive, "PD"
 	expected.Queue, expected.OutputPath, expected.ErrorPath = "debug", "/out", "/err"
 	expected.Source, expected.Evidence, expected.Observed = "submit-batch", "17.server", noon
@@ -82,21 +83,21 @@ func TestPhasesFollowWhatIsKnown(t *testing.T) {
 
 	cases := map[string]struct {
 		steps   []func(*jobstore.Store, context.Context) error
-		phase   jobstore.Phase
+		phase   job.Phase
 		message string
 		refused bool // whether the last step is
 	}{
-		"accept":               {[]func(*jobstore.Store, context.Context) error{accept("1")}, jobstore.Submitted, "", false},
-		"accept twice":         {[]func(*jobstore.Store, context.Context) error{accept("1"), accept("1")}, jobstore.Submitted, "", false},
-		"accept as another":    {[]func(*jobstore.Store, context.Context) error{accept("1"), accept("2")}, jobstore.Submitted, "", true},
-		"reject":               {[]func(*jobstore.Store, context.Context) error{reject}, jobstore.Rejected, "rejected", false},
-		"doubt":                {[]func(*jobstore.Store, context.Context) error{doubt}, jobstore.Unknown, "in doubt", false},
-		"adopt after doubt":    {[]func(*jobstore.Store, context.Context) error{doubt, accept("1")}, jobstore.Submitted, "", false},
-		"found absent":         {[]func(*jobstore.Store, context.Context) error{doubt, reject}, jobstore.Rejected, "rejected", false},
-		"found after all":      {[]func(*jobstore.Store, context.Context) error{reject, accept("1")}, jobstore.Submitted, "", false},
-		"reject what has ids":  {[]func(*jobstore.Store, context.Context) error{accept("1"), reject}, jobstore.Submitted, "", true},
-		"doubt what is known":  {[]func(*jobstore.Store, context.Context) error{accept("1"), doubt}, jobstore.Submitted, "", false},
-		"doubt a rejected one": {[]func(*jobstore.Store, context.Context) error{reject, doubt}, jobstore.Rejected, "rejected", false},
+		"accept":               {[]func(*jobstore.Store, context.Context) error{accept("1")}, job.PhaseSubmitted, "", false},
+		"accept twice":         {[]func(*jobstore.Store, context.Context) error{accept("1"), accept("1")}, job.PhaseSubmitted, "", false},
+		"accept as another":    {[]func(*jobstore.Store, context.Context) error{accept("1"), accept("2")}, job.PhaseSubmitted, "", true},
+		"reject":               {[]func(*jobstore.Store, context.Context) error{reject}, job.PhaseRejected, "rejected", false},
+		"doubt":                {[]func(*jobstore.Store, context.Context) error{doubt}, job.PhaseUnknown, "in doubt", false},
+		"adopt after doubt":    {[]func(*jobstore.Store, context.Context) error{doubt, accept("1")}, job.PhaseSubmitted, "", false},
+		"found absent":         {[]func(*jobstore.Store, context.Context) error{doubt, reject}, job.PhaseRejected, "rejected", false},
+		"found after all":      {[]func(*jobstore.Store, context.Context) error{reject, accept("1")}, job.PhaseSubmitted, "", false},
+		"reject what has ids":  {[]func(*jobstore.Store, context.Context) error{accept("1"), reject}, job.PhaseSubmitted, "", true},
+		"doubt what is known":  {[]func(*jobstore.Store, context.Context) error{accept("1"), doubt}, job.PhaseSubmitted, "", false},
+		"doubt a rejected one": {[]func(*jobstore.Store, context.Context) error{reject, doubt}, job.PhaseRejected, "rejected", false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,17 +109,17 @@ func TestPhasesFollowWhatIsKnown(t *testing.T) {
 					var phase *jobstore.PhaseError
 					require.ErrorAs(t, err, &phase)
 					require.Equal(t, "1", phase.ID)
-					require.Equal(t, jobstore.Submitted, phase.Phase)
+					require.Equal(t, job.PhaseSubmitted, phase.Phase)
 				} else {
 					require.NoError(t, err)
 				}
 			}
-			job, err := store.ByTag(t.Context(), "a")
+			j, err := store.ByTag(t.Context(), "a")
 			require.NoError(t, err)
-			require.Equal(t, c.phase, job.Phase)
-			require.Equal(t, c.message, job.Error)
-			if c.phase == jobstore.Submitted {
-				require.Equal(t, "1", job.ID)
+			require.Equal(t, c.phase, j.Phase)
+			require.Equal(t, c.message, j.Error)
+			if c.phase == job.PhaseSubmitted {
+				require.Equal(t, "1", j.ID)
 			}
 		})
 	}
@@ -129,9 +130,9 @@ func TestAcceptingWithoutAnIDIsRefused(t *testing.T) {
 	intend(t, store, "a", "big")
 	_, err := store.Accept(t.Context(), "a", jobstore.Accepted{})
 	require.Error(t, err)
-	job, err := store.ByTag(t.Context(), "a")
+	j, err := store.ByTag(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Intended, job.Phase)
+	require.Equal(t, job.PhaseIntended, j.Phase)
 }
 
 func TestWhatIsNotRecordedIsToldByTheError(t *testing.T) {
@@ -143,7 +144,7 @@ func TestWhatIsNotRecordedIsToldByTheError(t *testing.T) {
 	require.ErrorIs(t, err, jobstore.ErrNotFound)
 	require.ErrorIs(t, store.Reject(ctx, "none", ""), jobstore.ErrNotFound)
 	require.ErrorIs(t, store.Doubt(ctx, "none", ""), jobstore.ErrNotFound)
-	_, err = store.Observe(ctx, "none", jobstore.Observation{})
+	_, err = store.Observe(ctx, "none", job.Observation{})
 	require.ErrorIs(t, err, jobstore.ErrNotFound)
 	require.ErrorIs(t, store.MarkStale(ctx, "none", "", noon), jobstore.ErrNotFound)
 	_, err = store.MarkMissing(ctx, "none", noon)
@@ -183,22 +184,22 @@ func TestUnresolvedAreThoseWithoutAnOutcome(t *testing.T) {
 
 func TestAJobFromElsewhereIsAdoptedOnce(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	adopted, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: "5", Detail: state.Running})
+	adopted, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "5", Observation: job.Observation{Detail: state.Running}})
 	require.NoError(t, err)
 	require.NotEmpty(t, adopted.Tag)
-	require.Equal(t, jobstore.Submitted, adopted.Phase)
+	require.Equal(t, job.PhaseSubmitted, adopted.Phase)
 	require.False(t, adopted.Created.IsZero())
 
-	again, err := store.Adopt(t.Context(), jobstore.Job{Target: "big", ID: "5", Detail: state.Completed})
+	again, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "5", Observation: job.Observation{Detail: state.Completed}})
 	require.NoError(t, err)
 	require.Equal(t, adopted.Tag, again.Tag)
 	require.Equal(t, state.Running, again.Detail)
 
-	other, err := store.Adopt(t.Context(), jobstore.Job{Target: "other", ID: "5"})
+	other, err := store.Adopt(t.Context(), job.Job{Target: "other", ID: "5"})
 	require.NoError(t, err)
 	require.NotEqual(t, adopted.Tag, other.Tag)
 
-	_, err = store.Adopt(t.Context(), jobstore.Job{Target: "big"})
+	_, err = store.Adopt(t.Context(), job.Job{Target: "big"})
 	require.Error(t, err, "adopted a job without an id")
 }
 
@@ -207,29 +208,29 @@ func TestLongTextsAreCut(t *testing.T) {
 	long := strings.Repeat("x", 3*jobstore.MaximumEvidence)
 	submit(t, store, "a", "big", "1")
 	require.NoError(t, store.MarkStale(t.Context(), "a", long, noon))
-	job, err := store.ByTag(t.Context(), "a")
+	j, err := store.ByTag(t.Context(), "a")
 	require.NoError(t, err)
-	require.Len(t, job.StaleReason, jobstore.MaximumEvidence)
-	job, err = store.Observe(t.Context(), "a", jobstore.Observation{Detail: state.Running, Evidence: long, Observed: noon})
+	require.Len(t, j.StaleReason, jobstore.MaximumEvidence)
+	j, err = store.Observe(t.Context(), "a", job.Observation{Detail: state.Running, Evidence: long, Observed: noon})
 	require.NoError(t, err)
-	require.Len(t, job.Evidence, jobstore.MaximumEvidence)
+	require.Len(t, j.Evidence, jobstore.MaximumEvidence)
 	intend(t, store, "b", "big")
 	require.NoError(t, store.Reject(t.Context(), "b", long))
-	job, err = store.ByTag(t.Context(), "b")
+	j, err = store.ByTag(t.Context(), "b")
 	require.NoError(t, err)
-	require.Len(t, job.Error, jobstore.MaximumEvidence)
+	require.Len(t, j.Error, jobstore.MaximumEvidence)
 }
 
 func TestASubmissionThatItsSchedulerDoesNotKnowIsRejectedAndCounted(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	intend(t, store, "a", "big")
 	for count := range 3 {
-		job, err := store.RejectUnseen(t.Context(), "a", "no such job", noon.Add(time.Duration(count)*time.Minute))
+		j, err := store.RejectUnseen(t.Context(), "a", "no such job", noon.Add(time.Duration(count)*time.Minute))
 		require.NoError(t, err)
-		require.Equal(t, jobstore.Rejected, job.Phase)
-		require.Equal(t, "no such job", job.Error)
-		require.Equal(t, count+1, job.MissingCount)
-		require.Equal(t, noon, job.MissingSince)
+		require.Equal(t, job.PhaseRejected, j.Phase)
+		require.Equal(t, "no such job", j.Error)
+		require.Equal(t, count+1, j.MissingCount)
+		require.Equal(t, noon, j.MissingSince)
 	}
 	events, err := store.Events(t.Context(), 0, "a")
 	require.NoError(t, err)
@@ -241,12 +242,12 @@ func TestASubmissionThatItsSchedulerDoesNotKnowIsRejectedAndCounted(t *testing.T
 	require.NoError(t, err)
 	require.Empty(t, none)
 
-	job, err := store.Accept(t.Context(), "a", jobstore.Accepted{ID: "1"})
+	j, err := store.Accept(t.Context(), "a", jobstore.Accepted{ID: "1"})
 	require.NoError(t, err)
-	require.False(t, job.Missing)
-	job, err = store.RejectUnseen(t.Context(), "a", "no such job", noon)
+	require.False(t, j.Missing)
+	j, err = store.RejectUnseen(t.Context(), "a", "no such job", noon)
 	require.NoError(t, err)
-	require.Equal(t, jobstore.Submitted, job.Phase)
+	require.Equal(t, job.PhaseSubmitted, j.Phase)
 }
 
 func TestWhatTheSubmitCommandOrAUserRejectedIsNotLookedFor(t *testing.T) {
@@ -271,7 +272,7 @@ func TestOfTheJobsWithOneIDTheOneSubmittedLastIsTheSuccessor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := openStore(t, t.TempDir())
 			for i, tag := range []string{"early", "late"} {
-				require.NoError(t, store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "big", Created: noon.Add(time.Duration(i) * time.Minute)}))
+				require.NoError(t, store.Intend(t.Context(), job.Job{Tag: tag, Target: "big", Created: noon.Add(time.Duration(i) * time.Minute)}))
 			}
 			for _, tag := range order {
 				_, err := store.Accept(t.Context(), tag, jobstore.Accepted{ID: "7"})
@@ -285,7 +286,7 @@ func TestOfTheJobsWithOneIDTheOneSubmittedLastIsTheSuccessor(t *testing.T) {
 			require.Empty(t, late.Successor)
 			events, err := store.Events(t.Context(), 0, "early")
 			require.NoError(t, err)
-			require.Equal(t, jobstore.EventSucceeded, events[len(events)-1].Kind)
+			require.Equal(t, job.EventSucceeded, events[len(events)-1].Kind)
 		})
 	}
 }

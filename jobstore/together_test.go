@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 func adding(ctx context.Context, tag string, failure error) *pendingWrite {
 	return &pendingWrite{ctx: ctx, lasting: durable, done: make(chan error, 1), change: func(ctx context.Context, transaction *sql.Tx) error {
-		return errors.Join(insert(ctx, transaction, Job{Tag: tag, Target: "big"}), failure)
+		return errors.Join(insert(ctx, transaction, job.Job{Tag: tag, Target: "big"}), failure)
 	}}
 }
 

@@ -7,17 +7,18 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
 // seenAs returns a store with a job that was seen once, and how to see it again.
-func seenAs(t *testing.T, first jobstore.Observation) (*jobstore.Store, string, func(jobstore.Observation) jobstore.Job) {
+func seenAs(t *testing.T, first job.Observation) (*jobstore.Store, string, func(job.Observation) job.Job) {
 	t.Helper()
 	store, tag := openStore(t, t.TempDir()), uuid.NewString()
 	submit(t, store, tag, "big", "7")
 	after := time.Duration(0)
-	again := func(seen jobstore.Observation) jobstore.Job {
+	again := func(seen job.Observation) job.Job {
 		after += time.Second
 		if seen.Observed.IsZero() {
 			seen.Observed = noon.Add(after)
@@ -30,40 +31,40 @@ func seenAs(t *testing.T, first jobstore.Observation) (*jobstore.Store, string, 
 	return store, tag, again
 }
 
-func last(t *testing.T, store *jobstore.Store, tag string) jobstore.Event {
+func last(t *testing.T, store *jobstore.Store, tag string) job.Event {
 	t.Helper()
 	events := history(t, store, tag)
 	return events[len(events)-1]
 }
 
 func TestAJobThatIsRequeuedIsBelievedAndNoticed(t *testing.T) {
-	store, tag, again := seenAs(t, jobstore.Observation{Detail: state.Running})
-	job := again(jobstore.Observation{Detail: state.QueuedActive, Origin: jobstore.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}})
-	require.Equal(t, state.QueuedActive, job.Detail)
-	require.Contains(t, job.Irregular, "RUNNING")
+	store, tag, again := seenAs(t, job.Observation{Detail: state.Running})
+	j := again(job.Observation{Detail: state.QueuedActive, Origin: job.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}})
+	require.Equal(t, state.QueuedActive, j.Detail)
+	require.Contains(t, j.Irregular, "RUNNING")
 	event := last(t, store, tag)
-	require.Equal(t, jobstore.EventReturned, event.Kind)
+	require.Equal(t, job.EventReturned, event.Kind)
 	require.Equal(t, state.Running, event.Before)
 	require.Equal(t, "7 PENDING", event.Origin.Text)
 	recorded, err := store.ByTag(t.Context(), tag)
 	require.NoError(t, err)
-	require.Equal(t, job.Irregular, recorded.Irregular)
+	require.Equal(t, j.Irregular, recorded.Irregular)
 
-	require.NotEmpty(t, again(jobstore.Observation{Detail: state.UserOnHold}).Irregular, "it still waits")
-	require.Empty(t, again(jobstore.Observation{Detail: state.Running}).Irregular, "it goes on")
-	require.Equal(t, jobstore.EventState, last(t, store, tag).Kind)
+	require.NotEmpty(t, again(job.Observation{Detail: state.UserOnHold}).Irregular, "it still waits")
+	require.Empty(t, again(job.Observation{Detail: state.Running}).Irregular, "it goes on")
+	require.Equal(t, job.EventState, last(t, store, tag).Kind)
 }
 
 func TestAnotherEndThanTheOneOnRecordIsNotBelievedAndNoticedOnce(t *testing.T) {
 	for seen, words := range map[state.Detail]string{state.Canceled: "too", state.Running: "after it had ended"} {
-		store, tag, again := seenAs(t, jobstore.Observation{Detail: state.Failed, Native: "F"})
+		store, tag, again := seenAs(t, job.Observation{Detail: state.Failed, Native: "F"})
 		for range 3 {
-			job := again(jobstore.Observation{Detail: seen, Native: "X"})
+			job := again(job.Observation{Detail: seen, Native: "X"})
 			require.Equal(t, state.Failed, job.Detail)
 			require.Equal(t, "F", job.Native)
 			require.Contains(t, job.Irregular, words)
 		}
-		require.Equal(t, []jobstore.EventKind{jobstore.EventIntended, jobstore.EventAccepted, jobstore.EventState, jobstore.EventContradiction},
+		require.Equal(t, []job.EventKind{job.EventIntended, job.EventAccepted, job.EventState, job.EventContradiction},
 			kinds(history(t, store, tag)))
 		require.Equal(t, seen, last(t, store, tag).Detail)
 	}
@@ -71,11 +72,11 @@ func TestAnotherEndThanTheOneOnRecordIsNotBelievedAndNoticedOnce(t *testing.T) {
 
 func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 	other := uuid.NewString()
-	for name, c := range map[string]struct{ first, then jobstore.Observation }{
-		"another tag":                               {jobstore.Observation{Detail: state.Running}, jobstore.Observation{Detail: state.Completed, Identity: other}},
-		"another identity":                          {jobstore.Observation{Detail: state.Running, Identity: "made 10:00"}, jobstore.Observation{Detail: state.Completed, Identity: "made 23:00"}},
-		"it goes back and was submitted later":      {jobstore.Observation{Detail: state.Running, Submitted: "10:00"}, jobstore.Observation{Detail: state.QueuedActive, Submitted: "23:00"}},
-		"one has ended and the other was submitted": {jobstore.Observation{Detail: state.Completed, Submitted: "10:00"}, jobstore.Observation{Detail: state.Running, Submitted: "23:00"}},
+	for name, c := range map[string]struct{ first, then job.Observation }{
+		"another tag":                               {job.Observation{Detail: state.Running}, job.Observation{Detail: state.Completed, Identity: other}},
+		"another identity":                          {job.Observation{Detail: state.Running, Identity: "made 10:00"}, job.Observation{Detail: state.Completed, Identity: "made 23:00"}},
+		"it goes back and was submitted later":      {job.Observation{Detail: state.Running, Submitted: "10:00"}, job.Observation{Detail: state.QueuedActive, Submitted: "23:00"}},
+		"one has ended and the other was submitted": {job.Observation{Detail: state.Completed, Submitted: "10:00"}, job.Observation{Detail: state.Running, Submitted: "23:00"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, tag, again := seenAs(t, c.first)
@@ -91,13 +92,13 @@ func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 			list := kinds(history(t, store, tag))
 			count := 0
 			for _, kind := range list {
-				if kind == jobstore.EventReplaced {
+				if kind == job.EventReplaced {
 					count++
 				}
 			}
 			require.Equal(t, 1, count, "%v", list)
 
-			job := again(jobstore.Observation{Detail: c.first.Detail, Identity: tag, Submitted: c.first.Submitted})
+			job := again(job.Observation{Detail: c.first.Detail, Identity: tag, Submitted: c.first.Submitted})
 			if !c.first.Detail.Ended() {
 				require.Empty(t, job.Irregular, "it is seen itself again")
 				require.False(t, job.Missing)
@@ -109,10 +110,10 @@ func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 // Commands of a scheduler may write one time in several ways, and a job keeps its identity when
 // it is requeued, which gives it another time.
 func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
-	for name, c := range map[string]struct{ first, then jobstore.Observation }{
-		"it goes on":           {jobstore.Observation{Detail: state.QueuedActive, Submitted: "10:00"}, jobstore.Observation{Detail: state.Running, Submitted: "Nov 20 10:00"}},
-		"its identity is told": {jobstore.Observation{Detail: state.Running, Submitted: "10:00", Identity: "made 10:00"}, jobstore.Observation{Detail: state.QueuedActive, Submitted: "10:30", Identity: "made 10:00"}},
-		"one time is unknown":  {jobstore.Observation{Detail: state.Running}, jobstore.Observation{Detail: state.QueuedActive, Submitted: "10:30"}},
+	for name, c := range map[string]struct{ first, then job.Observation }{
+		"it goes on":           {job.Observation{Detail: state.QueuedActive, Submitted: "10:00"}, job.Observation{Detail: state.Running, Submitted: "Nov 20 10:00"}},
+		"its identity is told": {job.Observation{Detail: state.Running, Submitted: "10:00", Identity: "made 10:00"}, job.Observation{Detail: state.QueuedActive, Submitted: "10:30", Identity: "made 10:00"}},
+		"one time is unknown":  {job.Observation{Detail: state.Running}, job.Observation{Detail: state.QueuedActive, Submitted: "10:30"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, again := seenAs(t, c.first)
@@ -122,22 +123,22 @@ func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
 }
 
 func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
-	store, tag, again := seenAs(t, jobstore.Observation{Detail: state.QueuedActive})
+	store, tag, again := seenAs(t, job.Observation{Detail: state.QueuedActive})
 	ahead := time.Now().Add(24 * time.Hour)
-	again(jobstore.Observation{Detail: state.Running, Observed: ahead})
+	again(job.Observation{Detail: state.Running, Observed: ahead})
 	require.NoError(t, store.MarkStale(t.Context(), tag, "no answer", ahead.Add(time.Hour)))
 
 	now := time.Now()
-	job := again(jobstore.Observation{Detail: state.Completed, Observed: now})
-	require.Equal(t, state.Completed, job.Detail)
-	require.Equal(t, now.UnixNano(), job.Observed.UnixNano())
-	require.False(t, job.Stale, "the doubt is of a time that is still to come, too")
+	j := again(job.Observation{Detail: state.Completed, Observed: now})
+	require.Equal(t, state.Completed, j.Detail)
+	require.Equal(t, now.UnixNano(), j.Observed.UnixNano())
+	require.False(t, j.Stale, "the doubt is of a time that is still to come, too")
 	events := history(t, store, tag)
-	require.Equal(t, []jobstore.EventKind{jobstore.EventClock, jobstore.EventState}, kinds(events[len(events)-2:]))
+	require.Equal(t, []job.EventKind{job.EventClock, job.EventState}, kinds(events[len(events)-2:]))
 }
 
 func TestAnAnswerThatANewerOneHasOvertakenIsLeftOut(t *testing.T) {
-	_, _, again := seenAs(t, jobstore.Observation{Detail: state.QueuedActive})
-	again(jobstore.Observation{Detail: state.Running, Observed: time.Now().Add(-time.Second)})
-	require.Equal(t, state.Running, again(jobstore.Observation{Detail: state.Completed, Observed: time.Now().Add(-time.Minute)}).Detail)
+	_, _, again := seenAs(t, job.Observation{Detail: state.QueuedActive})
+	again(job.Observation{Detail: state.Running, Observed: time.Now().Add(-time.Second)})
+	require.Equal(t, state.Running, again(job.Observation{Detail: state.Completed, Observed: time.Now().Add(-time.Minute)}).Detail)
 }

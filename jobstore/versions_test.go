@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -102,7 +103,7 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 	t.Helper()
 	open, err := store.List(t.Context(), Filter{})
 	require.NoError(t, err)
-	found := map[string]Job{}
+	found := map[string]job.Job{}
 	for _, job := range open {
 		found[job.Tag] = job
 	}
@@ -117,11 +118,11 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 	require.NoError(t, err)
 	require.Len(t, unresolved, 2)
 
-	job, err := store.ByTag(t.Context(), "old")
+	j, err := store.ByTag(t.Context(), "old")
 	require.NoError(t, err)
-	require.Equal(t, map[string]any{"nodes": 4}, job.Attributes)
-	require.Equal(t, []string{"sbatch", "job.sh"}, job.Arguments)
-	require.Equal(t, "#!/bin/sh", job.Script)
+	require.Equal(t, map[string]any{"nodes": 4}, j.Attributes)
+	require.Equal(t, []string{"sbatch", "job.sh"}, j.Arguments)
+	require.Equal(t, "#!/bin/sh", j.Script)
 	ended, err := store.ByTag(t.Context(), "ended")
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 15}, []int{*ended.ExitCode, *ended.Signal})
@@ -129,10 +130,10 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 	require.NoError(t, err)
 	require.Equal(t, Started, session.State)
 	if version >= 5 {
-		require.Equal(t, "made 10:00", job.Identity)
+		require.Equal(t, "made 10:00", j.Identity)
 		events, err := store.Events(t.Context(), 0, "ended")
 		require.NoError(t, err)
-		require.Equal(t, []EventKind{EventIntended, EventAccepted, EventState}, []EventKind{events[0].Kind, events[1].Kind, events[2].Kind})
+		require.Equal(t, []job.EventKind{job.EventIntended, job.EventAccepted, job.EventState}, []job.EventKind{events[0].Kind, events[1].Kind, events[2].Kind})
 		poll, err := store.Poll(t.Context(), "big@ssh:alice@login.example.org")
 		require.NoError(t, err)
 		require.Equal(t, 1, poll.Failures)
@@ -147,9 +148,9 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		require.Equal(t, 16, found["old"].Observed.Hour(), "it was seen in a listing since")
 	}
 
-	job, err = store.Observe(t.Context(), "old", Observation{Detail: state.Completed, Origin: Origin{"stdout", 1, "COMPLETED"}})
+	j, err = store.Observe(t.Context(), "old", job.Observation{Detail: state.Completed, Origin: job.Origin{Stream: "stdout", Line: 1, Text: "COMPLETED"}})
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail)
+	require.Equal(t, state.Completed, j.Detail)
 	events, err := store.Events(t.Context(), 0, "old")
 	require.NoError(t, err)
 	require.Equal(t, "COMPLETED", events[len(events)-1].Origin.Text)

@@ -5,39 +5,40 @@ import (
 	"errors"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 // Job returns a job of a resource manager by its id or by the tag of its
 // submission: from the record, or asked for where it was submitted in another way.
 // Errors are as of [Platform.Controller], and *control.NotFoundError.
-func (p *Platform) Job(ctx context.Context, manager, id string) (jobstore.Job, error) {
+func (p *Platform) Job(ctx context.Context, manager, id string) (job.Job, error) {
 	if _, err := p.Manager(manager); err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
-	job, err := p.recorded(ctx, manager, id)
+	j, err := p.recorded(ctx, manager, id)
 	if !errors.Is(err, jobstore.ErrNotFound) {
-		return job, err
+		return j, err
 	}
 	controller, err := p.Controller(manager)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	return controller.Look(ctx, id)
 }
 
 // recorded returns the newest job on record of an id or a tag.
-func (p *Platform) recorded(ctx context.Context, manager, id string) (jobstore.Job, error) {
-	job, err := p.options.Store.ByTag(ctx, id)
-	if err == nil && job.Target == manager {
-		return job, nil
+func (p *Platform) recorded(ctx context.Context, manager, id string) (job.Job, error) {
+	j, err := p.options.Store.ByTag(ctx, id)
+	if err == nil && j.Target == manager {
+		return j, nil
 	}
 	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	found, err := p.options.Store.Find(ctx, id, manager)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	return found[0], nil
 }
@@ -45,10 +46,10 @@ func (p *Platform) recorded(ctx context.Context, manager, id string) (jobstore.J
 // Submit submits a job to a resource manager that is STARTED, and has the new
 // picture drawn soon. Errors are as of [Platform.Controller] and
 // [control.Controller.Submit].
-func (p *Platform) Submit(ctx context.Context, manager string, s control.Submission) (jobstore.Job, error) {
+func (p *Platform) Submit(ctx context.Context, manager string, s control.Submission) (job.Job, error) {
 	controller, err := p.Controller(manager)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	job, err := controller.Submit(ctx, s)
 	p.lookSoon(manager)
@@ -73,7 +74,7 @@ func (p *Platform) Operate(ctx context.Context, manager, id string, operation co
 }
 
 // operate ends an interactive job that is alive where its process is held.
-func (p *Platform) operate(ctx context.Context, controller *control.Controller, operation control.Operation, job jobstore.Job) error {
+func (p *Platform) operate(ctx context.Context, controller *control.Controller, operation control.Operation, job job.Job) error {
 	if operation == control.Cancel {
 		switch controller.Holder(job) {
 		case control.HeldByProgram:

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/platform"
 	"github.com/rmctl/rmctl/remote"
@@ -82,7 +82,7 @@ func TestAResourceManagerThatIsStartedIsNotSaidToBeStopped(t *testing.T) {
 func TestJobsThatWerePrunedFromTheRecordGo(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	_, err := d.store.Adopt(t.Context(), jobstore.Job{Target: "site", Definition: "site.xml", ID: "9", Detail: state.Completed, Created: d.now().Add(-time.Hour)})
+	_, err := d.store.Adopt(t.Context(), job.Job{Target: "site", Definition: "site.xml", ID: "9", Observation: job.Observation{Detail: state.Completed}, Created: d.now().Add(-time.Hour)})
 	require.NoError(t, err)
 	require.NoError(t, d.Start("site"))
 	d.whileTimePasses(func() {

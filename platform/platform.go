@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 )
@@ -34,7 +35,7 @@ type Options struct {
 	Open func(ctx context.Context, target control.Target) (*control.Controller, func() error, error)
 	// EndHosted ends an interactive job that another process of this user hosts; nil
 	// where there is none.
-	EndHosted func(ctx context.Context, job jobstore.Job) error
+	EndHosted func(ctx context.Context, job job.Job) error
 
 	// KeepListings keeps what was listed last for [control.Controller.LatestRows], also
 	// while no other process wants it.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -327,7 +328,7 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	connection, err := remote.NewLocal()
 	require.NoError(t, err)
 	other := control.New(control.Options{Target: "site", Definition: definition, Connection: &cutConnection{Connection: connection, err: lost("far")}, Store: d.store, Now: d.now, Pause: d.pause})
-	jobs := []jobstore.Job{d.record("site", "1"), d.record("site", "2")}
+	jobs := []job.Job{d.record("site", "1"), d.record("site", "2")}
 	_, err = other.Update(t.Context(), jobs, control.Recent)
 	require.ErrorIs(t, err, remote.ErrUnreachable)
 
@@ -464,8 +465,8 @@ func TestAStartedResourceManagerShowsWhatItsSchedulerLists(t *testing.T) {
 }
 
 // record puts a job on record that has not ended.
-func (d *desk) record(target, id string) jobstore.Job {
-	job, err := d.store.Adopt(d.t.Context(), jobstore.Job{Target: target, Definition: "site.xml", ID: id})
+func (d *desk) record(target, id string) job.Job {
+	job, err := d.store.Adopt(d.t.Context(), job.Job{Target: target, Definition: "site.xml", ID: id})
 	require.NoError(d.t, err)
 	return job
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -46,7 +47,7 @@ func (r *record) Jobs(ctx context.Context, each func(*monitor.Recorded) error) e
 
 // Processes is that of [monitor.Record].
 func (r *record) Processes(ctx context.Context, each func(tag string, process monitor.Process) error) error {
-	return r.store.EachProcess(ctx, r.target, func(tag string, p jobstore.Process) error {
+	return r.store.EachProcess(ctx, r.target, func(tag string, p job.Process) error {
 		if _, shown := r.jobs[tag]; !shown {
 			return nil
 		}
@@ -109,26 +110,26 @@ func (r *record) readTouched(ctx context.Context) error {
 
 // put takes a job up, if it is one to show: what never became a job, was put aside
 // or lost its id to another one is not.
-func (r *record) put(job jobstore.Job) {
-	if job.Target != r.target || job.Phase == jobstore.Rejected || job.Phase == jobstore.Dismissed || job.Successor != "" {
+func (r *record) put(j job.Job) {
+	if j.Target != r.target || j.Phase == job.PhaseRejected || j.Phase == job.PhaseDismissed || j.Successor != "" {
 		return
 	}
-	r.jobs[job.Tag] = monitor.Recorded{
-		Tag: job.Tag, ID: job.ID, ShortID: job.ShortID, Identity: job.Identity, Name: job.Name, Queue: job.Queue, Owner: job.Owner,
-		Detail: job.Detail, Native: job.Native, Reason: job.Reason, Nodes: job.Nodes, ExitCode: job.ExitCode, Signal: job.Signal,
-		Doubt: doubtOf(job), Created: job.Created, IsUndated: control.IsUndated(job), Submitted: job.Submitted, Started: job.Started, Ended: job.Ended,
+	r.jobs[j.Tag] = monitor.Recorded{
+		Tag: j.Tag, ID: j.ID, ShortID: j.ShortID, Identity: j.Identity, Name: j.Name, Queue: j.Queue, Owner: j.Owner,
+		Detail: j.Detail, Native: j.Native, Reason: j.Reason, Nodes: j.Nodes, ExitCode: j.ExitCode, Signal: j.Signal,
+		Doubt: doubtOf(j), Created: j.Created, IsUndated: control.IsUndated(j), Submitted: j.Submitted, Started: j.Started, Ended: j.Ended,
 	}
 }
 
 // doubtOf tells why the state of a job may be another by now.
-func doubtOf(job jobstore.Job) string {
+func doubtOf(j job.Job) string {
 	switch {
-	case job.Missing:
+	case j.Missing:
 		return "missing from its scheduler's listing"
-	case job.Stale:
-		return job.StaleReason
-	case job.Phase == jobstore.Unknown:
-		return job.Error
+	case j.Stale:
+		return j.StaleReason
+	case j.Phase == job.PhaseUnknown:
+		return j.Error
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
@@ -81,7 +82,7 @@ func (s *pbsSession) expect(steps ...pbsStep) {
 	s.server.steps = steps
 }
 
-func (s *pbsSession) submit(submission control.Submission) jobstore.Job {
+func (s *pbsSession) submit(submission control.Submission) job.Job {
 	submission.Executable, submission.Directory = "./simulate", s.home
 	job, err := s.Submit(s.t.Context(), submission)
 	require.NoError(s.t, err)
@@ -90,7 +91,7 @@ func (s *pbsSession) submit(submission control.Submission) jobstore.Job {
 }
 
 // status asks the server and demands a state.
-func (s *pbsSession) status(job jobstore.Job, expected state.Detail, steps ...pbsStep) jobstore.Job {
+func (s *pbsSession) status(job job.Job, expected state.Detail, steps ...pbsStep) job.Job {
 	s.expect(steps...)
 	job, err := s.Status(s.t.Context(), job, control.Fresh)
 	require.NoError(s.t, err)
@@ -101,7 +102,7 @@ func (s *pbsSession) status(job jobstore.Job, expected state.Detail, steps ...pb
 
 // failingStatus asks the server, which gives no answer, and demands that the
 // job is what it was.
-func (s *pbsSession) failingStatus(job jobstore.Job, steps ...pbsStep) jobstore.Job {
+func (s *pbsSession) failingStatus(job job.Job, steps ...pbsStep) job.Job {
 	s.expect(steps...)
 	after, err := s.Status(s.t.Context(), job, control.Fresh)
 	var failed *control.QueryError

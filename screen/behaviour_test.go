@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
@@ -198,13 +199,13 @@ func TestALaunchConfigurationIsChosen(t *testing.T) {
 func TestTheHistoryOfAJobTellsWhatItIsKnownFrom(t *testing.T) {
 	m := cluster(t)
 	u := sit(t, m)
-	u.history = []jobstore.Event{
-		{Kind: jobstore.EventAccepted, Seen: noon, Detail: state.Submitted, Source: "submit", Origin: jobstore.Origin{Stream: "stdout", Line: 1, Text: "Submitted batch job 10001"}},
-		{Kind: jobstore.EventState, Seen: noon, Detail: state.Running, Native: "R\x1b[2J", Source: "status", Origin: jobstore.Origin{Stream: "stdout", Line: 3, Text: "10001 RUNNING \u202e" + strings.Repeat("x", 9000)}},
+	u.history = []job.Event{
+		{Kind: job.EventAccepted, Observation: job.Observation{Observed: noon, Detail: state.Submitted, Source: "submit", Origin: job.Origin{Stream: "stdout", Line: 1, Text: "Submitted batch job 10001"}}},
+		{Kind: job.EventState, Observation: job.Observation{Observed: noon, Detail: state.Running, Native: "R\x1b[2J", Source: "status", Origin: job.Origin{Stream: "stdout", Line: 3, Text: "10001 RUNNING \u202e" + strings.Repeat("x", 9000)}}},
 	}
 	u.press("enter", "right")
 	u.shows("[History]", "accepted  SUBMITTED", "submit stdout:1: Submitted batch job 10001", `state  RUNNING (R\u001b[2J)`, `status stdout:3: 10001 RUNNING`, `\u202e`, "xxx")
-	u.history = append(u.history, jobstore.Event{Kind: jobstore.EventMissing, Seen: noon, Reason: "gone"})
+	u.history = append(u.history, job.Event{Kind: job.EventMissing, Observation: job.Observation{Observed: noon, Reason: "gone"}})
 	u.press("home")
 	u.lacks("missing")
 	change(t, m, func(up *model.Update) {
@@ -418,7 +419,7 @@ func TestHostileTextIsShownAsText(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}, {40, 10}, {13, 5}} {
 		u := sit(t, m)
 		u.resize(size[0], size[1])
-		u.history = []jobstore.Event{{Kind: jobstore.EventState, Reason: hostile, Source: hostile, Native: hostile, Origin: jobstore.Origin{Stream: hostile, Line: 1, Text: hostile}}}
+		u.history = []job.Event{{Kind: job.EventState, Observation: job.Observation{Reason: hostile, Source: hostile, Native: hostile, Origin: job.Origin{Stream: hostile, Line: 1, Text: hostile}}}}
 		u.output = hostile + "\n" + hostile
 		for _, keys := range [][]string{
 			{"4"}, {"enter"}, {"right"}, {"right"}, {"end"}, {"esc"}, {"c"}, {"n"}, {"/", hostile[:60]}, {"esc"}, {"w"}, {"esc"},

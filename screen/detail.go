@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 )
@@ -32,7 +33,7 @@ type detail struct {
 	page int
 	top  int
 
-	history  []jobstore.Event
+	history  []job.Event
 	historic uint64   // the revision of the element that the history was asked for at
 	told     []string // the history as lines
 	toldFor  int      // the width that they were made for
@@ -125,7 +126,7 @@ func (d *display) seeDetail() {
 type historyMsg struct {
 	of       *detail
 	revision uint64 // of the element, that it was asked for at
-	events   []jobstore.Event
+	events   []job.Event
 	err      error
 }
 
@@ -139,7 +140,7 @@ func (d *display) lookUpHistory() {
 	s.looked, s.historic = true, revision
 	d.background(func() tea.Msg {
 		m := historyMsg{of: s, revision: revision}
-		m.err = d.controls.History(d.ctx, s.of.manager, s.of.id, func(event jobstore.Event) error {
+		m.err = d.controls.History(d.ctx, s.of.manager, s.of.id, func(event job.Event) error {
 			m.events = append(m.events, event)
 			if len(m.events) >= 2*mostEvents {
 				m.events = slices.Clone(m.events[mostEvents:])

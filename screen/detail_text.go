@@ -161,7 +161,7 @@ func (s *detail) historyLines(width int) []string {
 	}
 	var lines []string
 	for _, event := range s.history {
-		seen := event.Seen
+		seen := event.Observed
 		if seen.IsZero() {
 			seen = event.Recorded
 		}

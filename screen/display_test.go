@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/state"
 )
@@ -35,7 +35,7 @@ type user struct {
 	lock    sync.Mutex // several things may be done at the same time
 	did     []string
 	refuses map[string]error // by what is asked for
-	history []jobstore.Event
+	history []job.Event
 	output  string
 	kept    []string // launch configurations
 	skips   int64    // bytes before the output
@@ -60,7 +60,7 @@ func (u *user) Operate(_ context.Context, manager, job string, operation control
 	return u.do("%s %s/%s", operation, manager, job)
 }
 
-func (u *user) History(_ context.Context, manager, job string, each func(jobstore.Event) error) error {
+func (u *user) History(_ context.Context, manager, job string, each func(job.Event) error) error {
 	for _, event := range u.history {
 		if err := each(event); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -28,7 +28,7 @@ type Controls interface {
 	Operate(ctx context.Context, manager, job string, operation control.Operation) error
 	// History tells what is on record of a job, oldest first. An error that matches
 	// jobstore.ErrNotFound tells that there is nothing.
-	History(ctx context.Context, manager, job string, each func(jobstore.Event) error) error
+	History(ctx context.Context, manager, job string, each func(job.Event) error) error
 	// Follow copies the end of a job's output to w, and what comes until the job has
 	// ended. Skipped is told first how many bytes before that are left out, if any are.
 	Follow(ctx context.Context, manager, job string, stderr bool, skipped func(bytes int64), w io.Writer) error

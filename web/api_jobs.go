@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -83,7 +84,7 @@ func (s *Server) apiSubmit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func ofRecord(job jobstore.Job) jobJSON { return jobJSON{Job: facts.OfJob(job), User: job.Owner} }
+func ofRecord(job job.Job) jobJSON { return jobJSON{Job: facts.OfJob(job), User: job.Owner} }
 
 // ofElement returns a job as the model knows it. Its state is as old as the last
 // listing of its resource manager.
@@ -158,20 +159,20 @@ func (s *Server) isOlderThanRecord(ctx context.Context, m *model.Manager, id str
 	if err != nil {
 		return false, err
 	}
-	job := jobs[0]
-	if job.Phase == jobstore.Dismissed || job.Successor != "" {
+	j := jobs[0]
+	if j.Phase == job.PhaseDismissed || j.Successor != "" {
 		return false, nil
 	}
-	if _, isApart := m.Get(model.Job, job.Tag); isApart { // compared, and the row is of another job with the same id
+	if _, isApart := m.Get(model.Job, j.Tag); isApart { // compared, and the row is of another job with the same id
 		return false, nil
 	}
 	listed, _ := m.Element().Value(monitor.AttributeListedJobs)
-	return listed.Time().Before(job.Observed.Add(comparedWithin)), nil
+	return listed.Time().Before(j.Observed.Add(comparedWithin)), nil
 }
 
 // recordedJob returns the job of a request that was submitted by this user through
 // rmctl; only of such is more known than listings tell.
-func (s *Server) recordedJob(r *http.Request) (jobstore.Job, error) {
+func (s *Server) recordedJob(r *http.Request) (job.Job, error) {
 	job, err := s.platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
 	if err == nil && job.Tag == "" {
 		return job, failuref(http.StatusNotFound, "job %s was not submitted through rmctl, so nothing of this is known", job.ID)
@@ -181,12 +182,12 @@ func (s *Server) recordedJob(r *http.Request) (jobstore.Job, error) {
 
 // apiHistory answers with what rmctl explain tells.
 func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) error {
-	job, err := s.recordedJob(r)
+	j, err := s.recordedJob(r)
 	if err != nil {
 		return err
 	}
 	events := []facts.Event{}
-	err = s.options.Store.History(r.Context(), job.Tag, func(event jobstore.Event) error {
+	err = s.options.Store.History(r.Context(), j.Tag, func(event job.Event) error {
 		events = append(events, facts.OfEvent(event))
 		return nil
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -333,7 +334,7 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 	first := run(t, server).program()
 	record := func(id string) {
 		tag := uuid.NewString()
-		require.NoError(t, options.Store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "local", Definition: "local"}))
+		require.NoError(t, options.Store.Intend(t.Context(), job.Job{Tag: tag, Target: "local", Definition: "local"}))
 		_, err := options.Store.Accept(t.Context(), tag, jobstore.Accepted{ID: id})
 		require.NoError(t, err)
 	}
@@ -376,11 +377,11 @@ func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 	}
 	p := serveWith(t, options, nil).program()
 	tag := uuid.NewString()
-	require.NoError(t, options.Store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "local", Definition: "local"}))
+	require.NoError(t, options.Store.Intend(t.Context(), job.Job{Tag: tag, Target: "local", Definition: "local"}))
 	_, err := options.Store.Accept(t.Context(), tag, jobstore.Accepted{ID: "7"})
 	require.NoError(t, err)
 	events := p.journal("?after=0")
-	_, err = options.Store.Observe(t.Context(), tag, jobstore.Observation{Detail: state.Completed})
+	_, err = options.Store.Observe(t.Context(), tag, job.Observation{Detail: state.Completed})
 	require.NoError(t, err)
 	for told := map[string]any{}; told["state"] != "COMPLETED"; {
 		require.NoError(t, json.Unmarshal([]byte(events().data), &told))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -116,21 +117,21 @@ func (p *pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 }
 
 // recorded returns the job on record of an id or a tag.
-func (p *pages) recorded(ctx context.Context, manager, id string) (jobstore.Job, error) {
+func (p *pages) recorded(ctx context.Context, manager, id string) (job.Job, error) {
 	store := p.server.options.Store
-	job, err := store.ByTag(ctx, id)
-	if err == nil && job.Target == manager || err != nil && !errors.Is(err, jobstore.ErrNotFound) {
-		return job, err
+	j, err := store.ByTag(ctx, id)
+	if err == nil && j.Target == manager || err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+		return j, err
 	}
 	found, err := store.Find(ctx, id, manager)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	return store.ByTag(ctx, found[0].Tag)
 }
 
 // rowOfRecord returns how a job is shown that its resource manager does not list.
-func rowOfRecord(job jobstore.Job) jobRow {
+func rowOfRecord(job job.Job) jobRow {
 	detail := facts.Detail(job)
 	m := markOfState(model.Job, model.JobState(detail))
 	if word := jobWords[detail]; word != "" {
@@ -212,31 +213,31 @@ func trouble(process *model.Element) int {
 }
 
 // addRecord puts what the record tells of a job on its page.
-func (p *pages) addRecord(ctx context.Context, page *jobPage, job jobstore.Job) error {
+func (p *pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	add := func(name, value string) {
 		if value != "" {
 			page.Submission = append(page.Submission, fact{Name: name, Value: printable(value, longestFact)})
 		}
 	}
-	if submitted := control.SubmittedAt(job); !submitted.IsZero() {
+	if submitted := control.SubmittedAt(j); !submitted.IsZero() {
 		page.Submission = append(page.Submission, fact{Name: "Submitted", At: moment{submitted}})
 	}
-	add("Tag", job.Tag)
-	add("Definition", job.Definition)
-	add("Connection", job.Connection)
-	add("Directory", job.Directory)
-	add("Output", job.OutputPath)
-	add("Errors", job.ErrorPath)
-	if len(job.Arguments) > 0 {
+	add("Tag", j.Tag)
+	add("Definition", j.Definition)
+	add("Connection", j.Connection)
+	add("Directory", j.Directory)
+	add("Output", j.OutputPath)
+	add("Errors", j.ErrorPath)
+	if len(j.Arguments) > 0 {
 		words := fact{Name: "Program"}
-		for _, word := range job.Arguments[:min(len(job.Arguments), mostWords)] {
+		for _, word := range j.Arguments[:min(len(j.Arguments), mostWords)] {
 			words.Words = append(words.Words, printable(word, longestFact))
 		}
 		page.Submission = append(page.Submission, words)
 	}
-	page.Script = output(cutTo(job.Script, 256<<10))
-	page.Doubts = append(page.Doubts, doubtsOf(job)...)
-	err := p.server.options.Store.History(ctx, job.Tag, func(event jobstore.Event) error {
+	page.Script = output(cutTo(j.Script, 256<<10))
+	page.Doubts = append(page.Doubts, doubtsOf(j)...)
+	err := p.server.options.Store.History(ctx, j.Tag, func(event job.Event) error {
 		if len(page.History) == mostHistory {
 			page.History, page.HistoryLeft = append(page.History[:0], page.History[1:]...), page.HistoryLeft+1
 		}
@@ -247,31 +248,31 @@ func (p *pages) addRecord(ctx context.Context, page *jobPage, job jobstore.Job) 
 }
 
 // doubtsOf returns why what is known of a job may be wrong.
-func doubtsOf(job jobstore.Job) []string {
+func doubtsOf(j job.Job) []string {
 	var doubts []string
 	add := func(text string) { doubts = append(doubts, printable(text, longestFact)) }
-	if job.Stale {
-		add("Its state is in doubt: " + job.StaleReason)
+	if j.Stale {
+		add("Its state is in doubt: " + j.StaleReason)
 	}
-	if job.Missing {
+	if j.Missing {
 		add("Its scheduler no longer knows it.")
 	}
-	if job.Irregular != "" {
-		add(job.Irregular)
+	if j.Irregular != "" {
+		add(j.Irregular)
 	}
-	switch job.Phase {
-	case jobstore.Rejected:
-		add("It was not submitted: " + job.Error)
-	case jobstore.Unknown, jobstore.Intended:
-		add("Nobody knows yet whether it was submitted. " + job.Error)
-	case jobstore.Dismissed:
-		add("It was put aside: nobody will see its end. " + job.Error)
+	switch j.Phase {
+	case job.PhaseRejected:
+		add("It was not submitted: " + j.Error)
+	case job.PhaseUnknown, job.PhaseIntended:
+		add("Nobody knows yet whether it was submitted. " + j.Error)
+	case job.PhaseDismissed:
+		add("It was put aside: nobody will see its end. " + j.Error)
 	}
 	return doubts
 }
 
-func historyRowOf(event jobstore.Event) historyRow {
-	row := historyRow{Seen: moment{event.Seen}, What: string(event.Kind), Native: printable(event.Native, longestCell), Source: printable(event.Source, longestCell),
+func historyRowOf(event job.Event) historyRow {
+	row := historyRow{Seen: moment{event.Observed}, What: string(event.Kind), Native: printable(event.Native, longestCell), Source: printable(event.Source, longestCell),
 		Reason: printable(event.Reason, longestFact), Line: printable(event.Origin.Text, longestFact)}
 	if row.Seen.At.IsZero() {
 		row.Seen.At = event.Recorded
@@ -304,7 +305,7 @@ func (page *jobPage) addOutput(manager, id string) {
 
 // operations returns what can be done to a job in its state with the commands that its
 // definition has. Exactly one of element and record may be missing.
-func (p *pages) operations(manager string, element *model.Element, record jobstore.Job) []operationButton {
+func (p *pages) operations(manager string, element *model.Element, record job.Job) []operationButton {
 	controller, err := p.server.platform.Controller(manager)
 	if err != nil {
 		return nil // of what is not started nothing can be done

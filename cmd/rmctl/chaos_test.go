@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -167,7 +168,7 @@ func TestJobsThatTheirSchedulerTookUpLateAreFound(t *testing.T) {
 	now := time.Now()
 	// unseen records a submission that its scheduler was asked for so many times in vain.
 	unseen := func(tag string, times int) {
-		require.NoError(t, store.Intend(t.Context(), jobstore.Job{Tag: tag, Target: "chaos", Created: now.Add(-4 * time.Minute), Submitter: "0 gone nowhere"}))
+		require.NoError(t, store.Intend(t.Context(), job.Job{Tag: tag, Target: "chaos", Created: now.Add(-4 * time.Minute), Submitter: "0 gone nowhere"}))
 		for range times {
 			_, err = store.RejectUnseen(t.Context(), tag, "the scheduler was asked for it, and has no such job", now.Add(-3*time.Minute))
 			require.NoError(t, err)
@@ -236,7 +237,7 @@ func rediscover(t *testing.T, controller *control.Controller) {
 func waitForOpen(t *testing.T, controller *control.Controller, store *jobstore.Store, atFirst bool) {
 	known, err := store.List(t.Context(), jobstore.Filter{})
 	require.NoError(t, err)
-	known = slices.DeleteFunc(known, func(job jobstore.Job) bool { return job.ID == "" || job.Missing && !atFirst })
+	known = slices.DeleteFunc(known, func(job job.Job) bool { return job.ID == "" || job.Missing && !atFirst })
 	_, err = controller.WaitAll(t.Context(), known, "", nil)
 	require.True(t, allMissing(err), "%v", err)
 }
@@ -277,26 +278,26 @@ func (h *household) requireTruth(store *jobstore.Store, jobs int) {
 	require.Len(t, records, jobs)
 	late := lateOnes(t, store)
 	made, ended, missing, succeeded, refused := 0, 0, 0, 0, 0
-	for _, job := range records {
-		real, exists := truth[job.Tag]
+	for _, j := range records {
+		real, exists := truth[j.Tag]
 		if !exists {
-			require.Equal(t, jobstore.Rejected, job.Phase, "there is no job of submission %s: %s", job.Tag, job.Error)
+			require.Equal(t, job.PhaseRejected, j.Phase, "there is no job of submission %s: %s", j.Tag, j.Error)
 			refused++
 			continue
 		}
 		made++
-		require.Equal(t, jobstore.Submitted, job.Phase, "job %s of submission %s is not on record: %s", real.id, job.Tag, job.Error)
-		require.Equal(t, real.id, job.ID)
+		require.Equal(t, job.PhaseSubmitted, j.Phase, "job %s of submission %s is not on record: %s", real.id, j.Tag, j.Error)
+		require.Equal(t, real.id, j.ID)
 		switch {
-		case job.Detail.Ended():
-			require.Equal(t, real.end, string(job.Detail), "job %s: %s", job.ID, job.Evidence)
+		case j.Detail.Ended():
+			require.Equal(t, real.end, string(j.Detail), "job %s: %s", j.ID, j.Evidence)
 			ended++
-		case job.Successor != "":
-			require.Equal(t, job.ID, truth[job.Successor].id)
-			require.NotEqual(t, job.Tag, latest[job.ID], "job %s is the last one with its id", job.ID)
+		case j.Successor != "":
+			require.Equal(t, j.ID, truth[j.Successor].id)
+			require.NotEqual(t, j.Tag, latest[j.ID], "job %s is the last one with its id", j.ID)
 			succeeded++
 		default:
-			require.True(t, job.Missing, "job %s is still %s", job.ID, job.Detail)
+			require.True(t, j.Missing, "job %s is still %s", j.ID, j.Detail)
 			missing++
 		}
 	}
@@ -317,10 +318,10 @@ func lateOnes(t testing.TB, store *jobstore.Store) int {
 		}
 		for _, event := range events {
 			after = event.Sequence
-			if event.Kind == jobstore.EventAccepted && rejected[event.Tag] {
+			if event.Kind == job.EventAccepted && rejected[event.Tag] {
 				late++
 			}
-			rejected[event.Tag] = event.Kind == jobstore.EventRejected
+			rejected[event.Tag] = event.Kind == job.EventRejected
 		}
 	}
 }

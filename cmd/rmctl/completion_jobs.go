@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
@@ -16,13 +17,13 @@ import (
 const mostCompletedJobs = 100
 
 // The jobs that a command is for.
-func anyJob(jobstore.Job) bool            { return true }
-func openJob(job jobstore.Job) bool       { return !job.Detail.Ended() }
-func parallelJob(job jobstore.Job) bool   { return job.Interactive }
-func attachableJob(job jobstore.Job) bool { return job.Interactive && openJob(job) }
+func anyJob(job.Job) bool            { return true }
+func openJob(job job.Job) bool       { return !job.Detail.Ended() }
+func parallelJob(job job.Job) bool   { return job.Interactive }
+func attachableJob(job job.Job) bool { return job.Interactive && openJob(job) }
 
 // completeOneJob offers the jobs on record that are wanted as the first argument.
-func (a *app) completeOneJob(isWanted func(jobstore.Job) bool) cobra.CompletionFunc {
+func (a *app) completeOneJob(isWanted func(job.Job) bool) cobra.CompletionFunc {
 	return func(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(arguments) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -33,7 +34,7 @@ func (a *app) completeOneJob(isWanted func(jobstore.Job) bool) cobra.CompletionF
 
 // completeJobs offers the jobs on record that are wanted and were not named yet. It
 // asks no scheduler.
-func (a *app) completeJobs(isWanted func(jobstore.Job) bool) cobra.CompletionFunc {
+func (a *app) completeJobs(isWanted func(job.Job) bool) cobra.CompletionFunc {
 	return func(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		store, err := a.openStore(c.Context())
 		if err != nil {
@@ -44,16 +45,16 @@ func (a *app) completeJobs(isWanted func(jobstore.Job) bool) cobra.CompletionFun
 			return nil, cobra.ShellCompDirectiveError
 		}
 		var offered []cobra.Completion
-		for _, job := range jobs {
-			if job.Phase == jobstore.Rejected || !isWanted(job) {
+		for _, j := range jobs {
+			if j.Phase == job.PhaseRejected || !isWanted(j) {
 				continue
 			}
-			name, err := a.shortestName(c.Context(), store, job, begun)
+			name, err := a.shortestName(c.Context(), store, j, begun)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
 			if !slices.Contains(arguments, name) {
-				offered = append(offered, cobra.CompletionWithDesc(name, oneLine(job.Target+" "+string(facts.Detail(job))+" "+job.Name)))
+				offered = append(offered, cobra.CompletionWithDesc(name, oneLine(j.Target+" "+string(facts.Detail(j))+" "+j.Name)))
 			}
 		}
 		return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -62,7 +63,7 @@ func (a *app) completeJobs(isWanted func(jobstore.Job) bool) cobra.CompletionFun
 
 // shortestName returns what a job is called by: its id where no other target has
 // that and no target was typed, else TARGET/ID; its tag where it has no id.
-func (a *app) shortestName(ctx context.Context, store *jobstore.Store, job jobstore.Job, begun string) (string, error) {
+func (a *app) shortestName(ctx context.Context, store *jobstore.Store, job job.Job, begun string) (string, error) {
 	if job.ID == "" {
 		return job.Tag, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A job that a killed rmctl has started with srun is found by its tag, whether it
@@ -88,7 +88,7 @@ func (h *household) verifyAttached(cluster *rmctltest.Cluster) int64 {
 	t.Helper()
 	jobs := h.settled()
 	require.LessOrEqual(t, len(jobs), 1)
-	if len(jobs) == 0 || jobs[0].Phase == jobstore.Rejected {
+	if len(jobs) == 0 || jobs[0].Phase == job.PhaseRejected {
 		require.Empty(t, h.marks(), "it ran and is not on record")
 		if len(jobs) == 1 {
 			require.Empty(t, h.atSlurm(cluster, jobs[0].Tag), "it is on record as one that was never made")
@@ -96,13 +96,13 @@ func (h *household) verifyAttached(cluster *rmctltest.Cluster) int64 {
 		}
 		return 0
 	}
-	job := jobs[0]
-	require.Equal(t, jobstore.Submitted, job.Phase)
-	require.Equal(t, []string{job.ID}, h.atSlurm(cluster, job.Tag))
+	j := jobs[0]
+	require.Equal(t, job.PhaseSubmitted, j.Phase)
+	require.Equal(t, []string{j.ID}, h.atSlurm(cluster, j.Tag))
 	require.LessOrEqual(t, h.marks()["only"], 1)
-	require.True(t, h.end(job.ID).Ended(), "nobody is there to see it, and it goes on")
-	h.requireNoFile(job.Tag)
-	if job.Source != "find" {
+	require.True(t, h.end(j.ID).Ended(), "nobody is there to see it, and it goes on")
+	h.requireNoFile(j.Tag)
+	if j.Source != "find" {
 		return 0
 	}
 	return 1

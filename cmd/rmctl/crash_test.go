@@ -25,7 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -168,21 +168,21 @@ func (h *household) marks() map[string]int {
 }
 
 // settled returns the records after everything that can be found out was found out.
-func (h *household) settled() []jobstore.Job {
+func (h *household) settled() []job.Job {
 	h.t.Helper()
 	var stderr bytes.Buffer
 	command := h.command("rmctl_settled", h.target)
 	command.Stderr = &stderr
 	output, err := command.Output()
 	require.NoError(h.t, err, stderr.String())
-	var jobs []jobstore.Job
+	var jobs []job.Job
 	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
-		var job jobstore.Job
+		var job job.Job
 		require.NoError(h.t, decoder.Decode(&job))
 		jobs = append(jobs, job)
 	}
 	// One cluster serves several households; jobs of others are found in its listing.
-	return slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return h.target != "local" && len(job.Arguments) == 0 })
+	return slices.DeleteFunc(jobs, func(job job.Job) bool { return h.target != "local" && len(job.Arguments) == 0 })
 }
 
 // verify demands that each job that ran is on record once, with its id, that each
@@ -197,16 +197,16 @@ func (h *household) verify(printed map[string]string) {
 	// A scheduler whose answers take seconds, as on a busy machine, is left alone for twenty times as long.
 	wait := []string{"wait", "--timeout", "10m"}
 	recorded := map[string]string{}
-	for _, job := range jobs {
-		mark := job.Arguments[len(job.Arguments)-1]
-		if job.Phase == jobstore.Rejected {
+	for _, j := range jobs {
+		mark := j.Arguments[len(j.Arguments)-1]
+		if j.Phase == job.PhaseRejected {
 			continue
 		}
-		require.Equal(t, jobstore.Submitted, job.Phase, "submission %s has no outcome", job.Tag)
-		require.NotEmpty(t, job.ID)
+		require.Equal(t, job.PhaseSubmitted, j.Phase, "submission %s has no outcome", j.Tag)
+		require.NotEmpty(t, j.ID)
 		require.NotContains(t, recorded, mark, "two jobs of one submission")
-		recorded[mark] = job.ID
-		wait = append(wait, h.target+"/"+job.ID)
+		recorded[mark] = j.ID
+		wait = append(wait, h.target+"/"+j.ID)
 	}
 	if len(recorded) > 0 {
 		h.run(wait...)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -44,13 +45,13 @@ line of its output that it was read from. It asks no scheduler.`,
 	}
 }
 
-func (a *app) explain(c *cobra.Command, store *jobstore.Store, job jobstore.Job) error {
+func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error {
 	var rows [][]string
-	err := store.History(c.Context(), job.Tag, func(event jobstore.Event) error {
+	err := store.History(c.Context(), j.Tag, func(event job.Event) error {
 		if a.json {
 			return printJSON(a.stdout, facts.OfEvent(event))
 		}
-		rows = append(rows, []string{clock(event.Seen), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), place(event.Origin), because(event)})
+		rows = append(rows, []string{clock(event.Observed), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), place(event.Origin), because(event)})
 		return nil
 	})
 	if err != nil || a.json {
@@ -60,7 +61,7 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, job jobstore.Job)
 }
 
 // place is where in the output of a command a line stands.
-func place(origin jobstore.Origin) string {
+func place(origin job.Origin) string {
 	if origin.Line == 0 {
 		return orDash(origin.Stream)
 	}
@@ -69,7 +70,7 @@ func place(origin jobstore.Origin) string {
 
 // because is what an event is known from, on one line: the line that was read or,
 // where that is not known, the output.
-func because(event jobstore.Event) string {
+func because(event job.Event) string {
 	var parts []string
 	for _, part := range []string{event.Reason, cmp.Or(event.Origin.Text, event.Evidence)} {
 		if part = oneLine(part); part != "" {

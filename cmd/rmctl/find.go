@@ -11,19 +11,20 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 // found is a job and the controller of its target, nil where that cannot be used.
 type found struct {
-	jobstore.Job
+	job.Job
 	controller *control.Controller
 }
 
 // targetJobs are those of some jobs that one controller takes care of.
 type targetJobs struct {
 	controller *control.Controller
-	jobs       []jobstore.Job
+	jobs       []job.Job
 	places     []int // where each stands among all
 }
 
@@ -46,7 +47,7 @@ func byController(jobs []found, wanted func(found) bool) []*targetJobs {
 }
 
 // put replaces the jobs in the list that they were taken from.
-func (t *targetJobs) put(all []found, updated []jobstore.Job) {
+func (t *targetJobs) put(all []found, updated []job.Job) {
 	for i, place := range t.places {
 		all[place].Job = updated[i]
 	}
@@ -123,12 +124,12 @@ func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 
 // recordedJob finds a job on record, and asks nobody. The error matches
 // jobstore.ErrNotFound where there is none of that name.
-func (a *app) recordedJob(ctx context.Context, name string) (jobstore.Job, error) {
-	job, err := a.recordedStanding(ctx, name)
+func (a *app) recordedJob(ctx context.Context, name string) (job.Job, error) {
+	j, err := a.recordedStanding(ctx, name)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
-	return a.store.ByTag(ctx, job.Tag)
+	return a.store.ByTag(ctx, j.Tag)
 }
 
 // recordedStanding is recordedJob for those who want to know little of the job.
@@ -163,7 +164,7 @@ func (a *app) recordedStanding(ctx context.Context, name string) (jobstore.Stand
 
 // withControllers returns jobs with the controllers of their targets. Those of a
 // target that cannot be used have none; why not is the error.
-func (a *app) withControllers(ctx context.Context, jobs []jobstore.Job) ([]found, error) {
+func (a *app) withControllers(ctx context.Context, jobs []job.Job) ([]found, error) {
 	all := make([]found, 0, len(jobs))
 	unusable := map[string]bool{}
 	var problems []error

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/facts"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -32,8 +32,8 @@ func (h *hooks) add(c *cobra.Command) {
 
 // run runs the commands for an event, one after the other. A command that fails
 // is reported and changes nothing.
-func (h *hooks) run(ctx context.Context, messages io.Writer, event jobstore.Event) error {
-	changed := event.Kind == jobstore.EventState || event.Kind == jobstore.EventReturned || event.Kind == jobstore.EventAccepted
+func (h *hooks) run(ctx context.Context, messages io.Writer, event job.Event) error {
+	changed := event.Kind == job.EventState || event.Kind == job.EventReturned || event.Kind == job.EventAccepted
 	ended := changed && event.Detail.Ended() && !event.Before.Ended()
 	for _, hook := range []struct {
 		line   string
@@ -58,7 +58,7 @@ func hookFailed(messages io.Writer, id string, err error) {
 
 // runHook runs the user's own text by the shell. What schedulers and jobs said
 // stands in variables only, which no shell interprets.
-func runHook(ctx context.Context, messages io.Writer, line string, event jobstore.Event) error {
+func runHook(ctx context.Context, messages io.Writer, line string, event job.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
 	command := exec.CommandContext(ctx, "/bin/sh", "-c", line)
@@ -67,7 +67,7 @@ func runHook(ctx context.Context, messages io.Writer, line string, event jobstor
 		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(orUndetermined(event.Before)),
 		"RMCTL_JOB_NATIVE="+hookText(event.Native), "RMCTL_JOB_REASON="+hookText(event.Reason),
 		"RMCTL_JOB_EXIT_CODE="+numberText(event.ExitCode), "RMCTL_JOB_SIGNAL="+numberText(event.Signal),
-		"RMCTL_JOB_SEEN="+facts.Timestamp(event.Seen), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
+		"RMCTL_JOB_SEEN="+facts.Timestamp(event.Observed), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
 	command.Stdout, command.Stderr = messages, messages
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -20,7 +21,7 @@ func addOnEnd(c *cobra.Command, line *string) {
 type endHooks struct {
 	app   *app
 	line  string
-	ended chan *jobstore.Job
+	ended chan *job.Job
 	done  sync.WaitGroup
 	lock  sync.Mutex
 	known map[string]bool // jobs that have ended
@@ -29,7 +30,7 @@ type endHooks struct {
 // hookEnds begins to run the command, which may be empty, for at most as many jobs. Who waits
 // calls finish at last. A command goes on when the wait is over, and ends with the context.
 func (a *app) hookEnds(ctx context.Context, line string, most int) *endHooks {
-	h := &endHooks{app: a, line: line, ended: make(chan *jobstore.Job, most), known: map[string]bool{}}
+	h := &endHooks{app: a, line: line, ended: make(chan *job.Job, most), known: map[string]bool{}}
 	h.done.Go(func() {
 		for job := range h.ended {
 			h.run(ctx, *job)
@@ -39,7 +40,7 @@ func (a *app) hookEnds(ctx context.Context, line string, most int) *endHooks {
 }
 
 // see has the command run for a job if that has ended and was not seen so before.
-func (h *endHooks) see(job jobstore.Job) {
+func (h *endHooks) see(job job.Job) {
 	if h.line == "" || !job.Detail.Ended() {
 		return
 	}
@@ -58,7 +59,7 @@ func (h *endHooks) finish() {
 	h.done.Wait()
 }
 
-func (h *endHooks) run(ctx context.Context, job jobstore.Job) {
+func (h *endHooks) run(ctx context.Context, job job.Job) {
 	event, err := h.app.endOf(ctx, job)
 	if err == nil {
 		err = runHook(ctx, h.app.stderr, h.line, event)
@@ -69,20 +70,20 @@ func (h *endHooks) run(ctx context.Context, job jobstore.Job) {
 }
 
 // endOf returns the event with which a job has ended, as rmctl watch would tell it.
-func (a *app) endOf(ctx context.Context, job jobstore.Job) (jobstore.Event, error) {
-	end := jobstore.Event{
-		Tag: job.Tag, Target: job.Target, ID: job.ID, Kind: jobstore.EventState, Detail: job.Detail,
-		Native: job.Native, Reason: job.Reason, ExitCode: job.ExitCode, Signal: job.Signal, Seen: job.Observed, Source: job.Source,
+func (a *app) endOf(ctx context.Context, j job.Job) (job.Event, error) {
+	end := job.Event{
+		Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: job.EventState, Observation: job.Observation{Detail: j.Detail,
+			Native: j.Native, Reason: j.Reason, ExitCode: j.ExitCode, Signal: j.Signal, Observed: j.Observed, Source: j.Source},
 	}
-	if job.Tag == "" {
+	if j.Tag == "" {
 		return end, nil // it is not on record, and so has no history
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return end, err
 	}
-	return end, store.History(ctx, job.Tag, func(event jobstore.Event) error {
-		believed := event.Kind == jobstore.EventState || event.Kind == jobstore.EventAccepted
+	return end, store.History(ctx, j.Tag, func(event job.Event) error {
+		believed := event.Kind == job.EventState || event.Kind == job.EventAccepted
 		if believed && event.Detail.Ended() {
 			end = event
 		}

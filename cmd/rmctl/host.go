@@ -13,7 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -86,10 +86,10 @@ func (h hoster) Host(ctx context.Context, request json.RawMessage, session backg
 }
 
 // host runs the job on the session's streams.
-func (a *app) host(ctx context.Context, asked hostedJob, session background.Hosted) (jobstore.Job, error) {
+func (a *app) host(ctx context.Context, asked hostedJob, session background.Hosted) (job.Job, error) {
 	controller, err := a.controller(ctx, asked.Target)
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	return controller.RunInteractive(ctx, asked.Submission, control.Terminal{
 		Stdin: session.Stdin, Stdout: session.Stdout, Stderr: session.Stderr, Terminal: session.Terminal, Signals: session.Signals,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -84,7 +85,7 @@ func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool
 		return err
 	}
 	if !all {
-		jobs = slices.DeleteFunc(jobs, func(job jobstore.Job) bool { return job.Phase == jobstore.Rejected })
+		jobs = slices.DeleteFunc(jobs, func(j job.Job) bool { return j.Phase == job.PhaseRejected })
 	}
 	if len(jobs) == 0 {
 		a.sayNone("no job is on record; rmctl jobs --everyone lists what a scheduler has")
@@ -124,7 +125,7 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 	})
 }
 
-func submittedRow(job jobstore.Job, now time.Time) []string {
+func submittedRow(job job.Job, now time.Time) []string {
 	submitted := "-"
 	if at := control.SubmittedAt(job); !at.IsZero() {
 		submitted = age(at, now) + " ago"

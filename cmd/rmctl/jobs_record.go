@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -61,15 +62,15 @@ func (a *app) exportJobs(ctx context.Context, store *jobstore.Store) error {
 		return err
 	}
 	for i := len(jobs) - 1; i >= 0; i-- {
-		job, err := store.ByTag(ctx, jobs[i].Tag)
+		j, err := store.ByTag(ctx, jobs[i].Tag)
 		if err != nil {
 			return err
 		}
 		exported := exportedJob{
-			Job: facts.OfJob(job), Definition: job.Definition, Connection: job.Connection, Directory: job.Directory,
-			Arguments: job.Arguments, Attributes: job.Attributes, Script: job.Script, Request: job.Request, History: []facts.Event{},
+			Job: facts.OfJob(j), Definition: j.Definition, Connection: j.Connection, Directory: j.Directory,
+			Arguments: j.Arguments, Attributes: j.Attributes, Script: j.Script, Request: j.Request, History: []facts.Event{},
 		}
-		err = store.History(ctx, job.Tag, func(event jobstore.Event) error {
+		err = store.History(ctx, j.Tag, func(event job.Event) error {
 			exported.History = append(exported.History, facts.OfEvent(event))
 			return nil
 		})

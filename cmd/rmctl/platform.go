@@ -5,6 +5,7 @@ import (
 
 	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/platform"
 	"github.com/rmctl/rmctl/remote"
@@ -55,7 +56,7 @@ func (a *app) open(ctx context.Context, store *jobstore.Store, target control.Ta
 }
 
 // endHosted ends an interactive job that the background process hosts.
-func (a *app) endHosted(ctx context.Context, job jobstore.Job) error {
+func (a *app) endHosted(ctx context.Context, job job.Job) error {
 	place, err := a.backgroundFolder()
 	if err != nil {
 		return err

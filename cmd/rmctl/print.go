@@ -18,7 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/rmctl/rmctl/facts"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/screen"
 	"github.com/rmctl/rmctl/state"
 )
@@ -73,7 +73,7 @@ func printableJSON(encoded []byte) []byte {
 
 // printJobs prints jobs: with --json an object a line, else a table of what row
 // makes of each at one point in time, and nothing at all if there are none.
-func (a *app) printJobs(jobs []jobstore.Job, header []string, row func(job jobstore.Job, now time.Time) []string) error {
+func (a *app) printJobs(jobs []job.Job, header []string, row func(job job.Job, now time.Time) []string) error {
 	if a.json {
 		for _, job := range jobs {
 			if err := printJSON(a.stdout, facts.OfJob(job)); err != nil {
@@ -211,47 +211,47 @@ func atMost(text string, longest int) string {
 }
 
 // remark is what a person should know of a job beside its state.
-func remark(job jobstore.Job) string {
+func remark(j job.Job) string {
 	var parts []string
 	add := func(format string, arguments ...any) {
 		if part := fmt.Sprintf(format, arguments...); !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
-	if job.ExitCode != nil && job.Detail.Ended() {
-		add("exit code %d", *job.ExitCode)
+	if j.ExitCode != nil && j.Detail.Ended() {
+		add("exit code %d", *j.ExitCode)
 	}
-	if job.Signal != nil && *job.Signal != 0 {
-		add("signal %d", *job.Signal)
+	if j.Signal != nil && *j.Signal != 0 {
+		add("signal %d", *j.Signal)
 	}
-	if job.Reason != "" {
-		add("%s", job.Reason)
+	if j.Reason != "" {
+		add("%s", j.Reason)
 	}
-	if job.Detail.Primary() == state.PrimaryUndetermined && job.Native != "" {
-		add("the scheduler says %q", job.Native)
+	if j.Detail.Primary() == state.PrimaryUndetermined && j.Native != "" {
+		add("the scheduler says %q", j.Native)
 	}
-	if job.Missing && job.ID != "" && !(job.Interactive && job.Stale) { // of which the reason is told below
+	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // of which the reason is told below
 		add("no longer known to the scheduler")
 	}
-	if job.Irregular != "" {
-		add("%s", job.Irregular)
+	if j.Irregular != "" {
+		add("%s", j.Irregular)
 	}
 	switch {
-	case job.ID == "" && job.Stale:
-		add("submission %s: %s", job.Tag, job.StaleReason)
-	case job.Phase == jobstore.Intended:
-		add("being submitted, or cut off while it was: submission %s", job.Tag)
-	case job.Phase == jobstore.Unknown:
+	case j.ID == "" && j.Stale:
+		add("submission %s: %s", j.Tag, j.StaleReason)
+	case j.Phase == job.PhaseIntended:
+		add("being submitted, or cut off while it was: submission %s", j.Tag)
+	case j.Phase == job.PhaseUnknown:
 		add("it is not known whether it was submitted")
 	}
-	if job.Successor != "" {
+	if j.Successor != "" {
 		add("its id was given to another job; how it ended is not known")
 	}
-	if job.Stale && job.ID != "" {
-		add("stale: %s", job.StaleReason)
+	if j.Stale && j.ID != "" {
+		add("stale: %s", j.StaleReason)
 	}
-	if job.Error != "" {
-		add("%s", job.Error)
+	if j.Error != "" {
+		add("%s", j.Error)
 	}
 	return atMost(oneLine(strings.Join(parts, "; ")), longestCell)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -54,7 +55,7 @@ works while the job runs and afterwards.
 	return c
 }
 
-func (a *app) printProcesses(processes []jobstore.Process) error {
+func (a *app) printProcesses(processes []job.Process) error {
 	if a.json {
 		for _, p := range processes {
 			if err := printJSON(a.stdout, facts.OfProcess(p)); err != nil {
@@ -87,7 +88,7 @@ func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-func (a *app) printProcessOutput(job jobstore.Job, processes []jobstore.Process, rank int) error {
+func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int) error {
 	for _, p := range processes {
 		if p.Rank != rank {
 			continue
@@ -103,7 +104,7 @@ func (a *app) printProcessOutput(job jobstore.Job, processes []jobstore.Process,
 
 // withProcesses is a job as JSON with its processes; what each printed is left to
 // rmctl processes.
-func (a *app) withProcesses(ctx context.Context, job jobstore.Job) (facts.Job, error) {
+func (a *app) withProcesses(ctx context.Context, job job.Job) (facts.Job, error) {
 	printed := facts.OfJob(job)
 	if !job.Interactive || job.Tag == "" {
 		return printed, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -235,20 +236,20 @@ func (a *app) startUpCommands(ctx context.Context, controller *control.Controlle
 }
 
 // recordedJobs returns the jobs that commands were run for, as far as rmctl knows them.
-func (a *app) recordedJobs(ctx context.Context, target string, commands []cases.Recorded) ([]jobstore.Job, error) {
+func (a *app) recordedJobs(ctx context.Context, target string, commands []cases.Recorded) ([]job.Job, error) {
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var jobs []jobstore.Job
-	add := func(job jobstore.Job) {
-		known := func(other jobstore.Job) bool { return other.Tag == job.Tag }
-		if job.ID != "" && !slices.ContainsFunc(jobs, known) {
-			jobs = append(jobs, job)
+	var jobs []job.Job
+	add := func(j job.Job) {
+		known := func(other job.Job) bool { return other.Tag == j.Tag }
+		if j.ID != "" && !slices.ContainsFunc(jobs, known) {
+			jobs = append(jobs, j)
 		}
 	}
 	for _, c := range commands {
-		var found []jobstore.Job
+		var found []job.Job
 		var err error
 		switch {
 		case c.Command == nil:
@@ -256,7 +257,7 @@ func (a *app) recordedJobs(ctx context.Context, target string, commands []cases.
 		case c.Job != "":
 			found, err = store.Find(ctx, c.Job, target)
 		case c.Command.Element.IsSubmit():
-			var job jobstore.Job
+			var job job.Job
 			job, err = store.ByTag(ctx, c.Key)
 			found = append(found, job)
 		}

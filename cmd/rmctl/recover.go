@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -99,7 +100,7 @@ func (r *recovery) setAside() error {
 // unresolved looks up the submissions without an outcome, and those again that were
 // found not to have become jobs, of which only what has changed is told. It also
 // returns the targets of all of them.
-func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (told []jobstore.Job, targets []string, err error) {
+func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (told []job.Job, targets []string, err error) {
 	open, err := store.Unresolved(ctx, r.app.target)
 	if err != nil {
 		return nil, nil, err
@@ -110,16 +111,16 @@ func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (told 
 	}
 	var problems []error
 	for _, before := range append(open, late...) {
-		job := before
-		controller, err := r.app.controller(ctx, job.Target)
+		j := before
+		controller, err := r.app.controller(ctx, j.Target)
 		if err == nil {
-			job, err = controller.Recover(ctx, job)
+			j, err = controller.Recover(ctx, j)
 		}
-		if before.Phase != jobstore.Rejected || job.Phase != before.Phase {
-			told = append(told, job)
+		if before.Phase != job.PhaseRejected || j.Phase != before.Phase {
+			told = append(told, j)
 		}
 		problems = append(problems, err)
-		targets = append(targets, job.Target)
+		targets = append(targets, j.Target)
 	}
 	return told, targets, errors.Join(problems...)
 }
@@ -142,7 +143,7 @@ func (r *recovery) tidy(ctx context.Context, targets []string) {
 
 // listed finds the jobs of the target that are not on record. Only who names a
 // target, or rebuilds, misses them where the definition cannot list jobs.
-func (r *recovery) listed(ctx context.Context) ([]jobstore.Job, error) {
+func (r *recovery) listed(ctx context.Context) ([]job.Job, error) {
 	controller, err := r.app.controller(ctx, "")
 	if err != nil {
 		return nil, err

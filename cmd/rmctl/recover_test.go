@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -25,7 +26,7 @@ func TestRecoveryTidiesEachTargetOfADoubt(t *testing.T) {
 	for target, tag := range tags {
 		script := h.path("script-for-" + target)
 		require.NoError(t, os.WriteFile(script, nil, 0o600))
-		cutOff := jobstore.Job{Tag: tag, Target: target, Created: time.Now().Add(-time.Hour), Submitter: "0 gone nowhere"}
+		cutOff := job.Job{Tag: tag, Target: target, Created: time.Now().Add(-time.Hour), Submitter: "0 gone nowhere"}
 		require.NoError(t, store.Intend(t.Context(), cutOff, jobstore.Staged{Path: script}))
 	}
 	require.NoError(t, store.Close())

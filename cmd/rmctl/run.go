@@ -9,7 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // forkTarget runs interactive jobs where the default target runs batch ones only.
@@ -84,7 +84,7 @@ func (a *app) runInteractive(ctx context.Context, controller *control.Controller
 
 // attachedExit returns how a job that the terminal was attached to tells rmctl to
 // exit, and what the definition made of its output if it failed.
-func attachedExit(job jobstore.Job) error {
+func attachedExit(job job.Job) error {
 	err := jobExit(job)
 	var exit *exitError
 	if errors.As(err, &exit) && job.Reason != "" {
@@ -94,7 +94,7 @@ func attachedExit(job jobstore.Job) error {
 }
 
 // runHere runs a job as a part of this process.
-func (a *app) runHere(ctx context.Context, controller *control.Controller, s control.Submission) (jobstore.Job, error) {
+func (a *app) runHere(ctx context.Context, controller *control.Controller, s control.Submission) (job.Job, error) {
 	ctx, stop := a.attached(ctx)
 	defer stop()
 	if !controller.IsHosted(s.Debug) {
@@ -104,7 +104,7 @@ func (a *app) runHere(ctx context.Context, controller *control.Controller, s con
 	defer cancel(nil)
 	console, err := a.openConsole(controller.AllocatesTerminal(s.Debug), choices{cancel: func() { cancel(errChosen) }})
 	if err != nil {
-		return jobstore.Job{}, err
+		return job.Job{}, err
 	}
 	job, err := controller.RunInteractive(ctx, s, control.Terminal{
 		Stdin: console.keyboard, Stdout: a.stdout, Stderr: a.stderr, Terminal: console.terminal, Signals: console.signals,

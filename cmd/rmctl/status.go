@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -31,7 +32,7 @@ known before, marked stale, and rmctl exits with 3.`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			jobs, err := a.statusJobs(c.Context(), arguments)
 			queryErr := a.refresh(c.Context(), jobs, fresh)
-			jobs = slices.DeleteFunc(jobs, func(job found) bool { return len(arguments) == 0 && job.Phase == jobstore.Rejected })
+			jobs = slices.DeleteFunc(jobs, func(j found) bool { return len(arguments) == 0 && j.Phase == job.PhaseRejected })
 			if len(jobs) == 0 && err == nil {
 				a.sayNone("no job is on record that has not ended; rmctl jobs lists the others")
 			}
@@ -72,7 +73,7 @@ func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]found, err
 	if err != nil {
 		return nil, err
 	}
-	due := slices.DeleteFunc(unseen, func(job jobstore.Job) bool { return !control.IsLookedForAgain(job, now) })
+	due := slices.DeleteFunc(unseen, func(job job.Job) bool { return !control.IsLookedForAgain(job, now) })
 	late, err := a.withControllers(ctx, due)
 	if err != nil {
 		a.say("submissions that may have become jobs late were not looked for: %v", err)
@@ -115,14 +116,14 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 		}
 		return nil
 	}
-	jobs := make([]jobstore.Job, 0, len(asked))
+	jobs := make([]job.Job, 0, len(asked))
 	for _, job := range asked {
 		jobs = append(jobs, job.Job)
 	}
 	return a.printJobs(jobs, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, statusRow)
 }
 
-func statusRow(job jobstore.Job, now time.Time) []string {
+func statusRow(job job.Job, now time.Time) []string {
 	return []string{
 		orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(facts.Detail(job)),
 		orDash(job.Queue), age(job.Observed, now), remark(job),

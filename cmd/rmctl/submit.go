@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // submissionFlags are the flags that submit, run and render share.
@@ -117,7 +117,7 @@ anything runs.`,
 	return c
 }
 
-func (a *app) printSubmitted(job jobstore.Job) error {
+func (a *app) printSubmitted(job job.Job) error {
 	if a.json {
 		return printJSON(a.stdout, facts.OfJob(job))
 	}
@@ -125,7 +125,7 @@ func (a *app) printSubmitted(job jobstore.Job) error {
 	return err
 }
 
-func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job jobstore.Job, output bool, onEnd string) error {
+func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job job.Job, output bool, onEnd string) error {
 	a.showChange(job)
 	id := oneLine(job.ID)
 	job, err := controller.Wait(ctx, job, "", a.showChange)
@@ -147,7 +147,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 }
 
 // showChange says on standard error what state a job is in now.
-func (a *app) showChange(job jobstore.Job) {
+func (a *app) showChange(job job.Job) {
 	detail := string(facts.Detail(job))
 	if wantsColour(a.stderr) {
 		detail = coloured(detail)

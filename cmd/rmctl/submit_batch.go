@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 )
 
 // maxBatchLine bounds the description of one job.
@@ -127,7 +127,7 @@ func (j batchJob) over(all control.Submission, elsewhere bool) (control.Submissi
 
 // batchResult is what became of a line of a batch.
 type batchResult struct {
-	job jobstore.Job
+	job job.Job
 	err error
 }
 

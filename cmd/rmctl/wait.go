@@ -13,13 +13,13 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
 // jobExit returns an error that passes a job's own exit code through. A job
 // that did not succeed without a code that is known gives 1.
-func jobExit(job jobstore.Job) error {
+func jobExit(job job.Job) error {
 	code := exitDone
 	if job.Detail != state.Completed && job.Detail != state.OutputReady {
 		code = exitFailed
@@ -109,7 +109,7 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until state.Detai
 	if !isTerminal(a.stderr) || len(jobs) > shownAtFirst {
 		return nil
 	}
-	return a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
+	return a.eachAwaited(ctx, jobs, func(job job.Job) error {
 		if !job.Detail.Ended() && job.ID != "" && (until == "" || facts.Detail(job) != until) {
 			a.showChange(job)
 		}
@@ -121,7 +121,7 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until state.Detai
 func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail, hooks *endHooks) error {
 	if hooks.line != "" {
 		// Also where the time is up already, the jobs that it was too short for are named below.
-		err := a.eachAwaited(context.WithoutCancel(ctx), jobs, func(job jobstore.Job) error {
+		err := a.eachAwaited(context.WithoutCancel(ctx), jobs, func(job job.Job) error {
 			hooks.see(job)
 			return nil
 		})
@@ -130,7 +130,7 @@ func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail
 		}
 	}
 	var lock sync.Mutex
-	changed := func(job jobstore.Job) {
+	changed := func(job job.Job) {
 		hooks.see(job)
 		lock.Lock()
 		defer lock.Unlock()
@@ -151,9 +151,9 @@ func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail
 }
 
 // waitFor waits for jobs of one target.
-func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited, until state.Detail, changed func(jobstore.Job)) error {
+func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited, until state.Detail, changed func(job.Job)) error {
 	var tags []string
-	var others []jobstore.Job
+	var others []job.Job
 	for _, job := range jobs {
 		if job.tag != "" {
 			tags = append(tags, job.tag)
@@ -183,7 +183,7 @@ func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited
 // given up for.
 func (a *app) stillOpen(ctx context.Context, jobs []awaited, until state.Detail) error {
 	var open []error
-	err := a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
+	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
 		if !job.Detail.Ended() && (until == "" || facts.Detail(job) != until) {
 			open = append(open, fmt.Errorf("job %s is still %s", job.ID, facts.Detail(job)))
 		}
@@ -195,7 +195,7 @@ func (a *app) stillOpen(ctx context.Context, jobs []awaited, until state.Detail)
 // waited returns how the jobs that were waited for tell rmctl to exit.
 func (a *app) waited(ctx context.Context, jobs []awaited, until state.Detail) error {
 	var exit error
-	err := a.eachAwaited(ctx, jobs, func(job jobstore.Job) error {
+	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
 		if exit == nil && (until == "" || job.Detail.Ended()) {
 			exit = jobExit(job)
 		}

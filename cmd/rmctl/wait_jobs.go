@@ -8,14 +8,15 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 // An awaited job is one that is waited for. Of one that is on record, as nearly all
 // are, no more is kept than how to look it up: there may be tens of thousands.
 type awaited struct {
-	tag        string        // of the submission; empty for a job that is not on record
-	other      *jobstore.Job // which this is then
+	tag        string   // of the submission; empty for a job that is not on record
+	other      *job.Job // which this is then
 	controller *control.Controller
 }
 
@@ -58,7 +59,7 @@ func awaitedBy(jobs []awaited) map[*control.Controller][]awaited {
 const readAtOnce = 256
 
 // eachAwaited gives the jobs to a function, in their order, as they are on record now.
-func (a *app) eachAwaited(ctx context.Context, jobs []awaited, do func(jobstore.Job) error) error {
+func (a *app) eachAwaited(ctx context.Context, jobs []awaited, do func(job.Job) error) error {
 	for some := range slices.Chunk(jobs, readAtOnce) {
 		var tags []string
 		for _, job := range some {

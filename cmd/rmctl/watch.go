@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -186,7 +187,7 @@ func (w *watch) ask(ctx context.Context, first bool, warnings chan<- error) answ
 		return answer{err: err}
 	}
 	var told answer
-	var asked []jobstore.Job
+	var asked []job.Job
 	now := time.Now()
 	for _, job := range listed {
 		if len(w.tags) > 0 && !w.tags[job.Tag] {
@@ -244,16 +245,16 @@ func (w *watch) print(ctx context.Context) error {
 	}
 }
 
-func (w *watch) isWatched(event jobstore.Event) bool {
+func (w *watch) isWatched(event job.Event) bool {
 	return (w.app.target == "" || event.Target == w.app.target) && (len(w.tags) == 0 || w.tags[event.Tag])
 }
 
-func (w *watch) tell(ctx context.Context, event jobstore.Event) error {
+func (w *watch) tell(ctx context.Context, event job.Event) error {
 	var err error
 	if w.app.json {
 		err = printJSON(w.app.stdout, facts.OfEvent(event))
 	} else {
-		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", clock(event.Seen), orDash(event.Target), orDash(cmp.Or(event.ID, event.Tag)),
+		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", clock(event.Observed), orDash(event.Target), orDash(cmp.Or(event.ID, event.Tag)),
 			event.Kind, orDash(string(event.Detail)), atMost(oneLine(event.Reason), longestCell))
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/platform"
 	"github.com/rmctl/rmctl/remote"
@@ -116,7 +117,7 @@ func (s *screenControls) Retry(manager string) time.Time {
 }
 
 // History implements [screen.Controls]: it asks no scheduler.
-func (s *screenControls) History(ctx context.Context, manager, id string, each func(jobstore.Event) error) error {
+func (s *screenControls) History(ctx context.Context, manager, id string, each func(job.Event) error) error {
 	jobs, err := s.store.Find(ctx, id, manager)
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *filling) (str
 		if _, err := fmt.Fprintf(at.stdout, "Submitting to %s ...\n", oneLine(f.target)); err != nil {
 			return "", err
 		}
-		var job jobstore.Job
+		var job job.Job
 		err = at.asked.askingAt(theTerminal(), func() (err error) {
 			job, err = s.Platform.Submit(ctx, f.target, submission)
 			return err

@@ -1,0 +1,134 @@
+package job
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/state"
+)
+
+// A Phase says how far a submission came.
+type Phase string
+
+// The phases. A submission starts as PhaseIntended and leaves that phase once its
+// outcome is recorded, or that the outcome is unknown.
+const (
+	PhaseIntended  Phase = "INTENDED"  // recorded; the submit command has not reported back
+	PhaseSubmitted Phase = "SUBMITTED" // the scheduler gave it an id
+	PhaseRejected  Phase = "REJECTED"  // the scheduler did not accept it
+	PhaseUnknown   Phase = "UNKNOWN"   // the submit command ended without saying whether the job exists
+	PhaseDismissed Phase = "DISMISSED" // the scheduler gave it an id; the user stopped following it, as its end will not be seen
+)
+
+// A Job is one submission and what is known of its job. Unknown texts are empty.
+type Job struct {
+	Tag        string // UUID of the submission; never changes
+	Target     string // name of the target it was submitted to
+	Definition string // name or file of the target's definition
+	Connection string // describes the connection it was submitted over
+
+	ID      string // the scheduler's id, empty until it is known
+	ShortID string // the form of the id that people type, where it differs
+	// Directory is where the submit command ran.
+	Directory   string
+	Phase       Phase
+	Interactive bool
+
+	Observation // what was observed so far; Observed is zero if nothing was
+
+	Created time.Time // when the submission was recorded
+
+	Stale       bool      // the state is in doubt: newer queries failed, or an operation was requested since
+	StaleReason string    // why
+	StaleSince  time.Time // answers to earlier queries do not end the doubt; zero if there is no doubt
+
+	Missing      bool      // newer listings lack the job
+	MissingSince time.Time // when a listing first lacked it; zero if none did
+	MissingCount int       // how many listings in a row lacked it
+
+	// Submitter names the process that records the outcome of the submission, in
+	// words of that process.
+	Submitter string
+
+	// Successor is the tag of the job that got the same id later; empty if no other
+	// job did. The scheduler says nothing more about the earlier job.
+	Successor string
+
+	Error string // why the submission was rejected or is in doubt
+
+	// Attributes are the resolved values of the definition's attributes. A
+	// value is nil, a string, a bool, an int, a []string or a map[string]string.
+	Attributes map[string]any
+	Arguments  []string // the words of the submit command
+	Script     string   // the generated job script
+	// Request is what the user submitted, in the form of a launch configuration;
+	// empty where that is unknown.
+	Request string
+
+	// Irregular says what was out of order in how the job was observed; empty if
+	// nothing was.
+	Irregular string
+}
+
+// An Observation is what one answer of a scheduler says about a job. Facts that it
+// does not mention are empty or nil, and do not erase what was known.
+type Observation struct {
+	Detail   state.Detail
+	Native   string // the scheduler's own word for the state
+	Reason   string // why the job is in this state, in the scheduler's words
+	ExitCode *int   // nil while unknown
+	Signal   *int   // the signal that ended the job, nil while unknown
+
+	Name, Queue, Owner, Nodes string
+	// Identity is a text of the scheduler that never changes for this job and that
+	// another job with the same id would not have.
+	Identity string
+	// Submitted, Started and Ended are the scheduler's texts of these times.
+	Submitted, Started, Ended string
+	OutputPath, ErrorPath     string // the job's output files at the place it runs
+
+	Observed time.Time // when the query was made
+	Source   string    // the command that was run
+	Origin   Origin    // the line that the state was read from
+	Evidence string    // the output around it, where that says more
+}
+
+// An Origin is the line of a command's output that states a job's state; all is
+// empty where the state is known in another way.
+type Origin struct {
+	Stream string // stdout, stderr, or output where a command has both in one
+	Line   int    // counted from 1; 0 where the output is not read line by line
+	Text   string // the line
+}
+
+// LastQueried returns when a query last gave an answer about the job, or failed to.
+func (j *Job) LastQueried() time.Time {
+	latest := j.Observed
+	for _, moment := range []time.Time{j.StaleSince, j.MissingSince} {
+		if moment.After(latest) {
+			latest = moment
+		}
+	}
+	return latest
+}
+
+// IsOver reports whether nothing more is to be learned about the job.
+func (j *Job) IsOver() bool {
+	return j.Detail.Ended() || j.Phase == PhaseRejected || j.Phase == PhaseDismissed || j.Successor != ""
+}
+
+// IsAnother reports whether an observation under the id of the job is of another
+// job: its scheduler has reused the id. Where no identities can be compared, a
+// job that goes back and was submitted at another time is another one.
+func (j *Job) IsAnother(seen Observation) bool {
+	switch {
+	case seen.Identity != "" && j.Tag != "" && uuid.Validate(seen.Identity) == nil:
+		return seen.Identity != j.Tag
+	case seen.Identity != "" && j.Identity != "":
+		return seen.Identity != j.Identity
+	}
+	transition := state.TransitionOf(j.Detail, seen.Detail)
+	goesBack := transition == state.Returns || transition == state.Contradicts
+	return goesBack && j.Submitted != "" && seen.Submitted != "" && !state.IsSameTime(seen.Submitted, j.Submitted)
+}
