@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/job"
@@ -65,18 +66,26 @@ func succeededEvent(j *job.Job, seen time.Time) job.Event {
 	return job.Event{Kind: job.EventSucceeded, Observation: job.Observation{Observed: seen, Reason: "the scheduler gave its id to submission " + j.Successor}}
 }
 
-// eventColumns are the columns of the table events but for its number, in the order of
-// insertEvent and scanEvent.
-const eventColumns = "tag, target, id, kind, before, detail, native, reason, exit_code, signal, seen, recorded, source, origin_stream, origin_line, origin_text, evidence"
+// eventColumns returns the columns of the table events but for its number.
+func eventColumns(e *job.Event) []column {
+	return []column{
+		{"tag", &e.Tag}, {"target", &e.Target}, {"id", &e.ID}, {"kind", &e.Kind}, {"before", &e.Before}, {"detail", &e.Detail},
+		{"native", &e.Native}, {"reason", &e.Reason}, {"exit_code", &e.ExitCode}, {"signal", &e.Signal},
+		{"seen", storedMoment{&e.Observed}}, {"recorded", storedMoment{&e.Recorded}}, {"source", &e.Source},
+		{"origin_stream", &e.Origin.Stream}, {"origin_line", &e.Origin.Line}, {"origin_text", &e.Origin.Text}, {"evidence", &e.Evidence},
+	}
+}
 
-const insertEventRow = "INSERT INTO events (" + eventColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+var (
+	selectEvents   = "SELECT sequence, " + strings.Join(columnNames(eventColumns(&job.Event{})), ", ") + " FROM events "
+	insertEventRow = insertInto("events", columnNames(eventColumns(&job.Event{})))
+)
 
 // insertEvent records an event of a job.
-func insertEvent(ctx context.Context, transaction *sql.Tx, event job.Event, job *job.Job) error {
-	_, err := transaction.ExecContext(ctx, insertEventRow,
-		job.Tag, job.Target, job.ID, string(event.Kind), string(event.Before), string(event.Detail), event.Native, bounded(event.Reason),
-		storedInt(event.ExitCode), storedInt(event.Signal), storedTime(event.Observed), storedTime(time.Now()), event.Source,
-		event.Origin.Stream, event.Origin.Line, bounded(event.Origin.Text), bounded(event.Evidence))
+func insertEvent(ctx context.Context, transaction *sql.Tx, event job.Event, of *job.Job) error {
+	event.Tag, event.Target, event.ID, event.Recorded = of.Tag, of.Target, of.ID, time.Now()
+	event.Reason, event.Evidence, event.Origin.Text = bounded(event.Reason), bounded(event.Evidence), bounded(event.Origin.Text)
+	_, err := transaction.ExecContext(ctx, insertEventRow, columnValues(eventColumns(&event))...)
 	return err
 }
 
@@ -129,8 +138,7 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 }
 
 func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []job.Event, err error) {
-	rows, err := source.QueryContext(ctx,
-		"SELECT sequence, "+eventColumns+" FROM events "+rest, arguments...)
+	rows, err := source.QueryContext(ctx, selectEvents+rest, arguments...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,32 +147,13 @@ func queryEvents(ctx context.Context, source queryer, rest string, arguments ...
 			err = closeErr
 		}
 	}()
+	var event job.Event
+	fields := append([]any{&event.Sequence}, columnValues(eventColumns(&event))...)
 	for rows.Next() {
-		event, err := scanEvent(rows)
-		if err != nil {
-			return nil, err
+		if err := rows.Scan(fields...); err != nil {
+			return nil, fmt.Errorf("reading event %d: %w", event.Sequence, err)
 		}
 		events = append(events, event)
 	}
 	return events, rows.Err()
-}
-
-func scanEvent(rows *sql.Rows) (job.Event, error) {
-	var event job.Event
-	var kind, before, detail, seen, recorded string
-	var exitCode, signal sql.NullInt64
-	err := rows.Scan(&event.Sequence, &event.Tag, &event.Target, &event.ID, &kind, &before, &detail, &event.Native, &event.Reason,
-		&exitCode, &signal, &seen, &recorded, &event.Source, &event.Origin.Stream, &event.Origin.Line, &event.Origin.Text, &event.Evidence)
-	if err != nil {
-		return job.Event{}, err
-	}
-	event.Kind, event.Before, event.Detail = job.EventKind(kind), state.Detail(before), state.Detail(detail)
-	event.ExitCode, event.Signal = plainInt(exitCode), plainInt(signal)
-	if event.Observed, err = parseTime(seen); err == nil {
-		event.Recorded, err = parseTime(recorded)
-	}
-	if err != nil {
-		return job.Event{}, fmt.Errorf("reading event %d: %w", event.Sequence, err)
-	}
-	return event, nil
 }

@@ -4,18 +4,29 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/rmctl/rmctl/job"
 )
 
-// RecordProcesses records what is known of processes of a job, in the place of
-// what was known of those before.
+// processColumns returns the columns of the table processes, the output last.
+func processColumns(tag *string, p *job.Process) []column {
+	return []column{
+		{"tag", tag}, {"rank", &p.Rank}, {"node", &p.Node}, {"pid", &p.PID}, {"state", &p.State},
+		{"exit_code", &p.ExitCode}, {"signal", &p.Signal}, {"output", &p.Output},
+	}
+}
+
+// RecordProcesses records what is known of processes of a job, in place of what
+// was known of them before.
 func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job.Process) error {
+	var process job.Process
+	columns := processColumns(&tag, &process)
+	statement := strings.Replace(insertInto("processes", columnNames(columns)), "INSERT", "INSERT OR REPLACE", 1)
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		for _, p := range processes {
-			output := p.Output[max(0, len(p.Output)-MaximumEvidence):]
-			if _, err := transaction.ExecContext(ctx, `INSERT OR REPLACE INTO processes (tag, rank, node, pid, state, exit_code, signal, output)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, tag, p.Rank, p.Node, p.PID, p.State, storedInt(p.ExitCode), storedInt(p.Signal), output); err != nil {
+		for _, process = range processes {
+			process.Output = process.Output[max(0, len(process.Output)-MaximumEvidence):]
+			if _, err := transaction.ExecContext(ctx, statement, columnValues(columns)...); err != nil {
 				return err
 			}
 		}
@@ -29,46 +40,44 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job
 
 // EachProcess gives what is known of the processes of all jobs of a target to a
 // function, without Output, by job and rank, until it returns an error.
-func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process job.Process) error) (err error) {
-	rows, err := s.database.QueryContext(ctx, `SELECT p.tag, p.rank, p.node, p.pid, p.state, p.exit_code, p.signal
-		FROM processes p JOIN jobs j ON j.tag = p.tag WHERE j.target = ? ORDER BY p.tag, p.rank`, target)
+func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process job.Process) error) error {
+	err := s.queryProcesses(ctx, withoutOutput, do, "WHERE tag IN (SELECT tag FROM jobs WHERE target = ?) ORDER BY tag, rank", target)
 	if err != nil {
 		return fmt.Errorf("reading the processes of the jobs of target %q: %w", target, explained(err))
 	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var p job.Process
-		var tag string
-		var exitCode, signal sql.NullInt64
-		if err := rows.Scan(&tag, &p.Rank, &p.Node, &p.PID, &p.State, &exitCode, &signal); err != nil {
-			return err
-		}
-		p.ExitCode, p.Signal = plainInt(exitCode), plainInt(signal)
-		if err := do(tag, p); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return nil
 }
 
-// Processes returns what is known of the processes of a job, by rank. There are
-// none of jobs that nothing tells the processes of.
-func (s *Store) Processes(ctx context.Context, tag string) ([]job.Process, error) {
-	processes, err := s.queryProcesses(ctx, tag)
+// Processes returns what is known of the processes of a job, by rank; nothing for
+// a job without known processes.
+func (s *Store) Processes(ctx context.Context, tag string) (processes []job.Process, err error) {
+	err = s.queryProcesses(ctx, withOutput, func(_ string, process job.Process) error {
+		processes = append(processes, process)
+		return nil
+	}, "WHERE tag = ? ORDER BY rank", tag)
 	if err != nil {
 		return nil, fmt.Errorf("reading the processes of submission %s: %w", tag, explained(err))
 	}
 	return processes, nil
 }
 
-func (s *Store) queryProcesses(ctx context.Context, tag string) (processes []job.Process, err error) {
-	rows, err := s.database.QueryContext(ctx, "SELECT rank, node, pid, state, exit_code, signal, output FROM processes WHERE tag = ? ORDER BY rank", tag)
+// What a query of processes reads.
+const (
+	withOutput    = true
+	withoutOutput = false
+)
+
+// queryProcesses gives the processes that the rest of a query chooses to a function.
+func (s *Store) queryProcesses(ctx context.Context, output bool, do func(tag string, process job.Process) error, rest string, arguments ...any) (err error) {
+	var tag string
+	var process job.Process
+	columns := processColumns(&tag, &process)
+	if !output {
+		columns = columns[:len(columns)-1]
+	}
+	rows, err := s.database.QueryContext(ctx, "SELECT "+strings.Join(columnNames(columns), ", ")+" FROM processes "+rest, arguments...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
 		if closeErr := rows.Close(); err == nil {
@@ -76,13 +85,12 @@ func (s *Store) queryProcesses(ctx context.Context, tag string) (processes []job
 		}
 	}()
 	for rows.Next() {
-		var p job.Process
-		var exitCode, signal sql.NullInt64
-		if err := rows.Scan(&p.Rank, &p.Node, &p.PID, &p.State, &exitCode, &signal, &p.Output); err != nil {
-			return nil, err
+		if err := rows.Scan(columnValues(columns)...); err != nil {
+			return err
 		}
-		p.ExitCode, p.Signal = plainInt(exitCode), plainInt(signal)
-		processes = append(processes, p)
+		if err := do(tag, process); err != nil {
+			return err
+		}
 	}
-	return processes, rows.Err()
+	return rows.Err()
 }

@@ -3,12 +3,13 @@ package jobstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // timeLayout sorts as text like the times themselves. All are kept in UTC.
@@ -32,97 +33,92 @@ func parseTime(text string) (time.Time, error) {
 	return moment, nil
 }
 
-// jobColumns are the columns of the table jobs in the order of jobRow, without
-// the derived ones.
-var jobColumns = strings.Fields(`tag target definition connection id short_id name queue owner directory
-	phase interactive detail native reason exit_code signal nodes submitted started ended
-	created observed source evidence stale stale_reason stale_since missing missing_since missing_count
-	output_path error_path error successor submitter identity
-	origin_stream origin_line origin_text irregular`)
+// A column is one of a table, and where a row of the table has its value, for both
+// reading and writing.
+type column struct {
+	name  string
+	value any // a pointer
+}
 
-// jobRow is a job in the form in which the database has it.
+// A storedMoment is a time as the database has it.
+type storedMoment struct{ time *time.Time }
+
+// Scan implements sql.Scanner.
+func (m storedMoment) Scan(stored any) error {
+	text, isText := stored.(string)
+	if !isText {
+		return fmt.Errorf("%w: a time is a %T", errDamaged, stored)
+	}
+	moment, err := parseTime(text)
+	*m.time = moment
+	return err
+}
+
+// Value implements driver.Valuer.
+func (m storedMoment) Value() (driver.Value, error) { return storedTime(*m.time), nil }
+
+// jobRow is a row of the table jobs.
 type jobRow struct {
-	number                   int64 // of the row; only read
-	job                      job.Job
-	phase, detail            string
-	exitCode, signal         sql.NullInt64
-	created, observed        string
-	staleSince, missingSince string
+	number int64 // of the row; only read
+	job    job.Job
 }
 
-// fields returns where each of jobColumns is, for both reading and writing.
-func (r *jobRow) fields() []any {
+// columns returns all columns but the derived ones.
+func (r *jobRow) columns() []column {
 	j := &r.job
-	return []any{
-		&j.Tag, &j.Target, &j.Definition, &j.Connection, &j.ID, &j.ShortID, &j.Name, &j.Queue, &j.Owner, &j.Directory,
-		&r.phase, &j.Interactive, &r.detail, &j.Native, &j.Reason, &r.exitCode, &r.signal, &j.Nodes, &j.Submitted, &j.Started, &j.Ended,
-		&r.created, &r.observed, &j.Source, &j.Evidence, &j.Stale, &j.StaleReason, &r.staleSince, &j.Missing, &r.missingSince, &j.MissingCount,
-		&j.OutputPath, &j.ErrorPath, &j.Error, &j.Successor, &j.Submitter, &j.Identity,
-		&j.Origin.Stream, &j.Origin.Line, &j.Origin.Text, &j.Irregular,
-	}
+	return append(r.briefColumns(),
+		column{"definition", &j.Definition}, column{"connection", &j.Connection}, column{"short_id", &j.ShortID}, column{"name", &j.Name},
+		column{"queue", &j.Queue}, column{"owner", &j.Owner}, column{"directory", &j.Directory},
+		column{"reason", &j.Reason}, column{"exit_code", &j.ExitCode}, column{"signal", &j.Signal}, column{"nodes", &j.Nodes},
+		column{"submitted", &j.Submitted}, column{"started", &j.Started}, column{"ended", &j.Ended},
+		column{"created", storedMoment{&j.Created}}, column{"observed", storedMoment{&j.Observed}}, column{"evidence", &j.Evidence},
+		column{"stale_reason", &j.StaleReason}, column{"stale_since", storedMoment{&j.StaleSince}}, column{"missing_since", storedMoment{&j.MissingSince}},
+		column{"output_path", &j.OutputPath}, column{"error_path", &j.ErrorPath}, column{"error", &j.Error},
+		column{"submitter", &j.Submitter}, column{"identity", &j.Identity},
+		column{"origin_stream", &j.Origin.Stream}, column{"origin_line", &j.Origin.Line}, column{"origin_text", &j.Origin.Text},
+		column{"irregular", &j.Irregular},
+	)
 }
 
-// values returns the job's values for jobColumns and then for finished.
-func (r *jobRow) values() []any {
+// briefColumns returns those columns that decide whether a job is waited for.
+func (r *jobRow) briefColumns() []column {
 	j := &r.job
-	r.phase, r.detail = string(j.Phase), string(j.Detail)
-	r.exitCode, r.signal = storedInt(j.ExitCode), storedInt(j.Signal)
-	r.created, r.observed = storedTime(j.Created), storedTime(j.Observed)
-	r.staleSince, r.missingSince = storedTime(j.StaleSince), storedTime(j.MissingSince)
-	values := r.fields()
-	for i, field := range values {
-		switch v := field.(type) {
-		case *string:
-			values[i] = *v
-		case *bool:
-			values[i] = *v
-		case *int:
-			values[i] = *v
-		case *sql.NullInt64:
-			values[i] = *v
-		}
+	return []column{
+		{"tag", &j.Tag}, {"target", &j.Target}, {"id", &j.ID}, {"phase", &j.Phase}, {"interactive", &j.Interactive},
+		{"detail", &j.Detail}, {"native", &j.Native}, {"source", &j.Source},
+		{"stale", &j.Stale}, {"missing", &j.Missing}, {"missing_count", &j.MissingCount}, {"successor", &j.Successor},
 	}
-	return append(values, j.IsOver())
 }
 
-// decode completes the job from what was read.
-func (r *jobRow) decode() error {
-	j := &r.job
-	j.Phase, j.Detail = job.Phase(r.phase), state.Detail(r.detail)
-	j.ExitCode, j.Signal = plainInt(r.exitCode), plainInt(r.signal)
-	for _, moment := range []struct {
-		text string
-		time *time.Time
-	}{{r.created, &j.Created}, {r.observed, &j.Observed}, {r.staleSince, &j.StaleSince}, {r.missingSince, &j.MissingSince}} {
-		parsed, err := parseTime(moment.text)
-		if err != nil {
-			return fmt.Errorf("reading submission %s: %w", j.Tag, err)
-		}
-		*moment.time = parsed
+func columnNames(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, each := range columns {
+		names[i] = each.name
 	}
-	return nil
+	return names
 }
 
-func storedInt(number *int) sql.NullInt64 {
-	if number == nil {
-		return sql.NullInt64{}
+func columnValues(columns []column) []any {
+	values := make([]any, len(columns))
+	for i, each := range columns {
+		values[i] = each.value
 	}
-	return sql.NullInt64{Int64: int64(*number), Valid: true}
+	return values
 }
 
-func plainInt(number sql.NullInt64) *int {
-	if !number.Valid {
-		return nil
-	}
-	plain := int(number.Int64)
-	return &plain
+// insertInto returns the statement that inserts a row with some columns into a table.
+func insertInto(table string, names []string) string {
+	return "INSERT INTO " + table + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")"
 }
+
+// values returns the job's values for its columns and then for finished.
+func (r *jobRow) values() []any { return append(columnValues(r.columns()), r.job.IsOver()) }
 
 var (
+	jobColumns = columnNames((&jobRow{}).columns())
 	selectJobs = "SELECT sequence, " + strings.Replace(strings.Join(jobColumns, ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs"
-	insertJob  = "INSERT INTO jobs (" + strings.Join(jobColumns, ", ") + ", finished) VALUES (" +
-		strings.Repeat("?, ", len(jobColumns)) + "?)"
-	updateJob = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
+	insertJob  = insertInto("jobs", append(slices.Clone(jobColumns), "finished"))
+	updateJob  = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
 )
 
 // lastSeen is when a job was observed, or when it was seen again as it was observed then.
@@ -159,13 +155,10 @@ func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest s
 		}
 	}()
 	var row jobRow
-	fields := append([]any{&row.number}, row.fields()...)
+	fields := append([]any{&row.number}, columnValues(row.columns())...)
 	for rows.Next() {
 		if err := rows.Scan(fields...); err != nil {
-			return err
-		}
-		if err := row.decode(); err != nil {
-			return err
+			return fmt.Errorf("reading submission %s: %w", row.job.Tag, err)
 		}
 		if err := do(&row); err != nil {
 			return err
