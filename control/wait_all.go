@@ -8,7 +8,6 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -132,10 +131,7 @@ func (w *wait) add(job *job.Job) {
 		w.single = append(w.single, job)
 		return
 	}
-	w.followed.add(jobstore.Standing{
-		Tag: job.Tag, Detail: job.Detail, Native: job.Native, Source: job.Source,
-		Stale: job.Stale, Missing: job.Missing, MissingCount: job.MissingCount,
-	})
+	w.followed.add(job)
 }
 
 // addRecorded lets jobs be waited for that are on record.
@@ -144,7 +140,7 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 		return err
 	}
 	plain := make(map[string]bool, len(tags)) // whether the record alone tells about the job
-	err := w.controller.store.EachStanding(ctx, tags, func(j jobstore.Standing) {
+	err := w.controller.store.EachBrief(ctx, tags, func(j *job.Job) {
 		plain[j.Tag] = j.ID != "" && j.Phase != job.PhaseDismissed && !j.Interactive
 		if plain[j.Tag] && !w.isOver(j.Detail) {
 			w.followed.add(j)

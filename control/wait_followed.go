@@ -52,7 +52,7 @@ func (f *followedJobs) begin(ctx context.Context) error {
 func (f *followedJobs) count() int { return len(f.jobs) }
 
 // add follows a job from now on.
-func (f *followedJobs) add(job jobstore.Standing) {
+func (f *followedJobs) add(job *job.Job) {
 	if f.jobs[job.Tag] != nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
 	for size := 1; len(f.unasked) > 0; size = readAtOnce {
 		some := f.unasked[:min(size, len(f.unasked))]
 		isOpen := map[string]bool{}
-		err := f.controller.store.EachStanding(ctx, some, func(job jobstore.Standing) {
+		err := f.controller.store.EachBrief(ctx, some, func(job *job.Job) {
 			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.controller.isUnasked(job.Source, job.Missing, job.Stale)
 		})
 		if err != nil {
@@ -148,7 +148,7 @@ func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64
 		last = max(last, newest)
 	}
 	// That a job is missing once more is no event.
-	err := f.controller.store.EachMissing(ctx, f.controller.target, func(job jobstore.Standing) {
+	err := f.controller.store.EachMissing(ctx, f.controller.target, func(job *job.Job) {
 		if known := f.jobs[job.Tag]; known != nil && known.missingCount != job.MissingCount {
 			touched = append(touched, job.Tag)
 		}
@@ -162,7 +162,7 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 	f.order = slices.DeleteFunc(f.order, func(tag string) bool { return f.jobs[tag] == nil })
 	var differing []string
 	found := 0
-	err := f.controller.store.EachStanding(ctx, f.order, func(j jobstore.Standing) {
+	err := f.controller.store.EachBrief(ctx, f.order, func(j *job.Job) {
 		found++
 		known := f.jobs[j.Tag]
 		isPlain := !j.Missing && j.Successor == "" && j.Phase == job.PhaseSubmitted

@@ -116,7 +116,9 @@ func (r *jobRow) values() []any { return append(columnValues(r.columns()), r.job
 
 var (
 	jobColumns = columnNames((&jobRow{}).columns())
-	selectJobs = "SELECT sequence, " + strings.Replace(strings.Join(jobColumns, ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs"
+	selectJobs = "SELECT sequence, " + strings.Replace(strings.Join(jobColumns, ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs "
+	// selectBrief reads little of jobs, for those who look at thousands.
+	selectBrief = "SELECT sequence, " + strings.Join(columnNames((&jobRow{}).briefColumns()), ", ") + " FROM jobs "
 	insertJob  = insertInto("jobs", append(slices.Clone(jobColumns), "finished"))
 	updateJob  = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
 )
@@ -144,8 +146,23 @@ func queryJobs(ctx context.Context, source queryer, rest string, arguments ...an
 
 // eachJob gives the jobs that the rest of a query chooses, without their
 // submissions, to a function until that returns an error. The row is the same each time.
-func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) (err error) {
-	rows, err := source.QueryContext(ctx, selectJobs+" "+rest, arguments...)
+func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) error {
+	var row jobRow
+	return row.each(ctx, source, row.columns(), do, selectJobs+rest, arguments...)
+}
+
+// eachBrief is eachJob for the brief columns; the other fields are empty.
+func eachBrief(ctx context.Context, source queryer, do func(*job.Job), rest string, arguments ...any) error {
+	var row jobRow
+	return row.each(ctx, source, row.briefColumns(), func(row *jobRow) error {
+		do(&row.job)
+		return nil
+	}, selectBrief+rest, arguments...)
+}
+
+// each reads the rows that a statement selects, one after the other, into this one.
+func (r *jobRow) each(ctx context.Context, source queryer, columns []column, do func(*jobRow) error, statement string, arguments ...any) (err error) {
+	rows, err := source.QueryContext(ctx, statement, arguments...)
 	if err != nil {
 		return err
 	}
@@ -154,13 +171,12 @@ func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest s
 			err = closeErr
 		}
 	}()
-	var row jobRow
-	fields := append([]any{&row.number}, columnValues(row.columns())...)
+	fields := append([]any{&r.number}, columnValues(columns)...)
 	for rows.Next() {
 		if err := rows.Scan(fields...); err != nil {
-			return fmt.Errorf("reading submission %s: %w", row.job.Tag, err)
+			return fmt.Errorf("reading submission %s: %w", r.job.Tag, err)
 		}
-		if err := do(&row); err != nil {
+		if err := do(r); err != nil {
 			return err
 		}
 	}

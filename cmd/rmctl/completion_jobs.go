@@ -63,22 +63,22 @@ func (a *app) completeJobs(isWanted func(job.Job) bool) cobra.CompletionFunc {
 
 // shortestName returns what a job is called by: its id where no other target has
 // that and no target was typed, else TARGET/ID; its tag where it has no id.
-func (a *app) shortestName(ctx context.Context, store *jobstore.Store, job job.Job, begun string) (string, error) {
-	if job.ID == "" {
-		return job.Tag, nil
+func (a *app) shortestName(ctx context.Context, store *jobstore.Store, known job.Job, begun string) (string, error) {
+	if known.ID == "" {
+		return known.Tag, nil
 	}
-	named := job.Target + "/" + job.ID
-	if strings.HasPrefix(begun, job.Target+"/") {
+	named := known.Target + "/" + known.ID
+	if strings.HasPrefix(begun, known.Target+"/") {
 		return named, nil
 	}
-	others, err := store.FindStandings(ctx, job.ID, a.target)
+	others, err := store.FindBrief(ctx, known.ID, a.target)
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(others, func(other jobstore.Standing) bool { return other.Target != job.Target }) {
+	if slices.ContainsFunc(others, func(other job.Job) bool { return other.Target != known.Target }) {
 		return named, nil
 	}
-	return job.ID, nil
+	return known.ID, nil
 }
 
 // completeStates offers what can be waited for.

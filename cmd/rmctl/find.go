@@ -125,41 +125,41 @@ func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 // recordedJob finds a job on record, and asks nobody. The error matches
 // jobstore.ErrNotFound where there is none of that name.
 func (a *app) recordedJob(ctx context.Context, name string) (job.Job, error) {
-	j, err := a.recordedStanding(ctx, name)
+	j, err := a.recordedBrief(ctx, name)
 	if err != nil {
 		return job.Job{}, err
 	}
 	return a.store.ByTag(ctx, j.Tag)
 }
 
-// recordedStanding is recordedJob for those who want to know little of the job.
-func (a *app) recordedStanding(ctx context.Context, name string) (jobstore.Standing, error) {
+// recordedBrief is recordedJob for a brief job; see [jobstore.Store.EachBrief].
+func (a *app) recordedBrief(ctx context.Context, name string) (job.Job, error) {
 	target, id, err := a.splitJob(name)
 	if err != nil {
-		return jobstore.Standing{}, err
+		return job.Job{}, err
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
-		return jobstore.Standing{}, err
+		return job.Job{}, err
 	}
 	if uuid.Validate(id) == nil {
-		var job jobstore.Standing
-		if err := store.EachStanding(ctx, []string{id}, func(found jobstore.Standing) { job = found }); err == nil && job.Tag != "" {
-			return job, nil
+		var known job.Job
+		if err := store.EachBrief(ctx, []string{id}, func(found *job.Job) { known = *found }); err == nil && known.Tag != "" {
+			return known, nil
 		}
 	}
-	candidates, err := store.FindStandings(ctx, id, target)
+	candidates, err := store.FindBrief(ctx, id, target)
 	if err != nil {
-		return jobstore.Standing{}, err
+		return job.Job{}, err
 	}
-	job := candidates[0]
+	known := candidates[0]
 	for _, other := range candidates[1:] {
-		if other.Target != job.Target {
-			return jobstore.Standing{}, usage("job %q is known at %s and at %s; write %s/%s or %s/%s",
-				id, job.Target, other.Target, job.Target, id, other.Target, id)
+		if other.Target != known.Target {
+			return job.Job{}, usage("job %q is known at %s and at %s; write %s/%s or %s/%s",
+				id, known.Target, other.Target, known.Target, id, other.Target, id)
 		}
 	}
-	return job, nil
+	return known, nil
 }
 
 // withControllers returns jobs with the controllers of their targets. Those of a

@@ -34,7 +34,7 @@ func (a *app) awaitedJobs(ctx context.Context, names []string) ([]awaited, error
 }
 
 func (a *app) awaitedJob(ctx context.Context, name string) (awaited, error) {
-	job, err := a.recordedStanding(ctx, name)
+	job, err := a.recordedBrief(ctx, name)
 	if errors.Is(err, jobstore.ErrNotFound) {
 		other, err := a.lookFor(ctx, name)
 		return awaited{other: &other.Job, controller: other.controller}, err

@@ -8,11 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
-func TestAStandingIsThatOfItsJob(t *testing.T) {
+func TestABriefJobHasWhatDecidesWhetherItIsWaitedFor(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	for number := range 3 {
 		submit(t, store, fmt.Sprint(number), "big", fmt.Sprint("id-", number))
@@ -25,26 +24,27 @@ func TestAStandingIsThatOfItsJob(t *testing.T) {
 	_, err = store.MarkMissing(t.Context(), "2", noon.Add(-time.Minute))
 	require.NoError(t, err)
 	seen := 0
-	require.NoError(t, store.EachStanding(t.Context(), []string{"0", "1", "2", "again", "nobody", "1"}, func(one jobstore.Standing) {
+	require.NoError(t, store.EachBrief(t.Context(), []string{"0", "1", "2", "again", "nobody", "1"}, func(one *job.Job) {
 		seen++
-		job := byTag(t, store, one.Tag)
-		require.Equal(t, jobstore.Standing{
-			Tag: job.Tag, Target: job.Target, ID: job.ID, Phase: job.Phase, Interactive: job.Interactive, Detail: job.Detail, Native: job.Native,
-			Source: job.Source, Stale: job.Stale, Missing: job.Missing, MissingCount: job.MissingCount, Successor: job.Successor,
-		}, one)
+		whole := byTag(t, store, one.Tag)
+		require.Equal(t, job.Job{
+			Tag: whole.Tag, Target: whole.Target, ID: whole.ID, Phase: whole.Phase, Interactive: whole.Interactive,
+			Observation: job.Observation{Detail: whole.Detail, Native: whole.Native, Source: whole.Source},
+			Stale:       whole.Stale, Missing: whole.Missing, MissingCount: whole.MissingCount, Successor: whole.Successor,
+		}, *one)
 	}))
 	require.Equal(t, 4, seen)
 	require.Equal(t, "again", byTag(t, store, "0").Successor)
 
 	var missing []string
-	require.NoError(t, store.EachMissing(t.Context(), "big", func(one jobstore.Standing) { missing = append(missing, one.Tag) }))
+	require.NoError(t, store.EachMissing(t.Context(), "big", func(one *job.Job) { missing = append(missing, one.Tag) }))
 	require.Equal(t, []string{"2"}, missing)
 
 	// They are found as jobs are.
 	for _, id := range []string{"id-0", "id-1", "id-2", "nothing"} {
 		for _, target := range []string{"", "big", "other"} {
 			jobs, jobsErr := store.Find(t.Context(), id, target)
-			found, err := store.FindStandings(t.Context(), id, target)
+			found, err := store.FindBrief(t.Context(), id, target)
 			require.Equal(t, jobsErr, err)
 			require.Len(t, found, len(jobs))
 			for i := range jobs {

@@ -1,0 +1,80 @@
+package jobstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/rmctl/rmctl/job"
+)
+
+// Brief jobs have what decides whether a job is waited for: Tag, Target, ID, Phase,
+// Interactive, Detail, Native, Source, Stale, Missing, MissingCount and Successor.
+
+// EachBrief gives the jobs of the submissions with some tags, brief, to a function,
+// in any order and each once. A tag that is not on record is left out. The job is
+// the function's for the call only.
+func (s *Store) EachBrief(ctx context.Context, tags []string, do func(*job.Job)) error {
+	for some := range slices.Chunk(tags, tagsPerQuery) {
+		condition, arguments := amongTags(some)
+		if err := eachBrief(ctx, s.database, do, "WHERE "+condition, arguments...); err != nil {
+			return fmt.Errorf("looking up %d jobs: %w", len(tags), explained(err))
+		}
+	}
+	return nil
+}
+
+// EachMissing gives the open jobs of a target that newer listings lack, brief, to a
+// function. The job is the function's for the call only.
+func (s *Store) EachMissing(ctx context.Context, target string, do func(*job.Job)) error {
+	if err := eachBrief(ctx, s.database, do, "WHERE missing = 1 AND finished = 0 AND target = ?", target); err != nil {
+		return fmt.Errorf("looking for missing jobs of target %q: %w", target, explained(err))
+	}
+	return nil
+}
+
+// FindBrief returns the jobs that Find would, newest first and brief. The error
+// matches ErrNotFound when no job is found.
+func (s *Store) FindBrief(ctx context.Context, id, target string) ([]job.Job, error) {
+	condition, arguments := findBy(id, target)
+	found := newestOf{}
+	var jobs []job.Job
+	err := eachBrief(ctx, s.database, func(one *job.Job) {
+		if found.isFirst(one.Target, one.ID) {
+			jobs = append(jobs, *one)
+		}
+	}, condition, arguments...)
+	if err == nil && len(jobs) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, findError(id, target, err)
+	}
+	return jobs, nil
+}
+
+// EachTouched gives the tags of the jobs to a function to which something has
+// happened after the event with a sequence number, each once, and returns the
+// number of the newest event. Called again with that number it leaves out none.
+func (s *Store) EachTouched(ctx context.Context, after int64, do func(tag string)) (last int64, err error) {
+	rows, err := s.database.QueryContext(ctx, "SELECT tag, max(sequence) FROM events WHERE sequence > ? GROUP BY tag ORDER BY min(sequence)", after)
+	if err != nil {
+		return after, fmt.Errorf("reading what happened since event %d: %w", after, explained(err))
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	last = after
+	for rows.Next() {
+		var tag string
+		var sequence int64
+		if err := rows.Scan(&tag, &sequence); err != nil {
+			return after, err
+		}
+		last = max(last, sequence)
+		do(tag)
+	}
+	return last, rows.Err()
+}
