@@ -9,7 +9,6 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
@@ -96,7 +95,7 @@ func (c *Controller) ended(ctx context.Context, f *follower, result *command.Res
 	}
 	ending := c.ending(ctx, p, result)
 	if code := number(p.env.Text(factExitCode)); code != nil && ctx.Err() == nil {
-		ending.ExitCode, ending.Detail = *code, endOf(*code)
+		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
 	if told := f.told(); ending.Detail != state.Canceled && (told == state.Canceled || told == state.Failed) {
 		ending.Detail = told // its own word says more than a code
@@ -154,12 +153,12 @@ func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (jo
 }
 
 // ending is what the end of the local process says of its job.
-func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Result) jobstore.Ending {
+func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Result) job.Observation {
 	detail := endOf(result.ExitCode)
 	if ctx.Err() != nil {
 		detail = state.Canceled
 	}
-	return jobstore.Ending{Detail: detail, Reason: p.env.Text(factReason), ExitCode: result.ExitCode, Observed: c.now(), Source: p.submit.Name}
+	return job.Observation{Detail: detail, Reason: p.env.Text(factReason), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
 }
 
 // endOf is the end of a job whose program exited with a code.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
@@ -21,7 +20,7 @@ import (
 func (s *site) attachedTo(t *testing.T, tag, id, submitter string) job.Job {
 	t.Helper()
 	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: submitter}))
-	job, err := s.store.Accept(t.Context(), tag, jobstore.Accepted{ID: id, ShortID: id, Detail: state.Running, Observed: time.Now().Add(-time.Minute), Source: "open"})
+	job, err := s.store.Accept(t.Context(), tag, job.Job{ID: id, ShortID: id, Observation: job.Observation{Detail: state.Running, Observed: time.Now().Add(-time.Minute), Source: "open"}})
 	require.NoError(t, err)
 	return job
 }

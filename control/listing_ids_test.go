@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -37,7 +36,7 @@ func (s *site) recorded(t testing.TB, ids ...string) []job.Job {
 	for i, id := range ids {
 		tag := fmt.Sprintf("%08d-2222-3333-4444-555555555555", i)
 		require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Created: s.options.Now()}))
-		job, err := s.store.Accept(t.Context(), tag, jobstore.Accepted{ID: id, Source: "submit-batch"})
+		job, err := s.store.Accept(t.Context(), tag, job.Job{ID: id, Observation: job.Observation{Source: "submit-batch"}})
 		require.NoError(t, err)
 		jobs[i] = job
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -120,7 +119,7 @@ func TestTheJobsOfAnotherConnectionAreNotAskedFor(t *testing.T) {
 	s, there, jobs := twoTargets(t)
 	moved := job.Job{Tag: "22222222-2222-3333-4444-555555555555", Target: "there", Connection: "there@ssh:me@before", Created: s.options.Now()}
 	require.NoError(t, s.store.Intend(t.Context(), moved))
-	_, err := s.store.Accept(t.Context(), moved.Tag, jobstore.Accepted{ID: "77"})
+	_, err := s.store.Accept(t.Context(), moved.Tag, job.Job{ID: "77"})
 	require.NoError(t, err)
 	_, err = there.Update(t.Context(), jobs[1:2], control.Recent)
 	require.NoError(t, err)

@@ -129,25 +129,25 @@ func limitOf(of *config.Command) time.Duration {
 }
 
 // lookUp asks the scheduler for the job of a tag. Without one the id is empty.
-func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, job job.Job) (jobstore.Accepted, error) {
-	env, err := c.jobEnvironment(ctx, job)
+func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
+	env, err := c.jobEnvironment(ctx, j)
 	if err != nil {
-		return jobstore.Accepted{}, err
+		return job.Job{}, err
 	}
-	env.SetVariable(attributeTag, job.Tag)
-	env.SetVariable(attributeAge, strconv.Itoa(int(max(0, c.now().Sub(job.Created))/time.Second)))
+	env.SetVariable(attributeTag, j.Tag)
+	env.SetVariable(attributeAge, strconv.Itoa(int(max(0, c.now().Sub(j.Created))/time.Second)))
 	key := uuid.NewString()
 	named := jobAttribute(env, key, "", "")
 	clearFacts(env)
 	result, err := c.run(ctx, lookUp, env, key, command.Launch{})
 	outcome, err := outcomeOf(result, err)
 	if err != nil || outcome == config.NotFound {
-		return jobstore.Accepted{}, err
+		return job.Job{}, err
 	}
-	p := &prepared{tag: job.Tag, env: env, job: named, submit: lookUp}
+	p := &prepared{tag: j.Tag, env: env, job: named, submit: lookUp}
 	id := named.Text(attribute.FieldName)
 	if id == "" {
-		return jobstore.Accepted{}, nil
+		return job.Job{}, nil
 	}
 	accepted := c.acceptance(p, id, result)
 	if detail, known := state.Parse(attribute.Text(named.Value())); known {

@@ -92,10 +92,10 @@ func (c *Controller) rediscover(ctx context.Context, id string, seen job.Observa
 
 // acceptListed records the job of a submission that no job was found of before:
 // its scheduler took it up later than anybody would have thought.
-func (c *Controller) acceptListed(ctx context.Context, job job.Job, id string, seen job.Observation) (job.Job, error) {
-	job, err := c.store.Accept(ctx, job.Tag, jobstore.Accepted{ID: id, ShortID: id, Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin})
+func (c *Controller) acceptListed(ctx context.Context, j job.Job, id string, seen job.Observation) (job.Job, error) {
+	j, err := c.store.Accept(ctx, j.Tag, job.Job{ID: id, ShortID: id, Observation: job.Observation{Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin}})
 	if err != nil {
-		return job, err
+		return j, err
 	}
-	return c.store.Observe(ctx, job.Tag, seen)
+	return c.store.Observe(ctx, j.Tag, seen)
 }

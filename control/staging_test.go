@@ -36,7 +36,7 @@ func TestFilesOfASubmissionThatWasCutOffAreRemovedOnceItMustHaveEnded(t *testing
 	require.NoError(t, s.Tidy(t.Context()))
 	require.Equal(t, []string{"script"}, s.files(t, "staged"), "what became of the submission is not known")
 
-	_, err := s.store.Accept(t.Context(), "cut", jobstore.Accepted{ID: "8"})
+	_, err := s.store.Accept(t.Context(), "cut", job.Job{ID: "8"})
 	require.NoError(t, err)
 	s.ahead = 0
 	require.NoError(t, s.Tidy(t.Context()))

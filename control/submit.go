@@ -16,7 +16,6 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -263,7 +262,7 @@ func printed(result *command.Result) string {
 	return "(nothing)"
 }
 
-func (c *Controller) acceptance(p *prepared, id string, result *command.Result) jobstore.Accepted {
+func (c *Controller) acceptance(p *prepared, id string, result *command.Result) job.Job {
 	detail, known := state.Parse(attribute.Text(p.job.Value()))
 	if !known {
 		detail = state.Submitted
@@ -272,7 +271,7 @@ func (c *Controller) acceptance(p *prepared, id string, result *command.Result) 
 	if short == "" {
 		short = id
 	}
-	a := jobstore.Accepted{ID: id, ShortID: short, Detail: detail, Observed: result.Started, Source: p.submit.Name, Evidence: result.Stdout, Origin: originOf(p.job)}
+	a := job.Job{ID: id, ShortID: short, Observation: job.Observation{Detail: detail, Observed: result.Started, Source: p.submit.Name, Evidence: result.Stdout, Origin: originOf(p.job)}}
 	// The paths may be values of attributes that are themselves referred to,
 	// where @jobId is not replaced but looked up.
 	p.env.Define(attribute.JobPlaceholder, jobAttribute(p.env, id, id, short))

@@ -20,10 +20,10 @@ func (c *Controller) recordLate(ctx context.Context) {
 
 // recordEnd records how the process of an interactive job has ended, which nobody
 // else has seen.
-func (c *Controller) recordEnd(ctx context.Context, tag string, end jobstore.Ending) (job.Job, error) {
+func (c *Controller) recordEnd(ctx context.Context, tag string, end job.Observation) (job.Job, error) {
 	job, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Ended: &end})
 	if isKept(err) {
-		err = fmt.Errorf("the job has ended (%s, exit code %d), which is kept beside the record until there is room: %w", end.Detail, end.ExitCode, err)
+		err = fmt.Errorf("the job has ended (%s, exit code %d), which is kept beside the record until there is room: %w", end.Detail, *end.ExitCode, err)
 	}
 	return job, err
 }
@@ -47,6 +47,6 @@ func (c *Controller) refused(ctx context.Context, tag string, why error) error {
 }
 
 // accepted records the job that a submission has become.
-func (c *Controller) accepted(ctx context.Context, tag string, as jobstore.Accepted) (job.Job, error) {
-	return c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Accepted: &as})
+func (c *Controller) accepted(ctx context.Context, tag string, as job.Job) (job.Job, error) {
+	return c.store.Settle(ctx, jobstore.Outcome{Tag: tag, ID: as.ID, ShortID: as.ShortID, Accepted: &as.Observation})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -95,7 +94,7 @@ func TestWhatIsDecidedOtherwiseMeanwhileCounts(t *testing.T) {
 	open, err := s.store.Unresolved(t.Context(), "here")
 	require.NoError(t, err)
 	require.Len(t, open, 1)
-	_, err = s.store.Accept(t.Context(), open[0].Tag, jobstore.Accepted{ID: "9"})
+	_, err = s.store.Accept(t.Context(), open[0].Tag, job.Job{ID: "9"})
 	require.NoError(t, err)
 	for range 2 {
 		job, err := s.Recover(t.Context(), open[0])

@@ -28,9 +28,9 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkIntendAndAccept(b *testing.B) {
 	store := openStore(b, b.TempDir())
 	for i := 0; b.Loop(); i++ {
-		job := fullJob(i)
-		require.NoError(b, store.Intend(b.Context(), job))
-		_, err := store.Accept(b.Context(), job.Tag, jobstore.Accepted{ID: fmt.Sprint(i), Detail: state.Submitted})
+		j := fullJob(i)
+		require.NoError(b, store.Intend(b.Context(), j))
+		_, err := store.Accept(b.Context(), j.Tag, job.Job{ID: fmt.Sprint(i), Observation: job.Observation{Detail: state.Submitted}})
 		require.NoError(b, err)
 	}
 }

@@ -32,7 +32,7 @@ func intend(t testing.TB, store *jobstore.Store, tag, target string) {
 func submit(t testing.TB, store *jobstore.Store, tag, target, id string) {
 	t.Helper()
 	intend(t, store, tag, target)
-	_, err := store.Accept(t.Context(), tag, jobstore.Accepted{ID: id, Observed: noon.Add(-time.Hour)})
+	_, err := store.Accept(t.Context(), tag, job.Job{ID: id, Observation: job.Observation{Observed: noon.Add(-time.Hour)}})
 	require.NoError(t, err)
 }
 

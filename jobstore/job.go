@@ -12,27 +12,13 @@ package jobstore
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // MaximumEvidence bounds, in bytes, each text that quotes what a scheduler
 // said at length. Longer ones are cut when they are recorded.
 const MaximumEvidence = 4096
-
-// Accepted is what a scheduler answered to a submission that it took.
-type Accepted struct {
-	ID, ShortID           string
-	Detail                state.Detail // as of the submission; may be undetermined
-	Native                string
-	Queue, Owner          string // empty to keep what the intent said
-	OutputPath, ErrorPath string // empty to keep what the intent said
-	Source, Evidence      string
-	Origin                job.Origin
-	Observed              time.Time // when the answer came; the present moment if zero
-}
 
 // A Filter chooses jobs of a listing.
 type Filter struct {

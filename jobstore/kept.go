@@ -2,6 +2,7 @@ package jobstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/gob"
@@ -14,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // keptPrefix begins the names of the files of outcomes, in the store's directory.
@@ -151,18 +154,8 @@ func (k *keptFile) close(remove bool) error {
 
 // encodeKept returns an outcome as it stands in the file.
 func encodeKept(outcome Outcome) ([]byte, error) {
-	quote := func(text string) string { return text[:min(len(text), keptQuote)] }
-	outcome.Refused, outcome.Doubted = quote(outcome.Refused), quote(outcome.Doubted)
-	if outcome.Accepted != nil {
-		short := *outcome.Accepted
-		short.Evidence, short.Origin.Text = quote(short.Evidence), quote(short.Origin.Text)
-		outcome.Accepted = &short
-	}
-	if outcome.Ended != nil {
-		short := *outcome.Ended
-		short.Reason = quote(short.Reason)
-		outcome.Ended = &short
-	}
+	outcome.Refused, outcome.Doubted = quoted(outcome.Refused), quoted(outcome.Doubted)
+	outcome.Accepted, outcome.Ended = quotedObservation(outcome.Accepted), quotedObservation(outcome.Ended)
 	text := bytes.NewBuffer(make([]byte, keptHeader))
 	if err := gob.NewEncoder(text).Encode(outcome); err != nil {
 		return nil, err
@@ -171,6 +164,17 @@ func encodeKept(outcome Outcome) ([]byte, error) {
 	binary.BigEndian.PutUint32(written, uint32(len(written)-keptHeader))
 	binary.BigEndian.PutUint32(written[4:], crc32.ChecksumIEEE(written[keptHeader:]))
 	return written, nil
+}
+
+func quoted(text string) string { return text[:min(len(text), keptQuote)] }
+
+func quotedObservation(seen *job.Observation) *job.Observation {
+	if seen == nil {
+		return nil
+	}
+	short := *seen
+	short.Reason, short.Evidence, short.Origin.Text = quoted(short.Reason), quoted(short.Evidence), quoted(short.Origin.Text)
+	return &short
 }
 
 // decodeKept returns the outcomes of a file. They end where one is not whole, as its
@@ -183,14 +187,38 @@ func decodeKept(text []byte) []Outcome {
 		if length == 0 || length > int64(len(text)) || crc32.ChecksumIEEE(text[:length]) != sum {
 			break
 		}
-		var outcome Outcome
-		if err := gob.NewDecoder(bytes.NewReader(text[:length])).Decode(&outcome); err != nil {
+		outcome, err := decodeOutcome(text[:length])
+		if err != nil {
 			break
 		}
 		outcomes = append(outcomes, outcome)
 		text = text[length:]
 	}
 	return outcomes
+}
+
+// decodeOutcome reads an outcome part by part: in files of older versions Accepted
+// and Ended were of two types, with the ids in Accepted.
+func decodeOutcome(text []byte) (Outcome, error) {
+	var plain struct{ Tag, ID, ShortID, Refused, Doubted string }
+	var accepted struct{ Accepted *job.Observation }
+	var ended struct{ Ended *job.Observation }
+	var before struct{ Accepted struct{ ID, ShortID string } }
+	decode := func(part any) error { return gob.NewDecoder(bytes.NewReader(text)).Decode(part) }
+	err := cmp.Or(decode(&plain), decode(&accepted), decode(&ended))
+	if err == nil && accepted.Accepted != nil && plain.ID == "" {
+		err = decode(&before)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	if ended.Ended != nil && ended.Ended.ExitCode == nil {
+		ended.Ended.ExitCode = new(int) // gob leaves out a code of 0
+	}
+	return Outcome{
+		Tag: plain.Tag, ID: cmp.Or(plain.ID, before.Accepted.ID), ShortID: cmp.Or(plain.ShortID, before.Accepted.ShortID),
+		Accepted: accepted.Accepted, Ended: ended.Ended, Refused: plain.Refused, Doubted: plain.Doubted,
+	}, nil
 }
 
 // settleKept records the outcomes that processes which have ended have left.

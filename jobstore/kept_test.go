@@ -7,7 +7,10 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/state"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,7 +26,7 @@ func encoded(t testing.TB, outcomes ...Outcome) []byte {
 }
 
 func TestOutcomesEndWhereOneIsNotWhole(t *testing.T) {
-	first, second := Outcome{Tag: "a", Refused: "denied"}, Outcome{Tag: "b", Accepted: &Accepted{ID: "7"}}
+	first, second := Outcome{Tag: "a", Refused: "denied"}, Outcome{Tag: "b", ID: "7", Accepted: &job.Observation{}}
 	text := encoded(t, first, second)
 	require.Equal(t, []Outcome{first, second}, decodeKept(text))
 	require.Equal(t, []Outcome{first, second}, decodeKept(append(slices.Clone(text), make([]byte, 100)...)))
@@ -31,6 +34,20 @@ func TestOutcomesEndWhereOneIsNotWhole(t *testing.T) {
 		torn := append(slices.Clone(text[:cut]), bytes.Repeat([]byte{0xff}, len(text)-cut)...)
 		require.Equal(t, []Outcome{first}, decodeKept(torn), "of %d bytes %d are written", len(text), cut)
 	}
+}
+
+func TestOutcomesThatAnOlderVersionKeptAreRecorded(t *testing.T) {
+	text, err := os.ReadFile("testdata/kept/schema-10.bin")
+	require.NoError(t, err)
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, []Outcome{
+		{Tag: "accepted", ID: "7.host", ShortID: "7", Accepted: &job.Observation{
+			Detail: state.QueuedActive, Queue: "batch", Observed: noon, Source: "submit-batch", Evidence: "7.host\n", Origin: job.Origin{Stream: "stdout", Line: 1, Text: "7.host"},
+		}},
+		{Tag: "ended", ID: "ended", Accepted: &job.Observation{Detail: state.Running, Observed: noon}},
+		{Tag: "ended", Ended: &job.Observation{Detail: state.Completed, Reason: "done", ExitCode: new(int), Observed: noon.Add(time.Minute), Source: "run"}},
+		{Tag: "refused", Refused: "denied"},
+	}, decodeKept(text))
 }
 
 func TestWhatIsNoFileOfOutcomesIsLeftAlone(t *testing.T) {
@@ -55,7 +72,7 @@ func TestWhatIsNoFileOfOutcomesIsLeftAlone(t *testing.T) {
 
 func FuzzOutcomesThatAreDamagedAreNone(f *testing.F) {
 	f.Add([]byte(nil))
-	f.Add(encoded(f, Outcome{Tag: "a", Doubted: "cut off"}, Outcome{Tag: "b", Accepted: &Accepted{ID: "7"}}))
+	f.Add(encoded(f, Outcome{Tag: "a", Doubted: "cut off"}, Outcome{Tag: "b", ID: "7", Accepted: &job.Observation{}}))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var again []byte
 		outcomes := decodeKept(text)

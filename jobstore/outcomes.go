@@ -9,27 +9,17 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
-// An Outcome is what became of a submission. One of Accepted, Ended, Refused and
+// An Outcome says what became of a submission. One of Accepted, Ended, Refused and
 // Doubted is set.
 type Outcome struct {
-	Tag      string // of the submission
-	Accepted *Accepted
-	Ended    *Ending // how its job ended, which only this process has seen
-	Refused  string  // why it was not made, as of [Store.Reject]
-	Doubted  string  // why nobody knows, as of [Store.Doubt]
-}
-
-// An Ending is how the process of an interactive job ended, as was seen by the process
-// that it was attached to.
-type Ending struct {
-	Detail   state.Detail
-	Reason   string
-	ExitCode int
-	Observed time.Time // zero stands for the moment at which it is settled
-	Source   string
+	Tag         string // of the submission
+	ID, ShortID string // with Accepted, the ids of the job
+	Accepted    *job.Observation
+	Ended       *job.Observation // how its job ended, with its exit code, which only this process has seen
+	Refused     string           // why it was not made, see [Store.Reject]
+	Doubted     string           // why the outcome is unknown, see [Store.Doubt]
 }
 
 // A KeptError tells that an outcome could not be recorded, as of a full disk, but is
@@ -81,29 +71,28 @@ func (s *Store) Settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	return job, &KeptError{Tag: outcome.Tag, Err: err}
 }
 
-// dated returns the outcome as of a time, where it is of none: one that is recorded late
-// is older than what was seen meanwhile.
+// dated returns the outcome with a time where it has none: an outcome that is
+// recorded late is older than what was observed meanwhile.
 func (o Outcome) dated(now time.Time) Outcome {
-	if o.Accepted != nil && o.Accepted.Observed.IsZero() {
-		accepted := *o.Accepted
-		accepted.Observed = now
-		o.Accepted = &accepted
-	}
-	if o.Ended != nil && o.Ended.Observed.IsZero() {
-		ended := *o.Ended
-		ended.Observed = now
-		o.Ended = &ended
-	}
+	o.Accepted, o.Ended = datedObservation(o.Accepted, now), datedObservation(o.Ended, now)
 	return o
+}
+
+func datedObservation(seen *job.Observation, now time.Time) *job.Observation {
+	if seen == nil || !seen.Observed.IsZero() {
+		return seen
+	}
+	dated := *seen
+	dated.Observed = now
+	return &dated
 }
 
 func (s *Store) settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	switch {
 	case outcome.Accepted != nil:
-		return s.Accept(ctx, outcome.Tag, *outcome.Accepted)
+		return s.Accept(ctx, outcome.Tag, job.Job{ID: outcome.ID, ShortID: outcome.ShortID, Observation: *outcome.Accepted})
 	case outcome.Ended != nil:
-		end := *outcome.Ended
-		return s.Observe(ctx, outcome.Tag, job.Observation{Detail: end.Detail, Reason: end.Reason, ExitCode: &end.ExitCode, Observed: end.Observed, Source: end.Source})
+		return s.Observe(ctx, outcome.Tag, *outcome.Ended)
 	case outcome.Refused != "":
 		return job.Job{}, s.Reject(ctx, outcome.Tag, outcome.Refused)
 	}

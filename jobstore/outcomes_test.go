@@ -41,7 +41,7 @@ func keptFiles(t *testing.T, directory string) []string {
 }
 
 var oddOutcomes = []jobstore.Outcome{
-	{Tag: "a", Accepted: &jobstore.Accepted{ID: "7\xff\x00", Evidence: strings.Repeat("e", 2*jobstore.MaximumEvidence), Observed: noon}},
+	{Tag: "a", ID: "7\xff\x00", Accepted: &job.Observation{Evidence: strings.Repeat("e", 2*jobstore.MaximumEvidence), Observed: noon}},
 	{Tag: "b", Refused: "denied"},
 	{Tag: "c", Doubted: "cut off"},
 }
@@ -113,8 +113,8 @@ func TestTheEndThatOnlyAProcessHasSeenIsRecordedByALaterOne(t *testing.T) {
 	require.NoError(t, err)
 	intend(t, ending, "a", "big")
 	mend := fills(t, directory)
-	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", Accepted: &jobstore.Accepted{ID: "a", Detail: state.Running}}})
-	end := jobstore.Ending{Detail: state.Completed, ExitCode: 0, Reason: strings.Repeat("r", 1000), Observed: time.Now()}
+	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: state.Running}}})
+	end := job.Observation{Detail: state.Completed, ExitCode: new(int), Reason: strings.Repeat("r", 1000), Observed: time.Now()}
 	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", Ended: &end}})
 	require.NoError(t, ending.Close())
 	mend()
@@ -134,9 +134,9 @@ func TestWhatCameBeforeIsRecordedBeforeWhatComesNow(t *testing.T) {
 	store := openStore(t, directory)
 	intend(t, store, "a", "big")
 	mend := fills(t, directory)
-	settleInVain(t, store, []jobstore.Outcome{{Tag: "a", Accepted: &jobstore.Accepted{ID: "a", Detail: state.Running}}})
+	settleInVain(t, store, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: state.Running}}})
 	mend()
-	j, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &jobstore.Ending{Detail: state.Failed, ExitCode: 7}})
+	j, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &job.Observation{Detail: state.Failed, ExitCode: number(7)}})
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseSubmitted, j.Phase)
 	require.Equal(t, "a", j.ID)
@@ -181,7 +181,7 @@ func TestOutcomesThatAreRecordedLateAreForgotten(t *testing.T) {
 	requireSettled(t, store)
 	intend(t, store, "d", "big")
 	mend = fills(t, directory)
-	settleInVain(t, store, []jobstore.Outcome{{Tag: "d", Accepted: &jobstore.Accepted{ID: "8"}}})
+	settleInVain(t, store, []jobstore.Outcome{{Tag: "d", ID: "8", Accepted: &job.Observation{}}})
 	mend()
 	require.NoError(t, store.Close())
 	other := openStore(t, directory)
@@ -199,7 +199,7 @@ func TestWhatWasFoundOutOtherwiseMeanwhileCounts(t *testing.T) {
 	mend := fills(t, directory)
 	settleInVain(t, store, []jobstore.Outcome{{Tag: "b", Refused: "denied"}, {Tag: "gone", Doubted: "x"}}[:1])
 	mend()
-	_, err := openStore(t, directory).Accept(t.Context(), "b", jobstore.Accepted{ID: "9"})
+	_, err := openStore(t, directory).Accept(t.Context(), "b", job.Job{ID: "9"})
 	require.NoError(t, err)
 	require.NoError(t, store.SettleLate(t.Context()))
 	job, err := store.ByTag(t.Context(), "b")
@@ -220,7 +220,7 @@ func TestTheRoomForOutcomesIsForManyAndDoesNotGrow(t *testing.T) {
 	for i := range 64 {
 		tag := strings.Repeat("t", i+1)
 		intend(t, store, tag, "big")
-		outcomes = append(outcomes, jobstore.Outcome{Tag: tag, Accepted: &jobstore.Accepted{ID: tag, Evidence: strings.Repeat("e", jobstore.MaximumEvidence)}})
+		outcomes = append(outcomes, jobstore.Outcome{Tag: tag, ID: tag, Accepted: &job.Observation{Evidence: strings.Repeat("e", jobstore.MaximumEvidence)}})
 	}
 	mend := fills(t, directory)
 	settleInVain(t, store, outcomes)

@@ -48,10 +48,10 @@ func TestFindTakesIDsAndShortIDs(t *testing.T) {
 func TestOfJobsWithOneIDTheNewestIsFound(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	for i, tag := range []string{"before the reset", "after the reset"} {
-		job := fullJob(i)
-		job.Tag = tag
-		require.NoError(t, store.Intend(t.Context(), job))
-		_, err := store.Accept(t.Context(), tag, jobstore.Accepted{ID: "1"})
+		j := fullJob(i)
+		j.Tag = tag
+		require.NoError(t, store.Intend(t.Context(), j))
+		_, err := store.Accept(t.Context(), tag, job.Job{ID: "1"})
 		require.NoError(t, err)
 	}
 	jobs, err := store.Find(t.Context(), "1", "big")
@@ -98,7 +98,7 @@ func TestListLeavesOutWhatIsOverUnlessAskedForAll(t *testing.T) {
 		intend(t, store, tag, "big")
 	}
 	for _, tag := range []string{"running", "ended"} {
-		_, err := store.Accept(t.Context(), tag, jobstore.Accepted{ID: tag, Detail: state.Running})
+		_, err := store.Accept(t.Context(), tag, job.Job{ID: tag, Observation: job.Observation{Detail: state.Running}})
 		require.NoError(t, err)
 	}
 	_, err := store.Observe(t.Context(), "ended", job.Observation{Detail: state.Canceled})
@@ -113,7 +113,7 @@ func TestListLeavesOutWhatIsOverUnlessAskedForAll(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"intended", "doubtful", "rejected", "ended", "running"}, tags(jobs))
 
-	_, err = store.Accept(t.Context(), "rejected", jobstore.Accepted{ID: "late"})
+	_, err = store.Accept(t.Context(), "rejected", job.Job{ID: "late"})
 	require.NoError(t, err)
 	jobs, err = store.List(t.Context(), jobstore.Filter{})
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ func TestARollHasTheOpenJobsOfATarget(t *testing.T) {
 	submit(t, store, "elsewhere", "other", "id-1")
 	intend(t, store, "unknown", "big")
 	require.NoError(t, store.Intend(t.Context(), job.Job{Tag: "attached", Target: "big", Interactive: true}))
-	_, err := store.Accept(t.Context(), "attached", jobstore.Accepted{ID: "attached"})
+	_, err := store.Accept(t.Context(), "attached", job.Job{ID: "attached"})
 	require.NoError(t, err)
 	_, err = store.Observe(t.Context(), "1", job.Observation{Detail: state.Completed})
 	require.NoError(t, err)

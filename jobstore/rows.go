@@ -119,8 +119,8 @@ var (
 	selectJobs = "SELECT sequence, " + strings.Replace(strings.Join(jobColumns, ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs "
 	// selectBrief reads little of jobs, for those who look at thousands.
 	selectBrief = "SELECT sequence, " + strings.Join(columnNames((&jobRow{}).briefColumns()), ", ") + " FROM jobs "
-	insertJob  = insertInto("jobs", append(slices.Clone(jobColumns), "finished"))
-	updateJob  = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
+	insertJob   = insertInto("jobs", append(slices.Clone(jobColumns), "finished"))
+	updateJob   = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
 )
 
 // lastSeen is when a job was observed, or when it was seen again as it was observed then.

@@ -181,7 +181,7 @@ func TestHostileTextsAreGivenBackAsTheyWere(t *testing.T) {
 			"text " + text: text, "list": []string{text, ""}, "map": map[string]string{"key " + text: text, "key \xfe": "1", "key \xfd": "2"},
 		}
 		require.NoError(t, store.Intend(t.Context(), j))
-		_, err := store.Accept(t.Context(), j.Tag, jobstore.Accepted{ID: "id " + text, ShortID: "short " + text, Native: text, Evidence: text, Observed: noon})
+		_, err := store.Accept(t.Context(), j.Tag, job.Job{ID: "id " + text, ShortID: "short " + text, Observation: job.Observation{Native: text, Evidence: text, Observed: noon}})
 		require.NoError(t, err)
 
 		j.Phase, j.ID, j.ShortID = job.PhaseSubmitted, "id "+text, "short "+text
@@ -272,7 +272,7 @@ func work(ctx context.Context, directory string, worker, jobs int) (err error) {
 		if err := store.Intend(ctx, j); err != nil {
 			return err
 		}
-		if _, err := store.Accept(ctx, j.Tag, jobstore.Accepted{ID: j.Tag, Observed: noon}); err != nil {
+		if _, err := store.Accept(ctx, j.Tag, job.Job{ID: j.Tag, Observation: job.Observation{Observed: noon}}); err != nil {
 			return err
 		}
 		if _, err := store.Observe(ctx, j.Tag, job.Observation{Detail: state.Running, Observed: noon.Add(time.Second)}); err != nil {

@@ -51,12 +51,13 @@ func prepare(job *job.Job) {
 	job.Evidence, job.StaleReason, job.Error = bounded(job.Evidence), bounded(job.StaleReason), bounded(job.Error)
 }
 
-// Accept records that the scheduler took a submission and named it. Accepting it
-// again under the same id changes nothing; under another id it is a *PhaseError.
-// A submission that was rejected or in doubt is accepted too: an id proves that
-// the job exists. Of the jobs of the target with one id the one that was submitted
-// last is the successor of those before it, in whichever order they are accepted.
-func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (job.Job, error) {
+// Accept records that the scheduler accepted a submission: the ID and ShortID that
+// it gave the job, and what the submit command said about it. Accepting it again
+// under the same id changes nothing; under another id it is a *PhaseError. A
+// submission that was rejected or in doubt is accepted too: an id proves that the
+// job exists. Of several jobs of the target with one id, the one that was submitted
+// last is the successor of the others, in whichever order they are accepted.
+func (s *Store) Accept(ctx context.Context, tag string, accepted job.Job) (job.Job, error) {
 	if accepted.ID == "" {
 		return job.Job{}, fmt.Errorf("accepting submission %s: the job has no id", tag)
 	}
@@ -73,11 +74,7 @@ func (s *Store) Accept(ctx context.Context, tag string, accepted Accepted) (job.
 		}
 		j.Phase, j.Error = job.PhaseSubmitted, ""
 		j.ID, j.ShortID = accepted.ID, accepted.ShortID
-		c.observe(job.Observation{
-			Detail: accepted.Detail, Native: accepted.Native, Queue: accepted.Queue, Owner: accepted.Owner,
-			OutputPath: accepted.OutputPath, ErrorPath: accepted.ErrorPath,
-			Observed: accepted.Observed, Source: accepted.Source, Evidence: accepted.Evidence, Origin: accepted.Origin,
-		})
+		c.observe(accepted.Observation)
 		return true, succeed(ctx, transaction, j)
 	})
 }

@@ -55,9 +55,9 @@ func TestAnAttributeOfAnotherTypeIsRefusedAsAWhole(t *testing.T) {
 func TestAcceptingRecordsTheIDAndTheState(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.NoError(t, store.Intend(t.Context(), fullJob(1)))
-	_, err := store.Accept(t.Context(), "tag-1", jobstore.Accepted{
-		ID: "17.server", ShortID: "17", Detail: state.QueuedActive, Native: "PD", Queue: "debug",
-		OutputPath: "/out", ErrorPath: "/err", Source: "submit-batch", Evidence: "17.server", Observed: noon,
+	_, err := store.Accept(t.Context(), "tag-1", job.Job{
+		ID: "17.server", ShortID: "17", Observation: job.Observation{Detail: state.QueuedActive, Native: "PD", Queue: "debug",
+			OutputPath: "/out", ErrorPath: "/err", Source: "submit-batch", Evidence: "17.server", Observed: noon},
 	})
 	require.NoError(t, err)
 
@@ -74,7 +74,7 @@ func TestAcceptingRecordsTheIDAndTheState(t *testing.T) {
 func TestPhasesFollowWhatIsKnown(t *testing.T) {
 	accept := func(id string) func(*jobstore.Store, context.Context) error {
 		return func(store *jobstore.Store, ctx context.Context) error {
-			_, err := store.Accept(ctx, "a", jobstore.Accepted{ID: id})
+			_, err := store.Accept(ctx, "a", job.Job{ID: id})
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func TestPhasesFollowWhatIsKnown(t *testing.T) {
 func TestAcceptingWithoutAnIDIsRefused(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	intend(t, store, "a", "big")
-	_, err := store.Accept(t.Context(), "a", jobstore.Accepted{})
+	_, err := store.Accept(t.Context(), "a", job.Job{})
 	require.Error(t, err)
 	j, err := store.ByTag(t.Context(), "a")
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestWhatIsNotRecordedIsToldByTheError(t *testing.T) {
 	ctx := t.Context()
 	_, err := store.ByTag(ctx, "none")
 	require.ErrorIs(t, err, jobstore.ErrNotFound)
-	_, err = store.Accept(ctx, "none", jobstore.Accepted{ID: "1"})
+	_, err = store.Accept(ctx, "none", job.Job{ID: "1"})
 	require.ErrorIs(t, err, jobstore.ErrNotFound)
 	require.ErrorIs(t, store.Reject(ctx, "none", ""), jobstore.ErrNotFound)
 	require.ErrorIs(t, store.Doubt(ctx, "none", ""), jobstore.ErrNotFound)
@@ -169,7 +169,7 @@ func TestUnresolvedAreThoseWithoutAnOutcome(t *testing.T) {
 	}
 	require.NoError(t, store.Doubt(t.Context(), "doubtful", "timed out"))
 	require.NoError(t, store.Reject(t.Context(), "rejected", "no such queue"))
-	_, err := store.Accept(t.Context(), "accepted", jobstore.Accepted{ID: "1"})
+	_, err := store.Accept(t.Context(), "accepted", job.Job{ID: "1"})
 	require.NoError(t, err)
 
 	unresolved, err := store.Unresolved(t.Context(), "big")
@@ -242,7 +242,7 @@ func TestASubmissionThatItsSchedulerDoesNotKnowIsRejectedAndCounted(t *testing.T
 	require.NoError(t, err)
 	require.Empty(t, none)
 
-	j, err := store.Accept(t.Context(), "a", jobstore.Accepted{ID: "1"})
+	j, err := store.Accept(t.Context(), "a", job.Job{ID: "1"})
 	require.NoError(t, err)
 	require.False(t, j.Missing)
 	j, err = store.RejectUnseen(t.Context(), "a", "no such job", noon)
@@ -275,7 +275,7 @@ func TestOfTheJobsWithOneIDTheOneSubmittedLastIsTheSuccessor(t *testing.T) {
 				require.NoError(t, store.Intend(t.Context(), job.Job{Tag: tag, Target: "big", Created: noon.Add(time.Duration(i) * time.Minute)}))
 			}
 			for _, tag := range order {
-				_, err := store.Accept(t.Context(), tag, jobstore.Accepted{ID: "7"})
+				_, err := store.Accept(t.Context(), tag, job.Job{ID: "7"})
 				require.NoError(t, err)
 			}
 			early, err := store.ByTag(t.Context(), "early")

@@ -21,7 +21,6 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/state"
@@ -335,7 +334,7 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 	record := func(id string) {
 		tag := uuid.NewString()
 		require.NoError(t, options.Store.Intend(t.Context(), job.Job{Tag: tag, Target: "local", Definition: "local"}))
-		_, err := options.Store.Accept(t.Context(), tag, jobstore.Accepted{ID: id})
+		_, err := options.Store.Accept(t.Context(), tag, job.Job{ID: id})
 		require.NoError(t, err)
 	}
 	next := first.journal("")
@@ -378,7 +377,7 @@ func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 	p := serveWith(t, options, nil).program()
 	tag := uuid.NewString()
 	require.NoError(t, options.Store.Intend(t.Context(), job.Job{Tag: tag, Target: "local", Definition: "local"}))
-	_, err := options.Store.Accept(t.Context(), tag, jobstore.Accepted{ID: "7"})
+	_, err := options.Store.Accept(t.Context(), tag, job.Job{ID: "7"})
 	require.NoError(t, err)
 	events := p.journal("?after=0")
 	_, err = options.Store.Observe(t.Context(), tag, job.Observation{Detail: state.Completed})
