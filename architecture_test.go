@@ -42,7 +42,7 @@ var allowedImports = map[string][]string{
 	"remote/wire":         {"remote"},
 	"javaregex":           {},
 	"model":               {"state"},
-	"monitor":             {"model", "state"},
+	"monitor":             {"job", "model", "state"},
 	"platform":            {"control", "monitor", "model", "jobstore", "job", "command", "config", "remote"},
 	"facts":               {"control", "jobstore", "job", "config", "command", "attribute", "state"},
 	"web":                 {"facts", "monitor", "platform", "model", "control", "form", "jobstore", "job", "state", "config", "attribute", "command", "remote", "remote/wire"},

@@ -27,20 +27,51 @@ const (
 	FactErrorPath  = "errorPath"
 )
 
+// A namedText is a fact that is a text, and where an observation has it.
+type namedText struct {
+	name string
+	text *string
+}
+
+func (o *Observation) texts() [12]namedText {
+	return [...]namedText{
+		{FactNative, &o.Native}, {FactReason, &o.Reason},
+		{FactName, &o.Name}, {FactQueue, &o.Queue}, {FactOwner, &o.Owner}, {FactNodes, &o.Nodes}, {FactIdentity, &o.Identity},
+		{FactSubmitted, &o.Submitted}, {FactStarted, &o.Started}, {FactEnded, &o.Ended},
+		{FactOutputPath, &o.OutputPath}, {FactErrorPath, &o.ErrorPath},
+	}
+}
+
 // Observe returns what facts say about a job; fact returns one by its name, or an
 // empty text. A state outside the vocabulary, or UNDETERMINED, is no state, and a
 // code that is not a number is unknown.
 func Observe(fact func(name string) string) Observation {
-	seen := Observation{
-		Native: fact(FactNative), Reason: fact(FactReason), ExitCode: number(fact(FactExitCode)), Signal: number(fact(FactSignal)),
-		Name: fact(FactName), Queue: fact(FactQueue), Owner: fact(FactOwner), Nodes: fact(FactNodes), Identity: fact(FactIdentity),
-		Submitted: fact(FactSubmitted), Started: fact(FactStarted), Ended: fact(FactEnded),
-		OutputPath: fact(FactOutputPath), ErrorPath: fact(FactErrorPath),
+	seen := Observation{ExitCode: number(fact(FactExitCode)), Signal: number(fact(FactSignal))}
+	for _, each := range seen.texts() {
+		*each.text = fact(each.name)
 	}
 	if detail, known := state.Parse(fact(FactState)); known && detail != state.Undetermined {
 		seen.Detail = detail
 	}
 	return seen
+}
+
+// Fact returns a fact of the observation by its name; empty where it is unknown.
+func (o *Observation) Fact(name string) string {
+	switch name {
+	case FactState:
+		return string(o.Detail)
+	case FactExitCode:
+		return numeral(o.ExitCode)
+	case FactSignal:
+		return numeral(o.Signal)
+	}
+	for _, each := range o.texts() {
+		if each.name == name {
+			return *each.text
+		}
+	}
+	return ""
 }
 
 // Complete returns the observation with the facts of an earlier one of the same job
@@ -49,14 +80,10 @@ func (o Observation) Complete(earlier Observation) Observation {
 	if o.Detail == "" && earlier.Detail != "" {
 		o.Detail, o.Observed, o.Source, o.Origin, o.Evidence = earlier.Detail, earlier.Observed, earlier.Source, earlier.Origin, earlier.Evidence
 	}
-	for _, fact := range []struct{ now, before *string }{
-		{&o.Native, &earlier.Native}, {&o.Reason, &earlier.Reason},
-		{&o.Name, &earlier.Name}, {&o.Queue, &earlier.Queue}, {&o.Owner, &earlier.Owner}, {&o.Nodes, &earlier.Nodes}, {&o.Identity, &earlier.Identity},
-		{&o.Submitted, &earlier.Submitted}, {&o.Started, &earlier.Started}, {&o.Ended, &earlier.Ended},
-		{&o.OutputPath, &earlier.OutputPath}, {&o.ErrorPath, &earlier.ErrorPath},
-	} {
-		if *fact.now == "" {
-			*fact.now = *fact.before
+	before := earlier.texts()
+	for i, now := range o.texts() {
+		if *now.text == "" {
+			*now.text = *before[i].text
 		}
 	}
 	if o.ExitCode == nil {
@@ -78,4 +105,12 @@ func number(text string) *int {
 		return nil
 	}
 	return &parsed
+}
+
+// numeral is the reverse of number.
+func numeral(number *int) string {
+	if number == nil {
+		return ""
+	}
+	return strconv.Itoa(*number)
 }

@@ -47,6 +47,10 @@ type Job struct {
 	MissingSince time.Time // when a listing first lacked it; zero if none did
 	MissingCount int       // how many listings in a row lacked it
 
+	// Undated says that Created is when the job was adopted: its record was lost, and
+	// the scheduler did not say when it was submitted.
+	Undated bool
+
 	// Submitter names the process that records the outcome of the submission, in
 	// words of that process.
 	Submitter string
@@ -111,6 +115,28 @@ func (j *Job) LastQueried() time.Time {
 		}
 	}
 	return latest
+}
+
+// SubmittedAt returns when the job was submitted; zero if that is unknown.
+func (j *Job) SubmittedAt() time.Time {
+	if j.Undated {
+		return time.Time{}
+	}
+	return j.Created
+}
+
+// Doubt returns why the state of the job may have changed since it was observed;
+// empty if there is no reason.
+func (j *Job) Doubt() string {
+	switch {
+	case j.Missing:
+		return "missing from its scheduler's listing"
+	case j.Stale:
+		return j.StaleReason
+	case j.Phase == PhaseUnknown:
+		return j.Error
+	}
+	return ""
 }
 
 // IsOver reports whether nothing more is to be learned about the job.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -102,12 +103,12 @@ func (s *source) Rows(ctx context.Context, kind model.Kind, each func(string, mo
 // A record plays the job store.
 type record struct {
 	mu        sync.Mutex
-	jobs      []monitor.Recorded
-	processes map[string][]monitor.Process
+	jobs      []job.Job
+	processes map[string][]job.Process
 	failure   error
 }
 
-func (r *record) set(jobs ...monitor.Recorded) {
+func (r *record) set(jobs ...job.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.jobs = jobs
@@ -119,7 +120,7 @@ func (r *record) fail(failure error) {
 	r.failure = failure
 }
 
-func (r *record) Jobs(_ context.Context, each func(*monitor.Recorded) error) error {
+func (r *record) Jobs(_ context.Context, each func(*job.Job) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.jobs {
@@ -130,7 +131,7 @@ func (r *record) Jobs(_ context.Context, each func(*monitor.Recorded) error) err
 	return r.failure
 }
 
-func (r *record) Processes(_ context.Context, each func(string, monitor.Process) error) error {
+func (r *record) Processes(_ context.Context, each func(string, job.Process) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, tag := range slices.Sorted(maps.Keys(r.processes)) {
@@ -162,7 +163,7 @@ func watching(t *testing.T, test func(*testing.T, *watch)) {
 		require.Empty(t, m.Update(func(u *model.Update) {
 			u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: "STARTING"}}})
 		}))
-		w := &watch{t: t, model: m, source: newSource(), record: &record{processes: map[string][]monitor.Process{}}}
+		w := &watch{t: t, model: m, source: newSource(), record: &record{processes: map[string][]job.Process{}}}
 		w.options = monitor.Options{Model: m, Manager: "rm", Machine: "cluster", User: "me", Source: w.source, Record: w.record,
 			Location: time.UTC, Jitter: func() float64 { return 0 }}
 		test(t, w)

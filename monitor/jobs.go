@@ -4,30 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/state"
 )
 
-// Places of the facts of a job.
-const (
-	jobState = iota
-	jobIdentity
-	jobOwner
-	jobNative
-	jobReason
-	jobQueue
-	jobName
-	jobNodes
-	jobSubmitted
-	jobStarted
-	jobEnded
-	jobExitCode
-	jobSignal
-	jobCPUs
-	jobFactsCount
-)
-
-var jobFacts = []string{"state", "identity", "owner", "native", "reason", "queue", "name", "nodes", "submitted", "started", "ended", "exitCode", "signal", "cpus"}
+// jobFacts are the facts of a job that the model shows or that tell jobs apart.
+var jobFacts = []string{
+	job.FactState, job.FactIdentity, job.FactOwner, job.FactNative, job.FactReason, job.FactQueue, job.FactName, job.FactNodes,
+	job.FactSubmitted, job.FactStarted, job.FactEnded, job.FactExitCode, job.FactSignal, factCPUs,
+}
 
 // jobs takes listings of jobs, and the jobs on record, into the model. A job that is
 // on record and in listings is one element, or one for each of its rows, such as the
@@ -49,7 +35,7 @@ type jobs struct {
 // tells later.
 type ownRow struct {
 	tag   string
-	facts []string
+	facts keptFacts
 }
 
 func newJobs(m *Monitor) *jobs {
@@ -72,24 +58,26 @@ func (j *jobs) begin() {
 	j.compare = j.matched != j.record.generation
 }
 
-func (j *jobs) merge(u *model.Update, id string, facts []string) {
+func (j *jobs) merge(u *model.Update, id string, facts Facts, print uint64) {
 	before, known := j.known[id]
 	isAgain := known && before.round == j.round
 	if isAgain {
-		j.monitor.again(model.Job, id, before.told, facts[jobState])
+		j.monitor.again(model.Job, id, before.told, facts.Fact(job.FactState))
 		j.repeats.note(id)
 	}
-	if j.repeats.collect(id, facts) {
-		j.known[id] = before.of(j.round, facts[jobState])
+	if j.repeats.collect(id, jobFacts, facts) {
+		j.known[id] = before.of(j.round, facts.Fact(job.FactState))
 	} else if !isAgain {
-		j.take(u, id, facts, before, known)
+		j.take(u, id, facts, print)
 	}
 }
 
-// take puts the row of a job unless it is as it was before, where that is known.
-func (j *jobs) take(u *model.Update, id string, facts []string, before seen, known bool) {
-	print := j.monitor.print(facts)
-	if known && before.listed && before.print == print && !j.compare {
+// take puts the row of a job unless it is as it was before, and of the same job on
+// record.
+func (j *jobs) take(u *model.Update, id string, facts Facts, print uint64) {
+	before, known := j.known[id]
+	isSame := before.listed && before.print == print
+	if isSame && !j.compare {
 		before.round = j.round
 		j.known[id] = before
 		return
@@ -97,39 +85,39 @@ func (j *jobs) take(u *model.Update, id string, facts []string, before seen, kno
 	if !known {
 		id = strings.Clone(id)
 	}
+	isShown := j.takeElement(id)
+	recorded := j.record.of(id, facts, j.monitor.options.User)
+	j.known[id] = seen{print: print, round: j.round, listed: true, own: recorded != nil, told: facts.Fact(job.FactState) != ""}
+	switch row, wasOwn := j.own[id]; {
+	case recorded != nil && wasOwn && row.tag == recorded.Tag && isSame:
+		return
+	case recorded != nil:
+		if wasOwn && row.tag != recorded.Tag {
+			j.disown(id)
+		}
+		j.adoptOwn(id, recorded, facts)
+		j.put(u, id, facts, recorded, false)
+	case !isSame || before.own:
+		j.disown(id)
+		j.put(u, id, facts, nil, !known && !isShown)
+	}
+}
+
+// takeElement gives the element with an id to a row, and reports whether it showed a
+// job on record without one.
+func (j *jobs) takeElement(id string) bool {
 	tag, isShown := j.record.showing[id]
-	if isShown { // the row takes the element
+	if isShown {
 		delete(j.record.showing, id)
 		j.record.byTag[tag].shown = ""
 	}
-	recorded := j.record.of(id, facts, j.monitor.options.User)
-	wasOwn := before.own
-	j.known[id] = seen{print: print, round: j.round, listed: true, own: recorded != nil, told: facts[jobState] != ""}
-	isSame := before.listed && before.print == print
-	if recorded == nil {
-		if wasOwn {
-			j.disown(id)
-		}
-		if !isSame || wasOwn {
-			j.put(u, id, facts, nil, !known && !isShown)
-		}
-		return
-	}
-	if row, had := j.own[id]; had && row.tag == recorded.Tag && isSame {
-		return
-	} else if had && row.tag != recorded.Tag {
-		j.disown(id)
-	}
-	j.adoptOwn(id, recorded, facts)
-	j.put(u, id, facts, recorded, false)
+	return isShown
 }
 
 // adoptOwn notes that a row is of a job on record.
-func (j *jobs) adoptOwn(id string, recorded *recorded, facts []string) {
-	kept := make([]string, len(facts))
-	for i, fact := range facts {
-		kept[i] = strings.Clone(fact)
-	}
+func (j *jobs) adoptOwn(id string, recorded *recorded, facts Facts) {
+	kept := keptFacts{}
+	kept.add(jobFacts, facts)
 	j.own[id] = ownRow{recorded.Tag, kept}
 	if !slices.Contains(recorded.rows, id) {
 		recorded.rows = append(recorded.rows, id)
@@ -155,8 +143,7 @@ func (j *jobs) end(whole bool) {
 	if rows := j.repeats.take(); len(rows) > 0 {
 		m.update(func(u *model.Update) {
 			for _, id := range sorted(rows) {
-				before, known := j.known[id]
-				j.take(u, id, rows[id], before, known)
+				j.take(u, id, rows[id], m.fingerprint(jobFacts, rows[id]))
 			}
 		})
 	}
@@ -198,36 +185,36 @@ func (j *jobs) remove(u *model.Update, id string) {
 	j.use.leave(id)
 }
 
-// put puts a job as its row tells, and the record. Either may be nil. One that is new
-// is known not to be in the model.
-func (j *jobs) put(u *model.Update, id string, facts []string, recorded *recorded, isNew bool) {
+// put puts a job as its row and the record say. Either may be nil. The caller knows
+// that a new one is not in the model.
+func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded, isNew bool) {
 	m := j.monitor
-	detail, isState := j.detail(id, facts, recorded)
-	facts = completed(facts, recorded)
+	detail, isState := j.detail(id, listed, recorded)
+	facts := completed(listed, recorded)
 	row := &j.row
 	row.monitor = m
-	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.of(u, facts[jobQueue]), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
+	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.of(u, facts.Fact(job.FactQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
 	jobState := model.JobState(detail)
 	row.text(model.AttributeJobState, string(jobState))
 	if isState {
 		row.text(AttributeJobDetail, string(detail))
 	}
-	row.text(model.AttributeName, facts[jobName])
-	row.text(AttributeJobUser, facts[jobOwner])
-	row.text(model.AttributeJobStatus, facts[jobNative])
-	row.text(model.AttributeJobMessage, facts[jobReason])
-	row.text(AttributeJobQueue, facts[jobQueue])
-	row.text(AttributeJobNodes, facts[jobNodes])
-	row.date(AttributeJobSubmitted, facts[jobSubmitted])
-	row.date(AttributeJobStarted, facts[jobStarted])
-	row.date(AttributeJobEnded, facts[jobEnded])
-	row.text(AttributeJobExitCode, facts[jobExitCode])
-	row.text(AttributeJobSignal, facts[jobSignal])
-	row.text(AttributeJobCPUs, facts[jobCPUs])
+	row.text(model.AttributeName, facts.Fact(job.FactName))
+	row.text(AttributeJobUser, facts.Fact(job.FactOwner))
+	row.text(model.AttributeJobStatus, facts.Fact(job.FactNative))
+	row.text(model.AttributeJobMessage, facts.Fact(job.FactReason))
+	row.text(AttributeJobQueue, facts.Fact(job.FactQueue))
+	row.text(AttributeJobNodes, facts.Fact(job.FactNodes))
+	row.date(AttributeJobSubmitted, facts.Fact(job.FactSubmitted))
+	row.date(AttributeJobStarted, facts.Fact(job.FactStarted))
+	row.date(AttributeJobEnded, facts.Fact(job.FactEnded))
+	row.text(AttributeJobExitCode, facts.Fact(job.FactExitCode))
+	row.text(AttributeJobSignal, facts.Fact(job.FactSignal))
+	row.text(AttributeJobCPUs, facts.Fact(factCPUs))
 	if recorded != nil {
 		row.text(AttributeJobLaunched, "true")
 		row.text(AttributeJobTag, recorded.Tag)
-		row.text(AttributeJobDoubt, cut(recorded.Doubt, maxText))
+		row.text(AttributeJobDoubt, cut(recorded.Doubt(), maxText))
 		_, areShown := j.record.shown[recorded.Tag]
 		j.use.changed = j.use.changed || areShown
 	}
@@ -235,16 +222,16 @@ func (j *jobs) put(u *model.Update, id string, facts []string, recorded *recorde
 		u.Remove(m.options.Manager, model.Job, id)
 	}
 	u.Put(row.row)
-	j.use.note(id, jobState, facts[jobNodes], facts[jobOwner], recorded != nil)
+	j.use.note(id, jobState, facts.Fact(job.FactNodes), facts.Fact(job.FactOwner), recorded != nil)
 }
 
-// detail returns the state of a job, and whether its row or the record told one. What
-// is on record is newer than the row or older, so the rules of states decide.
-func (j *jobs) detail(id string, facts []string, recorded *recorded) (state.Detail, bool) {
+// detail returns the state of a job, and whether its row or the record states one. The
+// record may be newer than the row or older, so the rules of states decide.
+func (j *jobs) detail(id string, listed Facts, recorded *recorded) (state.Detail, bool) {
 	seen := state.Undetermined
 	isState := false
-	if facts != nil {
-		word := facts[jobState]
+	if listed != nil {
+		word := listed.Fact(job.FactState)
 		seen, isState = state.Parse(word)
 		switch {
 		case word == "" && recorded == nil:
@@ -259,21 +246,28 @@ func (j *jobs) detail(id string, facts []string, recorded *recorded) (state.Deta
 	return state.Next(recorded.Detail, seen), true
 }
 
-// completed returns the facts of a row with those of the record where it tells none.
-func completed(facts []string, recorded *recorded) []string {
-	if recorded == nil {
-		return facts
+// completedFacts are facts of a row with those of the record that it lacks.
+type completedFacts struct {
+	listed   Facts
+	recorded *recorded
+}
+
+// Fact implements [Facts].
+func (c completedFacts) Fact(name string) string {
+	if listed := c.listed.Fact(name); listed != "" {
+		return listed
 	}
-	if facts == nil {
-		return recorded.facts
+	return c.recorded.Fact(name)
+}
+
+func completed(listed Facts, recorded *recorded) Facts {
+	switch {
+	case recorded == nil:
+		return listed
+	case listed == nil:
+		return recorded
 	}
-	all := slices.Clone(facts)
-	for i, fact := range all {
-		if fact == "" {
-			all[i] = recorded.facts[i]
-		}
-	}
-	return all
+	return completedFacts{listed, recorded}
 }
 
 // isAnother reports whether a row is of another job than the one that the model has

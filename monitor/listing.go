@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,9 @@ const (
 type merger interface {
 	facts() []string // names of the facts of a row
 	begin()          // of a listing
-	merge(u *model.Update, id string, facts []string)
+	// merge takes a row, with the fingerprint of its facts. They are valid for the
+	// call only, with the memory of their texts.
+	merge(u *model.Update, id string, facts Facts, print uint64)
 	// end is called after the last row; whole tells whether the listing had all there
 	// are, so that what it lacks is gone.
 	end(whole bool)
@@ -53,7 +56,7 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	feed := newFeed()
-	facts := make([]string, len(into.facts()))
+	var facts boundedFacts
 	var outcome Outcome
 	var failure error
 	go func() {
@@ -67,8 +70,10 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 		if batch.rows() > 0 {
 			m.update(func(u *model.Update) {
 				for i, id := range batch.ids {
-					m.tellAll(facts, kind, id, batch.facts[i])
-					into.merge(u, id, facts)
+					facts = boundedFacts{Facts: batch.facts[i]}
+					print := m.fingerprint(into.facts(), &facts)
+					m.wrong(whatLong, kind, id, cut(facts.long, quotedBytes), facts.cuts)
+					into.merge(u, id, &facts, print)
 				}
 			})
 		}
@@ -85,15 +90,36 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 	return outcome, rows, failure
 }
 
-// tellAll asks for the facts of a row, of which what is too long is cut.
-func (m *Monitor) tellAll(texts []string, kind model.Kind, id string, facts Facts) {
-	for i, name := range m.merger(kind).facts() {
-		text := facts.Fact(name)
-		if len(text) > maxText {
-			m.wrong(whatLong, kind, id, cut(text, quotedBytes), 1)
-			text = cut(text, maxText)
+// boundedFacts are facts of which texts that are too long are cut.
+type boundedFacts struct {
+	Facts
+	cuts int    // how many were cut
+	long string // the last of these
+}
+
+// Fact implements [Facts].
+func (b *boundedFacts) Fact(name string) string {
+	text := b.Facts.Fact(name)
+	if len(text) <= maxText {
+		return text
+	}
+	b.cuts++
+	b.long = text
+	return cut(text, maxText)
+}
+
+// keptFacts are facts that are kept, with their own memory.
+type keptFacts map[string]string
+
+// Fact implements [Facts].
+func (k keptFacts) Fact(name string) string { return k[name] }
+
+// add keeps those of some facts that are not empty, in place of earlier ones.
+func (k keptFacts) add(names []string, facts Facts) {
+	for _, name := range names {
+		if text := facts.Fact(name); text != "" {
+			k[name] = strings.Clone(text)
 		}
-		texts[i] = text
 	}
 }
 

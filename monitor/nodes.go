@@ -8,20 +8,25 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// Places of the facts of a node.
+// Names of the facts of a row of a queue or a node; jobs have those of package job.
 const (
-	nodeState = iota
-	nodeNative
-	nodeCPUs
-	nodeCPUsUsed
-	nodeMemory
-	nodeLoad
-	nodeQueues
-	nodeReason
-	nodeMachine
+	factState     = "state"
+	factNative    = "native"
+	factCPUs      = "cpus" // of jobs, too
+	factCPUsUsed  = "cpusUsed"
+	factMemory    = "memory"
+	factLoad      = "load"
+	factQueues    = "queues"
+	factReason    = "reason"
+	factMachine   = "machine"
+	factDefault   = "default"
+	factTimeLimit = "timeLimit"
+	factRunning   = "running"
+	factWaiting   = "waiting"
+	factNodes     = "nodes"
 )
 
-var nodeFacts = []string{"state", "native", "cpus", "cpusUsed", "memory", "load", "queues", "reason", "machine"}
+var nodeFacts = []string{factState, factNative, factCPUs, factCPUsUsed, factMemory, factLoad, factQueues, factReason, factMachine}
 
 // nodes takes listings of nodes into the model.
 type nodes struct {
@@ -62,28 +67,28 @@ func (n *nodes) begin() {
 	n.repeats.begin()
 }
 
-func (n *nodes) merge(u *model.Update, id string, facts []string) {
+func (n *nodes) merge(u *model.Update, id string, facts Facts, print uint64) {
 	before, known := n.known[id]
 	isAgain := known && before.round == n.round
 	if isAgain {
-		if machine := cmp.Or(facts[nodeMachine], n.monitor.options.Machine); machine != before.machine {
+		if machine := cmp.Or(facts.Fact(factMachine), n.monitor.options.Machine); machine != before.machine {
 			n.monitor.wrong(whatMachines, model.Node, id, machine, 1)
 			return
 		}
-		n.monitor.again(model.Node, id, before.told, facts[nodeState])
+		n.monitor.again(model.Node, id, before.told, facts.Fact(factState))
 		n.repeats.note(id)
 	}
-	if n.repeats.collect(id, facts) && known {
-		before.seen = before.seen.of(n.round, facts[nodeState])
+	if n.repeats.collect(id, nodeFacts, facts) && known {
+		before.seen = before.seen.of(n.round, facts.Fact(factState))
 	} else if !isAgain {
-		n.take(u, id, facts)
+		n.take(u, id, facts, print)
 	}
 }
 
 // take puts the row of a node.
-func (n *nodes) take(u *model.Update, id string, facts []string) {
+func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
 	m := n.monitor
-	machine := cmp.Or(facts[nodeMachine], m.options.Machine)
+	machine := cmp.Or(facts.Fact(factMachine), m.options.Machine)
 	before, known := n.known[id]
 	switch {
 	case !known:
@@ -95,9 +100,8 @@ func (n *nodes) take(u *model.Update, id string, facts []string) {
 		u.Remove(m.options.Manager, model.Node, id)
 		before.machine, before.print = strings.Clone(machine), 0
 	}
-	print := m.print(facts)
 	isSame := before.print == print
-	before.seen = seen{print: print, round: n.round, listed: true, told: facts[nodeState] != ""}
+	before.seen = seen{print: print, round: n.round, listed: true, told: facts.Fact(factState) != ""}
 	if isSame {
 		return
 	}
@@ -108,25 +112,25 @@ func (n *nodes) take(u *model.Update, id string, facts []string) {
 	n.changed = n.changed || full != before.full
 	before.full = full
 	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Node, Parent: machine, ID: id, Whole: true}}
-	row.state(model.AttributeNodeState, facts[nodeState], string(model.NodeUnknown))
+	row.state(model.AttributeNodeState, facts.Fact(factState), string(model.NodeUnknown))
 	before.state = model.State(row.row.Attributes[0].Text)
 	row.text(model.AttributeNodeExtraState, string(before.extra))
-	row.text(model.AttributeNodeStatus, facts[nodeNative])
-	row.text(AttributeNodeCPUs, facts[nodeCPUs])
-	row.text(AttributeNodeCPUsUsed, facts[nodeCPUsUsed])
-	row.text(AttributeNodeMemory, facts[nodeMemory])
-	row.text(AttributeNodeLoad, facts[nodeLoad])
-	if queues := facts[nodeQueues]; queues != "" {
+	row.text(model.AttributeNodeStatus, facts.Fact(factNative))
+	row.text(AttributeNodeCPUs, facts.Fact(factCPUs))
+	row.text(AttributeNodeCPUsUsed, facts.Fact(factCPUsUsed))
+	row.text(AttributeNodeMemory, facts.Fact(factMemory))
+	row.text(AttributeNodeLoad, facts.Fact(factLoad))
+	if queues := facts.Fact(factQueues); queues != "" {
 		row.row.Attributes = append(row.row.Attributes, model.Attribute{ID: AttributeNodeQueues, Elements: strings.Split(queues, ",")})
 	}
-	row.text(AttributeNodeReason, facts[nodeReason])
+	row.text(AttributeNodeReason, facts.Fact(factReason))
 	u.Put(row.row)
 }
 
 // isFull reports whether a row tells that all CPUs of the node are in use.
-func isFull(facts []string) bool {
-	cpus, err := strconv.ParseUint(facts[nodeCPUs], 10, 32)
-	used, errUsed := strconv.ParseUint(facts[nodeCPUsUsed], 10, 32)
+func isFull(facts Facts) bool {
+	cpus, err := strconv.ParseUint(facts.Fact(factCPUs), 10, 32)
+	used, errUsed := strconv.ParseUint(facts.Fact(factCPUsUsed), 10, 32)
 	return err == nil && errUsed == nil && cpus > 0 && used >= cpus
 }
 
@@ -137,7 +141,7 @@ func (n *nodes) end(whole bool) {
 	if rows := n.repeats.take(); len(rows) > 0 {
 		m.update(func(u *model.Update) {
 			for _, id := range sorted(rows) {
-				n.take(u, id, rows[id])
+				n.take(u, id, rows[id], m.fingerprint(nodeFacts, rows[id]))
 			}
 		})
 	}

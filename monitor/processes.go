@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -22,17 +23,18 @@ type shownProcesses struct {
 	print   uint64
 }
 
-// printProcesses notes what tells the processes of each job from earlier ones.
+// printProcesses notes what distinguishes the processes of each job from earlier ones.
 func (r *record) printProcesses(m *Monitor) {
 	r.prints = make(map[string]uint64, len(r.processes))
-	var texts []string
 	for tag, processes := range r.processes {
-		texts = texts[:0]
+		hash := m.newHash()
 		for i := range processes {
 			p := &processes[i]
-			texts = append(texts, strconv.Itoa(p.Rank), p.Node, strconv.Itoa(p.PID), p.State, number(p.ExitCode), number(p.Signal), p.Output)
+			for _, text := range []string{strconv.Itoa(p.Rank), p.Node, strconv.Itoa(p.PID), p.State, number(p.ExitCode), number(p.Signal), p.Output} {
+				hash.add(text)
+			}
 		}
-		r.prints[tag] = m.print(texts)
+		r.prints[tag] = hash.Sum64()
 	}
 }
 
@@ -62,9 +64,9 @@ func (j *jobs) forgetProcesses(tag string) {
 	}
 }
 
-func (j *jobs) putProcess(u *model.Update, job string, p *Process) {
+func (j *jobs) putProcess(u *model.Update, element string, p *job.Process) {
 	m := j.monitor
-	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Process, Parent: job, ID: job + "." + strconv.Itoa(p.Rank), Whole: true}}
+	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Process, Parent: element, ID: element + "." + strconv.Itoa(p.Rank), Whole: true}}
 	if !slices.Contains(model.States(model.Process), model.State(p.State)) {
 		row.text(model.AttributeProcessState, string(model.ProcessUnknown))
 	} else {

@@ -12,18 +12,7 @@ import (
 // tell which takes them.
 const defaultQueue = "default"
 
-// Places of the facts of a queue.
-const (
-	queueState = iota
-	queueNative
-	queueDefault
-	queueTimeLimit
-	queueRunning
-	queueWaiting
-	queueNodes
-)
-
-var queueFacts = []string{"state", "native", "default", "timeLimit", "running", "waiting", "nodes"}
+var queueFacts = []string{factState, factNative, factDefault, factTimeLimit, factRunning, factWaiting, factNodes}
 
 // queues takes listings of queues into the model.
 type queues struct {
@@ -68,45 +57,44 @@ func (q *queues) begin() {
 	q.repeats.begin()
 }
 
-func (q *queues) merge(u *model.Update, id string, facts []string) {
+func (q *queues) merge(u *model.Update, id string, facts Facts, print uint64) {
 	before, known := q.known[id]
 	isAgain := known && before.round == q.round
 	if isAgain {
-		q.monitor.again(model.Queue, id, before.told, facts[queueState])
+		q.monitor.again(model.Queue, id, before.told, facts.Fact(factState))
 		q.repeats.note(id)
 	}
-	if q.repeats.collect(id, facts) {
-		q.known[id] = before.of(q.round, facts[queueState])
+	if q.repeats.collect(id, queueFacts, facts) {
+		q.known[id] = before.of(q.round, facts.Fact(factState))
 	} else if !isAgain {
-		q.take(u, id, facts)
+		q.take(u, id, facts, print)
 	}
 }
 
 // take puts the row of a queue.
-func (q *queues) take(u *model.Update, id string, facts []string) {
+func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
 	m := q.monitor
 	before, known := q.known[id]
-	print := m.print(facts)
 	if !known {
 		id = strings.Clone(id)
 	}
-	q.known[id] = seen{print: print, round: q.round, listed: true, told: facts[queueState] != ""}
-	if strings.EqualFold(facts[queueDefault], "true") && q.usual == "" {
+	q.known[id] = seen{print: print, round: q.round, listed: true, told: facts.Fact(factState) != ""}
+	if strings.EqualFold(facts.Fact(factDefault), "true") && q.usual == "" {
 		q.usual = id
 	}
 	if known && before.print == print {
 		return
 	}
 	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Queue, ID: id, Whole: true}}
-	if slices.ContainsFunc(facts, func(fact string) bool { return fact != "" }) { // else only the names are known
-		row.state(model.AttributeQueueState, facts[queueState], "")
+	if slices.ContainsFunc(queueFacts, func(name string) bool { return facts.Fact(name) != "" }) { // else only the names are known
+		row.state(model.AttributeQueueState, facts.Fact(factState), "")
 	}
-	row.text(model.AttributeQueueStatus, facts[queueNative])
-	row.text(AttributeQueueDefault, facts[queueDefault])
-	row.text(AttributeQueueTimeLimit, facts[queueTimeLimit])
-	row.text(AttributeQueueRunning, facts[queueRunning])
-	row.text(AttributeQueueWaiting, facts[queueWaiting])
-	row.text(AttributeQueueNodes, facts[queueNodes])
+	row.text(model.AttributeQueueStatus, facts.Fact(factNative))
+	row.text(AttributeQueueDefault, facts.Fact(factDefault))
+	row.text(AttributeQueueTimeLimit, facts.Fact(factTimeLimit))
+	row.text(AttributeQueueRunning, facts.Fact(factRunning))
+	row.text(AttributeQueueWaiting, facts.Fact(factWaiting))
+	row.text(AttributeQueueNodes, facts.Fact(factNodes))
 	u.Put(row.row)
 }
 
@@ -116,7 +104,7 @@ func (q *queues) end(whole bool) {
 	if rows := q.repeats.take(); len(rows) > 0 {
 		q.monitor.update(func(u *model.Update) {
 			for _, id := range sorted(rows) {
-				q.take(u, id, rows[id])
+				q.take(u, id, rows[id], q.monitor.fingerprint(queueFacts, rows[id]))
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/state"
@@ -20,7 +21,7 @@ import (
 // come again.
 type chance struct {
 	*rand.Rand
-	recorded map[string]monitor.Recorded // by tag
+	recorded map[string]job.Job // by tag
 	tags     int
 }
 
@@ -56,7 +57,7 @@ func (c *chance) happens() {
 	for range c.IntN(4) {
 		c.tags++
 		tag := fmt.Sprintf("tag-%d", c.tags)
-		c.recorded[tag] = monitor.Recorded{Tag: tag, ID: c.of("", "1", "2", "3", "4"), Identity: tag, Detail: state.Detail(c.of("SUBMITTED", "RUNNING", "COMPLETED"))}
+		c.recorded[tag] = job.Job{Tag: tag, ID: c.of("", "1", "2", "3", "4"), Observation: job.Observation{Identity: tag, Detail: state.Detail(c.of("SUBMITTED", "RUNNING", "COMPLETED"))}}
 	}
 	for _, tag := range slices.Sorted(maps.Keys(c.recorded)) {
 		job := c.recorded[tag]
@@ -103,12 +104,12 @@ func (c *chance) elements(rows []row) map[string]string {
 func TestAWholeListingLeavesWhatThereIs(t *testing.T) {
 	for seed := range uint64(20) {
 		watching(t, func(t *testing.T, w *watch) {
-			c := &chance{Rand: rand.New(rand.NewPCG(seed, 1)), recorded: map[string]monitor.Recorded{}}
+			c := &chance{Rand: rand.New(rand.NewPCG(seed, 1)), recorded: map[string]job.Job{}}
 			w.source.set(model.Node, nil, rowOf("n1", "state=UP"), rowOf("n2", "state=UP"))
 			w.begin()
 			for range 20 {
 				c.happens()
-				var jobs []monitor.Recorded
+				var jobs []job.Job
 				for _, job := range c.recorded {
 					// No two submissions are recorded at one moment.
 					var number int

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/state"
 )
@@ -18,7 +19,7 @@ type record struct {
 	byID       map[string]*recorded // the newest of each id and short id
 	identities map[string]*recorded
 	generation uint64 // changes when a row may have to be matched with another job
-	processes  map[string][]Process
+	processes  map[string][]job.Process
 	prints     map[string]uint64         // of the processes, by tag
 	shown      map[string]shownProcesses // by tag
 	showing    map[string]string         // tags of the jobs that elements without a row show, by the elements' ids
@@ -26,9 +27,8 @@ type record struct {
 
 // A recorded is a job on record, and where it is shown.
 type recorded struct {
-	Recorded
-	facts      []string // as a row has them
-	print      uint64
+	job.Job
+	print      uint64   // of the facts and the doubt
 	generation uint64   // of the record when the job was new in it, or got its id
 	rows       []string // ids of the rows of listings that are of this job
 	shown      string   // id of the element that shows it without a row; empty if there is none
@@ -43,28 +43,29 @@ func newRecord() record {
 // can be compared, they decide. Else a job that goes back and was submitted at
 // another time is another one. What tells the identity may be anybody's to forge, so a
 // job of somebody else than the user, where that is known, never is.
-func (r *record) of(id string, facts []string, user string) *recorded {
+func (r *record) of(id string, facts Facts, user string) *recorded {
 	if len(r.byTag) == 0 {
 		return nil
 	}
-	identity := facts[jobIdentity]
+	identity, owner := facts.Fact(job.FactIdentity), facts.Fact(job.FactOwner)
 	if identity != "" {
 		if found, known := r.byTag[identity]; known {
-			return found.unlessOf(facts[jobOwner], user)
+			return found.unlessOf(owner, user)
 		}
 		if found, known := r.identities[identity]; known {
-			return found.unlessOf(facts[jobOwner], user)
+			return found.unlessOf(owner, user)
 		}
 	}
 	found, known := r.byID[id]
-	if !known || found.unlessOf(facts[jobOwner], user) == nil {
+	if !known || found.unlessOf(owner, user) == nil {
 		return nil
 	}
 	if identity != "" && found.Identity != "" {
 		return nil
 	}
-	seen, isState := state.Parse(facts[jobState])
-	if !isState || facts[jobSubmitted] == "" || found.Submitted == "" || state.IsSameTime(facts[jobSubmitted], found.Submitted) {
+	seen, isState := state.Parse(facts.Fact(job.FactState))
+	submitted := facts.Fact(job.FactSubmitted)
+	if !isState || submitted == "" || found.Submitted == "" || state.IsSameTime(submitted, found.Submitted) {
 		return found
 	}
 	switch state.TransitionOf(found.Detail, seen) {
@@ -105,15 +106,15 @@ func isNumber(text string) bool {
 func (j *jobs) readRecord(ctx context.Context) error {
 	m := j.monitor
 	fresh := newRecord()
-	err := m.options.Record.Jobs(ctx, func(job *Recorded) error {
-		fresh.byTag[job.Tag] = &recorded{Recorded: *job}
+	err := m.options.Record.Jobs(ctx, func(known *job.Job) error {
+		fresh.byTag[known.Tag] = &recorded{Job: *known}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("reading the record of the jobs: %w", err)
 	}
-	fresh.processes = map[string][]Process{}
-	err = m.options.Record.Processes(ctx, func(tag string, process Process) error {
+	fresh.processes = map[string][]job.Process{}
+	err = m.options.Record.Processes(ctx, func(tag string, process job.Process) error {
 		fresh.processes[tag] = append(fresh.processes[tag], process)
 		return nil
 	})
@@ -133,8 +134,7 @@ func (j *jobs) exchange(fresh record) {
 	fresh.generation, fresh.shown, fresh.showing = before.generation, before.shown, before.showing
 	moved := len(fresh.byTag) != len(before.byTag)
 	for tag, job := range fresh.byTag {
-		job.facts = recordedFacts(&job.Recorded)
-		job.print = j.monitor.print(append(slices.Clone(job.facts), job.Doubt))
+		job.print = j.monitor.fingerprint(recordedFacts, job)
 		old, known := before.byTag[tag]
 		if known {
 			job.rows, job.shown, job.shownAs, job.generation = old.rows, old.shown, old.shownAs, old.generation
@@ -182,19 +182,21 @@ func (j *jobs) forget(before record) {
 	})
 }
 
-// recordedFacts returns what is on record of a job as a row has it.
-func recordedFacts(job *Recorded) []string {
-	facts := make([]string, jobFactsCount)
-	for at, fact := range map[int]string{
-		jobState: string(job.Detail), jobIdentity: job.Identity, jobOwner: job.Owner, jobNative: job.Native, jobReason: job.Reason, jobQueue: job.Queue, jobName: job.Name,
-		jobNodes: job.Nodes, jobSubmitted: job.Submitted, jobStarted: job.Started, jobEnded: job.Ended, jobExitCode: number(job.ExitCode), jobSignal: number(job.Signal),
-	} {
-		facts[at] = cut(fact, maxText)
+// factDoubt is the doubt about a job on record.
+const factDoubt = "doubt"
+
+// recordedFacts are the facts of a job on record that are shown.
+var recordedFacts = append(slices.Clone(jobFacts), factDoubt)
+
+// Fact implements [Facts].
+func (r *recorded) Fact(name string) string {
+	switch {
+	case name == factDoubt:
+		return r.Doubt()
+	case name == job.FactSubmitted && r.Submitted == "" && !r.SubmittedAt().IsZero():
+		return strconv.FormatInt(r.Created.Unix(), 10)
 	}
-	if job.Submitted == "" && !job.Created.IsZero() && !job.IsUndated {
-		facts[jobSubmitted] = strconv.FormatInt(job.Created.Unix(), 10)
-	}
-	return facts
+	return cut(r.Observation.Fact(name), maxText)
 }
 
 func number(n *int) string {

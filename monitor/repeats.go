@@ -13,7 +13,7 @@ type repeats struct {
 
 // A repeated is what the rows of one id told so far in the listing at hand.
 type repeated struct {
-	facts []string
+	facts keptFacts
 	rows  int
 }
 
@@ -35,27 +35,23 @@ func (r *repeats) note(id string) {
 
 // collect keeps a row of an id that came more than once before. It reports false for
 // every other row.
-func (r *repeats) collect(id string, facts []string) bool {
+func (r *repeats) collect(id string, names []string, facts Facts) bool {
 	if len(r.ids) == 0 || !r.ids[id] {
 		return false
 	}
 	kept, known := r.rows[id]
 	if !known {
-		kept = &repeated{facts: make([]string, len(facts))}
+		kept = &repeated{facts: keptFacts{}}
 		r.rows[strings.Clone(id)] = kept
 	}
 	kept.rows++
-	for i, fact := range facts {
-		if fact != "" {
-			kept.facts[i] = strings.Clone(fact)
-		}
-	}
+	kept.facts.add(names, facts)
 	return true
 }
 
 // take returns the facts of the listing at hand that were put together, by ids.
-func (r *repeats) take() map[string][]string {
-	facts := make(map[string][]string, len(r.rows))
+func (r *repeats) take() map[string]keptFacts {
+	facts := make(map[string]keptFacts, len(r.rows))
 	for id, kept := range r.rows {
 		facts[id] = kept.facts
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A Source runs the listings of a scheduler.
@@ -45,40 +45,9 @@ var ErrUnsupported = errors.New("there is no such listing")
 type Record interface {
 	// Jobs gives all jobs that are to be shown to a function, in any order, until that
 	// returns an error. The job is the function's for the call only.
-	Jobs(ctx context.Context, each func(*Recorded) error) error
+	Jobs(ctx context.Context, each func(*job.Job) error) error
 	// Processes gives all processes of those jobs that are known, likewise.
-	Processes(ctx context.Context, each func(tag string, process Process) error) error
-}
-
-// A Recorded is what is on record of a job. What is not known is empty, or nil.
-type Recorded struct {
-	Tag         string // of the submission; never empty
-	ID, ShortID string // the scheduler's; empty while it has given none
-	Identity    string // what tells it from another job with the same id
-	Name, Queue string
-	Owner       string
-	Detail      state.Detail
-	Native      string
-	Reason      string
-	Nodes       string
-	ExitCode    *int
-	Signal      *int
-	Doubt       string    // why the state may be another by now; empty where it is not in doubt
-	Created     time.Time // when the submission was recorded
-	IsUndated   bool      // whether Created is when the job was adopted, and nobody knows when it was submitted
-	// Submitted, Started and Ended are the scheduler's texts of these times.
-	Submitted, Started, Ended string
-}
-
-// A Process is what is on record of one process of a job.
-type Process struct {
-	Rank     int    // its index in the job, from 0
-	Node     string // empty while not known
-	PID      int    // 0 while not known
-	State    string // such as RUNNING, EXITED, EXITED_SIGNALLED or UNKNOWN
-	ExitCode *int   // nil while not known
-	Signal   *int   // the signal that ended it, nil if none is known
-	Output   string // the end of what it printed
+	Processes(ctx context.Context, each func(tag string, process job.Process) error) error
 }
 
 // A Clock tells the time, and when some of it has passed.

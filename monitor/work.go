@@ -77,11 +77,11 @@ func (n *nodes) named(name string) (string, bool) {
 func (n *nodes) takeWorking(working workOfJobs) {
 	n.begin()
 	n.monitor.update(func(u *model.Update) {
-		facts := make([]string, len(nodeFacts))
-		facts[nodeState] = string(model.NodeUp)
+		facts := keptFacts{factState: string(model.NodeUp)}
+		print := n.monitor.fingerprint(nodeFacts, facts)
 		for _, element := range sorted(working) {
 			for _, id := range sorted(working[element]) {
-				n.take(u, id, facts)
+				n.take(u, id, facts, print)
 			}
 		}
 	})

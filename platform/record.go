@@ -9,7 +9,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // maxRecorded is how many jobs of one target are shown from the record, the newest
@@ -27,13 +26,13 @@ type record struct {
 	store  *jobstore.Store
 	target string
 	now    func() time.Time
-	whole  time.Time                   // when all were read
-	jobs   map[string]monitor.Recorded // by tag; nil before the first reading
-	last   int64                       // number of the newest event that jobs reflect
+	whole  time.Time          // when all were read
+	jobs   map[string]job.Job // by tag; nil before the first reading
+	last   int64              // number of the newest event that jobs reflect
 }
 
-// Jobs is that of [monitor.Record].
-func (r *record) Jobs(ctx context.Context, each func(*monitor.Recorded) error) error {
+// Jobs implements [monitor.Record].
+func (r *record) Jobs(ctx context.Context, each func(*job.Job) error) error {
 	if err := r.read(ctx); err != nil {
 		return fmt.Errorf("reading the jobs on record: %w", err)
 	}
@@ -45,13 +44,13 @@ func (r *record) Jobs(ctx context.Context, each func(*monitor.Recorded) error) e
 	return nil
 }
 
-// Processes is that of [monitor.Record].
-func (r *record) Processes(ctx context.Context, each func(tag string, process monitor.Process) error) error {
+// Processes implements [monitor.Record].
+func (r *record) Processes(ctx context.Context, each func(tag string, process job.Process) error) error {
 	return r.store.EachProcess(ctx, r.target, func(tag string, p job.Process) error {
 		if _, shown := r.jobs[tag]; !shown {
 			return nil
 		}
-		return each(tag, monitor.Process(p))
+		return each(tag, p)
 	})
 }
 
@@ -72,7 +71,7 @@ func (r *record) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.jobs, r.last, r.whole = make(map[string]monitor.Recorded, len(newest)), last, now
+	r.jobs, r.last, r.whole = make(map[string]job.Job, len(newest)), last, now
 	for _, job := range slices.Concat(newest, open) {
 		r.put(job)
 	}
@@ -114,22 +113,7 @@ func (r *record) put(j job.Job) {
 	if j.Target != r.target || j.Phase == job.PhaseRejected || j.Phase == job.PhaseDismissed || j.Successor != "" {
 		return
 	}
-	r.jobs[j.Tag] = monitor.Recorded{
-		Tag: j.Tag, ID: j.ID, ShortID: j.ShortID, Identity: j.Identity, Name: j.Name, Queue: j.Queue, Owner: j.Owner,
-		Detail: j.Detail, Native: j.Native, Reason: j.Reason, Nodes: j.Nodes, ExitCode: j.ExitCode, Signal: j.Signal,
-		Doubt: doubtOf(j), Created: j.Created, IsUndated: control.IsUndated(j), Submitted: j.Submitted, Started: j.Started, Ended: j.Ended,
-	}
-}
-
-// doubtOf tells why the state of a job may be another by now.
-func doubtOf(j job.Job) string {
-	switch {
-	case j.Missing:
-		return "missing from its scheduler's listing"
-	case j.Stale:
-		return j.StaleReason
-	case j.Phase == job.PhaseUnknown:
-		return j.Error
-	}
-	return ""
+	j.Undated = control.IsUndated(j)
+	j.Evidence, j.Origin = "", job.Origin{} // large, and not shown
+	r.jobs[j.Tag] = j
 }
