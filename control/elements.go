@@ -10,30 +10,39 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/state"
 )
 
-// A Node is what a scheduler tells of a machine. What it does not tell is empty,
-// or nil.
+// A Node is what a scheduler says about a machine. Unknown facts are empty or nil.
+// The JSON is a contract with scripts.
 type Node struct {
-	Name           string
-	State          string // UP, DOWN, ERROR or UNKNOWN
-	Native         string // the scheduler's word for the state
-	CPUs, CPUsUsed *int
-	Memory         *int // MiB
-	Load           *float64
-	Queues         []string
-	Reason         string // why it is in this state
+	Name     string   `json:"name"`
+	Target   string   `json:"target"`
+	State    string   `json:"state,omitempty"`  // UP, DOWN, ERROR or UNKNOWN
+	Native   string   `json:"native,omitempty"` // the scheduler's word for the state
+	CPUs     *int     `json:"cpus,omitempty"`
+	CPUsUsed *int     `json:"cpusUsed,omitempty"`
+	Memory   *int     `json:"memory,omitempty"` // MiB
+	Load     *float64 `json:"load,omitempty"`
+	Queues   []string `json:"queues,omitempty"`
+	Reason   string   `json:"reason,omitempty"` // why it is in this state
+	Seen     string   `json:"seen,omitempty"`   // when it was listed, where listings follow one another
 }
 
-// A Queue is what a scheduler tells of a queue. What it does not tell is empty, or nil.
+// A Queue is what a scheduler says about a queue. Unknown facts are empty or nil. The
+// JSON is a contract with scripts.
 type Queue struct {
-	Name             string
-	State            string // NORMAL, COLLECTING (starts no job), DRAINING (takes no job) or STOPPED
-	Native           string // the scheduler's word for the state
-	Default          bool   // takes the jobs that name none
-	TimeLimit        string // as the scheduler writes it
-	Running, Waiting *int   // jobs
-	Nodes            *int
+	Name      string `json:"name"`
+	Target    string `json:"target"`
+	State     string `json:"state,omitempty"`   // NORMAL, COLLECTING (starts no job), DRAINING (accepts no job) or STOPPED
+	Native    string `json:"native,omitempty"`  // the scheduler's word for the state
+	Default   bool   `json:"default,omitempty"` // gets the jobs that name no queue
+	TimeLimit string `json:"timeLimit,omitempty"`
+	Running   *int   `json:"running,omitempty"` // jobs
+	Waiting   *int   `json:"waiting,omitempty"`
+	Nodes     *int   `json:"nodes,omitempty"`
+	Seen      string `json:"seen,omitempty"` // when it was listed, where listings follow one another
 }
 
 // ListNodes asks for the nodes of the target with x:list-nodes, and returns them in the
@@ -43,16 +52,15 @@ func (c *Controller) ListNodes(ctx context.Context) ([]Node, error) {
 	if _, err := c.Rows(ctx, config.ListNodes, "", rows.Add); err != nil {
 		return nil, err
 	}
-	return NodesOf(rows.Rows()), nil
+	return c.NodesOf(rows.Rows()), nil
 }
 
-// NodesOf returns what the rows of x:list-nodes tell, one for each node, in the order of
-// the names of these.
-func NodesOf(rows []command.Row) []Node {
+// NodesOf returns the nodes in rows of x:list-nodes, by name.
+func (c *Controller) NodesOf(rows []command.Row) []Node {
 	nodes := make([]Node, 0, len(rows))
 	for _, row := range byName(rows) {
 		node := Node{
-			Name: row.ID, State: row.Fact(rowKeys[rowState]), Native: row.Fact("native"), Reason: row.Fact("reason"),
+			Name: row.ID, Target: c.target, State: row.Fact(job.FactState), Native: row.Fact("native"), Reason: row.Fact("reason"),
 			CPUs: number(row.Fact("cpus")), CPUsUsed: number(row.Fact("cpusUsed")), Memory: number(row.Fact("memory")),
 		}
 		if load, err := strconv.ParseFloat(row.Fact("load"), 64); err == nil && !math.IsNaN(load) && !math.IsInf(load, 0) {
@@ -74,7 +82,7 @@ func (c *Controller) ListQueues(ctx context.Context) ([]Queue, error) {
 		names, err := c.Queues(ctx)
 		queues := make([]Queue, len(names))
 		for i, name := range names {
-			queues[i].Name = name
+			queues[i] = Queue{Name: name, Target: c.target}
 		}
 		return queues, err
 	}
@@ -82,20 +90,35 @@ func (c *Controller) ListQueues(ctx context.Context) ([]Queue, error) {
 	if _, err := c.Rows(ctx, config.ListQueues, "", rows.Add); err != nil {
 		return nil, err
 	}
-	return QueuesOf(rows.Rows()), nil
+	return c.QueuesOf(rows.Rows()), nil
 }
 
-// QueuesOf returns what the rows of x:list-queues tell, one for each queue, in the order
-// of the names of these.
-func QueuesOf(rows []command.Row) []Queue {
+// QueuesOf returns the queues in rows of x:list-queues, by name.
+func (c *Controller) QueuesOf(rows []command.Row) []Queue {
 	queues := make([]Queue, 0, len(rows))
 	for _, row := range byName(rows) {
 		queues = append(queues, Queue{
-			Name: row.ID, State: row.Fact(rowKeys[rowState]), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
+			Name: row.ID, Target: c.target, State: row.Fact(job.FactState), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
 			Running: number(row.Fact("running")), Waiting: number(row.Fact("waiting")), Nodes: number(row.Fact("nodes")),
 		})
 	}
 	return queues
+}
+
+// JobsOf returns the jobs of anybody in rows of x:list-jobs, in the order of the rows.
+// Times of another time zone than that of this machine have their zone, after RFC 3339.
+func (c *Controller) JobsOf(rows []command.Row) []job.Document {
+	zone := c.jobsZone()
+	jobs := make([]job.Document, len(rows))
+	for i, row := range rows {
+		listed := job.Observe(row.Fact)
+		if detail, known := state.Parse(row.Fact(job.FactState)); known {
+			listed.Detail = detail // UNDETERMINED is shown, too
+		}
+		listed.Submitted, listed.Started, listed.Ended = zone.tell(listed.Submitted), zone.tell(listed.Started), zone.tell(listed.Ended)
+		jobs[i] = job.ListedDocument(row.ID, c.target, listed)
+	}
+	return jobs
 }
 
 // A RowSet puts those rows of a listing together that have one id: of a fact that

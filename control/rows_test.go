@@ -47,7 +47,7 @@ func TestRowsOfAListing(t *testing.T) {
 	}
 	nodes, err := s.ListNodes(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []control.Node{{Name: "a", State: "DOWN", Reason: "for repair"}, {Name: "b", State: "DOWN"}}, nodes, "once each, as told last")
+	require.Equal(t, []control.Node{{Name: "a", Target: "here", State: "DOWN", Reason: "for repair"}, {Name: "b", Target: "here", State: "DOWN"}}, nodes, "once each, as told last")
 
 	_, _, err = listed(t, s, config.ListQueues, "")
 	var unsupported *control.UnsupportedError

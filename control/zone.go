@@ -78,7 +78,3 @@ func (c *Controller) Location() *time.Location {
 	}
 	return time.Local
 }
-
-// ListedTime returns the text of a time in a row of x:list-jobs. One of another time
-// zone than that of this machine gets its zone, after RFC 3339.
-func (c *Controller) ListedTime(text string) string { return c.jobsZone().tell(text) }

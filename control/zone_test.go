@@ -59,7 +59,7 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 			var rows control.RowSet
 			_, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, rows.Add)
 			require.NoError(t, err)
-			require.Equal(t, c.want, s.ListedTime(rows.Rows()[0].Fact("submitted")))
+			require.Equal(t, c.want, s.JobsOf(rows.Rows())[0].Submitted)
 
 			adopted, err := s.Rediscover(t.Context())
 			require.NoError(t, err)

@@ -1,12 +1,13 @@
 package job
 
-// A Process is what is known of one process of a parallel job.
+// A Process is what is known of one process of a parallel job. Its JSON is a
+// contract with scripts.
 type Process struct {
-	Rank     int    // its index in the job, from 0
-	Node     string // empty while unknown
-	PID      int    // on that node; 0 while unknown
-	State    string // such as RUNNING, EXITED, EXITED_SIGNALLED or UNKNOWN
-	ExitCode *int   // nil while unknown
-	Signal   *int   // the signal that ended it, nil while unknown
-	Output   string // the end of what it printed
+	Rank     int    `json:"rank"`               // its index in the job, from 0
+	Node     string `json:"node,omitempty"`     // empty while unknown
+	PID      int    `json:"pid,omitempty"`      // on that node; 0 while unknown
+	State    string `json:"state"`              // such as RUNNING, EXITED, EXITED_SIGNALLED or UNKNOWN
+	ExitCode *int   `json:"exitCode,omitempty"` // nil while unknown
+	Signal   *int   `json:"signal,omitempty"`   // the signal that ended it, nil while unknown
+	Output   string `json:"output,omitempty"`   // the end of what it printed
 }

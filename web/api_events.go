@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -184,7 +183,7 @@ func readCursor(r *http.Request, newest int64) (int64, error) {
 
 // tell sends one event of the journal.
 func (s *stream) tell(event job.Event) error {
-	data, err := json.Marshal(facts.OfEvent(event))
+	data, err := json.Marshal(event)
 	if err != nil {
 		return fmt.Errorf("write an event: %w", err)
 	}

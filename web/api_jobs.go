@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -21,7 +20,7 @@ import (
 
 // jobJSON is a job as the API tells it: as the commands do, and whose it is.
 type jobJSON struct {
-	facts.Job
+	job.Document
 	User string `json:"user,omitempty"`
 }
 
@@ -84,13 +83,13 @@ func (s *Server) apiSubmit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func ofRecord(job job.Job) jobJSON { return jobJSON{Job: facts.OfJob(job), User: job.Owner} }
+func ofRecord(known job.Job) jobJSON { return jobJSON{Document: known.Document(), User: known.Owner} }
 
 // ofElement returns a job as the model knows it. Its state is as old as the last
 // listing of its resource manager.
 func ofElement(manager *model.Manager, e *model.Element) jobJSON {
 	detail := cmp.Or(state.Detail(givenText(e, monitor.AttributeJobDetail)), state.Undetermined)
-	job := jobJSON{User: givenText(e, monitor.AttributeJobUser), Job: facts.Job{
+	listed := jobJSON{User: givenText(e, monitor.AttributeJobUser), Document: job.Document{
 		ID: e.ID(), Target: manager.Element().ID(), State: string(detail.Primary()), Detail: string(detail), Native: givenText(e, model.AttributeJobStatus),
 		Queue: e.Parent(), ExitCode: givenNumber(e, monitor.AttributeJobExitCode), Signal: givenNumber(e, monitor.AttributeJobSignal), Reason: givenText(e, model.AttributeJobMessage),
 		Nodes: givenText(e, monitor.AttributeJobNodes), Submitted: timeOf(e, monitor.AttributeJobSubmitted), Started: timeOf(e, monitor.AttributeJobStarted),
@@ -98,14 +97,14 @@ func ofElement(manager *model.Manager, e *model.Element) jobJSON {
 		Observed: timeOf(manager.Element(), monitor.AttributeListedJobs),
 	}}
 	if e.Name() != e.ID() {
-		job.Name = e.Name()
+		listed.Name = e.Name()
 	}
 	if doubt := givenText(e, monitor.AttributeJobDoubt); doubt != "" {
-		job.Stale, job.StaleReason = true, doubt
+		listed.Stale, listed.StaleReason = true, doubt
 	} else if stale := givenText(manager.Element(), monitor.AttributeStale); stale != "" {
-		job.Stale, job.StaleReason = true, stale
+		listed.Stale, listed.StaleReason = true, stale
 	}
-	return job
+	return listed
 }
 
 // apiJob answers with a job: as it is on record, else as it was listed, else as its
@@ -134,11 +133,10 @@ func (s *Server) apiJob(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range processes {
-			brief := facts.OfProcess(p)
-			brief.Output = "" // which processes tells
-			told.Processes = append(told.Processes, brief)
+		for i := range processes {
+			processes[i].Output = "" // the processes have an answer of their own
 		}
+		told.Processes = processes
 	}
 	s.json(w, http.StatusOK, told)
 	return nil
@@ -186,9 +184,9 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	events := []facts.Event{}
+	events := []job.Event{}
 	err = s.options.Store.History(r.Context(), j.Tag, func(event job.Event) error {
-		events = append(events, facts.OfEvent(event))
+		events = append(events, event)
 		return nil
 	})
 	if err != nil {
@@ -199,19 +197,15 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) apiProcesses(w http.ResponseWriter, r *http.Request) error {
-	job, err := s.recordedJob(r)
+	recorded, err := s.recordedJob(r)
 	if err != nil {
 		return err
 	}
-	processes, err := s.options.Store.Processes(r.Context(), job.Tag)
+	processes, err := s.options.Store.Processes(r.Context(), recorded.Tag)
 	if err != nil {
 		return err
 	}
-	all := []facts.Process{}
-	for _, p := range processes {
-		all = append(all, facts.OfProcess(p))
-	}
-	s.json(w, http.StatusOK, map[string]any{"processes": all})
+	s.json(w, http.StatusOK, map[string]any{"processes": append([]job.Process{}, processes...)})
 	return nil
 }
 

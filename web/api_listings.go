@@ -13,7 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/platform"
@@ -62,11 +62,11 @@ func (s *Server) apiQueues(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer := struct {
 		ageJSON
-		Queues []facts.Queue `json:"queues"`
-	}{ageOf(m, monitor.AttributeListedQueues), []facts.Queue{}}
+		Queues []control.Queue `json:"queues"`
+	}{ageOf(m, monitor.AttributeListedQueues), []control.Queue{}}
 	for e := range m.All(model.Queue) {
 		is, _ := e.Value(monitor.AttributeQueueDefault)
-		answer.Queues = append(answer.Queues, facts.Queue{
+		answer.Queues = append(answer.Queues, control.Queue{
 			Name: e.ID(), Target: m.Element().ID(), State: givenState(e), Native: givenText(e, model.AttributeQueueStatus), Default: is.Boolean(),
 			TimeLimit: givenText(e, monitor.AttributeQueueTimeLimit), Running: givenNumber(e, monitor.AttributeQueueRunning),
 			Waiting: givenNumber(e, monitor.AttributeQueueWaiting), Nodes: givenNumber(e, monitor.AttributeQueueNodes),
@@ -83,10 +83,10 @@ func (s *Server) apiNodes(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer := struct {
 		ageJSON
-		Nodes []facts.Node `json:"nodes"`
-	}{ageOf(m, monitor.AttributeListedNodes), []facts.Node{}}
+		Nodes []control.Node `json:"nodes"`
+	}{ageOf(m, monitor.AttributeListedNodes), []control.Node{}}
 	for e := range m.All(model.Node) {
-		node := facts.Node{
+		node := control.Node{
 			Name: e.ID(), Target: m.Element().ID(), State: givenState(e), Native: givenText(e, model.AttributeNodeStatus),
 			CPUs: givenNumber(e, monitor.AttributeNodeCPUs), CPUsUsed: givenNumber(e, monitor.AttributeNodeCPUsUsed),
 			Memory: givenNumber(e, monitor.AttributeNodeMemory), Reason: givenText(e, monitor.AttributeNodeReason),
@@ -106,10 +106,10 @@ func (s *Server) apiNodes(w http.ResponseWriter, r *http.Request) error {
 
 // listedJobsJSON is a listing of the jobs of everybody as the scheduler gave it.
 type listedJobsJSON struct {
-	Listed        string            `json:"listed"`
-	NotUnderstood int               `json:"notUnderstood"`
-	Again         int               `json:"again"`
-	Jobs          []facts.ListedJob `json:"jobs"`
+	Listed        string         `json:"listed"`
+	NotUnderstood int            `json:"notUnderstood"`
+	Again         int            `json:"again"`
+	Jobs          []job.Document `json:"jobs"`
 }
 
 // apiListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
@@ -128,7 +128,7 @@ func (s *Server) apiListedJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, facts.ListedJobs(controller, rows.Rows())})
+	s.json(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
 	return nil
 }
 

@@ -9,12 +9,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote/wire"
 )
@@ -93,31 +95,24 @@ var ErrNoListing = errors.New("the server has no listing that is as good as a ne
 // name, and when that was made. The error is ErrNoListing while the server knows
 // another target by the name, that is not STARTED, or the listing failed or is due.
 func (c *Client) Queues(ctx context.Context, target control.Target) ([]control.Queue, time.Time, error) {
-	var answer struct{ Queues []facts.Queue }
+	var answer struct{ Queues []control.Queue }
 	at, err := c.listed(ctx, target, model.Queue, "queues", &answer)
-	var all []control.Queue
-	for _, q := range answer.Queues {
-		if q.State != "" || q.Native != "" { // of the others a job has told, and no listing of queues
-			all = append(all, control.Queue{Name: q.Name, State: q.State, Native: q.Native, Default: q.Default, TimeLimit: q.TimeLimit, Running: q.Running, Waiting: q.Waiting, Nodes: q.Nodes})
-		}
-	}
-	return all, at, err
+	queues := slices.DeleteFunc(answer.Queues, func(q control.Queue) bool {
+		return q.State == "" && q.Native == "" // known from a job, not from a listing of queues
+	})
+	return queues, at, err
 }
 
 // Nodes is Queues for nodes.
 func (c *Client) Nodes(ctx context.Context, target control.Target) ([]control.Node, time.Time, error) {
-	var answer struct{ Nodes []facts.Node }
+	var answer struct{ Nodes []control.Node }
 	at, err := c.listed(ctx, target, model.Node, "nodes", &answer)
-	var all []control.Node
-	for _, n := range answer.Nodes {
-		all = append(all, control.Node{Name: n.Name, State: n.State, Native: n.Native, CPUs: n.CPUs, CPUsUsed: n.CPUsUsed, Memory: n.Memory, Load: n.Load, Queues: n.Queues, Reason: n.Reason})
-	}
-	return all, at, err
+	return answer.Nodes, at, err
 }
 
 // Jobs returns the jobs of everybody as the server's last listing of a target has them, what
 // was wrong with that, and when it was made. The error is as of Queues.
-func (c *Client) Jobs(ctx context.Context, target control.Target) ([]facts.ListedJob, command.Listed, time.Time, error) {
+func (c *Client) Jobs(ctx context.Context, target control.Target) ([]job.Document, command.Listed, time.Time, error) {
 	var answer listedJobsJSON
 	at, err := c.listed(ctx, target, model.Job, "jobs", &answer)
 	listed := command.Listed{Rows: len(answer.Jobs), Again: answer.Again, NotUnderstood: answer.NotUnderstood}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/platform"
 )
@@ -140,7 +140,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 
 	client := NewClient(serveOwn(t, b.server))
 	defer client.Close()
-	var jobs []facts.ListedJob
+	var jobs []job.Document
 	var listed command.Listed
 	var at time.Time
 	var err error

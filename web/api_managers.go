@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/platform"
 )
@@ -111,14 +112,14 @@ func (s *Server) answerManager(w http.ResponseWriter, status int, name string) e
 func toManagerJSON(m platform.Manager, snapshot *model.Snapshot) managerJSON {
 	told := managerJSON{
 		Target: facts.OfTarget(m.Target, false), SSHConfig: m.Target.SSHConfig, Attributes: m.Target.Attributes, Shipped: m.Target.Shipped,
-		State: string(m.State), Since: facts.Timestamp(m.Since), Retry: facts.Timestamp(m.Retry), Listings: []listingJSON{},
+		State: string(m.State), Since: job.Timestamp(m.Since), Retry: job.Timestamp(m.Retry), Listings: []listingJSON{},
 	}
 	if m.Cause != nil {
 		told.Cause = m.Cause.Error()
 	}
 	for _, l := range m.Listings {
-		listing := listingJSON{Kind: l.Kind.String(), At: facts.Timestamp(l.At), Seconds: l.Took.Seconds(), Rows: l.Rows,
-			ErrorAt: facts.Timestamp(l.ErrAt), Next: facts.Timestamp(l.Next)}
+		listing := listingJSON{Kind: l.Kind.String(), At: job.Timestamp(l.At), Seconds: l.Took.Seconds(), Rows: l.Rows,
+			ErrorAt: job.Timestamp(l.ErrAt), Next: job.Timestamp(l.Next)}
 		if l.Err != nil {
 			listing.Error = l.Err.Error()
 		}

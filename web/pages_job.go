@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -132,7 +130,7 @@ func (p *pages) recorded(ctx context.Context, manager, id string) (job.Job, erro
 
 // rowOfRecord returns how a job is shown that its resource manager does not list.
 func rowOfRecord(job job.Job) jobRow {
-	detail := facts.Detail(job)
+	detail := job.DetailOrUndetermined()
 	m := markOfState(model.Job, model.JobState(detail))
 	if word := jobWords[detail]; word != "" {
 		m.Word = word
@@ -144,7 +142,7 @@ func rowOfRecord(job job.Job) jobRow {
 	row := jobRow{
 		Key: elementKey(job.Target, id), Address: elementAddress("/job", job.Target, id), Manager: printable(job.Target, longestCell), ID: printable(id, longestCell),
 		Name: printable(job.Name, longestCell), Mark: m, Native: printable(job.Native, longestCell), User: printable(job.Owner, longestCell), Queue: printable(job.Queue, longestCell),
-		Nodes: printable(job.Nodes, longestCell), Reason: printable(job.Reason, longestCell), Mine: true, Ended: detail.Ended(), Submitted: moment{control.SubmittedAt(job)},
+		Nodes: printable(job.Nodes, longestCell), Reason: printable(job.Reason, longestCell), Mine: true, Ended: detail.Ended(), Submitted: moment{job.SubmittedAt()},
 	}
 	if strings.EqualFold(row.Native, m.Word) {
 		row.Native = ""
@@ -219,7 +217,7 @@ func (p *pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 			page.Submission = append(page.Submission, fact{Name: name, Value: printable(value, longestFact)})
 		}
 	}
-	if submitted := control.SubmittedAt(j); !submitted.IsZero() {
+	if submitted := j.SubmittedAt(); !submitted.IsZero() {
 		page.Submission = append(page.Submission, fact{Name: "Submitted", At: moment{submitted}})
 	}
 	add("Tag", j.Tag)
@@ -310,7 +308,7 @@ func (p *pages) operations(manager string, element *model.Element, record job.Jo
 	if err != nil {
 		return nil // of what is not started nothing can be done
 	}
-	id, detail := record.ID, facts.Detail(record)
+	id, detail := record.ID, record.DetailOrUndetermined()
 	if element != nil {
 		id = element.ID()
 		text := givenText(element, monitor.AttributeJobDetail)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
@@ -54,7 +53,7 @@ func (a *app) completeJobs(isWanted func(job.Job) bool) cobra.CompletionFunc {
 				return nil, cobra.ShellCompDirectiveError
 			}
 			if !slices.Contains(arguments, name) {
-				offered = append(offered, cobra.CompletionWithDesc(name, oneLine(j.Target+" "+string(facts.Detail(j))+" "+j.Name)))
+				offered = append(offered, cobra.CompletionWithDesc(name, oneLine(j.Target+" "+string(j.DetailOrUndetermined())+" "+j.Name)))
 			}
 		}
 		return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote/relay"
 )
 
@@ -81,7 +81,7 @@ func (a *app) printConnections(connections []background.ConnectionInfo, now time
 	for _, connection := range connections {
 		shown := connectionJSON{
 			Targets: a.targetsOf(connection), Host: connection.Host, Transport: connection.Transport, SSHConfig: connection.SSHConfig,
-			State: "open", Since: facts.Timestamp(connection.Since), Commands: connection.Commands,
+			State: "open", Since: job.Timestamp(connection.Since), Commands: connection.Commands,
 		}
 		idle := "-"
 		if connection.Connecting {

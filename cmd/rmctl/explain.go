@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -49,7 +48,7 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error 
 	var rows [][]string
 	err := store.History(c.Context(), j.Tag, func(event job.Event) error {
 		if a.json {
-			return printJSON(a.stdout, facts.OfEvent(event))
+			return printJSON(a.stdout, event)
 		}
 		rows = append(rows, []string{clock(event.Observed), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), place(event.Origin), because(event)})
 		return nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -67,7 +66,7 @@ func runHook(ctx context.Context, messages io.Writer, line string, event job.Eve
 		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(orUndetermined(event.Before)),
 		"RMCTL_JOB_NATIVE="+hookText(event.Native), "RMCTL_JOB_REASON="+hookText(event.Reason),
 		"RMCTL_JOB_EXIT_CODE="+numberText(event.ExitCode), "RMCTL_JOB_SIGNAL="+numberText(event.Signal),
-		"RMCTL_JOB_SEEN="+facts.Timestamp(event.Observed), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
+		"RMCTL_JOB_SEEN="+job.Timestamp(event.Observed), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
 	command.Stdout, command.Stderr = messages, messages
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -91,11 +90,10 @@ func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool
 		a.sayNone("no job is on record; rmctl jobs --everyone lists what a scheduler has")
 	}
 	if a.json && seen != "" {
-		for _, job := range jobs {
-			if err := printJSON(a.stdout, struct {
-				facts.Job
-				Seen string `json:"seen"`
-			}{facts.OfJob(job), seen}); err != nil {
+		for _, each := range jobs {
+			document := each.Document()
+			document.Seen = seen
+			if err := printJSON(a.stdout, document); err != nil {
 				return err
 			}
 		}
@@ -127,11 +125,11 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 
 func submittedRow(job job.Job, now time.Time) []string {
 	submitted := "-"
-	if at := control.SubmittedAt(job); !at.IsZero() {
+	if at := job.SubmittedAt(); !at.IsZero() {
 		submitted = age(at, now) + " ago"
 	}
 	return []string{
-		orDash(job.ID), orDash(job.Target), string(facts.Detail(job)), submitted,
+		orDash(job.ID), orDash(job.Target), string(job.DetailOrUndetermined()), submitted,
 		orDash(job.Name), remark(job),
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/web"
 )
 
@@ -16,14 +16,14 @@ import (
 func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 	if !isWatched {
 		var wrong command.Listed
-		ask := func(client *web.Client, ctx context.Context, target control.Target) (jobs []facts.ListedJob, at time.Time, err error) {
+		ask := func(client *web.Client, ctx context.Context, target control.Target) (jobs []job.Document, at time.Time, err error) {
 			jobs, wrong, at, err = client.Jobs(ctx, target)
 			return jobs, at, err
 		}
-		_, jobs, at, err := served(ctx, a, ask)
+		jobs, at, err := served(ctx, a, ask)
 		if err == nil {
 			a.warnOfListing()(config.ListJobs, wrong)
-			return a.printEveryone(jobs, facts.Timestamp(at))
+			return a.printEveryone(jobs, job.Timestamp(at))
 		}
 		a.log().Info("the scheduler is asked", "reason", err)
 	}
@@ -32,7 +32,7 @@ func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 		return err
 	}
 	print := func(rows []command.Row, seen string) error {
-		return a.printEveryone(facts.ListedJobs(controller, rows), seen)
+		return a.printEveryone(controller.JobsOf(rows), seen)
 	}
 	list := listInTurn(controller, config.ListJobs, print)
 	if !isWatched {
@@ -46,19 +46,19 @@ func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 }
 
 // printEveryone prints listed jobs, as of a time where that is said.
-func (a *app) printEveryone(jobs []facts.ListedJob, seen string) error {
+func (a *app) printEveryone(jobs []job.Document, seen string) error {
 	var cells [][]string
-	for _, job := range jobs {
+	for _, listed := range jobs {
 		if a.json {
-			job.Seen = seen
-			if err := printJSON(a.stdout, job); err != nil {
+			listed.Seen = seen
+			if err := printJSON(a.stdout, listed); err != nil {
 				return err
 			}
 			continue
 		}
 		cells = append(cells, []string{
-			orDash(job.ID), orDash(job.Owner), orDash(job.Detail), orDash(job.Queue), orDash(job.Name), orDash(job.Submitted), orDash(job.Nodes),
-			atMost(oneLine(job.Reason), longestCell),
+			orDash(listed.ID), orDash(listed.Owner), orDash(listed.Detail), orDash(listed.Queue), orDash(listed.Name), orDash(listed.Submitted), orDash(listed.Nodes),
+			atMost(oneLine(listed.Reason), longestCell),
 		})
 	}
 	if len(cells) == 0 {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -44,7 +43,7 @@ func parseAge(text string) (time.Duration, error) {
 
 // exportedJob is a job with all that is on record of it.
 type exportedJob struct {
-	facts.Job
+	job.Document
 	Definition string         `json:"definition"`
 	Connection string         `json:"connection"`
 	Directory  string         `json:"directory,omitempty"`
@@ -52,7 +51,7 @@ type exportedJob struct {
 	Attributes map[string]any `json:"attributes,omitempty"`
 	Script     string         `json:"script,omitempty"`
 	Request    string         `json:"request,omitempty"`
-	History    []facts.Event  `json:"history"`
+	History    []job.Event    `json:"history"`
 }
 
 // exportJobs prints all that is on record, oldest first.
@@ -67,11 +66,11 @@ func (a *app) exportJobs(ctx context.Context, store *jobstore.Store) error {
 			return err
 		}
 		exported := exportedJob{
-			Job: facts.OfJob(j), Definition: j.Definition, Connection: j.Connection, Directory: j.Directory,
-			Arguments: j.Arguments, Attributes: j.Attributes, Script: j.Script, Request: j.Request, History: []facts.Event{},
+			Document: j.Document(), Definition: j.Definition, Connection: j.Connection, Directory: j.Directory,
+			Arguments: j.Arguments, Attributes: j.Attributes, Script: j.Script, Request: j.Request, History: []job.Event{},
 		}
 		err = store.History(ctx, j.Tag, func(event job.Event) error {
-			exported.History = append(exported.History, facts.OfEvent(event))
+			exported.History = append(exported.History, event)
 			return nil
 		})
 		if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/web"
 )
 
@@ -30,9 +30,9 @@ the definition lets no newer listing be made, its listing is printed.
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !isWatched {
-				target, queues, at, err := served(c.Context(), a, (*web.Client).Queues)
+				queues, at, err := served(c.Context(), a, (*web.Client).Queues)
 				if err == nil {
-					return a.printQueues(target, queues, facts.Timestamp(at))
+					return a.printQueues(queues, job.Timestamp(at))
 				}
 				a.log().Info("the scheduler is asked", "reason", err)
 			}
@@ -42,11 +42,11 @@ the definition lets no newer listing be made, its listing is printed.
 			}
 			list := func(ctx context.Context) (listed, error) {
 				queues, err := controller.ListQueues(ctx)
-				return listed{print: func(seen string) error { return a.printQueues(controller.Target(), queues, seen) }}, err
+				return listed{print: func(seen string) error { return a.printQueues(queues, seen) }}, err
 			}
 			if isWatched && controller.Definition().Command(config.ListQueues) != nil {
 				list = listInTurn(controller, config.ListQueues, func(rows []command.Row, seen string) error {
-					return a.printQueues(controller.Target(), control.QueuesOf(rows), seen)
+					return a.printQueues(controller.QueuesOf(rows), seen)
 				})
 			}
 			return a.printListing(c.Context(), "queues", controller, list, isWatched)
@@ -56,15 +56,14 @@ the definition lets no newer listing be made, its listing is printed.
 	return c
 }
 
-func (a *app) printQueues(target string, queues []control.Queue, seen string) error {
+func (a *app) printQueues(queues []control.Queue, seen string) error {
 	var rows [][]string
 	for _, q := range queues {
 		var err error
 		switch {
 		case a.json:
-			told := facts.OfQueue(target, q)
-			told.Seen = seen
-			err = printJSON(a.stdout, told)
+			q.Seen = seen
+			err = printJSON(a.stdout, q)
 		case q.State == "":
 			_, err = fmt.Fprintln(a.stdout, oneLine(q.Name))
 		default:
@@ -99,9 +98,9 @@ newer listing be made, its listing is printed.
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !isWatched {
-				target, nodes, at, err := served(c.Context(), a, (*web.Client).Nodes)
+				nodes, at, err := served(c.Context(), a, (*web.Client).Nodes)
 				if err == nil {
-					return a.printNodes(target, nodes, facts.Timestamp(at))
+					return a.printNodes(nodes, job.Timestamp(at))
 				}
 				a.log().Info("the scheduler is asked", "reason", err)
 			}
@@ -111,11 +110,11 @@ newer listing be made, its listing is printed.
 			}
 			list := func(ctx context.Context) (listed, error) {
 				nodes, err := controller.ListNodes(ctx)
-				return listed{print: func(seen string) error { return a.printNodes(controller.Target(), nodes, seen) }}, err
+				return listed{print: func(seen string) error { return a.printNodes(nodes, seen) }}, err
 			}
 			if isWatched {
 				list = listInTurn(controller, config.ListNodes, func(rows []command.Row, seen string) error {
-					return a.printNodes(controller.Target(), control.NodesOf(rows), seen)
+					return a.printNodes(controller.NodesOf(rows), seen)
 				})
 			}
 			return a.printListing(c.Context(), "nodes", controller, list, isWatched)
@@ -125,13 +124,12 @@ newer listing be made, its listing is printed.
 	return c
 }
 
-func (a *app) printNodes(target string, nodes []control.Node, seen string) error {
+func (a *app) printNodes(nodes []control.Node, seen string) error {
 	var rows [][]string
 	for _, n := range nodes {
 		if a.json {
-			told := facts.OfNode(target, n)
-			told.Seen = seen
-			if err := printJSON(a.stdout, told); err != nil {
+			n.Seen = seen
+			if err := printJSON(a.stdout, n); err != nil {
 				return err
 			}
 			continue

@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/screen"
 )
 
@@ -64,7 +64,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 		if l.begun.IsZero() {
 			l.begun, l.took = asked, w.now().Sub(asked)
 		}
-		if err := show(l.begun, func() error { return l.print(facts.Timestamp(l.begun)) }, err); err != nil {
+		if err := show(l.begun, func() error { return l.print(job.Timestamp(l.begun)) }, err); err != nil {
 			return err
 		}
 		isShown = true

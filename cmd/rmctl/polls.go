@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 )
 
 // pollJSON is how a shared query is printed as JSON; the names are a contract.
@@ -56,8 +56,8 @@ connection and definition, with the targets that have these. It asks no schedule
 				}
 				if a.json {
 					err := printJSON(a.stdout, pollJSON{
-						Target: poll.Targets[0], Targets: poll.Targets, Connection: poll.Key, Last: facts.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
-						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: facts.Timestamp(poll.Paused),
+						Target: poll.Targets[0], Targets: poll.Targets, Connection: poll.Key, Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
+						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: job.Timestamp(poll.Paused),
 					})
 					if err != nil {
 						return err

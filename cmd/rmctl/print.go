@@ -17,7 +17,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/screen"
 	"github.com/rmctl/rmctl/state"
@@ -76,7 +75,7 @@ func printableJSON(encoded []byte) []byte {
 func (a *app) printJobs(jobs []job.Job, header []string, row func(job job.Job, now time.Time) []string) error {
 	if a.json {
 		for _, job := range jobs {
-			if err := printJSON(a.stdout, facts.OfJob(job)); err != nil {
+			if err := printJSON(a.stdout, job.Document()); err != nil {
 				return err
 			}
 		}

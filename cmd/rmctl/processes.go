@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -58,7 +57,7 @@ works while the job runs and afterwards.
 func (a *app) printProcesses(processes []job.Process) error {
 	if a.json {
 		for _, p := range processes {
-			if err := printJSON(a.stdout, facts.OfProcess(p)); err != nil {
+			if err := printJSON(a.stdout, p); err != nil {
 				return err
 			}
 		}
@@ -94,7 +93,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 			continue
 		}
 		if a.json {
-			return printJSON(a.stdout, facts.OfProcess(p))
+			return printJSON(a.stdout, p)
 		}
 		_, err := fmt.Fprint(a.stdout, p.Output)
 		return err
@@ -104,20 +103,19 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 
 // withProcesses is a job as JSON with its processes; what each printed is left to
 // rmctl processes.
-func (a *app) withProcesses(ctx context.Context, job job.Job) (facts.Job, error) {
-	printed := facts.OfJob(job)
-	if !job.Interactive || job.Tag == "" {
+func (a *app) withProcesses(ctx context.Context, known job.Job) (job.Document, error) {
+	printed := known.Document()
+	if !known.Interactive || known.Tag == "" {
 		return printed, nil
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return printed, err
 	}
-	processes, err := store.Processes(ctx, job.Tag)
-	for _, p := range processes {
-		brief := facts.OfProcess(p)
-		brief.Output = ""
-		printed.Processes = append(printed.Processes, brief)
+	processes, err := store.Processes(ctx, known.Tag)
+	for i := range processes {
+		processes[i].Output = ""
 	}
+	printed.Processes = processes
 	return printed, err
 }

@@ -157,31 +157,30 @@ func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *syn
 
 // served asks the server that this user runs for a listing of the chosen target. An
 // error tells why the scheduler is to be asked instead.
-func served[T any](ctx context.Context, a *app, list func(*web.Client, context.Context, control.Target) ([]T, time.Time, error)) (string, []T, time.Time, error) {
+func served[T any](ctx context.Context, a *app, list func(*web.Client, context.Context, control.Target) ([]T, time.Time, error)) ([]T, time.Time, error) {
 	var none time.Time
 	if a.listening != nil {
-		return "", nil, none, errors.New("what schedulers say is recorded")
+		return nil, none, errors.New("what schedulers say is recorded")
 	}
 	targets, err := a.loadTargets()
 	if err != nil {
-		return "", nil, none, err
+		return nil, none, err
 	}
 	target, err := targets.Find(a.target)
 	if err != nil {
-		return "", nil, none, err
+		return nil, none, err
 	}
 	place, err := a.serverFolder()
 	if err != nil {
-		return "", nil, none, err
+		return nil, none, err
 	}
 	socket := background.SocketPath(place)
 	if _, err := os.Stat(socket); err != nil {
-		return "", nil, none, fmt.Errorf("no server runs: %w", err)
+		return nil, none, fmt.Errorf("no server runs: %w", err)
 	}
 	client := web.NewClient(socket)
 	defer client.Close()
-	all, at, err := list(client, ctx, target)
-	return target.Name, all, at, err
+	return list(client, ctx, target)
 }
 
 // begin starts the resource manager that is wanted and prints where to look.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -125,7 +124,7 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 
 func statusRow(job job.Job, now time.Time) []string {
 	return []string{
-		orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(facts.Detail(job)),
+		orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(job.DetailOrUndetermined()),
 		orDash(job.Queue), age(job.Observed, now), remark(job),
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -119,7 +118,7 @@ anything runs.`,
 
 func (a *app) printSubmitted(job job.Job) error {
 	if a.json {
-		return printJSON(a.stdout, facts.OfJob(job))
+		return printJSON(a.stdout, job.Document())
 	}
 	_, err := fmt.Fprintln(a.stdout, printable(job.ID))
 	return err
@@ -148,7 +147,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 
 // showChange says on standard error what state a job is in now.
 func (a *app) showChange(job job.Job) {
-	detail := string(facts.Detail(job))
+	detail := string(job.DetailOrUndetermined())
 	if wantsColour(a.stderr) {
 		detail = coloured(detail)
 	}

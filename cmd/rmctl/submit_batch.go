@@ -134,7 +134,7 @@ type batchResult struct {
 // batchJSON is how the outcome of a line is printed as JSON.
 type batchJSON struct {
 	Line int `json:"line"`
-	*facts.Job
+	*job.Document
 	Error string `json:"error,omitempty"`
 }
 
@@ -181,8 +181,8 @@ func (a *app) printBatchResult(line int, result batchResult) error {
 		if result.err != nil {
 			printed.Error = result.err.Error()
 		} else {
-			job := facts.OfJob(result.job)
-			printed.Job = &job
+			document := result.job.Document()
+			printed.Document = &document
 		}
 		return printJSON(a.stdout, printed)
 	}

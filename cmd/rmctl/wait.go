@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -110,7 +109,7 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until state.Detai
 		return nil
 	}
 	return a.eachAwaited(ctx, jobs, func(job job.Job) error {
-		if !job.Detail.Ended() && job.ID != "" && (until == "" || facts.Detail(job) != until) {
+		if !job.Detail.Ended() && job.ID != "" && (until == "" || job.DetailOrUndetermined() != until) {
 			a.showChange(job)
 		}
 		return nil
@@ -184,8 +183,8 @@ func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited
 func (a *app) stillOpen(ctx context.Context, jobs []awaited, until state.Detail) error {
 	var open []error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
-		if !job.Detail.Ended() && (until == "" || facts.Detail(job) != until) {
-			open = append(open, fmt.Errorf("job %s is still %s", job.ID, facts.Detail(job)))
+		if !job.Detail.Ended() && (until == "" || job.DetailOrUndetermined() != until) {
+			open = append(open, fmt.Errorf("job %s is still %s", job.ID, job.DetailOrUndetermined()))
 		}
 		return nil
 	})
@@ -200,7 +199,7 @@ func (a *app) waited(ctx context.Context, jobs []awaited, until state.Detail) er
 			exit = jobExit(job)
 		}
 		if a.json {
-			return printJSON(a.stdout, facts.OfJob(job))
+			return printJSON(a.stdout, job.Document())
 		}
 		return nil
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -252,7 +251,7 @@ func (w *watch) isWatched(event job.Event) bool {
 func (w *watch) tell(ctx context.Context, event job.Event) error {
 	var err error
 	if w.app.json {
-		err = printJSON(w.app.stdout, facts.OfEvent(event))
+		err = printJSON(w.app.stdout, event)
 	} else {
 		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", clock(event.Observed), orDash(event.Target), orDash(cmp.Or(event.ID, event.Tag)),
 			event.Kind, orDash(string(event.Detail)), atMost(oneLine(event.Reason), longestCell))
