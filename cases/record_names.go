@@ -3,9 +3,10 @@ package cases
 import (
 	"net"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A Kind tells what a name that is replaced is the name of.
@@ -154,7 +155,7 @@ func leadingName(text string) string {
 	return text[:end]
 }
 
-var mailExpression = regexp.MustCompile(`^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}$`)
+var mailExpression = lazyregexp.New(`^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}$`)
 
 // learnMail learns the mail address around an @, as a whole. A host in it, as in
 // owner@host of a job, is one of the place.
@@ -249,7 +250,7 @@ func (a *Anonymizer) LearnNodes(list string) {
 	}
 }
 
-var accountOfArgument = regexp.MustCompile(`^--(?:account|project)=(.+)$`)
+var accountOfArgument = lazyregexp.New(`^--(?:account|project)=(.+)$`)
 
 // LearnArguments finds the accounts of a command line: what follows -A,
 // --account and --project.

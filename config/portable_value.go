@@ -3,13 +3,14 @@ package config
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A PortableValue is the value of a portable name as a user means it.
@@ -100,7 +101,7 @@ func parseCount(text string) (int64, string) {
 }
 
 var (
-	memorySyntax = regexp.MustCompile(`^([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]iB|[kKMGT]B|[kKMGT]|B)$`)
+	memorySyntax = lazyregexp.New(`^([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]iB|[kKMGT]B|[kKMGT]|B)$`)
 	memoryUnits  = map[string]int64{
 		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
 		"k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
@@ -132,8 +133,8 @@ func roundedUp(number string, unit int64) *big.Int {
 }
 
 var (
-	timeInUnits = regexp.MustCompile(`^(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)d)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)h)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)m)?(?:([0-9]{1,12}(?:\.[0-9]{1,9})?)s)?$`)
-	timeOfClock = regexp.MustCompile(`^(?:([0-9]{1,5})-)?([0-9]{1,6}):([0-5]?[0-9]):([0-5]?[0-9])$`)
+	timeInUnits = lazyregexp.New(`^(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)d)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)h)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)m)?(?:([0-9]{1,12}(?:\.[0-9]{1,9})?)s)?$`)
+	timeOfClock = lazyregexp.New(`^(?:([0-9]{1,5})-)?([0-9]{1,6}):([0-5]?[0-9]):([0-5]?[0-9])$`)
 )
 
 func parseWallTime(text string) (int64, string) {
@@ -157,10 +158,10 @@ func parseWallTime(text string) (int64, string) {
 }
 
 var (
-	placeholder = regexp.MustCompile(`%[ja]`)
-	arraySyntax = regexp.MustCompile(`^([0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?(?:,[0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?)*)(?:%([1-9][0-9]{0,9}))?$`)
-	idSyntax    = regexp.MustCompile(`^[\w.\[\]@+-]{1,256}$`)
-	mailAddress = regexp.MustCompile(`^[^\s"'\\,:<>|;&$` + "`" + `-][^\s"'\\,:<>|;&$` + "`" + `]{0,319}$`)
+	placeholder = lazyregexp.New(`%[ja]`)
+	arraySyntax = lazyregexp.New(`^([0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?(?:,[0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?)*)(?:%([1-9][0-9]{0,9}))?$`)
+	idSyntax    = lazyregexp.New(`^[\w.\[\]@+-]{1,256}$`)
+	mailAddress = lazyregexp.New(`^[^\s"'\\,:<>|;&$` + "`" + `-][^\s"'\\,:<>|;&$` + "`" + `]{0,319}$`)
 )
 
 func (v *PortableValue) parseAfter(text string) string {

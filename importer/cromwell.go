@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
@@ -181,7 +182,7 @@ func (b *backend) command(setting string) (string, error) {
 // a shell reads as more than a word.
 const safeText = `[\w.,:=@%+/ -]*`
 
-var safe = regexp.MustCompile(`^[\w.,:=@%+/ -]*$`)
+var safe = lazyregexp.New(`^[\w.,:=@%+/ -]*$`)
 
 func (b *backend) writeAttributes(d *document, withCode bool) {
 	for _, one := range b.attributes {
