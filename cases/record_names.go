@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
@@ -30,9 +31,11 @@ const (
 
 // notPersonal are names that say nothing of a person or a site: every system
 // has them, or they stand for "none".
-var notPersonal = words(`root daemon bin sys adm tty disk lp mail news man sync games nobody nogroup nfsnobody wheel users staff
+var notPersonal = sync.OnceValue(func() map[string]bool {
+	return words(`root daemon bin sys adm tty disk lp mail news man sync games nobody nogroup nfsnobody wheel users staff
 	sudo operator user group account project default normal none null unset unknown any all other host home localhost local
 	localdomain domain batch job jobs queue node nodes compute true false yes no n n/a na sge _pbs_project_default (null) (none) unlimited example.org`)
+})
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}
@@ -44,19 +47,21 @@ func words(list string) map[string]bool {
 
 // revealingKeys tell of what kind the name is that schedulers print after a
 // key: Key=name, Key = name or Key: name.
-var revealingKeys = map[string]Kind{
-	"UserId": KindUser, "User": KindUser, "Owner": KindUser, "owner": KindUser, "Login": KindUser, "euser": KindUser, "Job_Owner": KindUser,
-	"PBS_O_LOGNAME": KindUser, "LOGNAME": KindUser, "USER": KindUser, "sge_o_log_name": KindUser,
-	"GroupId": KindGroup, "egroup": KindGroup, "group": KindGroup,
-	"uid": KindUserID, "euid": KindUserID, "UID": KindUserID, "gid": KindGroupID, "egid": KindGroupID, "GID": KindGroupID,
-	"Account": KindAccount, "Account_Name": KindAccount, "account": KindAccount, "Project": KindAccount, "project": KindAccount, "WCKey": KindAccount,
-	"PBS_O_HOST": KindHost, "Submit_Host": KindHost, "submit_host": KindHost, "sge_o_host": KindHost, "Sid": KindHost, "BatchHost": KindHost,
-	"NodeList": KindHost, "ReqNodeList": KindHost, "ExcNodeList": KindHost, "SchedNodeList": KindHost, "NodeName": KindHost, "NodeHostName": KindHost,
-	"NodeAddr": KindHost, "exec_host": KindHost, "exec_vnode": KindHost, "server_host": KindHost, "hostname": KindHost, "HOSTNAME": KindHost,
-	"Nodes": KindHost, "AllocNodes": KindHost, "Users": KindUser, "AllowGroups": KindGroup, "AllowAccounts": KindAccount, "DenyAccounts": KindAccount,
-	"ClusterName": KindCluster,
-	"HOME":        KindHome, "PBS_O_HOME": KindHome, "sge_o_home": KindHome,
-}
+var revealingKeys = sync.OnceValue(func() map[string]Kind {
+	return map[string]Kind{
+		"UserId": KindUser, "User": KindUser, "Owner": KindUser, "owner": KindUser, "Login": KindUser, "euser": KindUser, "Job_Owner": KindUser,
+		"PBS_O_LOGNAME": KindUser, "LOGNAME": KindUser, "USER": KindUser, "sge_o_log_name": KindUser,
+		"GroupId": KindGroup, "egroup": KindGroup, "group": KindGroup,
+		"uid": KindUserID, "euid": KindUserID, "UID": KindUserID, "gid": KindGroupID, "egid": KindGroupID, "GID": KindGroupID,
+		"Account": KindAccount, "Account_Name": KindAccount, "account": KindAccount, "Project": KindAccount, "project": KindAccount, "WCKey": KindAccount,
+		"PBS_O_HOST": KindHost, "Submit_Host": KindHost, "submit_host": KindHost, "sge_o_host": KindHost, "Sid": KindHost, "BatchHost": KindHost,
+		"NodeList": KindHost, "ReqNodeList": KindHost, "ExcNodeList": KindHost, "SchedNodeList": KindHost, "NodeName": KindHost, "NodeHostName": KindHost,
+		"NodeAddr": KindHost, "exec_host": KindHost, "exec_vnode": KindHost, "server_host": KindHost, "hostname": KindHost, "HOSTNAME": KindHost,
+		"Nodes": KindHost, "AllocNodes": KindHost, "Users": KindUser, "AllowGroups": KindGroup, "AllowAccounts": KindAccount, "DenyAccounts": KindAccount,
+		"ClusterName": KindCluster,
+		"HOME":        KindHome, "PBS_O_HOME": KindHome, "sge_o_home": KindHome,
+	}
+})
 
 // revealingWords are those after which a name stands in a text.
 var revealingWords = map[string]Kind{" on cluster ": KindCluster, "CANCELLED by ": KindUserID, "/home/": KindUser}
@@ -103,7 +108,7 @@ func (a *Anonymizer) learnValue(text string, at int) {
 	for from > 0 && (isNameByte(text[from-1]) || text[from-1] == '_') {
 		from--
 	}
-	kind, reveals := revealingKeys[text[from:begin]]
+	kind, reveals := revealingKeys()[text[from:begin]]
 	if !reveals {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -102,11 +103,13 @@ func parseCount(text string) (int64, string) {
 
 var (
 	memorySyntax = lazyregexp.New(`^([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]iB|[kKMGT]B|[kKMGT]|B)$`)
-	memoryUnits  = map[string]int64{
-		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-		"k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
-		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
-	}
+	memoryUnits  = sync.OnceValue(func() map[string]int64 {
+		return map[string]int64{
+			"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+			"k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
+			"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+		}
+	})
 )
 
 func parseMemory(text string) (int64, string) {
@@ -114,7 +117,7 @@ func parseMemory(text string) (int64, string) {
 	if found == nil {
 		return 0, fmt.Sprintf("%q is no amount of memory", text)
 	}
-	bytes := roundedUp(found[1], memoryUnits[found[2]])
+	bytes := roundedUp(found[1], memoryUnits()[found[2]])
 	if !bytes.IsInt64() || bytes.Int64() > maxPortableMemory || bytes.Sign() == 0 {
 		return 0, fmt.Sprintf("%q is nothing, or more than any machine has", text)
 	}
