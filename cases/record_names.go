@@ -94,6 +94,25 @@ func (a *Anonymizer) learnText(text string) {
 // learnValue learns what stands after a key. The value may be empty: what comes
 // after a blank is the next key then.
 func (a *Anonymizer) learnValue(text string, at int) {
+	key, end := keyBefore(text, at)
+	kind, reveals := revealingKeys()[key]
+	if !reveals {
+		return
+	}
+	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
+	switch kind {
+	case KindHome:
+		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
+	case KindHost:
+		a.LearnNodes(untilBlank(value))
+	default:
+		a.learnBehind(kind, a.learnList(kind, value))
+	}
+}
+
+// keyBefore returns the key that ends at a sign of assignment, and where its
+// value begins.
+func keyBefore(text string, at int) (key string, value int) {
 	begin, end := at, at+1
 	if at > 0 && text[at-1] == ' ' && text[at] == '=' { // Key = value
 		begin--
@@ -108,36 +127,32 @@ func (a *Anonymizer) learnValue(text string, at int) {
 	for from > 0 && (isNameByte(text[from-1]) || text[from-1] == '_') {
 		from--
 	}
-	kind, reveals := revealingKeys()[text[from:begin]]
-	if !reveals {
-		return
-	}
-	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
-	if kind == KindHome {
-		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
-		return
-	}
-	if kind == KindHost {
-		a.LearnNodes(untilBlank(value))
-		return
-	}
+	return text[from:begin], end
+}
+
+// learnList learns the names that a value begins with, and returns the rest.
+func (a *Anonymizer) learnList(kind Kind, value string) string {
 	for {
 		name := leadingName(value)
 		value = value[len(name):]
 		if strings.HasPrefix(value, "=") { // the key of a further variable
-			break
+			return value
 		}
 		a.Learn(kind, strings.TrimRight(name, ".-"))
 		if name == "" || !strings.HasPrefix(value, ",") { // node1,node2
-			break
+			return value
 		}
 		value = value[1:]
 	}
+}
+
+// learnBehind learns what follows after a name: its number or its host.
+func (a *Anonymizer) learnBehind(kind Kind, rest string) {
 	numbers := map[Kind]Kind{KindUser: KindUserID, KindGroup: KindGroupID}
-	if number, _, closed := strings.Cut(strings.TrimPrefix(value, "("), ")"); closed && strings.HasPrefix(value, "(") && numbers[kind] != "" {
+	if number, _, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")"); closed && strings.HasPrefix(rest, "(") && numbers[kind] != "" {
 		a.Learn(numbers[kind], number) // alice(1001)
 	}
-	if host, at := strings.CutPrefix(value, "@"); at && kind == KindUser { // alice@login1.site.org
+	if host, at := strings.CutPrefix(rest, "@"); at && kind == KindUser { // alice@login1.site.org
 		a.Learn(KindHost, leadingName(host))
 	}
 }

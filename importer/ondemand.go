@@ -106,23 +106,37 @@ var onDemandVariables = sync.OnceValue(func() map[string]map[string]string {
 
 // onDemandJob reads how commands are called.
 func (i *importing) onDemandJob(job *mapping, s *site) error {
-	path := func(value string, at *yaml.Node, name string) error {
-		if !isPath(value) {
-			return i.fail(at.Line, at.Column, "v2.job.%s: %.200q is no path that can be used", name, value)
-		}
-		return nil
-	}
-	folder, at, err := job.text("bin")
-	if err != nil {
-		return err
-	}
-	if at != nil {
-		if err := path(folder, at, "bin"); err != nil {
+	for _, read := range []func(*mapping, *site) error{i.onDemandFolder, i.onDemandEnvironment, i.onDemandCluster, i.onDemandPrograms} {
+		if err := read(job, s); err != nil {
 			return err
 		}
-		s.folder = folder
-		i.remark(Carried, at.Line, at.Column, "v2.job.bin", "programs are looked for there, then in %s", usualPath)
 	}
+	return nil
+}
+
+// checkJobPath refuses what cannot be the path of a member of v2.job.
+func (i *importing) checkJobPath(value string, at *yaml.Node, name string) error {
+	if !isPath(value) {
+		return i.fail(at.Line, at.Column, "v2.job.%s: %.200q is no path that can be used", name, value)
+	}
+	return nil
+}
+
+func (i *importing) onDemandFolder(job *mapping, s *site) error {
+	folder, at, err := job.text("bin")
+	if err != nil || at == nil {
+		return err
+	}
+	if err := i.checkJobPath(folder, at, "bin"); err != nil {
+		return err
+	}
+	s.folder = folder
+	i.remark(Carried, at.Line, at.Column, "v2.job.bin", "programs are looked for there, then in %s", usualPath)
+	return nil
+}
+
+// onDemandEnvironment reads the members that become variables of commands.
+func (i *importing) onDemandEnvironment(job *mapping, s *site) error {
 	variables := onDemandVariables()[s.scheduler]
 	for _, member := range sortedKeys(variables) {
 		value, at, err := job.text(member)
@@ -135,7 +149,7 @@ func (i *importing) onDemandJob(job *mapping, s *site) error {
 		if isWord := member == "host" || member == "cluster"; isWord && !isHost(value) {
 			return i.fail(at.Line, at.Column, "v2.job.%s: %.200q is no name", member, value)
 		} else if !isWord {
-			if err := path(value, at, member); err != nil {
+			if err := i.checkJobPath(value, at, member); err != nil {
 				return err
 			}
 		}
@@ -145,20 +159,29 @@ func (i *importing) onDemandJob(job *mapping, s *site) error {
 		s.variables = append(s.variables, [2]string{variables[member], value})
 		i.remark(Carried, at.Line, at.Column, "v2.job."+member, "commands find it in %s", variables[member])
 	}
-	if s.scheduler == "slurm" {
-		cluster, at, err := job.text("cluster")
-		if err != nil {
-			return err
-		}
-		if at != nil {
-			if !isHost(cluster) {
-				return i.fail(at.Line, at.Column, "v2.job.cluster: %.200q is no name", cluster)
-			}
-			s.lines["clusters"] = cluster
-			s.variables = append(s.variables, [2]string{"SLURM_CLUSTERS", cluster})
-			i.remark(Carried, at.Line, at.Column, "v2.job.cluster", "it is the default of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
-		}
+	return nil
+}
+
+// onDemandCluster reads the cluster of Slurm that commands are for.
+func (i *importing) onDemandCluster(job *mapping, s *site) error {
+	if s.scheduler != "slurm" {
+		return nil
 	}
+	cluster, at, err := job.text("cluster")
+	if err != nil || at == nil {
+		return err
+	}
+	if !isHost(cluster) {
+		return i.fail(at.Line, at.Column, "v2.job.cluster: %.200q is no name", cluster)
+	}
+	s.lines["clusters"] = cluster
+	s.variables = append(s.variables, [2]string{"SLURM_CLUSTERS", cluster})
+	i.remark(Carried, at.Line, at.Column, "v2.job.cluster", "it is the default of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
+	return nil
+}
+
+// onDemandPrograms reads the programs that replace those of the scheduler.
+func (i *importing) onDemandPrograms(job *mapping, s *site) error {
 	overrides, err := job.mapping("bin_overrides")
 	if err != nil {
 		return err
@@ -168,7 +191,7 @@ func (i *importing) onDemandJob(job *mapping, s *site) error {
 		if err != nil || at == nil || value == "" {
 			return err
 		}
-		if err := path(value, at, "bin_overrides."+key.Value); err != nil {
+		if err := i.checkJobPath(value, at, "bin_overrides."+key.Value); err != nil {
 			return err
 		}
 		s.programs[key.Value], s.places[key.Value] = value, [2]int{at.Line, at.Column}

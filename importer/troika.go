@@ -79,14 +79,7 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 	if at == nil {
 		return i.fail(key.Line, key.Column, "%s has no type", one.path)
 	}
-	name := free(nameOf(key.Value), Troika)
-	if i.name != "" {
-		if len(sites.node.Content) > 2 {
-			name = i.name + "-" + name
-		} else {
-			name = i.name
-		}
-	}
+	name := i.troikaName(sites, key)
 	if name == "" {
 		return i.fail(key.Line, key.Column, "%.200q cannot be made the name of a target", key.Value)
 	}
@@ -104,7 +97,35 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 		return nil
 	}
 	s := &site{importing: i, name: name, scheduler: scheduler, programs: map[string]string{}, places: map[string][2]int{}, lines: map[string]string{}}
-	err = one.each(func(member *yaml.Node) error {
+	if err := i.troikaPrograms(one, s); err != nil {
+		return err
+	}
+	if target.Definition, err = s.definition(at.Line); err != nil {
+		return err
+	}
+	i.remark(Carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
+	i.result.Targets = append(i.result.Targets, target)
+	one.unasked(troikaReasons())
+	return nil
+}
+
+// troikaName returns the name of the target of a site, empty if no name can be
+// made.
+func (i *importing) troikaName(sites *mapping, key *yaml.Node) string {
+	name := free(nameOf(key.Value), Troika)
+	switch {
+	case i.name == "":
+		return name
+	case len(sites.node.Content) > 2: // several sites
+		return i.name + "-" + name
+	default:
+		return i.name
+	}
+}
+
+// troikaPrograms reads which programs the commands of a site call.
+func (i *importing) troikaPrograms(one *mapping, s *site) error {
+	return one.each(func(member *yaml.Node) error {
 		program, isCommand := strings.CutSuffix(member.Value, "_command")
 		if _, isOther := troikaReasons()[member.Value]; !isCommand || isOther {
 			return nil
@@ -119,16 +140,6 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 		s.programs[program], s.places[program] = value, [2]int{at.Line, at.Column}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if target.Definition, err = s.definition(at.Line); err != nil {
-		return err
-	}
-	i.remark(Carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
-	i.result.Targets = append(i.result.Targets, target)
-	one.unasked(troikaReasons())
-	return nil
 }
 
 // troikaConnection sets where commands of a site run, and reports whether they
