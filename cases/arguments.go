@@ -1,12 +1,13 @@
 package cases
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // placeholder stands for what differs from run to run, such as {script}.
-var placeholder = regexp.MustCompile(`\{[a-z][a-z0-9-]*\}`)
+var placeholder = lazyregexp.New(`\{[a-z][a-z0-9-]*\}`)
 
 // MatchArguments reports whether a command line is the recorded one. A name in
 // braces in a recorded word, such as {script} or /tmp/{file}.sh, stands for any

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
@@ -387,7 +387,7 @@ func (e Expect) renewed(got stepResult, err error) Expect {
 	return renewed
 }
 
-var definitionPosition = regexp.MustCompile(`\S+:\d+:\d+: `)
+var definitionPosition = lazyregexp.New(`\S+:\d+:\d+: `)
 
 // lastingPart returns the first line of an error's text, from after the places
 // in a definition, which move with every edit.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A damager makes mutants of one kind.
@@ -202,8 +204,8 @@ func emptyFields(d *damage) {
 }
 
 var (
-	isoDate   = regexp.MustCompile(`(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d(?::\d\d)?)`)
-	ctimeDate = regexp.MustCompile(`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})`)
+	isoDate   = lazyregexp.New(`(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d(?::\d\d)?)`)
+	ctimeDate = lazyregexp.New(`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})`)
 )
 
 func translateDates(d *damage) {
@@ -284,7 +286,7 @@ func columnsOf(line []byte) [][2]int {
 	return fields
 }
 
-var wordsOf = regexp.MustCompile(`\S+`)
+var wordsOf = lazyregexp.New(`\S+`)
 
 // separators returns where the fields of a row are separated.
 func separators(line []byte) [][2]int {

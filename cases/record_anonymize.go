@@ -76,7 +76,7 @@ func (a *Anonymizer) Person(user, home string) {
 // Place names the host of the recording, with its domain where that is known.
 func (a *Anonymizer) Place(host string) {
 	short, domain, _ := strings.Cut(host, ".")
-	if !notPersonal[strings.ToLower(short)] && !a.keeps(KindHost, short, 2) {
+	if !notPersonal()[strings.ToLower(short)] && !a.keeps(KindHost, short, 2) {
 		a.add(&literal{kind: KindHost, old: short, new: Place{}.info().Host})
 	}
 	a.learnDomain(domain)
@@ -96,7 +96,7 @@ func (a *Anonymizer) Ask(old, new string) error {
 // Learn names something that is to be replaced. Names that every system has
 // are left as they are.
 func (a *Anonymizer) Learn(kind Kind, name string) {
-	if name == "" || a.known[name] != nil || notPersonal[strings.ToLower(name)] {
+	if name == "" || a.known[name] != nil || notPersonal()[strings.ToLower(name)] {
 		return
 	}
 	switch kind {
@@ -131,7 +131,7 @@ func (a *Anonymizer) learnHost(name string) {
 	a.learnDomain(domain)
 	stem := strings.TrimRight(short, "0123456789")
 	switch {
-	case a.known[short] != nil, a.known[stem] != nil, notPersonal[strings.ToLower(stem)]:
+	case a.known[short] != nil, a.known[stem] != nil, notPersonal()[strings.ToLower(stem)]:
 	case a.vocabulary[stem] && stem != short:
 		if !a.keeps(KindHost, short, 3) {
 			a.add(&literal{kind: KindHost, old: short})
@@ -143,7 +143,7 @@ func (a *Anonymizer) learnHost(name string) {
 
 func (a *Anonymizer) learnDomain(domain string) {
 	domain = strings.Trim(domain, ".")
-	if domain == "" || a.known[domain] != nil || notPersonal[strings.ToLower(domain)] {
+	if domain == "" || a.known[domain] != nil || notPersonal()[strings.ToLower(domain)] {
 		return
 	}
 	if strings.Contains(domain, ".") || !a.keeps(KindDomain, domain, 3) {

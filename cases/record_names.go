@@ -3,9 +3,11 @@ package cases
 import (
 	"net"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A Kind tells what a name that is replaced is the name of.
@@ -29,9 +31,11 @@ const (
 
 // notPersonal are names that say nothing of a person or a site: every system
 // has them, or they stand for "none".
-var notPersonal = words(`root daemon bin sys adm tty disk lp mail news man sync games nobody nogroup nfsnobody wheel users staff
+var notPersonal = sync.OnceValue(func() map[string]bool {
+	return words(`root daemon bin sys adm tty disk lp mail news man sync games nobody nogroup nfsnobody wheel users staff
 	sudo operator user group account project default normal none null unset unknown any all other host home localhost local
 	localdomain domain batch job jobs queue node nodes compute true false yes no n n/a na sge _pbs_project_default (null) (none) unlimited example.org`)
+})
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}
@@ -43,19 +47,21 @@ func words(list string) map[string]bool {
 
 // revealingKeys tell of what kind the name is that schedulers print after a
 // key: Key=name, Key = name or Key: name.
-var revealingKeys = map[string]Kind{
-	"UserId": KindUser, "User": KindUser, "Owner": KindUser, "owner": KindUser, "Login": KindUser, "euser": KindUser, "Job_Owner": KindUser,
-	"PBS_O_LOGNAME": KindUser, "LOGNAME": KindUser, "USER": KindUser, "sge_o_log_name": KindUser,
-	"GroupId": KindGroup, "egroup": KindGroup, "group": KindGroup,
-	"uid": KindUserID, "euid": KindUserID, "UID": KindUserID, "gid": KindGroupID, "egid": KindGroupID, "GID": KindGroupID,
-	"Account": KindAccount, "Account_Name": KindAccount, "account": KindAccount, "Project": KindAccount, "project": KindAccount, "WCKey": KindAccount,
-	"PBS_O_HOST": KindHost, "Submit_Host": KindHost, "submit_host": KindHost, "sge_o_host": KindHost, "Sid": KindHost, "BatchHost": KindHost,
-	"NodeList": KindHost, "ReqNodeList": KindHost, "ExcNodeList": KindHost, "SchedNodeList": KindHost, "NodeName": KindHost, "NodeHostName": KindHost,
-	"NodeAddr": KindHost, "exec_host": KindHost, "exec_vnode": KindHost, "server_host": KindHost, "hostname": KindHost, "HOSTNAME": KindHost,
-	"Nodes": KindHost, "AllocNodes": KindHost, "Users": KindUser, "AllowGroups": KindGroup, "AllowAccounts": KindAccount, "DenyAccounts": KindAccount,
-	"ClusterName": KindCluster,
-	"HOME":        KindHome, "PBS_O_HOME": KindHome, "sge_o_home": KindHome,
-}
+var revealingKeys = sync.OnceValue(func() map[string]Kind {
+	return map[string]Kind{
+		"UserId": KindUser, "User": KindUser, "Owner": KindUser, "owner": KindUser, "Login": KindUser, "euser": KindUser, "Job_Owner": KindUser,
+		"PBS_O_LOGNAME": KindUser, "LOGNAME": KindUser, "USER": KindUser, "sge_o_log_name": KindUser,
+		"GroupId": KindGroup, "egroup": KindGroup, "group": KindGroup,
+		"uid": KindUserID, "euid": KindUserID, "UID": KindUserID, "gid": KindGroupID, "egid": KindGroupID, "GID": KindGroupID,
+		"Account": KindAccount, "Account_Name": KindAccount, "account": KindAccount, "Project": KindAccount, "project": KindAccount, "WCKey": KindAccount,
+		"PBS_O_HOST": KindHost, "Submit_Host": KindHost, "submit_host": KindHost, "sge_o_host": KindHost, "Sid": KindHost, "BatchHost": KindHost,
+		"NodeList": KindHost, "ReqNodeList": KindHost, "ExcNodeList": KindHost, "SchedNodeList": KindHost, "NodeName": KindHost, "NodeHostName": KindHost,
+		"NodeAddr": KindHost, "exec_host": KindHost, "exec_vnode": KindHost, "server_host": KindHost, "hostname": KindHost, "HOSTNAME": KindHost,
+		"Nodes": KindHost, "AllocNodes": KindHost, "Users": KindUser, "AllowGroups": KindGroup, "AllowAccounts": KindAccount, "DenyAccounts": KindAccount,
+		"ClusterName": KindCluster,
+		"HOME":        KindHome, "PBS_O_HOME": KindHome, "sge_o_home": KindHome,
+	}
+})
 
 // revealingWords are those after which a name stands in a text.
 var revealingWords = map[string]Kind{" on cluster ": KindCluster, "CANCELLED by ": KindUserID, "/home/": KindUser}
@@ -88,6 +94,25 @@ func (a *Anonymizer) learnText(text string) {
 // learnValue learns what stands after a key. The value may be empty: what comes
 // after a blank is the next key then.
 func (a *Anonymizer) learnValue(text string, at int) {
+	key, end := keyBefore(text, at)
+	kind, reveals := revealingKeys()[key]
+	if !reveals {
+		return
+	}
+	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
+	switch kind {
+	case KindHome:
+		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
+	case KindHost:
+		a.LearnNodes(untilBlank(value))
+	default:
+		a.learnBehind(kind, a.learnList(kind, value))
+	}
+}
+
+// keyBefore returns the key that ends at a sign of assignment, and where its
+// value begins.
+func keyBefore(text string, at int) (key string, value int) {
 	begin, end := at, at+1
 	if at > 0 && text[at-1] == ' ' && text[at] == '=' { // Key = value
 		begin--
@@ -102,36 +127,32 @@ func (a *Anonymizer) learnValue(text string, at int) {
 	for from > 0 && (isNameByte(text[from-1]) || text[from-1] == '_') {
 		from--
 	}
-	kind, reveals := revealingKeys[text[from:begin]]
-	if !reveals {
-		return
-	}
-	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
-	if kind == KindHome {
-		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
-		return
-	}
-	if kind == KindHost {
-		a.LearnNodes(untilBlank(value))
-		return
-	}
+	return text[from:begin], end
+}
+
+// learnList learns the names that a value begins with, and returns the rest.
+func (a *Anonymizer) learnList(kind Kind, value string) string {
 	for {
 		name := leadingName(value)
 		value = value[len(name):]
 		if strings.HasPrefix(value, "=") { // the key of a further variable
-			break
+			return value
 		}
 		a.Learn(kind, strings.TrimRight(name, ".-"))
 		if name == "" || !strings.HasPrefix(value, ",") { // node1,node2
-			break
+			return value
 		}
 		value = value[1:]
 	}
+}
+
+// learnBehind learns what follows after a name: its number or its host.
+func (a *Anonymizer) learnBehind(kind Kind, rest string) {
 	numbers := map[Kind]Kind{KindUser: KindUserID, KindGroup: KindGroupID}
-	if number, _, closed := strings.Cut(strings.TrimPrefix(value, "("), ")"); closed && strings.HasPrefix(value, "(") && numbers[kind] != "" {
+	if number, _, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")"); closed && strings.HasPrefix(rest, "(") && numbers[kind] != "" {
 		a.Learn(numbers[kind], number) // alice(1001)
 	}
-	if host, at := strings.CutPrefix(value, "@"); at && kind == KindUser { // alice@login1.site.org
+	if host, at := strings.CutPrefix(rest, "@"); at && kind == KindUser { // alice@login1.site.org
 		a.Learn(KindHost, leadingName(host))
 	}
 }
@@ -154,7 +175,7 @@ func leadingName(text string) string {
 	return text[:end]
 }
 
-var mailExpression = regexp.MustCompile(`^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}$`)
+var mailExpression = lazyregexp.New(`^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}$`)
 
 // learnMail learns the mail address around an @, as a whole. A host in it, as in
 // owner@host of a job, is one of the place.
@@ -249,7 +270,7 @@ func (a *Anonymizer) LearnNodes(list string) {
 	}
 }
 
-var accountOfArgument = regexp.MustCompile(`^--(?:account|project)=(.+)$`)
+var accountOfArgument = lazyregexp.New(`^--(?:account|project)=(.+)$`)
 
 // LearnArguments finds the accounts of a command line: what follows -A,
 // --account and --project.

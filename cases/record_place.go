@@ -3,10 +3,10 @@ package cases
 import (
 	"bytes"
 	"context"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -14,7 +14,7 @@ import (
 // tell in time are not removed from what is recorded.
 const introduction = 20 * time.Second
 
-var numberAndName = regexp.MustCompile(`(\d+)\(([^()]+)\)`)
+var numberAndName = lazyregexp.New(`(\d+)\(([^()]+)\)`)
 
 // Introduce learns who works at a place, and where it is: the user, its groups
 // and their numbers, the home directory, the host and its domain. What the place

@@ -2,8 +2,9 @@ package cases
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // Replace returns a text with the placeholders in it. Names count where they
@@ -94,7 +95,7 @@ func afterEscape(text []byte, i int) bool {
 	return i >= 2 && text[i-2] == '\\' && bytes.IndexByte([]byte("ntr"), text[i-1]) >= 0
 }
 
-var beforeID = regexp.MustCompile(`(?:\b(?:[Ee]?[Uu][Ii][Dd]|[Ee]?[Gg][Ii][Dd]|[Uu]ser_?[Ii]d|[Gg]roup_?[Ii]d|groups)\s*[=:]?\s*|\bby |/run/user/|[=,]|[A-Za-z0-9_.-]\()$`)
+var beforeID = lazyregexp.New(`(?:\b(?:[Ee]?[Uu][Ii][Dd]|[Ee]?[Gg][Ii][Dd]|[Uu]ser_?[Ii]d|[Gg]roup_?[Ii]d|groups)\s*[=:]?\s*|\bby |/run/user/|[=,]|[A-Za-z0-9_.-]\()$`)
 
 // isIDAt reports whether a number is the id of a user or group there, and not,
 // say, that of a job: uid=1000, alice(1000), 1000(alice), CANCELLED by 1000.

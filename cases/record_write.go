@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -161,7 +161,7 @@ func (w *writer) remark(format string, arguments ...any) {
 	}
 }
 
-var unique = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var unique = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // text returns a text that stands for itself, without names and without what is
 // made up anew in every run.
@@ -294,7 +294,7 @@ func contents(c *Case) string {
 	return strings.Join(append([]string{c.Command, c.Job, string(c.Stdout), string(c.Stderr), fmt.Sprint(c.Exit, c.Missing)}, c.Arguments...), "\x00")
 }
 
-var notForFiles = regexp.MustCompile(`[^A-Za-z0-9-]+`)
+var notForFiles = lazyregexp.New(`[^A-Za-z0-9-]+`)
 
 // fileName returns what a folder of recordings of a command is called.
 func fileName(c *config.Command) string {

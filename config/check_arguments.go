@@ -2,9 +2,9 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -37,8 +37,8 @@ func (c *checker) checkArguments(e element) {
 	}
 }
 
-var environmentName = regexp.MustCompile(`^[^=\x00]+$`)
-var shellName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var environmentName = lazyregexp.New(`^[^=\x00]+$`)
+var shellName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (c *checker) checkEnvironment(e element) {
 	name := e.text("name")

@@ -2,10 +2,10 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -43,7 +43,7 @@ func (c *checker) checkFiles() {
 	}
 }
 
-var octalMode = regexp.MustCompile(`^\s*0?[0-7]{3,4}\s*$`)
+var octalMode = lazyregexp.New(`^\s*0?[0-7]{3,4}\s*$`)
 
 func (c *checker) checkFile(e element) {
 	if mode := e.optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {

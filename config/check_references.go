@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/schemas"
@@ -17,11 +18,13 @@ var referenceCodes = []Code{
 }
 
 // resolvedTexts are the elements whose texts the engine resolves, besides arguments.
-var resolvedTexts = map[string]bool{
-	"file-staging-location": true, "path": true, "contents": true,
-	"expression": true, "exit-on": true, "exit-after": true,
-	"default": true, "value": true, "description": true, "tooltip": true, "fixed-text": true,
-}
+var resolvedTexts = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"file-staging-location": true, "path": true, "contents": true,
+		"expression": true, "exit-on": true, "exit-after": true,
+		"default": true, "value": true, "description": true, "tooltip": true, "fixed-text": true,
+	}
+})
 
 // resolvedValues are the attributes of elements whose values the engine resolves.
 var resolvedValues = []string{
@@ -42,7 +45,7 @@ func resolvesText(e element) bool {
 	if isArgument(e.Name) {
 		return e.boolean("resolve", true)
 	}
-	return resolvedTexts[e.Name]
+	return resolvedTexts()[e.Name]
 }
 
 func resolvesValue(e element, name string) bool {

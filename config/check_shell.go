@@ -3,10 +3,10 @@ package config
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -76,10 +76,10 @@ func isInterpreter(word string) bool {
 }
 
 var (
-	operator   = regexp.MustCompile(`^(\|\|?|&&?|;|;;)$`)
-	redirected = regexp.MustCompile(`^([0-9]?>>?|<|&>)(&[0-9-]|[^=>].*)?$`)
-	variable   = regexp.MustCompile(`\$([A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})`)
-	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	operator   = lazyregexp.New(`^(\|\|?|&&?|;|;;)$`)
+	redirected = lazyregexp.New(`^([0-9]?>>?|<|&>)(&[0-9-]|[^=>].*)?$`)
+	variable   = lazyregexp.New(`\$([A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})`)
+	assignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 )
 
 // forShell returns why a word needs a shell, empty if it does not. Characters

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -23,7 +24,7 @@ type partRule struct {
 }
 
 // partRules are the elements that are not both single and replaced as a whole.
-var partRules = func() map[string]partRule {
+var partRules = sync.OnceValue(func() map[string]partRule {
 	rules := map[string]partRule{
 		"site-data": {merged: true}, "control-data": {merged: true}, "monitor-data": {merged: true},
 		"script": {merged: true}, "launch-tab": {merged: true},
@@ -47,26 +48,28 @@ var partRules = func() map[string]partRule {
 		rules[string(several)] = partRule{kind: namedPart, merged: true}
 	}
 	return rules
-}()
+})
 
 var commandElements = []CommandElement{StartUpCommand, SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug,
 	GetJobStatus, TerminateJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, ShutDownCommand, ButtonAction}
 
 // partOrders gives the children of elements that are merged in the order of the
 // schema, for what is added. Ours follow after those of the format.
-var partOrders = map[string][]string{
-	RootElement: {"site-data", "control-data", "monitor-data"},
-	"site-data": {"remote-services", "connection-name", "control-connection", "monitor-connection"},
-	"control-data": {"attribute", "managed-files", "script", "start-up-command", "submit-interactive", "submit-interactive-debug",
-		"submit-batch", "submit-batch-debug", "get-job-status", "terminate-job", "suspend-job", "resume-job", "hold-job",
-		"release-job", "shut-down-command", "button-action", "launch-tab"},
-	"monitor-data":  {"driver", "workflow", "layout"},
-	"attribute":     {"description", "tooltip", "choice", "translateChoiceAs", "items-from", "default", "value", "link-value-to", "validator"},
-	"managed-files": {"file-staging-location", "file"},
-	"file":          {"line", "contents", "path"},
-	"script":        {"file-staging-location", "line"},
-	"launch-tab":    {"dynamic", "import"},
-}
+var partOrders = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		RootElement: {"site-data", "control-data", "monitor-data"},
+		"site-data": {"remote-services", "connection-name", "control-connection", "monitor-connection"},
+		"control-data": {"attribute", "managed-files", "script", "start-up-command", "submit-interactive", "submit-interactive-debug",
+			"submit-batch", "submit-batch-debug", "get-job-status", "terminate-job", "suspend-job", "resume-job", "hold-job",
+			"release-job", "shut-down-command", "button-action", "launch-tab"},
+		"monitor-data":  {"driver", "workflow", "layout"},
+		"attribute":     {"description", "tooltip", "choice", "translateChoiceAs", "items-from", "default", "value", "link-value-to", "validator"},
+		"managed-files": {"file-staging-location", "file"},
+		"file":          {"line", "contents", "path"},
+		"script":        {"file-staging-location", "line"},
+		"launch-tab":    {"dynamic", "import"},
+	}
+})
 
 // commandOrder is that of all elements of command type.
 var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "stderr-parser", "redirect-parser", "pre-launch-cmd", "post-launch-cmd"}
@@ -82,11 +85,11 @@ func partName(e *schemas.Element) string {
 	return e.Name
 }
 
-func ruleOf(e *schemas.Element) partRule { return partRules[partName(e)] }
+func ruleOf(e *schemas.Element) partRule { return partRules()[partName(e)] }
 
 // rank returns where among its siblings an element belongs.
 func rank(parent, e *schemas.Element) int {
-	order, ok := partOrders[partName(parent)]
+	order, ok := partOrders()[partName(parent)]
 	if !ok {
 		order = commandOrder
 	}

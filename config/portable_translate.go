@@ -254,7 +254,7 @@ func inUnit(amount int64, unit string) string {
 	case "d-hh:mm:ss":
 		return fmt.Sprintf("%d-%02d:%02d:%02d", amount/86400, amount/3600%24, amount/60%60, amount%60)
 	}
-	if bytes, ok := memoryUnits[unit]; ok {
+	if bytes, ok := memoryUnits()[unit]; ok {
 		amount = dividedUp(amount, bytes)
 	}
 	return strconv.FormatInt(amount, 10)

@@ -3,13 +3,15 @@ package config
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A PortableValue is the value of a portable name as a user means it.
@@ -100,12 +102,14 @@ func parseCount(text string) (int64, string) {
 }
 
 var (
-	memorySyntax = regexp.MustCompile(`^([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]iB|[kKMGT]B|[kKMGT]|B)$`)
-	memoryUnits  = map[string]int64{
-		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-		"k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
-		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
-	}
+	memorySyntax = lazyregexp.New(`^([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]iB|[kKMGT]B|[kKMGT]|B)$`)
+	memoryUnits  = sync.OnceValue(func() map[string]int64 {
+		return map[string]int64{
+			"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+			"k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
+			"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+		}
+	})
 )
 
 func parseMemory(text string) (int64, string) {
@@ -113,7 +117,7 @@ func parseMemory(text string) (int64, string) {
 	if found == nil {
 		return 0, fmt.Sprintf("%q is no amount of memory", text)
 	}
-	bytes := roundedUp(found[1], memoryUnits[found[2]])
+	bytes := roundedUp(found[1], memoryUnits()[found[2]])
 	if !bytes.IsInt64() || bytes.Int64() > maxPortableMemory || bytes.Sign() == 0 {
 		return 0, fmt.Sprintf("%q is nothing, or more than any machine has", text)
 	}
@@ -132,8 +136,8 @@ func roundedUp(number string, unit int64) *big.Int {
 }
 
 var (
-	timeInUnits = regexp.MustCompile(`^(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)d)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)h)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)m)?(?:([0-9]{1,12}(?:\.[0-9]{1,9})?)s)?$`)
-	timeOfClock = regexp.MustCompile(`^(?:([0-9]{1,5})-)?([0-9]{1,6}):([0-5]?[0-9]):([0-5]?[0-9])$`)
+	timeInUnits = lazyregexp.New(`^(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)d)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)h)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)m)?(?:([0-9]{1,12}(?:\.[0-9]{1,9})?)s)?$`)
+	timeOfClock = lazyregexp.New(`^(?:([0-9]{1,5})-)?([0-9]{1,6}):([0-5]?[0-9]):([0-5]?[0-9])$`)
 )
 
 func parseWallTime(text string) (int64, string) {
@@ -157,10 +161,10 @@ func parseWallTime(text string) (int64, string) {
 }
 
 var (
-	placeholder = regexp.MustCompile(`%[ja]`)
-	arraySyntax = regexp.MustCompile(`^([0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?(?:,[0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?)*)(?:%([1-9][0-9]{0,9}))?$`)
-	idSyntax    = regexp.MustCompile(`^[\w.\[\]@+-]{1,256}$`)
-	mailAddress = regexp.MustCompile(`^[^\s"'\\,:<>|;&$` + "`" + `-][^\s"'\\,:<>|;&$` + "`" + `]{0,319}$`)
+	placeholder = lazyregexp.New(`%[ja]`)
+	arraySyntax = lazyregexp.New(`^([0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?(?:,[0-9]{1,10}(?:-[0-9]{1,10}(?::[1-9][0-9]{0,9})?)?)*)(?:%([1-9][0-9]{0,9}))?$`)
+	idSyntax    = lazyregexp.New(`^[\w.\[\]@+-]{1,256}$`)
+	mailAddress = lazyregexp.New(`^[^\s"'\\,:<>|;&$` + "`" + `-][^\s"'\\,:<>|;&$` + "`" + `]{0,319}$`)
 )
 
 func (v *PortableValue) parseAfter(text string) string {

@@ -1,9 +1,10 @@
 package config
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // anyCharacter stands for a dot in what literalOf returns.
@@ -93,7 +94,7 @@ func fixedParts(text string) [][]rune {
 	return parts
 }
 
-var special = regexp.MustCompile(`[\\.*+?()\[\]{}|^$]`)
+var special = lazyregexp.New(`[\\.*+?()\[\]{}|^$]`)
 
 // escaped returns an expression that matches a text.
 func escaped(text string) string { return special.ReplaceAllString(text, `\$0`) }

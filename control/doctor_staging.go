@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // What a submission needs of a staging place: scripts are small, and their names
@@ -124,7 +124,7 @@ func (c *Controller) nearestFolder(ctx context.Context, folder string) (string, 
 
 // sizesOfDF are the numbers in a line of df -P: blocks, used and available. The
 // names around them may hold blanks.
-var sizesOfDF = regexp.MustCompile(`\s\d+\s+\d+\s+(\d+)\s+\d+%\s`)
+var sizesOfDF = lazyregexp.New(`\s\d+\s+\d+\s+(\d+)\s+\d+%\s`)
 
 func freeKilobytes(line string) (int64, bool) {
 	found := sizesOfDF.FindStringSubmatch(line + " ")

@@ -2,12 +2,12 @@ package control
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // script generates the job script: the lines of the definition that have a
@@ -55,7 +55,7 @@ func (e *VariableNameError) Error() string {
 	return fmt.Sprintf("environment variable %q: a name is made of letters, digits and underscores, and does not begin with a digit", e.Name)
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func exportLines(firstLine string, variables []command.Variable) (string, error) {
 	sorted := slices.Clone(variables)

@@ -1,10 +1,10 @@
 package form
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // Launch tells the form how to learn what is to be run: a function that gives an
@@ -13,7 +13,7 @@ import (
 func (f *Form) Launch(tell func(*attribute.Environment)) { f.launch = tell }
 
 // innerReference is a reference that holds no other one.
-var innerReference = regexp.MustCompile(`\$\{ptp_rm:[^${}]*\}`)
+var innerReference = lazyregexp.New(`\$\{ptp_rm:[^${}]*\}`)
 
 // derived returns the default of an attribute if it is made of the values of
 // others, which are known when the job is submitted at last.

@@ -6,28 +6,32 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
 // Why settings of a backend are left out.
-var cromwellReasons = map[string]string{
-	"submit-docker":              "jobs run on the machine itself; put the container's command before the program",
-	"kill-docker":                "jobs run on the machine itself",
-	"docker":                     "jobs run on the machine itself",
-	"dockerRoot":                 "jobs run on the machine itself",
-	"root":                       "jobs run in the directory of the submission: -d",
-	"filesystems":                "files are not copied for jobs",
-	"concurrent-job-limit":       "the scheduler limits how many jobs run",
-	"exit-code-timeout-seconds":  "rmctl asks for states by itself, as often as x:interval allows",
-	"poll-interval-seconds":      "rmctl asks for states by itself, as often as x:interval allows",
-	"script-epilogue":            "write it behind the program in the script of the definition",
-	"default-runtime-attributes": "give the runtime attributes defaults",
-	"temporary-directory":        "the scheduler's own is used",
-	"run-in-background":          "a job has to have an id of its scheduler",
-}
+var cromwellReasons = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"submit-docker":              "jobs run on the machine itself; put the container's command before the program",
+		"kill-docker":                "jobs run on the machine itself",
+		"docker":                     "jobs run on the machine itself",
+		"dockerRoot":                 "jobs run on the machine itself",
+		"root":                       "jobs run in the directory of the submission: -d",
+		"filesystems":                "files are not copied for jobs",
+		"concurrent-job-limit":       "the scheduler limits how many jobs run",
+		"exit-code-timeout-seconds":  "rmctl asks for states by itself, as often as x:interval allows",
+		"poll-interval-seconds":      "rmctl asks for states by itself, as often as x:interval allows",
+		"script-epilogue":            "write it behind the program in the script of the definition",
+		"default-runtime-attributes": "give the runtime attributes defaults",
+		"temporary-directory":        "the scheduler's own is used",
+		"run-in-background":          "a job has to have an id of its scheduler",
+	}
+})
 
 // cromwell makes a target and a definition of each backend that is made of
 // commands.
@@ -94,19 +98,21 @@ type backend struct {
 }
 
 // given are the names that Cromwell gives values to, and what has them here.
-var given = map[string]string{
-	"script":    "${ptp_rm:managed_file_for_script#value}",
-	"cwd":       "${ptp_rm:directory#value}",
-	"out":       "${ptp_rm:out#value}",
-	"err":       "${ptp_rm:err#value}",
-	"job_name":  "${ptp_rm:job_name#value}",
-	"job_shell": "${ptp_rm:job_shell#value}",
-	"job_id":    "${ptp_rm:@jobId#name}",
-}
+var given = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"script":    "${ptp_rm:managed_file_for_script#value}",
+		"cwd":       "${ptp_rm:directory#value}",
+		"out":       "${ptp_rm:out#value}",
+		"err":       "${ptp_rm:err#value}",
+		"job_name":  "${ptp_rm:job_name#value}",
+		"job_shell": "${ptp_rm:job_shell#value}",
+		"job_id":    "${ptp_rm:@jobId#name}",
+	}
+})
 
 func (i *importing) backend(key, name string, settings *hoconValue) error {
 	b := &backend{importing: i, key: key, settings: settings, known: map[string]bool{}}
-	for known := range given {
+	for known := range given() {
 		b.known[known] = known != "job_id"
 	}
 	if declared := settings.get("runtime-attributes"); declared != nil {
@@ -116,7 +122,7 @@ func (i *importing) backend(key, name string, settings *hoconValue) error {
 		}
 	}
 	for _, one := range b.attributes {
-		if _, taken := given[one.name]; taken || one.name == "settings" || one.name == "tag" {
+		if _, taken := given()[one.name]; taken || one.name == "settings" || one.name == "tag" {
 			return i.fail(one.line, 1, "%q is what Cromwell gives a value to itself", one.name)
 		}
 		b.known[one.name] = true
@@ -181,7 +187,7 @@ func (b *backend) command(setting string) (string, error) {
 // a shell reads as more than a word.
 const safeText = `[\w.,:=@%+/ -]*`
 
-var safe = regexp.MustCompile(`^[\w.,:=@%+/ -]*$`)
+var safe = lazyregexp.New(`^[\w.,:=@%+/ -]*$`)
 
 func (b *backend) writeAttributes(d *document, withCode bool) {
 	for _, one := range b.attributes {
@@ -259,7 +265,7 @@ func (b *backend) submission(command string, withCode bool) string {
 func (b *backend) variables(submitting bool) string {
 	var text strings.Builder
 	values := map[string]string{}
-	for name, value := range given {
+	for name, value := range given() {
 		if name != "job_id" || !submitting {
 			values[name] = value
 		}
@@ -426,7 +432,7 @@ func (b *backend) tellSettings() {
 		case "submit", "kill", "check-alive", "job-id-regex", "runtime-attributes", "job-shell":
 			continue
 		}
-		reason, known := cromwellReasons[key]
+		reason, known := cromwellReasons()[key]
 		if !known {
 			reason = "it has no counterpart"
 		}

@@ -2,11 +2,11 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A directive is what schedulers read a portable name's value from.
@@ -97,7 +97,7 @@ var directives = []directive{
 
 // directiveText takes a directive apart into what stands before one reference,
 // which is all of the rest but for a closing quote.
-var directiveText = regexp.MustCompile(`^([^$]*)\$\{ptp_rm:([^#{}$]+)#value\}("?)$`)
+var directiveText = lazyregexp.New(`^([^$]*)\$\{ptp_rm:([^#{}$]+)#value\}("?)$`)
 
 // portableLinks links portable names to the attributes that a script puts behind
 // the directives for them. Cobalt reads a resource manager's own comments.

@@ -2,11 +2,11 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -40,8 +40,8 @@ func (f *filling) take(parent *schemas.Element, isExtension bool, name string) (
 }
 
 var (
-	referenced = regexp.MustCompile(`\$\{ptp_rm:([^#{}$]+)#`)
-	named      = regexp.MustCompile(`<target ref="([^"$]+)"|<arg[^>]* attribute="([^"$]+)"|<link-value-to>([^<]+)<`)
+	referenced = lazyregexp.New(`\$\{ptp_rm:([^#{}$]+)#`)
+	named      = lazyregexp.New(`<target ref="([^"$]+)"|<arg[^>]* attribute="([^"$]+)"|<link-value-to>([^<]+)<`)
 )
 
 // need notes the attributes that a text refers to, and those that these refer to.

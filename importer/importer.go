@@ -10,13 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -152,12 +152,12 @@ func (i *importing) fail(line, column int, format string, arguments ...any) erro
 
 var formatMarks = []struct {
 	format Format
-	mark   *regexp.Regexp
+	mark   *lazyregexp.Regexp
 }{
-	{PTP, regexp.MustCompile(`(?s)^(?:\xef\xbb\xbf)?\s*<|^\xff\xfe|^\xfe\xff`)},
-	{OpenOnDemand, regexp.MustCompile(`(?m)^["']?v2["']?\s*:`)},
-	{Troika, regexp.MustCompile(`(?m)^["']?sites["']?\s*:`)},
-	{Cromwell, regexp.MustCompile(`actor-factory|(?m)^\s*backend\b`)},
+	{PTP, lazyregexp.New(`(?s)^(?:\xef\xbb\xbf)?\s*<|^\xff\xfe|^\xfe\xff`)},
+	{OpenOnDemand, lazyregexp.New(`(?m)^["']?v2["']?\s*:`)},
+	{Troika, lazyregexp.New(`(?m)^["']?sites["']?\s*:`)},
+	{Cromwell, lazyregexp.New(`actor-factory|(?m)^\s*backend\b`)},
 }
 
 func formatOf(source []byte) Format {
@@ -169,7 +169,7 @@ func formatOf(source []byte) Format {
 	return ""
 }
 
-var outsideNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var outsideNames = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
 // nameOf makes a name of a target, and of a file, of a text.
 func nameOf(text string) string {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -12,30 +13,32 @@ import (
 var troikaTypes = map[string]string{"slurm": "slurm", "pbs": "pbs", "sge": "gridengine", "lsf": "lsf", "direct": "rmctl_local"}
 
 // Why members of a site are left out.
-var troikaReasons = map[string]string{
-	"copy_script":                  "scripts are always staged on the target",
-	"at_startup":                   "rmctl checks connections itself: rmctl doctor",
-	"pre_submit":                   "create the directory of the output in a managed file or a pre-launch-cmd, if the scheduler does not",
-	"post_kill":                    "what happens after the end is for rmctl wait --on-end",
-	"at_exit":                      "rmctl keeps what commands printed: rmctl explain",
-	"ssh_command":                  "transport = \"openssh\" uses the ssh of the PATH",
-	"scp_command":                  "files go through the same connection as commands",
-	"ssh_options":                  "write them into ssh_config, which the target names",
-	"ssh_verbose":                  "rmctl -v tells what happens",
-	"ssh_strict_host_key_checking": "hosts are always checked against known_hosts",
-	"ssh_connect_timeout":          "write ConnectTimeout into ssh_config",
-	"user":                         "write User into ssh_config, which the target names",
-	"kill_sequence":                "cancel is what the scheduler's own command does",
-	"translators":                  "scripts with directives of Troika are not translated; portable names say the same",
-	"unknown_directive":            "scripts with directives of Troika are not translated",
-	"directive_prefix":             "scripts with directives of Troika are not translated",
-	"directive_translate":          "scripts with directives of Troika are not translated; the attributes of the definition are its directives",
-	"extra_directives":             "set attributes in the target instead",
-	"default_shebang":              "it is the attribute \"shell\" of the definition, where that has one",
-	"use_shell":                    "scripts begin with the shell that runs them",
-	"shell":                        "scripts begin with the shell that runs them",
-	"pmkdir_command":               "no directories are made",
-}
+var troikaReasons = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"copy_script":                  "scripts are always staged on the target",
+		"at_startup":                   "rmctl checks connections itself: rmctl doctor",
+		"pre_submit":                   "create the directory of the output in a managed file or a pre-launch-cmd, if the scheduler does not",
+		"post_kill":                    "what happens after the end is for rmctl wait --on-end",
+		"at_exit":                      "rmctl keeps what commands printed: rmctl explain",
+		"ssh_command":                  "transport = \"openssh\" uses the ssh of the PATH",
+		"scp_command":                  "files go through the same connection as commands",
+		"ssh_options":                  "write them into ssh_config, which the target names",
+		"ssh_verbose":                  "rmctl -v tells what happens",
+		"ssh_strict_host_key_checking": "hosts are always checked against known_hosts",
+		"ssh_connect_timeout":          "write ConnectTimeout into ssh_config",
+		"user":                         "write User into ssh_config, which the target names",
+		"kill_sequence":                "cancel is what the scheduler's own command does",
+		"translators":                  "scripts with directives of Troika are not translated; portable names say the same",
+		"unknown_directive":            "scripts with directives of Troika are not translated",
+		"directive_prefix":             "scripts with directives of Troika are not translated",
+		"directive_translate":          "scripts with directives of Troika are not translated; the attributes of the definition are its directives",
+		"extra_directives":             "set attributes in the target instead",
+		"default_shebang":              "it is the attribute \"shell\" of the definition, where that has one",
+		"use_shell":                    "scripts begin with the shell that runs them",
+		"shell":                        "scripts begin with the shell that runs them",
+		"pmkdir_command":               "no directories are made",
+	}
+})
 
 // troika makes a target of each site of a file.
 func (i *importing) troika() error {
@@ -76,14 +79,7 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 	if at == nil {
 		return i.fail(key.Line, key.Column, "%s has no type", one.path)
 	}
-	name := free(nameOf(key.Value), Troika)
-	if i.name != "" {
-		if len(sites.node.Content) > 2 {
-			name = i.name + "-" + name
-		} else {
-			name = i.name
-		}
-	}
+	name := i.troikaName(sites, key)
 	if name == "" {
 		return i.fail(key.Line, key.Column, "%.200q cannot be made the name of a target", key.Value)
 	}
@@ -101,9 +97,37 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 		return nil
 	}
 	s := &site{importing: i, name: name, scheduler: scheduler, programs: map[string]string{}, places: map[string][2]int{}, lines: map[string]string{}}
-	err = one.each(func(member *yaml.Node) error {
+	if err := i.troikaPrograms(one, s); err != nil {
+		return err
+	}
+	if target.Definition, err = s.definition(at.Line); err != nil {
+		return err
+	}
+	i.remark(Carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
+	i.result.Targets = append(i.result.Targets, target)
+	one.unasked(troikaReasons())
+	return nil
+}
+
+// troikaName returns the name of the target of a site, empty if no name can be
+// made.
+func (i *importing) troikaName(sites *mapping, key *yaml.Node) string {
+	name := free(nameOf(key.Value), Troika)
+	switch {
+	case i.name == "":
+		return name
+	case len(sites.node.Content) > 2: // several sites
+		return i.name + "-" + name
+	default:
+		return i.name
+	}
+}
+
+// troikaPrograms reads which programs the commands of a site call.
+func (i *importing) troikaPrograms(one *mapping, s *site) error {
+	return one.each(func(member *yaml.Node) error {
 		program, isCommand := strings.CutSuffix(member.Value, "_command")
-		if _, isOther := troikaReasons[member.Value]; !isCommand || isOther {
+		if _, isOther := troikaReasons()[member.Value]; !isCommand || isOther {
 			return nil
 		}
 		value, at, err := one.text(member.Value)
@@ -116,16 +140,6 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 		s.programs[program], s.places[program] = value, [2]int{at.Line, at.Column}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if target.Definition, err = s.definition(at.Line); err != nil {
-		return err
-	}
-	i.remark(Carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
-	i.result.Targets = append(i.result.Targets, target)
-	one.unasked(troikaReasons)
-	return nil
 }
 
 // troikaConnection sets where commands of a site run, and reports whether they

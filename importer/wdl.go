@@ -2,8 +2,9 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A runtimeAttribute is a declaration of a runtime attribute, in WDL.
@@ -16,10 +17,10 @@ type runtimeAttribute struct {
 }
 
 var (
-	declaration  = regexp.MustCompile(`^(Int|Float|String|Boolean|File)\s*(\?)?\s+([A-Za-z][A-Za-z0-9_]{0,63})\s*(?:=\s*(.*?))?\s*,?$`)
-	stringInWDL  = regexp.MustCompile(`^(?:"([^"\\$~]*)"|'([^'\\$~]*)')$`)
-	numberInWDL  = regexp.MustCompile(`^-?[0-9]{1,12}(?:\.[0-9]{1,9})?$`)
-	booleanInWDL = regexp.MustCompile(`^(?:true|false)$`)
+	declaration  = lazyregexp.New(`^(Int|Float|String|Boolean|File)\s*(\?)?\s+([A-Za-z][A-Za-z0-9_]{0,63})\s*(?:=\s*(.*?))?\s*,?$`)
+	stringInWDL  = lazyregexp.New(`^(?:"([^"\\$~]*)"|'([^'\\$~]*)')$`)
+	numberInWDL  = lazyregexp.New(`^-?[0-9]{1,12}(?:\.[0-9]{1,9})?$`)
+	booleanInWDL = lazyregexp.New(`^(?:true|false)$`)
 )
 
 // runtimeAttributes reads declarations, one on a line.
@@ -70,11 +71,11 @@ type commandTemplate struct {
 }
 
 var (
-	placeholderStart = regexp.MustCompile(`[$~]\{`)
-	identifier       = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
-	plainInShell     = regexp.MustCompile(`^[A-Za-z0-9 _=:,./@%+-]*$`)
-	withDefault      = regexp.MustCompile(`^default\s*=\s*(?:"([^"]*)"|'([^']*)')\s+([A-Za-z][A-Za-z0-9_]*)$`)
-	withTruth        = regexp.MustCompile(`^true\s*=\s*(?:"([^"]*)"|'([^']*)')\s+false\s*=\s*(?:"([^"]*)"|'([^']*)')\s+([A-Za-z][A-Za-z0-9_]*)$`)
+	placeholderStart = lazyregexp.New(`[$~]\{`)
+	identifier       = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_]*$`)
+	plainInShell     = lazyregexp.New(`^[A-Za-z0-9 _=:,./@%+-]*$`)
+	withDefault      = lazyregexp.New(`^default\s*=\s*(?:"([^"]*)"|'([^']*)')\s+([A-Za-z][A-Za-z0-9_]*)$`)
+	withTruth        = lazyregexp.New(`^true\s*=\s*(?:"([^"]*)"|'([^']*)')\s+false\s*=\s*(?:"([^"]*)"|'([^']*)')\s+([A-Za-z][A-Za-z0-9_]*)$`)
 )
 
 // shell returns the command.

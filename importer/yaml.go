@@ -3,11 +3,12 @@ package importer
 import (
 	"errors"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A mapping is a mapping of a YAML file, whose members are asked for one by one;
@@ -19,7 +20,7 @@ type mapping struct {
 	asked map[string]bool
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)`)
+var yamlLine = lazyregexp.New(`^yaml: (?:line ([0-9]+): )?(.*)`)
 
 // readYAML reads a file of one document that is a mapping.
 func (i *importing) readYAML() (*mapping, error) {

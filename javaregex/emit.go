@@ -349,7 +349,7 @@ const (
 func wordSides(unicodeWords bool) (before, after string) {
 	members := `[_\p{L}\p{Nd}]`
 	if unicodeWords {
-		members = classText(word(), backtracking)
+		members = classText(word.runes(), backtracking)
 	}
 	return fmt.Sprintf(wordBefore, members), fmt.Sprintf(wordAfter, members)
 }

@@ -157,7 +157,7 @@ func TestEachCharacterJoinsOthersAsInJava(t *testing.T) {
 		{operation: "counts", expression: `\X`, text: strings.Join(contexts, separator)},
 		{operation: "members", expression: `\p{Cn}`},
 	})
-	assignedLater := runesOf(t, java[1]).intersection(assigned())
+	assignedLater := runesOf(t, java[1]).intersection(assigned.runes())
 	counters := map[string]*Regexp{}
 	for _, count := range []string{"1", "2", "3"} {
 		counters[count] = mustCompile(t, `(?:\X{`+count+`}`+separator+`)++`, 0)

@@ -167,7 +167,7 @@ type step struct {
 	target standing
 }
 
-var lineTerminators = setOf("\n\r\u0085\u2028\u2029")
+var lineTerminators = runeSet{{'\n', '\n'}, {'\r', '\r'}, {0x85, 0x85}, {0x2028, 0x2029}}
 
 // steps appends the ways on from a standing.
 func (a *language) steps(dst []step, from standing) []step {

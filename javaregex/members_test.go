@@ -34,23 +34,23 @@ var changedSince = setOf("\u0C04\u0F82\u0F83\u10FC\u1734\uAB69\U00011080\U000110
 
 func TestClassesHoldTheRunesTheyHoldInJava(t *testing.T) {
 	var expressions []string
-	for _, name := range slices.Sorted(maps.Keys(plainProperties)) {
+	for _, name := range slices.Sorted(maps.Keys(plainProperties())) {
 		expressions = append(expressions, `\p{`+name+`}`)
 	}
-	for _, name := range slices.Sorted(maps.Keys(caselessProperties)) {
+	for _, name := range slices.Sorted(maps.Keys(caselessProperties())) {
 		expressions = append(expressions, `(?i)\p{`+name+`}`)
 	}
 	for _, name := range []string{"Lu", "Ll", "Lt", "Mn", "Me", "Mc", "Nd", "Nl", "No", "Zs", "Zl", "Zp", "Cc", "Cf", "Co",
 		"Pd", "Ps", "Pe", "Pc", "Po", "Sm", "Sc", "Sk", "So", "Pi", "Pf"} {
 		expressions = append(expressions, `\p{`+name+`}`, `\p{gc=`+name+`}`)
 	}
-	for _, name := range slices.Sorted(maps.Keys(binaryProperties)) {
+	for _, name := range slices.Sorted(maps.Keys(binaryProperties())) {
 		expressions = append(expressions, `\p{Is`+name+`}`, `(?i)\p{Is`+name+`}`)
 	}
-	for _, name := range slices.Sorted(maps.Keys(unicodePosixProperties)) {
+	for _, name := range slices.Sorted(maps.Keys(unicodePosixProperties())) {
 		expressions = append(expressions, `(?U)\p{`+name+`}`, `(?iU)\p{`+name+`}`)
 	}
-	for _, code := range slices.Sorted(maps.Keys(scriptCodes)) {
+	for _, code := range slices.Sorted(maps.Keys(scriptCodes())) {
 		expressions = append(expressions, `\p{sc=`+code+`}`)
 	}
 	expressions = append(expressions,

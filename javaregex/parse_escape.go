@@ -130,9 +130,9 @@ func (p *parser) escapedClass() (runeSet, bool) {
 	return set, true
 }
 
-func (p *parser) either(plain runeSet, wide namedSet) runeSet {
+func (p *parser) either(plain runeSet, wide *namedSet) runeSet {
 	if p.has(unicodeClasses) {
-		return wide()
+		return wide.runes()
 	}
 	return plain
 }

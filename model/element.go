@@ -79,7 +79,7 @@ func (e *Element) Value(attribute string) (Value, bool) {
 	if at, given := e.shape.index[attribute]; given {
 		return Value{e.shape.definitions[at].Type, e.values[at]}, true
 	}
-	for _, definitions := range [][]*Definition{predefinedOf[e.kind], common} {
+	for _, definitions := range [][]*Definition{predefinedOf()[e.kind], common()} {
 		for _, definition := range definitions {
 			if definition.ID == attribute {
 				return definition.DefaultValue(), true

@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // The ids of predefined attributes that the model itself or most callers use.
 const (
@@ -24,79 +27,85 @@ const (
 
 // predefinedOf lists the predefined attributes of each kind, after the runtime
 // model of the Eclipse PTP; names with Status are of its later versions.
-var predefinedOf = [kinds][]*Definition{
-	ResourceManager: {
-		enumerated(AttributeRMState, "state", "State of the resource manager", RMStopped, true, rmStates),
-		text("rmDescription", "description", "Description of the resource manager", "", true),
-		text("rmType", "type", "Type of the resource manager", "unspecified", false),
-		text("rmID", "RM ID", "Id under which the resource manager is kept", "", false),
-	},
-	Machine: {
-		enumerated(AttributeMachineState, "state", "State of the machine", MachineUnknown, true, machineStates),
-		count("numNodes", "nodes", "Number of nodes", "0", true),
-	},
-	Queue: {
-		enumerated(AttributeQueueState, "state", "State of the queue", QueueNormal, true, queueStates),
-		text(AttributeQueueStatus, "Status", "The scheduler's word for the state of the queue", "", true),
-	},
-	Node: {
-		enumerated(AttributeNodeState, "Node State", "State of the node", NodeUnknown, true, nodeStates),
-		enumerated(AttributeNodeExtraState, "Extra Node State", "By whom the node is used", NodeNone, true, nodeExtraStates),
-		text(AttributeNodeStatus, "Node Status", "The scheduler's word for the state of the node", "", true),
-		count("nodeNumber", "Node Number", "Index of the node, from 0", "0", true),
-	},
-	Job: {
-		enumerated(AttributeJobState, "State", "State of the job", JobPending, true, jobStates),
-		text(AttributeJobStatus, "Status", "The scheduler's word for the state of the job", "", true),
-		text(AttributeJobMessage, "Status Message", "Why the job is in its state", "", true),
-		text("jobSubId", "Job Submission ID", "Id of the submission, until the job has its own", "", false),
-		text("jobId", "Job ID", "Id of the job that a command is about", "", true),
-		text("queueId", "queueId", "Id of the queue that the job was submitted to", "", true),
-		count("jobNumProcs", "Procs", "Number of processes", "1", true),
-		text("execName", "Executable Name", "Name of the program", "", true),
-		text("execPath", "Executable Path", "Folder of the program", "", true),
-		text("workingDir", "Working Directory", "Folder in which the program runs", "", true),
-		array("progArgs", "Program Arguments", "Arguments of the program", true),
-		array("env", "Environment", "Environment of the program", true),
-		text("debugExecName", "Debugger Executable Name", "Name of the debugger", "", true),
-		text("debugExecPath", "Debugger Executable Path", "Folder of the debugger", "", true),
-		array("debugArgs", "debugArgs", "Arguments of the debugger", true),
-		flag("debug", "debug", "Whether the job is debugged", "false", true),
-		flag("debugStopInMain", "Stop In Main", "Whether a debugged program stops in its main function", "true", true),
-		text("debugerId", "Debugger ID", "Id of the debugger", "", false), // spelt so in the field
-		text("userId", "User", "Who owns the job", "", true),
-		ranged(count("ioForwarding", "I/O Forwarding", "Streams that are forwarded: the sum of 1 for input, 2 for output, 4 for errors", "2", false), 0, 7),
-		flag("launchedByPTP", "Launched By PTP", "Whether the job was submitted from here", "false", true),
-	},
-	Process: {
-		enumerated(AttributeProcessState, "State", "State of the process", ProcessStarting, true, processStates),
-		count("processPID", "PID", "Process id in the operating system", "0", true),
-		count(AttributeProcessIndex, "Index", "Index of the process, from 0, such as its rank in MPI", "0", true),
-		ranged(count(AttributeProcessExitCode, "Exit Code", "Exit code of the process", "0", true), -1<<31, 1<<31-1),
-		text("processSignalName", "Exit Signal", "Signal that ended the process", "", true),
-		text("processStdout", "Process Stdout", "What the process wrote", "", false),
-		text("processStderr", "Process Stderr", "What the process wrote of errors", "", false),
-		text(AttributeProcessNodeID, "Process Node ID", "Id of the node that the process runs on", "", true),
-	},
-}
+var predefinedOf = sync.OnceValue(func() [][]*Definition {
+	return [][]*Definition{
+		ResourceManager: {
+			enumerated(AttributeRMState, "state", "State of the resource manager", RMStopped, true, rmStates),
+			text("rmDescription", "description", "Description of the resource manager", "", true),
+			text("rmType", "type", "Type of the resource manager", "unspecified", false),
+			text("rmID", "RM ID", "Id under which the resource manager is kept", "", false),
+		},
+		Machine: {
+			enumerated(AttributeMachineState, "state", "State of the machine", MachineUnknown, true, machineStates),
+			count("numNodes", "nodes", "Number of nodes", "0", true),
+		},
+		Queue: {
+			enumerated(AttributeQueueState, "state", "State of the queue", QueueNormal, true, queueStates),
+			text(AttributeQueueStatus, "Status", "The scheduler's word for the state of the queue", "", true),
+		},
+		Node: {
+			enumerated(AttributeNodeState, "Node State", "State of the node", NodeUnknown, true, nodeStates),
+			enumerated(AttributeNodeExtraState, "Extra Node State", "By whom the node is used", NodeNone, true, nodeExtraStates),
+			text(AttributeNodeStatus, "Node Status", "The scheduler's word for the state of the node", "", true),
+			count("nodeNumber", "Node Number", "Index of the node, from 0", "0", true),
+		},
+		Job: {
+			enumerated(AttributeJobState, "State", "State of the job", JobPending, true, jobStates),
+			text(AttributeJobStatus, "Status", "The scheduler's word for the state of the job", "", true),
+			text(AttributeJobMessage, "Status Message", "Why the job is in its state", "", true),
+			text("jobSubId", "Job Submission ID", "Id of the submission, until the job has its own", "", false),
+			text("jobId", "Job ID", "Id of the job that a command is about", "", true),
+			text("queueId", "queueId", "Id of the queue that the job was submitted to", "", true),
+			count("jobNumProcs", "Procs", "Number of processes", "1", true),
+			text("execName", "Executable Name", "Name of the program", "", true),
+			text("execPath", "Executable Path", "Folder of the program", "", true),
+			text("workingDir", "Working Directory", "Folder in which the program runs", "", true),
+			array("progArgs", "Program Arguments", "Arguments of the program", true),
+			array("env", "Environment", "Environment of the program", true),
+			text("debugExecName", "Debugger Executable Name", "Name of the debugger", "", true),
+			text("debugExecPath", "Debugger Executable Path", "Folder of the debugger", "", true),
+			array("debugArgs", "debugArgs", "Arguments of the debugger", true),
+			flag("debug", "debug", "Whether the job is debugged", "false", true),
+			flag("debugStopInMain", "Stop In Main", "Whether a debugged program stops in its main function", "true", true),
+			text("debugerId", "Debugger ID", "Id of the debugger", "", false), // spelt so in the field
+			text("userId", "User", "Who owns the job", "", true),
+			ranged(count("ioForwarding", "I/O Forwarding", "Streams that are forwarded: the sum of 1 for input, 2 for output, 4 for errors", "2", false), 0, 7),
+			flag("launchedByPTP", "Launched By PTP", "Whether the job was submitted from here", "false", true),
+		},
+		Process: {
+			enumerated(AttributeProcessState, "State", "State of the process", ProcessStarting, true, processStates),
+			count("processPID", "PID", "Process id in the operating system", "0", true),
+			count(AttributeProcessIndex, "Index", "Index of the process, from 0, such as its rank in MPI", "0", true),
+			ranged(count(AttributeProcessExitCode, "Exit Code", "Exit code of the process", "0", true), -1<<31, 1<<31-1),
+			text("processSignalName", "Exit Signal", "Signal that ended the process", "", true),
+			text("processStdout", "Process Stdout", "What the process wrote", "", false),
+			text("processStderr", "Process Stderr", "What the process wrote of errors", "", false),
+			text(AttributeProcessNodeID, "Process Node ID", "Id of the node that the process runs on", "", true),
+		},
+	}
+})
 
 // common are the attributes of every kind.
-var common = []*Definition{
-	text(AttributeID, "ID", "Id of the element, unique in its resource manager", "", false),
-	text(AttributeName, "Name", "Name of the element", "", true),
-}
+var common = sync.OnceValue(func() []*Definition {
+	return []*Definition{
+		text(AttributeID, "ID", "Id of the element, unique in its resource manager", "", false),
+		text(AttributeName, "Name", "Name of the element", "", true),
+	}
+})
 
 // standalone are definitions that no kind of element carries: of messages, errors
 // and filters, which reach the model by events or not at all.
-var standalone = []*Definition{
-	enumerated("messageLevel", "Message Level", "Level of the message", "UNDEFINED", true,
-		[]State{"FATAL", "ERROR", "WARNING", "INFO", "DEBUG", "UNDEFINED"}),
-	ranged(count("messageCode", "Message Code", "Code of the message", "0", true), -1<<31, 1<<31-1),
-	text("messageText", "Message Text", "Text of the message", "", true),
-	ranged(count("errorCode", "Error Code", "Code of the error", "0", true), -1<<31, 1<<31-1),
-	text("errorMsg", "Error Message", "Text of the error", "", true),
-	flag("filterChildren", "filterChildren", "Whether a filter holds for the children of its element, too", "false", false),
-}
+var standalone = sync.OnceValue(func() []*Definition {
+	return []*Definition{
+		enumerated("messageLevel", "Message Level", "Level of the message", "UNDEFINED", true,
+			[]State{"FATAL", "ERROR", "WARNING", "INFO", "DEBUG", "UNDEFINED"}),
+		ranged(count("messageCode", "Message Code", "Code of the message", "0", true), -1<<31, 1<<31-1),
+		text("messageText", "Message Text", "Text of the message", "", true),
+		ranged(count("errorCode", "Error Code", "Code of the error", "0", true), -1<<31, 1<<31-1),
+		text("errorMsg", "Error Message", "Text of the error", "", true),
+		flag("filterChildren", "filterChildren", "Whether a filter holds for the children of its element, too", "false", false),
+	}
+})
 
 // Predefined returns the definitions of the attributes that elements of a kind have
 // by themselves, id and name first. The definitions must not be changed.
@@ -104,13 +113,13 @@ func Predefined(kind Kind) []*Definition {
 	if kind >= kinds {
 		return nil
 	}
-	return slices.Concat(common, predefinedOf[kind])
+	return slices.Concat(common(), predefinedOf()[kind])
 }
 
 // predefinedDefinitions returns all predefined definitions.
 func predefinedDefinitions() *Definitions {
 	byID := map[string]*Definition{}
-	for _, definition := range slices.Concat(append(predefinedOf[:], common, standalone)...) {
+	for _, definition := range slices.Concat(slices.Concat(predefinedOf()...), common(), standalone()) {
 		byID[definition.ID] = definition
 	}
 	return &Definitions{byID}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/rmctl/rmctl/state"
 )
@@ -130,34 +131,36 @@ func States(kind Kind) []State {
 // A scheduler is looked at from time to time, so a job or a process may be seen in
 // any later state; a job that is queued anew is seen in an earlier one. What has
 // ended does not go on: a job that ended may only turn out to have failed.
-var transitions = map[Kind]map[State][]State{
-	ResourceManager: {
-		RMStopped:   {RMStarting},
-		RMStarting:  {RMStarted, RMStopped, RMStopping, RMError},
-		RMStarted:   {RMStopping, RMSuspended, RMError},
-		RMSuspended: {RMStarted, RMStopping, RMError},
-		RMStopping:  {RMStopped, RMError},
-		RMError:     {RMStopped, RMStarting}, // a lost connection is sought again
-	},
-	Job: {
-		JobPending:    {JobStarted, JobRunning, JobSuspended, JobTerminated, JobError, JobUnknown},
-		JobStarted:    {JobPending, JobRunning, JobSuspended, JobTerminated, JobError, JobUnknown},
-		JobRunning:    {JobPending, JobStarted, JobSuspended, JobTerminated, JobError, JobUnknown},
-		JobSuspended:  {JobPending, JobStarted, JobRunning, JobTerminated, JobError, JobUnknown},
-		JobUnknown:    {JobPending, JobStarted, JobRunning, JobSuspended, JobTerminated, JobError},
-		JobTerminated: {JobError},
-		JobError:      {},
-	},
-	Process: {
-		ProcessStarting:  {ProcessRunning, ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
-		ProcessRunning:   {ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
-		ProcessSuspended: {ProcessRunning, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
-		ProcessUnknown:   {ProcessStarting, ProcessRunning, ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError},
-		ProcessExited:    {},
-		ProcessSignalled: {},
-		ProcessError:     {},
-	},
-}
+var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
+	return map[Kind]map[State][]State{
+		ResourceManager: {
+			RMStopped:   {RMStarting},
+			RMStarting:  {RMStarted, RMStopped, RMStopping, RMError},
+			RMStarted:   {RMStopping, RMSuspended, RMError},
+			RMSuspended: {RMStarted, RMStopping, RMError},
+			RMStopping:  {RMStopped, RMError},
+			RMError:     {RMStopped, RMStarting}, // a lost connection is sought again
+		},
+		Job: {
+			JobPending:    {JobStarted, JobRunning, JobSuspended, JobTerminated, JobError, JobUnknown},
+			JobStarted:    {JobPending, JobRunning, JobSuspended, JobTerminated, JobError, JobUnknown},
+			JobRunning:    {JobPending, JobStarted, JobSuspended, JobTerminated, JobError, JobUnknown},
+			JobSuspended:  {JobPending, JobStarted, JobRunning, JobTerminated, JobError, JobUnknown},
+			JobUnknown:    {JobPending, JobStarted, JobRunning, JobSuspended, JobTerminated, JobError},
+			JobTerminated: {JobError},
+			JobError:      {},
+		},
+		Process: {
+			ProcessStarting:  {ProcessRunning, ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
+			ProcessRunning:   {ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
+			ProcessSuspended: {ProcessRunning, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
+			ProcessUnknown:   {ProcessStarting, ProcessRunning, ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError},
+			ProcessExited:    {},
+			ProcessSignalled: {},
+			ProcessError:     {},
+		},
+	}
+})
 
 // ErrTransition is what every error about a state that cannot follow another wraps.
 var ErrTransition = errors.New("illegal transition")
@@ -166,7 +169,7 @@ var ErrTransition = errors.New("illegal transition")
 // a kind that is in one state may be seen in the other. Every state may follow
 // itself.
 func CheckTransition(kind Kind, from, to State) error {
-	rules, ruled := transitions[kind]
+	rules, ruled := transitions()[kind]
 	if !ruled || from == to || slices.Contains(rules[from], to) {
 		return nil
 	}
@@ -188,28 +191,30 @@ func Ended(kind Kind, s State) bool {
 // jobStateOf maps the states of the control vocabulary to those of the model.
 // STARTED is not among them: the control vocabulary does not tell jobs that have
 // resources from jobs that run.
-var jobStateOf = map[state.Detail]State{
-	state.Undetermined:        JobUnknown,
-	state.Submitted:           JobPending,
-	state.QueuedActive:        JobPending,
-	state.SystemOnHold:        JobPending,
-	state.UserOnHold:          JobPending,
-	state.UserSystemOnHold:    JobPending,
-	state.Suspended:           JobSuspended,
-	state.SystemSuspended:     JobSuspended,
-	state.UserSuspended:       JobSuspended,
-	state.UserSystemSuspended: JobSuspended,
-	state.Running:             JobRunning,
-	state.Completed:           JobTerminated,
-	state.Failed:              JobError,
-	state.Canceled:            JobTerminated,
-	state.OutputReady:         JobTerminated,
-}
+var jobStateOf = sync.OnceValue(func() map[state.Detail]State {
+	return map[state.Detail]State{
+		state.Undetermined:        JobUnknown,
+		state.Submitted:           JobPending,
+		state.QueuedActive:        JobPending,
+		state.SystemOnHold:        JobPending,
+		state.UserOnHold:          JobPending,
+		state.UserSystemOnHold:    JobPending,
+		state.Suspended:           JobSuspended,
+		state.SystemSuspended:     JobSuspended,
+		state.UserSuspended:       JobSuspended,
+		state.UserSystemSuspended: JobSuspended,
+		state.Running:             JobRunning,
+		state.Completed:           JobTerminated,
+		state.Failed:              JobError,
+		state.Canceled:            JobTerminated,
+		state.OutputReady:         JobTerminated,
+	}
+})
 
 // JobState returns the model's state of a job that the control vocabulary says is
 // in detail; [JobUnknown] for words outside the vocabulary.
 func JobState(detail state.Detail) State {
-	if mapped, known := jobStateOf[detail]; known {
+	if mapped, known := jobStateOf()[detail]; known {
 		return mapped
 	}
 	return JobUnknown

@@ -1,10 +1,11 @@
 package remote
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // longestZone is longer, in bytes, than any name of a time zone.
@@ -72,7 +73,7 @@ func namedZone(name string) (*time.Location, bool) {
 	return zone, err == nil
 }
 
-var offsetForm = regexp.MustCompile(`^([+-])(\d\d)([0-5]\d)$`)
+var offsetForm = lazyregexp.New(`^([+-])(\d\d)([0-5]\d)$`)
 
 // zoneOfOffset returns the zone that is so far from UTC, as "date +%z" writes it.
 func zoneOfOffset(text string) (*time.Location, bool) {
@@ -85,7 +86,7 @@ func zoneOfOffset(text string) (*time.Location, bool) {
 
 // posixForm is a TZ value of POSIX without daylight-saving time: a name and what is to be
 // added to its time to get UTC.
-var posixForm = regexp.MustCompile(`^(?:[A-Za-z]{3,10}|<[A-Za-z0-9+-]{3,10}>)([+-]?)(\d{1,2})(?::([0-5]\d))?$`)
+var posixForm = lazyregexp.New(`^(?:[A-Za-z]{3,10}|<[A-Za-z0-9+-]{3,10}>)([+-]?)(\d{1,2})(?::([0-5]\d))?$`)
 
 func zoneOfPOSIX(text string) (*time.Location, bool) {
 	parts := posixForm.FindStringSubmatch(text)

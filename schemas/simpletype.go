@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A simpleType is a set of texts: a built-in one, a list of items, or a
@@ -148,7 +150,7 @@ func (t *simpleType) expects() string {
 
 // outsideBothSyntaxes finds what means something else in an XSD pattern than it
 // does in Go, or does not exist in one of them.
-var outsideBothSyntaxes = regexp.MustCompile(`[\^$&]|\\[^.\\]|-\[|\(\?|[*+?}]\?`)
+var outsideBothSyntaxes = lazyregexp.New(`[\^$&]|\\[^.\\]|-\[|\(\?|[*+?}]\?`)
 
 func compilePattern(pattern string) (*regexp.Regexp, error) {
 	if found := outsideBothSyntaxes.FindString(pattern); found != "" {

@@ -1,5 +1,7 @@
 package schemas
 
+import "sync"
+
 import "fmt"
 
 const xsdNamespace = "http://www.w3.org/2001/XMLSchema"
@@ -79,35 +81,37 @@ type construct struct{ attributes, children []string }
 
 // constructs are those that the interpreter knows, with all that may stand in
 // them. What is not here would be silently ignored, so it is refused.
-var constructs = map[string]construct{
-	"schema": {[]string{"targetNamespace", "elementFormDefault", "attributeFormDefault", "version"},
-		[]string{"annotation", "import", "element", "attribute", "complexType", "simpleType", "group", "attributeGroup"}},
-	"import":         {[]string{"namespace", "schemaLocation"}, nil},
-	"annotation":     {nil, []string{"documentation", "appinfo"}},
-	"documentation":  {},
-	"appinfo":        {},
-	"element":        {[]string{"name", "type", "minOccurs", "maxOccurs"}, []string{"annotation"}},
-	"attribute":      {[]string{"name", "type", "use", "default"}, []string{"annotation"}},
-	"complexType":    {[]string{"name", "mixed"}, []string{"annotation", "sequence", "choice", "group", "attribute", "attributeGroup", "anyAttribute"}},
-	"sequence":       {[]string{"minOccurs", "maxOccurs"}, []string{"element", "group", "choice", "sequence", "any"}},
-	"choice":         {[]string{"minOccurs", "maxOccurs"}, []string{"element", "group", "choice", "sequence", "any"}},
-	"group":          {[]string{"name", "ref", "minOccurs", "maxOccurs"}, []string{"annotation", "sequence", "choice"}},
-	"attributeGroup": {[]string{"name", "ref"}, []string{"annotation", "attribute", "attributeGroup", "anyAttribute"}},
-	"any":            {[]string{"namespace", "processContents", "minOccurs", "maxOccurs"}, nil},
-	"anyAttribute":   {[]string{"namespace", "processContents"}, nil},
-	"simpleType":     {[]string{"name"}, []string{"annotation", "restriction", "list"}},
-	"restriction":    {[]string{"base"}, []string{"enumeration", "pattern", "minInclusive", "maxInclusive", "minLength"}},
-	"list":           {[]string{"itemType"}, nil},
-	"enumeration":    {[]string{"value"}, []string{"annotation"}},
-	"pattern":        {[]string{"value"}, []string{"annotation"}},
-	"minInclusive":   {[]string{"value"}, []string{"annotation"}},
-	"maxInclusive":   {[]string{"value"}, []string{"annotation"}},
-	"minLength":      {[]string{"value"}, []string{"annotation"}},
-}
+var constructs = sync.OnceValue(func() map[string]construct {
+	return map[string]construct{
+		"schema": {[]string{"targetNamespace", "elementFormDefault", "attributeFormDefault", "version"},
+			[]string{"annotation", "import", "element", "attribute", "complexType", "simpleType", "group", "attributeGroup"}},
+		"import":         {[]string{"namespace", "schemaLocation"}, nil},
+		"annotation":     {nil, []string{"documentation", "appinfo"}},
+		"documentation":  {},
+		"appinfo":        {},
+		"element":        {[]string{"name", "type", "minOccurs", "maxOccurs"}, []string{"annotation"}},
+		"attribute":      {[]string{"name", "type", "use", "default"}, []string{"annotation"}},
+		"complexType":    {[]string{"name", "mixed"}, []string{"annotation", "sequence", "choice", "group", "attribute", "attributeGroup", "anyAttribute"}},
+		"sequence":       {[]string{"minOccurs", "maxOccurs"}, []string{"element", "group", "choice", "sequence", "any"}},
+		"choice":         {[]string{"minOccurs", "maxOccurs"}, []string{"element", "group", "choice", "sequence", "any"}},
+		"group":          {[]string{"name", "ref", "minOccurs", "maxOccurs"}, []string{"annotation", "sequence", "choice"}},
+		"attributeGroup": {[]string{"name", "ref"}, []string{"annotation", "attribute", "attributeGroup", "anyAttribute"}},
+		"any":            {[]string{"namespace", "processContents", "minOccurs", "maxOccurs"}, nil},
+		"anyAttribute":   {[]string{"namespace", "processContents"}, nil},
+		"simpleType":     {[]string{"name"}, []string{"annotation", "restriction", "list"}},
+		"restriction":    {[]string{"base"}, []string{"enumeration", "pattern", "minInclusive", "maxInclusive", "minLength"}},
+		"list":           {[]string{"itemType"}, nil},
+		"enumeration":    {[]string{"value"}, []string{"annotation"}},
+		"pattern":        {[]string{"value"}, []string{"annotation"}},
+		"minInclusive":   {[]string{"value"}, []string{"annotation"}},
+		"maxInclusive":   {[]string{"value"}, []string{"annotation"}},
+		"minLength":      {[]string{"value"}, []string{"annotation"}},
+	}
+})
 
 // checkConstructs refuses what the interpreter does not know.
 func checkConstructs(e *Element) error {
-	known, ok := constructs[e.Name]
+	known, ok := constructs()[e.Name]
 	if !ok || e.Space != xsdNamespace {
 		return schemaError(e, "the construct %q is not known", e.Name)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/model"
@@ -33,65 +34,73 @@ type column struct {
 func columnsOf(kind model.Kind) []column {
 	switch kind {
 	case model.ResourceManager:
-		return managerColumns
+		return managerColumns()
 	case model.Queue:
-		return queueColumns
+		return queueColumns()
 	case model.Node:
-		return nodeColumns
+		return nodeColumns()
 	default:
-		return jobColumns
+		return jobColumns()
 	}
 }
 
-var managerColumns = []column{
-	{title: "MANAGER", least: 10, firm: 20, most: 24, cell: name, key: byName},
-	{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, key: byText(model.AttributeRMState), state: true},
-	{title: "FOR", least: 6, most: 7, rank: 4, right: true, cell: func(r row, now time.Time) string { return since(date(r.element, platform.AttributeSince), now) }, key: byDate(platform.AttributeSince)},
-	{title: "JOBS", least: 4, most: 9, rank: 3, right: true, cell: countOf(model.Job), key: byCount(model.Job)},
-	{title: "NODES", least: 5, most: 9, rank: 6, right: true, cell: countOf(model.Node), key: byCount(model.Node)},
-	{title: "QUEUES", least: 6, most: 9, rank: 7, right: true, cell: countOf(model.Queue), key: byCount(model.Queue)},
-	{title: "SEEN", least: 6, most: 7, rank: 5, right: true, cell: lastSeen, key: func(r row) sortKey { return sortKey{number: seconds(newestListing(r))} }},
-	{title: "HOST", least: 9, most: 24, rank: 8, cell: attribute(platform.AttributeHost), key: byText(platform.AttributeHost)},
-	{title: "CAUSE", least: 20, most: 200, rank: 2, cell: cause, key: byText(platform.AttributeCause)},
-}
+var managerColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "MANAGER", least: 10, firm: 20, most: 24, cell: name, key: byName},
+		{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, key: byText(model.AttributeRMState), state: true},
+		{title: "FOR", least: 6, most: 7, rank: 4, right: true, cell: func(r row, now time.Time) string { return since(date(r.element, platform.AttributeSince), now) }, key: byDate(platform.AttributeSince)},
+		{title: "JOBS", least: 4, most: 9, rank: 3, right: true, cell: countOf(model.Job), key: byCount(model.Job)},
+		{title: "NODES", least: 5, most: 9, rank: 6, right: true, cell: countOf(model.Node), key: byCount(model.Node)},
+		{title: "QUEUES", least: 6, most: 9, rank: 7, right: true, cell: countOf(model.Queue), key: byCount(model.Queue)},
+		{title: "SEEN", least: 6, most: 7, rank: 5, right: true, cell: lastSeen, key: func(r row) sortKey { return sortKey{number: seconds(newestListing(r))} }},
+		{title: "HOST", least: 9, most: 24, rank: 8, cell: attribute(platform.AttributeHost), key: byText(platform.AttributeHost)},
+		{title: "CAUSE", least: 20, most: 200, rank: 2, cell: cause, key: byText(platform.AttributeCause)},
+	}
+})
 
-var queueColumns = []column{
-	{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name, key: byName},
-	{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
-	{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, key: byText(model.AttributeQueueState), state: true},
-	{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, cell: attribute(monitor.AttributeQueueRunning), key: byNumber(monitor.AttributeQueueRunning)},
-	{title: "WAITING", least: 7, most: 9, rank: 3, right: true, cell: attribute(monitor.AttributeQueueWaiting), key: byNumber(monitor.AttributeQueueWaiting)},
-	{title: "NODES", least: 5, most: 9, rank: 5, right: true, cell: attribute(monitor.AttributeQueueNodes), key: byNumber(monitor.AttributeQueueNodes)},
-	{title: "TIME LIMIT", least: 10, most: 14, rank: 4, right: true, cell: attribute(monitor.AttributeQueueTimeLimit), key: byText(monitor.AttributeQueueTimeLimit)},
-	{title: "NATIVE", least: 6, most: 16, rank: 8, cell: attribute(model.AttributeQueueStatus), key: byText(model.AttributeQueueStatus)},
-	{title: "", least: 7, most: 7, rank: 7, cell: defaultMark, key: byText(monitor.AttributeQueueDefault)},
-}
+var queueColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name, key: byName},
+		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+		{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, key: byText(model.AttributeQueueState), state: true},
+		{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, cell: attribute(monitor.AttributeQueueRunning), key: byNumber(monitor.AttributeQueueRunning)},
+		{title: "WAITING", least: 7, most: 9, rank: 3, right: true, cell: attribute(monitor.AttributeQueueWaiting), key: byNumber(monitor.AttributeQueueWaiting)},
+		{title: "NODES", least: 5, most: 9, rank: 5, right: true, cell: attribute(monitor.AttributeQueueNodes), key: byNumber(monitor.AttributeQueueNodes)},
+		{title: "TIME LIMIT", least: 10, most: 14, rank: 4, right: true, cell: attribute(monitor.AttributeQueueTimeLimit), key: byText(monitor.AttributeQueueTimeLimit)},
+		{title: "NATIVE", least: 6, most: 16, rank: 8, cell: attribute(model.AttributeQueueStatus), key: byText(model.AttributeQueueStatus)},
+		{title: "", least: 7, most: 7, rank: 7, cell: defaultMark, key: byText(monitor.AttributeQueueDefault)},
+	}
+})
 
-var nodeColumns = []column{
-	{title: "NODE", least: 8, firm: 20, most: 24, cell: name, key: byName},
-	{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
-	{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, key: byText(model.AttributeNodeState), state: true},
-	{title: "USED BY", least: 9, most: 15, rank: 4, cell: nodeUse, key: byText(model.AttributeNodeExtraState)},
-	{title: "NATIVE", least: 8, most: 16, rank: 5, cell: attribute(model.AttributeNodeStatus), key: byText(model.AttributeNodeStatus)},
-	{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, key: byNumber(monitor.AttributeNodeCPUsUsed)},
-	{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, key: byNumber(monitor.AttributeNodeLoad)},
-	{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, cell: attribute(monitor.AttributeNodeMemory), key: byNumber(monitor.AttributeNodeMemory)},
-	{title: "QUEUES", least: 6, most: 24, rank: 8, cell: attribute(monitor.AttributeNodeQueues), key: byText(monitor.AttributeNodeQueues)},
-	{title: "REASON", least: 8, most: 200, rank: 3, cell: attribute(monitor.AttributeNodeReason), key: byText(monitor.AttributeNodeReason)},
-}
+var nodeColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "NODE", least: 8, firm: 20, most: 24, cell: name, key: byName},
+		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+		{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, key: byText(model.AttributeNodeState), state: true},
+		{title: "USED BY", least: 9, most: 15, rank: 4, cell: nodeUse, key: byText(model.AttributeNodeExtraState)},
+		{title: "NATIVE", least: 8, most: 16, rank: 5, cell: attribute(model.AttributeNodeStatus), key: byText(model.AttributeNodeStatus)},
+		{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, key: byNumber(monitor.AttributeNodeCPUsUsed)},
+		{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, key: byNumber(monitor.AttributeNodeLoad)},
+		{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, cell: attribute(monitor.AttributeNodeMemory), key: byNumber(monitor.AttributeNodeMemory)},
+		{title: "QUEUES", least: 6, most: 24, rank: 8, cell: attribute(monitor.AttributeNodeQueues), key: byText(monitor.AttributeNodeQueues)},
+		{title: "REASON", least: 8, most: 200, rank: 3, cell: attribute(monitor.AttributeNodeReason), key: byText(monitor.AttributeNodeReason)},
+	}
+})
 
-var jobColumns = []column{
-	{title: "JOB", least: 6, firm: 16, most: 24, cell: func(r row, _ time.Time) string { return r.element.ID() }, key: byName},
-	{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
-	{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
-	{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
-	{title: "USER", least: 6, most: 12, rank: 4, cell: attribute(monitor.AttributeJobUser), key: byText(monitor.AttributeJobUser)},
-	{title: "NAME", least: 10, most: 32, rank: 2, cell: jobName, key: func(r row) sortKey { return sortKey{text: strings.ToLower(jobName(r, time.Time{}))} }},
-	{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: jobAge, key: byDate(monitor.AttributeJobSubmitted)},
-	{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, key: byDate(monitor.AttributeJobStarted)},
-	{title: "NODES", least: 6, most: 20, rank: 9, cell: attribute(monitor.AttributeJobNodes), key: byText(monitor.AttributeJobNodes)},
-	{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, key: byText(model.AttributeJobMessage)},
-}
+var jobColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "JOB", least: 6, firm: 16, most: 24, cell: func(r row, _ time.Time) string { return r.element.ID() }, key: byName},
+		{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
+		{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
+		{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
+		{title: "USER", least: 6, most: 12, rank: 4, cell: attribute(monitor.AttributeJobUser), key: byText(monitor.AttributeJobUser)},
+		{title: "NAME", least: 10, most: 32, rank: 2, cell: jobName, key: func(r row) sortKey { return sortKey{text: strings.ToLower(jobName(r, time.Time{}))} }},
+		{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: jobAge, key: byDate(monitor.AttributeJobSubmitted)},
+		{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, key: byDate(monitor.AttributeJobStarted)},
+		{title: "NODES", least: 6, most: 20, rank: 9, cell: attribute(monitor.AttributeJobNodes), key: byText(monitor.AttributeJobNodes)},
+		{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, key: byText(model.AttributeJobMessage)},
+	}
+})
 
 func name(r row, _ time.Time) string { return r.element.Name() }
 

@@ -2,10 +2,11 @@ package screen
 
 import (
 	"math"
-	"regexp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A menu is a list to choose from.
@@ -159,4 +160,4 @@ func hanging(line string, width int) []string {
 	return lines
 }
 
-var betweenColumns = regexp.MustCompile(`(\S) {3,}`)
+var betweenColumns = lazyregexp.New(`(\S) {3,}`)

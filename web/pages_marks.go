@@ -1,6 +1,10 @@
 package web
 
-import "github.com/rmctl/rmctl/model"
+import (
+	"sync"
+
+	"github.com/rmctl/rmctl/model"
+)
 
 // A mark is how a state is shown: in a tone, by a sign for those who do not see
 // the tone, and in a word.
@@ -26,53 +30,55 @@ const (
 
 // marks tells how the states of a kind are shown, in the colours of the runtime
 // model that this one follows where these carry meaning.
-var marks = map[model.Kind]map[model.State]mark{
-	model.ResourceManager: {
-		model.RMStarting:  {"cyan", signHalf, "starting"},
-		model.RMStarted:   {"green", signDisc, "started"},
-		model.RMStopping:  {"cyan", signRing, "stopping"},
-		model.RMStopped:   {"grey", signSquare, "stopped"},
-		model.RMSuspended: {"yellow", signPause, "suspended"},
-		model.RMError:     {"red", signTriangle, "error"},
-	},
-	model.Machine: {
-		model.MachineUp:      {"green", signDisc, "up"},
-		model.MachineDown:    {"grey", signCross, "down"},
-		model.MachineAlert:   {"yellow", signBang, "alert"},
-		model.MachineError:   {"red", signTriangle, "error"},
-		model.MachineUnknown: {"pale", signDot, "unknown"},
-	},
-	model.Queue: {
-		model.QueueNormal:     {"green", signDisc, "normal"},
-		model.QueueCollecting: {"yellow", signPause, "collecting"},
-		model.QueueDraining:   {"yellow", signHalf, "draining"},
-		model.QueueStopped:    {"grey", signSquare, "stopped"},
-	},
-	model.Node: {
-		model.NodeUp:      {"green", signDisc, "up"},
-		model.NodeDown:    {"grey", signCross, "down"},
-		model.NodeError:   {"red", signTriangle, "error"},
-		model.NodeUnknown: {"pale", signDot, "unknown"},
-	},
-	model.Job: {
-		model.JobPending:    {"blue", signRing, "waiting"},
-		model.JobStarted:    {"cyan", signHalf, "starting"},
-		model.JobRunning:    {"green", signDisc, "running"},
-		model.JobSuspended:  {"yellow", signPause, "suspended"},
-		model.JobTerminated: {"grey", signTick, "ended"},
-		model.JobError:      {"red", signTriangle, "failed"},
-		model.JobUnknown:    {"pale", signDot, "unknown"},
-	},
-	model.Process: {
-		model.ProcessStarting:  {"cyan", signHalf, "starting"},
-		model.ProcessRunning:   {"green", signDisc, "running"},
-		model.ProcessSuspended: {"yellow", signPause, "suspended"},
-		model.ProcessExited:    {"grey", signTick, "exited"},
-		model.ProcessSignalled: {"orange", signCross, "ended by a signal"},
-		model.ProcessError:     {"red", signTriangle, "error"},
-		model.ProcessUnknown:   {"pale", signDot, "unknown"},
-	},
-}
+var marks = sync.OnceValue(func() map[model.Kind]map[model.State]mark {
+	return map[model.Kind]map[model.State]mark{
+		model.ResourceManager: {
+			model.RMStarting:  {"cyan", signHalf, "starting"},
+			model.RMStarted:   {"green", signDisc, "started"},
+			model.RMStopping:  {"cyan", signRing, "stopping"},
+			model.RMStopped:   {"grey", signSquare, "stopped"},
+			model.RMSuspended: {"yellow", signPause, "suspended"},
+			model.RMError:     {"red", signTriangle, "error"},
+		},
+		model.Machine: {
+			model.MachineUp:      {"green", signDisc, "up"},
+			model.MachineDown:    {"grey", signCross, "down"},
+			model.MachineAlert:   {"yellow", signBang, "alert"},
+			model.MachineError:   {"red", signTriangle, "error"},
+			model.MachineUnknown: {"pale", signDot, "unknown"},
+		},
+		model.Queue: {
+			model.QueueNormal:     {"green", signDisc, "normal"},
+			model.QueueCollecting: {"yellow", signPause, "collecting"},
+			model.QueueDraining:   {"yellow", signHalf, "draining"},
+			model.QueueStopped:    {"grey", signSquare, "stopped"},
+		},
+		model.Node: {
+			model.NodeUp:      {"green", signDisc, "up"},
+			model.NodeDown:    {"grey", signCross, "down"},
+			model.NodeError:   {"red", signTriangle, "error"},
+			model.NodeUnknown: {"pale", signDot, "unknown"},
+		},
+		model.Job: {
+			model.JobPending:    {"blue", signRing, "waiting"},
+			model.JobStarted:    {"cyan", signHalf, "starting"},
+			model.JobRunning:    {"green", signDisc, "running"},
+			model.JobSuspended:  {"yellow", signPause, "suspended"},
+			model.JobTerminated: {"grey", signTick, "ended"},
+			model.JobError:      {"red", signTriangle, "failed"},
+			model.JobUnknown:    {"pale", signDot, "unknown"},
+		},
+		model.Process: {
+			model.ProcessStarting:  {"cyan", signHalf, "starting"},
+			model.ProcessRunning:   {"green", signDisc, "running"},
+			model.ProcessSuspended: {"yellow", signPause, "suspended"},
+			model.ProcessExited:    {"grey", signTick, "exited"},
+			model.ProcessSignalled: {"orange", signCross, "ended by a signal"},
+			model.ProcessError:     {"red", signTriangle, "error"},
+			model.ProcessUnknown:   {"pale", signDot, "unknown"},
+		},
+	}
+})
 
 // notSeen is the mark of an element whose state nobody was told.
 var notSeen = mark{"pale", signDot, "not told"}
@@ -84,7 +90,7 @@ func markOf(e *model.Element) mark {
 }
 
 func markOfState(kind model.Kind, state model.State) mark {
-	if m, known := marks[kind][state]; known {
+	if m, known := marks()[kind][state]; known {
 		return m
 	}
 	return notSeen

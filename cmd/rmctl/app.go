@@ -18,6 +18,7 @@ import (
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	catchSignals   func() // makes signals cancel the context of commands; may be nil
 
 	target       string
 	json         bool

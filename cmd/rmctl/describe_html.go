@@ -6,8 +6,9 @@ import (
 	"html/template"
 	"io"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 //go:embed describe.html
@@ -82,7 +83,7 @@ type piece struct {
 	Full   string // the reference as written; empty for plain text
 }
 
-var referencePattern = regexp.MustCompile(`\$\{ptp_rm:([^${}#]+)(?:#([^${}]*))?\}`)
+var referencePattern = lazyregexp.New(`\$\{ptp_rm:([^${}#]+)(?:#([^${}]*))?\}`)
 
 // pieces takes references out of a text, so that they can be shown as what they are.
 func (p page) pieces(text string) []piece {

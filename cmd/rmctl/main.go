@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,21 +16,25 @@ func main() {
 
 // mainCode runs the command line and returns the exit code. An interrupt or a
 // termination request cancels what is under way, so that processes and records
-// are left in order.
+// are left in order. Before a command runs there is nothing to leave in order.
 func mainCode() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, catchSignals: func() {
+		// Never stopped: a second signal must not end the process before the first is handled.
+		interrupted, _ := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		context.AfterFunc(interrupted, func() { cancel(context.Cause(interrupted)) })
+	}}
+	return a.execute(ctx, os.Args[1:])
 }
 
 // execute runs one command line.
-func execute(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := newRoot(a)
+func (a *app) execute(ctx context.Context, arguments []string) int {
+	root := newRootFor(a, arguments)
 	root.SetArgs(arguments)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	if closeErr := a.close(); err == nil {
 		err = closeErr

@@ -105,8 +105,9 @@ func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, 
 		recorder = cases.NewRecorder(connection)
 		return recorder
 	}}
-	root := newRoot(inner)
-	root.SetArgs(append(a.sharedFlags(), arguments...))
+	words := append(a.sharedFlags(), arguments...)
+	root := newRootFor(inner, words)
+	root.SetArgs(words)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

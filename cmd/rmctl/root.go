@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,7 +17,47 @@ const (
 	groupOther     = "other"
 )
 
+// newRoot returns the command line with all commands.
 func newRoot(a *app) *cobra.Command {
+	root := newBareRoot(a)
+	addAll(root, a)
+	return root
+}
+
+// newRootFor returns the command line as far as it is needed to run it: making
+// all commands takes longer than many of them run. Whoever looks at other
+// commands, as help does, gets all.
+func newRootFor(a *app, arguments []string) *cobra.Command {
+	word := commandWord(arguments)
+	for _, known := range constructors() {
+		if known.name == word && !known.looksAtOthers {
+			root := newBareRoot(a)
+			root.CompletionOptions.DisableDefaultCmd = true
+			addCommand(root, a, known)
+			return root
+		}
+	}
+	return newRoot(a)
+}
+
+// commandWord returns the first word that is neither a flag of all commands nor
+// the value of one.
+func commandWord(arguments []string) string {
+	for i := 0; i < len(arguments); i++ {
+		switch argument := arguments[i]; {
+		case slices.Contains([]string{"-t", "--target", "--config", "--state"}, argument):
+			i++
+		case argument == "--":
+			return ""
+		case !strings.HasPrefix(argument, "-"):
+			return argument
+		}
+	}
+	return ""
+}
+
+// newBareRoot returns the command line without commands.
+func newBareRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rmctl",
 		Short: "Submit, watch and control jobs of any batch system",
@@ -34,6 +76,11 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          noArguments,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			if a.catchSignals != nil {
+				a.catchSignals()
+			}
+		},
 	}
 	root.SetFlagErrorFunc(wrongFlag)
 	flags := root.PersistentFlags()
@@ -53,19 +100,22 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 		&cobra.Group{ID: groupAuthoring, Title: "Authoring:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
-	add := func(group string, commands ...*cobra.Command) {
-		for _, command := range commands {
-			command.GroupID = group
-			root.AddCommand(command)
-		}
+	return root
+}
+
+// addCommand adds one of the commands.
+func addCommand(root *cobra.Command, a *app, c constructor) {
+	command := c.create(a)
+	command.GroupID = c.group
+	completeNothing([]*cobra.Command{command})
+	root.AddCommand(command)
+}
+
+// addAll adds all commands, and those of Cobra.
+func addAll(root *cobra.Command, a *app) {
+	for _, known := range constructors() {
+		addCommand(root, a, known)
 	}
-	add(groupUsing, newSubmit(a), newRun(a), newAttach(a), newSend(a), newForm(a), newStatus(a), newJobs(a), newProcesses(a), newExplain(a), newWait(a), newWatch(a), newOutput(a))
-	add(groupUsing, newOperations(a)...)
-	add(groupUsing, newAction(a), newConfig(a))
-	add(groupSessions, newStart(a), newStop(a), newTargets(a), newQueues(a), newNodes(a), newServe(a), newPolls(a), newRecover(a), newConn(a), newDoctor(a))
-	add(groupAuthoring, newValidate(a), newDescribe(a), newRender(a), newReplay(a), newRecord(a), newTest(a), newImport(a))
-	add(groupOther, newVersion(a), newMan(a), newBackground(a))
-	completeNothing(root.Commands())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	root.InitDefaultHelpCmd()
@@ -78,7 +128,6 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 			command.Args, command.RunE = cobra.ArbitraryArgs, noArguments
 		}
 	}
-	return root
 }
 
 // ofCommands refuses the words that are no command.

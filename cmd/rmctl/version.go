@@ -23,6 +23,8 @@ func newVersion(a *app) *cobra.Command {
 		Long:    "version shows the version, the revision it was built from, and the version of Go.",
 		Example: "  rmctl version\n  rmctl version --json",
 		Args:    exactly(0, ""),
+		// Instead of that of all commands: nothing here could be interrupted.
+		PersistentPreRun: func(*cobra.Command, []string) {},
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
 			if a.json {

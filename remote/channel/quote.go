@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"al.essio.dev/pkg/shellescape"
 )
@@ -46,17 +47,19 @@ func isIdentifier(name string) bool {
 // shellVariables have a meaning of their own for one shell or another, which
 // sets them, refuses to change them or behaves differently with them. They go
 // through the program env.
-var shellVariables = map[string]bool{
-	"_": true, "ARGC": true, "CDPATH": true, "COLUMNS": true, "COPROC": true, "DIRSTACK": true, "EGID": true,
-	"ENV": true, "ERRNO": true, "EUID": true, "FCEDIT": true, "FIGNORE": true, "FUNCNAME": true, "GID": true,
-	"GLOBIGNORE": true, "GROUPS": true, "HISTCMD": true, "HISTFILE": true, "HISTSIZE": true, "HOSTNAME": true,
-	"HOSTTYPE": true, "IFS": true, "IGNOREEOF": true, "KSH_VERSION": true, "LINENO": true, "LINES": true,
-	"MACHTYPE": true, "MAILCHECK": true, "NULLCMD": true, "OLDPWD": true, "OPTARG": true, "OPTERR": true,
-	"OPTIND": true, "OSTYPE": true, "PIPESTATUS": true, "POSIXLY_CORRECT": true, "PPID": true, "PROMPT": true,
-	"PS1": true, "PS2": true, "PS3": true, "PS4": true, "PWD": true, "RANDOM": true, "REPLY": true, "SECONDS": true,
-	"SHELLOPTS": true, "SHLVL": true, "SRANDOM": true, "TIMEFMT": true, "TMOUT": true, "UID": true, "USERNAME": true,
-	"argv": true, "cdpath": true, "status": true, "path": true, "prompt": true, "pipestatus": true,
-}
+var shellVariables = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"_": true, "ARGC": true, "CDPATH": true, "COLUMNS": true, "COPROC": true, "DIRSTACK": true, "EGID": true,
+		"ENV": true, "ERRNO": true, "EUID": true, "FCEDIT": true, "FIGNORE": true, "FUNCNAME": true, "GID": true,
+		"GLOBIGNORE": true, "GROUPS": true, "HISTCMD": true, "HISTFILE": true, "HISTSIZE": true, "HOSTNAME": true,
+		"HOSTTYPE": true, "IFS": true, "IGNOREEOF": true, "KSH_VERSION": true, "LINENO": true, "LINES": true,
+		"MACHTYPE": true, "MAILCHECK": true, "NULLCMD": true, "OLDPWD": true, "OPTARG": true, "OPTERR": true,
+		"OPTIND": true, "OSTYPE": true, "PIPESTATUS": true, "POSIXLY_CORRECT": true, "PPID": true, "PROMPT": true,
+		"PS1": true, "PS2": true, "PS3": true, "PS4": true, "PWD": true, "RANDOM": true, "REPLY": true, "SECONDS": true,
+		"SHELLOPTS": true, "SHLVL": true, "SRANDOM": true, "TIMEFMT": true, "TMOUT": true, "UID": true, "USERNAME": true,
+		"argv": true, "cdpath": true, "status": true, "path": true, "prompt": true, "pipestatus": true,
+	}
+})
 
 // isPlain reports whether the shell itself may give the variable that value, or
 // remove it. A locale that is not installed makes some shells complain.
@@ -64,7 +67,7 @@ func isPlain(name, value string) bool {
 	if name == "LANG" || strings.HasPrefix(name, "LC_") {
 		return isIdentifier(name) && (value == "C" || value == "POSIX" || value == "")
 	}
-	return isIdentifier(name) && !shellVariables[name] && !strings.HasPrefix(name, "rmctl_") &&
+	return isIdentifier(name) && !shellVariables()[name] && !strings.HasPrefix(name, "rmctl_") &&
 		!strings.HasPrefix(name, "BASH") && !strings.HasPrefix(name, "EPOCH")
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
 )
@@ -14,31 +15,31 @@ import (
 // also a failed verification, and an address that refuses is not the last word
 // when another one timed out.
 var verdicts = []struct {
-	pattern phrase
+	pattern *lazyregexp.Regexp
 	reason  remote.ConnectReason
 }{
-	{saying(`REMOTE HOST IDENTIFICATION HAS CHANGED|(?m)^Host key for .* has changed|^Offending .* key in `), remote.ChangedHostKey},
-	{saying(`host key is known for|Host key verification failed|REVOKED HOST KEY DETECTED|Certificate invalid: `), remote.UnknownHostKey},
-	{saying(`Could not resolve hostname`), remote.UnknownHost},
-	{saying(`Bad configuration option|terminating, \d+ bad configuration|Can't open user config file|Bad owner or permissions on|` +
+	{lazyregexp.New(`REMOTE HOST IDENTIFICATION HAS CHANGED|(?m)^Host key for .* has changed|^Offending .* key in `), remote.ChangedHostKey},
+	{lazyregexp.New(`host key is known for|Host key verification failed|REVOKED HOST KEY DETECTED|Certificate invalid: `), remote.UnknownHostKey},
+	{lazyregexp.New(`Could not resolve hostname`), remote.UnknownHost},
+	{lazyregexp.New(`Bad configuration option|terminating, \d+ bad configuration|Can't open user config file|Bad owner or permissions on|` +
 		`[Bb]ad configuration|(?m)^/.* line \d+: |^command-line line \d+: |hostname contains invalid characters|` +
 		`unknown option -- |illegal option -- |Cannot execute command-line and remote command`), remote.BadConfiguration},
-	{saying(`connect to (host|address) .*: (Connection|Operation) timed out|(?m)^Connection (to .* )?timed out|Connection timed out during banner exchange|connect to .*: Timeout`), remote.NoAnswer},
-	{saying(`connect to (host|address) .*: `), remote.Refused},
-	{saying(`Permission denied \(|Permission denied, please|Too many authentication failures|No more authentication methods|` +
+	{lazyregexp.New(`connect to (host|address) .*: (Connection|Operation) timed out|(?m)^Connection (to .* )?timed out|Connection timed out during banner exchange|connect to .*: Timeout`), remote.NoAnswer},
+	{lazyregexp.New(`connect to (host|address) .*: `), remote.Refused},
+	{lazyregexp.New(`Permission denied \(|Permission denied, please|Too many authentication failures|No more authentication methods|` +
 		`Authentication failed|Unable to authenticate|no authentication methods enabled`), remote.NotAuthenticated},
-	{saying(`Unable to negotiate|Protocol mismatch|Bad packet length|Corrupted MAC|message authentication code incorrect|` +
+	{lazyregexp.New(`Unable to negotiate|Protocol mismatch|Bad packet length|Corrupted MAC|message authentication code incorrect|` +
 		`invalid characters|Bad remote protocol version|Protocol major versions differ|padding error|protocol error`), remote.BadProtocol},
-	{saying(`Timeout, server .* not responding|Connection (to .* )?closed|Connection (reset|aborted)|Broken pipe|` +
+	{lazyregexp.New(`Timeout, server .* not responding|Connection (to .* )?closed|Connection (reset|aborted)|Broken pipe|` +
 		`Read from remote host|client_loop: |ssh_exchange_identification|kex_exchange_identification|Control socket|Disconnected from|Received disconnect`), remote.Disconnected},
 }
 
-var subsystemRefused = saying(`subsystem request failed on channel`)
+var subsystemRefused = lazyregexp.New(`subsystem request failed on channel`)
 
 // ssh itself goes on without.
-var x11Refused = saying(`X11 forwarding request failed on channel`)
+var x11Refused = lazyregexp.New(`X11 forwarding request failed on channel`)
 
-var tooManyChannels = saying(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
+var tooManyChannels = lazyregexp.New(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
 
 // classify returns the reason that a text of ssh tells, or nothing.
 func classify(text string) remote.ConnectReason {
@@ -84,7 +85,7 @@ func said(text string) error {
 
 // What ssh says when the command that reaches the host has ended, as the ssh to
 // a jump host does, whose own words go to the standard error stream.
-var viaAnotherHost = saying(`UNKNOWN port 65535`)
+var viaAnotherHost = lazyregexp.New(`UNKNOWN port 65535`)
 
 // explain tells why ssh ended before it was of use. Its standard error stream
 // counts only where its messages tell nothing: a server can write to it too.

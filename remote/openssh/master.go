@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // masterPoll is how often the socket of a master is looked for: ssh does not
@@ -21,7 +23,7 @@ const socketPatience = 10 * time.Second
 // errNoMultiplexing tells that ssh connects but cannot share the connection.
 var errNoMultiplexing = errors.New("ssh does not share its connection")
 
-var refusesMultiplexing = saying(`disabling multiplexing|muxserver_listen|unix_listener|mux listener|too long for Unix domain socket`)
+var refusesMultiplexing = lazyregexp.New(`disabling multiplexing|muxserver_listen|unix_listener|mux listener|too long for Unix domain socket`)
 
 // startMaster connects, asking the user what ssh asks.
 func (d *dialer) startMaster(ctx context.Context) error {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -58,19 +58,8 @@ func (t *tail) String() string {
 	return text
 }
 
-// A phrase is an expression for what ssh says. It is compiled when it is first
-// looked for: most calls of a program that holds this package never start ssh.
-type phrase struct{ compiled func() *regexp.Regexp }
-
-func saying(expression string) phrase {
-	return phrase{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
-}
-
-// MatchString reports whether a text holds the phrase.
-func (p phrase) MatchString(text string) bool { return p.compiled().MatchString(text) }
-
 // Debugging messages begin with their level.
-var debugging = saying(`^debug[123]: `)
+var debugging = lazyregexp.New(`^debug[123]: `)
 
 // messages is what one process of ssh itself says. It comes through a named
 // pipe, apart from the standard error stream, which programs at the other end
@@ -93,12 +82,12 @@ type messages struct {
 
 // A mark is a message that tells something.
 type mark struct {
-	pattern phrase
+	pattern *lazyregexp.Regexp
 	seen    chan struct{} // closed when it came
 	once    *sync.Once
 }
 
-func newMark(pattern phrase) mark {
+func newMark(pattern *lazyregexp.Regexp) mark {
 	return mark{pattern, make(chan struct{}), &sync.Once{}}
 }
 
@@ -120,11 +109,11 @@ func (m mark) wasSeen() bool {
 // What OpenSSH has said since version 5.4: its mux.c, for a channel through a
 // master, and its clientloop.c, for one of its own.
 var (
-	saysOpened   = saying(`^debug\d: (mux_client_request_session: master session id: |(exec|shell|subsystem) request accepted on channel )`)
-	saysFinished = saying(`^debug\d: (Received exit status from master |client_input_channel_req: channel \d+ rtype exit-status)`)
-	saysKilled   = saying(`^debug\d: client_input_channel_req: channel \d+ rtype exit-signal`)
-	saysAccepted = saying(`^Authenticated to `)
-	saysEntered  = saying(`^debug\d: Entering interactive session`)
+	saysOpened   = lazyregexp.New(`^debug\d: (mux_client_request_session: master session id: |(exec|shell|subsystem) request accepted on channel )`)
+	saysFinished = lazyregexp.New(`^debug\d: (Received exit status from master |client_input_channel_req: channel \d+ rtype exit-status)`)
+	saysKilled   = lazyregexp.New(`^debug\d: client_input_channel_req: channel \d+ rtype exit-signal`)
+	saysAccepted = lazyregexp.New(`^Authenticated to `)
+	saysEntered  = lazyregexp.New(`^debug\d: Entering interactive session`)
 )
 
 // listen makes the pipe and begins to read it.
