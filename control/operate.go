@@ -61,32 +61,15 @@ func (c *Controller) Supports(operation Operation) bool {
 	return c.definition.Command(operationCommands[operation]) != nil
 }
 
-// Operate does something to a job through the definition's command for it. The
-// job's state is not changed by that: the next query tells what came of it.
+// Operate does something to a job through the definition's command for it. That
+// does not change the job's state: the next query shows the effect.
 func (c *Controller) Operate(ctx context.Context, operation Operation, job job.Job) error {
 	if job.ID == "" {
 		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", job.Tag)
 	}
-	which, lacking := c.command(operationCommands[operation])
-	if !job.Detail.Ended() && c.isKnownByProcess(job) && (lacking != nil || job.ID == job.Tag) {
-		// A scheduler cannot be told; so what became of its process counts.
-		seen, err := c.statusByProcess(ctx, job.Tag)
-		if err != nil {
-			return err
-		}
-		if seen.Missing {
-			return &MissingError{Job: seen, Reason: seen.StaleReason}
-		}
-		if lacking != nil && seen.StaleReason != "" {
-			lacking = fmt.Errorf("%w; %s", lacking, seen.StaleReason)
-		}
-		job.Detail = seen.Detail
-	}
-	if job.Detail.Ended() && (lacking == nil || job.Interactive) { // an interactive job is canceled without a command, too
-		return &EndedError{ID: job.ID, Operation: operation, Detail: string(job.Detail)}
-	}
-	if lacking != nil {
-		return lacking
+	which, err := c.operable(ctx, operation, job)
+	if err != nil {
+		return err
 	}
 	env, err := c.jobEnvironment(ctx, job)
 	if err != nil {
@@ -94,11 +77,9 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, job job.J
 	}
 	jobAttribute(env, job.ID, job.ID, job.ShortID)
 	outcome, err := outcomeOf(c.run(ctx, which, env, job.ID, command.Launch{}))
-	var failed *command.Error
-	mayHaveWorked := err == nil || outcome == config.Doubtful || errors.As(err, &failed) && failed.Ambiguous()
 	var unmarked error
-	if job.Tag != "" && mayHaveWorked {
-		// What was seen of the job before may no longer hold; the next look asks again.
+	if job.Tag != "" && mayHaveWorked(outcome, err) {
+		// The state observed before may no longer hold; the next look queries again.
 		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
 	}
 	switch outcome {
@@ -108,4 +89,33 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, job job.J
 		err = &EndedError{ID: job.ID, Operation: operation, Detail: "says the scheduler"}
 	}
 	return errors.Join(err, unmarked)
+}
+
+// operable returns the command of an operation, or why it cannot be done to a job.
+func (c *Controller) operable(ctx context.Context, operation Operation, job job.Job) (*config.Command, error) {
+	which, lacking := c.command(operationCommands[operation])
+	detail := job.Detail
+	if !detail.Ended() && c.isKnownByProcess(job) && (lacking != nil || job.ID == job.Tag) {
+		// No scheduler knows the job, so the state of its process counts.
+		seen, err := c.statusByProcess(ctx, job.Tag)
+		switch {
+		case err != nil:
+			return nil, err
+		case seen.Missing:
+			return nil, &MissingError{Job: seen, Reason: seen.StaleReason}
+		case lacking != nil && seen.StaleReason != "":
+			lacking = fmt.Errorf("%w; %s", lacking, seen.StaleReason)
+		}
+		detail = seen.Detail
+	}
+	if detail.Ended() && (lacking == nil || job.Interactive) { // an interactive job is canceled without a command, too
+		return nil, &EndedError{ID: job.ID, Operation: operation, Detail: string(detail)}
+	}
+	return which, lacking
+}
+
+// mayHaveWorked reports whether a command on a job may have had its effect.
+func mayHaveWorked(outcome config.OutcomeKind, err error) bool {
+	var failed *command.Error
+	return err == nil || outcome == config.Doubtful || errors.As(err, &failed) && failed.Ambiguous()
 }

@@ -61,27 +61,31 @@ func (c *Controller) Recover(ctx context.Context, j job.Job) (job.Job, error) {
 	if err != nil || j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
 		return j, err
 	}
-	unconfirmed := func(reason string, again time.Time, err error) (job.Job, error) {
-		return j, &UnconfirmedError{Tag: j.Tag, Reason: reason, Again: again, Err: err}
-	}
 	if j.Phase == job.PhaseIntended && isAlive(j.Submitter) {
-		return unconfirmed("it is being submitted at this moment", time.Time{}, nil)
+		return j, unconfirmed(&j, "it is being submitted at this moment", nil)
 	}
 	lookUp := c.definition.Command(config.FindJob)
-	if j.Phase == job.PhaseRejected && lookUp == nil {
+	switch {
+	case lookUp != nil:
+		return c.recoverByLookUp(ctx, lookUp, j)
+	case j.Phase == job.PhaseRejected:
 		return j, nil // only a listing can tell
-	}
-	if j.Interactive && lookUp == nil && presenceOf(j.Submitter) == elsewhere {
-		return unconfirmed(fmt.Sprintf("process %s may be at it, which can only be told there", processName(j.Submitter)), time.Time{}, nil)
-	}
-	if j.Interactive && lookUp == nil {
+	case j.Interactive && presenceOf(j.Submitter) == elsewhere:
+		return j, unconfirmed(&j, fmt.Sprintf("process %s may still be submitting it; check on that host", processName(j.Submitter)), nil)
+	case j.Interactive:
 		// Its process was a child of the one that is gone, and has no other name than the tag.
 		return j, c.reject(ctx, &j, "rmctl ended before the job was seen to run")
 	}
-	if lookUp == nil {
-		return unconfirmed(fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), time.Time{}, nil)
-	}
-	asked := c.now() // what it does not know then it may know when the look-up ends
+	return j, unconfirmed(&j, fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), nil)
+}
+
+func unconfirmed(j *job.Job, reason string, err error) *UnconfirmedError {
+	return &UnconfirmedError{Tag: j.Tag, Reason: reason, Err: err}
+}
+
+// recoverByLookUp is Recover for a definition that finds jobs by their tags.
+func (c *Controller) recoverByLookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
+	asked := c.now() // the scheduler may learn of the job while it is looked up
 	found, err := c.lookUp(ctx, lookUp, j)
 	if err != nil {
 		if j.Phase == job.PhaseRejected && ctx.Err() == nil {
@@ -89,16 +93,16 @@ func (c *Controller) Recover(ctx context.Context, j job.Job) (job.Job, error) {
 			missed, missErr := c.store.MarkMissing(ctx, j.Tag, c.now())
 			j.MissingCount, err = missed.MissingCount, errors.Join(err, missErr)
 		}
-		return unconfirmed("it could not be looked up", time.Time{}, err)
+		return j, unconfirmed(&j, "it could not be looked up", err)
 	}
 	if found.ID != "" {
 		return c.store.Accept(ctx, j.Tag, found)
 	}
 	if settled := j.Created.Add(c.submitLimit() + settling); asked.Before(settled) {
-		return unconfirmed("the scheduler does not know it yet", settled, nil)
+		return j, &UnconfirmedError{Tag: j.Tag, Reason: "the scheduler does not know it yet", Again: settled}
 	}
 	if j.Phase != job.PhaseRejected && c.isForgotten(j) {
-		return unconfirmed(fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), time.Time{}, nil)
+		return j, unconfirmed(&j, fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), nil)
 	}
 	if _, err := c.store.RejectUnseen(ctx, j.Tag, "the scheduler was asked for it, and has no such job", asked); err != nil {
 		return j, err

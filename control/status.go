@@ -55,29 +55,36 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // comes back as it was known, marked stale, together with a *QueryError; a job
 // that the scheduler has forgotten comes back marked missing, without error.
 func (c *Controller) Status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
-	if j.Detail.Ended() || j.Phase == job.PhaseDismissed || j.Successor != "" || j.Phase == job.PhaseRejected && !IsLookedForAgain(j, c.now()) {
+	switch {
+	case c.isSettled(&j):
 		return j, nil
-	}
-	if j.ID == "" {
+	case j.ID == "":
 		return c.statusOfSubmission(ctx, j)
-	}
-	if j.Tag != "" && c.isKnownByProcess(j) {
+	case j.Tag != "" && c.isKnownByProcess(j):
 		return c.statusByProcess(ctx, j.Tag)
-	}
-	if c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(j) {
+	case c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(j):
 		return j, nil
-	}
-	if j.Tag == "" {
+	case j.Tag == "":
 		return c.lookAgain(ctx, j)
 	}
 	if asked, err := c.untilAskable(ctx, &j); err != nil || asked {
 		return j, err
 	}
+	return c.statusByQuery(ctx, j)
+}
+
+// isSettled reports whether a query would say nothing new about a job.
+func (c *Controller) isSettled(j *job.Job) bool {
+	return j.Detail.Ended() || j.Phase == job.PhaseDismissed || j.Successor != "" || j.Phase == job.PhaseRejected && !IsLookedForAgain(*j, c.now())
+}
+
+// statusByQuery queries the scheduler for a job on record, and records the answer.
+func (c *Controller) statusByQuery(ctx context.Context, j job.Job) (job.Job, error) {
 	begun := c.now()
 	seen, err := c.query(ctx, j)
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return j, &QueryError{ID: j.ID, Err: err} // that somebody went away tells nothing of the job
+		return j, &QueryError{ID: j.ID, Err: err} // the caller went away, which says nothing about the job
 	case err != nil:
 		return c.stale(context.WithoutCancel(ctx), j, err, begun)
 	case seen.forgotten:
@@ -186,9 +193,6 @@ func (c *Controller) Look(ctx context.Context, id string) (job.Job, error) {
 	}
 	return job.Job{
 		ID: id, ShortID: id, Target: c.target, Definition: c.definition.File, Phase: job.PhaseSubmitted,
-		Observation: job.Observation{Detail: seen.Detail, Native: seen.Native, Reason: seen.Reason, ExitCode: seen.ExitCode, Signal: seen.Signal,
-			OutputPath: seen.OutputPath, ErrorPath: seen.ErrorPath,
-			Name: seen.Name, Queue: seen.Queue, Nodes: seen.Nodes, Submitted: seen.Submitted, Started: seen.Started, Ended: seen.Ended,
-			Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin},
+		Observation: seen.Observation,
 	}, nil
 }

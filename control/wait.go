@@ -74,11 +74,7 @@ func (c *Controller) Wait(ctx context.Context, j job.Job, until state.Detail, ch
 		jobs, err := c.WaitAll(ctx, []job.Job{j}, until, changed)
 		return jobs[0], err
 	}
-	pace := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
-	if status := c.definition.Command(config.GetJobStatus); status != nil {
-		pace.shortest, pace.longest = max(pace.shortest, status.Interval), max(pace.longest, status.Interval)
-	}
-	forgotten, failures := 0, 0
+	w := singleWait{controller: c, pace: c.statusPace()}
 	for {
 		before := j
 		var err error
@@ -87,29 +83,51 @@ func (c *Controller) Wait(ctx context.Context, j job.Job, until state.Detail, ch
 		if moved && changed != nil {
 			changed(j)
 		}
-		var query *QueryError
-		switch {
-		case errors.As(err, &query) && failures < maxFailures && ctx.Err() == nil:
-			failures++
-		case err != nil:
+		if err := w.judge(ctx, j, err); err != nil {
 			return j, err
-		case j.Successor != "" && !j.Detail.Ended():
-			return j, &MissingError{Job: j, Reason: "its id was given to another job"}
-		case j.Missing:
-			forgotten++
-			if err := c.missing(j, forgotten); err != nil {
-				return j, err
-			}
-		default:
-			forgotten, failures = 0, 0
 		}
 		if j.Detail.Ended() || reached(j.Detail, until) {
 			return j, nil
 		}
-		if err := c.pause(ctx, pace.next(moved)); err != nil {
+		if err := c.pause(ctx, w.pace.next(moved)); err != nil {
 			return j, err
 		}
 	}
+}
+
+// statusPace is how often a wait queries for one job.
+func (c *Controller) statusPace() pace {
+	p := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
+	if status := c.definition.Command(config.GetJobStatus); status != nil {
+		p.shortest, p.longest = max(p.shortest, status.Interval), max(p.longest, status.Interval)
+	}
+	return p
+}
+
+// A singleWait is a wait for one job that no listing has.
+type singleWait struct {
+	controller          *Controller
+	pace                pace
+	forgotten, failures int // queries in a row that did not find the job, and that failed
+}
+
+// judge returns why the wait ends after a query, nil if it goes on.
+func (w *singleWait) judge(ctx context.Context, job job.Job, err error) error {
+	var query *QueryError
+	switch {
+	case errors.As(err, &query) && w.failures < maxFailures && ctx.Err() == nil:
+		w.failures++
+	case err != nil:
+		return err
+	case job.Successor != "" && !job.Detail.Ended():
+		return &MissingError{Job: job, Reason: "its id was given to another job"}
+	case job.Missing:
+		w.forgotten++
+		return w.controller.missing(job, w.forgotten)
+	default:
+		w.forgotten, w.failures = 0, 0
+	}
+	return nil
 }
 
 // waitable returns why the end of a job would never be seen.

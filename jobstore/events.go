@@ -13,33 +13,31 @@ import (
 
 // events returns what the change did to its job, as events.
 func (c *change) events() []job.Event {
-	before, after := &c.before, &c.job
 	var events []job.Event
+	add := func(kind job.EventKind, seen job.Observation) {
+		events = append(events, job.Event{Kind: kind, Before: c.before.Detail, Observation: seen})
+	}
+	before, after := &c.before, &c.job
 	if kind, isDecided := eventOfPhase[after.Phase]; isDecided && after.Phase != before.Phase {
-		events = append(events, decidedEvent(kind, before, after))
+		add(kind, decisionOf(kind, after))
 	}
 	if !c.ahead.IsZero() {
-		events = append(events, job.Event{Kind: job.EventClock, Before: before.Detail, Observation: job.Observation{Detail: after.Detail, Observed: after.Observed,
-			Reason: "a clock was set back: the record said " + storedTime(c.ahead)}})
+		add(job.EventClock, job.Observation{Detail: after.Detail, Observed: after.Observed, Reason: "a clock was set back: the record said " + storedTime(c.ahead)})
 	}
-	if moved := after.Detail != before.Detail || after.Native != before.Native && after.Native != ""; moved && after.Phase == before.Phase {
-		kind := job.EventState
-		if state.TransitionOf(before.Detail, after.Detail) == state.Returns {
-			kind = job.EventReturned
-		}
-		events = append(events, job.Event{Kind: kind, Before: before.Detail, Observation: after.Observation})
+	if c.hasMoved() && after.Phase == before.Phase {
+		add(movementOf(before, after), after.Observation)
 	}
 	if c.contradicted != nil {
-		events = append(events, job.Event{Kind: job.EventContradiction, Before: before.Detail, Observation: *c.contradicted})
+		add(job.EventContradiction, *c.contradicted)
 	}
 	if c.replaced != nil {
-		events = append(events, job.Event{Kind: job.EventReplaced, Before: before.Detail, Observation: *c.replaced})
+		add(job.EventReplaced, *c.replaced)
 	}
-	if after.Stale && (!before.Stale || after.StaleReason != before.StaleReason) {
-		events = append(events, job.Event{Kind: job.EventStale, Before: before.Detail, Observation: job.Observation{Detail: after.Detail, Reason: after.StaleReason, Observed: after.StaleSince}})
+	if c.isNewlyStale() {
+		add(job.EventStale, job.Observation{Detail: after.Detail, Reason: after.StaleReason, Observed: after.StaleSince})
 	}
 	if after.Missing && !before.Missing && after.Phase != job.PhaseRejected {
-		events = append(events, job.Event{Kind: job.EventMissing, Before: before.Detail, Observation: job.Observation{Detail: after.Detail, Observed: after.MissingSince}})
+		add(job.EventMissing, job.Observation{Detail: after.Detail, Observed: after.MissingSince})
 	}
 	if after.Successor != before.Successor {
 		events = append(events, succeededEvent(after, after.Observed))
@@ -47,18 +45,35 @@ func (c *change) events() []job.Event {
 	return events
 }
 
+// hasMoved reports whether the job has another state, or another word for it.
+func (c *change) hasMoved() bool {
+	return c.job.Detail != c.before.Detail || c.job.Native != c.before.Native && c.job.Native != ""
+}
+
+// isNewlyStale reports whether the job is in doubt for a new reason.
+func (c *change) isNewlyStale() bool {
+	return c.job.Stale && (!c.before.Stale || c.job.StaleReason != c.before.StaleReason)
+}
+
+// movementOf returns the event of a job that has moved.
+func movementOf(before, after *job.Job) job.EventKind {
+	if state.TransitionOf(before.Detail, after.Detail) == state.Returns {
+		return job.EventReturned
+	}
+	return job.EventState
+}
+
 // eventOfPhase are the events of entering a phase.
 var eventOfPhase = map[job.Phase]job.EventKind{
 	job.PhaseSubmitted: job.EventAccepted, job.PhaseRejected: job.EventRejected, job.PhaseDismissed: job.EventDismissed, job.PhaseUnknown: job.EventDoubted,
 }
 
-// decidedEvent is the event of a submission that enters a phase.
-func decidedEvent(kind job.EventKind, before, after *job.Job) job.Event {
-	event := job.Event{Kind: kind, Before: before.Detail, Observation: after.Observation}
-	if kind != job.EventAccepted {
-		event.Observation = job.Observation{Detail: after.Detail, Reason: after.Error, Observed: time.Now()}
+// decisionOf returns what the event of a decision about a submission says.
+func decisionOf(kind job.EventKind, after *job.Job) job.Observation {
+	if kind == job.EventAccepted {
+		return after.Observation
 	}
-	return event
+	return job.Observation{Detail: after.Detail, Reason: after.Error, Observed: time.Now()}
 }
 
 // succeededEvent is the event of a job whose id another one has, as was seen at a time.
