@@ -3,7 +3,6 @@ package javaregex
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -313,12 +312,12 @@ const (
 	trialGrowth  = 12
 	mostSteps    = 300_000
 	stepsPerUnit = 20 // of effort
-	trialTimeout = 100 * time.Millisecond
+	trialWork    = maxWork / 10
 	trialEffort  = 30_000
 )
 
 // runsAway reports whether the number of steps explodes, and whether the
-// engine, which may know better than to take them, takes too long as well.
+// engine, which may know better than to take them, has too much work as well.
 func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	text := func(rounds int) string { return before + strings.Repeat(repeated, rounds) + after }
 	steps := func(rounds, most int) int {
@@ -344,13 +343,12 @@ func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	if err != nil || i.effort < 0 {
 		return false
 	}
-	engine.MatchTimeout = trialTimeout
 	endless := text(trialRounds)
 	if !m.required.inString(endless) {
 		return false
 	}
-	_, err = tryTwice(func() (bool, error) { return engine.MatchString(endless) })
-	return err != nil // nothing but the time can make a match fail
+	_, _, _, err = engine.Find(nil, []rune(endless), 0, 0, trialWork)
+	return err != nil
 }
 
 // ends are texts by which a match may fail at the end.
