@@ -290,7 +290,7 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 			tried[one] = true // it would lead to the same text, begun elsewhere
 		}
 		before := r.prefix(whole.first, position)
-		for _, end := range r.ends() {
+		for _, end := range r.ends(repeated, passed) {
 			// Whatever has to be in the text may stand behind the mismatch.
 			after := end + requiredText(matcher.required)
 			if i.runsAway(matcher, before, repeated, after) {
@@ -351,18 +351,34 @@ func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	return err != nil
 }
 
-// ends are texts by which a match may fail at the end.
-func (r *ramble) ends() []string {
-	var all runeSet
+// ends returns texts that may make a match fail at last, after rounds of a text
+// over the positions passed.
+func (r *ramble) ends(repeated string, passed []int) []string {
+	var all, loop runeSet
 	for _, set := range r.sets {
 		all = all.union(set)
 	}
-	ends := []string{""}
-	if rest := all.complement().intersection(rangeOf(' ', unicode.MaxRune)); len(rest) > 0 {
-		ends = append(ends, string(sample(rest)))
+	for _, position := range passed {
+		loop = loop.union(r.sets[position])
 	}
-	if !slices.Contains(ends, "!") {
-		ends = append(ends, "!")
+	printable := rangeOf(' ', unicode.MaxRune)
+	ends := []string{""}
+	add := func(end string) {
+		if !slices.Contains(ends, end) {
+			ends = append(ends, end)
+		}
+	}
+	if rest := all.complement().intersection(printable); len(rest) > 0 {
+		add(string(sample(rest)))
+	}
+	add("!")
+	// A .* at the end takes all but the carriage return that many lines end
+	// with; the loop itself may take that as white space.
+	add("\r")
+	add("!\r")
+	// What follows the loop may take what the loop does not, but not the loop's text once more.
+	if outside := loop.complement().intersection(printable); len(outside) > 0 {
+		add(string(sample(outside)) + repeated)
 	}
 	return ends
 }
