@@ -22,8 +22,9 @@
 package javaregex
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/rmctl/rmctl/internal/backtrack"
 )
 
 // A SyntaxError tells where an expression is wrong.
@@ -50,7 +51,7 @@ func shortened(text string) string {
 // ErrBacktracking is wrapped by the error of a match that was given up. A match
 // is given up after a fixed amount of work, so that the same text gives the
 // same result however busy the machine is.
-var ErrBacktracking = errors.New("the expression requires too much backtracking on this text")
+var ErrBacktracking = backtrack.ErrWork
 
 // A Regexp is a compiled expression; it is safe for concurrent use.
 type Regexp struct {

@@ -293,7 +293,7 @@ func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past boo
 	}
 	dst, matched, _, err := engine.Find(dst, buffer.runes, start, m.parsed.groups, maxWork)
 	if err != nil {
-		return dst, false, fmt.Errorf("matching %s: %w", shortened(m.source), ErrBacktracking)
+		return dst, false, fmt.Errorf("matching %s: %w", shortened(m.source), err)
 	}
 	for i, position := range dst {
 		if position >= 0 {

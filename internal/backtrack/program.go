@@ -11,7 +11,7 @@ import (
 )
 
 // ErrWork is returned for a match that is not decided within its limit.
-var ErrWork = errors.New("too much backtracking")
+var ErrWork = errors.New("the expression requires too much backtracking on this text")
 
 // A Program is a compiled expression; it is safe for concurrent use.
 type Program struct {
