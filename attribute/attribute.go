@@ -22,6 +22,7 @@ import (
 type Attribute struct {
 	fields    [fieldCount]Value
 	unsetKeys map[string]bool // keys of the value's map that have no value
+	collected int             // size of the value if it is a list or map
 	validator *Validator
 	origin    *Origin
 }
@@ -59,6 +60,7 @@ func (a *Attribute) Value() Value { return a.fields[FieldValue] }
 func (a *Attribute) SetValue(value Value) {
 	a.fields[FieldValue] = value
 	a.unsetKeys = nil
+	a.collected = sizeOf(value)
 }
 
 // Visible reports whether users may edit the attribute; it is true unless set otherwise.
@@ -113,16 +115,20 @@ func (a *Attribute) Text(field Field) string {
 
 // Set stores a value in a field, converted as the field demands: text fields
 // take booleans and integers as text, booleans take texts (true in any case is
-// true), integers take decimal texts. Nil unsets. Anything else is an error
-// that names the attribute and the field.
+// true), integers take decimal texts. Nil unsets. Anything else, and what is
+// larger than [LargestValue], is an error that names the attribute and the field.
 func (a *Attribute) Set(field Field, value Value) error {
 	converted, err := convert(field, value)
 	if err != nil {
 		return fmt.Errorf("setting %s of attribute %q: %w", field, a.Name(), err)
 	}
+	size := sizeOf(converted)
+	if err := a.CheckSize(field, size); err != nil {
+		return err
+	}
 	a.fields[field] = converted
 	if field == FieldValue {
-		a.unsetKeys = nil
+		a.unsetKeys, a.collected = nil, size
 	}
 	return nil
 }

@@ -9,18 +9,25 @@ func (a *Attribute) Add(field Field, texts ...string) error {
 		return fmt.Errorf("adding to %s of attribute %q: only the value can hold a list", field, a.Name())
 	}
 	list, isList := a.fields[field].([]string)
+	size := sizeOf(texts)
+	if isList {
+		size += a.collected
+	}
+	if err := a.CheckSize(field, size); err != nil {
+		return err
+	}
 	if !isList {
 		list = make([]string, 0, len(texts))
 		a.unsetKeys = nil
 	}
-	a.fields[field] = append(list, texts...)
+	a.fields[field], a.collected = append(list, texts...), size
 	return nil
 }
 
 // Put stores an entry in the map in a field. What is not a map, or unset, is
 // replaced by one. Only the value can hold a map.
 func (a *Attribute) Put(field Field, key, text string) error {
-	entries, err := a.entries(field, key)
+	entries, err := a.entries(field, key, text)
 	if err != nil {
 		return err
 	}
@@ -32,7 +39,7 @@ func (a *Attribute) Put(field Field, key, text string) error {
 // PutUnset is like Put for an entry that has a key but no value: the map holds
 // an empty text under the key, texts and JSON show it as null.
 func (a *Attribute) PutUnset(field Field, key string) error {
-	entries, err := a.entries(field, key)
+	entries, err := a.entries(field, key, "")
 	if err != nil {
 		return err
 	}
@@ -44,16 +51,30 @@ func (a *Attribute) PutUnset(field Field, key string) error {
 	return nil
 }
 
-func (a *Attribute) entries(field Field, key string) (map[string]string, error) {
+// entries returns the map in a field, with room for an entry.
+func (a *Attribute) entries(field Field, key, text string) (map[string]string, error) {
 	if field.kind() != anyKind {
 		return nil, fmt.Errorf("putting %q in %s of attribute %q: only the value can hold a map", key, field, a.Name())
 	}
 	entries, isMap := a.fields[field].(map[string]string)
+	size := len(text)
+	if isMap {
+		size += a.collected
+	}
+	if present, has := entries[key]; has {
+		size -= len(present)
+	} else {
+		size += ItemSize + len(key)
+	}
+	if err := a.CheckSize(field, size); err != nil {
+		return nil, err
+	}
 	if !isMap {
 		entries = map[string]string{}
 		a.fields[field] = entries
 		a.unsetKeys = nil
 	}
+	a.collected = size
 	return entries, nil
 }
 

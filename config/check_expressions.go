@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/javaregex"
@@ -144,6 +146,19 @@ func (c *checker) checkRunaway(inspector *javaregex.Inspector, x *Expression) {
 	}
 	c.report(x.Position, Warning, "runaway-expression",
 		fmt.Sprintf("matching takes a time that doubles with each further %s in a text such as %s: the expression can read it in several ways, and needs the backtracking engine (%s)",
-			schemas.Quote(repeated), schemas.Quote(before+strings.Repeat(repeated, 3)+"…"+after), compiled.EngineReason()),
+			schemas.Quote(visible(repeated)), schemas.Quote(visible(before+strings.Repeat(repeated, 3)+"…"+after)), compiled.EngineReason()),
 		"let the parts of nested repetitions begin with different characters, or use (?>…)")
+}
+
+// visible writes what cannot be printed as an escape.
+func visible(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return out.String()
 }

@@ -3,7 +3,6 @@ package javaregex
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -291,7 +290,7 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 			tried[one] = true // it would lead to the same text, begun elsewhere
 		}
 		before := r.prefix(whole.first, position)
-		for _, end := range r.ends() {
+		for _, end := range r.ends(repeated, passed) {
 			// Whatever has to be in the text may stand behind the mismatch.
 			after := end + requiredText(matcher.required)
 			if i.runsAway(matcher, before, repeated, after) {
@@ -313,12 +312,12 @@ const (
 	trialGrowth  = 12
 	mostSteps    = 300_000
 	stepsPerUnit = 20 // of effort
-	trialTimeout = 100 * time.Millisecond
+	trialWork    = maxWork / 10
 	trialEffort  = 30_000
 )
 
 // runsAway reports whether the number of steps explodes, and whether the
-// engine, which may know better than to take them, takes too long as well.
+// engine, which may know better than to take them, has too much work as well.
 func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	text := func(rounds int) string { return before + strings.Repeat(repeated, rounds) + after }
 	steps := func(rounds, most int) int {
@@ -344,27 +343,42 @@ func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	if err != nil || i.effort < 0 {
 		return false
 	}
-	engine.MatchTimeout = trialTimeout
 	endless := text(trialRounds)
 	if !m.required.inString(endless) {
 		return false
 	}
-	_, err = tryTwice(func() (bool, error) { return engine.MatchString(endless) })
-	return err != nil // nothing but the time can make a match fail
+	_, _, _, err = engine.Find(nil, []rune(endless), 0, 0, trialWork)
+	return err != nil
 }
 
-// ends are texts by which a match may fail at the end.
-func (r *ramble) ends() []string {
-	var all runeSet
+// ends returns texts that may make a match fail at last, after rounds of a text
+// over the positions passed.
+func (r *ramble) ends(repeated string, passed []int) []string {
+	var all, loop runeSet
 	for _, set := range r.sets {
 		all = all.union(set)
 	}
-	ends := []string{""}
-	if rest := all.complement().intersection(rangeOf(' ', unicode.MaxRune)); len(rest) > 0 {
-		ends = append(ends, string(sample(rest)))
+	for _, position := range passed {
+		loop = loop.union(r.sets[position])
 	}
-	if !slices.Contains(ends, "!") {
-		ends = append(ends, "!")
+	printable := rangeOf(' ', unicode.MaxRune)
+	ends := []string{""}
+	add := func(end string) {
+		if !slices.Contains(ends, end) {
+			ends = append(ends, end)
+		}
+	}
+	if rest := all.complement().intersection(printable); len(rest) > 0 {
+		add(string(sample(rest)))
+	}
+	add("!")
+	// A .* at the end takes all but the carriage return that many lines end
+	// with; the loop itself may take that as white space.
+	add("\r")
+	add("!\r")
+	// What follows the loop may take what the loop does not, but not the loop's text once more.
+	if outside := loop.complement().intersection(printable); len(outside) > 0 {
+		add(string(sample(outside)) + repeated)
 	}
 	return ends
 }

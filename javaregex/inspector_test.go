@@ -184,15 +184,20 @@ func FuzzInspector(f *testing.F) {
 
 func TestExpressionsThatRunAwayAreFound(t *testing.T) {
 	for expression, runsAway := range map[string]bool{
-		`(?!x)(\w+\s?)*end`:   true,
-		`(?=(a+)+$)a*b`:       true,
-		`(\w*\w*)*\1`:         true,
-		`((a|a)*)\2`:          false, // the engine makes one of the branches
-		`(?!x)(\w+\s+)*end`:   false,
-		`(a+)+b`:              false, // runs in linear time
-		`(?!x)(?>a+)+b`:       false,
-		`(?!x)a+b+`:           false,
-		`(?:a{1000}){100}\1?`: false,
+		`(?!x)(\w+\s?)*end`: true,
+		`(?=(a+)+$)a*b`:     true,
+		`(\w*\w*)*\1`:       true,
+		// A carriage return, or the text of the loop behind what the loop cannot take, fails.
+		`(.*?)(?:a\w([\d.])??((?:\S)*?)+){1,3}(.*)`: true,
+		`(?!#)(\w+\s?)*[^\r\n]*`:                    true,
+		`(\S*)+\s*`:                                 true,
+		`(?s)((?:\S)*?)+.*`:                         false, // takes every text
+		`((a|a)*)\2`:                                false, // the engine makes one of the branches
+		`(?!x)(\w+\s+)*end`:                         false,
+		`(a+)+b`:                                    false, // runs in linear time
+		`(?!x)(?>a+)+b`:                             false,
+		`(?!x)a+b+`:                                 false,
+		`(?:a{1000}){100}\1?`:                       false,
 	} {
 		compiled, err := javaregex.Compile(expression, 0)
 		if err != nil {

@@ -1,7 +1,7 @@
 // Package javaregex gives regular expressions the meaning that
 // java.util.regex of Java 17 gives them: over an automaton of its own or Go's
 // engine, in time linear in the text, where that can be done with the same result, and
-// over a backtracking engine, bounded in time, where it cannot. Texts are bytes; each byte that is not part of valid
+// over a backtracking engine, bounded in work, where it cannot. Texts are bytes; each byte that is not part of valid
 // UTF-8 counts as one character, U+FFFD.
 //
 // CANON_EQ, \b{g} and \N{…} are refused: where Java finds \b{g} depends on the
@@ -22,8 +22,9 @@
 package javaregex
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/rmctl/rmctl/internal/backtrack"
 )
 
 // A SyntaxError tells where an expression is wrong.
@@ -47,8 +48,10 @@ func shortened(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// ErrTimeout is wrapped by the error of a match that took too long.
-var ErrTimeout = errors.New("the expression took too long on this text")
+// ErrBacktracking is wrapped by the error of a match that was given up. A match
+// is given up after a fixed amount of work, so that the same text gives the
+// same result however busy the machine is.
+var ErrBacktracking = backtrack.ErrWork
 
 // A Regexp is a compiled expression; it is safe for concurrent use.
 type Regexp struct {
@@ -88,7 +91,7 @@ func (r *Regexp) Groups() int { return r.parsed.groups }
 
 // Engine names the engine that runs whole matches of the expression:
 // "automaton", this package's own, or "regexp", Go's, in time linear in the text;
-// or "regexp2", backtracking.
+// or "regexp2", backtracking, a fork of its runner.
 func (r *Regexp) Engine() string {
 	name, _ := r.whole.engine()
 	return name
@@ -104,9 +107,9 @@ func (r *Regexp) EngineReason() string {
 // Match reports whether the expression matches all of text. The result holds
 // the start and end of group 0 and of each capturing group, -1 for one that
 // took no part; it is appended to dst[:0] and empty where there is no match.
-// An error means that the match could not be decided: it took more than a
-// second twice, ErrTimeout, or the expression is too large for the engine that
-// a text beyond ASCII needs.
+// An error means that the match could not be decided: it required too much
+// backtracking, ErrBacktracking, or the expression is too large for the engine
+// that a text beyond ASCII needs.
 func (r *Regexp) Match(dst []int, text []byte) ([]int, bool, error) {
 	return r.whole.match(dst, text)
 }

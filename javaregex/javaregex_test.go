@@ -1,10 +1,15 @@
 package javaregex
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/internal/backtrack"
 )
 
 func mustCompile(t testing.TB, expression string, flags Flags) *Regexp {
@@ -133,33 +138,38 @@ func TestSplitExamplesAnswerAsJavaDoes(t *testing.T) {
 	}
 }
 
-func TestAMatchIsTriedAgainWhoseTimePassedWhileTheMachineSlept(t *testing.T) {
-	times := 0
-	late := func(failures int) func() (bool, error) {
-		times = 0
-		return func() (bool, error) {
-			if times++; times > failures {
-				return true, nil
-			}
-			return false, ErrTimeout
-		}
-	}
-	for failures, tried := range []int{1, 2, 2} {
-		matched, err := tryTwice(late(failures))
-		require.Equal(t, failures < 2, matched)
-		require.Equal(t, failures < 2, err == nil)
-		require.Equal(t, tried, times)
-	}
-}
-
-func TestMatchThatTakesTooLongIsAnErrorWithoutTheText(t *testing.T) {
+func TestMatchThatIsGivenUpIsAnErrorWithoutTheText(t *testing.T) {
 	compiled := mustCompile(t, `(a+)+(?!x)b`, 0)
 	text := []byte(strings.Repeat("a", 40) + "b secret")
 	_, matched, err := compiled.Match(nil, text)
 	require.False(t, matched)
-	require.ErrorIs(t, err, ErrTimeout)
+	require.ErrorIs(t, err, ErrBacktracking)
 	require.ErrorContains(t, err, `(a+)+(?!x)b`)
 	require.NotContains(t, err.Error(), "secret")
+}
+
+func TestTheWorkOfAMatchDoesNotDependOnLoad(t *testing.T) {
+	compiled := mustCompile(t, `(.*?)(?:a\w([\d.])??((?:\S)*?)+){1,3}(.*)`, 0)
+	text := []rune("-------awaw1aw.2xxxxx\r")
+	require.Len(t, text, 22)
+	engine, err := compiled.whole.backtrackingEngine()
+	require.NoError(t, err)
+	_, matched, alone, err := engine.Find(nil, text, 0, compiled.Groups(), maxWork)
+	require.NoError(t, err)
+	require.False(t, matched)
+	var atOnce errgroup.Group
+	for range 4 * runtime.NumCPU() {
+		atOnce.Go(func() error {
+			_, _, work, err := engine.Find(nil, text, 0, compiled.Groups(), alone)
+			if work != alone {
+				return fmt.Errorf("%d of work instead of %d: %w", work, alone, err)
+			}
+			return err
+		})
+	}
+	require.NoError(t, atOnce.Wait())
+	_, _, _, err = engine.Find(nil, text, 0, compiled.Groups(), alone-1)
+	require.ErrorIs(t, err, backtrack.ErrWork)
 }
 
 func TestRefusedExpressionsNameThePlace(t *testing.T) {

@@ -5,24 +5,15 @@ import (
 	"fmt"
 	"regexp"
 	"sync"
-	"time"
 	"unicode/utf8"
 
-	"github.com/dlclark/regexp2"
+	"github.com/rmctl/rmctl/internal/backtrack"
 )
 
-// matchTimeout bounds one match of the backtracking engine, which is tried twice.
-const matchTimeout = time.Second
-
-// tryTwice tries a match again that has taken too long: the time also passes while the
-// machine sleeps, or gives none of it to this process.
-func tryTwice[T any](try func() (T, error)) (T, error) {
-	found, err := try()
-	if err != nil {
-		return try()
-	}
-	return found, nil
-}
+// maxWork bounds one match of the backtracking engine: one to three seconds of
+// a processor. It is at least what regexp2 did in the second that once was the
+// limit, with a third to spare.
+const maxWork = 600_000_000
 
 // A matcher runs one expression, either for whole matches or for searches, on
 // the engines that give Java's result.
@@ -43,12 +34,12 @@ type matcher struct {
 	// Each engine is compiled when a text first needs it. Most expressions of a
 	// definition never see one that comes past the required literals.
 	linear       deferred[*regexp.Regexp] // nil where the expression is too large for it
-	backtracking deferred[*regexp2.Regexp]
+	backtracking deferred[*backtrack.Program]
 
 	// hasPreviousEnd: the expression has a \G. Then pastPrevious finds what
 	// backtracking finds, but not at the offset itself.
 	hasPreviousEnd bool
-	pastPrevious   deferred[*regexp2.Regexp]
+	pastPrevious   deferred[*backtrack.Program]
 
 	// continued finds what linear finds, after one rune that it skips and
 	// that anchors and word edges see.
@@ -103,26 +94,25 @@ func (m *matcher) continuedEngine() (*regexp.Regexp, error) {
 	})
 }
 
-func (m *matcher) backtrackingEngine() (*regexp2.Regexp, error) {
-	return m.backtracking.get(func() (*regexp2.Regexp, error) { return m.compileBacktracking("") })
+func (m *matcher) backtrackingEngine() (*backtrack.Program, error) {
+	return m.backtracking.get(func() (*backtrack.Program, error) { return m.compileBacktracking("") })
 }
 
-func (m *matcher) pastPreviousEngine() (*regexp2.Regexp, error) {
-	return m.pastPrevious.get(func() (*regexp2.Regexp, error) { return m.compileBacktracking(`(?!\G)`) })
+func (m *matcher) pastPreviousEngine() (*backtrack.Program, error) {
+	return m.pastPrevious.get(func() (*backtrack.Program, error) { return m.compileBacktracking(`(?!\G)`) })
 }
 
 // compileBacktracking compiles the expression, after a prefix, for the
 // backtracking engine.
-func (m *matcher) compileBacktracking(prefix string) (*regexp2.Regexp, error) {
+func (m *matcher) compileBacktracking(prefix string) (*backtrack.Program, error) {
 	text, err := emit(m.parsed, backtracking, m.whole)
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := regexp2.Compile(prefix+"(?:"+text.out.String()+")", regexp2.None)
+	compiled, err := backtrack.Compile(prefix + "(?:" + text.out.String() + ")")
 	if err != nil {
 		return nil, fmt.Errorf("the backtracking engine refuses the expression: %w", err)
 	}
-	compiled.MatchTimeout = matchTimeout
 	return compiled, nil
 }
 
@@ -301,22 +291,14 @@ func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past boo
 	if err != nil {
 		return dst, false, fmt.Errorf("compiling %s: %w", shortened(m.source), err)
 	}
-	found, err := tryTwice(func() (*regexp2.Match, error) { return engine.FindRunesMatchStartingAt(buffer.runes, start) })
+	dst, matched, _, err := engine.Find(dst, buffer.runes, start, m.parsed.groups, maxWork)
 	if err != nil {
-		// Nothing but the time can make a match fail, and the engine's own
-		// message holds the whole text.
-		return dst, false, fmt.Errorf("matching %s: %w (%s)", shortened(m.source), ErrTimeout, matchTimeout)
+		return dst, false, fmt.Errorf("matching %s: %w", shortened(m.source), err)
 	}
-	if found == nil {
-		return dst, false, nil
-	}
-	for number := range m.parsed.groups + 1 {
-		captured := found.GroupByNumber(number)
-		if captured == nil || len(captured.Captures) == 0 {
-			dst = append(dst, -1, -1)
-			continue
+	for i, position := range dst {
+		if position >= 0 {
+			dst[i] = buffer.offsets[position]
 		}
-		dst = append(dst, buffer.offsets[captured.Index], buffer.offsets[captured.Index+captured.Length])
 	}
-	return dst, true, nil
+	return dst, matched, nil
 }

@@ -210,7 +210,13 @@ func pick(c *captures, index, group int) (text string, set bool, err error) {
 
 // run runs an action on an attribute. The error says where the action stands.
 func (t *Tokenizer) run(a *action, object *attribute.Attribute, c *captures) error {
+	before := object.Size(a.field)
 	stored, err := t.apply(a, object, c)
+	if err == nil {
+		if err = t.hold(object.Size(a.field), before); err != nil {
+			err = fmt.Errorf("storing %s of attribute %q: %w", a.field, object.Name(), err)
+		}
+	}
 	if err != nil {
 		return &Error{Position: a.config.Position, Err: err}
 	}
@@ -260,14 +266,21 @@ func (t *Tokenizer) set(a *action, object *attribute.Attribute, c *captures) err
 
 func (t *Tokenizer) add(a *action, object *attribute.Attribute, c *captures) (stored []Stored, err error) {
 	texts := make([]string, 0, len(a.entries))
+	size := 0
 	for _, entry := range a.entries {
 		value, err := t.value(entry, object, c)
 		if err != nil {
 			return nil, err
 		}
-		if value != nil {
-			texts = append(texts, attribute.Text(value))
+		if value == nil {
+			continue
 		}
+		text := attribute.Text(value)
+		size += len(text)
+		if err := object.CheckSize(a.field, size); err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
 	}
 	if t.options.Trace != nil {
 		for _, text := range texts {
@@ -295,7 +308,11 @@ func (t *Tokenizer) append(a *action, object *attribute.Attribute, c *captures) 
 		if i > 0 {
 			joined.WriteString(a.config.Separator)
 		}
-		joined.WriteString(attribute.Text(value))
+		text := attribute.Text(value)
+		if err := object.CheckSize(a.field, joined.Len()+len(text)); err != nil {
+			return err
+		}
+		joined.WriteString(text)
 	}
 	return object.Set(a.field, joined.String())
 }

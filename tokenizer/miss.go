@@ -37,7 +37,7 @@ func (t *Tokenizer) leadingPart(m *match, text []byte) (part string, end int) {
 		// The leftmost match is at the begin of the text if there is one there.
 		found, ok, err := part.Find(nil, text, 0)
 		if err != nil {
-			return "", 0 // an expression that took too long will again
+			return "", 0 // an expression that was given up will be again
 		}
 		if ok && found[0] == 0 && found[1] > 0 {
 			return part.String(), found[1]

@@ -261,6 +261,11 @@ func (t *Tokenizer) makeRow(m *match) error {
 			return &Error{Position: put.action.config.Position, Err: err}
 		}
 		facts.values[put.at] = text
+		if put.entry.value.kind == reference {
+			if err := t.hold(len(text), 0); err != nil {
+				return &Error{Position: put.action.config.Position, Err: fmt.Errorf("storing %q of attribute %q: %w", put.entry.key.text, id, err)}
+			}
+		}
 	}
 	var origin *attribute.Origin
 	if t.origins != nil {
@@ -323,5 +328,6 @@ func (t *Tokenizer) handOut(target *target, m *match, object *attribute.Attribut
 	entries, _ := object.Value().(map[string]string)
 	facts := factsOf(entries, m.keys)
 	m.keys = facts.keys
+	t.held -= counted(object.Size(attribute.FieldValue))
 	t.options.Rows(object.Name(), facts, object.Origin())
 }

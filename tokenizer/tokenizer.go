@@ -79,6 +79,7 @@ type Tokenizer struct {
 	looks    int64 // segments that targets were tried on
 
 	stats   Stats
+	held    int64                      // bytes of large values
 	matches []*match                   // of all targets, in the order of the definition
 	current []byte                     // the segment that is being looked at, for messages
 	number  int64                      // of that segment
