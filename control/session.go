@@ -238,23 +238,30 @@ func (c *Controller) Remembered(ctx context.Context, list string) ([]string, err
 	return values, nil
 }
 
-// run runs a command that does not stay attached.
+// run resolves and runs a command that does not stay attached.
 func (c *Controller) run(ctx context.Context, which *config.Command, env *attribute.Environment, job string, launch command.Launch) (*command.Result, error) {
 	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: job}, Launch: launch})
 }
 
-// runRequest runs a command as this definition and its user want it.
+// runRequest resolves a command and runs it as this definition and its user want it.
 func (c *Controller) runRequest(ctx context.Context, request command.Request) (*command.Result, error) {
+	invocation, err := request.Resolve()
+	if err != nil {
+		return &command.Result{ExitCode: -1}, err
+	}
+	return c.runInvocation(ctx, request, invocation)
+}
+
+// runInvocation runs a command that is resolved, as this definition and its user want it.
+func (c *Controller) runInvocation(ctx context.Context, request command.Request, invocation *command.Invocation) (*command.Result, error) {
 	which := request.Command
 	request.Outcomes, request.Types, request.Trace = c.definition.Outcomes, c.types, c.trace
 	if request.Rows == nil { // who lists many rows knows whether their lines are wanted
 		request.Origins = originsOf(which)
 	}
-	result, err := c.runner.Run(ctx, request)
-	if result.Invocation != nil {
-		c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", result.Invocation.Arguments,
-			"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)
-	}
+	result, err := c.runner.Run(ctx, request, invocation)
+	c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", invocation.Arguments,
+		"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)
 	return result, err
 }
 

@@ -78,13 +78,17 @@ func (e *SubmitError) Unwrap() error { return e.Err }
 
 // prepared is a submission that is ready to run.
 type prepared struct {
-	tag     string
-	env     *attribute.Environment
-	job     *attribute.Attribute // named once the scheduler's id is known
-	submit  *config.Command
-	files   []StagedFile
-	request Submission
+	tag        string
+	env        *attribute.Environment
+	job        *attribute.Attribute // named once the scheduler's id is known
+	submit     *config.Command
+	files      []StagedFile
+	invocation *command.Invocation // what submit was resolved to
+	request    Submission
 }
+
+// scope is what the texts of the submission are resolved against.
+func (p *prepared) scope() command.Scope { return command.Scope{Environment: p.env, Job: p.tag} }
 
 // Submit submits a batch job and returns it with the id that its scheduler
 // gave it. What is to be run is on disk before the submit command starts; an
@@ -98,7 +102,7 @@ func (c *Controller) Submit(ctx context.Context, s Submission) (jobstore.Job, er
 	if err := c.put(ctx, p); err != nil {
 		return jobstore.Job{}, err
 	}
-	result, runErr := c.run(ctx, p.submit, p.env, p.tag, s.Launch)
+	result, runErr := c.runInvocation(ctx, command.Request{Command: p.submit, Scope: p.scope()}, p.invocation)
 	// The id goes on record before anything else is done that may be cut off.
 	job, err := c.accept(context.WithoutCancel(ctx), p, result, runErr)
 	c.cleanUp(context.WithoutCancel(ctx), p.tag, p.files)
@@ -144,15 +148,15 @@ func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool
 	}
 	p.job = jobAttribute(p.env, p.tag, "", "")
 	p.env.SetVariable(attributeTag, p.tag)
+	clearFacts(p.env)
 	if err := c.fill(p.env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
-	scope := command.Scope{Environment: p.env, Job: p.tag}
-	if p.files, err = c.stagedFiles(p.env, s, scope, p.tag, uuid.NewString); err != nil {
+	if p.files, err = c.stagedFiles(p.env, s, p.scope(), p.tag, uuid.NewString); err != nil {
 		return nil, err
 	}
 	nameFiles(p.env, p.files)
-	_, err = command.Resolve(p.submit, scope, s.Launch)
+	p.invocation, err = command.Resolve(p.submit, p.scope(), s.Launch)
 	return p, err
 }
 
