@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/form"
 )
 
 // An Assignment gives an attribute a value as a user writes it; the empty text
@@ -62,17 +63,17 @@ func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribu
 	for _, note := range assigned.notes {
 		c.log.Warn(note, "target", c.target)
 	}
-	given := assigned.given
-	if err := c.applyForm(env, s, given); err != nil {
+	selection, err := form.Select(c.definition, env, s.Tab, s.ScriptFile != "", assigned.given)
+	if err != nil {
 		return err
 	}
+	selection.Clear()
 	c.setLaunch(env, s)
-	if err := env.ResolveLinks(given); err != nil {
+	if err := selection.FollowLinks(); err != nil {
 		// The reference takes what it finds, and there are values for all links.
 		c.log.Warn("some attributes take their defaults instead of each other's values", "error", err)
 	}
-	// Links do not bring back what the form leaves out.
-	return c.applyForm(env, s, given)
+	return nil
 }
 
 // assign gives attributes the values of the target, then those of the caller,
