@@ -95,7 +95,7 @@ func (c *Controller) Input(ctx context.Context, job jobstore.Job) (string, error
 	if len(submit.Input) == 0 {
 		return "", &UnsupportedError{Definition: c.definition.Name, Lacks: "input in its " + string(submit.Element) + " command"}
 	}
-	env, err := c.environment(ctx, anyAge)
+	env, err := c.submissionEnvironment(ctx, s, anyAge)
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ func (c *Controller) Render(s Submission) (*Rendering, error) {
 // Preview is Render with what the session has found, attributes that start-up
 // commands have constructed among it. It starts a session where none is young enough.
 func (c *Controller) Preview(ctx context.Context, s Submission) (*Rendering, error) {
-	env, err := c.environment(ctx, c.refresh())
+	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
 		return nil, err
 	}

@@ -55,26 +55,61 @@ const anyAge = time.Duration(1<<63 - 1)
 // attributes of the definition with the values that the target gives them.
 func (c *Controller) initialEnvironment() (*attribute.Environment, error) {
 	env := c.newEnvironment()
-	if _, err := c.assign(env, Submission{}, nil); err != nil {
+	_, err := c.assignDefaults(env)
+	return env, err
+}
+
+// assignDefaults gives attributes the values of the target, and returns their names.
+func (c *Controller) assignDefaults(env *attribute.Environment) (map[string]bool, error) {
+	assigned, err := c.assign(env, Submission{}, nil)
+	if err != nil {
 		return nil, fmt.Errorf("target %q: %w", c.target, err)
 	}
+	return assigned.given, nil
+}
+
+// environment returns the environment of commands: that of the session, with what
+// it found in place of the target's values.
+func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+	found, err := c.findings(ctx, oldest, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return c.restored(found)
+}
+
+// submissionEnvironment returns the environment that a submission gives values to: that
+// of the session without the target's values, which count more than what it found.
+// Values that are refused whatever a session finds are refused before one is started.
+func (c *Controller) submissionEnvironment(ctx context.Context, s Submission, oldest time.Duration) (*attribute.Environment, error) {
+	found, err := c.findings(ctx, oldest, func() error { return c.check(s) })
+	if err != nil {
+		return nil, err
+	}
+	env := c.newEnvironment()
+	putFindings(env, found)
 	return env, nil
 }
 
-// environment returns the environment of the session, which is started where
-// there is none that is younger than oldest. Where nothing runs at the start
-// there is nothing to grow old.
-func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+// findings returns what the session found, which is started where there is none that is
+// younger than oldest, after a function that may refuse to. Where nothing runs at the
+// start there is nothing to grow old.
+func (c *Controller) findings(ctx context.Context, oldest time.Duration, before func() error) (*attribute.Environment, error) {
 	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
 	if !hasStart {
 		oldest = anyAge
 	}
-	env, err := c.keptEnvironment(ctx, oldest)
-	if err != nil || env != nil {
-		return env, err
+	found, err := c.keptFindings(ctx, oldest)
+	switch {
+	case err != nil:
+		return nil, err
+	case found != nil:
+		return found, nil
+	case !hasStart:
+		return attribute.NewEnvironment(), nil
 	}
-	if !hasStart {
-		return c.initialEnvironment()
+	if err := before(); err != nil {
+		return nil, err
 	}
 	return c.startSession(ctx)
 }
@@ -102,6 +137,15 @@ func (c *Controller) jobEnvironment(ctx context.Context, job jobstore.Job) (*att
 // keptEnvironment returns the environment of a session that an earlier call
 // started; nil if there is none, or one of another state of the definition.
 func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+	found, err := c.keptFindings(ctx, oldest)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return c.restored(found)
+}
+
+// keptFindings returns what that session found; nil if there is none.
+func (c *Controller) keptFindings(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	session, err := c.store.Session(ctx, c.sessionKey())
 	if errors.Is(err, jobstore.ErrNotFound) {
 		return nil, nil
@@ -121,34 +165,39 @@ func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) 
 		c.log.Warn("what the last session found cannot be read; a new one is started", "error", err)
 		return nil, nil
 	}
-	return c.restored(kept)
+	return kept, nil
 }
 
-// restored puts what a session found into a new environment.
-func (c *Controller) restored(kept *attribute.Environment) (*attribute.Environment, error) {
+// restored returns a new environment with what a session found.
+func (c *Controller) restored(found *attribute.Environment) (*attribute.Environment, error) {
 	env, err := c.initialEnvironment()
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range kept.Variables() {
-		found := kept.Variable(key)
+	putFindings(env, found)
+	return env, nil
+}
+
+// putFindings puts what a session found into an environment, to which it belongs then.
+func putFindings(env, findings *attribute.Environment) {
+	for _, key := range findings.Variables() {
+		found := findings.Variable(key)
 		if defined := env.Variable(key); defined != nil {
 			found.SetValidator(defined.Validator())
 		}
 		env.Define(key, found)
 	}
-	for _, name := range kept.Discovered() {
-		env.Discover(kept.DiscoveredAttribute(name))
+	for _, name := range findings.Discovered() {
+		env.Discover(findings.DiscoveredAttribute(name))
 	}
-	return env, nil
 }
 
 func (c *Controller) sessionKey() string {
 	return c.connectionOf(c.target)
 }
 
-// startSession runs the start-up commands one after the other and keeps what
-// they found.
+// startSession runs the start-up commands one after the other, and keeps and returns
+// what they found.
 func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, error) {
 	env, err := c.initialEnvironment()
 	if err != nil {
@@ -162,14 +211,14 @@ func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, 
 			return nil, fmt.Errorf("starting a session: %w", err)
 		}
 	}
-	return env, c.keepSession(ctx, env, c.now())
+	return c.keepSession(ctx, env, c.now())
 }
 
-// keepSession keeps what differs from the environment before the session.
-func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) error {
+// keepSession keeps and returns what differs from the environment before the session.
+func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) (*attribute.Environment, error) {
 	initial, err := c.initialEnvironment()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	changed := attribute.NewEnvironment()
 	for _, key := range env.Variables() {
@@ -183,13 +232,13 @@ func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment
 	}
 	environment, err := changed.MarshalJSON()
 	if err != nil {
-		return fmt.Errorf("keeping the session: %w", err)
+		return nil, fmt.Errorf("keeping the session: %w", err)
 	}
 	data, err := json.Marshal(sessionData{Definition: c.fingerprint(), Environment: environment})
 	if err != nil {
-		return fmt.Errorf("keeping the session: %w", err)
+		return nil, fmt.Errorf("keeping the session: %w", err)
 	}
-	return c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: started, State: jobstore.Started, Data: data})
+	return changed, c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: started, State: jobstore.Started, Data: data})
 }
 
 // Stop runs the shut-down commands and forgets the session. Jobs run on.
@@ -277,11 +326,14 @@ func (c *Controller) action(ctx context.Context, name string, s Submission, clea
 	if action == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
 	}
-	env, err := c.environment(ctx, c.refresh())
+	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
 		return nil, err
 	}
-	session := env.Clone()
+	session, err := c.environment(ctx, anyAge)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.fill(env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
@@ -329,7 +381,8 @@ func (c *Controller) renewSession(ctx context.Context, env *attribute.Environmen
 	case !errors.Is(err, jobstore.ErrNotFound):
 		return err
 	}
-	return c.keepSession(ctx, env, started)
+	_, err = c.keepSession(ctx, env, started)
+	return err
 }
 
 func (c *Controller) namedCommand(name string) *config.Command {

@@ -140,10 +140,7 @@ func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool
 	if p.submit.Element.IsInteractive() != interactive {
 		return nil, c.otherKind(interactive)
 	}
-	if err := c.check(s); err != nil {
-		return nil, err
-	}
-	if p.env, err = c.environment(ctx, c.refresh()); err != nil {
+	if p.env, err = c.submissionEnvironment(ctx, s, c.refresh()); err != nil {
 		return nil, err
 	}
 	p.job = jobAttribute(p.env, p.tag, "", "")
@@ -169,14 +166,18 @@ func (c *Controller) otherKind(interactive bool) error {
 	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
 }
 
-// check tries the values of a submission on the definition alone, so that what
-// is wrong with them is said before a session is started. Names that start-up
-// commands may discover have to wait.
+// check tries the values of a submission on the definition alone, but for those
+// that have to wait for what start-up commands find.
 func (c *Controller) check(s Submission) error {
 	env := c.newEnvironment()
-	if c.discovers() {
-		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value Assignment) bool { return env.Lookup(value.Name) == nil })
-	}
+	startUp := c.definition.CommandsOf(config.StartUpCommand)
+	discovers := c.discovers()
+	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value Assignment) bool {
+		if env.Lookup(value.Name) == nil {
+			return discovers
+		}
+		return slices.ContainsFunc(startUp, func(each *config.Command) bool { return each.MayDescribe(value.Name) })
+	})
 	_, err := c.assign(env, s, nil)
 	return err
 }
