@@ -38,11 +38,10 @@ func (c *Controller) renderOver(env *attribute.Environment, s Submission) (*Rend
 		return nil, err
 	}
 	scope := command.Scope{Environment: env}
-	files, err := c.stagedFiles(env, s, scope, "UUID", func() string { return "UUID" })
+	files, err := c.stagedFiles(s, scope, "UUID", func() string { return "UUID" })
 	if err != nil {
 		return nil, err
 	}
-	nameFiles(env, files)
 	rendering := &Rendering{Files: files, Script: env.Text(attributeScript)}
 	submit, err := c.submitCommand(s.Debug)
 	if err != nil && s.Debug {

@@ -149,10 +149,9 @@ func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool
 	if err := c.fill(p.env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
-	if p.files, err = c.stagedFiles(p.env, s, p.scope(), p.tag, uuid.NewString); err != nil {
+	if p.files, err = c.stagedFiles(s, p.scope(), p.tag, uuid.NewString); err != nil {
 		return nil, err
 	}
-	nameFiles(p.env, p.files)
 	p.invocation, err = command.Resolve(p.submit, p.scope(), s.Launch)
 	return p, err
 }
