@@ -1,16 +1,11 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
-	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -76,20 +71,6 @@ func (e *SubmitError) Error() string {
 // Unwrap returns the cause.
 func (e *SubmitError) Unwrap() error { return e.Err }
 
-// prepared is a submission that is ready to run.
-type prepared struct {
-	tag        string
-	env        *attribute.Environment
-	job        *attribute.Attribute // named once the scheduler's id is known
-	submit     *config.Command
-	files      []StagedFile
-	invocation *command.Invocation // what submit was resolved to
-	request    Submission
-}
-
-// scope is what the texts of the submission are resolved against.
-func (p *prepared) scope() command.Scope { return command.Scope{Environment: p.env, Job: p.tag} }
-
 // Submit submits a batch job and returns it with the id that its scheduler
 // gave it. What is to be run is on disk before the submit command starts; an
 // error after that is a *SubmitError. Values that are refused are *ValueError
@@ -128,73 +109,6 @@ func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (jobstore
 		failed.Unconfirmed = unconfirmed
 	}
 	return jobstore.Job{}, failed
-}
-
-// prepare resolves everything that can be wrong before anything happens.
-func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool) (*prepared, error) {
-	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString()), request: s}
-	var err error
-	if p.submit, err = c.submitCommand(s.Debug); err != nil {
-		return nil, err
-	}
-	if p.submit.Element.IsInteractive() != interactive {
-		return nil, c.otherKind(interactive)
-	}
-	if p.env, err = c.submissionEnvironment(ctx, s, c.refresh()); err != nil {
-		return nil, err
-	}
-	p.job = jobAttribute(p.env, p.tag, "", "")
-	p.env.SetVariable(attributeTag, p.tag)
-	clearFacts(p.env)
-	if err := c.fill(p.env, s, c.stat(ctx)); err != nil {
-		return nil, err
-	}
-	if p.files, err = c.stagedFiles(s, p.scope(), p.tag, uuid.NewString); err != nil {
-		return nil, err
-	}
-	p.invocation, err = command.Resolve(p.submit, p.scope(), s.Launch)
-	return p, err
-}
-
-// otherKind tells that the definition runs jobs, but not of the kind asked for.
-func (c *Controller) otherKind(interactive bool) error {
-	if interactive {
-		return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for interactive jobs",
-			Help: "it runs batch ones: use rmctl submit, with --wait to wait for the end"}
-	}
-	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
-}
-
-// check tries the values of a submission on the definition alone, but for those
-// that have to wait for what start-up commands find.
-func (c *Controller) check(s Submission) error {
-	env := c.newEnvironment()
-	startUp := c.definition.CommandsOf(config.StartUpCommand)
-	discovers := c.discovers()
-	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value Assignment) bool {
-		if env.Lookup(value.Name) == nil {
-			return discovers
-		}
-		return slices.ContainsFunc(startUp, func(each *config.Command) bool { return each.MayDescribe(value.Name) })
-	})
-	_, err := c.assign(env, s, nil)
-	return err
-}
-
-// discovers reports whether start-up commands construct attributes.
-func (c *Controller) discovers() bool {
-	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
-		for _, parser := range []*config.Parser{startUp.StdoutParser, startUp.StderrParser, startUp.RedirectParser} {
-			if parser != nil && slices.ContainsFunc(parser.Targets, func(t *config.Target) bool { return !t.Ref.Set }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (c *Controller) stat(ctx context.Context) attribute.Stat {
-	return func(name string) (fs.FileInfo, error) { return c.connection.Stat(ctx, name) }
 }
 
 // put records the intent and stages the files.

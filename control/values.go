@@ -12,7 +12,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/form"
 )
 
 // An Assignment gives an attribute a value as a user writes it; the empty text
@@ -50,30 +49,6 @@ func (e *ValueError) Error() string {
 		text += "\n" + e.Help
 	}
 	return text
-}
-
-// fill gives the environment the values of a submission, in the order of the
-// reference: the caller's values, nothing for visible attributes that no
-// control of the form sets, links, and what the engine knows.
-func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribute.Stat) error {
-	assigned, err := c.assign(env, s, stat)
-	if err != nil {
-		return err
-	}
-	for _, note := range assigned.notes {
-		c.log.Warn(note, "target", c.target)
-	}
-	selection, err := form.Select(c.definition, env, s.Tab, s.ScriptFile != "", assigned.given)
-	if err != nil {
-		return err
-	}
-	selection.Clear()
-	c.setLaunch(env, s)
-	if err := selection.FollowLinks(); err != nil {
-		// The reference takes what it finds, and there are values for all links.
-		c.log.Warn("some attributes take their defaults instead of each other's values", "error", err)
-	}
-	return nil
 }
 
 // assign gives attributes the values of the target, then those of the caller,
