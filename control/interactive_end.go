@@ -101,7 +101,7 @@ func (c *Controller) Input(ctx context.Context, job jobstore.Job) (string, error
 	}
 	env.SetVariable(attributeTag, job.Tag)
 	jobAttribute(env, job.Tag, job.ID, job.ShortID)
-	if err := c.fill(env, s, c.stat(ctx)); err != nil {
+	if err := c.resolveValues(env, s, c.stat(ctx)); err != nil {
 		return "", err
 	}
 	line, err := command.Scope{Environment: env, Job: job.Tag}.Line(submit.Input)

@@ -28,7 +28,8 @@ type prepared struct {
 // scope is what the texts of the submission are resolved against.
 func (p *prepared) scope() command.Scope { return command.Scope{Environment: p.env, Job: p.tag} }
 
-// prepare resolves everything that can be wrong before anything happens.
+// prepare resolves a submission in one pass, before anything of it happens: the
+// environment of the session, the values in it, the files, and the submit command.
 func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool) (*prepared, error) {
 	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString()), request: s}
 	var err error
@@ -44,7 +45,7 @@ func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool
 	p.job = jobAttribute(p.env, p.tag, "", "")
 	p.env.SetVariable(attributeTag, p.tag)
 	clearFacts(p.env)
-	if err := c.fill(p.env, s, c.stat(ctx)); err != nil {
+	if err := c.resolveValues(p.env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
 	if p.files, err = c.stagedFiles(s, p.scope(), p.tag, uuid.NewString); err != nil {
@@ -54,10 +55,10 @@ func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool
 	return p, err
 }
 
-// fill gives the environment the values of a submission, in the order of the
-// reference: the caller's values, nothing for visible attributes that no
-// control of the form sets, links, and what the engine knows.
-func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribute.Stat) error {
+// resolveValues gives attributes the values of a submission, in the order of the
+// reference: those of the target and the caller, nothing for visible attributes that no
+// control of the form sets, what the engine knows of the program, and links.
+func (c *Controller) resolveValues(env *attribute.Environment, s Submission, stat attribute.Stat) error {
 	assigned, err := c.assign(env, s, stat)
 	if err != nil {
 		return err
@@ -91,28 +92,25 @@ func (c *Controller) otherKind(interactive bool) error {
 // that have to wait for what start-up commands find.
 func (c *Controller) check(s Submission) error {
 	env := c.newEnvironment()
-	startUp := c.definition.CommandsOf(config.StartUpCommand)
-	discovers := c.discovers()
 	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value Assignment) bool {
-		if env.Lookup(value.Name) == nil {
-			return discovers
-		}
-		return slices.ContainsFunc(startUp, func(each *config.Command) bool { return each.MayDescribe(value.Name) })
+		return c.mayFind(value.Name, env.Lookup(value.Name) != nil)
 	})
 	_, err := c.assign(env, s, nil)
 	return err
 }
 
-// discovers reports whether start-up commands construct attributes.
-func (c *Controller) discovers() bool {
-	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
-		for _, parser := range []*config.Parser{startUp.StdoutParser, startUp.StderrParser, startUp.RedirectParser} {
-			if parser != nil && slices.ContainsFunc(parser.Targets, func(t *config.Target) bool { return !t.Ref.Set }) {
-				return true
-			}
-		}
+// mayFind reports whether start-up commands may decide which values an attribute takes:
+// one of the definition they may describe, another one they may construct.
+func (c *Controller) mayFind(name string, isDefined bool) bool {
+	constructs := func(parser *config.Parser) bool {
+		return slices.ContainsFunc(parser.Targets, func(target *config.Target) bool { return !target.Ref.Set })
 	}
-	return false
+	return slices.ContainsFunc(c.definition.CommandsOf(config.StartUpCommand), func(startUp *config.Command) bool {
+		if isDefined {
+			return startUp.MayDescribe(name)
+		}
+		return slices.ContainsFunc(startUp.Parsers(), constructs)
+	})
 }
 
 func (c *Controller) stat(ctx context.Context) attribute.Stat {

@@ -34,7 +34,7 @@ func (c *Controller) Preview(ctx context.Context, s Submission) (*Rendering, err
 
 func (c *Controller) renderOver(env *attribute.Environment, s Submission) (*Rendering, error) {
 	jobAttribute(env, attribute.JobPlaceholder, attribute.JobPlaceholder, attribute.JobPlaceholder)
-	if err := c.fill(env, s, nil); err != nil {
+	if err := c.resolveValues(env, s, nil); err != nil {
 		return nil, err
 	}
 	scope := command.Scope{Environment: env}

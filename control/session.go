@@ -227,7 +227,7 @@ func (c *Controller) action(ctx context.Context, name string, s Submission, clea
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fill(env, s, c.stat(ctx)); err != nil {
+	if err := c.resolveValues(env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
 	given := env.Clone()
