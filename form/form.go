@@ -4,8 +4,9 @@
 //
 // A [Form] does no input or output of its own and runs nothing. [New] makes
 // one over an environment; [Form.Fields] tells what to show on a page,
-// [Form.Set] and [Form.Check] take what a user does; [Form.Apply] leaves in the
-// environment what a submission from a page hands over. Sections named below
+// [Form.Set] and [Form.Check] take what a user does; [Form.Values] returns what a
+// submission from a page is given. [Select] decides which attributes count in a
+// submission. Sections named below
 // are those of the description of the format: what a form is made of, which of
 // its values are passed on, and when controls are shown and enabled.
 package form
