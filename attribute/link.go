@@ -18,12 +18,14 @@ func (e *LinkError) Error() string {
 // ResolveLinks gives every variable with a link the value of the attribute it
 // links to, or its own default where that has no value or an empty one, or else
 // the empty text. Links to linked attributes are followed first. A visible
-// attribute whose key is in given keeps the value that a user gave it.
+// attribute whose key is in settled keeps what it has, such as the value that a user
+// gave it. The function derive, which may be nil, is called with the name of each attribute
+// that a link leads to, before its value is read.
 //
 // Of links in a circle the one that closes it counts as leading nowhere. All
 // links are resolved nevertheless; the error is a *LinkError for the first circle.
-func (e *Environment) ResolveLinks(given map[string]bool) error {
-	r := linkResolver{environment: e, given: given, done: map[string]bool{}}
+func (e *Environment) ResolveLinks(settled map[string]bool, derive func(name string)) error {
+	r := linkResolver{environment: e, settled: settled, derive: derive, done: map[string]bool{}}
 	for _, key := range e.Variables() {
 		r.resolve(key)
 	}
@@ -35,7 +37,8 @@ func (e *Environment) ResolveLinks(given map[string]bool) error {
 
 type linkResolver struct {
 	environment *Environment
-	given       map[string]bool
+	settled     map[string]bool
+	derive      func(name string)
 	done        map[string]bool
 	path        []string // the keys whose links are being followed
 	circle      []string
@@ -43,7 +46,7 @@ type linkResolver struct {
 
 func (r *linkResolver) resolve(key string) {
 	a := r.environment.variables[key]
-	if a == nil || r.done[key] || a.Field(FieldLinkValueTo) == nil || a.Visible() && r.given[key] {
+	if a == nil || r.done[key] || a.Field(FieldLinkValueTo) == nil || a.Visible() && r.settled[key] {
 		return
 	}
 	linked := a.Text(FieldLinkValueTo)
@@ -51,6 +54,9 @@ func (r *linkResolver) resolve(key string) {
 	var value Value
 	if at := slices.Index(r.path, linked); at < 0 {
 		r.resolve(linked)
+		if r.derive != nil {
+			r.derive(linked)
+		}
 		if target := r.environment.Lookup(linked); target != nil {
 			value = cloneValue(target.Value())
 		}

@@ -21,7 +21,7 @@ func TestLinksAreFollowedThroughChains(t *testing.T) {
 	linked(t, env, "a", "b", nil)
 	linked(t, env, "b", "c", nil)
 	env.SetVariable("c", "queue1")
-	require.NoError(t, env.ResolveLinks(nil))
+	require.NoError(t, env.ResolveLinks(nil, nil))
 	require.Equal(t, "queue1", env.Text("a"))
 	require.Equal(t, "queue1", env.Text("b"))
 }
@@ -33,7 +33,7 @@ func TestALinkWithoutValueFallsBackToTheDefaultAndThenToEmpty(t *testing.T) {
 	linked(t, env, "to-empty", "empty", fields)
 	linked(t, env, "to-nothing", "nowhere", fields)
 	linked(t, env, "no-default", "nowhere", map[attribute.Field]attribute.Value{attribute.FieldValue: "old"})
-	require.NoError(t, env.ResolveLinks(nil))
+	require.NoError(t, env.ResolveLinks(nil, nil))
 	require.Equal(t, "d", env.Text("to-empty"))
 	require.Equal(t, "d", env.Text("to-nothing"))
 	require.Equal(t, "", env.Variable("no-default").Value())
@@ -45,7 +45,7 @@ func TestAUsersValueWinsOverALinkOfVisibleAttributesOnly(t *testing.T) {
 	linked(t, env, "shown", "source", map[attribute.Field]attribute.Value{attribute.FieldValue: "mine"})
 	linked(t, env, "hidden", "source", map[attribute.Field]attribute.Value{attribute.FieldValue: "mine", attribute.FieldVisible: false})
 	linked(t, env, "untouched", "source", map[attribute.Field]attribute.Value{attribute.FieldValue: "default"})
-	require.NoError(t, env.ResolveLinks(map[string]bool{"shown": true, "hidden": true}))
+	require.NoError(t, env.ResolveLinks(map[string]bool{"shown": true, "hidden": true}, nil))
 	require.Equal(t, "mine", env.Text("shown"))
 	require.Equal(t, "linked", env.Text("hidden"))
 	require.Equal(t, "linked", env.Text("untouched"))
@@ -57,7 +57,7 @@ func TestLinksInACircleAreReportedAndTakeDefaults(t *testing.T) {
 	linked(t, env, "b", "c", map[attribute.Field]attribute.Value{attribute.FieldDefault: "db"})
 	linked(t, env, "c", "b", map[attribute.Field]attribute.Value{attribute.FieldDefault: "dc"})
 	linked(t, env, "self", "self", map[attribute.Field]attribute.Value{attribute.FieldDefault: "ds"})
-	err := env.ResolveLinks(nil)
+	err := env.ResolveLinks(nil, nil)
 	var circle *attribute.LinkError
 	require.ErrorAs(t, err, &circle)
 	require.Equal(t, []string{"b", "c"}, circle.Names)
@@ -70,7 +70,7 @@ func TestALinkCopiesAListInsteadOfSharingIt(t *testing.T) {
 	env := attribute.NewEnvironment()
 	env.SetVariable("list", []string{"x"})
 	linked(t, env, "copy", "list", nil)
-	require.NoError(t, env.ResolveLinks(nil))
+	require.NoError(t, env.ResolveLinks(nil, nil))
 	env.Variable("list").Value().([]string)[0] = "changed"
 	require.Equal(t, []string{"x"}, env.Variable("copy").Value())
 }

@@ -47,8 +47,7 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 		return nil, err
 	}
 	env := before.Clone()
-	runner := command.Runner{Connection: &recorded{answer: c, of: selected, scope: command.Scope{Environment: before, Job: key}}}
-	result, runErr := runner.Run(ctx, command.Request{
+	result, runErr := runCase(ctx, c, command.Request{
 		Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
 		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace,
 	})
@@ -72,6 +71,16 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	}
 	answer.Attributes, answer.Discovered, err = changes(before, env, key)
 	return answer, err
+}
+
+// runCase runs a command with the recorded answer of a case.
+func runCase(ctx context.Context, c *Case, request command.Request) (*command.Result, error) {
+	invocation, err := request.Resolve()
+	if err != nil {
+		return &command.Result{}, err
+	}
+	runner := command.Runner{Connection: &recorded{answer: c, arguments: invocation.Arguments}}
+	return runner.Run(ctx, request, invocation)
 }
 
 // selectCommand returns the command that a case is of.
@@ -137,18 +146,14 @@ func environment(definition *config.Definition, element config.CommandElement, c
 // runs before and after it succeeds and prints nothing.
 type recorded struct {
 	remote.Connection
-	answer *Case
-	of     *config.Command
-	scope  command.Scope
+	answer    *Case
+	arguments []string // of the command
 }
 
 // Start answers.
 func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Process, error) {
-	if len(r.of.PreLaunch)+len(r.of.PostLaunch) > 0 {
-		invocation, err := command.Resolve(r.of, r.scope, command.Launch{})
-		if err != nil || !slices.Equal(invocation.Arguments, start.Arguments) {
-			return ended(0), err
-		}
+	if !slices.Equal(r.arguments, start.Arguments) {
+		return ended(0), nil
 	}
 	return answerWith(r.answer, start)
 }

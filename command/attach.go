@@ -119,7 +119,7 @@ const processesEvery = 250 * time.Millisecond
 func (r *run) serve(process remote.Process, streams *streams) {
 	signals, failed := r.Attach.Signals, r.attached.failed
 	var telling <-chan time.Time
-	if r.marks != nil && r.Attach.Processes != nil {
+	if r.invocation.marks != nil && r.Attach.Processes != nil {
 		ticker := time.NewTicker(processesEvery)
 		defer ticker.Stop()
 		telling = ticker.C

@@ -77,7 +77,16 @@ func (b *bench) run(t testing.TB, ctx context.Context, element config.CommandEle
 	require.NotNil(t, b.request.Command)
 	ctx, stop := context.WithTimeout(ctx, 2*patience) // an attached job has no limit of its own
 	defer stop()
-	return b.runner.Run(ctx, b.request)
+	return resolveAndRun(ctx, &b.runner, b.request)
+}
+
+// resolveAndRun runs a command as it is resolved at that moment.
+func resolveAndRun(ctx context.Context, runner *command.Runner, request command.Request) (*command.Result, error) {
+	invocation, err := request.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	return runner.Run(ctx, request, invocation)
 }
 
 // fails runs a command that must fail, and returns how.
@@ -151,7 +160,7 @@ func (b *bench) whileRunning(t testing.TB, ready <-chan struct{}, do func()) err
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	go func() {
-		_, err := b.runner.Run(ctx, b.request)
+		_, err := resolveAndRun(ctx, &b.runner, b.request)
 		ended <- err
 	}()
 	if do != nil {

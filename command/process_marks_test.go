@@ -70,7 +70,7 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 	var stdout, stderr bytes.Buffer
 	told := map[int]command.Process{}
 	var lock sync.Mutex
-	_, err := (&command.Runner{Connection: p}).Run(t.Context(), command.Request{
+	_, err := resolveAndRun(t.Context(), &command.Runner{Connection: p}, command.Request{
 		Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
 		Attach: &command.Attachment{Stdout: &stdout, Stderr: &stderr, Processes: func(changed []command.Process) {
 			lock.Lock()
@@ -218,7 +218,7 @@ func TestWhatParsersConstructIsMadeOneWithTheMarks(t *testing.T) {
 		"rank 3 exited on signal 11\n":                                      "3 elsewhere 0 EXITED_SIGNALLED signal 11 \"\"\n",
 	} {
 		env := attribute.NewEnvironment()
-		_, err := (&command.Runner{Connection: printer{stderr: text, part: 5, code: 0}}).Run(t.Context(), command.Request{
+		_, err := resolveAndRun(t.Context(), &command.Runner{Connection: printer{stderr: text, part: 5, code: 0}}, command.Request{
 			Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
 		})
 		require.NoError(t, err)
@@ -246,7 +246,7 @@ func FuzzMarks(f *testing.F) {
 	run := func(t *testing.T, stdout string, part int) (string, string) {
 		env := environment(definition)
 		var shown bytes.Buffer
-		_, err := (&command.Runner{Connection: printer{stdout: stdout, part: part}}).Run(t.Context(), command.Request{
+		_, err := resolveAndRun(t.Context(), &command.Runner{Connection: printer{stdout: stdout, part: part}}, command.Request{
 			Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
 			Attach: &command.Attachment{Stdout: &shown},
 		})

@@ -116,6 +116,8 @@ type Invocation struct {
 	HasInput           bool
 	PreLaunch          []SimpleInvocation
 	PostLaunch         []SimpleInvocation
+
+	marks []*mark // of processes, in what it prints; a preview has none
 }
 
 // A SimpleInvocation is a resolved command that runs before or after another.
@@ -127,7 +129,7 @@ type SimpleInvocation struct {
 
 // Resolve turns a command into what will be executed. It runs nothing. A command
 // whose arguments are all empty is an error, and so is such a pre- or post-launch
-// command.
+// command, and a process mark that can never be found.
 func Resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
 	invocation, err := Preview(c, scope, launch)
 	if err != nil {
@@ -140,6 +142,9 @@ func Resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error)
 		if len(simple.Arguments) == 0 {
 			return nil, fmt.Errorf("resolving %s %q: %s: exec is empty; there is nothing to run", c.Element, c.Name, simple.Command.Position)
 		}
+	}
+	if invocation.marks, err = scope.resolveMarks(c.ProcessMarks); err != nil {
+		return nil, fmt.Errorf("resolving %s %q: %w", c.Element, c.Name, err)
 	}
 	return invocation, nil
 }

@@ -22,7 +22,7 @@ import (
 // Clients of a scheduler whose controller is down retry for some ten seconds.
 const DefaultTimeout = 2 * time.Minute
 
-// A Request is one run of a command.
+// A Request is one run of a command, which [Request.Resolve] resolves and [Runner.Run] runs.
 type Request struct {
 	Command *config.Command
 	Scope   Scope
@@ -66,27 +66,27 @@ type Runner struct {
 	Connection remote.Connection
 }
 
-// Run runs a command to its end. The error is an *Error for every failure of
-// the command itself; the result is never nil.
-func (r *Runner) Run(ctx context.Context, request Request) (*Result, error) {
-	result := &Result{Started: time.Now(), ExitCode: -1}
-	invocation, err := Resolve(request.Command, request.Scope, request.Launch)
+// Resolve returns what Run executes of the request. The error is an *Error.
+func (r Request) Resolve() (*Invocation, error) {
+	invocation, err := Resolve(r.Command, r.Scope, r.Launch)
 	if err != nil {
-		return result, &Error{Command: request.Command, Failure: NotResolvable, Err: err}
+		return nil, &Error{Command: r.Command, Failure: NotResolvable, Err: err}
 	}
-	result.Invocation = invocation
-	marks, err := request.Scope.resolveMarks(request.Command.ProcessMarks)
-	if err != nil {
-		return result, &Error{Command: request.Command, Arguments: invocation.Arguments, Failure: NotResolvable, Err: err}
-	}
+	return invocation, nil
+}
+
+// Run runs a command, resolved to an invocation, to its end. The error is an *Error
+// for every failure of the command itself; the result is never nil.
+func (r *Runner) Run(ctx context.Context, request Request, invocation *Invocation) (*Result, error) {
+	result := &Result{Invocation: invocation, Started: time.Now(), ExitCode: -1}
 	ctx, cancel := withLimit(ctx, request)
 	defer cancel()
 
-	run := &run{Request: request, connection: r.Connection, invocation: invocation, marks: marks, result: result, attached: newAttachedState()}
+	run := &run{Request: request, connection: r.Connection, invocation: invocation, result: result, attached: newAttachedState()}
 	if request.Rows != nil {
 		run.rows = newRowCounter(request.Rows)
 	}
-	err = run.do(ctx)
+	err := run.do(ctx)
 	result.Duration = time.Since(result.Started)
 	return result, err
 }
@@ -109,7 +109,6 @@ type run struct {
 	Request
 	connection remote.Connection
 	invocation *Invocation
-	marks      []*mark
 	result     *Result
 	background backgroundCommands
 	attached   *attachedState
@@ -204,10 +203,10 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Process, erro
 		Terminal:           r.terminal(),
 		ForwardX11:         r.Command.ForwardX11,
 	}
-	if r.Attach != nil && streams.stdout.parser == nil && r.marks == nil {
+	if r.Attach != nil && streams.stdout.parser == nil && r.invocation.marks == nil {
 		start.Stdout = r.Attach.Stdout
 	}
-	if r.Attach != nil && streams.stderr.parser == nil && r.marks == nil {
+	if r.Attach != nil && streams.stderr.parser == nil && r.invocation.marks == nil {
 		start.Stderr = r.Attach.Stderr
 	}
 	if r.Command.RedirectStderr {

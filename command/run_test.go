@@ -146,15 +146,22 @@ func TestAMissingProgramIsToldByItsName(t *testing.T) {
 	require.False(t, failed.Ambiguous())
 }
 
+func TestACommandRunsAsItWasResolvedWhateverItsAttributesHaveBecome(t *testing.T) {
+	b := newBench(t, `<attribute name="word"><default>before</default></attribute>`+
+		shell(`echo "$WORD" >ran`, "", `<environment name="WORD" value="${ptp_rm:word#value}"/>`))
+	b.request.Command = b.Command(config.StartUpCommand)
+	invocation, err := b.request.Resolve()
+	require.NoError(t, err)
+	b.env.Variable("word").SetValue("after")
+	_, err = b.runner.Run(t.Context(), b.request, invocation)
+	require.NoError(t, err)
+	require.Equal(t, "before\n", b.file(t, "ran"))
+}
+
 func TestTextsThatDoNotResolveRunNothing(t *testing.T) {
 	b := newBench(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute>`+
 		shell(`touch ran`, "", `<environment name="E" value="${ptp_rm:circle#value}"/>`))
-	result, err := b.run(t, t.Context(), config.StartUpCommand)
-	var failed *command.Error
-	require.ErrorAs(t, err, &failed)
-	require.Equal(t, command.NotResolvable, failed.Failure)
-	require.NotNil(t, result)
-	require.Nil(t, result.Invocation)
+	require.Equal(t, command.NotResolvable, b.fails(t, config.StartUpCommand).Failure)
 	require.False(t, b.exists("ran"))
 }
 

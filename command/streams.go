@@ -47,9 +47,9 @@ func (r *run) openStreams() *streams {
 		s.stdout.copy, s.stderr.copy = r.Attach.Stdout, r.Attach.Stderr
 		s.progress = r.progress(s.recent)
 	}
-	if len(r.marks) > 0 {
+	if len(r.invocation.marks) > 0 {
 		s.processes = newProcessTable()
-		s.stdout.marked, s.stderr.marked = newMarkedStream(r.marks), newMarkedStream(r.marks)
+		s.stdout.marked, s.stderr.marked = newMarkedStream(r.invocation.marks), newMarkedStream(r.invocation.marks)
 	}
 	return s
 }

@@ -85,6 +85,29 @@ func (c *Command) jobTargets() iter.Seq[*Target] {
 	}
 }
 
+// MayDescribe reports whether the parsers of a command can set a field of an
+// attribute beside its value, such as its bounds: these say which values it takes.
+func (c *Command) MayDescribe(name string) bool {
+	return slices.ContainsFunc(c.readingParsers(), func(parser *Parser) bool {
+		if parser.Type != "" {
+			return true // a tokenizer of a program that uses rmctl does what it likes
+		}
+		return slices.ContainsFunc(parser.Targets, func(target *Target) bool { return target.mayDescribe(name) })
+	})
+}
+
+func (t *Target) mayDescribe(name string) bool {
+	if t.Ref.Text != name && !strings.Contains(t.Ref.Text, referenceStart) {
+		return false
+	}
+	for action := range t.actions {
+		if action.Field.Set && !action.sets(attribute.FieldValue) {
+			return true
+		}
+	}
+	return false
+}
+
 // MaySet reports whether the parsers of a command can set a field of the job,
 // or one that does not exist: it may be meant.
 func (c *Command) MaySet(field attribute.Field) bool {

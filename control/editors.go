@@ -15,31 +15,26 @@ type editor struct {
 	titles []string // of the buttons in a group, of which one is the value
 }
 
-// boundEditors returns the editors of the attributes that controls of the form
-// are bound to. Rows of viewers have the editor that the attribute has itself.
-func boundEditors(d *config.Definition) map[string][]editor {
-	editors := map[string][]editor{}
-	if d.LaunchTab == nil {
-		return editors
+// boundEditors returns the editors of an attribute of the definition that controls of
+// the form are bound to. Rows of viewers have the editor that the attribute has itself.
+func boundEditors(d *config.Definition, name string) []editor {
+	defined := d.Attribute(name)
+	if defined == nil || d.LaunchTab == nil {
+		return nil
 	}
-	kinds := map[string]attribute.Editor{}
-	for _, defined := range d.Attributes {
-		kinds[defined.Name()] = defined.Editor()
-	}
+	var editors []editor
 	d.LaunchTab.Walk(func(control config.Control) {
-		bound := config.Bound(control).Name
-		kind, known := kinds[bound]
-		if !known {
+		if config.Bound(control).Name != name {
 			return
 		}
-		each := editor{kind: kind}
 		switch c := control.(type) {
 		case *config.Widget:
-			each.kind = widgetEditor(c, kind)
+			editors = append(editors, editor{kind: widgetEditor(c, defined.Editor())})
 		case *config.ButtonGroup:
-			each = editor{kind: attribute.ChoiceEditor, titles: titles(c)}
+			editors = append(editors, editor{kind: attribute.ChoiceEditor, titles: titles(c)})
+		default:
+			editors = append(editors, editor{kind: defined.Editor()})
 		}
-		editors[bound] = append(editors[bound], each)
 	})
 	return editors
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 )
@@ -29,8 +28,31 @@ type StagedFile struct {
 }
 
 // stagedFiles returns the files of a submission with their contents: those of
-// the definition's groups in order, and the script.
-func (c *Controller) stagedFiles(env *attribute.Environment, s Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
+// the definition's groups in order, and the script. It then gives the attribute of
+// each file its path.
+func (c *Controller) stagedFiles(s Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
+	files, err := c.managedFiles(scope, unique)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.definition.Script != nil:
+		staged, err := c.stagedScript(s, scope, tag)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, staged)
+	case s.ScriptFile != "":
+		return nil, fmt.Errorf("definition %q submits no script; --script cannot be used with it", c.definition.Name)
+	}
+	for _, file := range files {
+		scope.Environment.SetVariable(file.Name, file.Path)
+	}
+	return files, nil
+}
+
+// managedFiles returns the files of the definition's groups.
+func (c *Controller) managedFiles(scope command.Scope, unique func() string) ([]StagedFile, error) {
 	var files []StagedFile
 	for _, group := range c.definition.ManagedFiles {
 		location, err := c.stagingLocation(group.StagingLocation, scope)
@@ -45,17 +67,7 @@ func (c *Controller) stagedFiles(env *attribute.Environment, s Submission, scope
 			files = append(files, staged)
 		}
 	}
-	if c.definition.Script == nil {
-		if s.ScriptFile != "" {
-			return nil, fmt.Errorf("definition %q submits no script; --script cannot be used with it", c.definition.Name)
-		}
-		return files, nil
-	}
-	staged, err := c.stagedScript(env, s, scope, tag)
-	if err != nil {
-		return nil, err
-	}
-	return append(files, staged), nil
+	return files, nil
 }
 
 func (c *Controller) stagingLocation(location config.Optional, scope command.Scope) (string, error) {
@@ -153,7 +165,7 @@ func fileContent(file *config.File, scope command.Scope) (string, error) {
 // in a folder of this submission's so that two of one name do not meet, or the
 // generated one. Definitions do not quote the path, so the name is made one word.
 // The tag in the path is what the job can be found by: schedulers show the path.
-func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scope command.Scope, tag string) (StagedFile, error) {
+func (c *Controller) stagedScript(s Submission, scope command.Scope, tag string) (StagedFile, error) {
 	template := c.definition.Script
 	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, deleteAfterSubmit: template.DeleteAfterSubmit}
 	location, err := c.stagingLocation(template.StagingLocation, scope)
@@ -166,13 +178,13 @@ func (c *Controller) stagedScript(env *attribute.Environment, s Submission, scop
 		}
 		staged.Path = path.Join(location, tag, plainName(filepath.Base(s.ScriptFile)))
 		staged.ownFolder = true
-		env.SetVariable(attributeScript, staged.Content)
+		scope.Environment.SetVariable(attributeScript, staged.Content)
 		return staged, nil
 	}
 	if staged.Content, err = script(template, scope, s.Launch); err != nil {
 		return staged, err
 	}
-	env.SetVariable(attributeScript, staged.Content)
+	scope.Environment.SetVariable(attributeScript, staged.Content)
 	staged.Path = path.Join(location, tag+attributeStagedScript)
 	return staged, nil
 }
@@ -191,11 +203,4 @@ func readLocal(name string) (string, error) {
 		err = fmt.Errorf("%q has more than %d bytes", name, maxLocalFileBytes)
 	}
 	return string(content), errors.Join(err, file.Close())
-}
-
-// nameFiles gives the attribute of each file its path.
-func nameFiles(env *attribute.Environment, files []StagedFile) {
-	for _, file := range files {
-		env.SetVariable(file.Name, file.Path)
-	}
 }

@@ -16,7 +16,7 @@ import (
 // without launch tab one that shows everything. It starts a session where one is
 // needed. Values that are refused are *ValueError or *attribute.InvalidError.
 func (c *Controller) Form(ctx context.Context, s Submission) (*form.Form, *form.Page, error) {
-	env, err := c.FormEnvironment(ctx)
+	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -26,20 +26,16 @@ func (c *Controller) Form(ctx context.Context, s Submission) (*form.Form, *form.
 // FormWithoutSession is Form for where no session can be started: it lacks what
 // start-up commands would find.
 func (c *Controller) FormWithoutSession(ctx context.Context, s Submission) (*form.Form, *form.Page, error) {
-	env, err := c.initialEnvironment()
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.formOver(ctx, env, s)
+	return c.formOver(ctx, c.newEnvironment(), s)
 }
 
 func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s Submission) (*form.Form, *form.Page, error) {
-	filled := form.New(c.definition, env)
-	standing, err := c.assign(env, Submission{}, nil)
+	standing, err := c.assignDefaults(env)
 	if err != nil {
 		return nil, nil, err
 	}
-	filled.Standing(standing.given)
+	filled := form.New(c.definition, env)
+	filled.Standing(standing)
 	page, err := filled.Page(s.Tab, s.ScriptFile != "")
 	if err != nil {
 		return nil, nil, err
@@ -64,11 +60,11 @@ func (c *Controller) ShowLaunch(filled *form.Form, s Submission) {
 // FormEnvironment returns what a form is made over: what the session knows, with
 // the values of the target.
 func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environment, error) {
-	env, err := c.environment(ctx, c.refresh())
+	env, err := c.submissionEnvironment(ctx, Submission{}, c.refresh())
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.assign(env, Submission{}, nil)
+	_, err = c.assignDefaults(env)
 	return env, err
 }
 

@@ -50,14 +50,12 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
 		return job.Job{}, errors.Join(err, c.refused(recorded, p.tag, err), c.unstage(recorded, p.tag, recordOf(p.files)))
 	}
-	clearFacts(p.env)
 	c.open.add(p.tag)
 	defer c.open.remove(p.tag)
 	follower := newFollower(recorded, c, p, terminal.Changed)
 	result, runErr := c.runner.Run(ctx, command.Request{
 		Command:  p.submit,
-		Scope:    command.Scope{Environment: p.env, Job: p.tag},
-		Launch:   s.Launch,
+		Scope:    p.scope(),
 		Outcomes: c.definition.Outcomes,
 		Types:    c.types,
 		Origins:  originsOf(p.submit),
@@ -65,7 +63,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal 
 			Stdin: terminal.Stdin, Stdout: terminal.Stdout, Stderr: terminal.Stderr, Terminal: terminal.Terminal,
 			Signals: terminal.Signals, Started: follower.started, Progress: follower.progress, Processes: follower.processes,
 		},
-	})
+	}, p.invocation)
 	c.cleanUp(recorded, p.tag, p.files)
 	if result.Unsignaled != nil {
 		c.log.Warn("a signal did not reach the job", "error", result.Unsignaled)

@@ -95,13 +95,13 @@ func (c *Controller) Input(ctx context.Context, job job.Job) (string, error) {
 	if len(submit.Input) == 0 {
 		return "", &UnsupportedError{Definition: c.definition.Name, Lacks: "input in its " + string(submit.Element) + " command"}
 	}
-	env, err := c.environment(ctx, anyAge)
+	env, err := c.submissionEnvironment(ctx, s, anyAge)
 	if err != nil {
 		return "", err
 	}
 	env.SetVariable(attributeTag, job.Tag)
 	jobAttribute(env, job.Tag, job.ID, job.ShortID)
-	if err := c.fill(env, s, c.stat(ctx)); err != nil {
+	if err := c.resolveValues(env, s, c.stat(ctx)); err != nil {
 		return "", err
 	}
 	line, err := command.Scope{Environment: env, Job: job.Tag}.Line(submit.Input)

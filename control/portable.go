@@ -125,19 +125,35 @@ func (a *assignment) setPortable(one, before *portableSetting, isGiven func(stri
 		return refuse("%v", err)
 	}
 	one.converted = converted
-	ownSource, isOwn := a.ownSource[link.Attribute]
-	isOwn = isOwn && link.Attribute != link.Name
-	switch {
-	case isOwn && ownSource > one.source:
-		one.outdone = true
-	case isOwn && ownSource == one.source && !reflect.DeepEqual(found.Value(), converted):
-		return refuse("it makes %q %q, but that was given the value %q, too", link.Attribute, attribute.Text(converted), attribute.Text(found.Value()))
-	case before != nil && before.source > one.source:
-		one.outdone = true
-	case before != nil && before.source == one.source && !reflect.DeepEqual(before.converted, converted):
-		return refuse("it makes %q %q, and %q makes it %q", link.Attribute, attribute.Text(converted), before.Link.Name, attribute.Text(before.converted))
+	var conflict string
+	one.outdone, conflict = a.weigh(one, before, found.Value())
+	if conflict != "" {
+		return refuse("it makes %q %q, %s", link.Attribute, attribute.Text(converted), conflict)
 	}
 	return nil
+}
+
+// weigh compares a setting with the value that its attribute was given by its own name,
+// and with what another portable name made of it before: the later source counts. It
+// returns whether that is not the setting's, or how two values of one source differ.
+func (a *assignment) weigh(one, before *portableSetting, own attribute.Value) (isOutdone bool, conflict string) {
+	link := one.Link
+	ownSource, isOwn := a.ownSource[link.Attribute]
+	if isOwn && link.Attribute != link.Name {
+		switch {
+		case ownSource > one.source:
+			return true, ""
+		case ownSource == one.source && !reflect.DeepEqual(own, one.converted):
+			return false, fmt.Sprintf("but that was given the value %q, too", attribute.Text(own))
+		}
+	}
+	switch {
+	case before == nil:
+		return false, ""
+	case before.source == one.source && !reflect.DeepEqual(before.converted, one.converted):
+		return false, fmt.Sprintf("and %q makes it %q", before.Link.Name, attribute.Text(before.converted))
+	}
+	return before.source > one.source, ""
 }
 
 // clearPortable takes the values away that the portable names had given which are

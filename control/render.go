@@ -25,7 +25,7 @@ func (c *Controller) Render(s Submission) (*Rendering, error) {
 // Preview is Render with what the session has found, attributes that start-up
 // commands have constructed among it. It starts a session where none is young enough.
 func (c *Controller) Preview(ctx context.Context, s Submission) (*Rendering, error) {
-	env, err := c.environment(ctx, c.refresh())
+	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
 		return nil, err
 	}
@@ -34,15 +34,14 @@ func (c *Controller) Preview(ctx context.Context, s Submission) (*Rendering, err
 
 func (c *Controller) renderOver(env *attribute.Environment, s Submission) (*Rendering, error) {
 	jobAttribute(env, attribute.JobPlaceholder, attribute.JobPlaceholder, attribute.JobPlaceholder)
-	if err := c.fill(env, s, nil); err != nil {
+	if err := c.resolveValues(env, s, nil); err != nil {
 		return nil, err
 	}
 	scope := command.Scope{Environment: env}
-	files, err := c.stagedFiles(env, s, scope, "UUID", func() string { return "UUID" })
+	files, err := c.stagedFiles(s, scope, "UUID", func() string { return "UUID" })
 	if err != nil {
 		return nil, err
 	}
-	nameFiles(env, files)
 	rendering := &Rendering{Files: files, Script: env.Text(attributeScript)}
 	submit, err := c.submitCommand(s.Debug)
 	if err != nil && s.Debug {

@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -52,57 +51,18 @@ func (c *Controller) refresh() time.Duration {
 // was started, not what it found last.
 const anyAge = time.Duration(1<<63 - 1)
 
-// initialEnvironment returns the environment before any command has run: the
-// attributes of the definition with the values that the target gives them.
-func (c *Controller) initialEnvironment() (*attribute.Environment, error) {
-	env := c.newEnvironment()
-	if _, err := c.assign(env, Submission{}, nil); err != nil {
-		return nil, fmt.Errorf("target %q: %w", c.target, err)
-	}
-	return env, nil
-}
-
-// environment returns the environment of the session, which is started where
-// there is none that is younger than oldest. Where nothing runs at the start
-// there is nothing to grow old.
-func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
-	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
-	if !hasStart {
-		oldest = anyAge
-	}
-	env, err := c.keptEnvironment(ctx, oldest)
-	if err != nil || env != nil {
-		return env, err
-	}
-	if !hasStart {
-		return c.initialEnvironment()
-	}
-	return c.startSession(ctx)
-}
-
-// jobEnvironment returns the environment for commands on a job: that of the
-// session with the values that the job was submitted with, which may tell where
-// its scheduler's commands are.
-func (c *Controller) jobEnvironment(ctx context.Context, job job.Job) (*attribute.Environment, error) {
-	env, err := c.environment(ctx, anyAge)
-	if err != nil || job.Tag == "" {
-		return env, err
-	}
-	recorded, err := c.store.ByTag(ctx, job.Tag)
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range recorded.Attributes {
-		if a := env.Variable(name); a != nil {
-			a.SetValue(value)
-		}
-	}
-	return env, nil
-}
-
 // keptEnvironment returns the environment of a session that an earlier call
 // started; nil if there is none, or one of another state of the definition.
 func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+	found, err := c.keptFindings(ctx, oldest)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return c.restored(found)
+}
+
+// keptFindings returns what that session found; nil if there is none.
+func (c *Controller) keptFindings(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	session, err := c.store.Session(ctx, c.sessionKey())
 	if errors.Is(err, jobstore.ErrNotFound) {
 		return nil, nil
@@ -122,34 +82,15 @@ func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) 
 		c.log.Warn("what the last session found cannot be read; a new one is started", "error", err)
 		return nil, nil
 	}
-	return c.restored(kept)
-}
-
-// restored puts what a session found into a new environment.
-func (c *Controller) restored(kept *attribute.Environment) (*attribute.Environment, error) {
-	env, err := c.initialEnvironment()
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range kept.Variables() {
-		found := kept.Variable(key)
-		if defined := env.Variable(key); defined != nil {
-			found.SetValidator(defined.Validator())
-		}
-		env.Define(key, found)
-	}
-	for _, name := range kept.Discovered() {
-		env.Discover(kept.DiscoveredAttribute(name))
-	}
-	return env, nil
+	return kept, nil
 }
 
 func (c *Controller) sessionKey() string {
 	return c.connectionOf(c.target)
 }
 
-// startSession runs the start-up commands one after the other and keeps what
-// they found.
+// startSession runs the start-up commands one after the other, and keeps and returns
+// what they found.
 func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, error) {
 	env, err := c.initialEnvironment()
 	if err != nil {
@@ -163,14 +104,14 @@ func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, 
 			return nil, fmt.Errorf("starting a session: %w", err)
 		}
 	}
-	return env, c.keepSession(ctx, env, c.now())
+	return c.keepSession(ctx, env, c.now())
 }
 
-// keepSession keeps what differs from the environment before the session.
-func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) error {
+// keepSession keeps and returns what differs from the environment before the session.
+func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) (*attribute.Environment, error) {
 	initial, err := c.initialEnvironment()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	changed := attribute.NewEnvironment()
 	for _, key := range env.Variables() {
@@ -184,13 +125,13 @@ func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment
 	}
 	environment, err := changed.MarshalJSON()
 	if err != nil {
-		return fmt.Errorf("keeping the session: %w", err)
+		return nil, fmt.Errorf("keeping the session: %w", err)
 	}
 	data, err := json.Marshal(sessionData{Definition: c.fingerprint(), Environment: environment})
 	if err != nil {
-		return fmt.Errorf("keeping the session: %w", err)
+		return nil, fmt.Errorf("keeping the session: %w", err)
 	}
-	return c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: started, State: jobstore.Started, Data: data})
+	return changed, c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: started, State: jobstore.Started, Data: data})
 }
 
 // Stop runs the shut-down commands and forgets the session. Jobs run on.
@@ -239,23 +180,30 @@ func (c *Controller) Remembered(ctx context.Context, list string) ([]string, err
 	return values, nil
 }
 
-// run runs a command that does not stay attached.
+// run resolves and runs a command that does not stay attached.
 func (c *Controller) run(ctx context.Context, which *config.Command, env *attribute.Environment, job string, launch command.Launch) (*command.Result, error) {
 	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: job}, Launch: launch})
 }
 
-// runRequest runs a command as this definition and its user want it.
+// runRequest resolves a command and runs it as this definition and its user want it.
 func (c *Controller) runRequest(ctx context.Context, request command.Request) (*command.Result, error) {
+	invocation, err := request.Resolve()
+	if err != nil {
+		return &command.Result{ExitCode: -1}, err
+	}
+	return c.runInvocation(ctx, request, invocation)
+}
+
+// runInvocation runs a command that is resolved, as this definition and its user want it.
+func (c *Controller) runInvocation(ctx context.Context, request command.Request, invocation *command.Invocation) (*command.Result, error) {
 	which := request.Command
 	request.Outcomes, request.Types, request.Trace = c.definition.Outcomes, c.types, c.trace
 	if request.Rows == nil { // who lists many rows knows whether their lines are wanted
 		request.Origins = originsOf(which)
 	}
-	result, err := c.runner.Run(ctx, request)
-	if result.Invocation != nil {
-		c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", result.Invocation.Arguments,
-			"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)
-	}
+	result, err := c.runner.Run(ctx, request, invocation)
+	c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", invocation.Arguments,
+		"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)
 	return result, err
 }
 
@@ -271,12 +219,15 @@ func (c *Controller) action(ctx context.Context, name string, s Submission, clea
 	if action == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
 	}
-	env, err := c.environment(ctx, c.refresh())
+	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
 		return nil, err
 	}
-	session := env.Clone()
-	if err := c.fill(env, s, c.stat(ctx)); err != nil {
+	session, err := c.environment(ctx, anyAge)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.resolveValues(env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
 	given := env.Clone()
@@ -323,7 +274,8 @@ func (c *Controller) renewSession(ctx context.Context, env *attribute.Environmen
 	case !errors.Is(err, jobstore.ErrNotFound):
 		return err
 	}
-	return c.keepSession(ctx, env, started)
+	_, err = c.keepSession(ctx, env, started)
+	return err
 }
 
 func (c *Controller) namedCommand(name string) *config.Command {

@@ -1,16 +1,11 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
-	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -76,16 +71,6 @@ func (e *SubmitError) Error() string {
 // Unwrap returns the cause.
 func (e *SubmitError) Unwrap() error { return e.Err }
 
-// prepared is a submission that is ready to run.
-type prepared struct {
-	tag     string
-	env     *attribute.Environment
-	job     *attribute.Attribute // named once the scheduler's id is known
-	submit  *config.Command
-	files   []StagedFile
-	request Submission
-}
-
 // Submit submits a batch job and returns it with the id that its scheduler
 // gave it. What is to be run is on disk before the submit command starts; an
 // error after that is a *SubmitError. Values that are refused are *ValueError
@@ -98,7 +83,7 @@ func (c *Controller) Submit(ctx context.Context, s Submission) (job.Job, error) 
 	if err := c.put(ctx, p); err != nil {
 		return job.Job{}, err
 	}
-	result, runErr := c.run(ctx, p.submit, p.env, p.tag, s.Launch)
+	result, runErr := c.runInvocation(ctx, command.Request{Command: p.submit, Scope: p.scope()}, p.invocation)
 	// The id goes on record before anything else is done that may be cut off.
 	job, err := c.accept(context.WithoutCancel(ctx), p, result, runErr)
 	c.cleanUp(context.WithoutCancel(ctx), p.tag, p.files)
@@ -124,73 +109,6 @@ func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (job.Job,
 		failed.Unconfirmed = unconfirmed
 	}
 	return job.Job{}, failed
-}
-
-// prepare resolves everything that can be wrong before anything happens.
-func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool) (*prepared, error) {
-	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString()), request: s}
-	var err error
-	if p.submit, err = c.submitCommand(s.Debug); err != nil {
-		return nil, err
-	}
-	if p.submit.Element.IsInteractive() != interactive {
-		return nil, c.otherKind(interactive)
-	}
-	if err := c.check(s); err != nil {
-		return nil, err
-	}
-	if p.env, err = c.environment(ctx, c.refresh()); err != nil {
-		return nil, err
-	}
-	p.job = jobAttribute(p.env, p.tag, "", "")
-	p.env.SetVariable(attributeTag, p.tag)
-	if err := c.fill(p.env, s, c.stat(ctx)); err != nil {
-		return nil, err
-	}
-	scope := command.Scope{Environment: p.env, Job: p.tag}
-	if p.files, err = c.stagedFiles(p.env, s, scope, p.tag, uuid.NewString); err != nil {
-		return nil, err
-	}
-	nameFiles(p.env, p.files)
-	_, err = command.Resolve(p.submit, scope, s.Launch)
-	return p, err
-}
-
-// otherKind tells that the definition runs jobs, but not of the kind asked for.
-func (c *Controller) otherKind(interactive bool) error {
-	if interactive {
-		return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for interactive jobs",
-			Help: "it runs batch ones: use rmctl submit, with --wait to wait for the end"}
-	}
-	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
-}
-
-// check tries the values of a submission on the definition alone, so that what
-// is wrong with them is said before a session is started. Names that start-up
-// commands may discover have to wait.
-func (c *Controller) check(s Submission) error {
-	env := c.newEnvironment()
-	if c.discovers() {
-		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value Assignment) bool { return env.Lookup(value.Name) == nil })
-	}
-	_, err := c.assign(env, s, nil)
-	return err
-}
-
-// discovers reports whether start-up commands construct attributes.
-func (c *Controller) discovers() bool {
-	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
-		for _, parser := range []*config.Parser{startUp.StdoutParser, startUp.StderrParser, startUp.RedirectParser} {
-			if parser != nil && slices.ContainsFunc(parser.Targets, func(t *config.Target) bool { return !t.Ref.Set }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (c *Controller) stat(ctx context.Context) attribute.Stat {
-	return func(name string) (fs.FileInfo, error) { return c.connection.Stat(ctx, name) }
 }
 
 // put records the intent and stages the files.

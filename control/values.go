@@ -51,36 +51,12 @@ func (e *ValueError) Error() string {
 	return text
 }
 
-// fill gives the environment the values of a submission, in the order of the
-// reference: the caller's values, nothing for visible attributes that no
-// control of the form sets, links, and what the engine knows.
-func (c *Controller) fill(env *attribute.Environment, s Submission, stat attribute.Stat) error {
-	assigned, err := c.assign(env, s, stat)
-	if err != nil {
-		return err
-	}
-	for _, note := range assigned.notes {
-		c.log.Warn(note, "target", c.target)
-	}
-	given := assigned.given
-	if err := c.applyForm(env, s, given); err != nil {
-		return err
-	}
-	c.setLaunch(env, s)
-	if err := env.ResolveLinks(given); err != nil {
-		// The reference takes what it finds, and there are values for all links.
-		c.log.Warn("some attributes take their defaults instead of each other's values", "error", err)
-	}
-	// Links do not bring back what the form leaves out.
-	return c.applyForm(env, s, given)
-}
-
 // assign gives attributes the values of the target, then those of the caller,
 // then those that portable names ask for.
 // Where several are refused the error tells of all.
 func (c *Controller) assign(env *attribute.Environment, s Submission, stat attribute.Stat) (*assignment, error) {
 	a := &assignment{
-		controller: c, env: env, editors: boundEditors(c.definition), given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
+		controller: c, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
 		portable: portable{map[string]config.PortableValue{}, map[string]int{}, map[string]int{}},
 	}
 	if stat != nil && s.Directory != "" {
@@ -118,7 +94,6 @@ func within(directory, name string) string {
 type assignment struct {
 	controller *Controller
 	env        *attribute.Environment
-	editors    map[string][]editor
 	given      map[string]bool
 	stat       attribute.Stat
 	invisible  bool // invisible attributes may be set, too
@@ -177,7 +152,7 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 		return nil, refuse(fmt.Sprintf("definition %q has no such attribute", a.controller.definition.Name), a.controller.similar(a.env, name))
 	case found.ReadOnly():
 		return nil, refuse("it is read-only", "")
-	case found.Visible(), len(a.editors[name]) > 0:
+	case found.Visible(), len(boundEditors(a.controller.definition, name)) > 0:
 		return found, nil
 	case found.Field(attribute.FieldLinkValueTo) != nil:
 		return nil, refuse(fmt.Sprintf("it takes the value of %q", found.Text(attribute.FieldLinkValueTo)), "")
@@ -189,7 +164,7 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 
 // convert returns what the first editor that takes a text makes of it.
 func (a *assignment) convert(found *attribute.Attribute, text string) (attribute.Value, attribute.Editor, error) {
-	editors := a.editors[found.Name()]
+	editors := boundEditors(a.controller.definition, found.Name())
 	if len(editors) == 0 {
 		editors = []editor{{kind: found.Editor()}}
 	}

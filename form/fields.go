@@ -25,12 +25,10 @@ func (f *Form) Fields(page *Page) []Field {
 
 // refreshViewers gives the attributes of viewers their present values.
 func (f *Form) refreshViewers() {
-	for _, page := range f.pages {
-		f.visit(page, func(control config.Control, _ State) {
-			if viewer, ok := control.(*config.Viewer); ok && viewer.Name.Name != "" && f.isOnlyViewer(viewer.Name.Name) {
-				f.environment.SetVariable(viewer.Name.Name, f.viewerValue(viewer))
-			}
-		})
+	for _, viewer := range f.viewers {
+		if name := viewer.Name.Name; name != "" && f.isOnlyViewer(name) {
+			f.environment.SetVariable(name, f.viewerValue(viewer))
+		}
 	}
 }
 

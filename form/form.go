@@ -4,8 +4,9 @@
 //
 // A [Form] does no input or output of its own and runs nothing. [New] makes
 // one over an environment; [Form.Fields] tells what to show on a page,
-// [Form.Set] and [Form.Check] take what a user does; [Form.Apply] leaves in the
-// environment what a submission from a page hands over. Sections named below
+// [Form.Set] and [Form.Check] take what a user does; [Form.Values] returns what a
+// submission from a page is given. [Select] decides which attributes count in a
+// submission. Sections named below
 // are those of the description of the format: what a form is made of, which of
 // its values are passed on, and when controls are shown and enabled.
 package form
@@ -27,7 +28,8 @@ type Form struct {
 	whole       *Page                     // made when it is asked for
 	buttons     map[string]*config.Widget // by the name that rules use
 	groups      map[*config.Widget]*config.ButtonGroup
-	numbers     map[config.Control]int // in the order of the document
+	viewers     []*config.Viewer       // in the order of the document
+	numbers     map[config.Control]int // in that order
 
 	texts    map[config.Control]string // of controls that are bound to nothing
 	selected map[*config.Widget]bool   // of buttons that are bound to nothing
@@ -56,8 +58,15 @@ type Page struct {
 // attributes. The form belongs to the environment: it changes the values there.
 // A definition without launch tab gives a form without pages.
 func New(definition *config.Definition, environment *attribute.Environment) *Form {
+	f := over(definition, environment)
+	f.initial = environment.Clone()
+	return f
+}
+
+// over returns a form that nobody fills in: it does not keep the initial values.
+func over(definition *config.Definition, environment *attribute.Environment) *Form {
 	f := &Form{
-		definition: definition, environment: environment, initial: environment.Clone(),
+		definition: definition, environment: environment,
 		buttons: map[string]*config.Widget{}, groups: map[*config.Widget]*config.ButtonGroup{}, numbers: map[config.Control]int{},
 		texts: map[config.Control]string{}, selected: map[*config.Widget]bool{},
 		checked: map[*config.Viewer]map[string]bool{}, refused: map[fieldKey]refusal{},
@@ -94,6 +103,8 @@ func (f *Form) register(control config.Control) {
 	switch c := control.(type) {
 	case *config.Widget:
 		name(c)
+	case *config.Viewer:
+		f.viewers = append(f.viewers, c)
 	case *config.ButtonGroup:
 		for _, button := range c.Buttons {
 			f.groups[button] = c

@@ -10,18 +10,12 @@ import (
 // of it: these rows of viewers count as checked.
 func (f *Form) Given(names map[string]bool) {
 	f.given = names
-	for _, page := range f.pages {
-		f.visit(page, func(control config.Control, _ State) {
-			viewer, ok := control.(*config.Viewer)
-			if !ok {
-				return
+	for _, viewer := range f.viewers {
+		for _, name := range f.rows(viewer) {
+			if names[name] {
+				f.check(viewer, name, true)
 			}
-			for _, name := range f.rows(viewer) {
-				if names[name] {
-					f.check(viewer, name, true)
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -81,40 +75,4 @@ func (f *Form) local(page *Page) (live, out map[string]bool) {
 		}
 	})
 	return live, out
-}
-
-// Apply leaves in the environment what a submission from the page hands over:
-// visible attributes of the definition that do not count lose their value,
-// unless given has their name, and viewers whose value counts get it. Invisible
-// attributes keep what they have. Without pages every attribute counts.
-func (f *Form) Apply(page *Page, given map[string]bool) {
-	if page == nil {
-		return
-	}
-	live := f.Live(page)
-	values := f.viewerValues(live)
-	for _, defined := range f.definition.Attributes {
-		name := defined.Name()
-		if a := f.environment.Variable(name); a != nil && a.Visible() && !given[name] && !live[name] {
-			a.SetValue(nil)
-		}
-	}
-	for name, value := range values {
-		if !given[name] {
-			f.environment.SetVariable(name, value)
-		}
-	}
-}
-
-// viewerValues returns the values of those viewers whose names are live.
-func (f *Form) viewerValues(live map[string]bool) map[string]string {
-	values := map[string]string{}
-	for _, page := range f.pages {
-		f.visit(page, func(control config.Control, _ State) {
-			if viewer, ok := control.(*config.Viewer); ok && viewer.Name.Name != "" && live[viewer.Name.Name] {
-				values[viewer.Name.Name] = f.viewerValue(viewer)
-			}
-		})
-	}
-	return values
 }

@@ -182,7 +182,10 @@ func submittedID(t *testing.T, printed string) string {
 	selected, err := definition.Select(selector)
 	require.NoError(t, err)
 	runner := command.Runner{Connection: answering{exchange: exchange{stdout: printed}}}
-	_, err = runner.Run(t.Context(), command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: key}})
+	request := command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: key}}
+	invocation, err := request.Resolve()
+	require.NoError(t, err)
+	_, err = runner.Run(t.Context(), request, invocation)
 	require.NoError(t, err)
 	if attribute.Text(env.Variable(key).Value()) != "SUBMITTED" {
 		return ""

@@ -103,12 +103,15 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 		require.NoError(t, job.Set(attribute.FieldName, id))
 
 		runner := command.Runner{Connection: answering{exchange: e}}
-		result, err := runner.Run(t.Context(), command.Request{
+		request := command.Request{
 			Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes, Expressions: &expressions,
-		})
+		}
+		invocation, err := request.Resolve()
+		require.NoError(t, err)
+		result, err := runner.Run(t.Context(), request, invocation)
 		var failed *command.Error
 		require.True(t, err == nil || errors.As(err, &failed), "%v", err)
-		if arguments := result.Invocation.Arguments; e.job != "" {
+		if arguments := invocation.Arguments; e.job != "" {
 			require.Equal(t, e.job, arguments[len(arguments)-1], "the job is one argument")
 		}
 		got = reading{Outcome: result.Outcome, Error: err != nil}

@@ -1,0 +1,93 @@
+package control_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// These tests compare what a submission allocates with what one of its steps does, for
+// definitions in which that step is nearly all there is to do: half as much again means
+// that something is done twice.
+func requireOnce(t *testing.T, submission, step func()) {
+	t.Helper()
+	submission() // what is done once and kept
+	step()
+	require.Less(t, float64(allocated(submission)), 1.5*float64(allocated(step)))
+}
+
+// allocated returns how many bytes a function allocates.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// numbered repeats a text with the numbers below a bound in place of %.
+func numbered(text string, bound int) string {
+	var all strings.Builder
+	for i := range bound {
+		all.WriteString(strings.ReplaceAll(text, "%", fmt.Sprint(i)))
+	}
+	return all.String()
+}
+
+func TestASubmissionBuildsOneForm(t *testing.T) {
+	definition := define(t, `<submit-batch name="s"><arg>x</arg></submit-batch>`+
+		`<launch-tab><dynamic><title>T</title>`+numbered(`<widget type="checkbox" buttonId="b%"/>`, 5000)+`</dynamic></launch-tab>`)
+	s := newRenderer(t, definition)
+	requireOnce(t, func() {
+		_, err := s.Render(control.Submission{Executable: "x"})
+		require.NoError(t, err)
+	}, func() {
+		_, err := form.Select(definition, attribute.NewEnvironment(), "", false, nil)
+		require.NoError(t, err)
+	})
+}
+
+func TestTheSubmitCommandIsResolvedOnce(t *testing.T) {
+	broken := errors.New("broken")
+	s := newSite(t, define(t, `<attribute name="word" visible="false"/><submit-batch name="s"><arg>x</arg>`+numbered(`<arg>${ptp_rm:word#value}-%</arg>`, 20000)+`</submit-batch>`),
+		func(o *control.Options) {
+			o.Connection = &faultyConnection{Connection: o.Connection, start: func(remote.Command) error { return broken }}
+		})
+	env := attribute.NewEnvironment()
+	env.SetVariable("word", nil)
+	requireOnce(t, func() {
+		_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+		require.ErrorIs(t, err, broken)
+	}, func() {
+		_, err := command.Resolve(s.Definition().Submit(false), command.Scope{Environment: env, Job: "a tag"}, command.Launch{})
+		require.NoError(t, err)
+	})
+}
+
+func TestTheValuesOfASubmissionAreResolvedOnce(t *testing.T) {
+	const attributes = 500
+	s := newSite(t, define(t, numbered(`<attribute name="a%"><validator><regex expression="v%"/></validator></attribute>`, attributes)+
+		`<submit-interactive name="s"><arg>x</arg></submit-interactive>`), func(o *control.Options) {
+		o.Defaults = values("a0", "v0")
+	})
+	submission := control.Submission{Executable: "x"}
+	for i := range attributes {
+		submission.Values = append(submission.Values, control.Assignment{Name: fmt.Sprintf("a%d", i), Value: fmt.Sprintf("v%d", i)})
+	}
+	requireOnce(t, func() {
+		require.NoError(t, s.CheckInteractive(t.Context(), submission))
+	}, func() {
+		_, err := s.Render(submission)
+		require.NoError(t, err)
+	})
+}

@@ -1,0 +1,118 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+)
+
+// initialEnvironment returns the environment before any command has run: the
+// attributes of the definition with the values that the target gives them.
+func (c *Controller) initialEnvironment() (*attribute.Environment, error) {
+	env := c.newEnvironment()
+	_, err := c.assignDefaults(env)
+	return env, err
+}
+
+// assignDefaults gives attributes the values of the target, and returns their names.
+func (c *Controller) assignDefaults(env *attribute.Environment) (map[string]bool, error) {
+	assigned, err := c.assign(env, Submission{}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("target %q: %w", c.target, err)
+	}
+	return assigned.given, nil
+}
+
+// environment returns the environment of commands: that of the session, with what
+// it found in place of the target's values.
+func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+	found, err := c.findings(ctx, oldest, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return c.restored(found)
+}
+
+// submissionEnvironment returns the environment that a submission gives values to: that
+// of the session without the target's values, which count more than what it found.
+// Values that are refused whatever a session finds are refused before one is started.
+func (c *Controller) submissionEnvironment(ctx context.Context, s Submission, oldest time.Duration) (*attribute.Environment, error) {
+	found, err := c.findings(ctx, oldest, func() error { return c.check(s) })
+	if err != nil {
+		return nil, err
+	}
+	env := c.newEnvironment()
+	putFindings(env, found)
+	return env, nil
+}
+
+// findings returns what the session found, which is started where there is none that is
+// younger than oldest, after a function that may refuse to. Where nothing runs at the
+// start there is nothing to grow old.
+func (c *Controller) findings(ctx context.Context, oldest time.Duration, before func() error) (*attribute.Environment, error) {
+	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
+	if !hasStart {
+		oldest = anyAge
+	}
+	found, err := c.keptFindings(ctx, oldest)
+	switch {
+	case err != nil:
+		return nil, err
+	case found != nil:
+		return found, nil
+	case !hasStart:
+		return attribute.NewEnvironment(), nil
+	}
+	if err := before(); err != nil {
+		return nil, err
+	}
+	return c.startSession(ctx)
+}
+
+// jobEnvironment returns the environment for commands on a job: that of the
+// session with the values that the job was submitted with, which may tell where
+// its scheduler's commands are.
+func (c *Controller) jobEnvironment(ctx context.Context, job job.Job) (*attribute.Environment, error) {
+	env, err := c.environment(ctx, anyAge)
+	if err != nil || job.Tag == "" {
+		return env, err
+	}
+	recorded, err := c.store.ByTag(ctx, job.Tag)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range recorded.Attributes {
+		if a := env.Variable(name); a != nil {
+			a.SetValue(value)
+		}
+	}
+	return env, nil
+}
+
+// restored returns a new environment with what a session found.
+func (c *Controller) restored(found *attribute.Environment) (*attribute.Environment, error) {
+	env, err := c.initialEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	putFindings(env, found)
+	return env, nil
+}
+
+// putFindings puts what a session found into an environment, to which it belongs then.
+func putFindings(env, findings *attribute.Environment) {
+	for _, key := range findings.Variables() {
+		found := findings.Variable(key)
+		if defined := env.Variable(key); defined != nil {
+			found.SetValidator(defined.Validator())
+		}
+		env.Define(key, found)
+	}
+	for _, name := range findings.Discovered() {
+		env.Discover(findings.DiscoveredAttribute(name))
+	}
+}
