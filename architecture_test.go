@@ -29,7 +29,7 @@ var allowedImports = map[string][]string{
 	"importer":            {"control", "config", "attribute", "javaregex", "schemas", "rms"},
 	"jobstore":            {"job", "state"},
 	"form":                {"command", "config", "attribute"},
-	"command":             {"tokenizer", "attribute", "remote", "config", "javaregex"},
+	"command":             {"job", "tokenizer", "attribute", "remote", "config", "javaregex"},
 	"tokenizer":           {"attribute", "config", "javaregex"},
 	"config":              {"javaregex", "schemas", "attribute", "state"},
 	"attribute":           {"javaregex"},

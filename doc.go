@@ -7,6 +7,7 @@
 //     [github.com/rmctl/rmctl/cases/casetest] does so in go test.
 //   - [github.com/rmctl/rmctl/control] binds a definition to a connection:
 //     sessions, submissions, status, output, and what can be done to jobs.
+//   - [github.com/rmctl/rmctl/job] has the types of jobs and submissions.
 //   - [github.com/rmctl/rmctl/jobstore] remembers submissions and what is known
 //     of each job, through crashes and between processes.
 //   - [github.com/rmctl/rmctl/form] is a definition's form being filled in, for

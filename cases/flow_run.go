@@ -198,7 +198,7 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 
 // run runs an interactive job to the end of its process, whose recorded output
 // comes all at once.
-func (p *player) run(ctx context.Context, submission control.Submission) (stepResult, error) {
+func (p *player) run(ctx context.Context, submission job.Submission) (stepResult, error) {
 	var got stepResult
 	var shown bytes.Buffer
 	job, err := p.controller.RunInteractive(ctx, submission, control.Terminal{Stdout: &shown, Stderr: &shown, Changed: func(job job.Job) {
@@ -255,8 +255,8 @@ func (p *player) keep(job job.Job) job.Job {
 	return job
 }
 
-func (s Step) submission() (control.Submission, error) {
-	submission := control.Submission{
+func (s Step) submission() (job.Submission, error) {
+	submission := job.Submission{
 		Executable: cmp.Or(s.Executable, "true"), Arguments: s.Arguments, Directory: s.Directory, Invisible: s.Do == DoAction, Tag: s.Tag,
 	}
 	for _, setting := range s.Set {
@@ -264,14 +264,14 @@ func (s Step) submission() (control.Submission, error) {
 		if !found || name == "" {
 			return submission, fmt.Errorf("set %q: write name=value", setting)
 		}
-		submission.Values = append(submission.Values, control.Assignment{Name: name, Value: value})
+		submission.Values = append(submission.Values, job.Assignment{Name: name, Value: value})
 	}
 	for _, setting := range s.Environment {
 		name, value, found := strings.Cut(setting, "=")
 		if !found || name == "" {
 			return submission, fmt.Errorf("environment %q: write NAME=value", setting)
 		}
-		submission.Launch.Variables = append(submission.Launch.Variables, command.Variable{Name: name, Value: value})
+		submission.Environment.Variables = append(submission.Environment.Variables, job.Variable{Name: name, Value: value})
 	}
 	return submission, nil
 }

@@ -172,8 +172,8 @@ func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
 	home := t.TempDir()
 	recorder := cases.NewRecorder(elsewhere{newLocal(t), remote.Info{Transport: "local", User: "alice", Host: "login7.site.org", Home: home}})
 	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
-	j, err := controller.Submit(t.Context(), control.Submission{
-		Executable: "true", Arguments: []string{"geheim"}, Directory: home, Values: []control.Assignment{{Name: "account", Value: "fusion"}},
+	j, err := controller.Submit(t.Context(), job.Submission{
+		Executable: "true", Arguments: []string{"geheim"}, Directory: home, Values: []job.Assignment{{Name: "account", Value: "fusion"}},
 	})
 	require.NoError(t, err)
 	j, err = controller.Wait(t.Context(), j, "", nil)

@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A Scope is what the texts of a command are resolved against.
@@ -92,23 +93,12 @@ func (s Scope) Line(arguments []*config.Argument) (string, error) {
 	return line.String(), nil
 }
 
-// A Variable is one variable of a process's environment.
-type Variable struct {
-	Name, Value string
-}
-
-// A Launch is the environment that a user asked for.
-type Launch struct {
-	Variables []Variable
-	Replace   bool // nothing but Variables, the definition's settings ignored
-}
-
 // An Invocation is a command resolved to what will be executed.
 type Invocation struct {
 	Command            *config.Command
 	Arguments          []string
 	Directory          string
-	Environment        []Variable // in the order of their settings; the last of a name counts
+	Environment        []job.Variable // in the order of their settings; the last of a name counts
 	Unset              []string
 	ReplaceEnvironment bool
 	Keep               []string // with ReplaceEnvironment, what stays of the place's own
@@ -130,8 +120,8 @@ type SimpleInvocation struct {
 // Resolve turns a command into what will be executed. It runs nothing. A command
 // whose arguments are all empty is an error, and so is such a pre- or post-launch
 // command, and a process mark that can never be found.
-func Resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
-	invocation, err := Preview(c, scope, launch)
+func Resolve(c *config.Command, scope Scope, environment job.Environment) (*Invocation, error) {
+	invocation, err := Preview(c, scope, environment)
 	if err != nil {
 		return nil, err
 	}
@@ -150,15 +140,15 @@ func Resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error)
 }
 
 // Preview is Resolve for what is only shown: there may be nothing to run.
-func Preview(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
-	invocation, err := resolve(c, scope, launch)
+func Preview(c *config.Command, scope Scope, environment job.Environment) (*Invocation, error) {
+	invocation, err := resolve(c, scope, environment)
 	if err != nil {
 		return nil, fmt.Errorf("resolving %s %q: %w", c.Element, c.Name, err)
 	}
 	return invocation, nil
 }
 
-func resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error) {
+func resolve(c *config.Command, scope Scope, environment job.Environment) (*Invocation, error) {
 	words, err := scope.Words(c.Arguments)
 	if err != nil {
 		return nil, err
@@ -171,7 +161,7 @@ func resolve(c *config.Command, scope Scope, launch Launch) (*Invocation, error)
 		return nil, err
 	}
 	i.HasInput = len(c.Input) > 0
-	if err := i.setEnvironment(scope, launch); err != nil {
+	if err := i.setEnvironment(scope, environment); err != nil {
 		return nil, err
 	}
 	if i.PreLaunch, err = resolveSimple(c.PreLaunch, i.Directory, scope); err != nil {
@@ -217,14 +207,14 @@ var formatVariables = []string{
 // then the user's. What a submit command finds in its environment the scheduler
 // may hand on to the job, so only other commands get the plain locale that
 // their parsers are written for, and lose variables that change formats.
-func (i *Invocation) setEnvironment(scope Scope, launch Launch) error {
-	if launch.Replace {
+func (i *Invocation) setEnvironment(scope Scope, environment job.Environment) error {
+	if environment.Replace {
 		i.ReplaceEnvironment = true
-		i.Environment = slices.Clone(launch.Variables)
+		i.Environment = slices.Clone(environment.Variables)
 		return nil
 	}
 	if !i.Command.Element.IsSubmit() {
-		i.Environment = append(i.Environment, Variable{"LC_ALL", "C"})
+		i.Environment = append(i.Environment, job.Variable{Name: "LC_ALL", Value: "C"})
 		i.Unset = formatVariables
 	}
 	i.ReplaceEnvironment = i.Command.ReplaceEnvironment
@@ -237,10 +227,10 @@ func (i *Invocation) setEnvironment(scope Scope, launch Launch) error {
 			return err
 		}
 		if value != "" {
-			i.Environment = append(i.Environment, Variable{entry.Name, value})
+			i.Environment = append(i.Environment, job.Variable{Name: entry.Name, Value: value})
 		}
 	}
-	i.Environment = append(i.Environment, launch.Variables...)
+	i.Environment = append(i.Environment, environment.Variables...)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 )
 
 // words resolves the arguments of a command that stand between its tags.
@@ -108,7 +109,7 @@ func TestLinesJoinTheirArgumentsWithBlanks(t *testing.T) {
 	}
 }
 
-func resolved(t *testing.T, controlData string, kind config.CommandElement, launch command.Launch) (*command.Invocation, error) {
+func resolved(t *testing.T, controlData string, kind config.CommandElement, launch job.Environment) (*command.Invocation, error) {
 	t.Helper()
 	definition := define(t, controlData)
 	return command.Resolve(definition.Command(kind), command.Scope{Environment: someAttributes(), Job: "17"}, launch)
@@ -119,23 +120,23 @@ func TestEveryTextOfACommandIsResolved(t *testing.T) {
 		<input>go ${ptp_rm:a#value}</input><input isUndefinedIfMatches="">${ptp_rm:q#value}</input><input>on</input>
 		<environment name="E" value="${ptp_rm:a#value}/@jobId"/>
 		<pre-launch-cmd name="p" exec="rm -f '${ptp_rm:a#value}'"/>
-		<post-launch-cmd name="q" exec="touch x" directory="/o/${ptp_rm:number#value}"/></submit-batch>`, config.SubmitBatch, command.Launch{})
+		<post-launch-cmd name="q" exec="touch x" directory="/o/${ptp_rm:number#value}"/></submit-batch>`, config.SubmitBatch, job.Environment{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"sub", "12"}, i.Arguments)
 	require.Equal(t, "/w/12", i.Directory)
 	require.True(t, i.HasInput)
 	require.Equal(t, "go acct 1 on", i.Input)
-	require.Equal(t, []command.Variable{{Name: "E", Value: "acct 1/17"}}, i.Environment)
+	require.Equal(t, []job.Variable{{Name: "E", Value: "acct 1/17"}}, i.Environment)
 	require.Equal(t, []string{"rm", "-f", "acct 1"}, i.PreLaunch[0].Arguments)
 	require.Equal(t, "/w/12", i.PreLaunch[0].Directory, "a command beforehand runs where its command does")
 	require.Equal(t, "/o/12", i.PostLaunch[0].Directory)
 }
 
 func TestACommandThatResolvesToNothingIsRefused(t *testing.T) {
-	_, err := resolved(t, `<start-up-command name="s"><arg>${ptp_rm:q#value}</arg></start-up-command>`, config.StartUpCommand, command.Launch{})
+	_, err := resolved(t, `<start-up-command name="s"><arg>${ptp_rm:q#value}</arg></start-up-command>`, config.StartUpCommand, job.Environment{})
 	require.ErrorContains(t, err, `start-up-command "s"`)
 	require.ErrorContains(t, err, "nothing to run")
-	_, err = resolved(t, `<start-up-command name="s"><arg>x</arg><pre-launch-cmd exec="${ptp_rm:q#value}"/></start-up-command>`, config.StartUpCommand, command.Launch{})
+	_, err = resolved(t, `<start-up-command name="s"><arg>x</arg><pre-launch-cmd exec="${ptp_rm:q#value}"/></start-up-command>`, config.StartUpCommand, job.Environment{})
 	require.ErrorContains(t, err, "nothing to run")
 }
 
@@ -154,7 +155,7 @@ func TestErrorsInAnyTextOfACommandAreReported(t *testing.T) {
 			text := strings.ReplaceAll(text, "BAD", bad)
 			definition, problems := loadLeniently(text)
 			require.NotNil(t, definition, "%v", problems)
-			_, err := command.Resolve(definition.Command(config.StartUpCommand), command.Scope{Environment: someAttributes()}, command.Launch{})
+			_, err := command.Resolve(definition.Command(config.StartUpCommand), command.Scope{Environment: someAttributes()}, job.Environment{})
 			var unresolved *attribute.ResolveError
 			require.ErrorAs(t, err, &unresolved)
 		})
@@ -172,10 +173,10 @@ func TestVariablesAreSetInTheOrderOfTheReference(t *testing.T) {
 		<environment name="B"><arg>joined</arg><arg>${ptp_rm:number#value}</arg></environment>
 		<environment name="C" value="kept"/><environment name="C" value="${ptp_rm:q#value}"/>
 		<environment name="D" value="${ptp_rm:q#value}"/>`
-	users := command.Launch{Variables: []command.Variable{{Name: "A", Value: "of the user"}}}
+	users := job.Environment{Variables: []job.Variable{{Name: "A", Value: "of the user"}}}
 	i, err := resolved(t, `<submit-batch name="s">`+settings+`</submit-batch>`, config.SubmitBatch, users)
 	require.NoError(t, err)
-	require.Equal(t, []command.Variable{
+	require.Equal(t, []job.Variable{
 		{Name: "A", Value: "of the definition"}, {Name: "B", Value: "joined 12"}, {Name: "C", Value: "kept"}, {Name: "A", Value: "of the user"},
 	}, i.Environment)
 	require.Empty(t, i.Unset, "a job may be handed the environment of its submit command")
@@ -191,11 +192,11 @@ func TestVariablesAreSetInTheOrderOfTheReference(t *testing.T) {
 
 func TestOnlyWhatIsPreservedStaysOfAReplacedEnvironment(t *testing.T) {
 	i, err := resolved(t, `<submit-batch name="s" replaceEnvironment="true"><arg>x</arg><environment name="PATH" preserve="true"/>
-		<environment name="A" value="1" preserve="false"/><environment name="B" value="2"/></submit-batch>`, config.SubmitBatch, command.Launch{})
+		<environment name="A" value="1" preserve="false"/><environment name="B" value="2"/></submit-batch>`, config.SubmitBatch, job.Environment{})
 	require.NoError(t, err)
 	require.True(t, i.ReplaceEnvironment)
 	require.Equal(t, []string{"PATH"}, i.Keep)
-	require.Equal(t, []command.Variable{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}, i.Environment)
+	require.Equal(t, []job.Variable{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}, i.Environment)
 }
 
 func TestCommandsThatAreReadGetAPlainEnvironment(t *testing.T) {
@@ -204,9 +205,9 @@ func TestCommandsThatAreReadGetAPlainEnvironment(t *testing.T) {
 		if kind != config.StartUpCommand {
 			submit = `<submit-batch name="s"><arg>x</arg></submit-batch>`
 		}
-		i, err := resolved(t, submit+fmt.Sprintf(`<%s name="s"><arg>x</arg><environment name="LC_ALL" value="own"/></%s>`, kind, kind), kind, command.Launch{})
+		i, err := resolved(t, submit+fmt.Sprintf(`<%s name="s"><arg>x</arg><environment name="LC_ALL" value="own"/></%s>`, kind, kind), kind, job.Environment{})
 		require.NoError(t, err)
-		require.Equal(t, []command.Variable{{Name: "LC_ALL", Value: "C"}, {Name: "LC_ALL", Value: "own"}}, i.Environment, "the definition has the last word")
+		require.Equal(t, []job.Variable{{Name: "LC_ALL", Value: "C"}, {Name: "LC_ALL", Value: "own"}}, i.Environment, "the definition has the last word")
 		require.Contains(t, i.Unset, "SQUEUE_FORMAT")
 		require.NotContains(t, i.Unset, "PATH")
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -24,9 +25,9 @@ const DefaultTimeout = 2 * time.Minute
 
 // A Request is one run of a command, which [Request.Resolve] resolves and [Runner.Run] runs.
 type Request struct {
-	Command *config.Command
-	Scope   Scope
-	Launch  Launch
+	Command     *config.Command
+	Scope       Scope
+	Environment job.Environment
 
 	Outcomes []*config.Outcome // classify failures
 	Timeout  time.Duration     // for commands that name none; 0 for DefaultTimeout, negative for none
@@ -68,7 +69,7 @@ type Runner struct {
 
 // Resolve returns what Run executes of the request. The error is an *Error.
 func (r Request) Resolve() (*Invocation, error) {
-	invocation, err := Resolve(r.Command, r.Scope, r.Launch)
+	invocation, err := Resolve(r.Command, r.Scope, r.Environment)
 	if err != nil {
 		return nil, &Error{Command: r.Command, Failure: NotResolvable, Err: err}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -68,9 +69,9 @@ func TestTheEnvironmentReachesTheProcess(t *testing.T) {
 	require.Equal(t, "|yes|a b|C\n", b.succeeds(t, config.StartUpCommand).Stdout)
 	require.Equal(t, "%i|yes|c|de_DE.UTF-8\n", b.succeeds(t, config.SubmitBatch).Stdout, "a job may inherit what its submission had")
 
-	b.request.Launch = command.Launch{Variables: []command.Variable{{Name: "OWN", Value: "of the user"}}}
+	b.request.Environment = job.Environment{Variables: []job.Variable{{Name: "OWN", Value: "of the user"}}}
 	require.Equal(t, "%i|yes|of the user|de_DE.UTF-8\n", b.succeeds(t, config.SubmitBatch).Stdout)
-	b.request.Launch.Replace = true
+	b.request.Environment.Replace = true
 	require.Equal(t, "||of the user|\n", b.succeeds(t, config.SubmitBatch).Stdout)
 }
 

@@ -31,6 +31,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -41,8 +42,8 @@ type Options struct {
 	Target     string // the name under which jobs are kept; the definition's name if empty
 	Definition *config.Definition
 	Connection remote.Connection
-	Store      *jobstore.Store // may be nil for a controller that only renders
-	Defaults   []Assignment    // values for every submission, which the submission's own override
+	Store      *jobstore.Store  // may be nil for a controller that only renders
+	Defaults   []job.Assignment // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
 	Trace      func(*config.Parser, tokenizer.Event)       // told what parsers do, by several goroutines where several use the controller; may be nil
 	Log        *slog.Logger                                // nil to log nothing
@@ -63,7 +64,7 @@ type Controller struct {
 	place      remote.Info
 	runner     command.Runner
 	store      *jobstore.Store
-	defaults   []Assignment
+	defaults   []job.Assignment
 	types      map[string]tokenizer.Factory
 	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger

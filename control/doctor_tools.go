@@ -117,7 +117,7 @@ func (c *Controller) examineProbe(ctx context.Context, probe *config.Probe) Find
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, questionTimeout, fmt.Errorf("no answer within %s", questionTimeout))
 	defer cancel()
-	result, err := c.run(ctx, probe.Command, env, "", command.Launch{})
+	result, err := c.run(ctx, probe.Command, env, "")
 	switch {
 	case errors.Is(err, remote.ErrCommandNotFound):
 		return missed(probe, fmt.Sprintf("there is no %s", result.Invocation.Arguments[0]))

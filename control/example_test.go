@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -37,10 +38,10 @@ func ExampleController_Render() {
 		log.Fatal(err)
 	}
 	controller := control.New(control.Options{Definition: definition, Connection: local})
-	submission := control.Submission{
+	submission := job.Submission{
 		Executable: "./simulate",
 		Arguments:  []string{"run 1.dat"},
-		Values:     []control.Assignment{{Name: "partition", Value: "debug"}, {Name: "time", Value: "30"}},
+		Values:     []job.Assignment{{Name: "partition", Value: "debug"}, {Name: "time", Value: "30"}},
 		Directory:  "/scratch/ada",
 	}
 	rendering, err := controller.Render(submission)
@@ -54,7 +55,7 @@ func ExampleController_Render() {
 		}
 	}
 
-	submission.Values = []control.Assignment{{Name: "partion", Value: "debug"}}
+	submission.Values = []job.Assignment{{Name: "partion", Value: "debug"}}
 	_, err = controller.Render(submission)
 	fmt.Println(err)
 	// Output:
@@ -101,7 +102,7 @@ func ExampleController_Submit() {
 	}
 	controller := control.New(control.Options{Definition: definition, Connection: connection, Store: store})
 
-	job, err := controller.Submit(ctx, control.Submission{
+	job, err := controller.Submit(ctx, job.Submission{
 		Executable: "sh", Arguments: []string{"-c", `echo "hello from job $RMCTL_JOB_ID"`}, Directory: home,
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A StagedFile is a file to put in place before a submission.
@@ -30,7 +31,7 @@ type StagedFile struct {
 // stagedFiles returns the files of a submission with their contents: those of
 // the definition's groups in order, and the script. It then gives the attribute of
 // each file its path.
-func (c *Controller) stagedFiles(s Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
+func (c *Controller) stagedFiles(s job.Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
 	files, err := c.managedFiles(scope, unique)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (c *Controller) stagedFiles(s Submission, scope command.Scope, tag string, 
 			return nil, err
 		}
 		files = append(files, staged)
-	case s.ScriptFile != "":
+	case s.Script != "":
 		return nil, fmt.Errorf("definition %q submits no script; --script cannot be used with it", c.definition.Name)
 	}
 	for _, file := range files {
@@ -165,23 +166,23 @@ func fileContent(file *config.File, scope command.Scope) (string, error) {
 // in a folder of this submission's so that two of one name do not meet, or the
 // generated one. Definitions do not quote the path, so the name is made one word.
 // The tag in the path is what the job can be found by: schedulers show the path.
-func (c *Controller) stagedScript(s Submission, scope command.Scope, tag string) (StagedFile, error) {
+func (c *Controller) stagedScript(s job.Submission, scope command.Scope, tag string) (StagedFile, error) {
 	template := c.definition.Script
 	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, deleteAfterSubmit: template.DeleteAfterSubmit}
 	location, err := c.stagingLocation(template.StagingLocation, scope)
 	if err != nil {
 		return staged, err
 	}
-	if s.ScriptFile != "" {
-		if staged.Content, err = readLocal(s.ScriptFile); err != nil {
+	if s.Script != "" {
+		if staged.Content, err = readLocal(s.Script); err != nil {
 			return staged, fmt.Errorf("reading the script: %w", err)
 		}
-		staged.Path = path.Join(location, tag, plainName(filepath.Base(s.ScriptFile)))
+		staged.Path = path.Join(location, tag, plainName(filepath.Base(s.Script)))
 		staged.ownFolder = true
 		scope.Environment.SetVariable(attributeScript, staged.Content)
 		return staged, nil
 	}
-	if staged.Content, err = script(template, scope, s.Launch); err != nil {
+	if staged.Content, err = script(template, scope, s.Environment); err != nil {
 		return staged, err
 	}
 	scope.Environment.SetVariable(attributeScript, staged.Content)

@@ -21,7 +21,7 @@ func filesOf(t *testing.T, files string) (*site, []control.StagedFile, error) {
 	s := newRenderer(t, define(t, `<attribute name="a"><default>the text</default></attribute><attribute name="shell"><default>echo ${HOME} ${ptp_rm:a#value}</default></attribute>
 		<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute><managed-files><file-staging-location>stage/${ptp_rm:a#name}</file-staging-location>`+
 		files+`</managed-files><submit-batch name="s"><arg>x</arg></submit-batch>`))
-	rendering, err := s.Render(control.Submission{Executable: "x"})
+	rendering, err := s.Render(job.Submission{Executable: "x"})
 	if err != nil {
 		return s, nil, err
 	}
@@ -93,7 +93,7 @@ const listing = `<submit-batch name="s" waitForId="true"><arg>/bin/sh -c</arg><a
 func TestFilesAreInPlaceForTheSubmitCommandAlone(t *testing.T) {
 	home := newHome(t)
 	s := newSite(t, define(t, strings.ReplaceAll(threeFiles, "HOME", home)+`<script><line><arg>#!/bin/sh</arg></line></script>`+listing))
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 
 	seen := s.read(t, "seen")
 	require.Regexp(t, `(?m)^-rwxr-x--- .* \./\.eclipsesettings/kept$`, seen)
@@ -112,8 +112,8 @@ func TestFilesAreInPlaceForTheSubmitCommandAlone(t *testing.T) {
 
 func TestTheScriptIsKeptWhereTheDefinitionSaysSo(t *testing.T) {
 	s := newSite(t, define(t, `<script deleteAfterSubmit="false"><file-staging-location>scripts</file-staging-location><line><arg>#!/bin/sh</arg></line></script>`+submitting(`echo job 7`, "")))
-	s.submits(t, control.Submission{Executable: "x"})
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 	require.Len(t, s.files(t, "scripts"), 2, "each submission has its own")
 }
 
@@ -121,7 +121,7 @@ func TestAScriptOfTheUsersKeepsItsName(t *testing.T) {
 	s := newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script>`+
 		`<submit-batch name="s" waitForId="true"><arg>/bin/sh -c 'cp "$0" copy; basename "$0" >name; echo job 7' ${ptp_rm:managed_file_for_script#value}</arg>`+jobIDParser+`</submit-batch>`))
 	s.write(t, "my job.sh", "echo ${HOME} ${ptp_rm:x#value}\n")
-	job := s.submits(t, control.Submission{ScriptFile: s.path("my job.sh")})
+	job := s.submits(t, job.Submission{Script: s.path("my job.sh")})
 	require.Equal(t, "echo ${HOME} ${ptp_rm:x#value}\n", s.read(t, "copy"))
 	require.Equal(t, "my_job.sh", job.Name)
 	require.Equal(t, "my_job.sh\n", s.read(t, "name"), "in one word, since definitions do not quote it")
@@ -134,11 +134,11 @@ func TestAScriptOfTheUsersKeepsItsName(t *testing.T) {
 
 func TestAScriptIsRefusedWhereNoneIsSubmitted(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	_, err := s.Submit(t.Context(), control.Submission{ScriptFile: s.path("absent")})
+	_, err := s.Submit(t.Context(), job.Submission{Script: s.path("absent")})
 	require.ErrorContains(t, err, "submits no script")
 
 	s = newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script>`+submitting(`echo job 7`, "")))
-	_, err = s.Submit(t.Context(), control.Submission{ScriptFile: s.path("absent")})
+	_, err = s.Submit(t.Context(), job.Submission{Script: s.path("absent")})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -146,10 +146,10 @@ func TestTheSourceOfAFileMayBeDeletedWithItsUse(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	require.NoError(t, os.WriteFile(source, []byte("s"), 0o600))
 	s := newSite(t, define(t, `<managed-files><file name="f" deleteSourceAfterUse="true"><path>`+source+`</path></file></managed-files>`+submitting(`echo job 7`, "")))
-	_, err := s.Render(control.Submission{Executable: "x"})
+	_, err := s.Render(job.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.FileExists(t, source, "looking uses nothing")
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 	require.NoFileExists(t, source)
 	require.Equal(t, "s", s.read(t, ".eclipsesettings/source"))
 }
@@ -163,7 +163,7 @@ func TestStagingThatFailsLeavesNothingBehind(t *testing.T) {
 			return nil
 		}}
 	})
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	var failed *control.SubmitError
 	require.ErrorAs(t, err, &failed)
 	require.False(t, failed.Unknown)
@@ -186,7 +186,7 @@ func TestStagingThatIsGivenUpLeavesNothingBehind(t *testing.T) {
 			return nil
 		}}
 	})
-	_, err := s.Submit(ctx, control.Submission{Executable: "x"})
+	_, err := s.Submit(ctx, job.Submission{Executable: "x"})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, []string{"kept"}, s.files(t, ".eclipsesettings"))
 	require.False(t, s.exists("ran"))
@@ -200,14 +200,14 @@ func TestAFileWhoseSourceCannotBeDeletedIsTakenBack(t *testing.T) {
 		func(o *control.Options) {
 			o.Connection = &faultyConnection{Connection: o.Connection, writeFile: func(string) error { return os.Remove(source) }}
 		})
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Empty(t, s.files(t, ".eclipsesettings"))
 }
 
 func TestCleaningUpThatFailsDoesNotLoseTheJob(t *testing.T) {
 	s := newSite(t, define(t, strings.ReplaceAll(threeFiles, "HOME/", "")+submitting(`rm -r .eclipsesettings; mkdir -p .eclipsesettings; chmod 500 abs; echo job 7`, "")))
-	job := s.submits(t, control.Submission{Executable: "x"})
+	job := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, "7", job.ID)
 	require.NoError(t, os.Chmod(s.path("abs"), 0o700))
 }
@@ -222,7 +222,7 @@ func TestFilesOnTheirWayAreTold(t *testing.T) {
 			o.OnStaging = func(p control.StagingProgress) { told = append(told, p) }
 			o.Connection = &faultyConnection{Connection: o.Connection, writeFile: func(path string) error { return write(path) }}
 		})
-	big := control.Submission{Executable: "x", Values: []control.Assignment{{Name: "large", Value: large}}}
+	big := job.Submission{Executable: "x", Values: []job.Assignment{{Name: "large", Value: large}}}
 	s.submits(t, big)
 	require.Greater(t, len(told), 4)
 	sent := int64(0)

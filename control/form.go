@@ -9,13 +9,14 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // Form returns the launch tab of the definition, filled in with the values of a
 // submission, and the page that the submission comes from: for a definition
 // without launch tab one that shows everything. It starts a session where one is
 // needed. Values that are refused are *ValueError or *attribute.InvalidError.
-func (c *Controller) Form(ctx context.Context, s Submission) (*form.Form, *form.Page, error) {
+func (c *Controller) Form(ctx context.Context, s job.Submission) (*form.Form, *form.Page, error) {
 	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
 		return nil, nil, err
@@ -25,18 +26,18 @@ func (c *Controller) Form(ctx context.Context, s Submission) (*form.Form, *form.
 
 // FormWithoutSession is Form for where no session can be started: it lacks what
 // start-up commands would find.
-func (c *Controller) FormWithoutSession(ctx context.Context, s Submission) (*form.Form, *form.Page, error) {
+func (c *Controller) FormWithoutSession(ctx context.Context, s job.Submission) (*form.Form, *form.Page, error) {
 	return c.formOver(ctx, c.newEnvironment(), s)
 }
 
-func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s Submission) (*form.Form, *form.Page, error) {
+func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s job.Submission) (*form.Form, *form.Page, error) {
 	standing, err := c.assignDefaults(env)
 	if err != nil {
 		return nil, nil, err
 	}
 	filled := form.New(c.definition, env)
 	filled.Standing(standing)
-	page, err := filled.Page(s.Tab, s.ScriptFile != "")
+	page, err := filled.Page(s.Tab, s.Script != "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,14 +54,14 @@ func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s
 }
 
 // ShowLaunch tells a form what is to be run, for what its fields show of it.
-func (c *Controller) ShowLaunch(filled *form.Form, s Submission) {
+func (c *Controller) ShowLaunch(filled *form.Form, s job.Submission) {
 	filled.Launch(func(env *attribute.Environment) { c.setLaunch(env, s) })
 }
 
 // FormEnvironment returns what a form is made over: what the session knows, with
 // the values of the target.
 func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environment, error) {
-	env, err := c.submissionEnvironment(ctx, Submission{}, c.refresh())
+	env, err := c.submissionEnvironment(ctx, job.Submission{}, c.refresh())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environmen
 // Filled returns a submission with the values that a form hands over from a page.
 // Of the values that it had before, those of portable names stay that set what no
 // form shows.
-func Filled(s Submission, filled *form.Form, page *form.Page) Submission {
+func Filled(s job.Submission, filled *form.Form, page *form.Page) job.Submission {
 	kept, hidden := hiddenPortable(s.Values, filled.Definition())
 	s.Tab, s.Values = "", kept
 	if !page.Whole {
@@ -79,7 +80,7 @@ func Filled(s Submission, filled *form.Form, page *form.Page) Submission {
 	}
 	for _, value := range filled.Values(page) {
 		if !hidden[value.Attribute] {
-			s.Values = append(s.Values, Assignment{Name: value.Attribute, Value: value.Text})
+			s.Values = append(s.Values, job.Assignment{Name: value.Attribute, Value: value.Text})
 		}
 	}
 	return s
@@ -87,7 +88,7 @@ func Filled(s Submission, filled *form.Form, page *form.Page) Submission {
 
 // Stat looks files up for the validators of a form, relative ones in the folder
 // of the submission.
-func (c *Controller) Stat(ctx context.Context, s Submission) attribute.Stat {
+func (c *Controller) Stat(ctx context.Context, s job.Submission) attribute.Stat {
 	stat := c.stat(ctx)
 	return func(name string) (fs.FileInfo, error) { return stat(within(s.Directory, name)) }
 }
@@ -95,7 +96,7 @@ func (c *Controller) Stat(ctx context.Context, s Submission) attribute.Stat {
 // Press runs the command of a button of the form with what is filled in, and
 // keeps what it found. A form that the button wants made anew is to be renewed
 // with FormEnvironment.
-func (c *Controller) Press(ctx context.Context, button *config.PushButton, s Submission) (*command.Result, error) {
+func (c *Controller) Press(ctx context.Context, button *config.PushButton, s job.Submission) (*command.Result, error) {
 	if button.Action.Name == "" {
 		return nil, fmt.Errorf("the button %q of the form runs nothing", button.Title.Text)
 	}

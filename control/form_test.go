@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // probed reads a definition with one more command, whose input shows the values
@@ -72,7 +73,7 @@ func TestASubmissionHandsOverWhatItsFormShows(t *testing.T) {
 		site := newRenderer(t, definition)
 		for _, tab := range definition.LaunchTab.Tabs {
 			for round := range 6 {
-				s := control.Submission{Executable: "./a.out", Tab: tab.Title}
+				s := job.Submission{Executable: "./a.out", Tab: tab.Title}
 				f, page, err := site.FormWithoutSession(t.Context(), s)
 				require.NoError(t, err)
 				for range round * 4 {
@@ -109,18 +110,18 @@ func TestAFormKnowsWhatTheSessionFoundAndTheTargetSets(t *testing.T) {
 		<submit-batch name="s"><arg>x</arg></submit-batch>
 		<launch-tab><dynamic><title>T</title><widget type="combo" readOnly="true" attribute="queue"><items-from>queues</items-from></widget></dynamic></launch-tab>`)
 	site := newSite(t, definition, func(o *control.Options) { o.Defaults = values("queue", "day") })
-	f, page, err := site.Form(t.Context(), control.Submission{})
+	f, page, err := site.Form(t.Context(), job.Submission{})
 	require.NoError(t, err)
 	field := f.Fields(page)[0]
 	require.Equal(t, []string{"night"}, field.Items)
 	require.Equal(t, "day", field.Text)
-	require.Empty(t, control.Filled(control.Submission{}, f, page).Values)
+	require.Empty(t, control.Filled(job.Submission{}, f, page).Values)
 	require.NoError(t, f.Set(field, "night", nil))
-	require.Equal(t, values("queue", "night"), control.Filled(control.Submission{}, f, page).Values)
+	require.Equal(t, values("queue", "night"), control.Filled(job.Submission{}, f, page).Values)
 
-	_, _, err = site.Form(t.Context(), control.Submission{Values: values("nothing", "1")})
+	_, _, err = site.Form(t.Context(), job.Submission{Values: values("nothing", "1")})
 	require.ErrorContains(t, err, "no such attribute")
-	_, _, err = site.Form(t.Context(), control.Submission{Tab: "Nowhere"})
+	_, _, err = site.Form(t.Context(), job.Submission{Tab: "Nowhere"})
 	require.ErrorContains(t, err, `no tab "Nowhere"`)
 }
 
@@ -132,10 +133,10 @@ func TestAButtonOfTheFormRunsItsCommandWithWhatIsFilledIn(t *testing.T) {
 		<launch-tab><dynamic><title>T</title><widget attribute="a"/><widget attribute="found"/>
 			<action title="Look"><button-action clearValue="found"><action>look</action></button-action></action><action title="Nothing"/></dynamic></launch-tab>`)
 	site := newSite(t, definition)
-	f, page, err := site.Form(t.Context(), control.Submission{Values: values("a", "typed")})
+	f, page, err := site.Form(t.Context(), job.Submission{Values: values("a", "typed")})
 	require.NoError(t, err)
 	fields := f.Fields(page)
-	s := control.Filled(control.Submission{}, f, page)
+	s := control.Filled(job.Submission{}, f, page)
 	_, err = site.Press(t.Context(), fields[2].Action(), s)
 	require.NoError(t, err)
 	fresh, err := site.FormEnvironment(t.Context())

@@ -138,7 +138,7 @@ func openStore(t testing.TB, folder string) *jobstore.Store {
 }
 
 // submits submits a program and returns its job.
-func (s *site) submits(t testing.TB, submission control.Submission) job.Job {
+func (s *site) submits(t testing.TB, submission job.Submission) job.Job {
 	t.Helper()
 	job, err := s.Submit(t.Context(), submission)
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ type Terminal struct {
 // job by an id. Of a definition whose command is kept open, at most one process
 // may be alive at a time: a second one is an *OpenError. A job that its parsers
 // say will never run is a *SubmitError.
-func (c *Controller) RunInteractive(ctx context.Context, s Submission, terminal Terminal) (job.Job, error) {
+func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, terminal Terminal) (job.Job, error) {
 	p, err := c.prepare(ctx, s, true)
 	if err != nil {
 		return job.Job{}, err

@@ -76,18 +76,18 @@ func (c *Controller) EndHeld(ctx context.Context, job job.Job) (job.Job, error) 
 // Input resolves the definition's input again for a job that runs, to be sent to
 // its process once more (rm-format 3.13, rerun). The job must be complete, as
 // Store.ByTag returns it. The text ends with a line break.
-func (c *Controller) Input(ctx context.Context, job job.Job) (string, error) {
-	if !job.Interactive {
-		return "", fmt.Errorf("sending input to job %s: it is a batch job", job.ID)
+func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
+	if !j.Interactive {
+		return "", fmt.Errorf("sending input to job %s: it is a batch job", j.ID)
 	}
-	if job.Detail != state.Running {
-		return "", fmt.Errorf("sending input to job %s: it is %s, not %s", job.ID, job.Detail, state.Running)
+	if j.Detail != state.Running {
+		return "", fmt.Errorf("sending input to job %s: it is %s, not %s", j.ID, j.Detail, state.Running)
 	}
-	requested, err := LaunchConfigurationOf(job, "request")
+	requested, err := LaunchConfigurationOf(j, "request")
 	if err != nil {
 		return "", err
 	}
-	s := requested.Override(Submission{})
+	s := requested.Override(job.Submission{})
 	submit, err := c.submitCommand(s.Debug)
 	if err != nil {
 		return "", err
@@ -99,21 +99,21 @@ func (c *Controller) Input(ctx context.Context, job job.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	env.SetVariable(attributeTag, job.Tag)
-	jobAttribute(env, job.Tag, job.ID, job.ShortID)
+	env.SetVariable(attributeTag, j.Tag)
+	jobAttribute(env, j.Tag, j.ID, j.ShortID)
 	if err := c.resolveValues(env, s, c.stat(ctx)); err != nil {
 		return "", err
 	}
-	line, err := command.Scope{Environment: env, Job: job.Tag}.Line(submit.Input)
+	line, err := command.Scope{Environment: env, Job: j.Tag}.Line(submit.Input)
 	if err != nil {
-		return "", fmt.Errorf("resolving the input of job %s: %w", job.ID, err)
+		return "", fmt.Errorf("resolving the input of job %s: %w", j.ID, err)
 	}
 	return line + "\n", nil
 }
 
 // CheckInteractive returns the error that RunInteractive would return before
 // anything is recorded or run.
-func (c *Controller) CheckInteractive(ctx context.Context, s Submission) error {
+func (c *Controller) CheckInteractive(ctx context.Context, s job.Submission) error {
 	p, err := c.prepare(ctx, s, true)
 	if err != nil {
 		return err

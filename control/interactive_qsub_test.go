@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
@@ -164,8 +163,8 @@ func TestTheCodeOfAProgramUnderInteractivePBSIsItsOwn(t *testing.T) {
 		t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 		s := newSite(t, shippedInteractivePBS(t))
 		var stdout bytes.Buffer
-		submission := control.Submission{Executable: "sh", Arguments: []string{"-c", `echo "$GREETING in $PWD"; exit "$1"`, "x", strconv.Itoa(code)}, Directory: folder,
-			Values: []control.Assignment{{Name: "walltime", Value: "10:00"}}, Launch: command.Launch{Variables: []command.Variable{{Name: "GREETING", Value: "it's me"}}}}
+		submission := job.Submission{Executable: "sh", Arguments: []string{"-c", `echo "$GREETING in $PWD"; exit "$1"`, "x", strconv.Itoa(code)}, Directory: folder,
+			Values: []job.Assignment{{Name: "walltime", Value: "10:00"}}, Environment: job.Environment{Variables: []job.Variable{{Name: "GREETING", Value: "it's me"}}}}
 		job, err := s.RunInteractive(t.Context(), submission, control.Terminal{Stdout: &stdout})
 		require.NoError(t, err, stdout.String())
 		require.Equal(t, "7.pbs01", job.ID)
@@ -193,7 +192,7 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			var typing sync.WaitGroup
 			var told []state.Detail
 			var stdout bytes.Buffer
-			submission := control.Submission{Executable: "/bin/hostname"}
+			submission := job.Submission{Executable: "/bin/hostname"}
 			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Changed: func(job job.Job) {
 				told = append(told, job.Detail)
 				if job.Detail == state.Running {

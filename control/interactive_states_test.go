@@ -39,7 +39,7 @@ func (s *site) converses(t *testing.T, ctx context.Context, changed func(job.Job
 	var changes []change
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	job, err := s.RunInteractive(ctx, control.Submission{Executable: "/bin/echo", Arguments: []string{"hi"}}, control.Terminal{
+	job, err := s.RunInteractive(ctx, job.Submission{Executable: "/bin/echo", Arguments: []string{"hi"}}, control.Terminal{
 		Stdin: strings.NewReader(""), Stdout: &stdout,
 		Changed: func(job job.Job) {
 			kept, err := s.store.ByTag(t.Context(), job.Tag)
@@ -185,7 +185,7 @@ func TestWhatHoldsAJobIsKnown(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
 	for _, hosted := range []bool{false, true} {
 		want := map[bool]control.Holder{false: control.HeldByProgram, true: control.HeldByHost}[hosted]
-		job, err := s.RunInteractive(t.Context(), control.Submission{Executable: "x", Hosted: hosted}, control.Terminal{
+		job, err := s.RunInteractive(t.Context(), job.Submission{Executable: "x", Hosted: hosted}, control.Terminal{
 			Stdin: strings.NewReader(""), Stdout: io.Discard, Changed: func(job job.Job) {
 				if held := s.Holder(job); held != want {
 					t.Errorf("held by %q", held)

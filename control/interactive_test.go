@@ -27,7 +27,7 @@ func (s *site) interactively(t *testing.T, ctx context.Context, stdin string) (j
 	var stdout bytes.Buffer
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	job, err := s.RunInteractive(ctx, control.Submission{Executable: "/bin/true", Arguments: []string{"a"}}, control.Terminal{
+	job, err := s.RunInteractive(ctx, job.Submission{Executable: "/bin/true", Arguments: []string{"a"}}, control.Terminal{
 		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: io.Discard,
 	})
 	return job, stdout.String(), err

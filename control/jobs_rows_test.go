@@ -33,7 +33,7 @@ func teller(t testing.TB) *config.Definition {
 func listsAs(t *testing.T, rows ...string) job.Job {
 	t.Helper()
 	s := newSite(t, teller(t))
-	jobs := []job.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}
 	s.write(t, "jobs", strings.Join(append(rows, told("8", "RUNNING")), ""))
 	return s.updates(t, jobs, control.Fresh)[0]
 }

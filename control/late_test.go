@@ -81,7 +81,7 @@ func TestAPollAdoptsTheJobsOfSubmissions(t *testing.T) {
 	for name, unlisted := range map[string]bool{"listed": false, "looked up": true} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := overlooked(t, "")
-			others := []job.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+			others := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}
 			require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "11111111-2222-3333-4444-555555555555", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
 			s.write(t, "jobs", lateTag+" 9 COMPLETED\n11111111-2222-3333-4444-555555555555 10 RUNNING\n")
 			if unlisted {
@@ -121,7 +121,7 @@ func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, late)
 	before := s.looks(t)
-	s.updates(t, []job.Job{s.submits(t, control.Submission{Executable: "x"})}, control.Recent)
+	s.updates(t, []job.Job{s.submits(t, job.Submission{Executable: "x"})}, control.Recent)
 	require.Equal(t, before, s.looks(t))
 }
 
@@ -131,7 +131,7 @@ func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
 		tag := fmt.Sprintf("%08d-2222-3333-4444-555555555555", number)
 		require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}))
 	}
-	other := s.submits(t, control.Submission{Executable: "x"})
+	other := s.submits(t, job.Submission{Executable: "x"})
 	for range 3 {
 		before := s.looks(t)
 		s.ahead += time.Hour // however long the look-ups take on a busy machine, the next query is due

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/form"
 	"github.com/rmctl/rmctl/job"
@@ -88,7 +87,7 @@ func CheckLaunchConfigurationName(name string) error {
 
 // SetValues gives attributes their values. Several for one attribute make a
 // list. It replaces what the attributes had before.
-func (l *LaunchConfiguration) SetValues(values []Assignment) {
+func (l *LaunchConfiguration) SetValues(values []job.Assignment) {
 	lists := map[string][]string{}
 	for _, value := range values {
 		lists[value.Name] = append(lists[value.Name], value.Value)
@@ -106,7 +105,7 @@ func (l *LaunchConfiguration) SetValues(values []Assignment) {
 }
 
 // SetVariables gives variables of the environment their values.
-func (l *LaunchConfiguration) SetVariables(variables []command.Variable) {
+func (l *LaunchConfiguration) SetVariables(variables []job.Variable) {
 	for _, variable := range variables {
 		if l.Environment == nil {
 			l.Environment = map[string]string{}
@@ -117,28 +116,28 @@ func (l *LaunchConfiguration) SetVariables(variables []command.Variable) {
 
 // Values returns the values of the attributes as a submission takes them, in
 // the order of the names.
-func (l *LaunchConfiguration) Values() []Assignment {
-	var values []Assignment
+func (l *LaunchConfiguration) Values() []job.Assignment {
+	var values []job.Assignment
 	for _, name := range slices.Sorted(maps.Keys(l.Attributes)) {
 		list, isList := l.Attributes[name].([]string)
 		switch {
 		case !isList:
-			values = append(values, Assignment{name, attribute.Text(l.Attributes[name])})
+			values = append(values, job.Assignment{Name: name, Value: attribute.Text(l.Attributes[name])})
 		case len(list) == 0:
-			values = append(values, Assignment{Name: name})
+			values = append(values, job.Assignment{Name: name})
 		}
 		for _, item := range list {
-			values = append(values, Assignment{name, item})
+			values = append(values, job.Assignment{Name: name, Value: item})
 		}
 	}
 	return values
 }
 
 // Variables returns the environment in the order of the names.
-func (l *LaunchConfiguration) Variables() []command.Variable {
-	var variables []command.Variable
+func (l *LaunchConfiguration) Variables() []job.Variable {
+	var variables []job.Variable
 	for _, name := range slices.Sorted(maps.Keys(l.Environment)) {
-		variables = append(variables, command.Variable{Name: name, Value: l.Environment[name]})
+		variables = append(variables, job.Variable{Name: name, Value: l.Environment[name]})
 	}
 	return variables
 }
@@ -146,15 +145,15 @@ func (l *LaunchConfiguration) Variables() []command.Variable {
 // Override lays another submission over the launch configuration: what that
 // says replaces what the launch configuration says, attribute by attribute and
 // variable by variable. A program or a script replaces what is run as a whole.
-func (l *LaunchConfiguration) Override(s Submission) Submission {
-	values := slices.DeleteFunc(l.Values(), func(saved Assignment) bool { return isAssigned(s.Values, saved.Name) })
+func (l *LaunchConfiguration) Override(s job.Submission) job.Submission {
+	values := slices.DeleteFunc(l.Values(), func(saved job.Assignment) bool { return isAssigned(s.Values, saved.Name) })
 	s.Values = append(values, s.Values...)
-	variables := slices.DeleteFunc(l.Variables(), func(saved command.Variable) bool {
-		return slices.ContainsFunc(s.Launch.Variables, func(given command.Variable) bool { return given.Name == saved.Name })
+	variables := slices.DeleteFunc(l.Variables(), func(saved job.Variable) bool {
+		return slices.ContainsFunc(s.Environment.Variables, func(given job.Variable) bool { return given.Name == saved.Name })
 	})
-	s.Launch.Variables = append(variables, s.Launch.Variables...)
-	if s.Executable == "" && s.ScriptFile == "" {
-		s.Executable, s.Arguments, s.ScriptFile = l.Executable, l.Arguments, l.Script
+	s.Environment.Variables = append(variables, s.Environment.Variables...)
+	if s.Executable == "" && s.Script == "" {
+		s.Executable, s.Arguments, s.Script = l.Executable, l.Arguments, l.Script
 	}
 	s.Directory = cmp.Or(s.Directory, l.Directory)
 	s.Tab = cmp.Or(s.Tab, l.Tab)
@@ -162,17 +161,17 @@ func (l *LaunchConfiguration) Override(s Submission) Submission {
 	return s
 }
 
-func isAssigned(values []Assignment, name string) bool {
-	return slices.ContainsFunc(values, func(value Assignment) bool { return value.Name == name })
+func isAssigned(values []job.Assignment, name string) bool {
+	return slices.ContainsFunc(values, func(value job.Assignment) bool { return value.Name == name })
 }
 
 // Update puts a submission into the launch configuration: what that says
 // replaces what the launch configuration says, as Override tells.
-func (l *LaunchConfiguration) Update(s Submission) {
+func (l *LaunchConfiguration) Update(s job.Submission) {
 	l.SetValues(s.Values)
-	l.SetVariables(s.Launch.Variables)
-	if s.Executable != "" || s.ScriptFile != "" {
-		l.Executable, l.Arguments, l.Script = s.Executable, s.Arguments, s.ScriptFile
+	l.SetVariables(s.Environment.Variables)
+	if s.Executable != "" || s.Script != "" {
+		l.Executable, l.Arguments, l.Script = s.Executable, s.Arguments, s.Script
 	}
 	l.Directory = cmp.Or(s.Directory, l.Directory)
 	l.Tab = cmp.Or(s.Tab, l.Tab)
@@ -180,13 +179,13 @@ func (l *LaunchConfiguration) Update(s Submission) {
 }
 
 // Submission returns what the launch configuration submits.
-func (l *LaunchConfiguration) Submission() Submission { return l.Override(Submission{}) }
+func (l *LaunchConfiguration) Submission() job.Submission { return l.Override(job.Submission{}) }
 
 // Locate puts the place in the launch configuration's file before each error of
 // err that refuses a value of it. What given says does not come from the launch
 // configuration; see Override. Such errors become *ConfigurationError, which wrap
 // them; others stay as they are.
-func (l *LaunchConfiguration) Locate(err error, given Submission) error {
+func (l *LaunchConfiguration) Locate(err error, given job.Submission) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		located := make([]error, 0, len(joined.Unwrap()))
 		for _, one := range joined.Unwrap() {
@@ -233,7 +232,7 @@ func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
 // *ConfigurationError where the launch configuration was read from a file, else
 // *ValueError and *attribute.InvalidError, several joined.
 func (c *Controller) CheckValues(l *LaunchConfiguration) error {
-	return l.Locate(c.check(l.Submission()), Submission{})
+	return l.Locate(c.check(l.Submission()), job.Submission{})
 }
 
 // An UnknownLaunchConfigurationError names a launch configuration that does not exist.
@@ -260,7 +259,7 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 
 // requestOf records what was asked for as a launch configuration, in the form of
 // its file. What that cannot hold is not recorded.
-func (c *Controller) requestOf(s Submission) string {
+func (c *Controller) requestOf(s job.Submission) string {
 	l := LaunchConfiguration{Name: "request", Target: c.target}
 	l.Update(s)
 	text, err := l.TOML()

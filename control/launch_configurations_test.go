@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // everything is a launch configuration that leaves out nothing.
@@ -212,20 +212,20 @@ func TestASubmissionOverridesALaunchConfiguration(t *testing.T) {
 		Tab:         "saved",
 		Environment: map[string]string{"A": "saved", "B": "saved"},
 	}
-	s := l.Override(control.Submission{
-		Executable: "given", Values: []control.Assignment{{Name: "list", Value: "z"}},
-		Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "given"}}},
+	s := l.Override(job.Submission{
+		Executable: "given", Values: []job.Assignment{{Name: "list", Value: "z"}},
+		Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "given"}}},
 	})
-	require.Equal(t, control.Submission{
+	require.Equal(t, job.Submission{
 		Executable: "given", Directory: "/saved", Tab: "saved",
-		Values: []control.Assignment{{Name: "a", Value: "1"}, {Name: "off"}, {Name: "list", Value: "z"}},
-		Launch: command.Launch{Variables: []command.Variable{{Name: "B", Value: "saved"}, {Name: "A", Value: "given"}}},
+		Values:      []job.Assignment{{Name: "a", Value: "1"}, {Name: "off"}, {Name: "list", Value: "z"}},
+		Environment: job.Environment{Variables: []job.Variable{{Name: "B", Value: "saved"}, {Name: "A", Value: "given"}}},
 	}, s)
-	s = l.Override(control.Submission{ScriptFile: "given.sh"})
-	require.Equal(t, "given.sh", s.ScriptFile)
+	s = l.Override(job.Submission{Script: "given.sh"})
+	require.Equal(t, "given.sh", s.Script)
 	require.Empty(t, s.Executable)
 	s = l.Submission()
-	require.Equal(t, []string{"saved", "saved.sh"}, []string{s.Executable, s.ScriptFile})
+	require.Equal(t, []string{"saved", "saved.sh"}, []string{s.Executable, s.Script})
 	require.Len(t, s.Values, 4)
 }
 
@@ -235,11 +235,11 @@ func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
 	colour := &control.ValueError{Attribute: "colour", Reason: "no such attribute"}
 	size := &attribute.InvalidError{Attribute: "size", Value: "5", Reason: "too small"}
 	other := errors.New("something else")
-	located := l.Locate(errors.Join(colour, size, other), control.Submission{})
+	located := l.Locate(errors.Join(colour, size, other), job.Submission{})
 	require.EqualError(t, located, "x.toml:2:1: "+colour.Error()+"\nx.toml:3:12: "+size.Error()+"\nsomething else")
 	require.ErrorIs(t, located, error(size))
-	require.Equal(t, size, l.Locate(size, control.Submission{Values: values("size", "9")}), "the value is not of the file")
-	require.NoError(t, l.Locate(nil, control.Submission{}))
+	require.Equal(t, size, l.Locate(size, job.Submission{Values: values("size", "9")}), "the value is not of the file")
+	require.NoError(t, l.Locate(nil, job.Submission{}))
 	require.Equal(t, other, (&control.LaunchConfiguration{}).LocateSetting("target", other), "there is no file")
 }
 
@@ -252,8 +252,8 @@ func TestErrorsOfSettingsTellTheirPlaceInTheFile(t *testing.T) {
 	require.ErrorIs(t, located, error(unknown))
 	require.NoError(t, l.LocateSetting("target", nil))
 	tab := &form.UnknownPageError{Title: "X"}
-	require.EqualError(t, l.Locate(tab, control.Submission{}), "x.toml:3:1: "+tab.Error())
-	require.Equal(t, tab, l.Locate(tab, control.Submission{Tab: "X"}), "the tab is not of the file")
+	require.EqualError(t, l.Locate(tab, job.Submission{}), "x.toml:3:1: "+tab.Error())
+	require.Equal(t, tab, l.Locate(tab, job.Submission{Tab: "X"}), "the tab is not of the file")
 }
 
 func FuzzLaunchConfiguration(f *testing.F) {
@@ -272,7 +272,7 @@ func FuzzLaunchConfiguration(f *testing.F) {
 		require.NoError(t, err, "%s", saved)
 		require.Equal(t, l.Submission(), again.Submission())
 		for _, value := range l.Values() {
-			located := l.Locate(&control.ValueError{Attribute: value.Name}, control.Submission{})
+			located := l.Locate(&control.ValueError{Attribute: value.Name}, job.Submission{})
 			require.ErrorContains(t, located, "x.toml:")
 		}
 	})

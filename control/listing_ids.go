@@ -33,7 +33,7 @@ func namesIDs(c *Controller) bool {
 	}
 	const id = "66f1dc87c0af2a4f4c8d9f"
 	env.SetVariable(attributeIDs, id)
-	invocation, err := command.Resolve(list, command.Scope{Environment: env}, command.Launch{})
+	invocation, err := command.Resolve(list, command.Scope{Environment: env}, job.Environment{})
 	if err != nil {
 		return false
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 const ruledForm = `
@@ -32,17 +32,17 @@ func TestTheChosenTabDecidesWhichAttributesCount(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "job.sh")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o600))
 	for name, c := range map[string]struct {
-		submission control.Submission
+		submission job.Submission
 		want       []string
 	}{
-		"the first one, where a box is not checked":        {control.Submission{}, []string{"show", "", "", ""}},
-		"a box that is given is checked":                   {control.Submission{Values: values("useMemory", "yes")}, []string{"show", "1g", "", ""}},
-		"what is given counts though its control is off":   {control.Submission{Values: values("memory", "2g")}, []string{"show", "2g", "", ""}},
-		"a table of which nothing is chosen":               {control.Submission{Tab: "Table"}, []string{"show", "", "", ""}},
-		"a table of which what is given is chosen":         {control.Submission{Tab: "table", Values: values("queue", "long")}, []string{"show", "", "long", "queue=long"}},
-		"a script of the user comes from the tab for it":   {control.Submission{ScriptFile: script}, []string{"show", "", "q", ""}},
-		"a script of the user and a tab that was chosen":   {control.Submission{ScriptFile: script, Tab: "Basic"}, []string{"show", "", "", ""}},
-		"the tab for scripts, but no script: as any other": {control.Submission{Tab: "Script"}, []string{"show", "", "q", ""}},
+		"the first one, where a box is not checked":        {job.Submission{}, []string{"show", "", "", ""}},
+		"a box that is given is checked":                   {job.Submission{Values: values("useMemory", "yes")}, []string{"show", "1g", "", ""}},
+		"what is given counts though its control is off":   {job.Submission{Values: values("memory", "2g")}, []string{"show", "2g", "", ""}},
+		"a table of which nothing is chosen":               {job.Submission{Tab: "Table"}, []string{"show", "", "", ""}},
+		"a table of which what is given is chosen":         {job.Submission{Tab: "table", Values: values("queue", "long")}, []string{"show", "", "long", "queue=long"}},
+		"a script of the user comes from the tab for it":   {job.Submission{Script: script}, []string{"show", "", "q", ""}},
+		"a script of the user and a tab that was chosen":   {job.Submission{Script: script, Tab: "Basic"}, []string{"show", "", "", ""}},
+		"the tab for scripts, but no script: as any other": {job.Submission{Tab: "Script"}, []string{"show", "", "q", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.submission.Executable = "x"
@@ -51,7 +51,7 @@ func TestTheChosenTabDecidesWhichAttributesCount(t *testing.T) {
 			require.Equal(t, c.want, rendering.Commands[0].Arguments)
 		})
 	}
-	_, err := newRenderer(t, define(t, ruledForm)).Render(control.Submission{Executable: "x", Tab: "Tabel"})
+	_, err := newRenderer(t, define(t, ruledForm)).Render(job.Submission{Executable: "x", Tab: "Tabel"})
 	var unknown *form.UnknownPageError
 	require.ErrorAs(t, err, &unknown)
 	require.ErrorContains(t, err, `did you mean "Table"?`)

@@ -63,30 +63,30 @@ func (c *Controller) Supports(operation Operation) bool {
 
 // Operate does something to a job through the definition's command for it. That
 // does not change the job's state: the next query shows the effect.
-func (c *Controller) Operate(ctx context.Context, operation Operation, job job.Job) error {
-	if job.ID == "" {
-		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", job.Tag)
+func (c *Controller) Operate(ctx context.Context, operation Operation, j job.Job) error {
+	if j.ID == "" {
+		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", j.Tag)
 	}
-	which, err := c.operable(ctx, operation, job)
+	which, err := c.operable(ctx, operation, j)
 	if err != nil {
 		return err
 	}
-	env, err := c.jobEnvironment(ctx, job)
+	env, err := c.jobEnvironment(ctx, j)
 	if err != nil {
 		return err
 	}
-	jobAttribute(env, job.ID, job.ID, job.ShortID)
-	outcome, err := outcomeOf(c.run(ctx, which, env, job.ID, command.Launch{}))
+	jobAttribute(env, j.ID, j.ID, j.ShortID)
+	outcome, err := outcomeOf(c.run(ctx, which, env, j.ID))
 	var unmarked error
-	if job.Tag != "" && mayHaveWorked(outcome, err) {
+	if j.Tag != "" && mayHaveWorked(outcome, err) {
 		// The state observed before may no longer hold; the next look queries again.
-		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), job.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
+		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
 	}
 	switch outcome {
 	case config.NotFound:
-		err = &NotFoundError{ID: job.ID, Target: c.target}
+		err = &NotFoundError{ID: j.ID, Target: c.target}
 	case config.Finished:
-		err = &EndedError{ID: job.ID, Operation: operation, Detail: "says the scheduler"}
+		err = &EndedError{ID: j.ID, Operation: operation, Detail: "says the scheduler"}
 	}
 	return errors.Join(err, unmarked)
 }

@@ -24,7 +24,7 @@ func operated(t *testing.T, attributes string) (*site, job.Job) {
 	}
 	s := newSite(t, define(t, controlData))
 	s.answering(t, `:`)
-	return s, s.submits(t, control.Submission{Executable: "x"})
+	return s, s.submits(t, job.Submission{Executable: "x"})
 }
 
 func TestEachOperationHasItsCommand(t *testing.T) {

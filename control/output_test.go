@@ -21,7 +21,7 @@ func written(t *testing.T) (*site, job.Job) {
 		<attribute name="stderr_remote_path" visible="false"><default>err-@jobId</default></attribute>`+facts+
 		submitting(`echo job 7`, "")+running("get-job-status", `. ./answer`, "", asStatus)))
 	s.answering(t, `echo RUNNING`)
-	return s, s.submits(t, control.Submission{Executable: "x"})
+	return s, s.submits(t, job.Submission{Executable: "x"})
 }
 
 func TestTheOutputOfAJobIsCopied(t *testing.T) {
@@ -56,7 +56,7 @@ func TestOutputWithARelativeNameIsInTheFolderOfItsJob(t *testing.T) {
 	require.NoError(t, os.Mkdir(s.path("there"), 0o700))
 	s.write(t, "there/out-7", "of this job")
 	var text bytes.Buffer
-	require.NoError(t, s.Output(t.Context(), s.submits(t, control.Submission{Executable: "x", Directory: s.path("there")}), false, &text))
+	require.NoError(t, s.Output(t.Context(), s.submits(t, job.Submission{Executable: "x", Directory: s.path("there")}), false, &text))
 	require.Equal(t, "of this job", text.String())
 }
 
@@ -88,7 +88,7 @@ func TestOutputIsLookedForThoughTheStateIsNotKnown(t *testing.T) {
 
 func TestWhyThereIsNoOutput(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	j := s.submits(t, control.Submission{Executable: "x"})
+	j := s.submits(t, job.Submission{Executable: "x"})
 	for want, job := range map[string]job.Job{
 		"does not say where": j,
 		"attached":           {ID: "7", Interactive: true},

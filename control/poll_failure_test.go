@@ -29,7 +29,7 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, running("submit-batch", `echo "job $$"`, `waitForId="true"`, jobIDParser),
 				`<monitor-data schedulerType="test">`+running("x:list-jobs", c.list, `x:interval="1h" x:timeout="`+c.limit+`"`, "")+`</monitor-data>`))
-			jobs := []job.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+			jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}
 			s.ahead += time.Minute
 			options := s.options
 			options.Connection = &faultyConnection{Connection: options.Connection, start: func(remote.Command) error { return c.start }}
@@ -53,7 +53,7 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 func TestAListingThatNobodyWaitsForAnyMoreTellsNothingOfTheJobs(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", `echo "job $$"`, `waitForId="true"`, jobIDParser),
 		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo >>asked; exec sleep 600`, `x:interval="1h" x:timeout="1h"`, "")+`</monitor-data>`))
-	jobs := []job.Job{s.submits(t, control.Submission{Executable: "x"}), s.submits(t, control.Submission{Executable: "x"})}
+	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}
 	s.ahead += time.Minute
 	s.givesUp(t, jobs[0].Tag, func(ctx context.Context) error {
 		_, err := s.Update(ctx, jobs, control.Recent)

@@ -40,7 +40,7 @@ func pollKeyOf(c *Controller) string {
 			continue
 		}
 		resolved := ""
-		invocation, err := command.Resolve(each, anyJob, command.Launch{})
+		invocation, err := command.Resolve(each, anyJob, job.Environment{})
 		if err != nil {
 			resolved = err.Error()
 		} else {

@@ -39,9 +39,9 @@ func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *
 		change(&options)
 	}
 	other = control.New(options)
-	jobs = []job.Job{s.submits(t, control.Submission{Executable: "x"})}
+	jobs = []job.Job{s.submits(t, job.Submission{Executable: "x"})}
 	for range 2 {
-		job, err := other.Submit(t.Context(), control.Submission{Executable: "x"})
+		job, err := other.Submit(t.Context(), job.Submission{Executable: "x"})
 		require.NoError(t, err)
 		jobs = append(jobs, job)
 	}
@@ -51,7 +51,7 @@ func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *
 }
 
 func TestTargetsOfOneSchedulerShareTheirQueries(t *testing.T) {
-	s, there, jobs := twoTargets(t, func(o *control.Options) { o.Defaults = []control.Assignment{{Name: "account", Value: "proj7"}} })
+	s, there, jobs := twoTargets(t, func(o *control.Options) { o.Defaults = []job.Assignment{{Name: "account", Value: "proj7"}} })
 	updated, err := there.Update(t.Context(), jobs[1:], control.Recent)
 	require.NoError(t, err)
 	require.Equal(t, []state.Detail{state.QueuedActive, state.Failed}, details(updated))
@@ -75,7 +75,7 @@ func TestTargetsOfOneSchedulerShareTheirQueries(t *testing.T) {
 func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
 	another := config.Definition{}
 	for name, change := range map[string]func(*control.Options){
-		"a value that the listing uses": func(o *control.Options) { o.Defaults = []control.Assignment{{Name: "partition", Value: "big"}} },
+		"a value that the listing uses": func(o *control.Options) { o.Defaults = []job.Assignment{{Name: "partition", Value: "big"}} },
 		"another definition": func(o *control.Options) {
 			definition, problems := config.Load("test.xml", append(o.Definition.Source(), "<!-- changed -->"...))
 			require.NoError(t, problems.Err())
@@ -102,7 +102,7 @@ func TestATargetSharesOneQueryOnly(t *testing.T) {
 	_, err := there.Update(t.Context(), jobs[1:], control.Recent)
 	require.NoError(t, err)
 	changed := s.options
-	changed.Target, changed.Defaults = "there", []control.Assignment{{Name: "partition", Value: "big"}}
+	changed.Target, changed.Defaults = "there", []job.Assignment{{Name: "partition", Value: "big"}}
 	s.ahead += time.Minute
 	_, err = control.New(changed).Update(t.Context(), jobs[1:], control.Recent)
 	require.NoError(t, err)

@@ -54,7 +54,7 @@ func crowd(t testing.TB, count int, attributes string) (*site, []job.Job) {
 	s.stopClock()
 	jobs := make([]job.Job, count)
 	for i := range jobs {
-		jobs[i] = s.submits(t, control.Submission{Executable: "x"})
+		jobs[i] = s.submits(t, job.Submission{Executable: "x"})
 	}
 	s.ahead += time.Minute
 	return s, jobs
@@ -163,7 +163,7 @@ func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
 		s, jobs := crowd(t, 1, `x:interval="10s"`)
 		s.shows(t, jobs, state.Running)
 		s.updates(t, jobs, control.Recent)
-		jobs = append(jobs, s.submits(t, control.Submission{Executable: "x"}))
+		jobs = append(jobs, s.submits(t, job.Submission{Executable: "x"}))
 		s.shows(t, jobs, state.Running, state.Running)
 		s.ahead += wait
 		require.Equal(t, expected, s.updates(t, jobs, control.Recent)[1].Detail, wait)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 )
 
 // portable are the portable names that an assignment gives values to. What is
@@ -20,7 +21,7 @@ type portable struct {
 // splitPortable takes the values of portable names out of one source. A value
 // that an attribute of the definition takes under that very name, and that is not
 // written as portable ones are, is left to it.
-func (a *assignment) splitPortable(values []Assignment, source int) (own []Assignment, problems []error) {
+func (a *assignment) splitPortable(values []job.Assignment, source int) (own []job.Assignment, problems []error) {
 	for _, value := range values {
 		if !config.IsPortableName(value.Name) {
 			own = append(own, value)
@@ -180,7 +181,7 @@ func (a *assignment) portableHelp(name string) string {
 
 // hiddenPortable returns the values of portable names that set attributes which a
 // form does not show, so that it cannot hand them over, and these attributes.
-func hiddenPortable(values []Assignment, definition *config.Definition) (kept []Assignment, hidden map[string]bool) {
+func hiddenPortable(values []job.Assignment, definition *config.Definition) (kept []job.Assignment, hidden map[string]bool) {
 	hidden = map[string]bool{}
 	for _, value := range values {
 		keeps := false

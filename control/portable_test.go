@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // portableSite runs nothing; its one command shows what the attributes have become.
@@ -20,7 +21,7 @@ func portableSite(t *testing.T, defaults ...string) *site {
 		<x:portable name="account" note="nobody pays"/>`), func(o *control.Options) { o.Defaults = values(defaults...) })
 }
 
-func commandLine(t *testing.T, s *site, of control.Submission) string {
+func commandLine(t *testing.T, s *site, of job.Submission) string {
 	t.Helper()
 	rendering, err := s.Render(of)
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestPortableNamesSetTheAttributesThatTheyAreLinkedTo(t *testing.T) {
 		// Both say the same.
 		{nil, []string{"wallTime", "1h", "time", "60"}, "n= p= t=60 m= s="},
 	} {
-		require.Equal(t, c.want, commandLine(t, portableSite(t, c.defaults...), control.Submission{Values: values(c.given...)}), "%v over %v", c.given, c.defaults)
+		require.Equal(t, c.want, commandLine(t, portableSite(t, c.defaults...), job.Submission{Values: values(c.given...)}), "%v over %v", c.given, c.defaults)
 	}
 }
 
@@ -65,7 +66,7 @@ func TestPortableNamesThatCannotBeHonouredAreRefused(t *testing.T) {
 		{[]string{"nodes", "many"}, `"many" is refused`},
 		{[]string{"array", "1-3", "mail", "ada"}, `attribute "mail": definition "test" has no link`},
 	} {
-		_, err := portableSite(t).Render(control.Submission{Values: values(c.given...)})
+		_, err := portableSite(t).Render(job.Submission{Values: values(c.given...)})
 		require.ErrorContains(t, err, c.want)
 	}
 }
@@ -74,13 +75,13 @@ func TestPortableNamesThatCannotBeHonouredAreRefused(t *testing.T) {
 // names to itself.
 func TestAttributesCalledLikePortableNamesNeedNoLink(t *testing.T) {
 	s := newRenderer(t, define(t, `<attribute name="memory"/><submit-batch name="show"><arg>show ${ptp_rm:memory#value}</arg></submit-batch>`))
-	require.Equal(t, "4GiB", commandLine(t, s, control.Submission{Values: values("memory", "4GiB")}))
+	require.Equal(t, "4GiB", commandLine(t, s, job.Submission{Values: values("memory", "4GiB")}))
 }
 
 // A form shows what portable names have set, and does not lose what it cannot show.
 func TestAFormKeepsWhatPortableNamesSet(t *testing.T) {
 	s := portableSite(t, "queue", "batch")
-	given := control.Submission{Values: values("wallTime", "1h", "memory", "1GiB")}
+	given := job.Submission{Values: values("wallTime", "1h", "memory", "1GiB")}
 	f, page, err := s.FormWithoutSession(t.Context(), given)
 	require.NoError(t, err)
 	field := f.Fields(page)[0]

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // prepared is a submission that is ready to run.
@@ -22,7 +23,7 @@ type prepared struct {
 	submit     *config.Command
 	files      []StagedFile
 	invocation *command.Invocation // what submit was resolved to
-	request    Submission
+	request    job.Submission
 }
 
 // scope is what the texts of the submission are resolved against.
@@ -30,7 +31,7 @@ func (p *prepared) scope() command.Scope { return command.Scope{Environment: p.e
 
 // prepare resolves a submission in one pass, before anything of it happens: the
 // environment of the session, the values in it, the files, and the submit command.
-func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool) (*prepared, error) {
+func (c *Controller) prepare(ctx context.Context, s job.Submission, interactive bool) (*prepared, error) {
 	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString()), request: s}
 	var err error
 	if p.submit, err = c.submitCommand(s.Debug); err != nil {
@@ -51,14 +52,14 @@ func (c *Controller) prepare(ctx context.Context, s Submission, interactive bool
 	if p.files, err = c.stagedFiles(s, p.scope(), p.tag, uuid.NewString); err != nil {
 		return nil, err
 	}
-	p.invocation, err = command.Resolve(p.submit, p.scope(), s.Launch)
+	p.invocation, err = command.Resolve(p.submit, p.scope(), s.Environment)
 	return p, err
 }
 
 // resolveValues gives attributes the values of a submission, in the order of the
 // reference: those of the target and the caller, nothing for visible attributes that no
 // control of the form sets, what the engine knows of the program, and links.
-func (c *Controller) resolveValues(env *attribute.Environment, s Submission, stat attribute.Stat) error {
+func (c *Controller) resolveValues(env *attribute.Environment, s job.Submission, stat attribute.Stat) error {
 	assigned, err := c.assign(env, s, stat)
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (c *Controller) resolveValues(env *attribute.Environment, s Submission, sta
 	for _, note := range assigned.notes {
 		c.log.Warn(note, "target", c.target)
 	}
-	selection, err := form.Select(c.definition, env, s.Tab, s.ScriptFile != "", assigned.given)
+	selection, err := form.Select(c.definition, env, s.Tab, s.Script != "", assigned.given)
 	if err != nil {
 		return err
 	}
@@ -90,9 +91,9 @@ func (c *Controller) otherKind(interactive bool) error {
 
 // check tries the values of a submission on the definition alone, but for those
 // that have to wait for what start-up commands find.
-func (c *Controller) check(s Submission) error {
+func (c *Controller) check(s job.Submission) error {
 	env := c.newEnvironment()
-	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value Assignment) bool {
+	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value job.Assignment) bool {
 		return c.mayFind(value.Name, env.Lookup(value.Name) != nil)
 	})
 	_, err := c.assign(env, s, nil)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // shipped loads a definition of this project.
@@ -17,8 +18,8 @@ func shipped(t testing.TB, name string) *config.Definition {
 	return definition
 }
 
-func aSubmission() control.Submission {
-	return control.Submission{
+func aSubmission() job.Submission {
+	return job.Submission{
 		Executable: "./a.out", Arguments: []string{"input file", "-x"}, Directory: "/scratch",
 		Values: values("partition", "debug", "nodes", "2", "wallTime", "1h30m"),
 	}

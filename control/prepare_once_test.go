@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -49,7 +50,7 @@ func TestASubmissionBuildsOneForm(t *testing.T) {
 		`<launch-tab><dynamic><title>T</title>`+numbered(`<widget type="checkbox" buttonId="b%"/>`, 5000)+`</dynamic></launch-tab>`)
 	s := newRenderer(t, definition)
 	requireOnce(t, func() {
-		_, err := s.Render(control.Submission{Executable: "x"})
+		_, err := s.Render(job.Submission{Executable: "x"})
 		require.NoError(t, err)
 	}, func() {
 		_, err := form.Select(definition, attribute.NewEnvironment(), "", false, nil)
@@ -66,10 +67,10 @@ func TestTheSubmitCommandIsResolvedOnce(t *testing.T) {
 	env := attribute.NewEnvironment()
 	env.SetVariable("word", nil)
 	requireOnce(t, func() {
-		_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+		_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 		require.ErrorIs(t, err, broken)
 	}, func() {
-		_, err := command.Resolve(s.Definition().Submit(false), command.Scope{Environment: env, Job: "a tag"}, command.Launch{})
+		_, err := command.Resolve(s.Definition().Submit(false), command.Scope{Environment: env, Job: "a tag"}, job.Environment{})
 		require.NoError(t, err)
 	})
 }
@@ -80,9 +81,9 @@ func TestTheValuesOfASubmissionAreResolvedOnce(t *testing.T) {
 		`<submit-interactive name="s"><arg>x</arg></submit-interactive>`), func(o *control.Options) {
 		o.Defaults = values("a0", "v0")
 	})
-	submission := control.Submission{Executable: "x"}
+	submission := job.Submission{Executable: "x"}
 	for i := range attributes {
-		submission.Values = append(submission.Values, control.Assignment{Name: fmt.Sprintf("a%d", i), Value: fmt.Sprintf("v%d", i)})
+		submission.Values = append(submission.Values, job.Assignment{Name: fmt.Sprintf("a%d", i), Value: fmt.Sprintf("v%d", i)})
 	}
 	requireOnce(t, func() {
 		require.NoError(t, s.CheckInteractive(t.Context(), submission))

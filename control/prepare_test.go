@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // describing is a definition whose start-up finds an attribute, and how many nodes there are.
@@ -21,7 +21,7 @@ var describing = `<attribute name="digits"><validator><regex expression="\d+"/><
 
 func TestWhatIsWrongForCertainIsSaidBeforeASessionIsStarted(t *testing.T) {
 	s := newSite(t, define(t, describing))
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x", Values: values("digits", "x", "fixed", "y", "found", "z", "nodes", "4")})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Values: values("digits", "x", "fixed", "y", "found", "z", "nodes", "4")})
 	var invalid *attribute.InvalidError
 	require.ErrorAs(t, err, &invalid)
 	require.ErrorContains(t, err, `attribute "digits"`)
@@ -33,10 +33,10 @@ func TestWhatIsWrongForCertainIsSaidBeforeASessionIsStarted(t *testing.T) {
 func TestWhatACommandMayFindIsCheckedInTheSession(t *testing.T) {
 	s := newSite(t, define(t, describing))
 	for range 2 { // a session is started, and is there
-		_, err := s.Submit(t.Context(), control.Submission{Executable: "x", Values: values("nodes", "9", "lost", "y")})
+		_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Values: values("nodes", "9", "lost", "y")})
 		require.ErrorContains(t, err, "the largest value is 8")
 		require.ErrorContains(t, err, `has no such attribute`)
-		s.submits(t, control.Submission{Executable: "x", Values: values("nodes", "4", "found", "y")})
+		s.submits(t, job.Submission{Executable: "x", Values: values("nodes", "4", "found", "y")})
 		require.Equal(t, 1, s.count(t, "starts"))
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/job"
 )
 
 // setLaunch sets what the engine knows of the program. Arguments are quoted so
 // that a line of a shell script and the splitting of command lines both give
 // them back unchanged.
-func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
+func (c *Controller) setLaunch(env *attribute.Environment, s job.Submission) {
 	mode := "run"
 	if s.Debug {
 		mode = "debug"
@@ -34,12 +35,12 @@ func (c *Controller) setLaunch(env *attribute.Environment, s Submission) {
 	setIfKnown(env, attributeExecutableName, jobName(s))
 	setIfKnown(env, attributeExecutableDir, executableDir)
 	setIfKnown(env, attributeDirectory, directory)
-	setIfKnown(env, attributeScriptPath, s.ScriptFile)
+	setIfKnown(env, attributeScriptPath, s.Script)
 }
 
 // directories returns the directory that a submission's program runs in, and that
 // of the program; empty where the submission says nothing of them.
-func directories(s Submission) (directory, executableDir string) {
+func directories(s job.Submission) (directory, executableDir string) {
 	executableDir = s.Directory
 	if strings.Contains(s.Executable, "/") {
 		executableDir = path.Dir(s.Executable)
@@ -86,10 +87,10 @@ func quote(text string) string {
 
 // jobName returns the program's name, or the script's, as schedulers take it for
 // a job: without characters that one of them refuses.
-func jobName(s Submission) string {
+func jobName(s job.Submission) string {
 	name := s.Executable
 	if name == "" {
-		name = s.ScriptFile
+		name = s.Script
 	}
 	if name == "" {
 		return ""

@@ -11,27 +11,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 func TestTheEngineTellsWhatItKnowsOfTheProgram(t *testing.T) {
 	for name, c := range map[string]struct {
-		submission control.Submission
+		submission job.Submission
 		want       map[string]string
 	}{
-		"a path": {control.Submission{Executable: "/opt/my prog/a.out", Arguments: []string{"x", "y z"}, Directory: "/w"}, map[string]string{
+		"a path": {job.Submission{Executable: "/opt/my prog/a.out", Arguments: []string{"x", "y z"}, Directory: "/w"}, map[string]string{
 			"executablePath": "/opt/my prog/a.out", "executableDirectory": "/opt/my prog", "executableName": "a.out",
 			"directory": "/w", "working.directory": "/w", "launchMode": "run",
 		}},
-		"a path without directory": {control.Submission{Executable: "/opt/a.out"}, map[string]string{
+		"a path without directory": {job.Submission{Executable: "/opt/a.out"}, map[string]string{
 			"executableDirectory": "/opt", "directory": "/opt", "working.directory": "HOME",
 		}},
-		"a path in the directory": {control.Submission{Executable: "./bin/a.out", Directory: "/w"}, map[string]string{
+		"a path in the directory": {job.Submission{Executable: "./bin/a.out", Directory: "/w"}, map[string]string{
 			"executablePath": "./bin/a.out", "executableDirectory": "/w/bin", "directory": "/w",
 		}},
-		"a name": {control.Submission{Executable: "hostname"}, map[string]string{
+		"a name": {job.Submission{Executable: "hostname"}, map[string]string{
 			"executablePath": "hostname", "executableDirectory": "", "directory": "", "control.working.dir": "HOME", "ptpDirectory": "HOME/.eclipsesettings",
 		}},
-		"a name that schedulers would refuse": {control.Submission{Executable: "/x/größe:1 #2"}, map[string]string{"executableName": "gr__e_1__2"}},
+		"a name that schedulers would refuse": {job.Submission{Executable: "/x/größe:1 #2"}, map[string]string{"executableName": "gr__e_1__2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for attribute, want := range c.want {
@@ -47,12 +48,12 @@ func TestTheEngineTellsWhatItKnowsOfTheProgram(t *testing.T) {
 
 func TestDebuggingHasItsOwnCommand(t *testing.T) {
 	controlData := `<submit-batch name="s"><arg>${ptp_rm:launchMode#value}</arg></submit-batch>`
-	_, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x", Debug: true})
+	_, err := newRenderer(t, define(t, controlData)).Render(job.Submission{Executable: "x", Debug: true})
 	var unsupported *control.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 
 	rendering, err := newRenderer(t, define(t, controlData+`<submit-batch-debug name="d"><arg>${ptp_rm:launchMode#value}</arg></submit-batch-debug>`)).
-		Render(control.Submission{Executable: "x", Debug: true})
+		Render(job.Submission{Executable: "x", Debug: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"debug"}, rendering.Commands[0].Arguments)
 }
@@ -87,7 +88,7 @@ func TestArgumentsSurviveShellAndSplitting(t *testing.T) {
 		<submit-batch name="s"><arg>${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}</arg></submit-batch>`))
 	for _, list := range argumentLists() {
 		program := cmp.Or(list[0], "x")
-		rendering, err := site.Render(control.Submission{Executable: program, Arguments: list, Directory: "/w"})
+		rendering, err := site.Render(job.Submission{Executable: program, Arguments: list, Directory: "/w"})
 		require.NoError(t, err)
 		want := append([]string{program}, list...)
 		require.Equal(t, want, rendering.Commands[0].Arguments)
@@ -110,7 +111,7 @@ func TestNothingOfAnArgumentRunsWithinDoubleQuotes(t *testing.T) {
 	unescaped := strings.NewReplacer(`\\`, `\`, `\$`, `$`, "\\`", "`", `\"`, `"`)
 	lists := append(argumentLists(), []string{"$(touch ran)"}, []string{"`touch ran`"}, []string{`"; touch ran; "`}, []string{`it's; touch ran`}, []string{`'"'; touch ran`}, []string{`\`, `\"; touch ran #`})
 	for _, list := range lists {
-		rendering, err := site.Render(control.Submission{Executable: cmp.Or(list[0], "x"), Arguments: list[1:], Directory: "/w"})
+		rendering, err := site.Render(job.Submission{Executable: cmp.Or(list[0], "x"), Arguments: list[1:], Directory: "/w"})
 		require.NoError(t, err)
 		line, _, _ := strings.Cut(strings.TrimPrefix(rendering.Script, `COMMAND="`), "\"\nprintf")
 		folder := t.TempDir()
@@ -127,14 +128,14 @@ func TestNothingOfAnArgumentRunsWithinDoubleQuotes(t *testing.T) {
 
 func TestADebuggerIsToldByValuesThatNoDefinitionHasToHave(t *testing.T) {
 	controlData := `<submit-interactive name="s"><arg>x</arg></submit-interactive><submit-interactive-debug name="d"><arg>${ptp_rm:debuggerExecutablePath#value} ${ptp_rm:debuggerArgs#value}</arg></submit-interactive-debug>`
-	rendering, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x", Debug: true, Values: values("debuggerExecutablePath", "/opt/sdm", "debuggerArgs", "--a --b")})
+	rendering, err := newRenderer(t, define(t, controlData)).Render(job.Submission{Executable: "x", Debug: true, Values: values("debuggerExecutablePath", "/opt/sdm", "debuggerArgs", "--a --b")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"/opt/sdm", "--a", "--b"}, rendering.Commands[0].Arguments)
 }
 
 func TestAnybodyMaySayWhereOutputGoesAndWhatSetsUpTheProgram(t *testing.T) {
 	controlData := `<attribute name="stdout_remote_path" visible="false"/><attribute name="control.queue.name" visible="false"/>` + showing("stdout_remote_path", "control.queue.name", "ems", "debuggerId", "debuggerLauncher")
-	rendering, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x",
+	rendering, err := newRenderer(t, define(t, controlData)).Render(job.Submission{Executable: "x",
 		Values: values("stdout_remote_path", "/o", "control.queue.name", "q", "ems", "module load x", "debuggerId", "i", "debuggerLauncher", "l")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "/o", "q", "module load x", "i", "l"}, rendering.Commands[0].Arguments)

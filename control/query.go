@@ -53,7 +53,7 @@ func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error)
 		return answer{}, err
 	}
 	key := uuid.NewString()
-	job := jobAttribute(env, key, asked.ID, asked.ShortID)
+	j := jobAttribute(env, key, asked.ID, asked.ShortID)
 	clearFacts(env)
 	seen, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
 	ended, forgotten := false, false
@@ -64,7 +64,7 @@ func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error)
 			continue
 		}
 		begun := c.now()
-		result, err := c.run(ctx, tried, env, key, command.Launch{})
+		result, err := c.run(ctx, tried, env, key)
 		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
 			continue // a site without, say, accounting tools; what is known already stands
 		}
@@ -73,8 +73,8 @@ func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error)
 		failures = append(failures, failure)
 		ended, forgotten = ended || outcome == config.Finished, forgotten || outcome == config.NotFound
 		attempts = append(attempts, attempt{tried, result, failure != nil})
-		seen = answer{Observation: c.observation(env, job, tried, result, begun), forgotten: forgotten, attempts: attempts}
-		seen.undecided = isUndetermined(attribute.Text(job.Value()))
+		seen = answer{Observation: c.observation(env, j, tried, result, begun), forgotten: forgotten, attempts: attempts}
+		seen.undecided = isUndetermined(attribute.Text(j.Value()))
 		if seen.Detail != "" {
 			seen.forgotten = false
 			return seen, nil

@@ -143,7 +143,7 @@ func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, j job.J
 	key := uuid.NewString()
 	named := jobAttribute(env, key, "", "")
 	clearFacts(env)
-	result, err := c.run(ctx, lookUp, env, key, command.Launch{})
+	result, err := c.run(ctx, lookUp, env, key)
 	outcome, err := outcomeOf(result, err)
 	if err != nil || outcome == config.NotFound {
 		return job.Job{}, err

@@ -39,7 +39,7 @@ func (s *site) cutOff(t *testing.T) job.Job {
 
 func TestAJobWhoseSubmissionFailedIsAdoptedAtOnce(t *testing.T) {
 	s := forgetful(t, `echo "$RMCTL_TAG 7 RUNNING" >jobs; echo "connection lost"`, "")
-	j := s.submits(t, control.Submission{Executable: "x"})
+	j := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, "7", j.ID)
 	require.Equal(t, state.Running, j.Detail)
 	require.Equal(t, job.PhaseSubmitted, j.Phase)
@@ -148,7 +148,7 @@ func TestAJobIsNotLookedForWhileItIsBeingSubmitted(t *testing.T) {
 			return nil
 		}}
 	})
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 	var unconfirmed *control.UnconfirmedError
 	require.ErrorAs(t, within, &unconfirmed)
 	require.Contains(t, unconfirmed.Reason, "at this moment")
@@ -158,7 +158,7 @@ func TestAJobIsNotLookedForWhileItIsBeingSubmitted(t *testing.T) {
 func TestTheTagBeginsTheNameOfTheScript(t *testing.T) {
 	s := newSite(t, define(t, `<script><line><arg>true</arg></line></script>`+
 		running("submit-batch", `basename "$SCRIPT" >name; echo job 7`, `waitForId="true"`, `<environment name="SCRIPT" value="${ptp_rm:managed_file_for_script#value}"/>`+jobIDParser)))
-	job := s.submits(t, control.Submission{Executable: "x"})
+	job := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, job.Tag+"managed_file_for_script\n", s.read(t, "name"))
 }
 

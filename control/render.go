@@ -6,6 +6,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A Rendering shows what a submission would do, without doing it.
@@ -18,13 +19,13 @@ type Rendering struct {
 // Render resolves everything that a submission, and the commands that follow
 // it, would run. In place of ids that are known only later stand @jobId and,
 // in file names, UUID. Of a definition that submits nothing it shows the rest.
-func (c *Controller) Render(s Submission) (*Rendering, error) {
+func (c *Controller) Render(s job.Submission) (*Rendering, error) {
 	return c.renderOver(c.newEnvironment(), s)
 }
 
 // Preview is Render with what the session has found, attributes that start-up
 // commands have constructed among it. It starts a session where none is young enough.
-func (c *Controller) Preview(ctx context.Context, s Submission) (*Rendering, error) {
+func (c *Controller) Preview(ctx context.Context, s job.Submission) (*Rendering, error) {
 	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func (c *Controller) Preview(ctx context.Context, s Submission) (*Rendering, err
 	return c.renderOver(env, s)
 }
 
-func (c *Controller) renderOver(env *attribute.Environment, s Submission) (*Rendering, error) {
+func (c *Controller) renderOver(env *attribute.Environment, s job.Submission) (*Rendering, error) {
 	jobAttribute(env, attribute.JobPlaceholder, attribute.JobPlaceholder, attribute.JobPlaceholder)
 	if err := c.resolveValues(env, s, nil); err != nil {
 		return nil, err
@@ -51,9 +52,9 @@ func (c *Controller) renderOver(env *attribute.Environment, s Submission) (*Rend
 		if each.Element.IsSubmit() && each != submit {
 			continue
 		}
-		launch := command.Launch{}
+		launch := job.Environment{}
 		if each.Element.IsSubmit() || each.Element == config.ButtonAction {
-			launch = s.Launch
+			launch = s.Environment
 		}
 		for _, one := range append([]*config.Command{each}, each.Fallbacks...) {
 			invocation, err := command.Preview(one, scope, launch)
@@ -64,7 +65,7 @@ func (c *Controller) renderOver(env *attribute.Environment, s Submission) (*Rend
 		}
 	}
 	for _, probe := range c.definition.Probes {
-		invocation, err := command.Preview(probe.Command, scope, command.Launch{})
+		invocation, err := command.Preview(probe.Command, scope, job.Environment{})
 		if err != nil {
 			return nil, err
 		}

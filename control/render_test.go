@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -136,11 +136,11 @@ func expected(t *testing.T, values, extension string) string {
 
 // submissionOf reads what a case submits. A line that begins with a double quote
 // is a line quoted as in Go.
-func submissionOf(t *testing.T, file string) control.Submission {
+func submissionOf(t *testing.T, file string) job.Submission {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	s := control.Submission{Executable: "/home/user/bin/prog", Directory: "/home/user/run"}
+	s := job.Submission{Executable: "/home/user/bin/prog", Directory: "/home/user/run"}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, `"`) {
@@ -151,15 +151,15 @@ func submissionOf(t *testing.T, file string) control.Submission {
 		name, value, _ := strings.Cut(rest, "=")
 		switch kind {
 		case "-s":
-			s.Values = append(s.Values, control.Assignment{Name: name, Value: value})
+			s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
 		case "-e":
-			s.Launch.Variables = append(s.Launch.Variables, command.Variable{Name: name, Value: value})
+			s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: value})
 		case "-d":
 			s.Directory = rest
 		case "--debug":
 			s.Debug = true
 		case "--script":
-			s.ScriptFile, s.Executable = filepath.Join(filepath.Dir(file), rest), ""
+			s.Script, s.Executable = filepath.Join(filepath.Dir(file), rest), ""
 		case "program":
 			s.Executable = rest
 		case "argument":
@@ -171,7 +171,7 @@ func submissionOf(t *testing.T, file string) control.Submission {
 			require.Failf(t, "unknown line in a case", "%q", line)
 		}
 	}
-	if s.ScriptFile == "" && s.Arguments == nil {
+	if s.Script == "" && s.Arguments == nil {
 		s.Arguments = []string{"input file", "-x"}
 	}
 	return s
@@ -184,7 +184,7 @@ func (place) Info() remote.Info {
 	return remote.Info{Transport: "local", User: "user", Host: "host", Home: "/home/user", System: "linux", Arch: "x86_64", Version: "6.1"}
 }
 
-func render(t *testing.T, definition *config.Definition, submission control.Submission) *control.Rendering {
+func render(t *testing.T, definition *config.Definition, submission job.Submission) *control.Rendering {
 	t.Helper()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
@@ -249,14 +249,14 @@ func indented(content string) string {
 
 func TestWhatHasNothingToRunIsShownAllTheSame(t *testing.T) {
 	controlData := `<attribute name="none"/><start-up-command name="empty"><arg/><pre-launch-cmd exec="${ptp_rm:none#value}"/></start-up-command>`
-	rendering := render(t, define(t, controlData), control.Submission{Executable: "x"})
+	rendering := render(t, define(t, controlData), job.Submission{Executable: "x"})
 	require.Len(t, rendering.Commands, 1)
 	require.Empty(t, rendering.Commands[0].Arguments)
 	require.Empty(t, rendering.Commands[0].PreLaunch[0].Arguments)
 }
 
 func TestADefinitionThatSubmitsNothingIsRendered(t *testing.T) {
-	rendering := render(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script><start-up-command name="start"><arg>a b</arg></start-up-command>`), control.Submission{Executable: "x"})
+	rendering := render(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script><start-up-command name="start"><arg>a b</arg></start-up-command>`), job.Submission{Executable: "x"})
 	require.Equal(t, "#!/bin/sh\n", rendering.Script)
 	require.Len(t, rendering.Commands, 1)
 }
@@ -268,7 +268,7 @@ func TestAPreviewHasWhatStartUpCommandsFound(t *testing.T) {
 			<target ref="queue"><match><expression>queue=(\w+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 			<target><match><expression>(extra)=(\w+)\s*</expression><set field="name"><entry valueGroup="1"/></set><set field="value"><entry valueGroup="2"/></set></match></target>
 		</stdout-parser></start-up-command>`+submitting(`touch ran; echo job 7`, "")))
-	given := control.Submission{Executable: "x", Values: []control.Assignment{{Name: "extra", Value: "given"}}}
+	given := job.Submission{Executable: "x", Values: []job.Assignment{{Name: "extra", Value: "given"}}}
 	_, err := s.Render(given)
 	require.ErrorContains(t, err, `has no such attribute`)
 	preview, err := s.Preview(t.Context(), given)

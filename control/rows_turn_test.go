@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A view of a user, such as a terminal or a browser, is a process with turns of its own.
@@ -171,7 +172,7 @@ func TestTargetsWithOtherValuesDoNotShareAListing(t *testing.T) {
 	s.write(t, "jobs", "7 RUNNING then me\n")
 	newView(s, true).lists(t)
 	other := s.options
-	other.Defaults = []control.Assignment{{Name: "queue", Value: "night"}}
+	other.Defaults = []job.Assignment{{Name: "queue", Value: "night"}}
 	_, err := control.New(other).LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
 	require.ErrorIs(t, err, control.ErrNotListed)
 }

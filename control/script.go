@@ -8,11 +8,12 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/job"
 )
 
 // script generates the job script: the lines of the definition that have a
 // text, with the user's environment after the line that the definition names.
-func script(s *config.Script, scope command.Scope, launch command.Launch) (string, error) {
+func script(s *config.Script, scope command.Scope, launch job.Environment) (string, error) {
 	var text strings.Builder
 	first := ""
 	after := insertionLine(s)
@@ -57,9 +58,9 @@ func (e *VariableNameError) Error() string {
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func exportLines(firstLine string, variables []command.Variable) (string, error) {
+func exportLines(firstLine string, variables []job.Variable) (string, error) {
 	sorted := slices.Clone(variables)
-	slices.SortStableFunc(sorted, func(a, b command.Variable) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(sorted, func(a, b job.Variable) int { return strings.Compare(a.Name, b.Name) })
 	var text strings.Builder
 	for _, variable := range sorted {
 		if !variableName.MatchString(variable.Name) {

@@ -12,15 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // scriptOf renders a definition's script with variables.
-func scriptOf(t *testing.T, script string, variables ...command.Variable) (string, error) {
+func scriptOf(t *testing.T, script string, variables ...job.Variable) (string, error) {
 	t.Helper()
 	s := newRenderer(t, define(t, `<attribute name="q"/><attribute name="sh"><default>/bin/sh</default></attribute>`+script+`<submit-batch name="s"><arg>x</arg></submit-batch>`))
-	rendering, err := s.Render(control.Submission{Executable: "x", Launch: command.Launch{Variables: variables}})
+	rendering, err := s.Render(job.Submission{Executable: "x", Environment: job.Environment{Variables: variables}})
 	if err != nil {
 		return "", err
 	}
@@ -31,8 +30,8 @@ const fourLines = `<line><arg>#!${ptp_rm:sh#value}</arg></line><line><arg isUnde
 	`<line/><line><arg>last</arg></line>`
 
 func TestTheEnvironmentFollowsTheLineThatTheDefinitionNames(t *testing.T) {
-	one := command.Variable{Name: "B", Value: "2"}
-	two := command.Variable{Name: "A", Value: "1"}
+	one := job.Variable{Name: "B", Value: "2"}
+	two := job.Variable{Name: "A", Value: "1"}
 	const exports = "export A=\"1\"\nexport B=\"2\"\n"
 	for name, c := range map[string]struct{ after, want string }{
 		"not at all by default":                   {"", "#!/bin/sh\nlast\n"},
@@ -53,20 +52,20 @@ func TestTheEnvironmentFollowsTheLineThatTheDefinitionNames(t *testing.T) {
 }
 
 func TestAScriptOfOneLineTakesTheEnvironment(t *testing.T) {
-	got, err := scriptOf(t, `<script insertEnvironmentAfter="5"><line><arg>#!/bin/sh</arg></line></script>`, command.Variable{Name: "A", Value: "1"})
+	got, err := scriptOf(t, `<script insertEnvironmentAfter="5"><line><arg>#!/bin/sh</arg></line></script>`, job.Variable{Name: "A", Value: "1"})
 	require.NoError(t, err)
 	require.Equal(t, "#!/bin/sh\nexport A=\"1\"\n", got)
 }
 
 func TestVariablesWithoutValueAreNotSet(t *testing.T) {
-	got, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line></script>`, command.Variable{Name: "A"})
+	got, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line></script>`, job.Variable{Name: "A"})
 	require.NoError(t, err)
 	require.Equal(t, "#!/bin/sh\n", got)
 }
 
 func TestNamesOfVariablesCannotHoldShellText(t *testing.T) {
 	for _, name := range []string{"A;id", "A B", "1A", "A-B", "", "A$(id)", "A\nid", "Ä"} {
-		_, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line></script>`, command.Variable{Name: name, Value: "1"})
+		_, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!/bin/sh</arg></line></script>`, job.Variable{Name: name, Value: "1"})
 		require.ErrorContains(t, err, "letters, digits and underscores", name)
 	}
 }
@@ -99,11 +98,11 @@ func TestVariablesOfAScriptReachItsShellUnchanged(t *testing.T) {
 			if _, err := os.Stat(shell); err != nil {
 				t.Skip(err)
 			}
-			var variables []command.Variable
+			var variables []job.Variable
 			want := map[string]string{}
 			for i, value := range append(slices.Clone(hostileValues), randomValues(400)...) {
 				name := fmt.Sprintf("VALUE%03d", i)
-				variables = append(variables, command.Variable{Name: name, Value: value})
+				variables = append(variables, job.Variable{Name: name, Value: value})
 				want[name] = value
 			}
 			script, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>#!`+shell+`</arg></line><line><arg resolve="false">env -0</arg></line></script>`, variables...)
@@ -138,7 +137,7 @@ func TestAScriptForCshSetsVariablesAsCshDoes(t *testing.T) {
 		"${ptp_rm:nope}": `setenv A '${ptp_rm:nope}'`,
 	} {
 		for _, shell := range []string{"#!/bin/csh", "#!/usr/bin/tcsh -f"} {
-			got, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>`+shell+`</arg></line></script>`, command.Variable{Name: "A", Value: value})
+			got, err := scriptOf(t, `<script insertEnvironmentAfter="0"><line><arg>`+shell+`</arg></line></script>`, job.Variable{Name: "A", Value: value})
 			require.NoError(t, err)
 			require.Equal(t, shell+"\n"+want+"\n", got)
 		}
@@ -147,7 +146,7 @@ func TestAScriptForCshSetsVariablesAsCshDoes(t *testing.T) {
 
 func TestTheShellIsToldByTheFirstLineAsResolved(t *testing.T) {
 	s := newRenderer(t, define(t, `<attribute name="sh"/><script insertEnvironmentAfter="1"><line><arg>#!${ptp_rm:sh#value}</arg></line><line><arg>x</arg></line></script><submit-batch name="s"><arg>x</arg></submit-batch>`))
-	rendering, err := s.Render(control.Submission{Executable: "x", Values: values("sh", "/bin/csh"), Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "1"}}}})
+	rendering, err := s.Render(job.Submission{Executable: "x", Values: values("sh", "/bin/csh"), Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "1"}}}})
 	require.NoError(t, err)
 	require.Equal(t, "#!/bin/csh\nx\nsetenv A \"1\"\n", rendering.Script)
 }
@@ -167,7 +166,7 @@ func TestALineThatDoesNotResolveIsAnError(t *testing.T) {
 func TestTheScriptIsAnAttribute(t *testing.T) {
 	s := newRenderer(t, define(t, `<script><line><arg>#!/bin/sh</arg></line><line><arg resolve="false">echo ${ptp_rm:x#value}</arg></line></script>
 		<submit-batch name="s"><arg>x</arg><input>${ptp_rm:script#value}</input></submit-batch>`))
-	rendering, err := s.Render(control.Submission{Executable: "x"})
+	rendering, err := s.Render(job.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.Equal(t, "#!/bin/sh\necho ${ptp_rm:x#value}\n", rendering.Script)
 	require.Equal(t, rendering.Script, rendering.Files[0].Content)

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -100,7 +101,7 @@ func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, 
 		queues.SetValue(nil)
 	}
 	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
-		if _, err := c.run(ctx, startUp, env, "", command.Launch{}); err != nil {
+		if _, err := c.run(ctx, startUp, env, ""); err != nil {
 			return nil, fmt.Errorf("starting a session: %w", err)
 		}
 	}
@@ -144,7 +145,7 @@ func (c *Controller) Stop(ctx context.Context) error {
 		return c.store.RemoveSession(ctx, c.sessionKey())
 	}
 	for _, shutDown := range c.definition.CommandsOf(config.ShutDownCommand) {
-		if _, err := c.run(ctx, shutDown, env, "", command.Launch{}); err != nil {
+		if _, err := c.run(ctx, shutDown, env, ""); err != nil {
 			return fmt.Errorf("stopping the session: %w", err)
 		}
 	}
@@ -181,8 +182,13 @@ func (c *Controller) Remembered(ctx context.Context, list string) ([]string, err
 }
 
 // run resolves and runs a command that does not stay attached.
-func (c *Controller) run(ctx context.Context, which *config.Command, env *attribute.Environment, job string, launch command.Launch) (*command.Result, error) {
-	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: job}, Launch: launch})
+func (c *Controller) run(ctx context.Context, which *config.Command, env *attribute.Environment, id string) (*command.Result, error) {
+	return c.runIn(ctx, which, env, id, job.Environment{})
+}
+
+// runIn is run in the environment that a user wants.
+func (c *Controller) runIn(ctx context.Context, which *config.Command, env *attribute.Environment, id string, environment job.Environment) (*command.Result, error) {
+	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: id}, Environment: environment})
 }
 
 // runRequest resolves a command and runs it as this definition and its user want it.
@@ -209,12 +215,12 @@ func (c *Controller) runInvocation(ctx context.Context, request command.Request,
 
 // Action runs a button-action, or a start-up or shut-down command, by its name
 // and keeps what it found for later commands.
-func (c *Controller) Action(ctx context.Context, name string, s Submission) (*command.Result, error) {
+func (c *Controller) Action(ctx context.Context, name string, s job.Submission) (*command.Result, error) {
 	return c.action(ctx, name, s, "")
 }
 
 // action also takes the value from the attribute to clear, if that is one.
-func (c *Controller) action(ctx context.Context, name string, s Submission, clear string) (*command.Result, error) {
+func (c *Controller) action(ctx context.Context, name string, s job.Submission, clear string) (*command.Result, error) {
 	action := c.namedCommand(name)
 	if action == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
@@ -237,7 +243,7 @@ func (c *Controller) action(ctx context.Context, name string, s Submission, clea
 	if queues := env.Variable(attributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, attributeQueues) {
 		queues.SetValue(nil) // as at the start of a session: what it finds is all that there is
 	}
-	result, err := c.run(ctx, action, env, "", s.Launch)
+	result, err := c.runIn(ctx, action, env, "", s.Environment)
 	if err != nil {
 		return result, err
 	}

@@ -20,7 +20,7 @@ func (c *Controller) initialEnvironment() (*attribute.Environment, error) {
 
 // assignDefaults gives attributes the values of the target, and returns their names.
 func (c *Controller) assignDefaults(env *attribute.Environment) (map[string]bool, error) {
-	assigned, err := c.assign(env, Submission{}, nil)
+	assigned, err := c.assign(env, job.Submission{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("target %q: %w", c.target, err)
 	}
@@ -40,7 +40,7 @@ func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*at
 // submissionEnvironment returns the environment that a submission gives values to: that
 // of the session without the target's values, which count more than what it found.
 // Values that are refused whatever a session finds are refused before one is started.
-func (c *Controller) submissionEnvironment(ctx context.Context, s Submission, oldest time.Duration) (*attribute.Environment, error) {
+func (c *Controller) submissionEnvironment(ctx context.Context, s job.Submission, oldest time.Duration) (*attribute.Environment, error) {
 	found, err := c.findings(ctx, oldest, func() error { return c.check(s) })
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func TestStartUpCommandsRunOncePerSession(t *testing.T) {
 	s := newSession(t)
 	require.NoError(t, s.Start(t.Context(), false))
 	require.NoError(t, s.Start(t.Context(), false))
-	job := s.submits(t, control.Submission{Executable: "x"})
+	job := s.submits(t, job.Submission{Executable: "x"})
 	_, err := s.Status(t.Context(), job, control.Fresh)
 	require.NoError(t, err)
 	queues, err := s.Queues(t.Context())
@@ -66,7 +66,7 @@ func TestStartUpCommandsRunOncePerSession(t *testing.T) {
 
 func TestACommandThatNeedsASessionStartsIt(t *testing.T) {
 	s := newSession(t)
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, 1, s.count(t, "starts"))
 }
 
@@ -89,14 +89,14 @@ func TestASessionIsRefreshedWhenItIsOld(t *testing.T) {
 func TestAStartUpCommandThatIsRunAgainReplacesTheQueuesThatItFound(t *testing.T) {
 	s := newSession(t)
 	require.NoError(t, s.Start(t.Context(), false))
-	_, err := s.Action(t.Context(), "start-up-command", control.Submission{})
+	_, err := s.Action(t.Context(), "start-up-command", job.Submission{})
 	require.NoError(t, err)
 	queues, err := s.Queues(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"short", "long"}, queues)
 
 	s.write(t, "queues-now", "other\n")
-	_, err = s.Action(t.Context(), "start-up-command", control.Submission{})
+	_, err = s.Action(t.Context(), "start-up-command", job.Submission{})
 	require.NoError(t, err)
 	queues, err = s.Queues(t.Context())
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestWhatTheLastSessionFoundIsRememberedHoweverOldItIs(t *testing.T) {
 
 func TestCommandsOnJobsTakeASessionOfAnyAge(t *testing.T) {
 	s := newSession(t)
-	job := s.submits(t, control.Submission{Executable: "x"})
+	job := s.submits(t, job.Submission{Executable: "x"})
 	s.ahead += 1000 * time.Hour
 	_, err := s.Status(t.Context(), job, control.Fresh)
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestAChangedDefinitionStartsASessionOfItsOwn(t *testing.T) {
 func TestAFailingStartUpCommandAbortsTheStart(t *testing.T) {
 	s := newSite(t, define(t, running("start-up-command", `echo 1 >>starts`, "", "")+running("start-up-command", `echo "no licence" >&2; exit 3`, "", "")+
 		running("start-up-command", `echo 3 >>starts`, "", "")+submitting(`touch ran; echo job 7`, "")))
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	require.ErrorContains(t, err, "starting a session")
 	require.ErrorContains(t, err, "no licence")
 	var failed *command.Error
@@ -230,8 +230,8 @@ func TestCommandsOnAJobSeeTheValuesItWasSubmittedWith(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			controlData := strings.ReplaceAll(strings.Replace(showsBindir, "%s", startUp, 1), "%%", "%")
 			s := newSite(t, define(t, controlData))
-			plain := s.submits(t, control.Submission{Executable: "x"})
-			own := s.submits(t, control.Submission{Executable: "x", Values: values("bindir", "of the caller")})
+			plain := s.submits(t, job.Submission{Executable: "x"})
+			own := s.submits(t, job.Submission{Executable: "x", Values: values("bindir", "of the caller")})
 			for job, want := range map[*job.Job]string{&plain: "of the definition", &own: "of the caller"} {
 				_, err := s.Status(t.Context(), *job, control.Fresh)
 				require.NoError(t, err)
@@ -282,10 +282,10 @@ func TestWhatAnActionFoundIsKeptAndWhatItWasGivenIsNot(t *testing.T) {
 			const shows = `<submit-batch name="s" waitForId="true"><arg>/bin/sh -c 'printf "%s|" "$@" >seen; echo job 7' sh</arg>` +
 				`<arg>"${ptp_rm:account#value}" "${ptp_rm:other#value}" "${ptp_rm:classes#value}" "${ptp_rm:found#value}"</arg>` + jobIDParser + `</submit-batch>`
 			s := newSite(t, define(t, strings.Replace(strings.Replace(withAction, "%s", startUp, 1), submitting(`echo job 7`, ""), shows, 1)))
-			result, err := s.Action(t.Context(), "list", control.Submission{Values: values("account", "proj7")})
+			result, err := s.Action(t.Context(), "list", job.Submission{Values: values("account", "proj7")})
 			require.NoError(t, err)
 			require.Equal(t, "proj7\nfound proj7\n", result.Stdout)
-			s.submits(t, control.Submission{Executable: "x"})
+			s.submits(t, job.Submission{Executable: "x"})
 			require.Equal(t, "a|o|[proj7]|proj7|", s.read(t, "seen"))
 		})
 	}
@@ -296,7 +296,7 @@ func TestAnActionDoesNotMakeASessionYounger(t *testing.T) {
 	s.stopClock()
 	require.NoError(t, s.Start(t.Context(), false))
 	s.ahead += 20 * time.Second
-	_, err := s.Action(t.Context(), "list", control.Submission{})
+	_, err := s.Action(t.Context(), "list", job.Submission{})
 	require.NoError(t, err)
 	s.ahead += 20 * time.Second
 	require.NoError(t, s.Start(t.Context(), false))
@@ -306,18 +306,18 @@ func TestAnActionDoesNotMakeASessionYounger(t *testing.T) {
 func TestActionsAreFoundByNameAmongAllThatRunWithoutAJob(t *testing.T) {
 	s := newSession(t)
 	for _, name := range []string{"start-up-command", "shut-down-command"} {
-		_, err := s.Action(t.Context(), name, control.Submission{})
+		_, err := s.Action(t.Context(), name, job.Submission{})
 		require.NoError(t, err)
 	}
 	require.Equal(t, 2, s.count(t, "starts"))
 	require.Equal(t, 1, s.count(t, "stops"))
 
-	_, err := s.Action(t.Context(), "submit-batch", control.Submission{})
+	_, err := s.Action(t.Context(), "submit-batch", job.Submission{})
 	var unsupported *control.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	require.ErrorContains(t, err, "it has none at all")
 	s = newSite(t, define(t, strings.Replace(withAction, "%s", "", 1)))
-	_, err = s.Action(t.Context(), "nothing", control.Submission{})
+	_, err = s.Action(t.Context(), "nothing", job.Submission{})
 	require.ErrorContains(t, err, "it has list")
 }
 
@@ -325,7 +325,7 @@ func TestAFailingActionChangesNothing(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="queues" visible="false"/>`+running("start-up-command", `echo one`, "", queuesParser)+submitting(`echo job 7`, "")+
 		running("button-action", `echo two; exit 1`, "", queuesParser)))
 	require.NoError(t, s.Start(t.Context(), false))
-	_, err := s.Action(t.Context(), "button-action", control.Submission{})
+	_, err := s.Action(t.Context(), "button-action", job.Submission{})
 	require.ErrorContains(t, err, "exited with code 1")
 	queues, err := s.Queues(t.Context())
 	require.NoError(t, err)
@@ -334,7 +334,7 @@ func TestAFailingActionChangesNothing(t *testing.T) {
 
 func TestAnActionWithARefusedValueRunsNothing(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")+running("button-action", `touch ran`, "", "")))
-	_, err := s.Action(t.Context(), "button-action", control.Submission{Values: values("nothing", "1")})
+	_, err := s.Action(t.Context(), "button-action", job.Submission{Values: values("nothing", "1")})
 	var refused *control.ValueError
 	require.ErrorAs(t, err, &refused)
 	require.False(t, s.exists("ran"))

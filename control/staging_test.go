@@ -43,7 +43,7 @@ func TestFilesOfASubmissionThatWasCutOffAreRemovedOnceItMustHaveEnded(t *testing
 	require.Equal(t, []string{"script"}, s.files(t, "staged"), "its submit command may still read them")
 
 	s.ahead += time.Hour
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 	require.False(t, s.exists("staged/cut"), "the next submission tidies up")
 	left, err := s.store.Leftovers(t.Context(), "here")
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestTheIdIsOnRecordBeforeFilesAreRemoved(t *testing.T) {
 			return err
 		}}
 	})
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 	require.Len(t, recorded, 1)
 }
 
@@ -124,7 +124,7 @@ func TestWhatALivingSubmissionIsWritingStays(t *testing.T) {
 
 func TestASubmissionThatWentWellLeavesNothingOnRecordOfItsFiles(t *testing.T) {
 	s := newSite(t, define(t, `<script><line><arg>true</arg></line></script>`+submitting(`echo job 7`, "")))
-	s.submits(t, control.Submission{Executable: "x"})
+	s.submits(t, job.Submission{Executable: "x"})
 	left, err := s.store.Leftovers(t.Context(), "here")
 	require.NoError(t, err)
 	require.Empty(t, left)

@@ -26,7 +26,7 @@ func asked(t *testing.T, children, others string) (*site, job.Job) {
 	s := newSite(t, define(t, facts+`<x:outcome kind="not-found" exit="44"/><x:outcome kind="finished" exit="45"/><x:outcome kind="denied" expression="denied"/>`+
 		submitting(`echo job 7`, "")+running("get-job-status", `echo x >>asked; . ./answer`, "", asStatus+children)+others))
 	s.stopClock()
-	return s, s.submits(t, control.Submission{Executable: "x"})
+	return s, s.submits(t, job.Submission{Executable: "x"})
 }
 
 // answering writes what the scheduler answers from now on.
@@ -65,7 +65,7 @@ func TestJobsMoveBetweenStatesThatAreNotTheEnd(t *testing.T) {
 func TestOnlyWhatAQueryItselfTellsIsAFact(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="job.native" visible="false"><default>left over</default></attribute>`+
 		submitting(`echo job 7`, "")+running("get-job-status", `echo RUNNING`, "", asStatus)))
-	job := s.status(t, s.submits(t, control.Submission{Executable: "x"}))
+	job := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
 	require.Equal(t, state.Running, job.Detail)
 	require.Empty(t, job.Native)
 }
@@ -169,7 +169,7 @@ func TestJobsThatHaveEndedAreNotAskedFor(t *testing.T) {
 
 func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	job := s.submits(t, control.Submission{Executable: "x"})
+	job := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, state.Submitted, s.status(t, job).Detail)
 	_, err := s.Look(t.Context(), "7")
 	var unsupported *control.UnsupportedError
@@ -284,7 +284,7 @@ func TestAFallbackWhoseProgramIsMissingIsNone(t *testing.T) {
 
 func TestTheStatusCommandItselfMustBeThere(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")+`<get-job-status name="g"><arg>no-such-program-anywhere</arg></get-job-status>`))
-	_, err := s.Status(t.Context(), s.submits(t, control.Submission{Executable: "x"}), control.Fresh)
+	_, err := s.Status(t.Context(), s.submits(t, job.Submission{Executable: "x"}), control.Fresh)
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
 }
 
@@ -325,7 +325,7 @@ func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
 	s := newSite(t, define(t, `<submit-batch name="s" waitForId="true"><arg>echo 17.server</arg><stdout-parser delim="\n"><target ref="@jobId"><match><expression>((\d+).*)</expression>
 		<set field="name"><entry valueGroup="1"/></set><set field="default"><entry valueGroup="2"/></set></match></target></stdout-parser></submit-batch>
 		<get-job-status name="g"><arg>/bin/sh -c 'echo "$@" >seen; echo RUNNING' sh ${ptp_rm:@jobId#name} ${ptp_rm:@jobId#default} [${ptp_rm:@jobId#value}]</arg>`+asStatus+`</get-job-status>`))
-	job := s.status(t, s.submits(t, control.Submission{Executable: "x"}))
+	job := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
 	require.Equal(t, "17.server 17 []\n", s.read(t, "seen"))
 	require.Equal(t, "17", job.ShortID)
 }
@@ -334,7 +334,7 @@ func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
 func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
 	s := newSite(t, define(t, submitting("echo job 7", "")+running("get-job-status", "echo >>asked; echo RUNNING", `x:interval="30s"`, asStatus)))
 	s.stopClock()
-	j := s.submits(t, control.Submission{Executable: "x"})
+	j := s.submits(t, job.Submission{Executable: "x"})
 	asked := func() int { return strings.Count(s.read(t, "asked"), "\n") }
 	j, err := s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)

@@ -75,7 +75,7 @@ func (e *SubmitError) Unwrap() error { return e.Err }
 // gave it. What is to be run is on disk before the submit command starts; an
 // error after that is a *SubmitError. Values that are refused are *ValueError
 // or *attribute.InvalidError.
-func (c *Controller) Submit(ctx context.Context, s Submission) (job.Job, error) {
+func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, error) {
 	p, err := c.prepare(ctx, s, false)
 	if err != nil {
 		return job.Job{}, err

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
@@ -32,7 +31,7 @@ func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
 		<submit-batch name="the-submit" waitForId="true"><arg>/bin/sh -c 'echo "job 17.server"'</arg>
 		<stdout-parser delim="\n"><target ref="@jobId"><match><expression>job ((\d+).*)</expression>
 		<set field="name"><entry valueGroup="1"/></set><set field="default"><entry valueGroup="2"/></set><set field="value"><entry value="QUEUED_ACTIVE"/></set></match></target></stdout-parser></submit-batch>`))
-	j := s.submits(t, control.Submission{Executable: "/bin/true", Arguments: []string{"a b"}, Values: values("nodes", "2"), Directory: s.home})
+	j := s.submits(t, job.Submission{Executable: "/bin/true", Arguments: []string{"a b"}, Values: values("nodes", "2"), Directory: s.home})
 	kept, err := s.store.ByTag(t.Context(), j.Tag)
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseSubmitted, kept.Phase)
@@ -53,9 +52,9 @@ func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
 
 func TestWhatWasAskedForIsRecordedAsALaunchConfiguration(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="queue"><default>short</default></attribute><attribute name="nodes" type="integer"/>`+submitting("echo job 7", "")))
-	asked := control.Submission{
+	asked := job.Submission{
 		Executable: "/bin/true", Arguments: []string{"a b"}, Values: values("nodes", "2"), Directory: s.home,
-		Launch: command.Launch{Variables: []command.Variable{{Name: "A", Value: "x y"}}},
+		Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "x y"}}},
 	}
 	job, err := s.store.ByTag(t.Context(), s.submits(t, asked).Tag)
 	require.NoError(t, err)
@@ -97,13 +96,13 @@ func TestTheIntentIsOnDiskBeforeTheSubmitCommandRuns(t *testing.T) {
 		require.Equal(t, []string{"/bin/true", "x"}, j.Arguments)
 		require.Equal(t, map[string]any{"a": "set"}, j.Attributes)
 	}))
-	s.submits(t, control.Submission{Executable: "/bin/true", Arguments: []string{"x"}, Values: values("a", "set")})
+	s.submits(t, job.Submission{Executable: "/bin/true", Arguments: []string{"x"}, Values: values("a", "set")})
 	require.Equal(t, 1, looked)
 }
 
 func TestTheSubmitCommandFindsItsTag(t *testing.T) {
 	s := newSite(t, define(t, `<submit-batch name="s" waitForId="true"><arg>/bin/sh -c 'echo "$TAG" >tag; echo job 7'</arg><environment name="TAG" value="@jobId"/>`+jobIDParser+`</submit-batch>`))
-	job := s.submits(t, control.Submission{Executable: "x"})
+	job := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, job.Tag+"\n", s.read(t, "tag"))
 }
 
@@ -140,7 +139,7 @@ func TestHowASubmissionEnds(t *testing.T) {
 			}
 			s := newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script>`+running("submit-batch", c.script, `waitForId="true" `+c.attributes, parser+children)+
 				`<x:outcome kind="doubtful" expression="answer lost"/>`))
-			_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+			_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 			var failed *control.SubmitError
 			require.ErrorAs(t, err, &failed)
 			require.Equal(t, c.unknown, failed.Unknown)
@@ -157,7 +156,7 @@ func TestHowASubmissionEnds(t *testing.T) {
 func TestASubmissionThatTookTooLongIsInDoubt(t *testing.T) {
 	limits(t, func(limit time.Duration) (hasBegun bool) {
 		s := newSite(t, define(t, running("submit-batch", `touch began; exec sleep 600`, fmt.Sprintf(`waitForId="true" x:timeout="%s"`, limit), jobIDParser)))
-		_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+		_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 		var failed *control.SubmitError
 		require.ErrorAs(t, err, &failed)
 		if s.exists("began") {
@@ -180,7 +179,7 @@ func TestAnIdProvesThatTheJobExists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			s := newSite(t, define(t, running("submit-batch", c.script, `waitForId="true"`, c.children)), func(o *control.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-			j := s.submits(t, control.Submission{Executable: "x"})
+			j := s.submits(t, job.Submission{Executable: "x"})
 			require.Equal(t, "7", j.ID)
 			require.Equal(t, job.PhaseSubmitted, s.onlyJob(t).Phase)
 			require.Contains(t, log.String(), "level=WARN")
@@ -196,7 +195,7 @@ func TestACallerWhoGivesUpTooLateGetsTheJob(t *testing.T) {
 		defer cancel()
 		_, _ = os.ReadFile(s.path("printed")) // until the script has printed the id
 	}()
-	j, err := s.Submit(ctx, control.Submission{Executable: "x"})
+	j, err := s.Submit(ctx, job.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.Equal(t, "7", j.ID)
 	require.Equal(t, job.PhaseSubmitted, s.onlyJob(t).Phase)
@@ -204,7 +203,7 @@ func TestACallerWhoGivesUpTooLateGetsTheJob(t *testing.T) {
 
 func TestAProgramThatIsMissingRejectsTheSubmission(t *testing.T) {
 	s := newSite(t, define(t, `<submit-batch name="s" waitForId="true"><arg>no-such-program-anywhere</arg></submit-batch>`))
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
 	require.Equal(t, job.PhaseRejected, s.onlyJob(t).Phase)
 }
@@ -215,7 +214,7 @@ func TestALostConnectionLeavesASubmissionInDoubt(t *testing.T) {
 			return &remote.StartError{Program: c.Arguments[0], Err: remote.ErrUnreachable}
 		}}
 	})
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	var failed *control.SubmitError
 	require.ErrorAs(t, err, &failed)
 	require.True(t, failed.Unknown)
@@ -225,12 +224,12 @@ func TestALostConnectionLeavesASubmissionInDoubt(t *testing.T) {
 
 func TestWithoutWaitingForAnIdTheTagIsOne(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", `echo job 7`, `waitForId="false"`, "")))
-	job := s.submits(t, control.Submission{Executable: "x"})
-	require.Equal(t, job.Tag, job.ID)
-	require.Equal(t, state.Submitted, job.Detail)
+	j := s.submits(t, job.Submission{Executable: "x"})
+	require.Equal(t, j.Tag, j.ID)
+	require.Equal(t, state.Submitted, j.Detail)
 
 	s = newSite(t, define(t, running("submit-batch", `echo job 7`, `waitForId="false"`, jobIDParser)))
-	require.Equal(t, "7", s.submits(t, control.Submission{Executable: "x"}).ID, "but an id that was found is taken")
+	require.Equal(t, "7", s.submits(t, job.Submission{Executable: "x"}).ID, "but an id that was found is taken")
 }
 
 func TestNothingRunsWhenAValueIsRefused(t *testing.T) {
@@ -240,8 +239,8 @@ func TestNothingRunsWhenAValueIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, `<attribute name="n" type="integer" max="3"/>`+controlData+submitting(`touch ran; echo job 7`, "")))
-			for _, bad := range [][]control.Assignment{values("n", "4"), values("nothing", "x")} {
-				_, err := s.Submit(t.Context(), control.Submission{Executable: "x", Values: bad})
+			for _, bad := range [][]job.Assignment{values("n", "4"), values("nothing", "x")} {
+				_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Values: bad})
 				require.Error(t, err)
 			}
 			require.False(t, s.exists("started"))
@@ -256,14 +255,14 @@ func TestNothingRunsWhenAValueIsRefused(t *testing.T) {
 func TestAValueForADiscoveredAttributeWaitsForTheSession(t *testing.T) {
 	s := newSite(t, define(t, running("start-up-command", `echo param`, "", `<stdout-parser delim="\n"><target><match><expression>(\w+)</expression><set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>`)+
 		`<submit-batch name="s" waitForId="true"><arg>/bin/sh -c 'echo job "$0"' ${ptp_rm:param#value}</arg>`+jobIDParser+`</submit-batch>`))
-	require.Equal(t, "12", s.submits(t, control.Submission{Executable: "x", Values: values("param", "12")}).ID)
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x", Values: values("nothing", "12")})
+	require.Equal(t, "12", s.submits(t, job.Submission{Executable: "x", Values: values("param", "12")}).ID)
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Values: values("nothing", "12")})
 	require.ErrorContains(t, err, "no such attribute")
 }
 
 func TestAnInteractiveDefinitionSubmitsNothing(t *testing.T) {
 	s := newSite(t, define(t, running("start-up-command", `touch started`, "", "")+running("submit-interactive", `touch ran`, "", "")))
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	var unsupported *control.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	require.ErrorContains(t, err, "rmctl run")
@@ -273,7 +272,7 @@ func TestAnInteractiveDefinitionSubmitsNothing(t *testing.T) {
 
 func TestWhatDoesNotResolveIsNotSubmitted(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute><submit-batch name="s"><arg>x ${ptp_rm:circle#value}</arg></submit-batch>`))
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	require.ErrorContains(t, err, "lead back to themselves")
 	jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
 	require.NoError(t, err)
@@ -282,14 +281,14 @@ func TestWhatDoesNotResolveIsNotSubmitted(t *testing.T) {
 
 func TestTheUsersEnvironmentReachesTheSubmitCommandOnly(t *testing.T) {
 	s := newSite(t, define(t, running("start-up-command", `echo "[$MINE]" >start`, "", "")+submitting(`echo "[$MINE]" >submit; echo job 7`, "")))
-	s.submits(t, control.Submission{Executable: "x", Launch: command.Launch{Variables: []command.Variable{{Name: "MINE", Value: "yes"}}}})
+	s.submits(t, job.Submission{Executable: "x", Environment: job.Environment{Variables: []job.Variable{{Name: "MINE", Value: "yes"}}}})
 	require.Equal(t, "[]\n", s.read(t, "start"))
 	require.Equal(t, "[yes]\n", s.read(t, "submit"))
 }
 
 func TestOutputPathsThatCannotBeToldAreLeftOut(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="stdout_remote_path" visible="false"><default>${ptp_rm:stdout_remote_path#value} </default></attribute>`+submitting(`echo job 7`, "")))
-	require.Empty(t, s.submits(t, control.Submission{Executable: "x"}).OutputPath)
+	require.Empty(t, s.submits(t, job.Submission{Executable: "x"}).OutputPath)
 }
 
 func TestErrorsOfTheStoreAreReportedBeforeAnythingRuns(t *testing.T) {
@@ -298,7 +297,7 @@ func TestErrorsOfTheStoreAreReportedBeforeAnythingRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
 	s.options.Store = closed
-	_, err = control.New(s.options).Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err = control.New(s.options).Submit(t.Context(), job.Submission{Executable: "x"})
 	require.Error(t, err)
 	require.False(t, s.exists("ran"))
 	require.False(t, errors.As(err, new(*control.SubmitError)))
@@ -309,7 +308,7 @@ func TestRenderRunsNothingAndShowsEveryCommand(t *testing.T) {
 		running("start-up-command", `touch ran`, "", "")+`<submit-batch name="s"><arg>sub ${ptp_rm:managed_file_for_script#value} ${ptp_rm:f#value}</arg></submit-batch>
 		<submit-batch-debug name="d"><arg>debug</arg></submit-batch-debug>
 		<get-job-status name="g"><arg>stat ${ptp_rm:@jobId#name}</arg><x:fallback name="f"><arg>acct ${ptp_rm:@jobId#name}</arg></x:fallback></get-job-status>`))
-	rendering, err := s.Render(control.Submission{Executable: "x", Launch: command.Launch{Variables: []command.Variable{{Name: "MINE", Value: "yes"}}}})
+	rendering, err := s.Render(job.Submission{Executable: "x", Environment: job.Environment{Variables: []job.Variable{{Name: "MINE", Value: "yes"}}}})
 	require.NoError(t, err)
 	require.False(t, s.exists("ran"))
 	require.Empty(t, s.files(t, ".eclipsesettings"))
@@ -325,7 +324,7 @@ func TestRenderRunsNothingAndShowsEveryCommand(t *testing.T) {
 	require.Equal(t, []string{"stat", "@jobId"}, rendering.Commands[2].Arguments)
 }
 
-func containsVariable(variables []command.Variable, name string) bool {
+func containsVariable(variables []job.Variable, name string) bool {
 	for _, variable := range variables {
 		if variable.Name == name {
 			return true
@@ -336,7 +335,7 @@ func containsVariable(variables []command.Variable, name string) bool {
 
 func TestAJobsRecordIsPlainData(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="mail" type="list"/>`+submitting(`echo job 7`, "")))
-	s.submits(t, control.Submission{Executable: "x", Values: values("mail", "a", "mail", "b")})
+	s.submits(t, job.Submission{Executable: "x", Values: values("mail", "a", "mail", "b")})
 	job, err := s.store.ByTag(t.Context(), s.onlyJob(t).Tag)
 	require.NoError(t, err)
 	text, err := json.Marshal(job.Attributes)

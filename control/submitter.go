@@ -44,7 +44,7 @@ func SubmittedAt(job job.Job) time.Time {
 }
 
 // submitterOf names the process that a submission is made by.
-func submitterOf(s Submission) string {
+func submitterOf(s job.Submission) string {
 	if s.Hosted {
 		return submitter() + hostedMark
 	}

@@ -50,7 +50,7 @@ func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := forgetful(t, c.script, "")
 			mend := s.fills(t)
-			_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+			_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 			require.ErrorContains(t, err, "the disk is full")
 			s.ahead += time.Minute
 			open, err := s.Unconfirmed(t.Context())
@@ -88,7 +88,7 @@ func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testin
 func TestWhatIsDecidedOtherwiseMeanwhileCounts(t *testing.T) {
 	s := forgetful(t, `echo "denied" >&2; exit 1`, "")
 	mend := s.fills(t)
-	_, err := s.Submit(t.Context(), control.Submission{Executable: "x"})
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	require.ErrorContains(t, err, "the disk is full")
 	mend()
 	open, err := s.store.Unresolved(t.Context(), "here")

@@ -10,31 +10,9 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 )
-
-// An Assignment gives an attribute a value as a user writes it; the empty text
-// takes the value away. Several for one attribute make up a list or map where the
-// attribute holds one; otherwise the last counts.
-type Assignment struct {
-	Name, Value string
-}
-
-// A Submission is what a user wants to run.
-type Submission struct {
-	Executable string
-	Arguments  []string
-	Values     []Assignment
-	Launch     command.Launch
-	Directory  string // where the program runs; empty for the connection's own
-	ScriptFile string // a local file to submit instead of the definition's script
-	Tab        string // the title of the form's tab whose controls count; empty for the usual one
-	Debug      bool
-	Tag        string // a new UUID that the submission is known by; empty for one that is made up
-	Hosted     bool   // this process runs the job for another one, and goes on when the job has ended
-	Invisible  bool   // Values may set invisible attributes, in place of what commands find out
-}
 
 // A ValueError tells which attribute could not be given a value.
 type ValueError struct {
@@ -54,7 +32,7 @@ func (e *ValueError) Error() string {
 // assign gives attributes the values of the target, then those of the caller,
 // then those that portable names ask for.
 // Where several are refused the error tells of all.
-func (c *Controller) assign(env *attribute.Environment, s Submission, stat attribute.Stat) (*assignment, error) {
+func (c *Controller) assign(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*assignment, error) {
 	a := &assignment{
 		controller: c, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
 		portable: portable{map[string]config.PortableValue{}, map[string]int{}, map[string]int{}},
@@ -74,7 +52,7 @@ func (c *Controller) assign(env *attribute.Environment, s Submission, stat attri
 
 // workingDirectory returns the directory that a job runs in as a path from the
 // root, empty where it is not known.
-func (c *Controller) workingDirectory(s Submission) string {
+func (c *Controller) workingDirectory(s job.Submission) string {
 	directory, _ := directories(s)
 	if directory = within(c.place.Home, directory); path.IsAbs(directory) {
 		return directory
@@ -104,7 +82,7 @@ type assignment struct {
 }
 
 // all gives values from one source. A list begins anew with each source.
-func (a *assignment) all(values []Assignment, source int) []error {
+func (a *assignment) all(values []job.Assignment, source int) []error {
 	own, problems := a.splitPortable(values, source)
 	again := map[string]bool{}
 	for _, value := range own {
@@ -116,7 +94,7 @@ func (a *assignment) all(values []Assignment, source int) []error {
 	return problems
 }
 
-func (a *assignment) one(value Assignment, again bool) error {
+func (a *assignment) one(value job.Assignment, again bool) error {
 	found, err := a.settable(value.Name)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 const someAttributes = `
@@ -45,7 +46,7 @@ func showing(names ...string) string {
 }
 
 // shown renders a submission and returns the values of attributes in it.
-func shown(t *testing.T, controlData, name string, s control.Submission, change ...func(*control.Options)) (string, error) {
+func shown(t *testing.T, controlData, name string, s job.Submission, change ...func(*control.Options)) (string, error) {
 	t.Helper()
 	rendering, err := newRenderer(t, define(t, controlData+showing(name)), change...).Render(s)
 	if err != nil {
@@ -54,10 +55,10 @@ func shown(t *testing.T, controlData, name string, s control.Submission, change 
 	return rendering.Commands[len(rendering.Commands)-1].Arguments[1], nil
 }
 
-func values(pairs ...string) []control.Assignment {
-	var list []control.Assignment
+func values(pairs ...string) []job.Assignment {
+	var list []job.Assignment
 	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, control.Assignment{Name: pairs[i], Value: pairs[i+1]})
+		list = append(list, job.Assignment{Name: pairs[i], Value: pairs[i+1]})
 	}
 	return list
 }
@@ -65,7 +66,7 @@ func values(pairs ...string) []control.Assignment {
 func TestValuesAreStoredAsTheFormWouldStoreThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		attribute string
-		values    []control.Assignment
+		values    []job.Assignment
 		want      string
 	}{
 		"the default without a value":              {"text", nil, "d"},
@@ -107,7 +108,7 @@ func TestValuesAreStoredAsTheFormWouldStoreThem(t *testing.T) {
 		"a link before a default":                  {"workdir", nil, "/home/u/run"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := shown(t, someAttributes, c.attribute, control.Submission{Executable: "x", Directory: "/home/u/run", Values: c.values})
+			got, err := shown(t, someAttributes, c.attribute, job.Submission{Executable: "x", Directory: "/home/u/run", Values: c.values})
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
 		})
@@ -141,7 +142,7 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"a name with references stays what it": {"${ptp_rm:text#value}", "x", "no such attribute"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := shown(t, someAttributes, "text", control.Submission{Executable: "x", Values: values(c.attribute, c.value)})
+			_, err := shown(t, someAttributes, "text", job.Submission{Executable: "x", Values: values(c.attribute, c.value)})
 			require.ErrorContains(t, err, `attribute "`+c.attribute+`"`)
 			require.ErrorContains(t, err, c.want)
 		})
@@ -149,7 +150,7 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 }
 
 func TestEveryRefusedValueIsReported(t *testing.T) {
-	_, err := shown(t, someAttributes, "text", control.Submission{Executable: "x", Values: values("nodes", "0", "nothing", "1", "text", "x")})
+	_, err := shown(t, someAttributes, "text", job.Submission{Executable: "x", Values: values("nodes", "0", "nothing", "1", "text", "x")})
 	require.ErrorContains(t, err, `"nodes"`)
 	require.ErrorContains(t, err, `"nothing"`)
 	var invalid *attribute.InvalidError
@@ -165,7 +166,7 @@ func TestValuesOfTheTargetAreOverriddenByThoseOfTheCaller(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		attribute string
-		values    []control.Assignment
+		values    []job.Assignment
 		want      string
 	}{
 		"the target's":                         {"text", nil, "of the target"},
@@ -178,12 +179,12 @@ func TestValuesOfTheTargetAreOverriddenByThoseOfTheCaller(t *testing.T) {
 		"and the values beside it are as ever": {"nodes", values("mail", "a", "nodes", "2"), "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := shown(t, someAttributes, c.attribute, control.Submission{Executable: "x", Values: c.values}, defaults)
+			got, err := shown(t, someAttributes, c.attribute, job.Submission{Executable: "x", Values: c.values}, defaults)
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
 		})
 	}
-	_, err := shown(t, someAttributes, "text", control.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("nodes", "0") })
+	_, err := shown(t, someAttributes, "text", job.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("nodes", "0") })
 	require.ErrorContains(t, err, "smallest value is 1", "the target's values are checked, too")
 }
 
@@ -191,7 +192,7 @@ func TestAnArgumentOfAClearedAttributeIsUndefined(t *testing.T) {
 	controlData := `<attribute name="flag"><default>x</default></attribute>
 		<submit-batch name="s"><arg>show</arg><arg attribute="flag" isUndefinedIfMatches="false">--flag</arg></submit-batch>`
 	for text, want := range map[string][]string{"true": {"show", "--flag"}, "false": {"show"}, "": {"show"}} {
-		rendering, err := newRenderer(t, define(t, controlData)).Render(control.Submission{Executable: "x", Values: values("flag", text)})
+		rendering, err := newRenderer(t, define(t, controlData)).Render(job.Submission{Executable: "x", Values: values("flag", text)})
 		require.NoError(t, err)
 		require.Equal(t, want, rendering.Commands[0].Arguments)
 	}
@@ -199,7 +200,7 @@ func TestAnArgumentOfAClearedAttributeIsUndefined(t *testing.T) {
 
 func TestLinksInACircleTakeTheirDefaults(t *testing.T) {
 	got, err := shown(t, `<attribute name="a" visible="false"><default>x</default><link-value-to>b</link-value-to></attribute>
-		<attribute name="b" visible="false"><link-value-to>a</link-value-to></attribute>`, "a", control.Submission{Executable: "x"})
+		<attribute name="b" visible="false"><link-value-to>a</link-value-to></attribute>`, "a", job.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.Equal(t, "x", got)
 }
@@ -234,7 +235,7 @@ const itsForm = `<launch-tab><dynamic><title>T</title>
 
 func TestTheControlOfAnAttributeTellsWhatItTakes(t *testing.T) {
 	site := newRenderer(t, define(t, withForm+showing("bound", "box", "count", "level", "speed", "queue", "mpi", "nodes", "twice", "stdout_remote_path", "linked", "bindir")+itsForm))
-	rendering, err := site.Render(control.Submission{Executable: "x", Values: values("bound", "b", "box", "yes", "count", "3", "level", "medium",
+	rendering, err := site.Render(job.Submission{Executable: "x", Values: values("bound", "b", "box", "yes", "count", "3", "level", "medium",
 		"speed", "fast", "queue", "gpu", "mpi", "mpirun", "nodes", "2", "twice", "c", "stdout_remote_path", "/o")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "b", "true", "3", "medium", "fast", "gpu", "mpirun", "2", "c", "/o", "b", ""}, rendering.Commands[0].Arguments)
@@ -242,20 +243,20 @@ func TestTheControlOfAnAttributeTellsWhatItTakes(t *testing.T) {
 		"box": {"x", "true or false"}, "count": {"0", "smallest value is 1"}, "speed": {"medium", "none of slow, fast"},
 		"mpi": {"srun", "none of mpiexec, mpirun"}, "nodes": {"two", "not an integer"}, "bindir": {"/opt/", "does not show it to users"}, "linked": {"x", `takes the value of "bound"`},
 	} {
-		_, err := site.Render(control.Submission{Executable: "x", Values: values(name, c.value)})
+		_, err := site.Render(job.Submission{Executable: "x", Values: values(name, c.value)})
 		require.ErrorContains(t, err, `attribute "`+name+`"`)
 		require.ErrorContains(t, err, c.want)
 	}
 }
 
 func TestATargetSaysWhatUsersNeedNotKnow(t *testing.T) {
-	got, err := shown(t, withForm, "bindir", control.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("bindir", "/opt/pbs/bin/") })
+	got, err := shown(t, withForm, "bindir", job.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("bindir", "/opt/pbs/bin/") })
 	require.NoError(t, err)
 	require.Equal(t, "/opt/pbs/bin/", got)
-	got, err = shown(t, withForm, "bindir", control.Submission{Executable: "x", Values: values("bindir", "/usr/bin/"), Invisible: true})
+	got, err = shown(t, withForm, "bindir", job.Submission{Executable: "x", Values: values("bindir", "/usr/bin/"), Invisible: true})
 	require.NoError(t, err)
 	require.Equal(t, "/usr/bin/", got, "what commands find out may be made up for a rendering")
-	_, err = shown(t, someAttributes, "fixed", control.Submission{Executable: "x", Values: values("fixed", "x"), Invisible: true})
+	_, err = shown(t, someAttributes, "fixed", job.Submission{Executable: "x", Values: values("fixed", "x"), Invisible: true})
 	require.ErrorContains(t, err, "read-only")
 }
 
@@ -263,17 +264,17 @@ func TestAFileIsLookedForFromTheDirectoryOfTheJob(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="input"><validator><file-info/><error-message>no such input</error-message></validator></attribute>`+submitting(`echo job 7`, "")))
 	s.write(t, "run/data", "x")
 	for _, name := range []string{"data", "../run/data", s.path("run/data"), ""} {
-		s.submits(t, control.Submission{Executable: "x", Directory: s.path("run"), Values: values("input", name)})
+		s.submits(t, job.Submission{Executable: "x", Directory: s.path("run"), Values: values("input", name)})
 	}
 	for _, name := range []string{"run/data", "/nonexistent/data", "."} {
-		_, err := s.Submit(t.Context(), control.Submission{Executable: "x", Directory: s.path("run"), Values: values("input", name)})
+		_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Directory: s.path("run"), Values: values("input", name)})
 		require.ErrorContains(t, err, "no such input", name)
 	}
 }
 
 func TestTheEngineDescribesItsSystemToAnybody(t *testing.T) {
 	site := newRenderer(t, define(t, `<submit-batch name="s"><arg>${ptp_rm:os.name#value} ${ptp_rm:os.name#visible} ${ptp_rm:os.name#readOnly} ${ptp_rm:control.address#visible}</arg></submit-batch>`))
-	rendering, err := site.Render(control.Submission{Executable: "x"})
+	rendering, err := site.Render(job.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.Equal(t, []string{runtime.GOOS, "true", "true", "false"}, rendering.Commands[0].Arguments)
 }
@@ -293,11 +294,11 @@ const twoTabsForm = `<launch-tab>
 func TestVisibleAttributesThatTheFirstTabDoesNotSetHaveNoValue(t *testing.T) {
 	definition := define(t, twoTabs+showing("basic", "advanced", "shared", "hidden", "os.name")+twoTabsForm)
 	s := newRenderer(t, definition)
-	rendering, err := s.Render(control.Submission{Executable: "x"})
+	rendering, err := s.Render(job.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "b", "", "s", "h", runtime.GOOS}, rendering.Commands[0].Arguments)
 
-	rendering, err = s.Render(control.Submission{Executable: "x", Values: values("advanced", "set")})
+	rendering, err = s.Render(job.Submission{Executable: "x", Values: values("advanced", "set")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "b", "set", "s", "h", runtime.GOOS}, rendering.Commands[0].Arguments, "what a caller sets counts")
 }
@@ -306,7 +307,7 @@ func TestALinkDoesNotBringBackWhatTheFormLeavesOut(t *testing.T) {
 	definition := define(t, twoTabs+`
 		<attribute name="left.out"><default>d</default><link-value-to>basic</link-value-to></attribute>
 		<attribute name="to.left.out" visible="false"><default>own</default><link-value-to>advanced</link-value-to></attribute>`+showing("left.out", "to.left.out")+twoTabsForm)
-	rendering, err := newRenderer(t, definition).Render(control.Submission{Executable: "x"})
+	rendering, err := newRenderer(t, definition).Render(job.Submission{Executable: "x"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "", "own"}, rendering.Commands[0].Arguments)
 }

@@ -105,7 +105,7 @@ func TestJobsOnRecordWhoseEndNobodySeesAreNotWaitedFor(t *testing.T) {
 
 func TestAWaitForAJobWhoseIDWasGivenAgainEnds(t *testing.T) {
 	s, earlier := askedSite(t)
-	later := s.submits(t, control.Submission{Executable: "x"})
+	later := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, earlier.ID, later.ID)
 	var missing *control.MissingError
 	require.ErrorAs(t, s.WaitRecorded(t.Context(), []string{earlier.Tag}, "", nil), &missing)

@@ -127,7 +127,7 @@ func TestAWaitMayBeGivenUp(t *testing.T) {
 
 func TestWhatWouldNeverEndIsNotWaitedFor(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	job := s.submits(t, control.Submission{Executable: "x"})
+	job := s.submits(t, job.Submission{Executable: "x"})
 	_, err := s.Wait(t.Context(), job, "", nil)
 	var unsupported *control.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
 )
@@ -43,7 +44,7 @@ func (c *Controller) ownZone(which *config.Command) (own *time.Location, isOwn b
 	if err != nil {
 		return nil, false // the command cannot be run, which tells so
 	}
-	invocation, err := command.Resolve(which, anyJob, command.Launch{})
+	invocation, err := command.Resolve(which, anyJob, job.Environment{})
 	if err != nil {
 		return nil, false
 	}

@@ -10,16 +10,17 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/importer"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // invocations are what a definition would run, by the element.
-func invocations(t *testing.T, d *config.Definition, values ...control.Assignment) map[config.CommandElement]*command.Invocation {
+func invocations(t *testing.T, d *config.Definition, values ...job.Assignment) map[config.CommandElement]*command.Invocation {
 	t.Helper()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	rendering, err := control.New(control.Options{Target: "t", Definition: d, Connection: local}).
-		Render(control.Submission{Executable: "./a.out", Directory: "/work", Values: values})
+		Render(job.Submission{Executable: "./a.out", Directory: "/work", Values: values})
 	require.NoError(t, err)
 	byElement := map[config.CommandElement]*command.Invocation{}
 	for _, each := range rendering.Commands {
@@ -182,7 +183,7 @@ func TestBackendsOfCromwellBecomeDefinitions(t *testing.T) {
 	}, result.Targets)
 	definition, problems := load(t, result)
 	require.Empty(t, problems)
-	ran := invocations(t, definition, control.Assignment{Name: "memory", Value: "3GB"}, control.Assignment{Name: "wallTime", Value: "90m"})
+	ran := invocations(t, definition, job.Assignment{Name: "memory", Value: "3GB"}, job.Assignment{Name: "wallTime", Value: "90m"})
 	submit := ran[config.SubmitBatch]
 	require.Equal(t, []string{"sh", "-c"}, submit.Arguments[:2])
 	require.Equal(t, `sbatch -J ${wdl_job_name} -D ${wdl_cwd} -o ${wdl_out} -t ${wdl_runtime_minutes} -p ${wdl_queue} \
@@ -203,7 +204,7 @@ func TestBackendsOfCromwellBecomeDefinitions(t *testing.T) {
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	_, err = control.New(control.Options{Target: "t", Definition: definition, Connection: local}).
-		Render(control.Submission{Executable: "a", Values: []control.Assignment{{Name: "queue", Value: "x;rm -rf /"}}})
+		Render(job.Submission{Executable: "a", Values: []job.Assignment{{Name: "queue", Value: "x;rm -rf /"}}})
 	require.ErrorContains(t, err, "is refused")
 }
 

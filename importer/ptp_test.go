@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/importer"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -36,7 +37,7 @@ func rendered(t *testing.T, d, other *config.Definition) string {
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	rendering, err := control.New(control.Options{Target: "t", Definition: d, Connection: local}).
-		Render(control.Submission{Executable: "./a.out", Arguments: []string{"x y"}, Directory: "/work"})
+		Render(job.Submission{Executable: "./a.out", Arguments: []string{"x y"}, Directory: "/work"})
 	require.NoError(t, err)
 	var text strings.Builder
 	fmt.Fprintln(&text, rendering.Script)

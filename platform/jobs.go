@@ -46,7 +46,7 @@ func (p *Platform) recorded(ctx context.Context, manager, id string) (job.Job, e
 // Submit submits a job to a resource manager that is STARTED, and has the new
 // picture drawn soon. Errors are as of [Platform.Controller] and
 // [control.Controller.Submit].
-func (p *Platform) Submit(ctx context.Context, manager string, s control.Submission) (job.Job, error) {
+func (p *Platform) Submit(ctx context.Context, manager string, s job.Submission) (job.Job, error) {
 	controller, err := p.Controller(manager)
 	if err != nil {
 		return job.Job{}, err

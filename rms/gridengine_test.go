@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -344,11 +345,11 @@ func TestGridEngineRefusesValuesThatItsDirectivesCannotHold(t *testing.T) {
 func renderGridEngine(t *testing.T, definition *config.Definition, pairs ...string) (string, error) {
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
-	var values []control.Assignment
+	var values []job.Assignment
 	for i := 0; i < len(pairs); i += 2 {
-		values = append(values, control.Assignment{Name: pairs[i], Value: pairs[i+1]})
+		values = append(values, job.Assignment{Name: pairs[i], Value: pairs[i+1]})
 	}
-	rendering, err := control.New(control.Options{Definition: definition, Connection: local}).Render(control.Submission{
+	rendering, err := control.New(control.Options{Definition: definition, Connection: local}).Render(job.Submission{
 		Executable: "true", Directory: "/scratch/run", Values: values,
 	})
 	if err != nil {

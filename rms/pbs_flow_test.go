@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -82,7 +81,7 @@ func (s *pbsSession) expect(steps ...pbsStep) {
 	s.server.steps = steps
 }
 
-func (s *pbsSession) submit(submission control.Submission) job.Job {
+func (s *pbsSession) submit(submission job.Submission) job.Job {
 	submission.Executable, submission.Directory = "./simulate", s.home
 	job, err := s.Submit(s.t.Context(), submission)
 	require.NoError(s.t, err)
@@ -117,10 +116,10 @@ var pbsQueues = pbsStep{command: "qstat -Q", answer: "queues"}
 func TestPBSFollowsAJobToItsEnd(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
-	job := s.submit(control.Submission{
-		Arguments: []string{"a b", "$HOME", "it's"},
-		Values:    []control.Assignment{{Name: "queue", Value: "long"}, {Name: "walltime", Value: "10:00"}, {Name: "join", Value: "oe"}},
-		Launch:    command.Launch{Variables: []command.Variable{{Name: "GREETING", Value: "good morning, `date` $X"}}},
+	job := s.submit(job.Submission{
+		Arguments:   []string{"a b", "$HOME", "it's"},
+		Values:      []job.Assignment{{Name: "queue", Value: "long"}, {Name: "walltime", Value: "10:00"}, {Name: "join", Value: "oe"}},
+		Environment: job.Environment{Variables: []job.Variable{{Name: "GREETING", Value: "good morning, `date` $X"}}},
 	})
 	require.Equal(t, "1.pbs01", job.ID)
 	require.Equal(t, state.Submitted, job.Detail)
@@ -160,7 +159,7 @@ func TestPBSFollowsAJobToItsEnd(t *testing.T) {
 func TestPBSFollowsAnArray(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-array"})
-	job := s.submit(control.Submission{Values: []control.Assignment{{Name: "array", Value: "1-3"}}})
+	job := s.submit(job.Submission{Values: []job.Assignment{{Name: "array", Value: "1-3"}}})
 	require.Equal(t, "1017[].pbs01", job.ID)
 	require.Contains(t, s.server.script, "\n#PBS -J 1-3\n")
 	job = s.status(job, state.Running, pbsStep{"qstat -f -w 1017[].pbs01", "status-array", job.ID})
@@ -172,7 +171,7 @@ func TestPBSFollowsAnArray(t *testing.T) {
 func TestPBSAsksClientsWithoutWideOutputInTheirWay(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
-	job := s.submit(control.Submission{})
+	job := s.submit(job.Submission{})
 	refused := pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-option"}
 	job = s.status(job, state.Running, refused, pbsStep{"qstat -f 1.pbs01", "folded-running-long-name", "1.pbs01"})
 	s.status(job, state.Completed, refused,
@@ -191,7 +190,7 @@ func TestPBSKnowsWhichJobsItDoesNotKnow(t *testing.T) {
 	require.ErrorAs(t, err, &unknown)
 
 	s.expect(pbsStep{command: "qsub -f", answer: "submit-ok"})
-	job := s.submit(control.Submission{})
+	job := s.submit(job.Submission{})
 	job = s.status(job, state.Running, pbsStep{"qstat -f -w 1.pbs01", "status-running-held", "1.pbs01"})
 	job = s.status(job, state.Running, pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-no-history"})
 	require.True(t, job.Missing, "a server without history forgets jobs")
@@ -212,7 +211,7 @@ func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
 			steps = append(steps, pbsStep{command: "find", answer: "find-no-history"})
 		}
 		s.expect(steps...)
-		_, err := s.Submit(t.Context(), control.Submission{Executable: "true", Directory: s.home})
+		_, err := s.Submit(t.Context(), job.Submission{Executable: "true", Directory: s.home})
 		require.ErrorAs(t, err, &failed, answer)
 		require.Equal(t, unknown, failed.Unknown, answer)
 	}
@@ -221,7 +220,7 @@ func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
 func TestPBSSubmissionWhoseAnswerWasLostIsLookedUp(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-no-id"}, pbsStep{command: "find", answer: "find-found-array"})
-	job := s.submit(control.Submission{})
+	job := s.submit(job.Submission{})
 	require.Equal(t, "4711[].pbs01", job.ID)
 	s.status(job, state.Running, pbsStep{"qstat -f -w 4711[].pbs01", "status-array", job.ID})
 }
@@ -229,7 +228,7 @@ func TestPBSSubmissionWhoseAnswerWasLostIsLookedUp(t *testing.T) {
 func TestPBSControlsJobsOneByOne(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
-	job := s.submit(control.Submission{})
+	job := s.submit(job.Submission{})
 	for operation, step := range map[control.Operation]pbsStep{
 		control.Hold:    {command: "qhold 1.pbs01", answer: "hold"},
 		control.Release: {command: "qrls 1.pbs01", answer: "release"},

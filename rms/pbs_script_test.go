@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -122,8 +123,8 @@ func renderPBS(t *testing.T, definition *config.Definition, name, value string) 
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	controller := control.New(control.Options{Definition: definition, Connection: local})
-	rendering, err := controller.Render(control.Submission{
-		Executable: "true", Directory: "/scratch/run", Values: []control.Assignment{{Name: name, Value: value}},
+	rendering, err := controller.Render(job.Submission{
+		Executable: "true", Directory: "/scratch/run", Values: []job.Assignment{{Name: name, Value: value}},
 	})
 	if err != nil {
 		return "", err

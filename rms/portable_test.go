@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
 )
@@ -231,10 +232,10 @@ func renderedPortable(t *testing.T, name, request string) (*control.Rendering, e
 	require.NoError(t, problems.Err())
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
-	s := control.Submission{Executable: "run", Directory: "/work"}
+	s := job.Submission{Executable: "run", Directory: "/work"}
 	for _, word := range strings.Fields(request) {
 		attribute, value, _ := strings.Cut(word, "=")
-		s.Values = append(s.Values, control.Assignment{Name: attribute, Value: value})
+		s.Values = append(s.Values, job.Assignment{Name: attribute, Value: value})
 	}
 	return control.New(control.Options{Target: name, Definition: definition, Connection: local}).Render(s)
 }

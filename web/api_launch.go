@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // submissionJSON is what is to be run; the names are those of rmctl submit --batch.
@@ -95,20 +95,20 @@ func (s *Server) addLaunchAPI() {
 }
 
 // readSubmission reads what is to be run.
-func (s *Server) readSubmission(r *http.Request) (control.Submission, error) {
+func (s *Server) readSubmission(r *http.Request) (job.Submission, error) {
 	var asked submissionJSON
 	if err := read(r, &asked); err != nil {
-		return control.Submission{}, err
+		return job.Submission{}, err
 	}
 	submission, err := s.submission(asked)
-	if err == nil && submission.Executable == "" && submission.ScriptFile == "" {
+	if err == nil && submission.Executable == "" && submission.Script == "" {
 		err = failuref(http.StatusBadRequest, "there is nothing to run: the object has neither executable nor script")
 	}
 	return submission, err
 }
 
-func (s *Server) submission(asked submissionJSON) (control.Submission, error) {
-	given := control.Submission{Executable: asked.Executable, Arguments: asked.Arguments, Directory: asked.Directory, ScriptFile: asked.Script,
+func (s *Server) submission(asked submissionJSON) (job.Submission, error) {
+	given := job.Submission{Executable: asked.Executable, Arguments: asked.Arguments, Directory: asked.Directory, Script: asked.Script,
 		Tab: asked.Tab, Debug: asked.Debug}
 	if asked.Tag != "" {
 		tag, err := uuid.Parse(asked.Tag)
@@ -131,11 +131,11 @@ func (s *Server) submission(asked submissionJSON) (control.Submission, error) {
 			return given, failuref(http.StatusBadRequest, "attribute %q: %w", name, err)
 		}
 		for _, text := range texts {
-			given.Values = append(given.Values, control.Assignment{Name: name, Value: text})
+			given.Values = append(given.Values, job.Assignment{Name: name, Value: text})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(asked.Environment)) {
-		given.Launch.Variables = append(given.Launch.Variables, command.Variable{Name: name, Value: asked.Environment[name]})
+		given.Environment.Variables = append(given.Environment.Variables, job.Variable{Name: name, Value: asked.Environment[name]})
 	}
 	if asked.From == "" {
 		return given, nil
@@ -147,7 +147,7 @@ func (s *Server) submission(asked submissionJSON) (control.Submission, error) {
 	tag := given.Tag
 	given = configuration.Override(given)
 	given.Tag = tag
-	if err := checkScript(given.ScriptFile); err != nil {
+	if err := checkScript(given.Script); err != nil {
 		return given, &failure{http.StatusBadRequest, err}
 	}
 	return given, nil
@@ -188,7 +188,7 @@ func (s *Server) apiForm(w http.ResponseWriter, r *http.Request) error {
 // An apiFilling is a form while a program's request is answered.
 type apiFilling struct {
 	controller *control.Controller
-	begin      control.Submission
+	begin      job.Submission
 	form       *form.Form
 	page       *form.Page
 }

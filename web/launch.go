@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"al.essio.dev/pkg/shellescape"
+	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/platform"
 )
@@ -79,8 +79,8 @@ func (s *Server) launchPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // launchBeginning returns the submission that a form begins with.
-func (s *Server) launchBeginning(query url.Values) (control.Submission, error) {
-	given := control.Submission{Executable: query.Get("program"), Tab: query.Get("tab")}
+func (s *Server) launchBeginning(query url.Values) (job.Submission, error) {
+	given := job.Submission{Executable: query.Get("program"), Tab: query.Get("tab")}
 	values, wrong := assignments(strings.Join(query["set"], "\n"))
 	if wrong != "" {
 		return given, failuref(http.StatusBadRequest, "set=%q: write name=value", wrong)

@@ -166,7 +166,7 @@ func (l *launchForm) choose(ctx context.Context, id, chosen string) error {
 		if err := checkScript(chosen); err != nil {
 			return err
 		}
-		l.state.Script, l.base.ScriptFile = chosen, chosen
+		l.state.Script, l.base.Script = chosen, chosen
 		delete(l.problems, id)
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // launchTimeout bounds what making a form takes: commands for start-up, and
@@ -27,8 +28,8 @@ type launchForm struct {
 	controller *control.Controller
 	state      *launchState
 	form       *form.Form
-	page       *form.Page         // the submission comes from it
-	base       control.Submission // without what the fields say
+	page       *form.Page     // the submission comes from it
+	base       job.Submission // without what the fields say
 
 	problems map[string]string // by the name of an input that is not of the definition
 	warning  string            // why the form lacks something
@@ -93,7 +94,7 @@ func isRefusal(err error) bool {
 
 // stat looks files up for validators.
 func (l *launchForm) stat(ctx context.Context) attribute.Stat {
-	return l.controller.Stat(ctx, control.Submission{Directory: l.state.Directory})
+	return l.controller.Stat(ctx, job.Submission{Directory: l.state.Directory})
 }
 
 // home returns the home directory of the target, empty where it is not known.
@@ -127,7 +128,7 @@ func (l *launchForm) turn(title string) error {
 
 // submission returns what the form would submit now. While anything in it is
 // refused it is without that.
-func (l *launchForm) submission() control.Submission {
+func (l *launchForm) submission() job.Submission {
 	return control.Filled(l.base, l.form, l.page)
 }
 
@@ -148,7 +149,7 @@ func (l *launchForm) runnable() error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	if l.base.Executable == "" && l.base.ScriptFile == "" {
+	if l.base.Executable == "" && l.base.Script == "" {
 		l.problems["program"] = "name a program, or a script"
 		return errors.New("there is nothing to run yet")
 	}
@@ -195,7 +196,7 @@ func buttonWith(f *form.Form, page *form.Page, id string) (*config.PushButton, e
 type findings struct{ before, after *attribute.Environment }
 
 // pressButton runs the command of a button with what is filled in.
-func pressButton(ctx context.Context, controller *control.Controller, button *config.PushButton, filled control.Submission) (found findings, err error) {
+func pressButton(ctx context.Context, controller *control.Controller, button *config.PushButton, filled job.Submission) (found findings, err error) {
 	if found.before, err = controller.FormEnvironment(ctx); err != nil {
 		return found, err
 	}

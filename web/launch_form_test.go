@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
@@ -130,7 +131,7 @@ func TestAPageGivesTheValuesThatTheFormOnATerminalGives(t *testing.T) {
 	for _, definition := range launchDefinitions(t) {
 		controller := control.New(control.Options{Target: "here", Definition: definition, Connection: local, Store: store})
 		for round := range 3 {
-			s := control.Submission{Executable: "./a.out", Tag: uuid.NewString()}
+			s := job.Submission{Executable: "./a.out", Tag: uuid.NewString()}
 			terminal, page, err := controller.Form(t.Context(), s)
 			require.NoError(t, err, definition.File)
 			v := &launchVisitor{t: t, controller: controller, state: startedLaunch(s)}
@@ -177,15 +178,15 @@ func TestAPageGivesTheValuesThatTheFormOnATerminalGives(t *testing.T) {
 }
 
 // fromFlags returns what rmctl submit makes of flags and arguments.
-func fromFlags(words []string) control.Submission {
-	var s control.Submission
+func fromFlags(words []string) job.Submission {
+	var s job.Submission
 	for len(words) > 0 && words[0] != "--" {
 		switch words[0] {
 		case "--tab":
 			s.Tab = words[1]
 		case "-s":
 			name, value, _ := strings.Cut(words[1], "=")
-			s.Values = append(s.Values, control.Assignment{Name: name, Value: value})
+			s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
 		}
 		words = words[2:]
 	}
@@ -217,7 +218,7 @@ func TestEveryFormIsDrawnWithALabelForEveryInput(t *testing.T) {
 	widgets := map[string]int{}
 	for _, definition := range launchDefinitions(t) {
 		controller := control.New(control.Options{Target: "here", Definition: definition, Connection: local})
-		filled, page, err := controller.FormWithoutSession(t.Context(), control.Submission{})
+		filled, page, err := controller.FormWithoutSession(t.Context(), job.Submission{})
 		require.NoError(t, err)
 		pages := filled.Pages()
 		if len(pages) == 0 {
@@ -249,7 +250,7 @@ func TestADefaultThatIsMadeOfOtherValuesFollowsThemOnThePage(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	v := &launchVisitor{t: t, controller: control.New(control.Options{Target: "here", Definition: definition, Connection: local, Store: store})}
-	v.state = startedLaunch(control.Submission{Executable: "/opt/sums", Directory: "/home/ada", Tag: uuid.NewString()})
+	v.state = startedLaunch(job.Submission{Executable: "/opt/sums", Directory: "/home/ada", Tag: uuid.NewString()})
 	v.shown, err = openLaunch(t.Context(), v.controller, &v.state, nil)
 	require.NoError(t, err)
 	draws := func(placeholder string) {

@@ -7,7 +7,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // maxPreviewBytes bounds how much of a script or file a page shows.
@@ -51,12 +51,12 @@ func cut(text string) string {
 }
 
 // commandLine returns the command line that submits the same.
-func (l *launchForm) commandLine(manager string, s control.Submission) string {
+func (l *launchForm) commandLine(manager string, s job.Submission) string {
 	verb := "submit"
 	if submit := l.controller.Definition().Submit(s.Debug); submit != nil && submit.Element.IsInteractive() {
 		verb = "run"
 	}
-	if usual, err := l.form.Page("", s.ScriptFile != ""); err == nil && usual == l.page {
+	if usual, err := l.form.Page("", s.Script != ""); err == nil && usual == l.page {
 		s.Tab = ""
 	}
 	return shellescape.QuoteCommand(append([]string{"rmctl", verb, "-t", manager}, s.Flags()...))

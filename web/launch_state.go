@@ -9,14 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/google/uuid"
 
-	"al.essio.dev/pkg/shellescape"
-
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A launchState is all that a launch form holds. The page carries it: the server
@@ -35,8 +33,8 @@ type launchState struct {
 	Replace     bool
 	Tag         string // of the submission that the page makes, a UUID
 
-	Given []control.Assignment // what the form began with, such as the values of a launch configuration
-	Edits []launchEdit         // what was filled in since, oldest first
+	Given []job.Assignment // what the form began with, such as the values of a launch configuration
+	Edits []launchEdit     // what was filled in since, oldest first
 }
 
 // A launchEdit is a field that was filled in. Its input has the name launchInput
@@ -57,16 +55,16 @@ const maxLaunchEdits = 10_000
 
 // startedLaunch returns the state of a form that nothing was filled in yet, over
 // a submission that it begins with.
-func startedLaunch(s control.Submission) launchState {
+func startedLaunch(s job.Submission) launchState {
 	l := launchState{
-		Tab: s.Tab, Program: s.Executable, Directory: s.Directory, Script: s.ScriptFile, Debug: s.Debug,
+		Tab: s.Tab, Program: s.Executable, Directory: s.Directory, Script: s.Script, Debug: s.Debug,
 		Given: s.Values, Tag: uuid.NewString(),
 	}
 	if len(s.Arguments) > 0 {
 		l.Arguments = shellescape.QuoteCommand(s.Arguments)
 	}
 	var lines []string
-	for _, variable := range s.Launch.Variables {
+	for _, variable := range s.Environment.Variables {
 		lines = append(lines, variable.Name+"="+variable.Value)
 	}
 	l.Environment = strings.Join(lines, "\n")
@@ -142,12 +140,12 @@ func (e *launchLineError) Error() string { return e.Reason }
 
 // submission returns what the form would submit as far as that is not a matter of
 // its fields. Errors are *launchLineError.
-func (l *launchState) submission() (control.Submission, error) {
-	s := control.Submission{
-		Executable: l.Program, Arguments: attribute.Words(l.Arguments), Directory: l.Directory, ScriptFile: l.Script,
+func (l *launchState) submission() (job.Submission, error) {
+	s := job.Submission{
+		Executable: l.Program, Arguments: attribute.Words(l.Arguments), Directory: l.Directory, Script: l.Script,
 		Tab: l.Tab, Debug: l.Debug, Tag: l.Tag,
 	}
-	refuse := func(input, format string, arguments ...any) (control.Submission, error) {
+	refuse := func(input, format string, arguments ...any) (job.Submission, error) {
 		return s, &launchLineError{input, fmt.Sprintf(format, arguments...)}
 	}
 	for _, file := range []struct{ input, name string }{{"directory", l.Directory}, {"script", l.Script}} {
@@ -156,7 +154,7 @@ func (l *launchState) submission() (control.Submission, error) {
 		}
 	}
 	if err := checkScript(l.Script); err != nil {
-		s.ScriptFile = "" // which a preview would read
+		s.Script = "" // which a preview would read
 		return refuse("script", "%v", err)
 	}
 	if s.Executable == "" && len(s.Arguments) > 0 {
@@ -167,14 +165,14 @@ func (l *launchState) submission() (control.Submission, error) {
 		return refuse("environment", "%q: write NAME=VALUE", wrong)
 	}
 	for _, variable := range variables {
-		s.Launch.Variables = append(s.Launch.Variables, command.Variable{Name: variable.Name, Value: variable.Value})
+		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: variable.Name, Value: variable.Value})
 	}
 	further, wrong := assignments(l.Further)
 	if wrong != "" {
 		return refuse("further", "%q: write name=value", wrong)
 	}
-	given := slices.DeleteFunc(slices.Clone(l.Given), func(one control.Assignment) bool {
-		return slices.ContainsFunc(further, func(other control.Assignment) bool { return other.Name == one.Name })
+	given := slices.DeleteFunc(slices.Clone(l.Given), func(one job.Assignment) bool {
+		return slices.ContainsFunc(further, func(other job.Assignment) bool { return other.Name == one.Name })
 	})
 	s.Values = append(given, further...)
 	return s, nil
@@ -205,7 +203,7 @@ func (l *launchState) showGiven() {
 
 // assignments reads lines of name=value, of which empty ones say nothing; wrong
 // is the first that is none.
-func assignments(text string) (all []control.Assignment, wrong string) {
+func assignments(text string) (all []job.Assignment, wrong string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		name, value, found := strings.Cut(line, "=")
@@ -214,7 +212,7 @@ func assignments(text string) (all []control.Assignment, wrong string) {
 		case !found || strings.TrimSpace(name) == "":
 			return nil, line
 		default:
-			all = append(all, control.Assignment{Name: strings.TrimSpace(name), Value: value})
+			all = append(all, job.Assignment{Name: strings.TrimSpace(name), Value: value})
 		}
 	}
 	return all, ""

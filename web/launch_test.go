@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/platform"
@@ -255,7 +256,7 @@ func TestALaunchFormIsSavedAndBegunFromALaunchConfiguration(t *testing.T) {
 	saved, err := control.LoadLaunchConfiguration(d.folder, "nightly")
 	require.NoError(t, err)
 	require.Equal(t, "test", saved.Target)
-	require.Equal(t, []control.Assignment{{Name: "extra", Value: "given"}, {Name: "nodes", Value: "4"}}, saved.Values())
+	require.Equal(t, []job.Assignment{{Name: "extra", Value: "given"}, {Name: "nodes", Value: "4"}}, saved.Values())
 	require.Equal(t, []string{"in put.dat", "-v"}, saved.Arguments)
 	require.Equal(t, map[string]string{"A": "1", "B": "two words"}, saved.Environment)
 

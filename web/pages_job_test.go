@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -21,7 +20,7 @@ import (
 // submits submits a command to the target "here" and returns the job and the address of its page.
 func (d *launchDesk) submits(arguments ...string) (job.Job, string) {
 	d.t.Helper()
-	job, err := d.platform.Submit(d.t.Context(), "here", control.Submission{Executable: arguments[0], Arguments: arguments[1:], Directory: d.home})
+	job, err := d.platform.Submit(d.t.Context(), "here", job.Submission{Executable: arguments[0], Arguments: arguments[1:], Directory: d.home})
 	require.NoError(d.t, err)
 	return job, elementAddress("/job", "here", job.ID)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -92,7 +93,7 @@ func (a *app) sessions(ctx context.Context) (background.Sessions, error) {
 
 // runHosted runs a job in the background process, and attaches to it unless it
 // is to be detached from at once.
-func (a *app) runHosted(ctx context.Context, sessions background.Sessions, controller *control.Controller, s control.Submission, detach bool) error {
+func (a *app) runHosted(ctx context.Context, sessions background.Sessions, controller *control.Controller, s job.Submission, detach bool) error {
 	s.Tag, s.Hosted = cmp.Or(s.Tag, uuid.NewString()), true
 	if err := controller.CheckInteractive(ctx, s); err != nil {
 		return err // here, where it can be told what kind of error it is

@@ -248,7 +248,7 @@ func submitSome(t *testing.T, controller *control.Controller, jobs int) {
 	group.SetLimit(16)
 	for range jobs {
 		group.Go(func() error {
-			_, err := controller.Submit(t.Context(), control.Submission{Executable: "true"})
+			_, err := controller.Submit(t.Context(), job.Submission{Executable: "true"})
 			var refused *control.SubmitError
 			if errors.As(err, &refused) {
 				return nil // which of these are jobs all the same is seen at the end

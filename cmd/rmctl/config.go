@@ -96,7 +96,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 	if err != nil {
 		return nil, err
 	}
-	s.ScriptFile = here.ScriptFile
+	s.Script = here.Script
 	if s.Directory != "" {
 		s.Directory = here.Directory
 	}

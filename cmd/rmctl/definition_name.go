@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // configuredTarget returns the target of targets.toml that a definition may be
@@ -34,10 +35,10 @@ func (a *app) definitionNamed(name string) (string, error) {
 }
 
 // defaultsOf returns what a target sets for every submission.
-func defaultsOf(target control.Target) []control.Assignment {
-	var defaults []control.Assignment
+func defaultsOf(target control.Target) []job.Assignment {
+	var defaults []job.Assignment
 	for name, value := range target.Attributes {
-		defaults = append(defaults, control.Assignment{Name: name, Value: value})
+		defaults = append(defaults, job.Assignment{Name: name, Value: value})
 	}
 	return defaults
 }

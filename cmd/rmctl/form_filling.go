@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A conclusion is what becomes of a form in the end.
@@ -33,9 +34,9 @@ type filling struct {
 	target      string // empty where nothing can be submitted
 	definition  string // as the command line named it
 	interactive bool
-	asked       *questions         // of connections; nil where nobody is asked
-	request     control.Submission // what the command line said
-	given       control.Submission // the same, before it was completed
+	asked       *questions     // of connections; nil where nobody is asked
+	request     job.Submission // what the command line said
+	given       job.Submission // the same, before it was completed
 
 	form *form.Form
 	page *form.Page // the submission comes from it
@@ -48,7 +49,7 @@ type filling struct {
 
 // start takes what the command line said to run into the fields for it.
 func (f *filling) start() {
-	f.program, f.directory, f.script = f.request.Executable, f.request.Directory, f.request.ScriptFile
+	f.program, f.directory, f.script = f.request.Executable, f.request.Directory, f.request.Script
 	f.arguments = shellescape.QuoteCommand(f.request.Arguments)
 }
 
@@ -163,23 +164,23 @@ func (f *filling) set(e entry, text string, stat attribute.Stat) error {
 		f.saveAs = text
 	}
 	s := f.request
-	s.Executable, s.Arguments, s.Directory, s.ScriptFile = f.program, attribute.Words(f.arguments), f.directory, f.script
+	s.Executable, s.Arguments, s.Directory, s.Script = f.program, attribute.Words(f.arguments), f.directory, f.script
 	f.controller.ShowLaunch(f.form, s)
 	return nil
 }
 
 // submission returns what is to be submitted. What was refused and still stands
 // in the form is an error.
-func (f *filling) submission() (control.Submission, error) {
+func (f *filling) submission() (job.Submission, error) {
 	if problems := f.form.Problems(f.page); len(problems) > 0 {
 		texts := make([]string, len(problems))
 		for i, problem := range problems {
 			texts[i] = fmt.Sprintf("%s: %s", problem.Name, problem.Reason)
 		}
-		return control.Submission{}, usage("the form cannot be used yet: %s", strings.Join(texts, "; "))
+		return job.Submission{}, usage("the form cannot be used yet: %s", strings.Join(texts, "; "))
 	}
 	s := f.request
-	s.Executable, s.Arguments, s.Directory, s.ScriptFile = f.program, attribute.Words(f.arguments), f.directory, f.script
+	s.Executable, s.Arguments, s.Directory, s.Script = f.program, attribute.Words(f.arguments), f.directory, f.script
 	if s.Executable == "" && len(s.Arguments) > 0 {
 		return s, usage("there are arguments, but no program")
 	}
@@ -196,7 +197,7 @@ func (f *filling) runnable() error {
 	if err != nil {
 		return err
 	}
-	if s.Executable == "" && s.ScriptFile == "" {
+	if s.Executable == "" && s.Script == "" {
 		return usage("there is nothing to run: name a program or a script")
 	}
 	return nil
@@ -243,7 +244,7 @@ func (f *filling) commandLine(a *app) string {
 	option("--config", a.configFolder)
 	option("--state", a.stateFolder)
 	option("-t", f.target)
-	if usual, err := f.form.Page("", s.ScriptFile != ""); err == nil && usual == f.page {
+	if usual, err := f.form.Page("", s.Script != ""); err == nil && usual == f.page {
 		s.Tab = ""
 	}
 	if here, err := os.Getwd(); err == nil && here == s.Directory {
@@ -305,7 +306,7 @@ func (f *filling) list(e entry, folder string) ([]control.Listed, error) {
 
 // stat looks files up for validators.
 func (f *filling) stat() attribute.Stat {
-	return f.controller.Stat(f.ctx, control.Submission{Directory: f.directory})
+	return f.controller.Stat(f.ctx, job.Submission{Directory: f.directory})
 }
 
 // firstFolder is where a path field begins to look: where its path is, else

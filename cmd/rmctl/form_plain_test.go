@@ -51,7 +51,7 @@ func FuzzAnswersFillInAForm(f *testing.F) {
 		s, err := filled.submission()
 		require.NoError(t, err)
 		_, err = controller.Render(s)
-		if s.ScriptFile == "" {
+		if s.Script == "" {
 			require.NoError(t, err, "%q", answers)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -41,7 +42,7 @@ func drive(t *testing.T, source []byte) *driver {
 	controller := control.New(control.Options{Target: "demo", Definition: definition, Connection: local, Store: store})
 	d := &driver{t: t}
 	f := &filling{ctx: t.Context(), controller: controller, target: "demo", definition: "demo.xml",
-		request: control.Submission{Executable: "./a.out", Directory: t.TempDir()}}
+		request: job.Submission{Executable: "./a.out", Directory: t.TempDir()}}
 	f.start()
 	f.save = func(replace bool) error {
 		d.saved = append(d.saved, replace)
@@ -140,7 +141,7 @@ func TestWhatIsTypedCountsAtOnce(t *testing.T) {
 	s, err := d.submission()
 	require.NoError(t, err)
 	require.Equal(t, "Numbers", s.Tab)
-	require.Equal(t, []control.Assignment{{Name: "mail", Value: "false"}, {Name: "nodes", Value: "2"}}, s.Values, "what is hidden does not count")
+	require.Equal(t, []job.Assignment{{Name: "mail", Value: "false"}, {Name: "nodes", Value: "2"}}, s.Values, "what is hidden does not count")
 }
 
 func TestItemsAreChosenFromAListOrStepByStep(t *testing.T) {
@@ -226,7 +227,7 @@ func TestRowsAreUsedAndEdited(t *testing.T) {
 	d.press("ctrl+s")
 	s, err := d.submission()
 	require.NoError(t, err)
-	require.Equal(t, []control.Assignment{{Name: "size", Value: "medium"}}, s.Values)
+	require.Equal(t, []job.Assignment{{Name: "size", Value: "medium"}}, s.Values)
 }
 
 func TestADefaultThatIsMadeOfOtherValuesIsShownUntilAnotherTextIsTyped(t *testing.T) {
@@ -308,9 +309,9 @@ func TestTheTabForScriptsAsksForOne(t *testing.T) {
 	d.press("ctrl+u")
 	s, err := d.submission()
 	require.NoError(t, err)
-	require.Equal(t, filepath.Base(s.ScriptFile), "job.sh")
+	require.Equal(t, filepath.Base(s.Script), "job.sh")
 	require.Equal(t, "Import", s.Tab)
-	require.Equal(t, []control.Assignment{{Name: "queue", Value: "long"}}, s.Values)
+	require.Equal(t, []job.Assignment{{Name: "queue", Value: "long"}}, s.Values)
 	require.NotContains(t, d.commandLine(&app{}), "--tab", "a script comes from there by itself")
 	d.press("ctrl+n")
 	require.Contains(t, d.commandLine(&app{}), "--tab Basic")

@@ -22,13 +22,13 @@ type hostedJob struct {
 	Target       string
 	ConfigFolder string
 	StateFolder  string
-	Submission   control.Submission
+	Submission   job.Submission
 	Environment  []string // of the user's shell, NAME=VALUE
 }
 
 // hostedRequest packs a submission for the background process. Texts of the user
 // may hold any bytes, which JSON alone would change.
-func (a *app) hostedRequest(target string, s control.Submission) (json.RawMessage, error) {
+func (a *app) hostedRequest(target string, s job.Submission) (json.RawMessage, error) {
 	configuration, err := a.configuration()
 	if err != nil {
 		return nil, err

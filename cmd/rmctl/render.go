@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -97,7 +98,7 @@ func (a *app) renderBy(name string, r request) error {
 	return r.located(a.render(control.New(options), r.Submission))
 }
 
-func (a *app) render(controller *control.Controller, s control.Submission) error {
+func (a *app) render(controller *control.Controller, s job.Submission) error {
 	rendering, err := controller.Render(s)
 	if err != nil {
 		return err

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A request is what is to be run, and where its parts come from.
 type request struct {
-	control.Submission
-	given  control.Submission           // by the command line alone
+	job.Submission
+	given  job.Submission               // by the command line alone
 	launch *control.LaunchConfiguration // nil without --config-name
 
 	elsewhere bool // the target is on another machine
@@ -62,13 +63,13 @@ func (a *app) isElsewhere(l *control.LaunchConfiguration) bool {
 // placed returns a submission whose files and folder do not depend on where
 // rmctl runs. The folder is one of the target: on another machine it is the home
 // directory, unless one is named from the root.
-func placed(s control.Submission, elsewhere bool) (control.Submission, error) {
+func placed(s job.Submission, elsewhere bool) (job.Submission, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return s, fmt.Errorf("finding the working directory: %w", err)
 	}
-	if s.ScriptFile != "" && !filepath.IsAbs(s.ScriptFile) {
-		s.ScriptFile = filepath.Join(here, s.ScriptFile)
+	if s.Script != "" && !filepath.IsAbs(s.Script) {
+		s.Script = filepath.Join(here, s.Script)
 	}
 	if elsewhere {
 		if s.Directory != "" && !filepath.IsAbs(s.Directory) {
@@ -84,7 +85,7 @@ func placed(s control.Submission, elsewhere bool) (control.Submission, error) {
 
 // runnable refuses a request without anything to run.
 func (r request) runnable() error {
-	if r.Executable != "" || r.ScriptFile != "" {
+	if r.Executable != "" || r.Script != "" {
 		return nil
 	}
 	if r.launch != nil {

@@ -61,7 +61,7 @@ detached from. --detach starts a job and prints its id.`,
 
 // runInteractive runs a job attached to the terminal, in the background process
 // where one may want to detach from it.
-func (a *app) runInteractive(ctx context.Context, controller *control.Controller, s control.Submission, detach bool) error {
+func (a *app) runInteractive(ctx context.Context, controller *control.Controller, s job.Submission, detach bool) error {
 	if controller.IsHosted(s.Debug) && a.listening == nil {
 		sessions, err := a.sessions(ctx)
 		switch {
@@ -94,7 +94,7 @@ func attachedExit(job job.Job) error {
 }
 
 // runHere runs a job as a part of this process.
-func (a *app) runHere(ctx context.Context, controller *control.Controller, s control.Submission) (job.Job, error) {
+func (a *app) runHere(ctx context.Context, controller *control.Controller, s job.Submission) (job.Job, error) {
 	ctx, stop := a.attached(ctx)
 	defer stop()
 	if !controller.IsHosted(s.Debug) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 )
@@ -38,8 +37,8 @@ func (f *submissionFlags) add(a *app, c *cobra.Command) {
 }
 
 // submission turns the flags and arguments into what they say is to be run.
-func (f *submissionFlags) submission(arguments []string) (control.Submission, error) {
-	s := control.Submission{Debug: f.debug, Directory: f.directory, ScriptFile: f.script, Tab: f.tab}
+func (f *submissionFlags) submission(arguments []string) (job.Submission, error) {
+	s := job.Submission{Debug: f.debug, Directory: f.directory, Script: f.script, Tab: f.tab}
 	if len(arguments) > 0 {
 		s.Executable, s.Arguments = arguments[0], arguments[1:]
 	}
@@ -48,14 +47,14 @@ func (f *submissionFlags) submission(arguments []string) (control.Submission, er
 		if !found || name == "" {
 			return s, usage("-s %q: write name=value", setting)
 		}
-		s.Values = append(s.Values, control.Assignment{Name: name, Value: value})
+		s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
 	}
 	for _, setting := range f.environment {
 		name, value, found := strings.Cut(setting, "=")
 		if !found || name == "" {
 			return s, usage("-e %q: write NAME=VALUE", setting)
 		}
-		s.Launch.Variables = append(s.Launch.Variables, command.Variable{Name: name, Value: value})
+		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: value})
 	}
 	return s, nil
 }

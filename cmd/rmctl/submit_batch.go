@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
@@ -52,7 +51,7 @@ func (a *app) submitBatch(ctx context.Context, flags submissionFlags, arguments 
 	if err != nil {
 		return err
 	}
-	submissions := make([]control.Submission, len(jobs))
+	submissions := make([]job.Submission, len(jobs))
 	for i, job := range jobs {
 		if submissions[i], err = job.over(r.Submission, r.elsewhere); err != nil {
 			return fmt.Errorf("%s:%d: %w", file, job.line, err)
@@ -99,27 +98,27 @@ func (a *app) readBatch(file string) (jobs []batchJob, err error) {
 
 // over returns what the line asks for where it says it, and what all are asked
 // for otherwise.
-func (j batchJob) over(all control.Submission, elsewhere bool) (control.Submission, error) {
+func (j batchJob) over(all job.Submission, elsewhere bool) (job.Submission, error) {
 	s := all
 	if j.Executable != "" {
 		s.Executable, s.Arguments = j.Executable, j.Arguments
 	} else if len(j.Arguments) > 0 {
 		s.Arguments = j.Arguments
 	}
-	s.ScriptFile, s.Directory, s.Debug = cmp.Or(j.Script, s.ScriptFile), cmp.Or(j.Directory, s.Directory), j.Debug || s.Debug
+	s.Script, s.Directory, s.Debug = cmp.Or(j.Script, s.Script), cmp.Or(j.Directory, s.Directory), j.Debug || s.Debug
 	s.Values = slices.Clone(all.Values)
 	for _, name := range slices.Sorted(maps.Keys(j.Attributes)) {
 		text, err := facts.Text(j.Attributes[name])
 		if err != nil {
 			return s, usage("attribute %q: %v", name, err)
 		}
-		s.Values = append(s.Values, control.Assignment{Name: name, Value: text})
+		s.Values = append(s.Values, job.Assignment{Name: name, Value: text})
 	}
-	s.Launch.Variables = slices.Clone(all.Launch.Variables)
+	s.Environment.Variables = slices.Clone(all.Environment.Variables)
 	for _, name := range slices.Sorted(maps.Keys(j.Environment)) {
-		s.Launch.Variables = append(s.Launch.Variables, command.Variable{Name: name, Value: j.Environment[name]})
+		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: j.Environment[name]})
 	}
-	if s.Executable == "" && s.ScriptFile == "" {
+	if s.Executable == "" && s.Script == "" {
 		return s, usage("there is nothing to run: the line has neither executable nor script")
 	}
 	return placed(s, elsewhere)
@@ -138,7 +137,7 @@ type batchJSON struct {
 	Error string `json:"error,omitempty"`
 }
 
-func (a *app) submitEach(ctx context.Context, controller *control.Controller, jobs []batchJob, submissions []control.Submission, width int) error {
+func (a *app) submitEach(ctx context.Context, controller *control.Controller, jobs []batchJob, submissions []job.Submission, width int) error {
 	results := make([]chan batchResult, len(jobs))
 	for i := range results {
 		results[i] = make(chan batchResult, 1)

@@ -1,0 +1,62 @@
+package job
+
+// A Submission is what a user wants to run.
+type Submission struct {
+	Executable  string
+	Arguments   []string
+	Values      []Assignment
+	Environment Environment
+	Directory   string // where the program runs; empty for the connection's own
+	Script      string // a local file to submit instead of the definition's script
+	Tab         string // the title of the form's tab whose controls count; empty for the usual one
+	Debug       bool   // whether to use the definition's command for debugging
+	Tag         string // a new UUID that identifies the submission; empty to have one generated
+
+	Hosted    bool // this process runs the job for another one, and goes on when the job has ended
+	Invisible bool // Values may set invisible attributes, replacing what commands find out
+}
+
+// An Assignment gives an attribute a value as a user writes it; the empty text
+// takes the value away. Several for one attribute make up a list or map where the
+// attribute holds one; otherwise the last counts.
+type Assignment struct {
+	Name, Value string
+}
+
+// A Variable is one variable of a process's environment.
+type Variable struct {
+	Name, Value string
+}
+
+// An Environment is what a user asks of the environment of a job.
+type Environment struct {
+	Variables []Variable // the last of a name counts
+	Replace   bool       // nothing but Variables, the definition's settings ignored
+}
+
+// Flags returns what tells rmctl submit, run or render of a submission: its
+// flags, then -- and the program with its arguments.
+func (s Submission) Flags() []string {
+	var words []string
+	option := func(name, value string) {
+		if value != "" {
+			words = append(words, name, value)
+		}
+	}
+	option("--tab", s.Tab)
+	for _, value := range s.Values {
+		words = append(words, "-s", value.Name+"="+value.Value)
+	}
+	for _, variable := range s.Environment.Variables {
+		words = append(words, "-e", variable.Name+"="+variable.Value)
+	}
+	option("-d", s.Directory)
+	option("--script", s.Script)
+	if s.Debug {
+		words = append(words, "--debug")
+	}
+	if s.Executable != "" {
+		words = append(append(words, "--", s.Executable), s.Arguments...)
+	}
+	return words
+}
