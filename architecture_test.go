@@ -48,7 +48,7 @@ var allowedImports = map[string][]string{
 	"facts":               {"control", "config", "command", "attribute"},
 	"web":                 {"facts", "monitor", "platform", "model", "control", "form", "jobstore", "job", "state", "config", "attribute", "command", "remote", "remote/wire"},
 	"screen":              {"platform", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
-	"job":                 {"state"},
+	"job":                 {"schemas", "state"},
 	"internal/lazyregexp": {},
 	"state":               {},
 	"schemas":             {},

@@ -1,5 +1,10 @@
 package job
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Submission is what a user wants to run.
 type Submission struct {
 	Executable  string
@@ -34,8 +39,32 @@ type Environment struct {
 	Replace   bool       // nothing but Variables, the definition's settings ignored
 }
 
-// Flags returns what tells rmctl submit, run or render of a submission: its
-// flags, then -- and the program with its arguments.
+// Over lays the submission over another one: what it says replaces what the other
+// says, attribute by attribute and variable by variable. A program or a script
+// replaces what is run as a whole.
+func (s Submission) Over(other Submission) Submission {
+	values := slices.DeleteFunc(slices.Clone(other.Values), func(below Assignment) bool { return s.Assigns(below.Name) })
+	s.Values = append(values, s.Values...)
+	variables := slices.DeleteFunc(slices.Clone(other.Environment.Variables), func(below Variable) bool {
+		return slices.ContainsFunc(s.Environment.Variables, func(own Variable) bool { return own.Name == below.Name })
+	})
+	s.Environment.Variables = append(variables, s.Environment.Variables...)
+	if s.Executable == "" && s.Script == "" {
+		s.Executable, s.Arguments, s.Script = other.Executable, other.Arguments, other.Script
+	}
+	s.Directory = cmp.Or(s.Directory, other.Directory)
+	s.Tab = cmp.Or(s.Tab, other.Tab)
+	s.Debug = s.Debug || other.Debug
+	return s
+}
+
+// Assigns reports whether the submission gives an attribute a value.
+func (s Submission) Assigns(name string) bool {
+	return slices.ContainsFunc(s.Values, func(value Assignment) bool { return value.Name == name })
+}
+
+// Flags returns the submission as words for rmctl submit, run and render: flags,
+// then -- and the program with its arguments.
 func (s Submission) Flags() []string {
 	var words []string
 	option := func(name, value string) {

@@ -1,0 +1,205 @@
+package job
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// A Table holds the keys of a document in JSON or TOML, or of a table in one, with
+// their values and places. Its methods read keys; Err refuses what they found
+// wrong and all keys that none of them has read.
+type Table struct {
+	entries    map[string]entry
+	read, left []string         // keys that were read, and that somebody else reads, in their order
+	attributes map[string]entry // that Submission has found, by name
+	problems   []error
+}
+
+// An entry is a key with its value.
+type entry struct {
+	key   Place
+	value *value
+}
+
+// A Place is a line and a column of a document, both from 1; zero if unknown.
+type Place struct{ Line, Column int }
+
+// A value is one value of a document.
+type value struct {
+	kind  kind
+	text  string // of what is neither list nor table
+	items []*value
+	table *Table
+	place Place
+}
+
+// A kind is the kind of a value as people call it.
+type kind string
+
+const (
+	null     kind = "null"
+	text     kind = "a text"
+	boolean  kind = "true or false"
+	integer  kind = "an integer"
+	decimal  kind = "a number"
+	fraction kind = "a number with a fraction" // as TOML has it, with infinities
+	moment   kind = "a date or time"
+	list     kind = "a list"
+	tables   kind = "a list of tables, in double brackets"
+	table    kind = "a table"
+)
+
+// A SubmissionError is a mistake in a document, with its place if that is known.
+type SubmissionError struct {
+	Place
+	Reason string
+}
+
+func (e *SubmissionError) Error() string {
+	if e.Line == 0 {
+		return e.Reason
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+// maxDepth bounds how deeply values may be nested.
+const maxDepth = 100
+
+func newTable() *Table { return &Table{entries: map[string]entry{}} }
+
+func (t *Table) refuse(at Place, format string, arguments ...any) {
+	t.problems = append(t.problems, &SubmissionError{at, fmt.Sprintf(format, arguments...)})
+}
+
+// Refuse adds a mistake at a key.
+func (t *Table) Refuse(key, reason string) { t.refuse(t.Place(key), "%s", reason) }
+
+// Leave excepts keys that somebody else reads.
+func (t *Table) Leave(keys ...string) { t.left = append(t.left, keys...) }
+
+// IsRead reports whether a key was read, if there was one.
+func (t *Table) IsRead(key string) bool { return slices.Contains(t.read, key) }
+
+// get reads a key. A null counts as no value.
+func (t *Table) get(key string) (entry, bool) {
+	if !t.IsRead(key) {
+		t.read = append(t.read, key)
+	}
+	found, has := t.entries[key]
+	return found, has && found.value.kind != null
+}
+
+// Has reports whether a key has a value.
+func (t *Table) Has(key string) bool {
+	_, has := t.get(key)
+	return has
+}
+
+// Text reads a key whose value is a text.
+func (t *Table) Text(key string) string {
+	found, has := t.get(key)
+	if !has || !t.is(key, found, text, "a text") {
+		return ""
+	}
+	return t.scalar(found.value)
+}
+
+// Flag reads a key whose value is true or false.
+func (t *Table) Flag(key string) bool {
+	found, has := t.get(key)
+	return has && t.is(key, found, boolean, "true or false") && found.value.text == "true"
+}
+
+// Texts reads a key whose value is a list of texts.
+func (t *Table) Texts(key string) []string {
+	found, has := t.get(key)
+	if !has || !t.is(key, found, list, "a list of texts") {
+		return nil
+	}
+	before := len(t.problems)
+	var texts []string
+	for _, item := range found.value.items {
+		texts = append(texts, t.scalar(item))
+	}
+	if len(t.problems) > before {
+		return nil
+	}
+	return texts
+}
+
+// Tables reads a key whose value is a list of tables.
+func (t *Table) Tables(key string) []*Table {
+	found, has := t.get(key)
+	if !has || found.value.kind != tables && !t.is(key, found, list, "a list of tables") {
+		return nil
+	}
+	var all []*Table
+	for _, item := range found.value.items {
+		if item.kind != table {
+			t.refuse(item.place, "%q has to be a list of tables, and holds %s", key, item.kind)
+			continue
+		}
+		all = append(all, item.table)
+	}
+	return all
+}
+
+// is refuses a value of another kind.
+func (t *Table) is(key string, found entry, wanted kind, wantedText string) bool {
+	if found.value.kind != wanted {
+		t.refuse(found.value.place, "%q is %s, but has to be %s", key, found.value.kind, wantedText)
+	}
+	return found.value.kind == wanted
+}
+
+// scalar returns the text of a value that is neither list nor table.
+func (t *Table) scalar(v *value) string {
+	switch v.kind {
+	case list, tables, table:
+		t.refuse(v.place, "a value cannot be %s here", v.kind)
+	case fraction, moment:
+		t.refuse(v.place, "a value cannot be %s: write it in quotes, %q", v.kind, v.text)
+	}
+	if strings.ContainsRune(v.text, 0) {
+		t.refuse(v.place, "%.200q holds a zero byte, which no program can be given", v.text)
+	}
+	return v.text
+}
+
+// Place returns where a key stands.
+func (t *Table) Place(key string) Place {
+	if t == nil {
+		return Place{}
+	}
+	return t.entries[key].key
+}
+
+// maxProblems bounds how many mistakes are reported at once.
+const maxProblems = 50
+
+// Err returns what is wrong with the table in the order of the document, each a
+// *SubmissionError. Keys that were not read are unknown.
+func (t *Table) Err() error {
+	known, problems := slices.Concat(t.left, t.read), slices.Clone(t.problems)
+	for _, key := range slices.Sorted(maps.Keys(t.entries)) {
+		if slices.Contains(known, key) || len(problems) >= maxProblems {
+			continue
+		}
+		hint := "settings are " + strings.Join(known, ", ")
+		if near := schemas.Nearest(key, known); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		problems = append(problems, &SubmissionError{t.entries[key].key, fmt.Sprintf("there is no setting %.200q; %s", key, hint)})
+	}
+	slices.SortStableFunc(problems, func(a, b error) int {
+		x, y := a.(*SubmissionError).Place, b.(*SubmissionError).Place
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column))
+	})
+	return errors.Join(problems[:min(len(problems), maxProblems)]...)
+}

@@ -1,0 +1,223 @@
+package job
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// ParseTOML parses a document in TOML.
+func ParseTOML(document []byte) (*Table, error) {
+	// The decoder finds what is wrong with the document as such, keys that stand
+	// twice included. It does not tell where values are.
+	var ignored map[string]any
+	if err := toml.Unmarshal(document, &ignored); err != nil {
+		return nil, syntaxError(err)
+	}
+	r := &tomlReader{root: newTable()}
+	r.parser.Reset(document)
+	current := r.root
+	for r.parser.NextExpression() {
+		switch node := r.parser.Expression(); node.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			current = r.open(node)
+		case unstable.KeyValue:
+			r.set(current, node, 0)
+		}
+	}
+	if err := r.parser.Error(); err != nil {
+		return nil, syntaxError(err)
+	}
+	if len(r.root.problems) > 0 {
+		return nil, r.root.problems[0]
+	}
+	return r.root, nil
+}
+
+func syntaxError(err error) error {
+	var decode *toml.DecodeError
+	if !errors.As(err, &decode) {
+		return &SubmissionError{Reason: err.Error()}
+	}
+	line, column := decode.Position()
+	return &SubmissionError{Place{line, column}, strings.TrimPrefix(decode.Error(), "toml: ")}
+}
+
+// A tomlReader turns the expressions of a document into tables.
+type tomlReader struct {
+	parser unstable.Parser
+	root   *Table
+}
+
+func (r *tomlReader) placeOf(node *unstable.Node) Place {
+	start := r.parser.Shape(node.Raw).Start
+	return Place{start.Line, start.Column}
+}
+
+// open returns the table that a header begins.
+func (r *tomlReader) open(node *unstable.Node) *Table {
+	current, keys := r.root, keysOf(node)
+	for i, key := range keys {
+		at := r.placeOf(key)
+		if isLast := i == len(keys)-1; isLast && node.Kind == unstable.ArrayTable {
+			return r.add(current, string(key.Data), at)
+		}
+		current = r.descend(current, string(key.Data), at, i)
+	}
+	return current
+}
+
+func keysOf(node *unstable.Node) []*unstable.Node {
+	var keys []*unstable.Node
+	for key := node.Key(); key.Next(); {
+		keys = append(keys, key.Node())
+	}
+	return keys
+}
+
+// add adds a table to a list of tables.
+func (r *tomlReader) add(t *Table, key string, at Place) *Table {
+	found, has := t.entries[key]
+	if !has {
+		found = entry{at, &value{kind: tables, place: at}}
+		t.entries[key] = found
+	}
+	added := newTable()
+	found.value.items = append(found.value.items, &value{kind: table, table: added, place: at})
+	return added
+}
+
+// descend returns a table in another one, which gets it if it has none; of a list
+// of tables the last.
+func (r *tomlReader) descend(t *Table, key string, at Place, depth int) *Table {
+	found, has := t.entries[key]
+	switch {
+	case !has:
+		found = entry{at, &value{kind: table, table: newTable(), place: at}}
+		t.entries[key] = found
+	case found.value.kind == tables:
+		return found.value.items[len(found.value.items)-1].table
+	}
+	if found.value.kind != table || depth >= maxDepth {
+		r.root.refuse(at, "it is nested more than %d deep", maxDepth)
+		return newTable()
+	}
+	return found.value.table
+}
+
+// set puts a key with its value into a table. The place of a dotted key is where
+// its first part stands.
+func (r *tomlReader) set(t *Table, node *unstable.Node, depth int) {
+	keys := keysOf(node)
+	first, last := r.placeOf(keys[0]), len(keys)-1
+	for i, key := range keys[:last] {
+		t = r.descend(t, string(key.Data), first, depth+i)
+	}
+	t.entries[string(keys[last].Data)] = entry{first, r.value(node.Value(), first, depth+last)}
+}
+
+// value converts a value. Arrays do not know their place, so for them it is that of
+// their key.
+func (r *tomlReader) value(node *unstable.Node, at Place, depth int) *value {
+	if node.Raw.Length > 0 {
+		at = r.placeOf(node)
+	}
+	v := &value{text: string(node.Data), place: at}
+	switch node.Kind {
+	case unstable.String:
+		v.kind = text
+	case unstable.Bool:
+		v.kind = boolean
+	case unstable.Integer:
+		v.kind = integer
+		if number, err := strconv.ParseInt(strings.ReplaceAll(v.text, "_", ""), 0, 64); err == nil {
+			v.text = strconv.FormatInt(number, 10)
+		}
+	case unstable.Float:
+		v.kind = fraction
+	case unstable.Array:
+		v.kind, v.text = list, ""
+		r.inside(at, depth, func() {
+			for items := node.Children(); items.Next(); {
+				v.items = append(v.items, r.value(items.Node(), at, depth+1))
+			}
+		})
+	case unstable.InlineTable:
+		v.kind, v.text, v.table = table, "", newTable()
+		r.inside(at, depth, func() {
+			for members := node.Children(); members.Next(); {
+				r.set(v.table, members.Node(), depth+1)
+			}
+		})
+	default:
+		v.kind = moment
+	}
+	return v
+}
+
+// inside converts what is in a value, unless that is nested too deeply.
+func (r *tomlReader) inside(at Place, depth int, convert func()) {
+	if depth >= maxDepth {
+		r.root.refuse(at, "it is nested more than %d deep", maxDepth)
+		return
+	}
+	convert()
+}
+
+// EncodeTOML writes settings as a document, tables as they stand in the list: those
+// have to be the last. It leaves empty settings out. A text that is not UTF-8, which
+// TOML cannot hold, is an error.
+func EncodeTOML(settings []Setting) ([]byte, error) {
+	var document bytes.Buffer
+	for _, setting := range settings {
+		if setting.isEmpty() {
+			continue
+		}
+		if err := checkUTF8(setting.Key, setting.Value); err != nil {
+			return nil, err
+		}
+		if setting.isTable() && document.Len() > 0 {
+			document.WriteByte('\n')
+		}
+		lines, err := toml.Marshal(map[string]any{setting.Key: setting.Value})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", setting.Key, err)
+		}
+		document.Write(lines)
+	}
+	return document.Bytes(), nil
+}
+
+// checkUTF8 refuses a value with a text that is not UTF-8; where names the value.
+func checkUTF8(where string, value any) error {
+	switch value := value.(type) {
+	case string:
+		if !utf8.ValidString(value) {
+			return fmt.Errorf("%s: %.200q is not UTF-8", where, value)
+		}
+	case []string:
+		for _, item := range value {
+			if err := checkUTF8(where, item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if err := checkUTF8(where, key); err != nil {
+				return err
+			}
+			if err := checkUTF8(fmt.Sprintf("%s %q", where, key), value[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
