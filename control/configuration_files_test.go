@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 )
 
 // writerOfTargets makes a process of the test below a writer: the folder that it writes to, and its name.
@@ -111,7 +112,7 @@ func TestOfManyWhoMakeALaunchConfigurationOneDoes(t *testing.T) {
 		failures := make([]error, 4)
 		for i := range failures {
 			making.Go(func() {
-				l := control.LaunchConfiguration{Name: "nightly", Definition: "slurm", Executable: fmt.Sprint(i)}
+				l := control.LaunchConfiguration{Name: "nightly", Definition: "slurm", Submission: job.Submission{Executable: fmt.Sprint(i)}}
 				failures[i] = l.Save(folder, false)
 			})
 		}

@@ -87,7 +87,7 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := requested.Override(job.Submission{})
+	s := requested.Submission
 	submit, err := c.submitCommand(s.Debug)
 	if err != nil {
 		return "", err

@@ -98,6 +98,16 @@ func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) 
 	return l, err
 }
 
+// ListedLaunchConfiguration is LoadLaunchConfiguration for a list: what is wrong is
+// the launch configuration's Problem.
+func ListedLaunchConfiguration(folder, name string) *LaunchConfiguration {
+	l, err := LoadLaunchConfiguration(folder, name)
+	if err != nil {
+		return &LaunchConfiguration{Name: name, Problem: err.Error()}
+	}
+	return l
+}
+
 // LaunchConfigurationText returns the text of a launch configuration, which may
 // be broken, and the file that it stands in. Errors are as of
 // LoadLaunchConfiguration.

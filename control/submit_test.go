@@ -61,7 +61,7 @@ func TestWhatWasAskedForIsRecordedAsALaunchConfiguration(t *testing.T) {
 	l, err := control.LaunchConfigurationOf(job, "again")
 	require.NoError(t, err)
 	require.Equal(t, []string{"again", "here", ""}, []string{l.Name, l.Target, l.File})
-	require.Equal(t, asked, l.Submission(), "the defaults of the definition are no part of it")
+	require.Equal(t, asked, l.Submission, "the defaults of the definition are no part of it")
 
 	asked.Arguments = []string{"\xff"}
 	job, err = s.store.ByTag(t.Context(), s.submits(t, asked).Tag)

@@ -308,3 +308,11 @@ func replaceTarget(text []byte, places []span, written []byte) []byte {
 	}
 	return append(after, text[last:]...)
 }
+
+func keyOf(node *unstable.Node) []string {
+	var path []string
+	for key := node.Key(); key.Next(); {
+		path = append(path, string(key.Node().Data))
+	}
+	return path
+}

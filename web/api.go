@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // apiPath is what the addresses of the API begin with.
@@ -67,6 +69,19 @@ func read(r *http.Request, into any) error {
 		return failuref(http.StatusBadRequest, "the request has more than one object")
 	}
 	return nil
+}
+
+// readTable reads the object that a request brings, for a reader of its keys.
+func readTable(r *http.Request) (*job.Table, error) {
+	var object json.RawMessage
+	if err := read(r, &object); err != nil {
+		return nil, err
+	}
+	table, err := job.ParseJSON(object)
+	if err != nil {
+		return nil, failuref(http.StatusBadRequest, "the object of the request: %w", err)
+	}
+	return table, nil
 }
 
 // takesLong lifts the limit of a usual answer for one that waits for a scheduler.

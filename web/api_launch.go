@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -14,26 +12,6 @@ import (
 	"github.com/rmctl/rmctl/form"
 	"github.com/rmctl/rmctl/job"
 )
-
-// submissionJSON is what is to be run; the names are those of rmctl submit --batch.
-type submissionJSON struct {
-	Executable  string            `json:"executable"`
-	Arguments   []string          `json:"arguments"`
-	Attributes  map[string]any    `json:"attributes"` // texts, numbers, true and false, or lists of texts
-	Environment map[string]string `json:"environment"`
-	Directory   string            `json:"directory"`
-	Script      string            `json:"script"`
-	Tab         string            `json:"tab"`
-	Debug       bool              `json:"debug"`
-	Tag         string            `json:"tag"`                 // a UUID, so that a second try makes no second job
-	From        string            `json:"launchConfiguration"` // that all this is laid over
-}
-
-// formJSON is what is asked of a form: what it begins with, and what was filled in.
-type formJSON struct {
-	submissionJSON
-	Edits []editJSON `json:"edits"`
-}
 
 // editJSON fills a field in, or checks a row; the order of edits counts.
 type editJSON struct {
@@ -96,57 +74,44 @@ func (s *Server) addLaunchAPI() {
 
 // readSubmission reads what is to be run.
 func (s *Server) readSubmission(r *http.Request) (job.Submission, error) {
-	var asked submissionJSON
-	if err := read(r, &asked); err != nil {
+	request, err := readTable(r)
+	if err != nil {
 		return job.Submission{}, err
 	}
-	submission, err := s.submission(asked)
+	submission, err := s.submission(request)
 	if err == nil && submission.Executable == "" && submission.Script == "" {
 		err = failuref(http.StatusBadRequest, "there is nothing to run: the object has neither executable nor script")
 	}
 	return submission, err
 }
 
-func (s *Server) submission(asked submissionJSON) (job.Submission, error) {
-	given := job.Submission{Executable: asked.Executable, Arguments: asked.Arguments, Directory: asked.Directory, Script: asked.Script,
-		Tab: asked.Tab, Debug: asked.Debug}
-	if asked.Tag != "" {
-		tag, err := uuid.Parse(asked.Tag)
-		if err != nil {
-			return given, failuref(http.StatusBadRequest, "the tag %.50q is no UUID", asked.Tag)
-		}
-		given.Tag = tag.String()
+// submission reads a submission, which may be laid over a launch configuration, from
+// a request whose other keys were read.
+func (s *Server) submission(request *job.Table) (job.Submission, error) {
+	given := request.Submission()
+	tag, from := request.Text("tag"), request.Text("launchConfiguration") // a second try with the tag makes no second job
+	if err := request.Err(); err != nil {
+		return given, failuref(http.StatusBadRequest, "the object of the request: %w", err)
 	}
-	for _, path := range []string{asked.Directory, asked.Script} {
+	if tag != "" {
+		parsed, err := uuid.Parse(tag)
+		if err != nil {
+			return given, failuref(http.StatusBadRequest, "the tag %.50q is no UUID", tag)
+		}
+		given.Tag = parsed.String()
+	}
+	for _, path := range []string{given.Directory, given.Script} {
 		if path != "" && path[0] != '/' {
 			return given, failuref(http.StatusBadRequest, "%q: name the whole path, from the root on", path)
 		}
 	}
-	if err := checkScript(asked.Script); err != nil {
-		return given, &failure{http.StatusBadRequest, err}
-	}
-	for _, name := range slices.Sorted(maps.Keys(asked.Attributes)) {
-		texts, err := facts.Texts(asked.Attributes[name])
+	if from != "" {
+		configuration, err := control.LoadLaunchConfiguration(s.options.Folder, from)
 		if err != nil {
-			return given, failuref(http.StatusBadRequest, "attribute %q: %w", name, err)
+			return given, err
 		}
-		for _, text := range texts {
-			given.Values = append(given.Values, job.Assignment{Name: name, Value: text})
-		}
+		given = given.Over(configuration.Submission)
 	}
-	for _, name := range slices.Sorted(maps.Keys(asked.Environment)) {
-		given.Environment.Variables = append(given.Environment.Variables, job.Variable{Name: name, Value: asked.Environment[name]})
-	}
-	if asked.From == "" {
-		return given, nil
-	}
-	configuration, err := control.LoadLaunchConfiguration(s.options.Folder, asked.From)
-	if err != nil {
-		return given, err
-	}
-	tag := given.Tag
-	given = configuration.Override(given)
-	given.Tag = tag
 	if err := checkScript(given.Script); err != nil {
 		return given, &failure{http.StatusBadRequest, err}
 	}
@@ -173,11 +138,11 @@ func (s *Server) apiRender(w http.ResponseWriter, r *http.Request) error {
 // apiForm answers with the launch tab as it is after some edits. Nothing of it is
 // kept: the client sends all edits each time.
 func (s *Server) apiForm(w http.ResponseWriter, r *http.Request) error {
-	var asked formJSON
-	if err := read(r, &asked); err != nil {
+	request, err := readTable(r)
+	if err != nil {
 		return err
 	}
-	filling, err := s.filling(w, r, asked)
+	filling, _, err := s.filling(w, r, request)
 	if err != nil {
 		return err
 	}
@@ -193,21 +158,43 @@ type apiFilling struct {
 	page       *form.Page
 }
 
-// filling makes a form as a program asks for it.
-func (s *Server) filling(w http.ResponseWriter, r *http.Request, asked formJSON) (*apiFilling, error) {
-	begin, err := s.submission(asked.submissionJSON)
+// filling makes a form as a program asks for it, with the edits of its request.
+func (s *Server) filling(w http.ResponseWriter, r *http.Request, request *job.Table) (*apiFilling, []editJSON, error) {
+	edits, err := readEdits(request)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	begin, err := s.submission(request)
+	if err != nil {
+		return nil, nil, err
 	}
 	controller, err := s.platform.Controller(r.PathValue("manager"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := takesLong(w); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	filling := &apiFilling{controller: controller, begin: begin}
-	return filling, filling.open(r.Context(), asked.Edits)
+	return filling, edits, filling.open(r.Context(), edits)
+}
+
+func readEdits(request *job.Table) ([]editJSON, error) {
+	var edits []editJSON
+	for _, table := range request.Tables("edits") {
+		edit := editJSON{ID: table.Text("id")}
+		if table.Has("text") {
+			edit.Text = new(table.Text("text"))
+		}
+		if table.Has("checked") {
+			edit.Checked = new(table.Flag("checked"))
+		}
+		if err := table.Err(); err != nil {
+			return nil, failuref(http.StatusBadRequest, "the object of the request: edits: %w", err)
+		}
+		edits = append(edits, edit)
+	}
+	return edits, nil
 }
 
 // open makes the form, and fills it in.
@@ -224,24 +211,19 @@ func (f *apiFilling) open(ctx context.Context, edits []editJSON) (err error) {
 	return nil
 }
 
-// pressJSON is a form, and the button of it that is pressed.
-type pressJSON struct {
-	formJSON
-	Button string `json:"button"` // id of its field
-}
-
 // apiPress runs the command of a button of the launch tab with what is filled in,
 // and answers with the form as it is then, and with the edits that go on to count.
 func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
-	var asked pressJSON
-	if err := read(r, &asked); err != nil {
-		return err
-	}
-	filling, err := s.filling(w, r, asked.formJSON)
+	request, err := readTable(r)
 	if err != nil {
 		return err
 	}
-	edits, err := filling.press(r.Context(), asked.Button, asked.Edits)
+	button := request.Text("button") // id of its field
+	filling, edits, err := s.filling(w, r, request)
+	if err != nil {
+		return err
+	}
+	edits, err = filling.press(r.Context(), button, edits)
 	if err != nil {
 		return err
 	}
@@ -344,10 +326,9 @@ func (s *Server) apiLaunchConfigurations(w http.ResponseWriter, _ *http.Request)
 	if err != nil {
 		return err
 	}
-	all := []facts.LaunchConfiguration{}
+	all := []*control.LaunchConfiguration{}
 	for _, name := range names {
-		l, err := control.LoadLaunchConfiguration(s.options.Folder, name)
-		all = append(all, facts.OfLaunchConfiguration(name, l, err))
+		all = append(all, control.ListedLaunchConfiguration(s.options.Folder, name))
 	}
 	s.json(w, http.StatusOK, map[string]any{"launchConfigurations": all})
 	return nil
@@ -358,38 +339,31 @@ func (s *Server) apiLaunchConfiguration(w http.ResponseWriter, r *http.Request) 
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, facts.OfLaunchConfiguration(l.Name, l, nil))
+	s.json(w, http.StatusOK, l)
 	return nil
 }
 
-// savedJSON is a launch configuration to keep.
-type savedJSON struct {
-	submissionJSON
-	Target     string `json:"target"`
-	Definition string `json:"definition"`
-	Replace    bool   `json:"replace"` // whether one of its name may be there
-}
-
 func (s *Server) apiSaveLaunchConfiguration(w http.ResponseWriter, r *http.Request) error {
-	var asked savedJSON
-	if err := read(r, &asked); err != nil {
-		return err
-	}
-	if asked.From != "" || asked.Tag != "" {
-		return failuref(http.StatusBadRequest, "a launch configuration has neither a tag nor another one below it")
-	}
-	submission, err := s.submission(asked.submissionJSON)
+	request, err := readTable(r)
 	if err != nil {
 		return err
 	}
-	l := &control.LaunchConfiguration{Name: r.PathValue("name"), Target: asked.Target, Definition: asked.Definition}
-	l.Update(submission)
+	l := &control.LaunchConfiguration{Name: r.PathValue("name"), Target: request.Text("target"), Definition: request.Text("definition")}
+	replace := request.Flag("replace") // whether one of its name may be there
+	if request.Text("launchConfiguration") != "" || request.Text("tag") != "" {
+		return failuref(http.StatusBadRequest, "a launch configuration has neither a tag nor another one below it")
+	}
+	submission, err := s.submission(request)
+	if err != nil {
+		return err
+	}
+	l.Submission = submission.Over(l.Submission)
 	if _, err := l.TOML(); err != nil {
 		return &failure{http.StatusBadRequest, err}
 	}
-	if err := l.Save(s.options.Folder, asked.Replace); err != nil {
+	if err := l.Save(s.options.Folder, replace); err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, facts.OfLaunchConfiguration(l.Name, l, nil))
+	s.json(w, http.StatusOK, l)
 	return nil
 }

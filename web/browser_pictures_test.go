@@ -22,6 +22,7 @@ import (
 	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/platform"
@@ -97,7 +98,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	slurm, _, err := control.UsableDefinition("slurm")
 	require.NoError(t, err)
 	form := inventedSite(t, map[string]*config.Definition{"cluster": slurm})
-	saved := &control.LaunchConfiguration{Name: "nightly", Target: "cluster", Executable: "./simulate"}
+	saved := &control.LaunchConfiguration{Name: "nightly", Target: "cluster", Submission: job.Submission{Executable: "./simulate"}}
 	require.NoError(t, saved.Save(form.folder, false))
 	shown := serveWith(t, testPlatform(t), func(m *model.Model) { demonstrate(t, m, 3000, 960, time.Now()) })
 	worked := &pages{server: shown.server, ledger: newLedger("ada"), history: inventedHistory(time.Now()), began: time.Now().Add(-70 * time.Minute)}

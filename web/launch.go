@@ -94,7 +94,7 @@ func (s *Server) launchBeginning(query url.Values) (job.Submission, error) {
 	if err != nil {
 		return given, failuref(http.StatusNotFound, "%w", err)
 	}
-	return configuration.Override(given), nil
+	return given.Over(configuration.Submission), nil
 }
 
 // launchController returns the controller of a resource manager, which has to be
@@ -200,12 +200,11 @@ func (s *Server) saveLaunch(manager string, l *launchForm) (launchOutcome, error
 	if err := l.ready(); err != nil {
 		return outcome, err
 	}
-	configuration := &control.LaunchConfiguration{Name: l.state.SaveAs, Target: manager}
 	submission := l.submission()
 	if submission.Directory == l.home() {
 		submission.Directory = "" // wherever it is submitted from
 	}
-	configuration.Update(submission)
+	configuration := &control.LaunchConfiguration{Name: l.state.SaveAs, Target: manager, Submission: submission}
 	err := configuration.Save(s.options.Folder, l.state.Replace)
 	var existing *control.LaunchConfigurationExistsError
 	var name *control.LaunchConfigurationNameError

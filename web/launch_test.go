@@ -256,9 +256,9 @@ func TestALaunchFormIsSavedAndBegunFromALaunchConfiguration(t *testing.T) {
 	saved, err := control.LoadLaunchConfiguration(d.folder, "nightly")
 	require.NoError(t, err)
 	require.Equal(t, "test", saved.Target)
-	require.Equal(t, []job.Assignment{{Name: "extra", Value: "given"}, {Name: "nodes", Value: "4"}}, saved.Values())
+	require.Equal(t, []job.Assignment{{Name: "extra", Value: "given"}, {Name: "nodes", Value: "4"}}, saved.Values)
 	require.Equal(t, []string{"in put.dat", "-v"}, saved.Arguments)
-	require.Equal(t, map[string]string{"A": "1", "B": "two words"}, saved.Environment)
+	require.Equal(t, []job.Variable{{Name: "A", Value: "1"}, {Name: "B", Value: "two words"}}, saved.Environment.Variables)
 
 	response, page := d.does("test", page, fill)
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -100,7 +99,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 	if s.Directory != "" {
 		s.Directory = here.Directory
 	}
-	l.Update(s)
+	l.Submission = s.Over(l.Submission)
 	if a.target != "" {
 		l.Target, l.Definition = a.target, ""
 	}
@@ -177,14 +176,14 @@ func newConfigList(a *app) *cobra.Command {
 			}
 			var rows [][]string
 			for _, name := range names {
-				l, err := control.LoadLaunchConfiguration(configuration, name)
+				l := control.ListedLaunchConfiguration(configuration, name)
 				if a.json {
-					if err := printJSON(a.stdout, facts.OfLaunchConfiguration(name, l, err)); err != nil {
+					if err := printJSON(a.stdout, l); err != nil {
 						return err
 					}
 					continue
 				}
-				rows = append(rows, launchRow(name, l, err))
+				rows = append(rows, launchRow(l))
 			}
 			if len(rows) == 0 {
 				a.sayNone("there are no launch configurations; rmctl config save makes one")
@@ -195,10 +194,10 @@ func newConfigList(a *app) *cobra.Command {
 	}
 }
 
-func launchRow(name string, l *control.LaunchConfiguration, err error) []string {
-	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return []string{name, "-", "broken: " + oneLine(first)}
+func launchRow(l *control.LaunchConfiguration) []string {
+	if l.Problem != "" {
+		first, _, _ := strings.Cut(l.Problem, "\n")
+		return []string{l.Name, "-", "broken: " + oneLine(first)}
 	}
 	runs := l.Script
 	if l.Executable != "" {
@@ -212,7 +211,7 @@ func launchRow(name string, l *control.LaunchConfiguration, err error) []string 
 	if target == "" {
 		target = l.Definition
 	}
-	return []string{name, orDash(target), orDash(runs)}
+	return []string{l.Name, orDash(target), orDash(runs)}
 }
 
 func newConfigShow(a *app) *cobra.Command {
@@ -237,7 +236,7 @@ func newConfigShow(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printJSON(a.stdout, facts.OfLaunchConfiguration(l.Name, l, nil))
+				return printJSON(a.stdout, l)
 			}
 			if _, err := fmt.Fprint(a.stdout, printable(string(text))); err != nil {
 				return fmt.Errorf("printing: %w", err)

@@ -219,7 +219,7 @@ func (a *app) saveFilled(f *filling, replace bool) error {
 	if f.given.Directory == "" && s.Directory == f.request.Directory {
 		s.Directory = "" // wherever it is submitted from
 	}
-	l.Update(s)
+	l.Submission = s.Over(l.Submission)
 	return l.Save(configuration, replace)
 }
 

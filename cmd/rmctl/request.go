@@ -36,7 +36,7 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 		if r.launch, err = control.LoadLaunchConfiguration(configuration, flags.configName); err != nil {
 			return r, err
 		}
-		r.Submission = r.launch.Override(s)
+		r.Submission = s.Over(r.launch.Submission)
 	}
 	r.elsewhere = a.isElsewhere(r.launch)
 	r.Submission, err = placed(r.Submission, r.elsewhere)

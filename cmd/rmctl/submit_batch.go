@@ -5,35 +5,26 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/facts"
 	"github.com/rmctl/rmctl/job"
 )
 
 // maxBatchLine bounds the description of one job.
 const maxBatchLine = 4 << 20
 
-// batchJob is a line of a batch: one job, over what the flags say of all.
-type batchJob struct {
-	Executable  string            `json:"executable"`
-	Arguments   []string          `json:"arguments"`
-	Attributes  map[string]any    `json:"attributes"`
-	Environment map[string]string `json:"environment"`
-	Directory   string            `json:"directory"`
-	Script      string            `json:"script"`
-	Debug       bool              `json:"debug"`
-
-	line int
+// A batchLine is one job of a batch.
+type batchLine struct {
+	job.Submission
+	number int
 }
 
 // submitBatch submits the jobs of a file, a few at a time, and prints their ids
@@ -47,24 +38,23 @@ func (a *app) submitBatch(ctx context.Context, flags submissionFlags, arguments 
 	if err != nil {
 		return err
 	}
-	jobs, err := a.readBatch(file)
+	lines, err := a.readBatch(file)
 	if err != nil {
 		return err
 	}
-	submissions := make([]job.Submission, len(jobs))
-	for i, job := range jobs {
-		if submissions[i], err = job.over(r.Submission, r.elsewhere); err != nil {
-			return fmt.Errorf("%s:%d: %w", file, job.line, err)
+	for i, line := range lines {
+		if lines[i].Submission, err = line.over(r.Submission, r.elsewhere); err != nil {
+			return fmt.Errorf("%s:%d: %w", file, line.number, err)
 		}
 	}
 	controller, err := a.controllerOf(ctx, r.launch)
 	if err != nil {
 		return err
 	}
-	return a.submitEach(ctx, controller, jobs, submissions, width)
+	return a.submitEach(ctx, controller, lines, width)
 }
 
-func (a *app) readBatch(file string) (jobs []batchJob, err error) {
+func (a *app) readBatch(file string) (lines []batchLine, err error) {
 	source := io.NopCloser(a.stdin)
 	if file != "-" {
 		if source, err = os.Open(file); err != nil {
@@ -72,52 +62,46 @@ func (a *app) readBatch(file string) (jobs []batchJob, err error) {
 		}
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	lines := bufio.NewScanner(source)
-	lines.Buffer(nil, maxBatchLine)
-	for number := 1; lines.Scan(); number++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+	scanner := bufio.NewScanner(source)
+	scanner.Buffer(nil, maxBatchLine)
+	for number := 1; scanner.Scan(); number++ {
+		if len(bytes.TrimSpace(scanner.Bytes())) == 0 {
 			continue
 		}
-		job := batchJob{line: number}
-		decoder := json.NewDecoder(bytes.NewReader(lines.Bytes()))
-		decoder.DisallowUnknownFields()
-		decoder.UseNumber()
-		if err := decoder.Decode(&job); err != nil {
-			return nil, usage("%s:%d: %v; each line is a JSON object such as {\"executable\": \"./simulate\", \"arguments\": [\"1\"]}", file, number, err)
+		submission, err := readBatchLine(scanner.Bytes())
+		if err != nil {
+			reasons := strings.ReplaceAll(err.Error(), "\n", "; ")
+			return nil, usage("%s:%d: %s; each line is a JSON object such as {\"executable\": \"./simulate\", \"arguments\": [\"1\"]}", file, number, reasons)
 		}
-		if decoder.More() {
-			return nil, usage("%s:%d: there is more than one object on the line", file, number)
-		}
-		jobs = append(jobs, job)
+		lines = append(lines, batchLine{submission, number})
 	}
-	if err := lines.Err(); err != nil {
+	if err := scanner.Err(); err != nil {
 		return nil, fmt.Errorf("reading the batch %s: %w", file, err)
 	}
-	return jobs, nil
+	return lines, nil
+}
+
+func readBatchLine(line []byte) (job.Submission, error) {
+	table, err := job.ParseJSON(line)
+	if err != nil {
+		return job.Submission{}, err
+	}
+	submission := table.Submission()
+	return submission, table.Err()
 }
 
 // over returns what the line asks for where it says it, and what all are asked
 // for otherwise.
-func (j batchJob) over(all job.Submission, elsewhere bool) (job.Submission, error) {
+func (l batchLine) over(all job.Submission, elsewhere bool) (job.Submission, error) {
 	s := all
-	if j.Executable != "" {
-		s.Executable, s.Arguments = j.Executable, j.Arguments
-	} else if len(j.Arguments) > 0 {
-		s.Arguments = j.Arguments
+	if l.Executable != "" {
+		s.Executable, s.Arguments = l.Executable, l.Arguments
+	} else if len(l.Arguments) > 0 {
+		s.Arguments = l.Arguments
 	}
-	s.Script, s.Directory, s.Debug = cmp.Or(j.Script, s.Script), cmp.Or(j.Directory, s.Directory), j.Debug || s.Debug
-	s.Values = slices.Clone(all.Values)
-	for _, name := range slices.Sorted(maps.Keys(j.Attributes)) {
-		text, err := facts.Text(j.Attributes[name])
-		if err != nil {
-			return s, usage("attribute %q: %v", name, err)
-		}
-		s.Values = append(s.Values, job.Assignment{Name: name, Value: text})
-	}
-	s.Environment.Variables = slices.Clone(all.Environment.Variables)
-	for _, name := range slices.Sorted(maps.Keys(j.Environment)) {
-		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: j.Environment[name]})
-	}
+	s.Script, s.Directory, s.Tab, s.Debug = cmp.Or(l.Script, s.Script), cmp.Or(l.Directory, s.Directory), cmp.Or(l.Tab, s.Tab), l.Debug || s.Debug
+	s.Values = slices.Concat(all.Values, l.Values)
+	s.Environment.Variables = slices.Concat(all.Environment.Variables, l.Environment.Variables)
 	if s.Executable == "" && s.Script == "" {
 		return s, usage("there is nothing to run: the line has neither executable nor script")
 	}
@@ -137,21 +121,21 @@ type batchJSON struct {
 	Error string `json:"error,omitempty"`
 }
 
-func (a *app) submitEach(ctx context.Context, controller *control.Controller, jobs []batchJob, submissions []job.Submission, width int) error {
-	results := make([]chan batchResult, len(jobs))
+func (a *app) submitEach(ctx context.Context, controller *control.Controller, lines []batchLine, width int) error {
+	results := make([]chan batchResult, len(lines))
 	for i := range results {
 		results[i] = make(chan batchResult, 1)
 	}
 	var group errgroup.Group
 	group.SetLimit(width + 1) // one starts the others
 	group.Go(func() error {
-		for i := range submissions {
+		for i, line := range lines {
 			group.Go(func() error {
 				if ctx.Err() != nil {
 					results[i] <- batchResult{err: ctx.Err()}
 					return nil
 				}
-				job, err := controller.Submit(ctx, submissions[i])
+				job, err := controller.Submit(ctx, line.Submission)
 				results[i] <- batchResult{job, err}
 				return nil
 			})
@@ -160,16 +144,16 @@ func (a *app) submitEach(ctx context.Context, controller *control.Controller, jo
 	})
 	failed := 0
 	var printErr error
-	for i, job := range jobs {
+	for i, line := range lines {
 		result := <-results[i]
 		if result.err != nil {
 			failed++
 		}
-		printErr = errors.Join(printErr, a.printBatchResult(job.line, result))
+		printErr = errors.Join(printErr, a.printBatchResult(line.number, result))
 	}
 	_ = group.Wait() // its functions return nil; failures are in the results
 	if failed > 0 {
-		printErr = errors.Join(printErr, fmt.Errorf("%d of %d jobs were not submitted", failed, len(jobs)))
+		printErr = errors.Join(printErr, fmt.Errorf("%d of %d jobs were not submitted", failed, len(lines)))
 	}
 	return printErr
 }
