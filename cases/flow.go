@@ -9,6 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -19,7 +22,7 @@ type Flow struct {
 	Description string `toml:"description,omitempty"`
 	Definition  string `toml:"definition,omitempty"` // as in a Case
 	Place       Place  `toml:"place,omitzero"`
-	Steps       []Step `toml:"steps"`
+	Steps       []Step `toml:"steps,omitempty"`
 
 	Commands []*Case `toml:"-"` // in the order in which they were run, each in a folder of the flow's
 }
@@ -58,16 +61,14 @@ type Step struct {
 	Until state.Detail `toml:"until,omitempty"` // the state that DoWait waits for; empty for the end
 	Name  string       `toml:"name,omitempty"`  // of DoAction
 
-	// What DoSubmit and DoRun run; "true" where nothing is said.
-	Executable  string   `toml:"executable,omitempty"`
-	Arguments   []string `toml:"arguments,omitempty"`
-	Set         []string `toml:"set,omitempty"`         // name=value, as with -s
-	Environment []string `toml:"environment,omitempty"` // NAME=value, as with -e
-	Directory   string   `toml:"directory,omitempty"`
-	Tag         string   `toml:"tag,omitempty"` // of the submission, where the answers show it
+	// What DoSubmit and DoRun run; "true" where nothing is said. The tag is one that the answers show.
+	Submission job.Submission `toml:"-"`
 
 	Expect Expect `toml:"expect,inline,omitempty"`
 }
+
+// keysOfSteps are those of a step in a file, but for its submission and tag.
+var keysOfSteps = []string{"do", "job", "after", "until", "name", "expect"}
 
 // Expect is what a step has to leave. What is not set is not looked at, but for
 // an error, which must not happen unless it is expected.
@@ -113,9 +114,9 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 // ReadFlow reads the flow in a folder. The error is a *ReadError.
 func ReadFlow(folder string) (*Flow, error) {
-	f := &Flow{}
 	path := filepath.Join(folder, FlowFile)
-	if err := readTOML(path, f); err != nil {
+	f, err := readFlow(path)
+	if err != nil {
 		return nil, err
 	}
 	f.Folder = folder
@@ -147,6 +148,38 @@ func ReadFlow(folder string) (*Flow, error) {
 	return f, nil
 }
 
+func readFlow(path string) (*Flow, error) {
+	text, err := readBounded(path, maxDescriptionBytes)
+	if err != nil {
+		return nil, &ReadError{path, err}
+	}
+	table, err := job.ParseTOML(text)
+	if err != nil {
+		return nil, &ReadError{path, err}
+	}
+	steps := table.Tables("steps")
+	submissions := make([]job.Submission, len(steps))
+	for i, step := range steps {
+		step.Leave(keysOfSteps...)
+		submissions[i] = step.Submission()
+		submissions[i].Tag = step.Text("tag")
+		if err := step.Err(); err != nil {
+			return nil, &ReadError{path, err}
+		}
+	}
+	isRead := func(key []string) bool {
+		return len(key) > 1 && key[0] == "steps" && len(steps) > 0 && steps[0].IsRead(key[1])
+	}
+	f := &Flow{}
+	if err := decodeTOML(text, f, isRead); err != nil {
+		return nil, &ReadError{path, err}
+	}
+	for i, submission := range submissions {
+		f.Steps[i].Submission = submission
+	}
+	return f, nil
+}
+
 // WriteFlow writes a flow and its commands, which are to be in folders of the
 // flow's whose names sort in their order.
 func WriteFlow(f *Flow) error {
@@ -158,5 +191,46 @@ func WriteFlow(f *Flow) error {
 			return err
 		}
 	}
-	return writeTOML(filepath.Join(f.Folder, FlowFile), f)
+	return writeFlowFile(f)
+}
+
+func writeFlowFile(f *Flow) error {
+	path := filepath.Join(f.Folder, FlowFile)
+	head := *f
+	head.Steps = nil
+	text, err := toml.Marshal(head)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	for _, step := range f.Steps {
+		lines, err := step.lines()
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", path, err)
+		}
+		if len(text) > 0 {
+			text = append(text, '\n')
+		}
+		text = slices.Concat(text, []byte("[[steps]]\n"), lines)
+	}
+	return writeOrRemove(path, text)
+}
+
+// lines returns the step as a file has it, without the header of its table: what is
+// done, what is submitted, and what is expected.
+func (s Step) lines() ([]byte, error) {
+	done := s
+	done.Expect = Expect{}
+	first, err := toml.Marshal(done)
+	if err != nil {
+		return nil, err
+	}
+	run := s.Submission
+	second, err := job.EncodeTOML(append(run.Lists(), job.Setting{Key: "tag", Value: run.Tag}))
+	if err != nil {
+		return nil, err
+	}
+	third, err := toml.Marshal(struct {
+		Expect Expect `toml:"expect,inline,omitempty"`
+	}{s.Expect})
+	return slices.Concat(first, second, third), err
 }

@@ -31,7 +31,7 @@ func (r *Runner) RunFlow(ctx context.Context, f *Flow) Result {
 	result := Result{Folder: f.Folder, Definition: f.Definition, Flow: f}
 	var err error
 	result.Differences, err = r.play(ctx, f, r.Update)
-	r.conclude(&result, err, func() error { return writeTOML(filepath.Join(f.Folder, FlowFile), f) })
+	r.conclude(&result, err, func() error { return writeFlowFile(f) })
 	if result.Verdict == Updated {
 		// what ran otherwise than recorded no expectation can mend
 		if left, err := r.play(ctx, f, false); err != nil || len(left) > 0 {
@@ -162,10 +162,7 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 	case DoNodes:
 		return p.list(ctx, config.ListNodes)
 	case DoSubmit, DoAction, DoRun:
-		submission, err := step.submission()
-		if err != nil {
-			return stepResult{}, err
-		}
+		submission := step.submission()
 		switch step.Do {
 		case DoAction:
 			_, err := p.controller.Action(ctx, step.Name, submission)
@@ -255,25 +252,14 @@ func (p *player) keep(job job.Job) job.Job {
 	return job
 }
 
-func (s Step) submission() (job.Submission, error) {
-	submission := job.Submission{
-		Executable: cmp.Or(s.Executable, "true"), Arguments: s.Arguments, Directory: s.Directory, Invisible: s.Do == DoAction, Tag: s.Tag,
+// submission returns what the step submits or runs.
+func (s Step) submission() job.Submission {
+	submission := s.Submission
+	if submission.Script == "" {
+		submission.Executable = cmp.Or(submission.Executable, "true")
 	}
-	for _, setting := range s.Set {
-		name, value, found := strings.Cut(setting, "=")
-		if !found || name == "" {
-			return submission, fmt.Errorf("set %q: write name=value", setting)
-		}
-		submission.Values = append(submission.Values, job.Assignment{Name: name, Value: value})
-	}
-	for _, setting := range s.Environment {
-		name, value, found := strings.Cut(setting, "=")
-		if !found || name == "" {
-			return submission, fmt.Errorf("environment %q: write NAME=value", setting)
-		}
-		submission.Environment.Variables = append(submission.Environment.Variables, job.Variable{Name: name, Value: value})
-	}
-	return submission, nil
+	submission.Invisible = s.Do == DoAction
+	return submission
 }
 
 // compare returns in what a step came out otherwise than expected.

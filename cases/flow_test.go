@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -114,10 +115,6 @@ expect = {error = 'size'}
 do = "wait"
 expect = {error = 'there is no job yet'}
 [[steps]]
-do = "submit"
-set = ["nonsense"]
-expect = {error = 'write name=value'}
-[[steps]]
 do = "hold"
 job = "7"
 expect = {error = 'no hold-job command'}
@@ -193,7 +190,10 @@ func TestAFlowComesBackAsItWasWritten(t *testing.T) {
 	written := &cases.Flow{
 		Folder: folder, Description: "a flow", Definition: "slurm", Place: cases.Place{User: "me", Home: "/home/me"},
 		Steps: []cases.Step{
-			{Do: cases.DoSubmit, Executable: "./a b", Arguments: []string{"x"}, Set: []string{"a=b"}, Environment: []string{"A=b"}, Directory: "/tmp"},
+			{Do: cases.DoSubmit, Submission: job.Submission{
+				Executable: "./a b", Arguments: []string{"x"}, Directory: "/tmp", Tag: "t", Values: []job.Assignment{{Name: "a", Value: "b"}},
+				Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "b"}}},
+			}},
 			{Do: cases.DoWait, Until: "RUNNING", After: cases.Duration(90e9), Expect: cases.Expect{Exit: &exit, Error: "'\""}},
 		},
 		Commands: []*cases.Case{{Folder: filepath.Join(folder, "01-sbatch"), Arguments: []string{"sbatch", "{script}"}, Stdout: []byte("1\n")}},
@@ -202,6 +202,14 @@ func TestAFlowComesBackAsItWasWritten(t *testing.T) {
 	read, err := cases.ReadFlow(folder)
 	require.NoError(t, err)
 	require.Equal(t, written, read)
+}
+
+func TestAStepMaySayInTablesWhatItSubmits(t *testing.T) {
+	listed, err := cases.ReadFlow(write(t, t.TempDir(), map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nset = ['a=1', 'b=x']\nenvironment = ['A=b']"}, nil))
+	require.NoError(t, err)
+	tables, err := cases.ReadFlow(write(t, t.TempDir(), map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\n[steps.attributes]\na = 1\nb = 'x'\n[steps.environment]\nA = 'b'"}, nil))
+	require.NoError(t, err)
+	require.Equal(t, listed.Steps, tables.Steps)
 }
 
 func TestAFlowThatCannotBeReadIsNamedWithItsPath(t *testing.T) {
@@ -213,6 +221,9 @@ func TestAFlowThatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 		"no steps":              {map[string]string{"flow.toml": "definition = './site.xml'"}, "flow.toml", "no steps"},
 		"an unknown deed":       {map[string]string{"flow.toml": "[[steps]]\ndo = 'sumbit'"}, "flow.toml", `step 1: "sumbit"`},
 		"an unknown setting":    {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexpect = {ids = '1'}"}, "flow.toml", "line 3"},
+		"an unknown key":        {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexeutable = 'x'"}, "flow.toml", `line 3, column 1: there is no setting "exeutable"; did you mean "executable"?`},
+		"a value of no name":    {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nset = ['a']"}, "flow.toml", `line 3, column 8: "a": write name=value`},
+		"a key of no step":      {map[string]string{"flow.toml": "colour = 'x'\n[[steps]]\ndo = 'submit'"}, "flow.toml", `line 1, column 1: there is no setting ["colour"]`},
 		"a wrong duration":      {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nafter = '1 week'"}, "flow.toml", "line 3"},
 		"a negative duration":   {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nafter = '-1s'"}, "flow.toml", "negative"},
 		"an unknown definition": {map[string]string{"flow.toml": "definition = 'sulrm'\n[[steps]]\ndo = 'submit'"}, "flow.toml", "sulrm"},

@@ -71,21 +71,33 @@ func readTOML(path string, into any) error {
 	if err != nil {
 		return &ReadError{path, err}
 	}
-	err = toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
-	var unknown *toml.StrictMissingError
-	var wrong *toml.DecodeError
-	switch {
-	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
-		first := unknown.Errors[0]
-		line, column := first.Position()
-		return &ReadError{path, fmt.Errorf("line %d, column %d: there is no setting %q", line, column, first.Key())}
-	case errors.As(err, &wrong):
-		line, column := wrong.Position()
-		return &ReadError{path, fmt.Errorf("line %d, column %d: %w", line, column, err)}
-	case err != nil:
+	if err := decodeTOML(text, into, func([]string) bool { return false }); err != nil {
 		return &ReadError{path, err}
 	}
 	return nil
+}
+
+// decodeTOML decodes a document, in which somebody else reads the keys that are
+// excepted.
+func decodeTOML(text []byte, into any, isExcepted func(key []string) bool) error {
+	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
+	var unknown *toml.StrictMissingError
+	var wrong *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown):
+		for _, each := range unknown.Errors {
+			if isExcepted(each.Key()) {
+				continue
+			}
+			line, column := each.Position()
+			return fmt.Errorf("line %d, column %d: there is no setting %q", line, column, each.Key())
+		}
+		return nil
+	case errors.As(err, &wrong):
+		line, column := wrong.Position()
+		return fmt.Errorf("line %d, column %d: %w", line, column, err)
+	}
+	return err
 }
 
 // readJSON reads a file that may be absent.

@@ -148,22 +148,22 @@ func (w *writer) hasEnded(id string) bool {
 
 // submission tells what was submitted, as far as the command line depends on it.
 func (w *writer) submission(c Recorded) Step {
-	step := Step{Do: DoSubmit, Directory: w.text(c.Before.Text("directory"))}
+	run := job.Submission{Directory: w.text(c.Before.Text("directory"))}
 	if w.shows(c.Key) {
-		step.Tag = c.Key
+		run.Tag = c.Key
 	}
 	if program := c.Before.Text("executablePath"); slices.Contains(c.Arguments[1:], program) {
-		step.Executable = w.text(program)
-		step.Arguments = w.texts(attribute.Words(c.Before.Text("progArgs")))
+		run.Executable = w.text(program)
+		run.Arguments = w.texts(attribute.Words(c.Before.Text("progArgs")))
 	}
 	for _, defined := range w.Loaded.Attributes {
 		now := c.Before.Variable(defined.Name())
 		if now == nil || !now.Visible() || now.Value() == nil || attribute.Text(now.Value()) == attribute.Text(defined.Field(attribute.FieldDefault)) {
 			continue
 		}
-		step.Set = append(step.Set, defined.Name()+"="+w.text(attribute.Text(now.Value())))
+		run.Values = append(run.Values, job.Assignment{Name: defined.Name(), Value: w.text(attribute.Text(now.Value()))})
 	}
-	return step
+	return Step{Do: DoSubmit, Submission: run}
 }
 
 // shows reports whether any answer holds a tag.
