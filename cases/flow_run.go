@@ -264,28 +264,9 @@ func (s Step) submission() job.Submission {
 
 // compare returns in what a step came out otherwise than expected.
 func (e Expect) compare(where string, got stepResult, err error) []Difference {
-	job := got.job
-	var found []Difference
+	found := e.compareJob(got.job)
 	add := func(what string, expected, actual any) {
-		found = append(found, Difference{Where: where + ": " + what, Expected: expected, Actual: actual})
-	}
-	for _, text := range []struct{ what, expected, actual string }{
-		{"id", e.ID, job.ID}, {"state", e.State, primary(job)}, {"detail", string(e.Detail), string(job.Detail)}, {"native", e.Native, job.Native},
-	} {
-		if text.expected != "" && text.expected != text.actual {
-			add(text.what, text.expected, orNothing(text.actual))
-		}
-	}
-	for _, number := range []struct {
-		what             string
-		expected, actual *int
-	}{{"exit", e.Exit, job.ExitCode}, {"signal", e.Signal, job.Signal}} {
-		if number.expected != nil && (number.actual == nil || *number.actual != *number.expected) {
-			add(number.what, *number.expected, numberOrNothing(number.actual))
-		}
-	}
-	if e.Missing != job.Missing {
-		add("missing", e.Missing, job.Missing)
+		found = append(found, Difference{Where: what, Expected: expected, Actual: actual})
 	}
 	if e.States != nil && !slices.Equal(e.States, got.states) {
 		add("states", e.States, got.states)
@@ -294,15 +275,40 @@ func (e Expect) compare(where string, got stepResult, err error) []Difference {
 		add("shown", e.Shown, orNothing(got.shown))
 	}
 	if e.Rows != nil {
-		for _, difference := range differentRows(e.Rows, got.rows) {
-			add(difference.Where, difference.Expected, difference.Actual)
-		}
+		found = append(found, differentRows(e.Rows, got.rows)...)
 	}
 	switch {
 	case err == nil && e.Error != "":
 		add("error", e.Error, nil)
 	case err != nil && (e.Error == "" || !strings.Contains(err.Error(), e.Error)):
 		add("error", orNothing(e.Error), err.Error())
+	}
+	for i := range found {
+		found[i].Where = where + ": " + found[i].Where
+	}
+	return found
+}
+
+// compareJob returns in what the job that a step left is other than expected.
+func (e Expect) compareJob(job jobstore.Job) []Difference {
+	var found []Difference
+	for _, text := range []struct{ what, expected, actual string }{
+		{"id", e.ID, job.ID}, {"state", e.State, primary(job)}, {"detail", string(e.Detail), string(job.Detail)}, {"native", e.Native, job.Native},
+	} {
+		if text.expected != "" && text.expected != text.actual {
+			found = append(found, Difference{Where: text.what, Expected: text.expected, Actual: orNothing(text.actual)})
+		}
+	}
+	for _, number := range []struct {
+		what             string
+		expected, actual *int
+	}{{"exit", e.Exit, job.ExitCode}, {"signal", e.Signal, job.Signal}} {
+		if number.expected != nil && (number.actual == nil || *number.actual != *number.expected) {
+			found = append(found, Difference{Where: number.what, Expected: *number.expected, Actual: numberOrNothing(number.actual)})
+		}
+	}
+	if e.Missing != job.Missing {
+		found = append(found, Difference{Where: "missing", Expected: e.Missing, Actual: job.Missing})
 	}
 	return found
 }

@@ -267,14 +267,24 @@ func (f *apiFilling) press(ctx context.Context, id string, edits []editJSON) ([]
 			kept = append(kept, edit)
 		}
 	}
+	kept = append(kept, f.clearing(cleared)...)
+	return kept, f.open(ctx, kept)
+}
+
+// clearing returns edits that clear all fields of an attribute; an empty name has none.
+func (f *apiFilling) clearing(name string) []editJSON {
+	var edits []editJSON
+	if name == "" {
+		return edits
+	}
 	for _, page := range f.form.Pages() {
 		for _, field := range f.form.Fields(page) {
-			if cleared != "" && field.Name == cleared && field.ID != "" && !field.Fixed {
-				kept = append(kept, editJSON{ID: field.ID, Text: new(string)})
+			if field.Name == name && field.ID != "" && !field.Fixed {
+				edits = append(edits, editJSON{ID: field.ID, Text: new(string)})
 			}
 		}
 	}
-	return kept, f.open(ctx, kept)
+	return edits
 }
 
 // apply fills one field in. That a text is refused is told with the field.
