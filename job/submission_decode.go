@@ -20,8 +20,8 @@ const (
 	keyEnvironment = "environment"
 )
 
-// Submission reads all keys that say what is to be run. Values of attributes and
-// variables are tables, or lists of texts of the form name=value.
+// Submission reads the keys of a submission. Values of attributes and variables are
+// tables, or lists of texts of the form name=value.
 func (t *Table) Submission() Submission {
 	s := Submission{
 		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.Texts(keyArguments),
@@ -52,13 +52,13 @@ type named struct {
 	entry
 }
 
-// locate remembers where an attribute is given a value; of one that several texts
-// of a list give values to, where the first stands.
+// locate keeps where the document gives an attribute a value. Several values make a
+// list, at the place of the first.
 func (t *Table) locate(given named) {
 	before, again := t.attributes[given.name]
 	if again {
 		items := append(before.value.texts(), given.value.texts()...)
-		given.entry = entry{before.key, &value{kind: list, items: items, place: before.value.place}}
+		given.entry = entry{before.key, &value{kind: kindList, items: items, place: before.value.place}}
 	}
 	t.attributes[given.name] = given.entry
 }
@@ -70,7 +70,7 @@ func (t *Table) assignments(key, what string) []named {
 	switch {
 	case !has:
 		return nil
-	case found.value.kind == table:
+	case found.value.kind == kindTable:
 		values := map[string]entry{}
 		t.flatten(values, "", found.value.table, what)
 		var all []named
@@ -78,7 +78,7 @@ func (t *Table) assignments(key, what string) []named {
 			all = append(all, named{name, values[name]})
 		}
 		return all
-	case t.is(key, found, list, "a table or a list of name=value"):
+	case t.is(key, found, kindList, "a table or a list of name=value"):
 		return t.listed(found.value.items)
 	}
 	return nil
@@ -91,7 +91,7 @@ func (t *Table) flatten(values map[string]entry, prefix string, in *Table, what 
 		name, found := prefix+key, in.entries[key]
 		before, twice := values[name]
 		switch {
-		case found.value.kind == table && len(found.value.table.entries) > 0:
+		case found.value.kind == kindTable && len(found.value.table.entries) > 0:
 			t.flatten(values, name+".", found.value.table, what)
 		case twice && before.key.Line > 0:
 			t.refuse(found.key, "%s %q has a value already, on line %d", what, name, before.key.Line)
@@ -112,7 +112,7 @@ func (t *Table) listed(items []*value) []named {
 			t.refuse(item.place, "%.200q: write name=value", item.text)
 			continue
 		}
-		all = append(all, named{name, entry{item.place, &value{kind: text, text: assigned, place: item.place}}})
+		all = append(all, named{name, entry{item.place, &value{kind: kindText, text: assigned, place: item.place}}})
 	}
 	return all
 }
@@ -121,10 +121,10 @@ func (t *Table) listed(items []*value) []named {
 // value away, as an empty text does.
 func (v *value) texts() []*value {
 	switch {
-	case v.kind != list:
+	case v.kind != kindList:
 		return []*value{v}
 	case len(v.items) == 0:
-		return []*value{{kind: text}}
+		return []*value{{kind: kindText}}
 	}
 	return v.items
 }
@@ -157,13 +157,13 @@ func (t *Table) attribute(name string, values []string) (entry, bool) {
 // list of texts.
 func (v *value) native() any {
 	switch v.kind {
-	case boolean:
+	case kindBoolean:
 		return v.text == "true"
-	case integer:
+	case kindInteger:
 		if number, err := strconv.ParseInt(v.text, 10, 64); err == nil {
 			return number
 		}
-	case list:
+	case kindList:
 		texts := []string{}
 		for _, item := range v.items {
 			texts = append(texts, item.text)

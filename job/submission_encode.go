@@ -43,9 +43,9 @@ func (s Submission) plain() []Setting {
 	}
 }
 
-// Settings returns what a document says to run the submission. Values of attributes
-// that it has from source, the document that it was read from, keep their kinds;
-// source may be nil. What is known at run time only is left out, as is the tag.
+// Settings returns the submission as settings of a document. Values that equal those
+// of source, the document that the submission was read from, keep their kinds; source
+// may be nil. Tag, Hosted, Invisible and Environment.Replace are left out.
 func (s Submission) Settings(source *Table) []Setting {
 	texts := map[string][]string{}
 	for _, value := range s.Values {

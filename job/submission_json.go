@@ -27,7 +27,7 @@ func ParseJSON(document []byte) (*Table, error) {
 	if err != nil {
 		return nil, &SubmissionError{Reason: err.Error()}
 	}
-	if parsed.kind != table {
+	if parsed.kind != kindTable {
 		return nil, &SubmissionError{Reason: fmt.Sprintf("it is %s, but has to be an object", parsed.kind)}
 	}
 	return parsed.table, nil
@@ -41,14 +41,14 @@ func parseJSON(decoder *json.Decoder, depth int) (*value, error) {
 	}
 	switch token := token.(type) {
 	case string:
-		return &value{kind: text, text: token}, nil
+		return &value{kind: kindText, text: token}, nil
 	case bool:
-		return &value{kind: boolean, text: fmt.Sprint(token)}, nil
+		return &value{kind: kindBoolean, text: fmt.Sprint(token)}, nil
 	case json.Number:
 		if strings.ContainsAny(token.String(), ".eE") {
-			return &value{kind: decimal, text: token.String()}, nil
+			return &value{kind: kindDecimal, text: token.String()}, nil
 		}
-		return &value{kind: integer, text: token.String()}, nil
+		return &value{kind: kindInteger, text: token.String()}, nil
 	case json.Delim:
 		if depth == maxDepth {
 			return nil, fmt.Errorf("it is nested more than %d deep", maxDepth)
@@ -58,11 +58,11 @@ func parseJSON(decoder *json.Decoder, depth int) (*value, error) {
 		}
 		return parseJSONObject(decoder, depth+1)
 	}
-	return &value{kind: null}, nil
+	return &value{kind: kindNull}, nil
 }
 
 func parseJSONList(decoder *json.Decoder, depth int) (*value, error) {
-	parsed := &value{kind: list}
+	parsed := &value{kind: kindList}
 	for decoder.More() {
 		item, err := parseJSON(decoder, depth)
 		if err != nil {
@@ -83,7 +83,7 @@ func parseJSONObject(decoder *json.Decoder, depth int) (*value, error) {
 		}
 		key := token.(string)
 		if _, twice := parsed.entries[key]; twice {
-			return nil, fmt.Errorf("%.200q stands twice in an object", key)
+			return nil, fmt.Errorf("duplicate key %.200q", key)
 		}
 		member, err := parseJSON(decoder, depth)
 		if err != nil {
@@ -92,14 +92,14 @@ func parseJSONObject(decoder *json.Decoder, depth int) (*value, error) {
 		parsed.entries[key] = entry{value: member}
 	}
 	_, err := decoder.Token()
-	return &value{kind: table, table: parsed}, err
+	return &value{kind: kindTable, table: parsed}, err
 }
 
 // EncodeJSON writes settings as an object. It leaves empty ones out.
 func EncodeJSON(settings []Setting) ([]byte, error) {
 	var object bytes.Buffer
 	encoder := json.NewEncoder(&object)
-	encoder.SetEscapeHTML(false) // which is up to who prints it
+	encoder.SetEscapeHTML(false) // the encoder of the whole answer decides that
 	separator := byte('{')
 	for _, setting := range settings {
 		if setting.isEmpty() {

@@ -12,12 +12,12 @@ import (
 )
 
 // A Table holds the keys of a document in JSON or TOML, or of a table in one, with
-// their values and places. Its methods read keys; Err refuses what they found
-// wrong and all keys that none of them has read.
+// their values and places. Its methods read keys and collect mistakes. Err returns
+// these, and reports keys that nobody has read as unknown.
 type Table struct {
 	entries    map[string]entry
-	read, left []string         // keys that were read, and that somebody else reads, in their order
-	attributes map[string]entry // that Submission has found, by name
+	read, left []string         // the keys that were read, and those of Leave
+	attributes map[string]entry // values of attributes by name, once Submission has read them
 	problems   []error
 }
 
@@ -43,16 +43,16 @@ type value struct {
 type kind string
 
 const (
-	null     kind = "null"
-	text     kind = "a text"
-	boolean  kind = "true or false"
-	integer  kind = "an integer"
-	decimal  kind = "a number"
-	fraction kind = "a number with a fraction" // as TOML has it, with infinities
-	moment   kind = "a date or time"
-	list     kind = "a list"
-	tables   kind = "a list of tables, in double brackets"
-	table    kind = "a table"
+	kindNull     kind = "null"
+	kindText     kind = "a text"
+	kindBoolean  kind = "true or false"
+	kindInteger  kind = "an integer"
+	kindDecimal  kind = "a number"
+	kindFraction kind = "a number with a fraction" // as TOML has it, with infinities
+	kindMoment   kind = "a date or time"
+	kindList     kind = "a list"
+	kindTables   kind = "a list of tables, in double brackets"
+	kindTable    kind = "a table"
 )
 
 // A SubmissionError is a mistake in a document, with its place if that is known.
@@ -80,10 +80,10 @@ func (t *Table) refuse(at Place, format string, arguments ...any) {
 // Refuse adds a mistake at a key.
 func (t *Table) Refuse(key, reason string) { t.refuse(t.Place(key), "%s", reason) }
 
-// Leave excepts keys that somebody else reads.
+// Leave leaves keys to another reader: they are known.
 func (t *Table) Leave(keys ...string) { t.left = append(t.left, keys...) }
 
-// IsRead reports whether a key was read, if there was one.
+// IsRead reports whether a method has read a key, whether or not it is there.
 func (t *Table) IsRead(key string) bool { return slices.Contains(t.read, key) }
 
 // get reads a key. A null counts as no value.
@@ -92,7 +92,7 @@ func (t *Table) get(key string) (entry, bool) {
 		t.read = append(t.read, key)
 	}
 	found, has := t.entries[key]
-	return found, has && found.value.kind != null
+	return found, has && found.value.kind != kindNull
 }
 
 // Has reports whether a key has a value.
@@ -104,7 +104,7 @@ func (t *Table) Has(key string) bool {
 // Text reads a key whose value is a text.
 func (t *Table) Text(key string) string {
 	found, has := t.get(key)
-	if !has || !t.is(key, found, text, "a text") {
+	if !has || !t.is(key, found, kindText, "a text") {
 		return ""
 	}
 	return t.scalar(found.value)
@@ -113,13 +113,13 @@ func (t *Table) Text(key string) string {
 // Flag reads a key whose value is true or false.
 func (t *Table) Flag(key string) bool {
 	found, has := t.get(key)
-	return has && t.is(key, found, boolean, "true or false") && found.value.text == "true"
+	return has && t.is(key, found, kindBoolean, "true or false") && found.value.text == "true"
 }
 
 // Texts reads a key whose value is a list of texts.
 func (t *Table) Texts(key string) []string {
 	found, has := t.get(key)
-	if !has || !t.is(key, found, list, "a list of texts") {
+	if !has || !t.is(key, found, kindList, "a list of texts") {
 		return nil
 	}
 	before := len(t.problems)
@@ -136,12 +136,12 @@ func (t *Table) Texts(key string) []string {
 // Tables reads a key whose value is a list of tables.
 func (t *Table) Tables(key string) []*Table {
 	found, has := t.get(key)
-	if !has || found.value.kind != tables && !t.is(key, found, list, "a list of tables") {
+	if !has || found.value.kind != kindTables && !t.is(key, found, kindList, "a list of tables") {
 		return nil
 	}
 	var all []*Table
 	for _, item := range found.value.items {
-		if item.kind != table {
+		if item.kind != kindTable {
 			t.refuse(item.place, "%q has to be a list of tables, and holds %s", key, item.kind)
 			continue
 		}
@@ -161,9 +161,9 @@ func (t *Table) is(key string, found entry, wanted kind, wantedText string) bool
 // scalar returns the text of a value that is neither list nor table.
 func (t *Table) scalar(v *value) string {
 	switch v.kind {
-	case list, tables, table:
+	case kindList, kindTables, kindTable:
 		t.refuse(v.place, "a value cannot be %s here", v.kind)
-	case fraction, moment:
+	case kindFraction, kindMoment:
 		t.refuse(v.place, "a value cannot be %s: write it in quotes, %q", v.kind, v.text)
 	}
 	if strings.ContainsRune(v.text, 0) {

@@ -16,8 +16,8 @@ import (
 
 // ParseTOML parses a document in TOML.
 func ParseTOML(document []byte) (*Table, error) {
-	// The decoder finds what is wrong with the document as such, keys that stand
-	// twice included. It does not tell where values are.
+	// The decoder checks the document as such, duplicate keys included. It does not
+	// report where values are.
 	var ignored map[string]any
 	if err := toml.Unmarshal(document, &ignored); err != nil {
 		return nil, syntaxError(err)
@@ -87,11 +87,11 @@ func keysOf(node *unstable.Node) []*unstable.Node {
 func (r *tomlReader) add(t *Table, key string, at Place) *Table {
 	found, has := t.entries[key]
 	if !has {
-		found = entry{at, &value{kind: tables, place: at}}
+		found = entry{at, &value{kind: kindTables, place: at}}
 		t.entries[key] = found
 	}
 	added := newTable()
-	found.value.items = append(found.value.items, &value{kind: table, table: added, place: at})
+	found.value.items = append(found.value.items, &value{kind: kindTable, table: added, place: at})
 	return added
 }
 
@@ -101,12 +101,12 @@ func (r *tomlReader) descend(t *Table, key string, at Place, depth int) *Table {
 	found, has := t.entries[key]
 	switch {
 	case !has:
-		found = entry{at, &value{kind: table, table: newTable(), place: at}}
+		found = entry{at, &value{kind: kindTable, table: newTable(), place: at}}
 		t.entries[key] = found
-	case found.value.kind == tables:
+	case found.value.kind == kindTables:
 		return found.value.items[len(found.value.items)-1].table
 	}
-	if found.value.kind != table || depth >= maxDepth {
+	if found.value.kind != kindTable || depth >= maxDepth {
 		r.root.refuse(at, "it is nested more than %d deep", maxDepth)
 		return newTable()
 	}
@@ -124,57 +124,48 @@ func (r *tomlReader) set(t *Table, node *unstable.Node, depth int) {
 	t.entries[string(keys[last].Data)] = entry{first, r.value(node.Value(), first, depth+last)}
 }
 
-// value converts a value. Arrays do not know their place, so for them it is that of
-// their key.
+// value converts a value. The parser gives arrays no place; they get that of their
+// key.
 func (r *tomlReader) value(node *unstable.Node, at Place, depth int) *value {
 	if node.Raw.Length > 0 {
 		at = r.placeOf(node)
 	}
 	v := &value{text: string(node.Data), place: at}
+	if depth > maxDepth {
+		r.root.refuse(at, "it is nested more than %d deep", maxDepth)
+		return v
+	}
 	switch node.Kind {
 	case unstable.String:
-		v.kind = text
+		v.kind = kindText
 	case unstable.Bool:
-		v.kind = boolean
+		v.kind = kindBoolean
 	case unstable.Integer:
-		v.kind = integer
+		v.kind = kindInteger
 		if number, err := strconv.ParseInt(strings.ReplaceAll(v.text, "_", ""), 0, 64); err == nil {
 			v.text = strconv.FormatInt(number, 10)
 		}
 	case unstable.Float:
-		v.kind = fraction
+		v.kind = kindFraction
 	case unstable.Array:
-		v.kind, v.text = list, ""
-		r.inside(at, depth, func() {
-			for items := node.Children(); items.Next(); {
-				v.items = append(v.items, r.value(items.Node(), at, depth+1))
-			}
-		})
+		v.kind, v.text = kindList, ""
+		for items := node.Children(); items.Next(); {
+			v.items = append(v.items, r.value(items.Node(), at, depth+1))
+		}
 	case unstable.InlineTable:
-		v.kind, v.text, v.table = table, "", newTable()
-		r.inside(at, depth, func() {
-			for members := node.Children(); members.Next(); {
-				r.set(v.table, members.Node(), depth+1)
-			}
-		})
+		v.kind, v.text, v.table = kindTable, "", newTable()
+		for members := node.Children(); members.Next(); {
+			r.set(v.table, members.Node(), depth+1)
+		}
 	default:
-		v.kind = moment
+		v.kind = kindMoment
 	}
 	return v
 }
 
-// inside converts what is in a value, unless that is nested too deeply.
-func (r *tomlReader) inside(at Place, depth int, convert func()) {
-	if depth >= maxDepth {
-		r.root.refuse(at, "it is nested more than %d deep", maxDepth)
-		return
-	}
-	convert()
-}
-
-// EncodeTOML writes settings as a document, tables as they stand in the list: those
-// have to be the last. It leaves empty settings out. A text that is not UTF-8, which
-// TOML cannot hold, is an error.
+// EncodeTOML writes settings as a document, in their order: tables have to come
+// last. It leaves empty settings out. A text that is not UTF-8, which TOML cannot
+// hold, is an error.
 func EncodeTOML(settings []Setting) ([]byte, error) {
 	var document bytes.Buffer
 	for _, setting := range settings {
