@@ -290,7 +290,7 @@ func (e Expect) compare(where string, got stepResult, err error) []Difference {
 }
 
 // compareJob returns in what the job that a step left is other than expected.
-func (e Expect) compareJob(job jobstore.Job) []Difference {
+func (e Expect) compareJob(job job.Job) []Difference {
 	var found []Difference
 	for _, text := range []struct{ what, expected, actual string }{
 		{"id", e.ID, job.ID}, {"state", e.State, primary(job)}, {"detail", string(e.Detail), string(job.Detail)}, {"native", e.Native, job.Native},
