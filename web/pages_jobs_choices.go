@@ -29,34 +29,15 @@ const mostChoices = 500
 
 // jobsChoices returns what the filter offers.
 func (l *ledger) jobsChoices(s *model.Snapshot, q jobsQuery) jobsChoices {
-	c := jobsChoices{Query: q, IsFiltered: q.Manager+q.Queue+q.User+q.Text+q.State != "" || q.Mine}
-	for name, values := range q.values() {
-		if !slices.Contains([]string{"q", "user", "queue", "rm", "page", "mine"}, name) {
-			c.Hidden = append(c.Hidden, hiddenField{name, strings.Join(values, "")})
-		}
-	}
-	slices.SortFunc(c.Hidden, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
-	queues, users := map[string]bool{}, map[string]bool{}
+	c := jobsChoices{Query: q, IsFiltered: q.Manager+q.Queue+q.User+q.Text+q.State != "" || q.Mine, Hidden: q.hiddenFields(), Columns: q.columnsLink()}
 	for m := range s.Managers() {
 		id := m.Element().ID()
 		c.Managers = append(c.Managers, choice{id, printable(m.Element().Name(), longestCell), id == q.Manager})
-		if q.Manager != "" && q.Manager != id {
-			continue
-		}
-		for queue := range m.All(model.Queue) {
-			if len(queues) < mostChoices {
-				queues[queue.ID()] = true
-			}
-		}
-		for _, user := range l.census(s, m).Users {
-			if isPlain(user) { // the list fills in what it shows
-				users[user] = true
-			}
-		}
 	}
 	if len(c.Managers) == 1 {
 		c.Managers = nil
 	}
+	queues, users := l.queuesAndUsers(s, q.Manager)
 	if q.Queue != "" {
 		queues[q.Queue] = true
 	}
@@ -71,9 +52,47 @@ func (l *ledger) jobsChoices(s *model.Snapshot, q jobsQuery) jobsChoices {
 	for _, each := range jobOperations {
 		c.Operations = append(c.Operations, operationButton{Name: string(each.operation), Label: each.label})
 	}
-	c.Columns = filterLink{Label: "More columns", Address: q.with(func(q *jobsQuery) { q.All = true })}
-	if q.All {
-		c.Columns = filterLink{Label: "Fewer columns", Address: q.with(func(q *jobsQuery) { q.All = false })}
-	}
 	return c
+}
+
+// hiddenFields returns the parameters that the form keeps but does not show, by name.
+func (q jobsQuery) hiddenFields() []hiddenField {
+	var hidden []hiddenField
+	for name, values := range q.values() {
+		if !slices.Contains([]string{"q", "user", "queue", "rm", "page", "mine"}, name) {
+			hidden = append(hidden, hiddenField{name, strings.Join(values, "")})
+		}
+	}
+	slices.SortFunc(hidden, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
+	return hidden
+}
+
+// columnsLink returns the link to the table with all columns, or back.
+func (q jobsQuery) columnsLink() filterLink {
+	if q.All {
+		return filterLink{Label: "Fewer columns", Address: q.with(func(q *jobsQuery) { q.All = false })}
+	}
+	return filterLink{Label: "More columns", Address: q.with(func(q *jobsQuery) { q.All = true })}
+}
+
+// queuesAndUsers returns the queues and the users of a resource manager, or of all
+// if manager is empty.
+func (l *ledger) queuesAndUsers(s *model.Snapshot, manager string) (queues, users map[string]bool) {
+	queues, users = map[string]bool{}, map[string]bool{}
+	for m := range s.Managers() {
+		if manager != "" && manager != m.Element().ID() {
+			continue
+		}
+		for queue := range m.All(model.Queue) {
+			if len(queues) < mostChoices {
+				queues[queue.ID()] = true
+			}
+		}
+		for _, user := range l.census(s, m).Users {
+			if isPlain(user) { // the list fills in what it shows
+				users[user] = true
+			}
+		}
+	}
+	return queues, users
 }
