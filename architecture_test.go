@@ -2,6 +2,7 @@
 package rmctl_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -84,6 +85,96 @@ func TestTestsUseRequireOnly(t *testing.T) {
 	walkGo(t, func(path string) {
 		require.NotContains(t, importsOf(t, path), "github.com/stretchr/testify/"+"assert", "%s: a failed check must stop the test", path)
 	})
+}
+
+// mostComplex is the cyclomatic complexity that a function may have.
+const mostComplex = 15
+
+// knownComplex are the functions that are more complex, with the most that each may be.
+// None may be added.
+var knownComplex = map[string]int{
+	"control.Controller.poll":        24,
+	"control.readShared":             16,
+	"importer.hoconParser.texts":     19,
+	"importer.importing.cromwell":    17,
+	"javaregex.emitter.loop":         16,
+	"javaregex.emitter.node":         17,
+	"javaregex.language.compile":     20,
+	"javaregex.parser.class":         20,
+	"javaregex.readSource":           17,
+	"javaregex.trial.match":          24,
+	"model.Definition.canonical":     19,
+	"tokenizer.Tokenizer.newSkimmer": 17,
+	"tokenizer.newRowMaker":          16,
+	"tokenizer.planOf":               16,
+}
+
+func TestFunctionsStayReadable(t *testing.T) {
+	found := map[string]bool{}
+	walkGo(t, func(path string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, declaration := range file.Decls {
+			function, isFunction := declaration.(*ast.FuncDecl)
+			if !isFunction {
+				continue
+			}
+			complexity := complexityOf(function)
+			if complexity <= mostComplex {
+				continue
+			}
+			name := filepath.ToSlash(filepath.Dir(path)) + "." + nameOf(function)
+			found[name] = true
+			require.LessOrEqual(t, complexity, max(mostComplex, knownComplex[name]), "%s: take %s apart, so that it reads from top to bottom", path, name)
+		}
+	})
+	for name := range knownComplex {
+		require.True(t, found[name], "%s is not too complex any more; remove it from knownComplex", name)
+	}
+}
+
+// complexityOf counts the ways through a function, as gocyclo does: one, and one more for
+// each branch, loop, case and logical operator, those of function literals included.
+func complexityOf(function *ast.FuncDecl) int {
+	complexity := 1
+	ast.Inspect(function, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+			complexity++
+		case *ast.CaseClause:
+			if n.List != nil {
+				complexity++
+			}
+		case *ast.CommClause:
+			if n.Comm != nil {
+				complexity++
+			}
+		case *ast.BinaryExpr:
+			if n.Op == token.LAND || n.Op == token.LOR {
+				complexity++
+			}
+		}
+		return true
+	})
+	return complexity
+}
+
+// nameOf returns the name of a function, of a method behind that of its type.
+func nameOf(function *ast.FuncDecl) string {
+	if function.Recv == nil {
+		return function.Name.Name
+	}
+	receiver := function.Recv.List[0].Type
+	if pointer, isPointer := receiver.(*ast.StarExpr); isPointer {
+		receiver = pointer.X
+	}
+	if generic, isGeneric := receiver.(*ast.IndexExpr); isGeneric {
+		receiver = generic.X
+	}
+	return receiver.(*ast.Ident).Name + "." + function.Name.Name
 }
 
 func importsOf(t *testing.T, path string) []string {

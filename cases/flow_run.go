@@ -6,18 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
@@ -260,131 +257,4 @@ func (s Step) submission() job.Submission {
 	}
 	submission.Invisible = s.Do == DoAction
 	return submission
-}
-
-// compare returns in what a step came out otherwise than expected.
-func (e Expect) compare(where string, got stepResult, err error) []Difference {
-	found := e.compareJob(got.job)
-	add := func(what string, expected, actual any) {
-		found = append(found, Difference{Where: what, Expected: expected, Actual: actual})
-	}
-	if e.States != nil && !slices.Equal(e.States, got.states) {
-		add("states", e.States, got.states)
-	}
-	if !strings.Contains(got.shown, e.Shown) {
-		add("shown", e.Shown, orNothing(got.shown))
-	}
-	if e.Rows != nil {
-		found = append(found, differentRows(e.Rows, got.rows)...)
-	}
-	switch {
-	case err == nil && e.Error != "":
-		add("error", e.Error, nil)
-	case err != nil && (e.Error == "" || !strings.Contains(err.Error(), e.Error)):
-		add("error", orNothing(e.Error), err.Error())
-	}
-	for i := range found {
-		found[i].Where = where + ": " + found[i].Where
-	}
-	return found
-}
-
-// compareJob returns in what the job that a step left is other than expected.
-func (e Expect) compareJob(job job.Job) []Difference {
-	var found []Difference
-	for _, text := range []struct{ what, expected, actual string }{
-		{"id", e.ID, job.ID}, {"state", e.State, primary(job)}, {"detail", string(e.Detail), string(job.Detail)}, {"native", e.Native, job.Native},
-	} {
-		if text.expected != "" && text.expected != text.actual {
-			found = append(found, Difference{Where: text.what, Expected: text.expected, Actual: orNothing(text.actual)})
-		}
-	}
-	for _, number := range []struct {
-		what             string
-		expected, actual *int
-	}{{"exit", e.Exit, job.ExitCode}, {"signal", e.Signal, job.Signal}} {
-		if number.expected != nil && (number.actual == nil || *number.actual != *number.expected) {
-			found = append(found, Difference{Where: number.what, Expected: *number.expected, Actual: numberOrNothing(number.actual)})
-		}
-	}
-	if e.Missing != job.Missing {
-		found = append(found, Difference{Where: "missing", Expected: e.Missing, Actual: job.Missing})
-	}
-	return found
-}
-
-// differentRows returns in what listed rows are other than expected.
-func differentRows(expected, listed map[string]map[string]string) []Difference {
-	var found []Difference
-	for _, name := range slices.Sorted(maps.Keys(expected)) {
-		entries, isListed := listed[name]
-		if !isListed {
-			found = append(found, Difference{Where: "rows." + name, Expected: expected[name]})
-			continue
-		}
-		for _, key := range slices.Sorted(maps.Keys(expected[name])) {
-			if expected[name][key] != entries[key] {
-				found = append(found, Difference{Where: "rows." + name + "." + key, Expected: expected[name][key], Actual: orNothing(entries[key])})
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(listed)) {
-		if _, isExpected := expected[name]; !isExpected {
-			found = append(found, Difference{Where: "rows." + name, Actual: listed[name]})
-		}
-	}
-	return found
-}
-
-func primary(job job.Job) string {
-	if job.Detail == "" {
-		return ""
-	}
-	return string(job.Detail.Primary())
-}
-
-func orNothing(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
-func numberOrNothing(number *int) any {
-	if number == nil {
-		return nil
-	}
-	return *number
-}
-
-// renewed returns the expectation that fits what came out.
-func (e Expect) renewed(got stepResult, err error) Expect {
-	job := got.job
-	renewed := Expect{
-		ID: job.ID, State: primary(job), Detail: job.Detail, Native: job.Native,
-		Exit: job.ExitCode, Signal: job.Signal, Missing: job.Missing, States: got.states, Rows: got.rows,
-	}
-	if job.ID == job.Tag {
-		renewed.ID = "" // a tag that is another one in each run
-	}
-	if strings.Contains(got.shown, e.Shown) {
-		renewed.Shown = e.Shown
-	}
-	if err != nil {
-		renewed.Error = lastingPart(err)
-		if e.Error != "" && strings.Contains(err.Error(), e.Error) {
-			renewed.Error = e.Error
-		}
-	}
-	return renewed
-}
-
-var definitionPosition = lazyregexp.New(`\S+:\d+:\d+: `)
-
-// lastingPart returns the first line of an error's text, from after the places
-// in a definition, which move with every edit.
-func lastingPart(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	parts := definitionPosition.Split(line, -1)
-	return parts[len(parts)-1]
 }

@@ -234,6 +234,7 @@ type understanding struct {
 	absent                bool // there is no such job
 }
 
+// understood returns what a controller takes from an answer.
 func (p commandPurpose) understood(answer *Answer, exit int) understanding {
 	var u understanding
 	if job := answer.Job; job != nil {
@@ -245,22 +246,11 @@ func (p commandPurpose) understood(answer *Answer, exit int) understanding {
 	if code := answer.Attributes["job.exitCode"].Value(); code != nil {
 		u.exitCode = fmt.Sprint(code)
 	}
-	if p == findsID {
-		outcome := answer.Status.Outcome
-		switch {
-		case outcome == config.NotFound || answer.Err == nil && u.id == "":
-			return understanding{absent: true}
-		case answer.Err != nil:
-			return understanding{}
-		}
-		return u
-	}
-	if p == givesID {
-		var failed *command.Error
-		if answer.Err != nil && (exit != 0 || !errors.As(answer.Err, &failed) || !failed.Ambiguous()) || u.id == "" {
-			return understanding{}
-		}
-		return u
+	switch p {
+	case findsID:
+		return u.ofSearch(answer)
+	case givesID:
+		return u.ofSubmission(answer, exit)
 	}
 	if u.detail == "" && answer.Status.Outcome == config.Finished {
 		u.detail = state.Completed
@@ -268,18 +258,36 @@ func (p commandPurpose) understood(answer *Answer, exit int) understanding {
 	return u
 }
 
+// ofSearch returns what counts of the answer to a search for a job.
+func (u understanding) ofSearch(answer *Answer) understanding {
+	switch {
+	case answer.Status.Outcome == config.NotFound || answer.Err == nil && u.id == "":
+		return understanding{absent: true}
+	case answer.Err != nil:
+		return understanding{}
+	}
+	return u
+}
+
+// ofSubmission returns what counts of the answer to a submission.
+func (u understanding) ofSubmission(answer *Answer, exit int) understanding {
+	var failed *command.Error
+	isAmbiguous := exit == 0 && errors.As(answer.Err, &failed) && failed.Ambiguous()
+	if u.id == "" || answer.Err != nil && !isAmbiguous {
+		return understanding{}
+	}
+	return u
+}
+
 // judge compares what was understood of a mutant with what is right.
 func judge(right, got understanding) (verdict MutantVerdict, wrong string) {
+	if wrong := got.mistake(right); wrong != "" {
+		return MutantFooled, wrong
+	}
+	isEmpty := got.detail == "" && got.id == ""
+	isLost := right.detail != "" || right.id != "" || right.absent && !got.absent
 	switch {
-	case got.absent && !right.absent:
-		return MutantFooled, fmt.Sprintf("no such job in place of %q", right.id)
-	case got.id != "" && got.id != right.id:
-		return MutantFooled, fmt.Sprintf("job id %q in place of %q", got.id, right.id)
-	case got.shortID != "" && got.shortID != right.shortID:
-		return MutantFooled, fmt.Sprintf("short job id %q in place of %q", got.shortID, right.shortID)
-	case got.detail.Ended() && got.detail != right.detail:
-		return MutantFooled, fmt.Sprintf("%s in place of %s", got.detail, cmp.Or(string(right.detail), "no state"))
-	case got.detail == "" && got.id == "" && (right.detail != "" || right.id != "" || right.absent && !got.absent):
+	case isEmpty && isLost:
 		return MutantRefused, ""
 	case got.detail != right.detail:
 		return MutantAstray, fmt.Sprintf("%s in place of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))
@@ -287,4 +295,20 @@ func judge(right, got understanding) (verdict MutantVerdict, wrong string) {
 		return MutantAstray, fmt.Sprintf("exit code %s in place of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
 	}
 	return MutantSame, ""
+}
+
+// mistake describes what a controller would act on and must not: an absence, an id or
+// an end that is not the right one. It is empty if there is nothing.
+func (u understanding) mistake(right understanding) string {
+	switch {
+	case u.absent && !right.absent:
+		return fmt.Sprintf("no such job in place of %q", right.id)
+	case u.id != "" && u.id != right.id:
+		return fmt.Sprintf("job id %q in place of %q", u.id, right.id)
+	case u.shortID != "" && u.shortID != right.shortID:
+		return fmt.Sprintf("short job id %q in place of %q", u.shortID, right.shortID)
+	case u.detail.Ended() && u.detail != right.detail:
+		return fmt.Sprintf("%s in place of %s", u.detail, cmp.Or(string(right.detail), "no state"))
+	}
+	return ""
 }

@@ -96,7 +96,7 @@ func saysTheSame(a, b Recorded) bool {
 		a.Exit == b.Exit && bytes.Equal(a.Stdout, b.Stdout) && bytes.Equal(a.Stderr, b.Stderr)
 }
 
-// steps tells what was done. Start-up commands run by themselves in the first
+// steps returns what was done. Start-up commands run by themselves in the first
 // step; where nothing else was done, starting is the step.
 func (w *writer) steps(commands []Recorded) []Step {
 	var steps []Step
@@ -117,14 +117,7 @@ func (w *writer) steps(commands []Recorded) []Step {
 		case element.IsSubmit():
 			steps = append(steps, w.submission(c))
 		case deedOf[element] != "":
-			step := Step{Do: deedOf[element], Job: w.text(c.Job)}
-			if element == config.ButtonAction {
-				step.Name = c.Command.Name
-			}
-			if element == config.GetJobStatus && w.Waited && w.hasEnded(c.Job) && !asksAgain(commands[i+1:], c.Job) {
-				step.Do = DoWait
-			}
-			steps = append(steps, step)
+			steps = append(steps, w.operation(c, commands[i+1:]))
 		}
 	}
 	onlyStopped := stopped && len(steps) == 1 // which takes a session that was started
@@ -132,6 +125,20 @@ func (w *writer) steps(commands []Recorded) []Step {
 		steps = append([]Step{{Do: DoStart}}, steps...)
 	}
 	return steps
+}
+
+// operation returns the step of a command that submits nothing. The last query of a
+// job that was waited for is the wait.
+func (w *writer) operation(c Recorded, later []Recorded) Step {
+	element := c.Command.Element
+	step := Step{Do: deedOf[element], Job: w.text(c.Job)}
+	if element == config.ButtonAction {
+		step.Name = c.Command.Name
+	}
+	if element == config.GetJobStatus && w.Waited && w.hasEnded(c.Job) && !asksAgain(later, c.Job) {
+		step.Do = DoWait
+	}
+	return step
 }
 
 // asksAgain reports whether a job is asked for among these commands.

@@ -73,20 +73,27 @@ func settleColumn(width, owed int) (settled, still int) {
 // at returns the name that stands at a place of a text, nil for none.
 func (a *Anonymizer) at(text []byte, i int) *literal {
 	for _, one := range a.byFirst[text[i]] {
-		if !bytes.HasPrefix(text[i:], []byte(one.old)) {
-			continue
-		}
-		end := i + len(one.old)
-		switch {
-		case isNameByte(one.old[0]) && i > 0 && isNameByte(text[i-1]) && !afterEscape(text, i):
-		case one.stem && end < len(text) && isNameByte(text[end]) && (text[end] < '0' || text[end] > '9'):
-		case !one.stem && end < len(text) && isNameByte(text[end-1]) && isNameByte(text[end]):
-		case one.numeric && !isIDAt(text, i, end):
-		default:
+		if bytes.HasPrefix(text[i:], []byte(one.old)) && one.standsAlone(text, i) {
 			return one
 		}
 	}
 	return nil
+}
+
+// standsAlone reports whether a name in a text is one of its own, and no part of
+// another word or number.
+func (l *literal) standsAlone(text []byte, i int) bool {
+	end := i + len(l.old)
+	goesOn := end < len(text) && isNameByte(text[end])
+	switch {
+	case isNameByte(l.old[0]) && i > 0 && isNameByte(text[i-1]) && !afterEscape(text, i):
+		return false
+	case l.stem && goesOn && (text[end] < '0' || text[end] > '9'):
+		return false
+	case !l.stem && goesOn && isNameByte(text[end-1]):
+		return false
+	}
+	return !l.numeric || isIDAt(text, i, end)
 }
 
 // afterEscape reports whether the letter before is one of an escape such as \n,

@@ -64,10 +64,7 @@ func (c *checker) checkVanishing(e element) {
 	}
 	decider := e.optional("attribute")
 	if decider.Set {
-		c.use(decider.Text, useIn(c.partOf(e)))
-		if decider.Text != "" && !c.names.has(decider.Text) {
-			c.undefined(e.valuePosition("attribute"), decider.Text, "the argument always vanishes")
-		}
+		c.checkDecider(e, decider.Text)
 	}
 	switch {
 	case !e.boolean("resolve", true):
@@ -88,14 +85,27 @@ func (c *checker) checkVanishing(e element) {
 			return
 		}
 	}
-	if decider.Set || canMatch(trimmed, e.Text) {
-		return
+	if !decider.Set && !canMatch(trimmed, e.Text) {
+		c.reportNeverVanishing(e, name, pattern.Text)
 	}
+}
+
+// checkDecider checks the attribute that decides whether an argument vanishes.
+func (c *checker) checkDecider(e element, name string) {
+	c.use(name, useIn(c.partOf(e)))
+	if name != "" && !c.names.has(name) {
+		c.undefined(e.valuePosition("attribute"), name, "the argument always vanishes")
+	}
+}
+
+// reportNeverVanishing reports a pattern that the text of an argument never matches,
+// with what would match it if the references have no values.
+func (c *checker) reportNeverVanishing(e element, name, pattern string) {
 	at := e.valuePosition(name)
-	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", schemas.Quote(trimmed))
+	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", schemas.Quote(strings.TrimSpace(pattern)))
 	if rest := strings.TrimSpace(withoutReferences(e.Text)); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
-		if pattern.Text != "" {
-			c.reportReplacement(at, Warning, "never-undefined", message, pattern.Text, escaped(rest))
+		if pattern != "" {
+			c.reportReplacement(at, Warning, "never-undefined", message, pattern, escaped(rest))
 			return
 		}
 		message += ": without values it is " + schemas.Quote(rest)

@@ -110,7 +110,7 @@ func (s *quoteScan) argument(e element) (done bool) {
 			i++
 		case s.quote == 0 && character == '#' && (i == 0 || isBlank(e.Text[i-1])):
 			return true // a comment or a directive
-		case s.quote == 0 && (character == '"' || character == '\''):
+		case s.quote == 0 && isQuote(character):
 			s.quote = character
 		case character == s.quote:
 			s.quote = 0

@@ -50,47 +50,59 @@ func (p *Parser) readsNothing(command *Command) bool {
 
 // checkSettings reports what is set and makes no difference.
 func (c *checker) checkSettings(command *Command, parser *Parser) {
-	useless := func(at Position, message, suggestion string) {
-		c.report(at, Warning, "without-effect", message, suggestion)
-	}
-	switch {
-	case !parser.readsNothing(command):
-	case parser.Element == "redirect-parser":
-		useless(parser.Position, "the redirect-parser is not used: standard error is not redirected", `set redirectStderr="true", or make it a stdout-parser`)
-	case parser.Element == "stdout-parser":
-		useless(parser.Position, "the stdout-parser is not used: standard error is redirected, and there is a redirect-parser", "leave one of the two out")
-	default:
-		useless(parser.Position, "the stderr-parser reads nothing: with redirectStderr, standard error goes to the parser of standard output",
-			"move what it does to the parser of standard output")
+	if parser.readsNothing(command) {
+		c.reportUnread(parser)
 	}
 	switch {
 	case parser.All && parser.Save <= 0:
-		useless(parser.Position, `all="true" without save keeps no segment: nothing matches`, `set save="1" for the last segment that is not empty`)
+		c.withoutEffect(parser.Position, `all="true" without save keeps no segment: nothing matches`, `set save="1" for the last segment that is not empty`)
 	case !parser.All && parser.Save > 0:
-		useless(parser.Position, "save has no effect without all", `set all="true" too`)
+		c.withoutEffect(parser.Position, "save has no effect without all", `set all="true" too`)
 	}
 	switch {
 	case parser.MaxMatchLength > 0 && parser.Delimiter.Text != "":
-		useless(parser.Position, "maxMatchLen makes delim ineffective", "leave one of the two out")
+		c.withoutEffect(parser.Position, "maxMatchLen makes delim ineffective", "leave one of the two out")
 	case parser.IncludeDelimiter && (parser.MaxMatchLength > 0 || parser.Delimiter.Text == ""):
-		useless(parser.Position, "includeDelim has no effect without delim", "")
+		c.withoutEffect(parser.Position, "includeDelim has no effect without delim", "")
 	}
 	for _, target := range parser.Targets {
-		for _, match := range target.Matches {
-			switch {
-			case !match.MoveToTop:
-			case parser.ApplyToAll:
-				useless(match.Position, "moveToTop has no effect under applyToAll", "")
-			case len(parser.Targets) == 1:
-				useless(match.Position, "moveToTop has no effect: the parser has no other target", "")
-			}
+		c.checkTargetSettings(parser, target)
+	}
+}
+
+func (c *checker) withoutEffect(at Position, message, suggestion string) {
+	c.report(at, Warning, "without-effect", message, suggestion)
+}
+
+// reportUnread reports a parser that reads nothing.
+func (c *checker) reportUnread(parser *Parser) {
+	switch parser.Element {
+	case "redirect-parser":
+		c.withoutEffect(parser.Position, "the redirect-parser is not used: standard error is not redirected", `set redirectStderr="true", or make it a stdout-parser`)
+	case "stdout-parser":
+		c.withoutEffect(parser.Position, "the stdout-parser is not used: standard error is redirected, and there is a redirect-parser", "leave one of the two out")
+	default:
+		c.withoutEffect(parser.Position, "the stderr-parser reads nothing: with redirectStderr, standard error goes to the parser of standard output",
+			"move what it does to the parser of standard output")
+	}
+}
+
+// checkTargetSettings reports what is set for a target and makes no difference.
+func (c *checker) checkTargetSettings(parser *Parser, target *Target) {
+	for _, match := range target.Matches {
+		switch {
+		case !match.MoveToTop:
+		case parser.ApplyToAll:
+			c.withoutEffect(match.Position, "moveToTop has no effect under applyToAll", "")
+		case len(parser.Targets) == 1:
+			c.withoutEffect(match.Position, "moveToTop has no effect: the parser has no other target", "")
 		}
-		if target.MatchAll && len(target.Matches) == 1 {
-			useless(target.Position, "matchAll has no effect: the target has one match only", "")
-		}
-		if target.AllowOverwrites && target.Ref.Set {
-			useless(target.Position, "allowOverwrites has no effect: a target with ref constructs nothing", "")
-		}
+	}
+	if target.MatchAll && len(target.Matches) == 1 {
+		c.withoutEffect(target.Position, "matchAll has no effect: the target has one match only", "")
+	}
+	if target.AllowOverwrites && target.Ref.Set {
+		c.withoutEffect(target.Position, "allowOverwrites has no effect: a target with ref constructs nothing", "")
 	}
 }
 

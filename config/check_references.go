@@ -149,8 +149,8 @@ func (c *checker) checkReference(r reference, part string, e element, at func(in
 	c.checkAvailable(r, part, e, at)
 }
 
-// checkAvailable reports references to what gets its value only later: the id of
-// a job that is not submitted, and the paths of files that are being written.
+// checkAvailable reports references to what has no value where they are: the script
+// of a definition without one, and what gets its value only later.
 func (c *checker) checkAvailable(r reference, part string, e element, at func(int) Position) {
 	if _, defined := c.names.defined[r.name]; defined {
 		return
@@ -163,17 +163,27 @@ func (c *checker) checkAvailable(r reference, part string, e element, at func(in
 		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("%s is known to x:%s only; the reference is empty", r.name, only), "")
 		return
 	}
-	isJob := r.name == attribute.JobPlaceholder
-	generated := part == "script" || part == "managed-files"
-	switch {
-	case isJob && isSessionPart(part):
-		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs; the reference is empty", part), "")
-	case isJob && (generated || CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part):
-		c.report(at(r.offset), Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
-			"write @jobId alone for an identifier that is unique, or let the script use the scheduler's own variable")
-	case generated && part == "script" && (c.names.files[r.name] || r.name == stagedScript):
+	if r.name == attribute.JobPlaceholder {
+		c.checkJobKnown(r, part, e, at)
+		return
+	}
+	if part == "script" && (c.names.files[r.name] || r.name == stagedScript) {
 		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", schemas.Quote(r.name)),
 			"hand it over in the environment of the submit command")
+	}
+}
+
+// checkJobKnown reports a reference to the id of a job where there is no job, or none
+// with an id yet.
+func (c *checker) checkJobKnown(r reference, part string, e element, at func(int) Position) {
+	isGenerated := part == "script" || part == "managed-files"
+	isSubmitted := CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part
+	switch {
+	case isSessionPart(part):
+		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs; the reference is empty", part), "")
+	case isGenerated || isSubmitted:
+		c.report(at(r.offset), Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
+			"write @jobId alone for an identifier that is unique, or let the script use the scheduler's own variable")
 	}
 }
 

@@ -126,9 +126,7 @@ type wordScanner struct {
 const hidden = 0 // stands for a character that a shell would not interpret
 
 func (s *wordScanner) next() (writtenWord, bool) {
-	for s.at < len(s.text) && isBlank(s.text[s.at]) {
-		s.at++
-	}
+	s.skipBlanks()
 	if s.at == len(s.text) {
 		return writtenWord{}, false
 	}
@@ -144,7 +142,7 @@ func (s *wordScanner) next() (writtenWord, bool) {
 		case strings.HasPrefix(s.text[s.at:], referenceStart+referencePrefix+":"):
 			s.skipReference()
 			put(hidden, hidden)
-		case quote == 0 && (character == '"' || character == '\''):
+		case quote == 0 && isQuote(character):
 			quote = character
 			put(hidden, hidden)
 		case character == quote:
@@ -164,6 +162,14 @@ func (s *wordScanner) next() (writtenWord, bool) {
 	s.at = min(s.at, len(s.text))
 	return writtenWord{offset: begin, text: s.text[begin:s.at], bare: bare.String(), outsideSingle: outsideSingle.String()}, true
 }
+
+func (s *wordScanner) skipBlanks() {
+	for s.at < len(s.text) && isBlank(s.text[s.at]) {
+		s.at++
+	}
+}
+
+func isQuote(character byte) bool { return character == '"' || character == '\'' }
 
 // skipReference goes to the brace that closes the reference which begins here.
 func (s *wordScanner) skipReference() {

@@ -30,45 +30,57 @@ func (m *merging) takeMarkers(e *schemas.Element) (found markers, ok bool) {
 	ok = true
 	var kept []schemas.Attribute
 	for _, attribute := range e.Attributes {
-		if !isMarker(attribute) {
+		switch {
+		case !isMarker(attribute):
 			kept = append(kept, attribute)
-			continue
-		}
-		value := attribute
-		switch attribute.Name {
-		case "remove":
-			found.remove = m.isTrue(attribute)
-		case "replace":
-			found.replace = m.isTrue(attribute)
-		case "at":
-			found.at = &value
-		case "before":
-			found.before = &value
-		case "after":
-			found.after = &value
-		}
-		if attribute.Name != "remove" && attribute.Name != "replace" && strings.TrimSpace(attribute.Value) == "" {
-			m.problem(attribute, Error, "invalid-override", fmt.Sprintf("x:%s is empty", attribute.Name), "the beginning of the text that is meant")
+		case !m.addMarker(&found, attribute):
 			ok = false
 		}
 	}
 	e.Attributes = kept
+	return found, m.checkMarkers(e, found) && ok
+}
+
+// addMarker adds a marker. It reports false, and a problem, if the marker is to name a
+// place and is empty.
+func (m *merging) addMarker(found *markers, attribute schemas.Attribute) bool {
+	switch attribute.Name {
+	case "remove":
+		found.remove = m.isTrue(attribute)
+		return true
+	case "replace":
+		found.replace = m.isTrue(attribute)
+		return true
+	case "at":
+		found.at = &attribute
+	case "before":
+		found.before = &attribute
+	case "after":
+		found.after = &attribute
+	}
+	if strings.TrimSpace(attribute.Value) == "" {
+		m.problem(attribute, Error, "invalid-override", fmt.Sprintf("x:%s is empty", attribute.Name), "the beginning of the text that is meant")
+		return false
+	}
+	return true
+}
+
+// checkMarkers reports markers of an element that do not fit it or each other.
+func (m *merging) checkMarkers(e *schemas.Element, found markers) bool {
 	isListed := ruleOf(e).kind == listedPart
 	switch {
 	case found.at != nil && !isListed:
 		m.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", partName(e)), "")
-		ok = false
 	case found.remove && isListed && found.at == nil:
 		m.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", partName(e)), `x:at="the beginning of its text"`)
-		ok = false
 	case found.remove && (found.before != nil || found.after != nil || found.replace):
 		m.problemAt(e, Error, "invalid-override", "what x:remove takes away can have no other marker but x:at", "")
-		ok = false
 	case found.before != nil && found.after != nil:
 		m.problem(*found.after, Error, "invalid-override", "x:before and x:after exclude each other", "")
-		ok = false
+	default:
+		return true
 	}
-	return found, ok
+	return false
 }
 
 // isTrue returns the value of a marker that is a boolean.

@@ -160,20 +160,43 @@ func (c *checker) checkPortableLink(e element, link *PortableLink) {
 	if name == nil {
 		return // reported by the schema
 	}
-	wrong := func(attribute, format string, arguments ...any) {
-		c.report(e.valuePosition(attribute), Error, "invalid-portable-link", fmt.Sprintf(format, arguments...), "")
+	c.checkPortableEffect(e, link)
+	c.checkPortableOptions(e, link, name)
+	c.checkPortableText(e, link, name)
+	if link.Attribute != "" {
+		c.checkPortableAttributes(e, "attribute", link.Attribute)
 	}
+	c.checkPortableAttributes(e, "excludes", link.Excludes...)
+	for _, where := range []struct {
+		attribute string
+		names     []string
+	}{{"with", link.With}, {"unless", link.Unless}} {
+		c.checkPortableAttributes(e, where.attribute, slices.DeleteFunc(slices.Clone(where.names), isPortableCondition)...)
+	}
+}
+
+func (c *checker) invalidPortableLink(e element, attribute, format string, arguments ...any) {
+	c.report(e.valuePosition(attribute), Error, "invalid-portable-link", fmt.Sprintf(format, arguments...), "")
+}
+
+// checkPortableEffect reports a link that does nothing, or says that it does two things.
+func (c *checker) checkPortableEffect(e element, link *PortableLink) {
 	switch {
 	case link.Attribute == "" && link.Note == "" && link.Refused == "" && link.Most == 0:
-		wrong("name", "the link of %q sets no attribute, and says neither in a note why nor the most that is possible", link.Name)
+		c.invalidPortableLink(e, "name", "the link of %q sets no attribute, and says neither in a note why nor the most that is possible", link.Name)
 	case link.Attribute != "" && link.Note != "":
-		wrong("note", "a note tells that %q has no effect, but it sets %q", link.Name, link.Attribute)
+		c.invalidPortableLink(e, "note", "a note tells that %q has no effect, but it sets %q", link.Name, link.Attribute)
 	case link.Refused != "" && (link.Attribute != "" || link.Note != "" || link.Most != 0):
-		wrong("refused", "the link tells why %q cannot be asked for, and what it does", link.Name)
+		c.invalidPortableLink(e, "refused", "the link tells why %q cannot be asked for, and what it does", link.Name)
 	}
+}
+
+// checkPortableOptions reports a unit or another option that values of the name do not
+// have.
+func (c *checker) checkPortableOptions(e element, link *PortableLink, name *PortableName) {
 	isUnit := slices.ContainsFunc([]portableKind{portableTime, portableMemory, portablePath}, func(kind portableKind) bool { return slices.Contains(unitsOf[kind], link.As) })
 	if isUnit && !slices.Contains(unitsOf[name.kind], link.As) {
-		wrong("as", "%q cannot be converted to %q%s", link.Name, link.As, oneOf(unitsOf[name.kind]))
+		c.invalidPortableLink(e, "as", "%q cannot be converted to %q%s", link.Name, link.As, oneOf(unitsOf[name.kind]))
 	}
 	for _, only := range []struct {
 		attribute string
@@ -187,19 +210,8 @@ func (c *checker) checkPortableLink(e element, link *PortableLink) {
 		{"separator", []portableKind{portableAfter, portableMail}},
 	} {
 		if e.optional(only.attribute).Set && !slices.Contains(only.kinds, name.kind) {
-			wrong(only.attribute, "%q has no meaning for %q", only.attribute, link.Name)
+			c.invalidPortableLink(e, only.attribute, "%q has no meaning for %q", only.attribute, link.Name)
 		}
-	}
-	c.checkPortableText(e, link, name)
-	if link.Attribute != "" {
-		c.checkPortableAttributes(e, "attribute", link.Attribute)
-	}
-	c.checkPortableAttributes(e, "excludes", link.Excludes...)
-	for _, where := range []struct {
-		attribute string
-		names     []string
-	}{{"with", link.With}, {"unless", link.Unless}} {
-		c.checkPortableAttributes(e, where.attribute, slices.DeleteFunc(slices.Clone(where.names), isPortableCondition)...)
 	}
 }
 

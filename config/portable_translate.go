@@ -35,58 +35,76 @@ type PortableRequest struct {
 // the links, and notes on what has no effect. Whatever the definition cannot do is
 // an error, a *PortableError for each name: nothing that was asked for is dropped.
 func (d *Definition) TranslatePortable(r PortableRequest) (settings []PortableSetting, notes []string, problems []error) {
-	refuse := func(name, format string, arguments ...any) {
-		problems = append(problems, &PortableError{name, fmt.Sprintf(format, arguments...)})
-	}
+	t := portableTranslation{definition: d, request: r}
 	if r.overfull() {
-		refuse("tasks", "%d tasks do not fit on %d nodes with %d tasks each", r.Values["tasks"].amount, r.Values["nodes"].amount, r.Values["tasksPerNode"].amount)
+		t.refuse("tasks", "%d tasks do not fit on %d nodes with %d tasks each", r.Values["tasks"].amount, r.Values["nodes"].amount, r.Values["tasksPerNode"].amount)
 	}
 	for _, name := range portableNames {
-		value, asked := r.Values[name.Name]
-		if !asked {
-			continue
-		}
-		links := d.PortableLinks(name.Name)
-		if len(links) == 0 && !d.isTold(r, name.Name, nil) {
-			refuse(name.Name, "definition %q has no link for it, so this cannot be asked for there", d.Name)
-			continue
-		}
-		told := map[string]bool{} // the parts of the value that reach the scheduler
-		before := len(problems)
-		for _, link := range links {
-			if !r.counts(link, value) {
-				continue
-			}
-			if link.Most > 0 && value.amount > int64(link.Most) {
-				refuse(name.Name, "definition %q can give at most %d", d.Name, link.Most)
-				continue
-			}
-			if link.Refused != "" {
-				refuse(name.Name, "definition %q cannot express this: %s", d.Name, link.Refused)
-				continue
-			}
-			if link.Attribute == "" {
-				told[wholePart] = true
-				if link.Note != "" {
-					notes = append(notes, fmt.Sprintf("%s has no effect: %s", name.Name, link.Note))
-				}
-				continue
-			}
-			text, err := r.translated(link, value, told)
-			if err != nil {
-				refuse(name.Name, "%v", err)
-			} else if text != "" {
-				settings = append(settings, PortableSetting{link, text, r.sources(link)})
-			}
-		}
-		if len(problems) > before || d.isTold(r, name.Name, told) {
-			continue
-		}
-		if missing := value.untold(told); missing != "" {
-			refuse(name.Name, "definition %q cannot express %s", d.Name, missing)
+		if value, isGiven := r.Values[name.Name]; isGiven {
+			t.translate(name.Name, value)
 		}
 	}
-	return settings, notes, problems
+	return t.settings, t.notes, t.problems
+}
+
+// A portableTranslation collects what becomes of a request.
+type portableTranslation struct {
+	definition *Definition
+	request    PortableRequest
+	settings   []PortableSetting
+	notes      []string
+	problems   []error
+}
+
+func (t *portableTranslation) refuse(name, format string, arguments ...any) {
+	t.problems = append(t.problems, &PortableError{name, fmt.Sprintf(format, arguments...)})
+}
+
+// translate applies the links of a name to its value. It refuses the value if no link
+// uses all of it.
+func (t *portableTranslation) translate(name string, value PortableValue) {
+	links := t.definition.PortableLinks(name)
+	if len(links) == 0 && !t.definition.isTold(t.request, name, nil) {
+		t.refuse(name, "definition %q has no link for it, so this cannot be asked for there", t.definition.Name)
+		return
+	}
+	used := map[string]bool{} // the parts of the value that reach the scheduler
+	before := len(t.problems)
+	for _, link := range links {
+		if t.request.counts(link, value) {
+			t.apply(link, value, used)
+		}
+	}
+	if len(t.problems) > before || t.definition.isTold(t.request, name, used) {
+		return
+	}
+	if unused := value.untold(used); unused != "" {
+		t.refuse(name, "definition %q cannot express %s", t.definition.Name, unused)
+	}
+}
+
+// apply adds what a link makes of a value, and notes which parts of it are used.
+func (t *portableTranslation) apply(link *PortableLink, value PortableValue, used map[string]bool) {
+	switch {
+	case link.Most > 0 && value.amount > int64(link.Most):
+		t.refuse(link.Name, "definition %q can give at most %d", t.definition.Name, link.Most)
+		return
+	case link.Refused != "":
+		t.refuse(link.Name, "definition %q cannot express this: %s", t.definition.Name, link.Refused)
+		return
+	case link.Attribute == "":
+		used[wholePart] = true
+		if link.Note != "" {
+			t.notes = append(t.notes, fmt.Sprintf("%s has no effect: %s", link.Name, link.Note))
+		}
+		return
+	}
+	text, err := t.request.translated(link, value, used)
+	if err != nil {
+		t.refuse(link.Name, "%v", err)
+	} else if text != "" {
+		t.settings = append(t.settings, PortableSetting{link, text, t.request.sources(link)})
+	}
 }
 
 func (r PortableRequest) overfull() bool {

@@ -81,22 +81,23 @@ func (s *site) definition(line int) (string, error) {
 // command writes what the site changes of a command, empty for nothing.
 func (s *site) command(c *config.Command, replaced map[string]int, inShell map[string]bool) string {
 	tag, indent := string(c.Element), "    "
-	if c.Element == config.FindJob || c.Element == config.ProbeCommand || c.Element == config.Fallback || !c.Element.ActsOnJob() && isListing(c.Element) {
+	if isExtension(c.Element) {
 		tag = "x:" + tag
 	}
 	var inner strings.Builder
 	for n, argument := range c.Arguments {
 		words := strings.Fields(argument.Text)
-		for name := range s.programs {
-			if n > 0 || len(words) == 0 || words[0] != name {
-				if slices.ContainsFunc(words, func(word string) bool { return strings.Trim(word, `;()$'"&|`) == name }) && !argument.Resolve {
-					inShell[name] = true
-				}
-				continue
-			}
-			replaced[name]++
-			rest := strings.TrimPrefix(strings.TrimLeft(argument.Text, " \t\n"), name)
-			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, escaped(strings.Join(words, " ")), escaped(s.programs[name]), escaped(rest))
+		called := ""
+		if n == 0 && len(words) > 0 {
+			called = words[0]
+		}
+		if !argument.Resolve {
+			s.noteShellCalls(words, called, inShell)
+		}
+		if program, isReplaced := s.programs[called]; isReplaced && called != "" {
+			replaced[called]++
+			rest := strings.TrimPrefix(strings.TrimLeft(argument.Text, " \t\n"), called)
+			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, escaped(strings.Join(words, " ")), escaped(program), escaped(rest))
 		}
 	}
 	for _, variable := range s.variables {
@@ -109,6 +110,25 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 		return ""
 	}
 	return fmt.Sprintf("%s<%s name=\"%s\">\n%s%s</%s>\n", indent, tag, escaped(c.Name), inner.String(), indent, tag)
+}
+
+// isExtension reports whether an element of a command is one that rmctl adds to PTP's.
+func isExtension(element config.CommandElement) bool {
+	switch element {
+	case config.FindJob, config.ProbeCommand, config.Fallback:
+		return true
+	}
+	return !element.ActsOnJob() && isListing(element)
+}
+
+// noteShellCalls notes the programs that a shell calls among words, other than the one
+// that is called directly.
+func (s *site) noteShellCalls(words []string, called string, inShell map[string]bool) {
+	for name := range s.programs {
+		if name != called && slices.ContainsFunc(words, func(word string) bool { return strings.Trim(word, `;()$'"&|`) == name }) {
+			inShell[name] = true
+		}
+	}
 }
 
 func sortedKeys(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }

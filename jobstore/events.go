@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/job"
@@ -18,7 +19,7 @@ func (c *change) events() []job.Event {
 		events = append(events, job.Event{Kind: kind, Before: c.before.Detail, Observation: seen})
 	}
 	before, after := &c.before, &c.job
-	if kind, isDecided := eventOfPhase[after.Phase]; isDecided && after.Phase != before.Phase {
+	if kind := eventOfPhase(after.Phase); kind != "" && after.Phase != before.Phase {
 		add(kind, decisionOf(kind, after))
 	}
 	if !c.ahead.IsZero() {
@@ -63,9 +64,19 @@ func movementOf(before, after *job.Job) job.EventKind {
 	return job.EventState
 }
 
-// eventOfPhase are the events of entering a phase.
-var eventOfPhase = map[job.Phase]job.EventKind{
-	job.PhaseSubmitted: job.EventAccepted, job.PhaseRejected: job.EventRejected, job.PhaseDismissed: job.EventDismissed, job.PhaseUnknown: job.EventDoubted,
+// eventOfPhase returns the event of entering a phase; empty for PhaseIntended.
+func eventOfPhase(phase job.Phase) job.EventKind {
+	switch phase {
+	case job.PhaseSubmitted:
+		return job.EventAccepted
+	case job.PhaseRejected:
+		return job.EventRejected
+	case job.PhaseDismissed:
+		return job.EventDismissed
+	case job.PhaseUnknown:
+		return job.EventDoubted
+	}
+	return ""
 }
 
 // decisionOf returns what the event of a decision about a submission says.
@@ -91,16 +102,19 @@ func eventColumns(e *job.Event) []column {
 	}
 }
 
+// The statements of the table events, composed at first use.
 var (
-	selectEvents   = "SELECT sequence, " + strings.Join(columnNames(eventColumns(&job.Event{})), ", ") + " FROM events "
-	insertEventRow = insertInto("events", columnNames(eventColumns(&job.Event{})))
+	selectEvents = sync.OnceValue(func() string {
+		return "SELECT sequence, " + strings.Join(columnNames(eventColumns(&job.Event{})), ", ") + " FROM events "
+	})
+	insertEventRow = sync.OnceValue(func() string { return insertInto("events", columnNames(eventColumns(&job.Event{}))) })
 )
 
 // insertEvent records an event of a job.
 func insertEvent(ctx context.Context, transaction *sql.Tx, event job.Event, of *job.Job) error {
 	event.Tag, event.Target, event.ID, event.Recorded = of.Tag, of.Target, of.ID, time.Now()
 	event.Reason, event.Evidence, event.Origin.Text = bounded(event.Reason), bounded(event.Evidence), bounded(event.Origin.Text)
-	_, err := transaction.ExecContext(ctx, insertEventRow, columnValues(eventColumns(&event))...)
+	_, err := transaction.ExecContext(ctx, insertEventRow(), columnValues(eventColumns(&event))...)
 	return err
 }
 
@@ -153,7 +167,7 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 }
 
 func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []job.Event, err error) {
-	rows, err := source.QueryContext(ctx, selectEvents+rest, arguments...)
+	rows, err := source.QueryContext(ctx, selectEvents()+rest, arguments...)
 	if err != nil {
 		return nil, err
 	}

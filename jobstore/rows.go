@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/job"
@@ -114,13 +115,20 @@ func insertInto(table string, names []string) string {
 // values returns the job's values for its columns and then for finished.
 func (r *jobRow) values() []any { return append(columnValues(r.columns()), r.job.IsOver()) }
 
+// The statements of the table jobs, composed at first use.
 var (
-	jobColumns = columnNames((&jobRow{}).columns())
-	selectJobs = "SELECT sequence, " + strings.Replace(strings.Join(jobColumns, ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs "
+	jobColumns = sync.OnceValue(func() []string { return columnNames((&jobRow{}).columns()) })
+	selectJobs = sync.OnceValue(func() string {
+		return "SELECT sequence, " + strings.Replace(strings.Join(jobColumns(), ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs "
+	})
 	// selectBrief reads little of jobs, for those who look at thousands.
-	selectBrief = "SELECT sequence, " + strings.Join(columnNames((&jobRow{}).briefColumns()), ", ") + " FROM jobs "
-	insertJob   = insertInto("jobs", append(slices.Clone(jobColumns), "finished"))
-	updateJob   = "UPDATE jobs SET " + strings.Join(jobColumns, " = ?, ") + " = ?, finished = ? WHERE tag = ?"
+	selectBrief = sync.OnceValue(func() string {
+		return "SELECT sequence, " + strings.Join(columnNames((&jobRow{}).briefColumns()), ", ") + " FROM jobs "
+	})
+	insertJob = sync.OnceValue(func() string { return insertInto("jobs", append(slices.Clone(jobColumns()), "finished")) })
+	updateJob = sync.OnceValue(func() string {
+		return "UPDATE jobs SET " + strings.Join(jobColumns(), " = ?, ") + " = ?, finished = ? WHERE tag = ?"
+	})
 )
 
 // lastSeen is when a job was observed, or when it was seen again as it was observed then.
@@ -148,7 +156,7 @@ func queryJobs(ctx context.Context, source queryer, rest string, arguments ...an
 // submissions, to a function until that returns an error. The row is the same each time.
 func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) error {
 	var row jobRow
-	return row.each(ctx, source, row.columns(), do, selectJobs+rest, arguments...)
+	return row.each(ctx, source, row.columns(), do, selectJobs()+rest, arguments...)
 }
 
 // eachBrief is eachJob for the brief columns; the other fields are empty.
@@ -157,7 +165,7 @@ func eachBrief(ctx context.Context, source queryer, do func(*job.Job), rest stri
 	return row.each(ctx, source, row.briefColumns(), func(row *jobRow) error {
 		do(&row.job)
 		return nil
-	}, selectBrief+rest, arguments...)
+	}, selectBrief()+rest, arguments...)
 }
 
 // each reads the rows that a statement selects, one after the other, into this one.
@@ -234,7 +242,7 @@ func insert(ctx context.Context, transaction *sql.Tx, job job.Job) error {
 		return err
 	}
 	row := jobRow{job: job}
-	if _, err := transaction.ExecContext(ctx, insertJob, row.values()...); err != nil {
+	if _, err := transaction.ExecContext(ctx, insertJob(), row.values()...); err != nil {
 		return err
 	}
 	_, err = transaction.ExecContext(ctx, insertSubmission, job.Tag, attributes, arguments, job.Script, job.Request)
@@ -244,6 +252,6 @@ func insert(ctx context.Context, transaction *sql.Tx, job job.Job) error {
 // update replaces a job; its submission stays.
 func update(ctx context.Context, transaction *sql.Tx, job job.Job) error {
 	row := jobRow{job: job}
-	_, err := transaction.ExecContext(ctx, updateJob, append(row.values(), job.Tag)...)
+	_, err := transaction.ExecContext(ctx, updateJob(), append(row.values(), job.Tag)...)
 	return err
 }

@@ -40,15 +40,8 @@ func (c *outputCopy) run() {
 	late := false // whether the deadline has passed
 	overdue := 0  // bytes read since
 	for {
-		count, err := c.source.Read(buffer)
-		if late && errors.Is(err, os.ErrDeadlineExceeded) {
-			count, err = ReadNow(c.source, buffer)
-		}
-		if count > 0 && c.err == nil {
-			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
-				c.err = fmt.Errorf("writing its output: %w", writeErr)
-			}
-		}
+		count, err := c.read(buffer, late)
+		c.write(buffer[:count])
 		if count == len(buffer) && count < outputBuffer {
 			buffer = make([]byte, outputBuffer)
 		}
@@ -72,6 +65,26 @@ func (c *outputCopy) run() {
 			c.fail(fmt.Errorf("reading its output: %w", err))
 			return
 		}
+	}
+}
+
+// read reads what there is. After the deadline it looks once more: what is in the
+// pipe by then was written before.
+func (c *outputCopy) read(buffer []byte, late bool) (int, error) {
+	count, err := c.source.Read(buffer)
+	if late && errors.Is(err, os.ErrDeadlineExceeded) {
+		return ReadNow(c.source, buffer)
+	}
+	return count, err
+}
+
+// write writes to the sink unless that has failed before.
+func (c *outputCopy) write(data []byte) {
+	if len(data) == 0 || c.err != nil {
+		return
+	}
+	if _, err := c.sink.Write(data); err != nil {
+		c.err = fmt.Errorf("writing its output: %w", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -58,16 +59,21 @@ func isASCIIName(c byte) bool {
 
 // isNameStart reports whether a name may begin with a character beyond ASCII,
 // by the fifth edition of XML 1.0.
-func isNameStart(r rune) bool {
-	return r >= 0xc0 && r <= 0x2ff && r != 0xd7 && r != 0xf7 ||
-		r >= 0x370 && r <= 0x1fff && r != 0x37e ||
-		r == 0x200c || r == 0x200d ||
-		r >= 0x2070 && r <= 0x218f ||
-		r >= 0x2c00 && r <= 0x2fef ||
-		r >= 0x3001 && r <= 0xd7ff ||
-		r >= 0xf900 && r <= 0xfdcf ||
-		r >= 0xfdf0 && r <= 0xfffd ||
-		r >= 0x10000 && r <= 0xeffff
+func isNameStart(r rune) bool { return unicode.Is(nameStart, r) }
+
+var nameStart = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0xc0, Hi: 0xd6, Stride: 1}, {Lo: 0xd8, Hi: 0xf6, Stride: 1}, {Lo: 0xf8, Hi: 0x2ff, Stride: 1},
+		{Lo: 0x370, Hi: 0x37d, Stride: 1}, {Lo: 0x37f, Hi: 0x1fff, Stride: 1},
+		{Lo: 0x200c, Hi: 0x200d, Stride: 1},
+		{Lo: 0x2070, Hi: 0x218f, Stride: 1},
+		{Lo: 0x2c00, Hi: 0x2fef, Stride: 1},
+		{Lo: 0x3001, Hi: 0xd7ff, Stride: 1},
+		{Lo: 0xf900, Hi: 0xfdcf, Stride: 1},
+		{Lo: 0xfdf0, Hi: 0xfffd, Stride: 1},
+	},
+	R32:         []unicode.Range32{{Lo: 0x10000, Hi: 0xeffff, Stride: 1}},
+	LatinOffset: 2,
 }
 
 // isNameContinuation reports whether a character beyond ASCII may stand in a

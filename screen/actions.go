@@ -44,27 +44,38 @@ func (d *display) questionKey(name string) tea.Cmd {
 
 // rowKey does something to rows: to jobs, or to what these or other rows belong to.
 func (d *display) rowKey(name string, rows []row) tea.Cmd {
-	isJobs := len(rows) > 0 && rows[0].element.Kind() == model.Job
-	isManagers := len(rows) > 0 && rows[0].element.Kind() == model.ResourceManager
-	switch {
-	case name == "n":
+	switch name {
+	case "n":
 		return d.submit(rows, "")
-	case name == "N":
+	case "N":
 		d.submitAgain(rows)
-	case name == "R" || name == "f5" || name == "ctrl+r":
+	case "R", "f5", "ctrl+r":
 		d.refresh(rows)
-	case name == "?":
+	case "?":
 		d.pager = helpPager(d.width)
-	case name == "a" && d.detail == nil && d.list == listManagers:
-		d.another()
-	case isManagers && name == "s":
-		d.start(rows)
-	case isManagers && name == "x":
-		d.stop(rows)
-	case isJobs && operationKeys[name] != "":
-		d.operate(operationKeys[name], rows)
+	case "a":
+		if d.detail == nil && d.list == listManagers {
+			d.another()
+		}
+	default:
+		d.kindKey(name, rows)
 	}
 	return nil
+}
+
+// kindKey does to rows what only elements of their kind allow.
+func (d *display) kindKey(name string, rows []row) {
+	if len(rows) == 0 {
+		return
+	}
+	switch kind := rows[0].element.Kind(); {
+	case kind == model.ResourceManager && name == "s":
+		d.start(rows)
+	case kind == model.ResourceManager && name == "x":
+		d.stop(rows)
+	case kind == model.Job && operationKeys[name] != "":
+		d.operate(operationKeys[name], rows)
+	}
 }
 
 // operate asks whether something is to be done to jobs, and then does it.

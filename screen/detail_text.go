@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -34,58 +36,73 @@ func (t text) line(i int) string {
 
 // factLines show the attributes that the element has.
 func (s *detail) factLines(width int, now time.Time) []string {
-	var names, values []string
-	add := func(name, value string) {
-		if value = safe(value); value != "" {
-			names, values = append(names, safe(name)), append(values, withoutMarks(value))
-		}
-	}
-	add("ID", s.of.id)
+	var facts factList
+	facts.add("ID", s.of.id)
 	if s.kind != model.ResourceManager {
-		add("Manager", s.last.manager.Element().Name())
+		facts.add("Manager", s.last.manager.Element().Name())
 	}
 	for definition, value := range s.last.element.Attributes() {
-		if definition.ID == model.AttributeID || definition.ID == model.AttributeName && value.Text() == s.of.id {
-			continue
+		if definition.ID != model.AttributeID && (definition.ID != model.AttributeName || value.Text() != s.of.id) {
+			facts.addAttribute(definition, value, now)
 		}
-		if definition.ID == monitor.AttributeProblems {
-			name := definition.Label()
-			for _, problem := range value.Array() {
-				add(name, problem)
-				name = ""
-			}
-			continue
-		}
-		text := value.Text()
-		if value.Type() == model.Date && !value.Time().IsZero() {
-			text = value.Time().Local().Format(time.DateTime) + "  (" + since(value.Time(), now) + " ago)"
-		}
-		add(definition.Label(), text)
 	}
-	for _, kind := range s.kind.Children() {
-		if s.kind == model.ResourceManager {
+	if s.kind == model.ResourceManager {
+		for _, kind := range s.kind.Children() {
 			children := kind.String() + "s"
-			add(strings.ToUpper(children[:1])+children[1:], fmt.Sprint(s.last.manager.Len(kind)))
+			facts.add(strings.ToUpper(children[:1])+children[1:], fmt.Sprint(s.last.manager.Len(kind)))
 		}
 	}
 	for _, job := range s.jobs {
-		add("Job "+job.element.ID(), jobLine(job))
+		facts.add("Job "+job.element.ID(), jobLine(job))
 	}
 	for process := range s.processes() {
-		add("Process "+process.ID(), processLine(row{s.last.manager, process}))
+		facts.add("Process "+process.ID(), processLine(row{s.last.manager, process}))
 	}
+	lines := facts.lines(width)
+	if s.gone {
+		lines = slices.Insert(lines, 0, styled(styleWarning, "  It is not listed any more; this is what was seen last."))
+	}
+	return lines
+}
+
+// A factList holds names and values that can be shown.
+type factList struct{ names, values []string }
+
+// add adds a value that is not empty.
+func (f *factList) add(name, value string) {
+	if value = safe(value); value != "" {
+		f.names, f.values = append(f.names, safe(name)), append(f.values, withoutMarks(value))
+	}
+}
+
+// addAttribute adds an attribute: of problems each, of dates also how long ago.
+func (f *factList) addAttribute(definition *model.Definition, value model.Value, now time.Time) {
+	name := definition.Label()
+	if definition.ID == monitor.AttributeProblems {
+		for _, problem := range value.Array() {
+			f.add(name, problem)
+			name = ""
+		}
+		return
+	}
+	text := value.Text()
+	if value.Type() == model.Date && !value.Time().IsZero() {
+		text = value.Time().Local().Format(time.DateTime) + "  (" + since(value.Time(), now) + " ago)"
+	}
+	f.add(name, text)
+}
+
+// lines returns the list in two columns.
+func (f *factList) lines(width int) []string {
 	widest := 0
-	for _, name := range names {
+	for _, name := range f.names {
 		widest = max(widest, widthOf(name))
 	}
 	widest = min(widest, max(width/3, 8))
 	var lines []string
-	if s.gone {
-		lines = append(lines, styled(styleWarning, "  It is not listed any more; this is what was seen last."))
-	}
-	for i, name := range names {
+	for i, name := range f.names {
 		label := "  " + padded(name, widest) + "  "
-		for _, part := range wrapped(values[i], width-widest-4) {
+		for _, part := range wrapped(f.values[i], width-widest-4) {
 			lines = append(lines, styled(styleFaint, label)+part)
 			label = strings.Repeat(" ", widest+4)
 		}
@@ -147,8 +164,7 @@ func wrapped(text string, width int) []string {
 	return strings.Split(ansi.Wrap(text, width, ""), "\n")
 }
 
-// historyLines show what is on record of a job: what was seen, when, by which
-// command, and the line that it was read from.
+// historyLines show the recorded events of a job.
 func (s *detail) historyLines(width int) []string {
 	switch {
 	case s.problem != "":
@@ -161,37 +177,52 @@ func (s *detail) historyLines(width int) []string {
 	}
 	var lines []string
 	for _, event := range s.history {
-		seen := event.Observed
-		if seen.IsZero() {
-			seen = event.Recorded
-		}
-		first := seen.Local().Format(time.DateTime) + "  " + safe(string(event.Kind))
-		if event.Detail != "" {
-			first += "  " + safe(string(event.Detail))
-		}
-		if event.Native != "" {
-			first += fmt.Sprintf(" (%s)", safe(event.Native))
-		}
-		lines = append(lines, styled(styleTitle, cut(first, width)))
-		where := safe(event.Source)
-		if event.Origin.Line > 0 {
-			where += fmt.Sprintf(" %s:%d", safe(event.Origin.Stream), event.Origin.Line)
-		}
-		for _, part := range []string{event.Reason, cmp.Or(event.Origin.Text, event.Evidence)} {
-			if part = safe(part); part != "" {
-				if where != "" {
-					part, where = where+": "+part, ""
-				}
-				for _, line := range wrapped(part, width-4) {
-					lines = append(lines, "    "+line)
-				}
-			}
-		}
-		if where != "" {
-			lines = append(lines, "    "+fitted(where, width-4))
-		}
+		lines = append(lines, styled(styleTitle, cut(eventTitle(event), width)))
+		lines = append(lines, evidenceLines(event, width)...)
 	}
 	s.told, s.toldFor = lines, width
+	return lines
+}
+
+// eventTitle says when an event was observed, and the state it reports.
+func eventTitle(event job.Event) string {
+	observed := event.Observed
+	if observed.IsZero() {
+		observed = event.Recorded
+	}
+	title := observed.Local().Format(time.DateTime) + "  " + safe(string(event.Kind))
+	if event.Detail != "" {
+		title += "  " + safe(string(event.Detail))
+	}
+	if event.Native != "" {
+		title += fmt.Sprintf(" (%s)", safe(event.Native))
+	}
+	return title
+}
+
+// evidenceLines show the command that reported an event, its reason, and the line that
+// it was read from.
+func evidenceLines(event job.Event, width int) []string {
+	var lines []string
+	where := safe(event.Source)
+	if event.Origin.Line > 0 {
+		where += fmt.Sprintf(" %s:%d", safe(event.Origin.Stream), event.Origin.Line)
+	}
+	for _, part := range []string{event.Reason, cmp.Or(event.Origin.Text, event.Evidence)} {
+		part = safe(part)
+		if part == "" {
+			continue
+		}
+		if where != "" {
+			part, where = where+": "+part, ""
+		}
+		for _, line := range wrapped(part, width-4) {
+			lines = append(lines, "    "+line)
+		}
+	}
+	if where != "" {
+		lines = append(lines, "    "+fitted(where, width-4))
+	}
 	return lines
 }
 

@@ -93,14 +93,7 @@ func (d *display) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseClickMsg:
 		d.click(m)
 	case pulseMsg:
-		d.snapshot, d.clock, d.retries = m.snapshot, m.now, m.retries
-		if d.clock.Sub(d.saidAt) > messageLife {
-			d.message, d.isProblem = "", false
-		}
-		for _, notice := range m.notices {
-			d.say(notice, strings.Contains(notice, "warning") || strings.Contains(notice, "level=ERROR"))
-		}
-		d.seeDetail()
+		d.applyPulse(m)
 	case answeredMsg:
 		m.table.isAsking = false
 		m.table.take(m.answer)
@@ -115,9 +108,7 @@ func (d *display) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case nodeJobsMsg:
 		m.take()
 	case prompt:
-		if m.ctx.Err() == nil { // while the form had the terminal it may have run out of time
-			d.asked = &m
-		}
+		d.enqueuePrompt(m)
 	case unaskedMsg:
 		d.unask()
 	}
@@ -125,6 +116,26 @@ func (d *display) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	d.ask()
 	d.layOut()
 	return d, cmd
+}
+
+// applyPulse shows the model at a new moment, and the notices since the last one.
+func (d *display) applyPulse(m pulseMsg) {
+	d.snapshot, d.clock, d.retries = m.snapshot, m.now, m.retries
+	if d.clock.Sub(d.saidAt) > messageLife {
+		d.message, d.isProblem = "", false
+	}
+	for _, notice := range m.notices {
+		d.say(notice, strings.Contains(notice, "warning") || strings.Contains(notice, "level=ERROR"))
+	}
+	d.seeDetail()
+}
+
+// enqueuePrompt has [display.showPrompt] show a question, unless it ran out of time
+// while a form had the terminal.
+func (d *display) enqueuePrompt(p prompt) {
+	if p.ctx.Err() == nil {
+		d.asked = &p
+	}
 }
 
 // An answeredMsg brings a list's new rows.

@@ -141,8 +141,10 @@ func (d *display) searchKey(name, text string) {
 
 // listKey does what a key means in a list.
 func (d *display) listKey(name string) tea.Cmd {
+	if d.moveKey(name) || d.filterKey(name) {
+		return nil
+	}
 	t := d.table()
-	page := max(d.listHeight()-1, 1)
 	switch name {
 	case "q":
 		return tea.Quit
@@ -150,6 +152,21 @@ func (d *display) listKey(name string) tea.Cmd {
 		d.pager = helpPager(d.width)
 	case "e":
 		d.pager = saidPager(d.said, d.width)
+	case "enter":
+		d.open()
+	case "space":
+		t.mark()
+	default:
+		return d.rowKey(name, t.chosen())
+	}
+	return nil
+}
+
+// moveKey goes to another list, row or column. It reports whether the key is for that.
+func (d *display) moveKey(name string) bool {
+	t := d.table()
+	page := max(d.listHeight()-1, 1)
+	switch name {
 	case "1", "2", "3", "4":
 		d.turn(int(name[0] - '1'))
 	case "tab":
@@ -172,10 +189,17 @@ func (d *display) listKey(name string) tea.Cmd {
 		d.side(-1)
 	case "right":
 		d.side(1)
-	case "enter":
-		d.open()
-	case "space":
-		t.mark()
+	default:
+		return false
+	}
+	return true
+}
+
+// filterKey changes which rows the list shows, and how. It reports whether the key is
+// for that.
+func (d *display) filterKey(name string) bool {
+	t := d.table()
+	switch name {
 	case "/":
 		d.typing = true
 	case "<", ",":
@@ -202,9 +226,9 @@ func (d *display) listKey(name string) tea.Cmd {
 	case "esc":
 		d.widen()
 	default:
-		return d.rowKey(name, t.chosen())
+		return false
 	}
-	return nil
+	return true
 }
 
 // step moves the cursor up or down.

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -115,15 +116,8 @@ func (q query) collect(manager *model.Manager, a *answer) {
 	if q.mine {
 		users = usersOf(manager, q.user)
 	}
-	elements := manager.All(q.kind)
-	switch {
-	case q.kind == model.Job && q.queue != "":
-		elements = manager.Children(model.Job, q.queue)
-	case q.kind == model.Node:
-		elements = nodesByMachine(manager)
-	}
 	a.rows = slices.Grow(a.rows, manager.Len(q.kind))
-	for element := range elements {
+	for element := range q.elements(manager) {
 		r := row{manager, element}
 		switch {
 		case q.kind == model.Job && q.states != 0 && !stateFilters[q.states].shows(element.State()):
@@ -133,6 +127,18 @@ func (q query) collect(manager *model.Manager, a *answer) {
 			a.rows = append(a.rows, r)
 		}
 	}
+}
+
+// elements yields the elements of the kind: jobs of the queue if there is one, and
+// nodes by machine.
+func (q query) elements(manager *model.Manager) iter.Seq[*model.Element] {
+	switch {
+	case q.kind == model.Job && q.queue != "":
+		return manager.Children(model.Job, q.queue)
+	case q.kind == model.Node:
+		return nodesByMachine(manager)
+	}
+	return manager.All(q.kind)
 }
 
 // nodesByMachine yields the nodes of one machine after those of the other.

@@ -161,45 +161,65 @@ const (
 // cut.
 func (t *table) shownWidths(width int) []int {
 	columns, _ := t.columns()
-	widths := make([]int, len(columns))
-	copy(widths, t.widths)
+	shown := columnWidths{columns, make([]int, len(columns))}
+	copy(shown.widths, t.widths)
 	room := width - markWidth + gap
-	least := func(i int) int { return min(max(columns[i].least, columns[i].firm), widths[i]) }
-	sumOfLeast := func() (sum int) {
-		for i := range columns {
-			if widths[i] > 0 {
-				sum += least(i) + gap
-			}
+	for sumOf(shown.widths) > room && shown.drop(func(i int) bool { return !t.filled[i] }) {
+	}
+	for shown.sumOfLeast() > room && shown.drop(func(int) bool { return true }) {
+	}
+	for over := sumOf(shown.widths) - room; over > 0; over-- {
+		shown.widths[shown.widest()]--
+	}
+	return shown.widths
+}
+
+// columnWidths are the widths of columns, 0 for those that are left out.
+type columnWidths struct {
+	columns []column
+	widths  []int
+}
+
+// least returns the width below which a column is not cut.
+func (w columnWidths) least(i int) int {
+	return min(max(w.columns[i].least, w.columns[i].firm), w.widths[i])
+}
+
+// sumOfLeast is how much room the columns take at least, with the gap behind each.
+func (w columnWidths) sumOfLeast() (sum int) {
+	for i := range w.columns {
+		if w.widths[i] > 0 {
+			sum += w.least(i) + gap
 		}
-		return sum
 	}
-	// drop leaves out the one of the highest rank; it reports false where there is none.
-	drop := func(isDispensable func(i int) bool) bool {
-		last := -1
-		for i, c := range columns {
-			if widths[i] > 0 && c.rank > 0 && isDispensable(i) && (last < 0 || c.rank > columns[last].rank) {
-				last = i
-			}
+	return sum
+}
+
+// drop leaves out the dispensable column of the highest rank. It reports whether there
+// was one.
+func (w columnWidths) drop(isDispensable func(i int) bool) bool {
+	last := -1
+	for i, c := range w.columns {
+		if w.widths[i] > 0 && c.rank > 0 && isDispensable(i) && (last < 0 || c.rank > w.columns[last].rank) {
+			last = i
 		}
-		if last >= 0 {
-			widths[last] = 0
+	}
+	if last < 0 {
+		return false
+	}
+	w.widths[last] = 0
+	return true
+}
+
+// widest returns the column that exceeds its least width by the most.
+func (w columnWidths) widest() int {
+	widest := 0
+	for i := range w.columns {
+		if w.widths[i]-w.least(i) > w.widths[widest]-w.least(widest) {
+			widest = i
 		}
-		return last >= 0
 	}
-	for sumOf(widths) > room && drop(func(i int) bool { return !t.filled[i] }) {
-	}
-	for sumOfLeast() > room && drop(func(int) bool { return true }) {
-	}
-	for over := sumOf(widths) - room; over > 0; over-- {
-		widest := 0
-		for i := range columns {
-			if widths[i]-least(i) > widths[widest]-least(widest) {
-				widest = i
-			}
-		}
-		widths[widest]--
-	}
-	return widths
+	return widest
 }
 
 // sumOf is how much room columns take, with the gap behind each.

@@ -200,36 +200,13 @@ func (d *display) nodeLine() string {
 	return cut(strings.Join(parts, "  "), d.width)
 }
 
-// stateLine tells what of the list is shown, and how.
+// stateLine describes which rows the list shows, and how.
 func (d *display) stateLine() string {
 	if d.prompt != nil || d.detail != nil || d.pager != nil || d.menu != nil {
 		return ""
 	}
 	t := d.table()
-	count := fmt.Sprintf("%d %ss", t.answer.total, t.wanted.kind)
-	if t.answer.total == 1 {
-		count = "1 " + t.wanted.kind.String()
-	}
-	if len(t.answer.rows) != t.answer.total {
-		count = fmt.Sprintf("%d of ", len(t.answer.rows)) + count
-	}
-	parts := []string{count}
-	if t.wanted.manager != "" {
-		within := fitted(t.wanted.manager, 24)
-		if t.wanted.queue != "" {
-			within += "/" + fitted(t.wanted.queue, 24)
-		}
-		parts = append(parts, "within "+within)
-	}
-	if t.wanted.mine {
-		parts = append(parts, "mine")
-	}
-	if filter := stateFilters[t.wanted.states].name; filter != "" {
-		parts = append(parts, filter)
-	}
-	if len(t.wanted.words) > 0 && !d.typing {
-		parts = append(parts, "/"+fitted(d.search, 30))
-	}
+	parts := append([]string{t.countText()}, d.filterTexts()...)
 	if len(t.marked) > 0 {
 		parts = append(parts, fmt.Sprintf("%d marked", len(t.marked)))
 	}
@@ -241,6 +218,41 @@ func (d *display) stateLine() string {
 	}
 	line := strings.Join(parts, "  ")
 	return "--" + " " + line + " " + strings.Repeat("-", max(d.width-plainWidth(line)-4, 0))
+}
+
+// countText returns how many elements the list shows of how many.
+func (t *table) countText() string {
+	count := fmt.Sprintf("%d %ss", t.answer.total, t.wanted.kind)
+	if t.answer.total == 1 {
+		count = "1 " + t.wanted.kind.String()
+	}
+	if len(t.answer.rows) != t.answer.total {
+		count = fmt.Sprintf("%d of ", len(t.answer.rows)) + count
+	}
+	return count
+}
+
+// filterTexts describes what narrows the list down.
+func (d *display) filterTexts() []string {
+	var parts []string
+	wanted := d.table().wanted
+	if wanted.manager != "" {
+		within := fitted(wanted.manager, 24)
+		if wanted.queue != "" {
+			within += "/" + fitted(wanted.queue, 24)
+		}
+		parts = append(parts, "within "+within)
+	}
+	if wanted.mine {
+		parts = append(parts, "mine")
+	}
+	if filter := stateFilters[wanted.states].name; filter != "" {
+		parts = append(parts, filter)
+	}
+	if len(wanted.words) > 0 && !d.typing {
+		parts = append(parts, "/"+fitted(d.search, 30))
+	}
+	return parts
 }
 
 // messageLine asks, shows what is typed, or tells what happened last.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -107,8 +108,7 @@ func (j *journal) tell(last int64) {
 // them: those after the event whose cursor the client names, each at least once
 // and those of a job in their order.
 func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
-	ctx, query := r.Context(), r.URL.Query()
-	last, err := s.options.Store.LastEvent(ctx)
+	last, err := s.options.Store.LastEvent(r.Context())
 	if err != nil {
 		return err
 	}
@@ -125,6 +125,14 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s.streamJournal(r, stream, cursor)
+	return nil
+}
+
+// streamJournal sends the events after cursor until the client leaves or the server
+// ends. After a failure the client returns with its cursor.
+func (s *Server) streamJournal(r *http.Request, stream *stream, cursor int64) {
+	ctx, query := r.Context(), r.URL.Query()
 	pause := time.NewTicker(eventPause)
 	defer pause.Stop()
 	for {
@@ -132,16 +140,16 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
 		events, err := s.options.Store.Events(ctx, cursor)
 		if err != nil {
 			s.log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
-			return nil // the client comes back with its cursor
+			return
 		}
 		for _, event := range events {
 			cursor = event.Sequence
-			if isOther := query.Has("manager") && event.Target != query.Get("manager") || query.Has("job") && event.ID != query.Get("job") && event.Tag != query.Get("job"); isOther {
+			if !isWantedEvent(query, event) {
 				continue
 			}
 			if err := stream.tell(event); err != nil {
 				s.log.Debug("a client left its stream", "address", r.RemoteAddr, "error", err)
-				return nil
+				return
 			}
 		}
 		if len(events) > 0 {
@@ -149,16 +157,25 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-s.ctx.Done():
-			return nil
+			return
 		case <-news:
 		case <-pause.C:
 			if err := stream.send([]byte(":\n\n")); err != nil {
-				return nil // it left
+				return
 			}
 		}
 	}
+}
+
+// isWantedEvent reports whether an event belongs to the resource manager and the job
+// that a query names, if it names them.
+func isWantedEvent(query url.Values, event job.Event) bool {
+	if query.Has("manager") && event.Target != query.Get("manager") {
+		return false
+	}
+	return !query.Has("job") || event.ID == query.Get("job") || event.Tag == query.Get("job")
 }
 
 // readCursor reads behind which event a stream begins: after=CURSOR, what a browser

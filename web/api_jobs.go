@@ -212,19 +212,11 @@ func (s *Server) apiProcesses(w http.ResponseWriter, r *http.Request) error {
 // apiOutput answers with what a job wrote, as it is: stream=stderr for its standard
 // error, offset and limit for a part of it, follow=true to go on until it has ended.
 func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) error {
-	manager, query := r.PathValue("manager"), r.URL.Query()
-	stream, follow := cmp.Or(query.Get("stream"), "stdout"), cmp.Or(query.Get("follow"), "false")
-	if stream != "stdout" && stream != "stderr" || follow != "true" && follow != "false" {
-		return failuref(http.StatusBadRequest, "stream is stdout or stderr, and follow true or false")
-	}
-	offset, err := readCount(query, "offset", 0)
+	wanted, err := readOutputRequest(r.URL.Query())
 	if err != nil {
 		return err
 	}
-	limit, err := readCount(query, "limit", math.MaxInt64)
-	if err != nil {
-		return err
-	}
+	manager := r.PathValue("manager")
 	controller, err := s.platform.Controller(manager)
 	if err != nil {
 		return err
@@ -236,14 +228,14 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	out := &outputWriter{w: w, controller: http.NewResponseController(w), skip: offset, left: limit}
-	if follow == "true" {
+	out := &outputWriter{w: w, controller: http.NewResponseController(w), skip: wanted.offset, left: wanted.limit}
+	if wanted.isFollowed {
 		if err := out.begin(true); err != nil { // the client is to know that it is served before there is anything
 			return err
 		}
-		err = controller.Follow(ctx, job, stream == "stderr", out)
+		err = controller.Follow(ctx, job, wanted.isStderr, out)
 	} else {
-		err = controller.Output(ctx, job, stream == "stderr", out)
+		err = controller.Output(ctx, job, wanted.isStderr, out)
 	}
 	switch {
 	case errors.Is(err, errEnough):
@@ -257,6 +249,26 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) error {
 		return out.begin(false)
 	}
 	return out.end()
+}
+
+// An outputRequest is the part of a job's output that a program asks for.
+type outputRequest struct {
+	isStderr, isFollowed bool
+	offset, limit        int64
+}
+
+func readOutputRequest(query url.Values) (outputRequest, error) {
+	stream, follow := cmp.Or(query.Get("stream"), "stdout"), cmp.Or(query.Get("follow"), "false")
+	if stream != "stdout" && stream != "stderr" || follow != "true" && follow != "false" {
+		return outputRequest{}, failuref(http.StatusBadRequest, "stream is stdout or stderr, and follow true or false")
+	}
+	wanted := outputRequest{isStderr: stream == "stderr", isFollowed: follow == "true"}
+	var err error
+	if wanted.offset, err = readCount(query, "offset", 0); err != nil {
+		return outputRequest{}, err
+	}
+	wanted.limit, err = readCount(query, "limit", math.MaxInt64)
+	return wanted, err
 }
 
 // readCount reads a number of bytes from a query.

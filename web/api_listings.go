@@ -204,22 +204,26 @@ func readJobsRequest(values url.Values) (jobsQuery, error) {
 	if _, known := jobSorts[q.Sort]; !known {
 		return q, failuref(http.StatusBadRequest, "sort=%.50q: jobs cannot be sorted by that", q.Sort)
 	}
-	if mine := values.Get("mine"); mine != "" && mine != "true" && mine != "false" || len(q.Text) > longestFilter {
+	if !slices.Contains([]string{"", "true", "false"}, values.Get("mine")) || len(q.Text) > longestFilter {
 		return q, failuref(http.StatusBadRequest, "mine is true or false, and text has %d bytes at most", longestFilter)
 	}
 	var err error
-	for _, number := range []struct {
-		name        string
-		usual, most int
-		into        *int
-	}{{"page", 1, math.MaxInt32, &q.Page}, {"size", pageSizes[0], mostListed, &q.Size}} {
-		*number.into = number.usual
-		if text := values.Get(number.name); text != "" {
-			*number.into, err = strconv.Atoi(text)
-		}
-		if err != nil || *number.into < 1 || *number.into > number.most {
-			return q, failuref(http.StatusBadRequest, "%s=%.50q: write a number from 1 to %d", number.name, values.Get(number.name), number.most)
-		}
+	if q.Page, err = readNumber(values, "page", 1, math.MaxInt32); err != nil {
+		return q, err
 	}
-	return q, nil
+	q.Size, err = readNumber(values, "size", pageSizes[0], mostListed)
+	return q, err
+}
+
+// readNumber reads a number from 1 to most from a query.
+func readNumber(values url.Values, name string, usual, most int) (int, error) {
+	text := values.Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 || number > most {
+		return 0, failuref(http.StatusBadRequest, "%s=%.50q: write a number from 1 to %d", name, text, most)
+	}
+	return number, nil
 }

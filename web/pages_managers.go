@@ -55,9 +55,8 @@ var shownApart = []string{model.AttributeRMState, platform.AttributeCause, monit
 func (l *ledger) managerRowOf(s *model.Snapshot, m *model.Manager) managerRow {
 	e := m.Element()
 	state := seenState(e)
-	cause := givenText(e, platform.AttributeCause)
 	row := managerRow{
-		ID: e.ID(), Name: printable(e.Name(), longestCell), State: state, Mark: markOf(e), Since: momentOf(e, platform.AttributeSince),
+		ID: e.ID(), Name: printable(e.Name(), longestCell), State: state, Mark: markOf(e), Since: momentOf(e, platform.AttributeSince), Facts: managerFacts(e),
 		Address:    machinesQuery{}.with(func(q *machinesQuery) { q.Manager = e.ID() }),
 		CanRefresh: state == model.RMStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
 		CanStart: state == model.RMStopped || state == model.RMError, CanStop: state != model.RMStopped && state != model.RMStopping, CanEdit: state == model.RMStopped,
@@ -66,18 +65,10 @@ func (l *ledger) managerRowOf(s *model.Snapshot, m *model.Manager) managerRow {
 		row.Launch = launchAddressOf(e.ID(), "")
 	}
 	if state == model.RMError {
-		row.Cause = printable(cause, longestFact)
+		row.Cause = printable(givenText(e, platform.AttributeCause), longestFact)
 	}
-	for definition, value := range e.Attributes() {
-		text := value.Text()
-		if value.Type() == model.Array {
-			text = strings.Join(value.Array(), ", ")
-		}
-		if definition.Display && definition.ID != model.AttributeName && text != "" && !slices.Contains(shownApart, definition.ID) {
-			row.Facts = append(row.Facts, fact{Name: printable(definition.Label(), 60), Description: definition.Description, Value: printable(text, longestCell)})
-		}
-	}
-	row.IsShown = state != model.RMStopped && (m.Len(model.Job)+m.Len(model.Node)+m.Len(model.Queue) > 0 || momentOf(e, monitor.AttributeListedJobs).IsKnown())
+	hasChildren := m.Len(model.Job)+m.Len(model.Node)+m.Len(model.Queue) > 0
+	row.IsShown = state != model.RMStopped && (hasChildren || momentOf(e, monitor.AttributeListedJobs).IsKnown())
 	if !row.IsShown {
 		return row
 	}
@@ -88,20 +79,43 @@ func (l *ledger) managerRowOf(s *model.Snapshot, m *model.Manager) managerRow {
 		}
 	}
 	l.countInto(&row, s, m)
-	if problems, isTold := givenOf(e, monitor.AttributeProblems); isTold {
+	if problems, isGiven := givenOf(e, monitor.AttributeProblems); isGiven {
 		for _, problem := range problems.Array() {
 			row.Problems = append(row.Problems, printable(problem, longestFact))
 		}
 	}
+	row.Listings = listingRows(e)
+	return row
+}
+
+// managerFacts returns the attributes of a resource manager that have no place of
+// their own on the first page.
+func managerFacts(e *model.Element) []fact {
+	var facts []fact
+	for definition, value := range e.Attributes() {
+		text := value.Text()
+		if value.Type() == model.Array {
+			text = strings.Join(value.Array(), ", ")
+		}
+		if definition.Display && definition.ID != model.AttributeName && text != "" && !slices.Contains(shownApart, definition.ID) {
+			facts = append(facts, fact{Name: printable(definition.Label(), 60), Description: definition.Description, Value: printable(text, longestCell)})
+		}
+	}
+	return facts
+}
+
+// listingRows returns when jobs, nodes and queues were last seen, as far as they were.
+func listingRows(e *model.Element) []listingRow {
+	var rows []listingRow
 	for _, each := range []struct {
 		what      string
 		attribute string
 	}{{"jobs", monitor.AttributeListedJobs}, {"nodes", monitor.AttributeListedNodes}, {"queues", monitor.AttributeListedQueues}} {
 		if at := momentOf(e, each.attribute); at.IsKnown() {
-			row.Listings = append(row.Listings, listingRow{each.what, at})
+			rows = append(rows, listingRow{each.what, at})
 		}
 	}
-	return row
+	return rows
 }
 
 // countInto puts the numbers of what a resource manager has into its row.

@@ -24,13 +24,8 @@ func (s *formScreen) key(key tea.KeyPressMsg) tea.Cmd {
 		return tea.Suspend
 	case s.busy != "":
 		return nil
-	case name == "esc":
-		s.overlay = nil
-		return nil
 	case s.overlay != nil:
-		if list := s.overlay; list.key(key, s.bodyHeight()) && s.overlay == list {
-			s.overlay = nil
-		}
+		s.overlayKey(key)
 		return nil
 	}
 	switch name {
@@ -52,6 +47,18 @@ func (s *formScreen) key(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// overlayKey does what a key means in the list over the form, which it may close or
+// replace by another.
+func (s *formScreen) overlayKey(key tea.KeyPressMsg) {
+	if key.String() == "esc" {
+		s.overlay = nil
+		return
+	}
+	if list := s.overlay; list.key(key, s.bodyHeight()) && s.overlay == list {
+		s.overlay = nil
+	}
+}
+
 // leap moves the focus by about as many lines as are seen.
 func (s *formScreen) leap(down bool) {
 	step := -1
@@ -71,19 +78,15 @@ func (s *formScreen) fieldKey(key tea.KeyPressMsg) tea.Cmd {
 	}
 	name := key.String()
 	switch {
-	case name == "enter":
+	case name == "enter", name == "space" && e.Kind == form.Button:
 		return s.enter(e)
 	case name == "ctrl+r" && e.own == "":
 		s.form.Restore(e.Field)
 		s.refresh()
 		s.startTyping()
-	case name == "space" && e.Kind == form.Button:
-		return s.enter(e)
-	case name == "space" && e.Kind == form.Row && !s.isInText(e):
+	case e.Kind == form.Row && s.checksRow(name, e):
 		s.check(e, !e.On)
-	case name == "ctrl+t" && e.Kind == form.Row: // where a blank is part of the value
-		s.check(e, !e.On)
-	case s.isTyping() && e.Kind == form.Number && (name == "+" || name == "-" && s.typing.cursor > 0):
+	case e.Kind == form.Number && s.counts(name):
 		s.count(e, name == "+")
 	case s.isTyping():
 		if s.typing.key(key) {
@@ -93,6 +96,18 @@ func (s *formScreen) fieldKey(key tea.KeyPressMsg) tea.Cmd {
 		s.pick(e, name)
 	}
 	return nil
+}
+
+// checksRow reports whether a key switches a row on or off: in a text the blank is
+// part of the value.
+func (s *formScreen) checksRow(name string, e entry) bool {
+	return name == "ctrl+t" || name == "space" && !s.isInText(e)
+}
+
+// counts reports whether a key changes the number that is typed. A minus at its
+// beginning is its sign.
+func (s *formScreen) counts(name string) bool {
+	return s.isTyping() && (name == "+" || name == "-" && s.typing.cursor > 0)
 }
 
 // isInText reports whether a blank belongs to the value of a row rather than to

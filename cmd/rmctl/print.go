@@ -211,48 +211,62 @@ func atMost(text string, longest int) string {
 
 // remark is what a person should know of a job beside its state.
 func remark(j job.Job) string {
-	var parts []string
-	add := func(format string, arguments ...any) {
-		if part := fmt.Sprintf(format, arguments...); !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	if j.ExitCode != nil && j.Detail.Ended() {
-		add("exit code %d", *j.ExitCode)
-	}
-	if j.Signal != nil && *j.Signal != 0 {
-		add("signal %d", *j.Signal)
-	}
-	if j.Reason != "" {
-		add("%s", j.Reason)
-	}
+	var all remarks
+	all.addEnd(j)
 	if j.Detail.Primary() == state.PrimaryUndetermined && j.Native != "" {
-		add("the scheduler says %q", j.Native)
+		all.add("the scheduler says %q", j.Native)
 	}
-	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // of which the reason is told below
-		add("no longer known to the scheduler")
+	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // why such a job is stale says it, too
+		all.add("no longer known to the scheduler")
 	}
 	if j.Irregular != "" {
-		add("%s", j.Irregular)
+		all.add("%s", j.Irregular)
 	}
-	switch {
-	case j.ID == "" && j.Stale:
-		add("submission %s: %s", j.Tag, j.StaleReason)
-	case j.Phase == job.PhaseIntended:
-		add("being submitted, or cut off while it was: submission %s", j.Tag)
-	case j.Phase == job.PhaseUnknown:
-		add("it is not known whether it was submitted")
-	}
+	all.addSubmission(j)
 	if j.Successor != "" {
-		add("its id was given to another job; how it ended is not known")
+		all.add("its id was given to another job; how it ended is not known")
 	}
 	if j.Stale && j.ID != "" {
-		add("stale: %s", j.StaleReason)
+		all.add("stale: %s", j.StaleReason)
 	}
 	if j.Error != "" {
-		add("%s", j.Error)
+		all.add("%s", j.Error)
 	}
-	return atMost(oneLine(strings.Join(parts, "; ")), longestCell)
+	return atMost(oneLine(strings.Join(all, "; ")), longestCell)
+}
+
+// remarks are remarks on a job, each once.
+type remarks []string
+
+func (r *remarks) add(format string, arguments ...any) {
+	if remark := fmt.Sprintf(format, arguments...); !slices.Contains(*r, remark) {
+		*r = append(*r, remark)
+	}
+}
+
+// addEnd adds how a job ended, and the reason for its state.
+func (r *remarks) addEnd(j job.Job) {
+	if j.ExitCode != nil && j.Detail.Ended() {
+		r.add("exit code %d", *j.ExitCode)
+	}
+	if j.Signal != nil && *j.Signal != 0 {
+		r.add("signal %d", *j.Signal)
+	}
+	if j.Reason != "" {
+		r.add("%s", j.Reason)
+	}
+}
+
+// addSubmission adds what is not settled about the submission of a job.
+func (r *remarks) addSubmission(j job.Job) {
+	switch {
+	case j.ID == "" && j.Stale:
+		r.add("submission %s: %s", j.Tag, j.StaleReason)
+	case j.Phase == job.PhaseIntended:
+		r.add("being submitted, or cut off while it was: submission %s", j.Tag)
+	case j.Phase == job.PhaseUnknown:
+		r.add("it is not known whether it was submitted")
+	}
 }
 
 // sortedKeys returns the keys of a map in order.

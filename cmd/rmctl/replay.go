@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -169,42 +170,60 @@ func selectParser(definition *config.Definition, selector config.Selector) (*con
 func replayEnvironment(definition *config.Definition, command *config.Command, flags replayFlags, initial attribute.Initial) (*attribute.Environment, string, error) {
 	env := attribute.NewEnvironment()
 	if initial.UseDefinition {
-		for _, defined := range definition.Attributes {
-			a := defined.Clone()
-			if a.Value() == nil {
-				a.SetValue(a.Field(attribute.FieldDefault))
-			}
-			env.Define(a.Name(), a)
-		}
+		defineWithDefaults(env, definition)
 	}
 	initial.Define(env)
-	job := initial.Job
-	if flags.job != "" {
-		job = flags.job
-	}
-	key := job
-	if key == "" {
-		key = attribute.JobPlaceholder
-	}
-	if flags.environment == "" && env.Lookup(key) == nil && command.Element.ActsOnJob() {
-		env.SetVariable(key, nil)
-		if !command.Element.IsSubmit() && job != "" {
-			if err := env.Variable(key).Set(attribute.FieldName, job); err != nil {
-				return nil, "", err
-			}
+	job := cmp.Or(flags.job, initial.Job)
+	if flags.environment == "" && command.Element.ActsOnJob() {
+		if err := defineJob(env, command, job); err != nil {
+			return nil, "", err
 		}
 	}
-	for _, setting := range flags.values {
+	if err := setValues(env, flags.values); err != nil {
+		return nil, "", err
+	}
+	return env, job, nil
+}
+
+// defineWithDefaults defines the attributes of a definition, each with its default if
+// it has no value.
+func defineWithDefaults(env *attribute.Environment, definition *config.Definition) {
+	for _, defined := range definition.Attributes {
+		a := defined.Clone()
+		if a.Value() == nil {
+			a.SetValue(a.Field(attribute.FieldDefault))
+		}
+		env.Define(a.Name(), a)
+	}
+}
+
+// defineJob defines the attribute of the job that a command acts on, unless there is
+// one.
+func defineJob(env *attribute.Environment, command *config.Command, job string) error {
+	key := cmp.Or(job, attribute.JobPlaceholder)
+	if env.Lookup(key) != nil {
+		return nil
+	}
+	env.SetVariable(key, nil)
+	if command.Element.IsSubmit() || job == "" {
+		return nil
+	}
+	return env.Variable(key).Set(attribute.FieldName, job)
+}
+
+// setValues sets attributes from settings of the form name=value.
+func setValues(env *attribute.Environment, settings []string) error {
+	for _, setting := range settings {
 		name, value, found := strings.Cut(setting, "=")
 		if !found || name == "" {
-			return nil, "", usage("-s %q: write name=value", setting)
+			return usage("-s %q: write name=value", setting)
 		}
 		if env.Lookup(name) == nil {
-			return nil, "", &control.ValueError{Attribute: name, Reason: "there is no such attribute"}
+			return &control.ValueError{Attribute: name, Reason: "there is no such attribute"}
 		}
 		env.Lookup(name).SetValue(value)
 	}
-	return env, job, nil
+	return nil
 }
 
 // replayInput opens a file, unpacked where its name ends in .gz, or standard input.

@@ -98,10 +98,7 @@ func inColour(colour, text string) string {
 func lineOf(event tokenizer.Event) (line traceLine, shown bool) {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent:
-		line = traceLine{0, fmt.Sprintf("segment %d", e.Number), config.Position{}, traced(e.Text), bold}
-		if e.Saved {
-			line.kind = fmt.Sprintf("saved %d", e.Number)
-		}
+		line = segmentLine(e)
 	case tokenizer.MissEvent:
 		line = missLine(e)
 	case tokenizer.MatchEvent:
@@ -119,10 +116,7 @@ func lineOf(event tokenizer.Event) (line traceLine, shown bool) {
 	case tokenizer.TestEvent:
 		line = testLine(e)
 	case tokenizer.ElseEvent:
-		line = traceLine{1, "else", e.Target.Position, targetName(e.Target) + ": no match has acted", cyan}
-		if e.Acted {
-			line.text = targetName(e.Target) + ": no test is true"
-		}
+		line = elseLine(e)
 	case tokenizer.MergeEvent:
 		line = traceLine{1, "merge", e.Target.Position, "one more of the name " + traced(e.Name) + " joins the first", cyan}
 	case tokenizer.DiscoverEvent:
@@ -135,6 +129,22 @@ func lineOf(event tokenizer.Event) (line traceLine, shown bool) {
 		return line, false
 	}
 	return line, true
+}
+
+func segmentLine(e tokenizer.SegmentEvent) traceLine {
+	kind := fmt.Sprintf("segment %d", e.Number)
+	if e.Saved {
+		kind = fmt.Sprintf("saved %d", e.Number)
+	}
+	return traceLine{0, kind, config.Position{}, traced(e.Text), bold}
+}
+
+func elseLine(e tokenizer.ElseEvent) traceLine {
+	text := ": no match has acted"
+	if e.Acted {
+		text = ": no test is true"
+	}
+	return traceLine{1, "else", e.Target.Position, targetName(e.Target) + text, cyan}
 }
 
 func missLine(e tokenizer.MissEvent) traceLine {

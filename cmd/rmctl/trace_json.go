@@ -186,35 +186,21 @@ func (t *traceTexts) value(value attribute.Value) any {
 	return value
 }
 
-// object returns what an event tells, its name, and the place in the definition.
+// object returns the fields of an event, its name, and the place in the definition.
 func (t *traceTexts) object(event tokenizer.Event) (object traceEvent, name string, at config.Position) {
 	switch e := event.(type) {
-	case tokenizer.SegmentEvent:
-		return &segmentJSON{Number: e.Number, Text: t.bytes(e.Text), Length: len(e.Text), Saved: e.Saved}, "segment", at
 	case tokenizer.MissEvent:
 		return t.miss(e), "miss", e.Match.Position
 	case tokenizer.MatchEvent:
-		match := &matchJSON{Target: t.text(e.Target.Ref.Text), Captures: []*string{}, Consumed: e.Consumed}
-		for _, capture := range e.Captures {
-			match.Captures = append(match.Captures, optional(t.bytes(capture.Text), capture.Set))
-		}
-		return match, "match", e.Match.Position
-	case tokenizer.UnmatchedEvent:
-		return &unmatchedJSON{Number: e.Number}, "unmatched", at
+		return t.match(e), "match", e.Match.Position
 	case tokenizer.MoveEvent:
 		return &targetJSON{Target: t.text(e.Target.Ref.Text)}, "move", e.Match.Position
 	case tokenizer.ActionEvent:
 		return t.action(e), "action", e.Action.Position
 	case tokenizer.ExitEvent:
 		return &exitJSON{Expression: t.text(e.Expression.Text)}, "exit", e.Expression.Position
-	case tokenizer.EndEvent:
-		return &unplacedJSON{}, "end", at
 	case tokenizer.TestEvent:
-		test := &testJSON{Attribute: t.text(e.Attribute.Name()), Operator: e.Test.Operator, Outcome: e.Outcome, Depth: e.Depth}
-		for _, operand := range e.Operands {
-			test.Operands = append(test.Operands, t.value(operand))
-		}
-		return test, "test", e.Test.Position
+		return t.test(e), "test", e.Test.Position
 	case tokenizer.ElseEvent:
 		return &targetJSON{Target: t.text(e.Target.Ref.Text), Acted: &e.Acted}, "else", e.Target.Position
 	case tokenizer.MergeEvent:
@@ -228,7 +214,38 @@ func (t *traceTexts) object(event tokenizer.Event) (object traceEvent, name stri
 	case tokenizer.ErrorEvent:
 		return &messageJSON{Message: t.text(e.Err.Reason()), Segment: t.text(e.Err.Segment), Thrown: e.Err.Thrown}, "error", e.Err.Position
 	}
-	return &unplacedJSON{}, fmt.Sprintf("%T", event), at
+	object, name = t.unplaced(event)
+	return object, name, at
+}
+
+// unplaced returns the fields of an event that has no place in the definition, and
+// its name.
+func (t *traceTexts) unplaced(event tokenizer.Event) (object traceEvent, name string) {
+	switch e := event.(type) {
+	case tokenizer.SegmentEvent:
+		return &segmentJSON{Number: e.Number, Text: t.bytes(e.Text), Length: len(e.Text), Saved: e.Saved}, "segment"
+	case tokenizer.UnmatchedEvent:
+		return &unmatchedJSON{Number: e.Number}, "unmatched"
+	case tokenizer.EndEvent:
+		return &unplacedJSON{}, "end"
+	}
+	return &unplacedJSON{}, fmt.Sprintf("%T", event)
+}
+
+func (t *traceTexts) match(e tokenizer.MatchEvent) *matchJSON {
+	match := &matchJSON{Target: t.text(e.Target.Ref.Text), Captures: []*string{}, Consumed: e.Consumed}
+	for _, capture := range e.Captures {
+		match.Captures = append(match.Captures, optional(t.bytes(capture.Text), capture.Set))
+	}
+	return match
+}
+
+func (t *traceTexts) test(e tokenizer.TestEvent) *testJSON {
+	test := &testJSON{Attribute: t.text(e.Attribute.Name()), Operator: e.Test.Operator, Outcome: e.Outcome, Depth: e.Depth}
+	for _, operand := range e.Operands {
+		test.Operands = append(test.Operands, t.value(operand))
+	}
+	return test
 }
 
 func (t *traceTexts) miss(e tokenizer.MissEvent) traceEvent {

@@ -177,28 +177,55 @@ func (w *watch) begin(ctx context.Context, names []string, resumes bool) error {
 	return nil
 }
 
-// ask brings the jobs up to date that are watched. That a scheduler cannot be asked
-// is an event of its jobs; a target that cannot be used is told once, before the others
-// are asked, and does not keep these from being watched, unless it is the only one.
+// ask brings the jobs up to date that are watched. A failed query is an event of its
+// jobs. A target that cannot be used causes one warning, before the query of the
+// others; it ends the watch only if no other target can be used.
 func (w *watch) ask(ctx context.Context, first bool, warnings chan<- error) answer {
 	listed, err := w.store.List(ctx, jobstore.Filter{Target: w.app.target})
 	if err != nil {
 		return answer{err: err}
 	}
-	var told answer
-	var asked []job.Job
 	now := time.Now()
+	open, due := w.watched(listed, now)
+	jobs, err := w.app.withControllers(ctx, due)
+	isAnyUsable := w.noteUnusable(jobs, now)
+	if err != nil && first && !isAnyUsable || ctx.Err() != nil {
+		return answer{open: open, err: err}
+	}
+	if err != nil && !w.told[err.Error()] {
+		w.told[err.Error()] = true
+		select {
+		case warnings <- err:
+		case <-ctx.Done():
+			return answer{open: open}
+		}
+	}
+	err = w.app.refresh(ctx, jobs, false)
+	var failed *control.QueryError
+	if errors.As(err, &failed) || errors.Is(err, control.ErrPaused) || errors.Is(err, remote.ErrUnreachable) {
+		err = nil
+	}
+	return answer{open: open, err: err}
+}
+
+// watched counts the listed jobs that are watched, and returns those whose target is
+// to be tried now.
+func (w *watch) watched(listed []job.Job, now time.Time) (open int, due []job.Job) {
 	for _, job := range listed {
 		if len(w.tags) > 0 && !w.tags[job.Tag] {
 			continue
 		}
-		told.open++
+		open++
 		if now.After(w.unusable[job.Target]) {
-			asked = append(asked, job)
+			due = append(due, job)
 		}
 	}
-	jobs, err := w.app.withControllers(ctx, asked)
-	isAnyUsable := false
+	return open, due
+}
+
+// noteUnusable postpones the targets that have no controller, and reports whether any
+// has one.
+func (w *watch) noteUnusable(jobs []found, now time.Time) (isAnyUsable bool) {
 	for _, job := range jobs {
 		if job.controller == nil {
 			w.unusable[job.Target] = now.Add(retryPace)
@@ -206,24 +233,7 @@ func (w *watch) ask(ctx context.Context, first bool, warnings chan<- error) answ
 		}
 		isAnyUsable = true
 	}
-	if err != nil && first && !isAnyUsable || ctx.Err() != nil {
-		told.err = err
-		return told
-	}
-	if err != nil && !w.told[err.Error()] {
-		w.told[err.Error()] = true
-		select {
-		case warnings <- err:
-		case <-ctx.Done():
-			return told
-		}
-	}
-	err = w.app.refresh(ctx, jobs, false)
-	var failed *control.QueryError
-	if !errors.As(err, &failed) && !errors.Is(err, control.ErrPaused) && !errors.Is(err, remote.ErrUnreachable) {
-		told.err = err
-	}
-	return told
+	return isAnyUsable
 }
 
 // print prints what happened since it was called last, and runs the hooks.

@@ -89,11 +89,7 @@ func (p *process) signalShared(names []string) (reached bool, err error) {
 // the preferred one if it can.
 func (c *Connection) call(ctx context.Context, preferred *session, code string) (status int, err error) {
 	if c.pool.oneShot {
-		s, _, err := c.pool.session(ctx, forSignals, plainLine, Options{})
-		if err != nil {
-			return -1, err
-		}
-		return c.callAlone(ctx, s, code)
+		return c.callOneShot(ctx, code)
 	}
 	for {
 		s, err := c.pool.shell(ctx, forSignals)
@@ -125,6 +121,15 @@ func (c *Connection) call(ctx context.Context, preferred *session, code string) 
 			return -1, ctx.Err()
 		}
 	}
+}
+
+// callOneShot runs shell code in a shell of its own.
+func (c *Connection) callOneShot(ctx context.Context, code string) (status int, err error) {
+	s, _, err := c.pool.session(ctx, forSignals, plainLine, Options{})
+	if err != nil {
+		return -1, err
+	}
+	return c.callAlone(ctx, s, code)
 }
 
 // callAlone runs shell code of ours in a shell that does nothing else.
@@ -169,15 +174,8 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 	defer grace.Stop()
 
 	if p.reported.process == 0 {
-		// Nothing was heard of it yet.
-		select {
-		case p.reported = <-p.task.started:
-		case <-grace.C:
-			p.session.close()
-			return -1, p.connection.pool.silence(), true
-		}
-		if p.reported.failure != "" {
-			return -1, errors.Join(errNotStarted, ctx.Err()), true
+		if err := p.awaitReport(ctx, grace.C); err != nil {
+			return -1, err, true
 		}
 	}
 	// A stopped process would not see the request before it is continued.
@@ -220,6 +218,21 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 	case <-patience.C:
 		return -1, errors.Join(errUnkillable, failure, killing), true
 	}
+}
+
+// awaitReport waits until the shell has reported the process, whose id is needed to
+// end it.
+func (p *process) awaitReport(ctx context.Context, grace <-chan time.Time) error {
+	select {
+	case p.reported = <-p.task.started:
+	case <-grace:
+		p.session.close()
+		return p.connection.pool.silence()
+	}
+	if p.reported.failure != "" {
+		return errors.Join(errNotStarted, ctx.Err())
+	}
+	return nil
 }
 
 var errUnkillable = errors.New("the process did not end although it was killed")

@@ -123,44 +123,51 @@ var errClosed = errors.New("the connection was closed")
 
 // acquire waits for an idle shell, if one will do, or for room for one more
 // channel, in which case it returns nil. Signals do not wait for what runs: errNoRoom
-// tells that they have to be sent through a shell that is busy.
+// says that they have to be sent through a shell that is busy.
 func (p *pool) acquire(ctx context.Context, wanted purpose) (*session, error) {
 	for {
-		p.mutex.Lock()
-		if p.closed {
-			p.mutex.Unlock()
-			return nil, &remote.ConnectError{Host: p.settings.Host, Reason: remote.Disconnected, Err: errClosed}
+		idle, surplus, changed, err := p.tryAcquire(wanted)
+		switch {
+		case surplus != nil:
+			p.dismiss(surplus)
+			continue
+		case changed == nil:
+			return idle, err
 		}
-		if idle := p.takeIdle(); idle != nil {
-			if wanted == forCommands || wanted == forSignals {
-				p.mutex.Unlock()
-				return idle, nil
-			}
-			if !p.hasRoom(wanted) && p.total() >= p.ceiling(wanted) && (p.limit == 1 || p.shells() > 1) {
-				idle.pooled = false
-				p.mutex.Unlock()
-				p.dismiss(idle)
-				continue
-			}
-			p.idle = append(p.idle, idle)
-		}
-		if p.hasRoom(wanted) {
-			p.open[wanted]++
-			p.mutex.Unlock()
-			return nil, nil
-		}
-		if wanted == forSignals && (p.limit == 1 || !p.oneShot) || wanted == forFiles && p.limit < filesLimit {
-			p.mutex.Unlock()
-			return nil, errNoRoom
-		}
-		changed := p.changed
-		p.mutex.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// tryAcquire is acquire without waiting. It returns an idle shell that has to be
+// dismissed before there is room, or a channel to wait for if there is no room.
+func (p *pool) tryAcquire(wanted purpose) (idle, surplus *session, changed <-chan struct{}, err error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.closed {
+		return nil, nil, nil, &remote.ConnectError{Host: p.settings.Host, Reason: remote.Disconnected, Err: errClosed}
+	}
+	if idle := p.takeIdle(); idle != nil {
+		if wanted == forCommands || wanted == forSignals {
+			return idle, nil, nil, nil
+		}
+		if !p.hasRoom(wanted) && p.total() >= p.ceiling(wanted) && (p.limit == 1 || p.shells() > 1) {
+			idle.pooled = false
+			return nil, idle, nil, nil
+		}
+		p.idle = append(p.idle, idle)
+	}
+	if p.hasRoom(wanted) {
+		p.open[wanted]++
+		return nil, nil, nil, nil
+	}
+	if wanted == forSignals && (p.limit == 1 || !p.oneShot) || wanted == forFiles && p.limit < filesLimit {
+		return nil, nil, nil, errNoRoom
+	}
+	return nil, nil, p.changed, nil
 }
 
 // takeIdle returns an idle shell that lives. The mutex is held.

@@ -150,31 +150,12 @@ func childScript(command remote.Command, home string, known bool) (string, error
 func environmentScript(command remote.Command) (variables, env, search string) {
 	var script strings.Builder
 	var words []string
-	search = `"${PATH:-` + defaultPath + `}"`
-	given := slices.Sorted(maps.Keys(command.Environment))
 	if command.ReplaceEnvironment {
-		words = append(words, "-i")
-		if !slices.Contains(command.Keep, "PATH") {
-			search = defaultPath
-		}
-		for _, name := range command.Keep {
-			if _, replaced := command.Environment[name]; !replaced && isIdentifier(name) {
-				words = append(words, `${`+name+`+"`+name+`=$`+name+`"}`)
-			}
-		}
+		words = append([]string{"-i"}, keptWords(command)...)
 	} else {
-		for _, name := range command.Unset {
-			if _, replaced := command.Environment[name]; replaced || name == "" || strings.ContainsAny(name, "=\x00") {
-				continue
-			}
-			if isPlain(name, "") {
-				script.WriteString("unset " + name + "; ")
-			} else {
-				words = append(words, "-u", quote(name))
-			}
-		}
+		words = unset(command, &script)
 	}
-	for _, name := range given {
+	for _, name := range slices.Sorted(maps.Keys(command.Environment)) {
 		value := command.Environment[name]
 		if isPlain(name, value) && !command.ReplaceEnvironment {
 			script.WriteString("export " + name + "=" + quote(value) + "; ")
@@ -182,15 +163,49 @@ func environmentScript(command remote.Command) (variables, env, search string) {
 			words = append(words, quote(name+"="+value))
 		}
 	}
-	if path, isGiven := command.Environment["PATH"]; isGiven {
-		search = quote(path)
-		if path == "" {
-			search = defaultPath
-		}
-	}
 	if len(words) > 0 {
 		// A program whose path holds "=" would be a variable to env.
 		env = ` "$rmctl_env" ` + strings.Join(words, " ") + ` ${rmctl_q:+/bin/sh -c "$rmctl_q"}`
 	}
-	return script.String(), env, search
+	return script.String(), env, searchPath(command)
+}
+
+// keptWords returns the words by which env passes on the variables that are kept.
+func keptWords(command remote.Command) []string {
+	var words []string
+	for _, name := range command.Keep {
+		if _, replaced := command.Environment[name]; !replaced && isIdentifier(name) {
+			words = append(words, `${`+name+`+"`+name+`=$`+name+`"}`)
+		}
+	}
+	return words
+}
+
+// unset lets the script unset the variables that it may, and returns the words by
+// which env unsets the others.
+func unset(command remote.Command, script *strings.Builder) []string {
+	var words []string
+	for _, name := range command.Unset {
+		if _, replaced := command.Environment[name]; replaced || name == "" || strings.ContainsAny(name, "=\x00") {
+			continue
+		}
+		if isPlain(name, "") {
+			script.WriteString("unset " + name + "; ")
+		} else {
+			words = append(words, "-u", quote(name))
+		}
+	}
+	return words
+}
+
+// searchPath returns the word for the path that the program is searched in.
+func searchPath(command remote.Command) string {
+	path, isGiven := command.Environment["PATH"]
+	switch {
+	case isGiven && path != "":
+		return quote(path)
+	case isGiven, command.ReplaceEnvironment && !slices.Contains(command.Keep, "PATH"):
+		return defaultPath
+	}
+	return `"${PATH:-` + defaultPath + `}"`
 }

@@ -139,32 +139,11 @@ func (s *conversation) start(ctx context.Context) error {
 	if s.asked.Command == nil {
 		return fmt.Errorf("%w: no command", wire.ErrProtocol)
 	}
-	// The goroutine that reads must not wait: the place may take its time to
-	// send a signal.
-	signals := make(chan syscall.Signal, queuedRequests)
 	wanted, terminate := context.WithCancel(ctx)
 	defer terminate()
-	resized := make(chan remote.Size, 1)
-	handle := func(kind wire.Kind, payload []byte) error {
-		switch kind {
-		case frameTerminate:
-			terminate()
-			return nil
-		case frameResize:
-			var size remote.Size
-			err := wire.Decode(payload, &size)
-			replace(resized, size)
-			return err
-		case frameSignal:
-			var number int
-			err := wire.Decode(payload, &number)
-			offer(signals, syscall.Signal(number)) // more than that in one moment say nothing new
-			return err
-		}
-		return wire.RefuseFrame(kind, payload)
-	}
+	requests := processRequests{signals: make(chan syscall.Signal, queuedRequests), resized: make(chan remote.Size, 1), terminate: terminate}
 
-	started := s.asked.Command.unpack(resized)
+	started := s.asked.Command.unpack(requests.resized)
 	if s.asked.Command.Input {
 		started.Stdin = s.link.Inlet(streamInput)
 	}
@@ -178,7 +157,7 @@ func (s *conversation) start(ctx context.Context) error {
 	if s.asked.Command.Merged {
 		started.Stderr = output
 	}
-	listening, stop := s.link.Listen(ctx, nil, handle)
+	listening, stop := s.link.Listen(ctx, nil, requests.handle)
 	s.stop = stop
 	defer context.AfterFunc(listening, terminate)()
 	return s.connected(wanted, func(ctx context.Context, connection remote.Connection) error {
@@ -193,7 +172,7 @@ func (s *conversation) start(ctx context.Context) error {
 		go func() { ended <- s.waitFor(process) }()
 		for {
 			select {
-			case number := <-signals:
+			case number := <-requests.signals:
 				// A signal has no answer: Wait tells how the process fares.
 				_ = process.Signal(number)
 			case how := <-ended:
@@ -204,6 +183,33 @@ func (s *conversation) start(ctx context.Context) error {
 			}
 		}
 	})
+}
+
+// processRequests are what a client requests while its process runs. The goroutine
+// that reads must not wait, as the place may take its time to send a signal.
+type processRequests struct {
+	signals   chan syscall.Signal
+	resized   chan remote.Size
+	terminate context.CancelFunc
+}
+
+func (r processRequests) handle(kind wire.Kind, payload []byte) error {
+	switch kind {
+	case frameTerminate:
+		r.terminate()
+		return nil
+	case frameResize:
+		var size remote.Size
+		err := wire.Decode(payload, &size)
+		replace(r.resized, size)
+		return err
+	case frameSignal:
+		var number int
+		err := wire.Decode(payload, &number)
+		offer(r.signals, syscall.Signal(number)) // more than that in one moment say nothing new
+		return err
+	}
+	return wire.RefuseFrame(kind, payload)
 }
 
 func (s *conversation) waitFor(process remote.Process) exit {

@@ -132,48 +132,62 @@ func (a *attempt) banner(text string) error {
 
 // explain turns the end of a handshake into a ConnectError.
 func (a *attempt) explain(err error) error {
-	s := a.settings
 	var known *remote.ConnectError
 	var negotiation *ssh.AlgorithmNegotiationError
-	failure := &remote.ConnectError{Host: s.alias, Reason: remote.BadProtocol}
-	said := saidAtTheEnd(err)
 	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.As(a.hostKeys.failure, &known):
+	case errors.As(err, &known), errors.As(a.hostKeys.failure, &known):
 		return known
 	case a.limit.ctx.Err() != nil:
-		return overtime(a.limit.ctx, s)
+		return overtime(a.limit.ctx, a.settings)
 	case a.hostKeys.failure != nil:
-		failure.Reason, failure.Err = remote.UnknownHostKey, a.hostKeys.failure
+		return a.failure(remote.UnknownHostKey, a.hostKeys.failure, "")
 	case a.flood:
-		failure.Err = fmt.Errorf("the server sends a banner of more than %d bytes", maxBannerBytes)
+		return a.failure(remote.BadProtocol, fmt.Errorf("the server sends a banner of more than %d bytes", maxBannerBytes), "")
 	case errors.As(err, &negotiation):
-		if strings.Contains(negotiation.What, "host key") && len(a.narrowed) > 0 {
-			return a.hostKeys.refuseMissing(a.narrowed)
-		}
-		failure.Err = fmt.Errorf("no %s is common: the server has %s", negotiation.What, visible(strings.Join(negotiation.RequestedAlgorithms, ", "), 500))
-		failure.Help = "The server's SSH may be too old or too new for this transport; transport = \"openssh\" uses your own ssh program."
+		return a.explainNegotiation(negotiation)
 	case a.authenticator.failure != nil:
-		failure.Reason, failure.Err = remote.NotAuthenticated, a.authenticator.failure
+		return a.failure(remote.NotAuthenticated, a.authenticator.failure, "")
+	}
+	said := saidAtTheEnd(err)
+	switch {
 	case a.authenticator.started && (errors.Is(err, errNothingLeft) || said != ""):
 		return a.authenticator.refused(said)
 	case a.authenticator.started && a.wire.failure() != nil:
 		return a.authenticator.refused("it closed the connection")
+	}
+	return a.explainUnauthenticated(err, said)
+}
+
+// explainNegotiation explains the end of a handshake without a common algorithm.
+func (a *attempt) explainNegotiation(negotiation *ssh.AlgorithmNegotiationError) error {
+	if strings.Contains(negotiation.What, "host key") && len(a.narrowed) > 0 {
+		return a.hostKeys.refuseMissing(a.narrowed)
+	}
+	offered := visible(strings.Join(negotiation.RequestedAlgorithms, ", "), 500)
+	return a.failure(remote.BadProtocol, fmt.Errorf("no %s is common: the server has %s", negotiation.What, offered),
+		"The server's SSH may be too old or too new for this transport; transport = \"openssh\" uses your own ssh program.")
+}
+
+// explainUnauthenticated explains the end of a handshake that was not one of the
+// authentication. Said is the reason that the server gave, if any.
+func (a *attempt) explainUnauthenticated(err error, said string) error {
+	const wrongPort = "Is that port one of an SSH server?"
+	address := a.settings.address()
+	switch {
 	case said != "":
-		failure.Reason, failure.Err = remote.Refused, fmt.Errorf("%s ended the connection: %s", s.address(), said)
+		return a.failure(remote.Refused, fmt.Errorf("%s ended the connection: %s", address, said), "")
 	case a.wire.received.Load() == 0 && a.wire.failure() != nil:
 		return a.silent()
 	case isEnd(a.wire.failure()):
-		failure.Err = fmt.Errorf("%s ended the connection before it was made", s.address())
-		failure.Help = "Is that port one of an SSH server?"
+		return a.failure(remote.BadProtocol, fmt.Errorf("%s ended the connection before it was made", address), wrongPort)
 	case strings.Contains(err.Error(), "overflow reading version string"):
-		failure.Err = fmt.Errorf("%s does not speak SSH", s.address())
-		failure.Help = "Is that port one of an SSH server?"
-	default:
-		failure.Err = errors.New(visible(err.Error(), 500))
+		return a.failure(remote.BadProtocol, fmt.Errorf("%s does not speak SSH", address), wrongPort)
 	}
-	return failure
+	return a.failure(remote.BadProtocol, errors.New(visible(err.Error(), 500)), "")
+}
+
+func (a *attempt) failure(reason remote.ConnectReason, err error, help string) error {
+	return &remote.ConnectError{Host: a.settings.alias, Reason: reason, Err: err, Help: help}
 }
 
 // silent tells that the connection ended without a byte.

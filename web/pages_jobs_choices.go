@@ -1,0 +1,98 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// jobsChoices are what the filter of the page of jobs offers.
+type jobsChoices struct {
+	Query      jobsQuery
+	Hidden     []hiddenField // what is sent along unchanged
+	Managers   []choice      // empty where there is one only
+	Queues     []choice
+	Users      []string
+	Sizes      []filterLink
+	Operations []operationButton
+	Columns    filterLink // to the table with more columns, or with fewer
+	IsFiltered bool
+}
+
+// A hiddenField is what a form sends unseen.
+type hiddenField struct{ Name, Value string }
+
+// mostChoices bounds the options of a selection list.
+const mostChoices = 500
+
+// jobsChoices returns what the filter offers.
+func (l *ledger) jobsChoices(s *model.Snapshot, q jobsQuery) jobsChoices {
+	c := jobsChoices{Query: q, IsFiltered: q.Manager+q.Queue+q.User+q.Text+q.State != "" || q.Mine, Hidden: q.hiddenFields(), Columns: q.columnsLink()}
+	for m := range s.Managers() {
+		id := m.Element().ID()
+		c.Managers = append(c.Managers, choice{id, printable(m.Element().Name(), longestCell), id == q.Manager})
+	}
+	if len(c.Managers) == 1 {
+		c.Managers = nil
+	}
+	queues, users := l.queuesAndUsers(s, q.Manager)
+	if q.Queue != "" {
+		queues[q.Queue] = true
+	}
+	for _, queue := range slices.Sorted(maps.Keys(queues)) {
+		c.Queues = append(c.Queues, choice{queue, printable(queue, longestCell), queue == q.Queue})
+	}
+	c.Users = slices.Sorted(maps.Keys(users))
+	c.Users = c.Users[:min(len(c.Users), mostChoices)]
+	for _, size := range pageSizes {
+		c.Sizes = append(c.Sizes, filterLink{Label: itoa(size), Address: q.with(func(q *jobsQuery) { q.Size = size }), IsOn: q.Size == size})
+	}
+	for _, each := range jobOperations {
+		c.Operations = append(c.Operations, operationButton{Name: string(each.operation), Label: each.label})
+	}
+	return c
+}
+
+// hiddenFields returns the parameters that the form keeps but does not show, by name.
+func (q jobsQuery) hiddenFields() []hiddenField {
+	var hidden []hiddenField
+	for name, values := range q.values() {
+		if !slices.Contains([]string{"q", "user", "queue", "rm", "page", "mine"}, name) {
+			hidden = append(hidden, hiddenField{name, strings.Join(values, "")})
+		}
+	}
+	slices.SortFunc(hidden, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
+	return hidden
+}
+
+// columnsLink returns the link to the table with all columns, or back.
+func (q jobsQuery) columnsLink() filterLink {
+	if q.All {
+		return filterLink{Label: "Fewer columns", Address: q.with(func(q *jobsQuery) { q.All = false })}
+	}
+	return filterLink{Label: "More columns", Address: q.with(func(q *jobsQuery) { q.All = true })}
+}
+
+// queuesAndUsers returns the queues and the users of a resource manager, or of all
+// if manager is empty.
+func (l *ledger) queuesAndUsers(s *model.Snapshot, manager string) (queues, users map[string]bool) {
+	queues, users = map[string]bool{}, map[string]bool{}
+	for m := range s.Managers() {
+		if manager != "" && manager != m.Element().ID() {
+			continue
+		}
+		for queue := range m.All(model.Queue) {
+			if len(queues) < mostChoices {
+				queues[queue.ID()] = true
+			}
+		}
+		for _, user := range l.census(s, m).Users {
+			if isPlain(user) { // the list fills in what it shows
+				users[user] = true
+			}
+		}
+	}
+	return queues, users
+}
