@@ -59,11 +59,11 @@ func TestLookupsUseIndexes(t *testing.T) {
 	store := rawStore(t)
 	require.NoError(t, store.migrate(t.Context()))
 	for _, query := range []string{
-		selectJobs + " WHERE tag = 'x'",
-		selectJobs + " " + findByID + newestFirst,
-		selectJobs + " WHERE finished = 0" + newestFirst,
-		selectJobs + " WHERE true" + newestFirst,
-		selectJobs + " " + ofNumbers,
+		selectJobs() + " WHERE tag = 'x'",
+		selectJobs() + " " + findByID + newestFirst,
+		selectJobs() + " WHERE finished = 0" + newestFirst,
+		selectJobs() + " WHERE true" + newestFirst,
+		selectJobs() + " " + ofNumbers,
 	} {
 		rows, err := store.database.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, "x")
 		require.NoError(t, err)
