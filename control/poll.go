@@ -170,7 +170,7 @@ func (c *Controller) poll(ctx context.Context, list *config.Command, freshness F
 		return due
 	}
 	for {
-		claim := jobstore.Claim{Key: c.pollKey(), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), Now: c.now(), IsGone: isHolderGone,
+		claim := jobstore.Claim{PollKey: c.ownJobs(), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), Now: c.now(), IsGone: isHolderGone,
 			Due: func(last jobstore.Poll) bool { return !c.now().Before(dueAt(last)) }}
 		last, granted, err := c.store.ClaimPoll(ctx, claim)
 		switch {
@@ -263,7 +263,7 @@ func (c *Controller) makePoll(ctx context.Context, list *config.Command, claim j
 	case err == nil && last.Failures > 0:
 		next.Took = 0 // it may have waited for the end of the outage
 	}
-	return errors.Join(err, c.store.FinishPoll(kept, claim, next))
+	return errors.Join(err, c.store.FinishPoll(kept, claim, next, nil))
 }
 
 // An asking is what came of the commands of a poll.
@@ -416,5 +416,5 @@ func askedAgain(job *job.Job) time.Time {
 // Resume ends the pause of a target that could not be asked, and reports whether
 // there was one.
 func (c *Controller) Resume(ctx context.Context) (bool, error) {
-	return c.store.ResumePoll(ctx, c.pollKey())
+	return c.store.ResumePoll(ctx, c.ownJobs())
 }

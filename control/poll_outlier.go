@@ -30,7 +30,7 @@ func (c *Controller) outlierOf(ctx context.Context, last jobstore.Poll) (outlier
 	if last.Failures > 0 || last.Took*quietFactor <= longestInterval {
 		return outlier{}, nil
 	}
-	load, err := c.store.PollLoad(ctx, last.Key, last.Begun.Add(-lately))
+	load, err := c.store.PollLoad(ctx, last.PollKey, last.Begun.Add(-lately))
 	if err != nil || load.Count <= outlierOthers || load.Longest*outlierFactor > last.Took {
 		return outlier{}, err
 	}

@@ -317,7 +317,7 @@ func (s *site) holds(t testing.TB, holder string) {
 	require.NoError(t, err)
 	require.Len(t, polls, 1)
 	_, granted, err := s.store.ClaimPoll(t.Context(), jobstore.Claim{
-		Key: polls[0].Key, Target: polls[0].Targets[0], Holder: holder, Lease: time.Hour, Now: s.options.Now(), Due: func(jobstore.Poll) bool { return true },
+		PollKey: polls[0].PollKey, Target: polls[0].Targets[0], Holder: holder, Lease: time.Hour, Now: s.options.Now(), Due: func(jobstore.Poll) bool { return true },
 	})
 	require.NoError(t, err)
 	require.True(t, granted)

@@ -63,7 +63,7 @@ type sharedListing struct{ path string }
 // targets with other values, have files of their own: parsers may go by values.
 func (c *Controller) sharedListing(kind config.CommandElement) sharedListing {
 	values, _ := json.Marshal(c.defaults) // of texts only
-	sum := sha256.Sum256([]byte(c.turnKey(kind) + " " + string(values)))
+	sum := sha256.Sum256([]byte(fmt.Sprint(c.turnKey(kind), " ", string(values))))
 	return sharedListing{filepath.Join(c.store.Folder(), sharedFolder, hex.EncodeToString(sum[:16]))}
 }
 

@@ -50,7 +50,7 @@ func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(
 		made.Listed, err = c.Rows(ctx, kind, config.AllJobs, each)
 		return made, err
 	}
-	claim := jobstore.Claim{Key: c.turnKey(list.Element), Target: c.target + " x:" + string(kind), Holder: c.holder, Lease: pollLease + limitOf(list), IsGone: isHolderGone}
+	claim := jobstore.Claim{PollKey: c.turnKey(list.Element), Target: c.target, Holder: c.holder, Lease: pollLease + limitOf(list), IsGone: isHolderGone}
 	claim.Due = func(last jobstore.Poll) bool { return !c.now().Before(c.turnAt(list, last)) }
 	for {
 		claim.Now = c.now()
@@ -107,7 +107,7 @@ func (t *Turns) list(ctx context.Context, claim jobstore.Claim, list *config.Com
 		t.note(share.finish(made, err != nil))
 	}
 	t.see(list.Element, made.Begun)
-	if finishErr := c.store.FinishPoll(context.WithoutCancel(ctx), claim, poll); err == nil {
+	if finishErr := c.store.FinishPoll(context.WithoutCancel(ctx), claim, poll, nil); err == nil {
 		err = finishErr
 	}
 	return made, err
@@ -211,8 +211,8 @@ func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement,
 }
 
 // turnKey names a listing that all processes of this user make in turn.
-func (c *Controller) turnKey(kind config.CommandElement) string {
-	return c.pollKey() + " x:" + string(kind)
+func (c *Controller) turnKey(kind config.CommandElement) jobstore.PollKey {
+	return jobstore.PollKey{Kind: jobstore.PollKind(kind), Key: c.pollKey()}
 }
 
 // turnAt returns when a listing may be made again after the last time.

@@ -51,7 +51,8 @@ func (v *view) listings(t *testing.T) int {
 	counts, err := v.site.store.Polls(t.Context(), v.site.options.Now())
 	require.NoError(t, err)
 	require.Len(t, counts, 1)
-	require.Equal(t, []string{"here x:list-jobs"}, counts[0].Targets)
+	require.EqualValues(t, "list-jobs", counts[0].Kind)
+	require.Equal(t, []string{"here"}, counts[0].Targets)
 	return counts[0].Day
 }
 

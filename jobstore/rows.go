@@ -38,7 +38,7 @@ var jobColumns = strings.Fields(`tag target definition connection id short_id na
 	phase interactive detail native reason exit_code signal nodes submitted started ended
 	created observed source evidence stale stale_reason stale_since missing missing_since missing_count
 	output_path error_path error successor submitter identity
-	origin_stream origin_line origin_text irregular`)
+	origin_stream origin_line origin_text irregular hosted undated`)
 
 // jobRow is a job in the form in which the database has it.
 type jobRow struct {
@@ -58,7 +58,7 @@ func (r *jobRow) fields() []any {
 		&r.phase, &j.Interactive, &r.detail, &j.Native, &j.Reason, &r.exitCode, &r.signal, &j.Nodes, &j.Submitted, &j.Started, &j.Ended,
 		&r.created, &r.observed, &j.Source, &j.Evidence, &j.Stale, &j.StaleReason, &r.staleSince, &j.Missing, &r.missingSince, &j.MissingCount,
 		&j.OutputPath, &j.ErrorPath, &j.Error, &j.Successor, &j.Submitter, &j.Identity,
-		&j.Origin.Stream, &j.Origin.Line, &j.Origin.Text, &j.Irregular,
+		&j.Origin.Stream, &j.Origin.Line, &j.Origin.Text, &j.Irregular, &j.Hosted, &j.Undated,
 	}
 }
 

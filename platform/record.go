@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/monitor"
@@ -117,7 +116,7 @@ func (r *record) put(j job.Job) {
 	r.jobs[j.Tag] = monitor.Recorded{
 		Tag: j.Tag, ID: j.ID, ShortID: j.ShortID, Identity: j.Identity, Name: j.Name, Queue: j.Queue, Owner: j.Owner,
 		Detail: j.Detail, Native: j.Native, Reason: j.Reason, Nodes: j.Nodes, ExitCode: j.ExitCode, Signal: j.Signal,
-		Doubt: doubtOf(j), Created: j.Created, IsUndated: control.IsUndated(j), Submitted: j.Submitted, Started: j.Started, Ended: j.Ended,
+		Doubt: doubtOf(j), Created: j.Created, IsUndated: j.Undated, Submitted: j.Submitted, Started: j.Started, Ended: j.Ended,
 	}
 }
 
