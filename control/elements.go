@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A Node is what a scheduler tells of a machine. What it does not tell is empty,
@@ -52,7 +53,7 @@ func NodesOf(rows []command.Row) []Node {
 	nodes := make([]Node, 0, len(rows))
 	for _, row := range byName(rows) {
 		node := Node{
-			Name: row.ID, State: row.Fact(rowKeys[rowState]), Native: row.Fact("native"), Reason: row.Fact("reason"),
+			Name: row.ID, State: row.Fact(job.FactState), Native: row.Fact("native"), Reason: row.Fact("reason"),
 			CPUs: number(row.Fact("cpus")), CPUsUsed: number(row.Fact("cpusUsed")), Memory: number(row.Fact("memory")),
 		}
 		if load, err := strconv.ParseFloat(row.Fact("load"), 64); err == nil && !math.IsNaN(load) && !math.IsInf(load, 0) {
@@ -91,7 +92,7 @@ func QueuesOf(rows []command.Row) []Queue {
 	queues := make([]Queue, 0, len(rows))
 	for _, row := range byName(rows) {
 		queues = append(queues, Queue{
-			Name: row.ID, State: row.Fact(rowKeys[rowState]), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
+			Name: row.ID, State: row.Fact(job.FactState), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
 			Running: number(row.Fact("running")), Waiting: number(row.Fact("waiting")), Nodes: number(row.Fact("nodes")),
 		})
 	}

@@ -74,44 +74,40 @@ func isUnsafeInBatch(r rune) bool {
 
 // listOpen lists the jobs of a poll: all of this user with one command, or, where
 // the definition asks for ids, the open ones, a batch after the other. With an
-// error comes what the commands before told.
+// error the listing has what the earlier commands listed.
 func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim jobstore.Claim, open jobstore.Roll) (*listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")
 	}
-	texts, err := c.batches(ctx, open)
 	whole := c.newListing(list)
+	texts, err := c.batches(ctx, open)
+	if err != nil {
+		return whole, err
+	}
 	for i, ids := range texts {
-		if err != nil {
-			break
-		}
 		if i > 0 {
-			claim.Now = c.now()
-			held, renewErr := c.store.RenewPoll(ctx, claim)
-			if err = renewErr; err == nil && !held {
-				err = errTakenOver
+			if err := c.renewPoll(ctx, claim); err != nil {
+				return whole, err
 			}
 		}
-		var listed *listing
-		if err == nil {
-			listed, err = c.listJobs(ctx, list, ids)
+		listed, err := c.listJobs(ctx, list, ids)
+		if err != nil {
+			return whole, err
 		}
-		whole.add(listed)
+		maps.Copy(whole.rows, listed.rows)
 	}
-	return whole, err
+	return whole, nil
+}
+
+// renewPoll lets a poll last longer.
+func (c *Controller) renewPoll(ctx context.Context, claim jobstore.Claim) error {
+	claim.Now = c.now()
+	held, err := c.store.RenewPoll(ctx, claim)
+	if err == nil && !held {
+		err = errTakenOver
+	}
+	return err
 }
 
 // errTakenOver tells that a poll lasted so long that another process makes it by now.
 var errTakenOver = errors.New("listing the jobs took longer than the other processes wait")
-
-// newListing returns a listing that begins now and tells nothing yet.
-func (c *Controller) newListing(list *config.Command) *listing {
-	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]packedRow{}, begun: c.now()}
-}
-
-// add takes over the rows of another listing, which may be nil.
-func (l *listing) add(other *listing) {
-	if other != nil {
-		maps.Copy(l.rows, other.rows)
-	}
-}

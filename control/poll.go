@@ -322,7 +322,7 @@ func (c *Controller) compare(ctx context.Context, open jobstore.Roll, listed *li
 		return false, untold, err
 	}
 	err = c.store.ObserveRoll(ctx, open, listed.begun, func(job *job.Job) (job.Observation, bool) {
-		seen, isListed := listed.of(job)
+		seen, isListed := listed.about(job)
 		switch {
 		case isListed:
 			moved = moved || seen.Detail != job.Detail

@@ -326,3 +326,24 @@ func (w *sharedWriter) finish(made MadeListing, failed bool) error {
 	}
 	return nil
 }
+
+func appendText(room []byte, text string) []byte {
+	return append(binary.AppendUvarint(room, uint64(len(text))), text...)
+}
+
+// unpacking is what is left of a packed row.
+type unpacking string
+
+func (u *unpacking) number() int {
+	number, shift := 0, 0
+	for i := range len(*u) {
+		b := (*u)[i]
+		number |= int(b&0x7f) << shift
+		if b < 0x80 {
+			*u = (*u)[i+1:]
+			break
+		}
+		shift += 7
+	}
+	return number
+}
