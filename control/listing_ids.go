@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -75,7 +76,7 @@ func isUnsafeInBatch(r rune) bool {
 // listOpen lists the jobs of a poll: all of this user with one command, or, where
 // the definition asks for ids, the open ones, a batch after the other. With an
 // error the listing has what the earlier commands listed.
-func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim jobstore.Claim, open jobstore.Roll) (*listing, error) {
+func (c *Controller) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")
 	}
@@ -86,7 +87,11 @@ func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim j
 	}
 	for i, ids := range texts {
 		if i > 0 {
-			if err := c.renewPoll(ctx, claim); err != nil {
+			held, err := turn.Renew(ctx)
+			if err == nil && !held {
+				err = errTakenOver
+			}
+			if err != nil {
 				return whole, err
 			}
 		}
@@ -99,15 +104,5 @@ func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim j
 	return whole, nil
 }
 
-// renewPoll lets a poll last longer.
-func (c *Controller) renewPoll(ctx context.Context, claim jobstore.Claim) error {
-	claim.Now = c.now()
-	held, err := c.store.RenewPoll(ctx, claim)
-	if err == nil && !held {
-		err = errTakenOver
-	}
-	return err
-}
-
-// errTakenOver tells that a poll lasted so long that another process makes it by now.
+// errTakenOver says that a poll lasted so long that another process makes it by now.
 var errTakenOver = errors.New("listing the jobs took longer than the other processes wait")
