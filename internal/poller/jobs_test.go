@@ -120,7 +120,7 @@ func TestTheTurnOfAProcessThatWasKilledIsTakenAtOnce(t *testing.T) {
 		w := newWorld(t)
 		p := w.process(t, "a")
 		_, granted, err := p.store.ClaimPoll(t.Context(), jobstore.Claim{
-			PollKey: ownJobs, Target: "slurm", Holder: holder, Lease: time.Hour, Now: w.time, Due: func(jobstore.Poll) bool { return true },
+			PollKey: ownJobs, Target: "slurm", Holder: holder, Lease: time.Minute, Now: w.time, Due: func(jobstore.Poll) bool { return true },
 		})
 		require.NoError(t, err)
 		require.True(t, granted)

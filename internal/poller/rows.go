@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 )
 
@@ -21,7 +22,7 @@ type Row struct {
 // writes, and few enough to keep no other process waiting for one.
 const chunkSize = 256 << 10
 
-// A chunk is a part of the rows of a listing, in which each text stands once.
+// A chunk is a part of the rows of a listing. Texts that come often stand once in it.
 type chunk struct {
 	Keys  [][]string
 	Texts []string
@@ -33,25 +34,32 @@ type chunk struct {
 // A chunkWriter fills a chunk.
 type chunkWriter struct {
 	chunk
-	places map[string]uint32 // of the texts
-	keys   uint32            // of the last row
+	places [1 << 12]uint32 // of the last texts with a hash, counted from 1
+	keys   uint32          // of the last row
 	size   int
 }
 
+// seed is that of the hashes, which nobody else sees.
+var seed = maphash.MakeSeed()
+
 // add adds a row.
 func (w *chunkWriter) add(row Row) {
-	if w.places == nil {
-		w.places = map[string]uint32{}
-	}
-	if len(w.Keys) == 0 || !slices.Equal(w.Keys[w.keys], row.Keys) {
+	var before []uint32 // the places of the facts of the last row, if it has the same keys
+	if len(w.Keys) > 0 && slices.Equal(w.Keys[w.keys], row.Keys) {
+		before = w.Rows[len(w.Rows)-len(row.Facts):]
+	} else {
 		w.keys = w.placeOfKeys(row.Keys)
 	}
 	again := uint32(0)
 	if row.Again {
 		again = 1
 	}
-	w.Rows = append(w.Rows, w.keys, again, w.place(row.ID))
-	for _, fact := range row.Facts {
+	w.Rows = append(w.Rows, w.keys, again, w.addText(row.ID)) // ids differ
+	for i, fact := range row.Facts {
+		if before != nil && w.Texts[before[i]] == fact { // many are as in the row before
+			w.Rows = append(w.Rows, before[i])
+			continue
+		}
 		w.Rows = append(w.Rows, w.place(fact))
 	}
 	w.size += 4 * len(row.Facts)
@@ -62,27 +70,32 @@ func (w *chunkWriter) placeOfKeys(keys []string) uint32 {
 	if place < 0 {
 		place = len(w.Keys)
 		w.Keys = append(w.Keys, keys)
+		for _, key := range keys {
+			w.size += len(key)
+		}
 	}
 	return uint32(place)
 }
 
 func (w *chunkWriter) place(text string) uint32 {
-	place, has := w.places[text]
-	if !has {
-		place = uint32(len(w.Texts))
-		w.places[text] = place
-		w.Texts = append(w.Texts, text)
-		w.size += len(text)
+	last := &w.places[maphash.String(seed, text)%uint64(len(w.places))]
+	if *last == 0 || w.Texts[*last-1] != text {
+		*last = w.addText(text) + 1
 	}
-	return place
+	return *last - 1
+}
+
+func (w *chunkWriter) addText(text string) (place uint32) {
+	w.Texts = append(w.Texts, text)
+	w.size += len(text)
+	return uint32(len(w.Texts) - 1)
 }
 
 // flush returns the chunk in its encoding and begins the next one.
 func (w *chunkWriter) flush() ([]byte, error) {
 	var encoded bytes.Buffer
 	err := gob.NewEncoder(&encoded).Encode(w.chunk)
-	clear(w.places)
-	*w = chunkWriter{chunk: chunk{Texts: w.Texts[:0], Rows: w.Rows[:0]}, places: w.places}
+	*w = chunkWriter{chunk: chunk{Texts: w.Texts[:0], Rows: w.Rows[:0]}}
 	return encoded.Bytes(), err
 }
 
