@@ -170,24 +170,6 @@ func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
 	}
 }
 
-func TestQueriesBecomeFewerWhileNothingMoves(t *testing.T) {
-	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
-	for range 3600 {
-		s.ahead += time.Second
-		s.updates(t, jobs, control.Recent)
-	}
-	quiet := len(s.asked(t))
-	require.Less(t, quiet, 120, "an hour has 3600 seconds")
-	require.Greater(t, quiet, 60)
-	s.shows(t, jobs, state.Suspended, state.Running)
-	for range 120 {
-		s.ahead += time.Second
-		s.updates(t, jobs, control.Recent)
-	}
-	require.Greater(t, len(s.asked(t)), quiet+10, "and more once something moves")
-}
-
 func TestASlowSchedulerIsAskedLess(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, state.Running, state.Running)
