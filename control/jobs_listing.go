@@ -4,25 +4,29 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A listing is what one or more runs of x:list-jobs say about jobs.
+// A listing is what one or more runs of x:list-jobs say about jobs. There may be
+// tens of thousands: rows are kept as they came, in half the room of observations.
 type listing struct {
 	command *config.Command
 	zone    zone                       // of its times
-	rows    map[string]job.Observation // by the ids of their jobs
+	rows    map[string]listedRow       // by the ids of their jobs
+	joined  map[string]job.Observation // of jobs with several rows, by their ids
 	begun   time.Time
 }
 
 // newListing returns a listing that begins now and has no rows yet.
 func (c *Controller) newListing(list *config.Command) *listing {
-	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]job.Observation{}, begun: c.now()}
+	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]listedRow{}, joined: map[string]job.Observation{}, begun: c.now()}
 }
 
 // listJobs lists with one command all jobs of this user, or those with some ids, for
@@ -40,24 +44,83 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command, ids str
 	return listed, nil
 }
 
-// add adds a row, together with earlier ones of the same job.
-func (l *listing) add(row command.Row) {
-	seen := job.Observe(row.Fact)
+// A listedRow is a row of a listing. Its texts share the memory of its line.
+type listedRow struct {
+	facts  tokenizer.Facts
+	origin *attribute.Origin // may be nil
+}
+
+func newListedRow(row command.Row) (id string, listed listedRow) {
+	keys, facts := row.Facts.Lists()
+	line := ""
 	if row.Origin != nil {
-		seen.Origin = job.Origin{Stream: row.Origin.Stream, Line: row.Origin.Line, Text: row.Origin.Text}
+		line = row.Origin.Text
+	}
+	shared := make([]string, len(facts))
+	for i, fact := range facts {
+		shared[i] = textWithin(line, fact)
+	}
+	listed = listedRow{facts: row.Facts, origin: row.Origin}
+	if within, err := tokenizer.FactsIn(keys, shared); err == nil {
+		listed.facts = within
+	}
+	return textWithin(line, row.ID), listed
+}
+
+// textWithin returns a text as the part of a line that it stands in, if it does.
+func textWithin(line, text string) string {
+	if at := strings.Index(line, text); at >= 0 {
+		return line[at : at+len(text)]
+	}
+	return strings.Clone(text)
+}
+
+// observation is what the row says about its job.
+func (r listedRow) observation() job.Observation {
+	seen := job.Observe(r.facts.Get)
+	if r.origin != nil {
+		seen.Origin = job.Origin{Stream: r.origin.Stream, Line: r.origin.Line, Text: r.origin.Text}
 	}
 	if seen.Origin.Text == "" {
-		seen.Evidence = attribute.Text(maps.Collect(row.Facts.All()))
+		seen.Evidence = attribute.Text(maps.Collect(r.facts.All()))
 	}
-	if earlier, isListed := l.rows[row.ID]; isListed {
-		seen = seen.Complete(earlier)
+	return seen
+}
+
+// add adds a row, together with earlier ones of the same job.
+func (l *listing) add(row command.Row) {
+	id, listed := newListedRow(row)
+	if earlier, isListed := l.observation(id); isListed {
+		l.joined[id] = listed.observation().Complete(earlier)
+		return
 	}
-	l.rows[row.ID] = seen
+	l.rows[id] = listed
+}
+
+// merge adds the rows of a later listing, which count for the jobs that it has.
+func (l *listing) merge(later *listing) {
+	for id, row := range later.rows {
+		l.rows[id] = row
+		delete(l.joined, id)
+	}
+	maps.Copy(l.joined, later.joined)
+}
+
+// observation returns what the rows of an id say, without where and when they were listed.
+func (l *listing) observation(id string) (job.Observation, bool) {
+	if seen, isJoined := l.joined[id]; isJoined {
+		return seen, true
+	}
+	row, isListed := l.rows[id]
+	if !isListed {
+		return job.Observation{}, false
+	}
+	return row.observation(), true
 }
 
 // row returns what the listing says about the job with an id, if anything.
 func (l *listing) row(id string) (job.Observation, bool) {
-	seen, isListed := l.rows[id]
+	seen, isListed := l.observation(id)
 	if id == "" || !isListed {
 		return job.Observation{}, false
 	}
@@ -73,8 +136,9 @@ func (l *listing) byIdentity() map[string]string {
 	if l == nil {
 		return ids
 	}
-	for id, row := range l.rows {
-		ids[row.Identity] = id
+	for id := range l.rows {
+		seen, _ := l.observation(id)
+		ids[seen.Identity] = id
 	}
 	return ids
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
@@ -99,7 +98,7 @@ func (c *Controller) listOpen(ctx context.Context, list *config.Command, turn *p
 		if err != nil {
 			return whole, err
 		}
-		maps.Copy(whole.rows, listed.rows)
+		whole.merge(listed)
 	}
 	return whole, nil
 }
