@@ -31,6 +31,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -82,16 +83,14 @@ type Controller struct {
 	usual       func() (Usual, error) // of a definition that is not shipped
 	now         func() time.Time
 	pause       func(context.Context, time.Duration) error
-	jitter      func() float64
-	holder      string // names this controller to the others that share its queries
+	poller      *poller.Poller // makes the queries that this controller shares with others
 }
 
 // New returns a controller. The definition must have been loaded without errors.
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause, jitter: o.Jitter,
-		holder: uuid.NewString() + " " + submitter(), // a process may have several controllers
+		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause,
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
 
@@ -119,8 +118,16 @@ func New(o Options) *Controller {
 	if c.pause == nil {
 		c.pause = pause
 	}
-	if c.jitter == nil {
-		c.jitter = rand.Float64
+	jitter := o.Jitter
+	if jitter == nil {
+		jitter = rand.Float64
+	}
+	c.poller = &poller.Poller{
+		Store: c.store, Now: c.now, Pause: c.pause, Jitter: jitter, IsGone: isHolderGone,
+		Holder: uuid.NewString() + " " + submitter(), // a process may have several controllers
+		Warn: func(err error) {
+			c.log.Warn("what one process lists cannot be shared with the others of this user: they list in turn", "error", err)
+		},
 	}
 	return c
 }

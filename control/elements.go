@@ -61,7 +61,7 @@ func (c *Controller) NodesOf(rows []command.Row) []Node {
 	for _, row := range byName(rows) {
 		node := Node{
 			Name: row.ID, Target: c.target, State: row.Fact(job.FactState), Native: row.Fact("native"), Reason: row.Fact("reason"),
-			CPUs: number(row.Fact("cpus")), CPUsUsed: number(row.Fact("cpusUsed")), Memory: number(row.Fact("memory")),
+			CPUs: job.Number(row.Fact("cpus")), CPUsUsed: job.Number(row.Fact("cpusUsed")), Memory: job.Number(row.Fact("memory")),
 		}
 		if load, err := strconv.ParseFloat(row.Fact("load"), 64); err == nil && !math.IsNaN(load) && !math.IsInf(load, 0) {
 			node.Load = &load
@@ -99,7 +99,7 @@ func (c *Controller) QueuesOf(rows []command.Row) []Queue {
 	for _, row := range byName(rows) {
 		queues = append(queues, Queue{
 			Name: row.ID, Target: c.target, State: row.Fact(job.FactState), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
-			Running: number(row.Fact("running")), Waiting: number(row.Fact("waiting")), Nodes: number(row.Fact("nodes")),
+			Running: job.Number(row.Fact("running")), Waiting: job.Number(row.Fact("waiting")), Nodes: job.Number(row.Fact("nodes")),
 		})
 	}
 	return queues

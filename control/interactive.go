@@ -92,7 +92,7 @@ func (c *Controller) ended(ctx context.Context, f *follower, result *command.Res
 		return c.outOfSight(recorded, p.tag, runErr)
 	}
 	ending := c.ending(ctx, p, result)
-	if code := number(p.env.Text(factExitCode)); code != nil && ctx.Err() == nil {
+	if code := job.Number(jobFact(p.env, job.FactExitCode)); code != nil && ctx.Err() == nil {
 		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
 	if told := f.told(); ending.Detail != state.Canceled && (told == state.Canceled || told == state.Failed) {
@@ -156,7 +156,7 @@ func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Re
 	if ctx.Err() != nil {
 		detail = state.Canceled
 	}
-	return job.Observation{Detail: detail, Reason: p.env.Text(factReason), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
+	return job.Observation{Detail: detail, Reason: jobFact(p.env, job.FactReason), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
 }
 
 // endOf is the end of a job whose program exited with a code.

@@ -34,7 +34,7 @@ func (c *Controller) Holder(job job.Job) Holder {
 		return HeldElsewhere
 	case !c.isAttached(job):
 		return HeldByNobody
-	case strings.HasSuffix(job.Submitter, hostedMark):
+	case job.Hosted:
 		return HeldByHost
 	}
 	return HeldByProgram

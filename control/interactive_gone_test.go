@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,9 +18,11 @@ import (
 )
 
 // attachedTo records an interactive job that runs attached to a process.
-func (s *site) attachedTo(t *testing.T, tag, id, submitter string) job.Job {
+func (s *site) attachedTo(t *testing.T, tag, id, submitter string, hosted ...bool) job.Job {
 	t.Helper()
-	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: tag, Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: submitter}))
+	require.NoError(t, s.store.Intend(t.Context(), job.Job{
+		Tag: tag, Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: submitter, Hosted: slices.Contains(hosted, true),
+	}))
 	job, err := s.store.Accept(t.Context(), tag, job.Job{ID: id, ShortID: id, Observation: job.Observation{Detail: state.Running, Observed: time.Now().Add(-time.Minute), Source: "open"}})
 	require.NoError(t, err)
 	return job
@@ -34,10 +37,10 @@ func goneHere(t *testing.T) string {
 }
 
 func TestAJobWhoseProcessIsGoneIsMissing(t *testing.T) {
-	for name, mark := range map[string]string{"of its own": "", "of a host": " (host)"} {
+	for name, hosted := range map[string]bool{"of its own": false, "of a host": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
-			job := s.attachedTo(t, "the-tag", "7", goneHere(t)+mark)
+			job := s.attachedTo(t, "the-tag", "7", goneHere(t), hosted)
 			for range 2 {
 				seen, err := s.Status(t.Context(), job, control.Fresh)
 				require.NoError(t, err)
@@ -89,7 +92,7 @@ func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
 // Of processes of another machine nobody can tell here whether they are alive.
 func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
-	job := s.attachedTo(t, "the-tag", "7", "12 345 far.example.org (host)")
+	job := s.attachedTo(t, "the-tag", "7", "12 345 far.example.org", true)
 	seen, err := s.Status(t.Context(), job, control.Fresh)
 	require.NoError(t, err)
 	require.False(t, seen.Missing)

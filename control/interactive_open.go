@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/rmctl/rmctl/job"
@@ -69,7 +68,7 @@ func (c *Controller) isAttached(job job.Job) bool {
 	if !mayBeAttached(job) || !isAlive(job.Submitter) || job.Missing && c.isKnownByProcess(job) {
 		return false
 	}
-	if strings.TrimSuffix(job.Submitter, hostedMark) != submitter() {
+	if job.Submitter != submitter() {
 		return true
 	}
 	return !job.Stale || c.open.has(job.Tag)

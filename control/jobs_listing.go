@@ -3,28 +3,39 @@ package control
 import (
 	"context"
 	"errors"
+	"maps"
+	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A listing is what one command told of all jobs.
+// A listing is what one or more runs of x:list-jobs say about jobs. There may be
+// tens of thousands: rows are kept as they came, in half the room of observations.
 type listing struct {
 	command *config.Command
-	zone    zone                 // of its times
-	rows    map[string]packedRow // by the ids of their jobs
+	zone    zone                       // of its times
+	rows    map[string]listedRow       // by the ids of their jobs
+	joined  map[string]job.Observation // of jobs with several rows, by their ids
 	begun   time.Time
 }
 
-// listJobs asks with one command for all jobs, or for those of which a definition
-// that names ids is told these. An error means that it told nothing; that it lacks
-// a job, or all of them, proves nothing.
+// newListing returns a listing that begins now and has no rows yet.
+func (c *Controller) newListing(list *config.Command) *listing {
+	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]listedRow{}, joined: map[string]job.Observation{}, begun: c.now()}
+}
+
+// listJobs lists with one command all jobs of this user, or those with some ids, for
+// a definition that names ids. That the listing lacks a job, or all of them, proves
+// nothing.
 func (c *Controller) listJobs(ctx context.Context, list *config.Command, ids string) (*listing, error) {
 	listed := c.newListing(list)
 	_, err := c.rows(ctx, listRequest{command: list, scope: config.OwnJobs, ids: ids, origins: originsOf(list)}, func(row command.Row) error {
-		listed.take(row)
+		listed.add(row)
 		return nil
 	})
 	if err != nil {
@@ -33,46 +44,108 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command, ids str
 	return listed, nil
 }
 
-// take keeps what counts of a row, together with what an earlier one told of the
-// same job.
-func (l *listing) take(row command.Row) {
-	taken := newListedRow(row)
-	if earlier, isListed := l.rows[row.ID]; isListed {
-		taken = earlier.unpack().with(taken)
-	}
-	id, packed := taken.pack(row.ID)
-	l.rows[id] = packed
+// A listedRow is a row of a listing. Its texts share the memory of its line.
+type listedRow struct {
+	facts  tokenizer.Facts
+	origin *attribute.Origin // may be nil
 }
 
-// row returns what the listing says of the job with an id, if it does. It is made
-// of the row each time: so much of ten thousand jobs is not kept.
-func (l *listing) row(id string) (job.Observation, bool) {
+func newListedRow(row command.Row) (id string, listed listedRow) {
+	keys, facts := row.Facts.Lists()
+	line := ""
+	if row.Origin != nil {
+		line = row.Origin.Text
+	}
+	shared := make([]string, len(facts))
+	for i, fact := range facts {
+		shared[i] = textWithin(line, fact)
+	}
+	listed = listedRow{facts: row.Facts, origin: row.Origin}
+	if within, err := tokenizer.FactsIn(keys, shared); err == nil {
+		listed.facts = within
+	}
+	return textWithin(line, row.ID), listed
+}
+
+// textWithin returns a text as the part of a line that it stands in, if it does.
+func textWithin(line, text string) string {
+	if at := strings.Index(line, text); at >= 0 {
+		return line[at : at+len(text)]
+	}
+	return strings.Clone(text)
+}
+
+// observation is what the row says about its job.
+func (r listedRow) observation() job.Observation {
+	seen := job.Observe(r.facts.Get)
+	if r.origin != nil {
+		seen.Origin = job.Origin{Stream: r.origin.Stream, Line: r.origin.Line, Text: r.origin.Text}
+	}
+	if seen.Origin.Text == "" {
+		seen.Evidence = attribute.Text(maps.Collect(r.facts.All()))
+	}
+	return seen
+}
+
+// add adds a row, together with earlier ones of the same job.
+func (l *listing) add(row command.Row) {
+	id, listed := newListedRow(row)
+	if earlier, isListed := l.observation(id); isListed {
+		l.joined[id] = listed.observation().Complete(earlier)
+		return
+	}
+	l.rows[id] = listed
+}
+
+// merge adds the rows of a later listing, which count for the jobs that it has.
+func (l *listing) merge(later *listing) {
+	for id, row := range later.rows {
+		l.rows[id] = row
+		delete(l.joined, id)
+	}
+	maps.Copy(l.joined, later.joined)
+}
+
+// observation returns what the rows of an id say, without where and when they were listed.
+func (l *listing) observation(id string) (job.Observation, bool) {
+	if seen, isJoined := l.joined[id]; isJoined {
+		return seen, true
+	}
 	row, isListed := l.rows[id]
+	if !isListed {
+		return job.Observation{}, false
+	}
+	return row.observation(), true
+}
+
+// row returns what the listing says about the job with an id, if anything.
+func (l *listing) row(id string) (job.Observation, bool) {
+	seen, isListed := l.observation(id)
 	if id == "" || !isListed {
 		return job.Observation{}, false
 	}
-	seen := row.unpack().observed(l.command, l.zone)
-	seen.Observed = l.begun
+	seen.Source, seen.Observed = l.command.Name, l.begun
+	seen.Submitted, seen.Started, seen.Ended = l.zone.tell(seen.Submitted), l.zone.tell(seen.Started), l.zone.tell(seen.Ended)
 	return seen, true
 }
 
-// byIdentity returns the ids of the rows by what tells their jobs from all others,
-// such as the tags of submissions.
+// byIdentity returns the ids of the rows by the identities of their jobs, such as the
+// tags of submissions.
 func (l *listing) byIdentity() map[string]string {
 	ids := map[string]string{}
 	if l == nil {
 		return ids
 	}
-	for id, row := range l.rows {
-		ids[row.unpack().facts[rowIdentity]] = id
+	for id := range l.rows {
+		seen, _ := l.observation(id)
+		ids[seen.Identity] = id
 	}
 	return ids
 }
 
-// of returns what the listing says of a job. It reports false where it says
-// nothing: there is no row, or it is of a job that has the same id by now, or it
-// has no state.
-func (l *listing) of(job *job.Job) (job.Observation, bool) {
+// about returns what the listing says about a job. It reports false if there is no
+// row, or the row has no state or is of another job that has the same id by now.
+func (l *listing) about(job *job.Job) (job.Observation, bool) {
 	seen, listed := l.row(job.ID)
 	if !listed {
 		seen, listed = l.row(job.ShortID)
@@ -80,7 +153,7 @@ func (l *listing) of(job *job.Job) (job.Observation, bool) {
 	return seen, listed && seen.Detail != "" && !job.IsAnother(seen)
 }
 
-// isQueryFailure reports whether asking a scheduler failed, not recording it.
+// isQueryFailure reports whether a query of a scheduler failed, not recording it.
 func isQueryFailure(err error) bool {
 	var query *QueryError
 	return errors.As(err, &query)

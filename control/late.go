@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 )
 
 // A submission is on record as not made once its scheduler was asked for it in
@@ -54,9 +54,9 @@ func (c *Controller) isForgotten(job job.Job) bool {
 // settle finds out what became of submissions of targets without a job, as a part of a poll:
 // those that a listing has by their tags are adopted, and some others looked up
 // for which it is time. The listing is nil where none was made.
-func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets []string, listed *listing, asked *asking) error {
+func (c *Controller) settle(ctx context.Context, turn *poller.Turn, listed *listing) error {
 	c.recordLate(ctx)
-	open, err := c.openSubmissions(ctx, targets)
+	open, err := c.openSubmissions(ctx, turn.Targets)
 	if err != nil {
 		return err
 	}
@@ -76,12 +76,12 @@ func (c *Controller) settle(ctx context.Context, claim jobstore.Claim, targets [
 			if _, err := c.acceptListed(ctx, job, id, seen); err != nil {
 				return err
 			}
-			asked.moved = true
+			turn.Moved = true
 		case c.isLookedUp(job):
 			due = append(due, job)
 		}
 	}
-	return c.lookUpEach(ctx, claim, due, asked)
+	return c.lookUpEach(ctx, turn, due)
 }
 
 // isLookedUp reports whether a poll is to look a submission up now.
@@ -97,11 +97,10 @@ func (c *Controller) isLookedUp(j job.Job) bool {
 }
 
 // lookUpEach looks submissions up, as many as a poll does.
-func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs []job.Job, asked *asking) (err error) {
+func (c *Controller) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.Job) (err error) {
 	jobs = jobs[:min(len(jobs), lookUpLimit)]
 	for batch := range slices.Chunk(jobs, directWidth) {
-		claim.Now = c.now()
-		if held, renewErr := c.store.RenewPoll(ctx, claim); renewErr != nil || !held {
+		if held, renewErr := turn.Renew(ctx); renewErr != nil || !held {
 			return errors.Join(err, renewErr) // another process has taken over
 		}
 		begun := c.now()
@@ -116,7 +115,8 @@ func (c *Controller) lookUpEach(ctx context.Context, claim jobstore.Claim, jobs 
 		}
 		_ = group.Wait() // its functions return nil; errors are in problems
 		err = errors.Join(append(problems, err)...)
-		asked.add(c, slices.ContainsFunc(batch, func(job job.Job) bool { return job.ID != "" }), len(batch), begun)
+		turn.Moved = turn.Moved || slices.ContainsFunc(batch, func(job job.Job) bool { return job.ID != "" })
+		turn.AddBusy(len(batch), begun)
 		if ctx.Err() != nil {
 			break
 		}

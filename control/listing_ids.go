@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -74,44 +74,34 @@ func isUnsafeInBatch(r rune) bool {
 
 // listOpen lists the jobs of a poll: all of this user with one command, or, where
 // the definition asks for ids, the open ones, a batch after the other. With an
-// error comes what the commands before told.
-func (c *Controller) listOpen(ctx context.Context, list *config.Command, claim jobstore.Claim, open jobstore.Roll) (*listing, error) {
+// error the listing has what the earlier commands listed.
+func (c *Controller) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")
 	}
-	texts, err := c.batches(ctx, open)
 	whole := c.newListing(list)
+	texts, err := c.batches(ctx, open)
+	if err != nil {
+		return whole, err
+	}
 	for i, ids := range texts {
-		if err != nil {
-			break
-		}
 		if i > 0 {
-			claim.Now = c.now()
-			held, renewErr := c.store.RenewPoll(ctx, claim)
-			if err = renewErr; err == nil && !held {
+			held, err := turn.Renew(ctx)
+			if err == nil && !held {
 				err = errTakenOver
 			}
+			if err != nil {
+				return whole, err
+			}
 		}
-		var listed *listing
-		if err == nil {
-			listed, err = c.listJobs(ctx, list, ids)
+		listed, err := c.listJobs(ctx, list, ids)
+		if err != nil {
+			return whole, err
 		}
-		whole.add(listed)
+		whole.merge(listed)
 	}
-	return whole, err
+	return whole, nil
 }
 
-// errTakenOver tells that a poll lasted so long that another process makes it by now.
+// errTakenOver says that a poll lasted so long that another process makes it by now.
 var errTakenOver = errors.New("listing the jobs took longer than the other processes wait")
-
-// newListing returns a listing that begins now and tells nothing yet.
-func (c *Controller) newListing(list *config.Command) *listing {
-	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]packedRow{}, begun: c.now()}
-}
-
-// add takes over the rows of another listing, which may be nil.
-func (l *listing) add(other *listing) {
-	if other != nil {
-		maps.Copy(l.rows, other.rows)
-	}
-}

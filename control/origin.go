@@ -12,7 +12,7 @@ func originsOf(which *config.Command) string {
 	switch which.Element {
 	case config.GetJobStatus, config.Fallback, config.FindJob, config.ListJobs,
 		config.SubmitBatch, config.SubmitBatchDebug, config.SubmitInteractive, config.SubmitInteractiveDebug:
-		return rowKeys[rowState]
+		return job.FactState
 	}
 	return ""
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
-// pollFailure is how the last query of a target went.
-func pollFailure(last jobstore.Poll) error {
+// errorOf is the error of a query that another process made, or this one earlier.
+func errorOf(last jobstore.Poll) error {
 	if !last.Paused.IsZero() {
 		return fmt.Errorf("%w since %s, after %d failures: %s\nrmctl start asks again", ErrPaused, last.Paused.Format(time.DateTime), last.Failures, last.Error)
 	}
@@ -39,26 +40,29 @@ func (e *PolledError) Is(target error) bool {
 	return target == remote.ErrUnreachable && e.Failure == jobstore.PollUnreached
 }
 
-// wordsOf returns what is kept of a failure: without what [QueryError] says of every
-// one, for who reads it hears that, too.
-func wordsOf(err error) string {
-	var query *QueryError
-	if errors.As(err, &query) && query.ID == "" && query.Error() == err.Error() {
-		return query.Err.Error()
+// pollFailureOf returns how a query for jobs failed; nil for what failed otherwise.
+func pollFailureOf(err error) *poller.Failure {
+	if !isQueryFailure(err) {
+		return nil
 	}
-	return err.Error()
+	return listingFailureOf(err)
 }
 
-// failureOf returns the kind of a failure, for those who read of it.
-func failureOf(err error) jobstore.PollFailure {
+// listingFailureOf returns how a listing failed, for those who read of it.
+func listingFailureOf(err error) *poller.Failure {
+	failure := &poller.Failure{Kind: jobstore.PollFailed, Text: err.Error(), IsIdle: IsUnreached(err)}
+	var query *QueryError
+	if errors.As(err, &query) && query.ID == "" && query.Error() == err.Error() {
+		failure.Text = query.Err.Error() // whoever reads it sees it in a QueryError, too
+	}
 	var failed *command.Error
 	switch {
 	case errors.Is(err, remote.ErrUnreachable):
-		return jobstore.PollUnreached
+		failure.Kind = jobstore.PollUnreached
 	case errors.As(err, &failed) && failed.Failure == command.TimedOut, failed == nil && errors.Is(err, context.DeadlineExceeded):
-		return jobstore.PollTimedOut
+		failure.Kind = jobstore.PollTimedOut
 	}
-	return jobstore.PollFailed
+	return failure
 }
 
 // IsUnreached reports whether a query failed since it did not get to the scheduler:

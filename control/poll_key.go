@@ -53,6 +53,11 @@ func pollKeyOf(c *Controller) string {
 	return fmt.Sprintf("%s by %s %s", c.connectionName(), c.definition.Name, hex.EncodeToString(sum.Sum(nil))[:16])
 }
 
+// ownJobs is the query for the jobs on record.
+func (c *Controller) ownJobs() jobstore.PollKey {
+	return jobstore.PollKey{Kind: jobstore.OwnJobs, Key: c.pollKey()}
+}
+
 // scopeOfAnyJob is what commands are resolved by for jobs and submissions alike.
 func (c *Controller) scopeOfAnyJob() (command.Scope, error) {
 	env, err := c.initialEnvironment()

@@ -170,24 +170,6 @@ func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
 	}
 }
 
-func TestQueriesBecomeFewerWhileNothingMoves(t *testing.T) {
-	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
-	for range 3600 {
-		s.ahead += time.Second
-		s.updates(t, jobs, control.Recent)
-	}
-	quiet := len(s.asked(t))
-	require.Less(t, quiet, 120, "an hour has 3600 seconds")
-	require.Greater(t, quiet, 60)
-	s.shows(t, jobs, state.Suspended, state.Running)
-	for range 120 {
-		s.ahead += time.Second
-		s.updates(t, jobs, control.Recent)
-	}
-	require.Greater(t, len(s.asked(t)), quiet+10, "and more once something moves")
-}
-
 func TestASlowSchedulerIsAskedLess(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, state.Running, state.Running)
@@ -317,7 +299,7 @@ func (s *site) holds(t testing.TB, holder string) {
 	require.NoError(t, err)
 	require.Len(t, polls, 1)
 	_, granted, err := s.store.ClaimPoll(t.Context(), jobstore.Claim{
-		Key: polls[0].Key, Target: polls[0].Targets[0], Holder: holder, Lease: time.Hour, Now: s.options.Now(), Due: func(jobstore.Poll) bool { return true },
+		PollKey: polls[0].PollKey, Target: polls[0].Targets[0], Holder: holder, Lease: time.Hour, Now: s.options.Now(), Due: func(jobstore.Poll) bool { return true },
 	})
 	require.NoError(t, err)
 	require.True(t, granted)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -132,54 +131,51 @@ func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	return config.Succeeded, nil
 }
 
-// Attributes in which parsers leave facts of a job.
-const (
-	factNative    = "job.native"
-	factExitCode  = "job.exitCode"
-	factSignal    = "job.signal"
-	factReason    = "job.reason"
-	factQueue     = "job.queue"
-	factName      = "job.name"
-	factNodes     = "job.nodes"
-	factSubmitted = "job.submitted"
-	factStarted   = "job.started"
-	factEnded     = "job.ended"
-	factOutput    = "job.outputPath"
-	factError     = "job.errorPath"
-	factIdentity  = "job.identity" // what no other job with the same id has: the tag of the submission, or when the job was made
-)
+// jobFacts are the facts about a job that parsers leave in attributes.
+var jobFacts = []string{
+	job.FactNative, job.FactExitCode, job.FactSignal, job.FactReason, job.FactQueue, job.FactName, job.FactNodes,
+	job.FactSubmitted, job.FactStarted, job.FactEnded, job.FactOutputPath, job.FactErrorPath, job.FactIdentity,
+}
 
 // clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
 func clearFacts(env *attribute.Environment) {
-	for _, name := range []string{factNative, factExitCode, factSignal, factReason, factQueue, factName, factNodes, factSubmitted, factStarted, factEnded, factOutput, factError, factIdentity} {
-		if a := env.Lookup(name); a != nil {
+	for _, fact := range jobFacts {
+		if a := env.Lookup(attributeJobPrefix + fact); a != nil {
 			a.SetValue(nil)
 		}
 	}
 }
 
-// observation collects what the parsers of a query left. A state text outside
-// the vocabulary is no state; it is shown as the scheduler's word.
+// jobFact returns a fact about a job that a parser left; empty if none did.
+func jobFact(env *attribute.Environment, fact string) string {
+	return env.Text(attributeJobPrefix + fact)
+}
+
+// observation collects what the parsers of a query left: the state as the value of
+// the job, and facts. A state outside the vocabulary is no state; it is shown as the
+// scheduler's word.
 func (c *Controller) observation(env *attribute.Environment, j *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) job.Observation {
-	zone := c.zoneOf(source)
-	seen := job.Observation{
-		Observed: begun, Source: source.Name, Evidence: result.Stdout,
-		OutputPath: env.Text(factOutput), ErrorPath: env.Text(factError), Identity: env.Text(factIdentity),
-		Native: env.Text(factNative), Reason: env.Text(factReason), Queue: env.Text(factQueue), Name: env.Text(factName),
-		Nodes: env.Text(factNodes), Submitted: zone.tell(env.Text(factSubmitted)), Started: zone.tell(env.Text(factStarted)), Ended: zone.tell(env.Text(factEnded)),
-		ExitCode: number(env.Text(factExitCode)), Signal: number(env.Text(factSignal)),
-		Origin: originOf(j),
+	word := attribute.Text(j.Value())
+	if word == noState {
+		word = ""
 	}
-	if text := attribute.Text(j.Value()); text != "" && text != noState {
-		detail, known := state.Parse(text)
-		switch {
-		case known && detail != state.Undetermined:
-			seen.Detail = detail
-		case !known && seen.Native == "":
-			seen.Native = text
+	seen := job.Observe(func(fact string) string {
+		switch fact {
+		case job.FactState:
+			return word
+		case job.FactOwner:
+			return "" // of rows only
 		}
+		return jobFact(env, fact)
+	})
+	zone := c.zoneOf(source)
+	seen.Submitted, seen.Started, seen.Ended = zone.tell(seen.Submitted), zone.tell(seen.Started), zone.tell(seen.Ended)
+	seen.Observed, seen.Source, seen.Evidence, seen.Origin = begun, source.Name, result.Stdout, originOf(j)
+	if _, isKnown := state.Parse(word); !isKnown && seen.Native == "" {
+		seen.Native = word
 	}
-	if native := env.Lookup(factNative); native != nil && native.Value() != nil && (seen.Detail == "" || seen.Origin.Text == "") {
+	native := env.Lookup(attributeJobPrefix + job.FactNative)
+	if native != nil && native.Value() != nil && (seen.Detail == "" || seen.Origin.Text == "") {
 		seen.Origin = originOf(native)
 	}
 	return seen
@@ -187,12 +183,3 @@ func (c *Controller) observation(env *attribute.Environment, j *attribute.Attrib
 
 // noState is what the reference writes for a value that is absent.
 const noState = "null"
-
-// number returns a decimal text as a number, nil if it is none.
-func number(text string) *int {
-	parsed, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil {
-		return nil
-	}
-	return &parsed
-}

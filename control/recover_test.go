@@ -192,8 +192,8 @@ func TestAJobThatIsFoundAgainWasSubmittedWhenItsSchedulerSays(t *testing.T) {
 			adopted, err := s.Rediscover(t.Context())
 			require.NoError(t, err)
 			require.Len(t, adopted, 1)
-			require.WithinDuration(t, want, control.SubmittedAt(adopted[0]), 0)
-			require.Equal(t, want.IsZero(), control.IsUndated(adopted[0]))
+			require.WithinDuration(t, want, adopted[0].SubmittedAt(), 0)
+			require.Equal(t, want.IsZero(), adopted[0].Undated)
 			require.NoError(t, s.store.History(t.Context(), adopted[0].Tag, func(event job.Event) error {
 				require.False(t, event.Observed.Before(before), "adopting is no submission: %v", event)
 				return nil

@@ -74,14 +74,13 @@ func (c *Controller) askForStates(ctx context.Context, jobs []job.Job) error {
 // rediscover records a job that is not on record, as submitted when its scheduler says
 // that it was. A time that is still to come is of a clock that is wrong.
 func (c *Controller) rediscover(ctx context.Context, id string, seen job.Observation) (job.Job, error) {
-	adopter := submitter()
-	created, isTold := state.ParseTime(seen.Submitted, time.Local)
-	if !isTold || created.After(c.now()) {
-		created, adopter = c.now(), adopter+undatedMark
+	created, isDated := state.ParseTime(seen.Submitted, time.Local)
+	if isDated = isDated && !created.After(c.now()); !isDated {
+		created = c.now()
 	}
 	job, err := c.store.Adopt(ctx, job.Job{
 		Tag: seen.Identity, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
-		ID: id, ShortID: id, Created: created, Submitter: adopter,
+		ID: id, ShortID: id, Created: created, Submitter: submitter(), Undated: !isDated,
 		Observation: job.Observation{Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Observed: seen.Observed},
 	})
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -134,11 +132,6 @@ func BenchmarkSharedRows(b *testing.B) {
 	require.Equal(b, 2*jobs*b.N, count)
 	b.ReportMetric(jobs*float64(b.N)/listing.Seconds(), "listed-rows/s")
 	b.ReportMetric(jobs*float64(b.N)/reading.Seconds(), "read-rows/s")
-	files, err := filepath.Glob(filepath.Join(s.state, "listings", "*"))
-	require.NoError(b, err)
-	info, err := os.Stat(files[0])
-	require.NoError(b, err)
-	b.ReportMetric(float64(info.Size())/jobs, "B/row")
 }
 
 // processorTime is what this process has used of processors.

@@ -3,14 +3,8 @@ package control_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"hash/crc32"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -52,7 +46,8 @@ func (v *view) listings(t *testing.T) int {
 	counts, err := v.site.store.Polls(t.Context(), v.site.options.Now())
 	require.NoError(t, err)
 	require.Len(t, counts, 1)
-	require.Equal(t, []string{"here x:list-jobs"}, counts[0].Targets)
+	require.EqualValues(t, "list-jobs", counts[0].Kind)
+	require.Equal(t, []string{"here"}, counts[0].Targets)
 	return counts[0].Day
 }
 
@@ -94,7 +89,6 @@ func TestWhoListsAloneKeepsNothing(t *testing.T) {
 	for range 3 {
 		alone.lists(t)
 	}
-	require.NoDirExists(t, filepath.Join(s.state, "listings"))
 	_, err := s.LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
 	require.ErrorIs(t, err, control.ErrNotListed)
 	require.Equal(t, 3, alone.listings(t))
@@ -127,13 +121,6 @@ func TestTheLatestListingIsThereForWhoAsksNoScheduler(t *testing.T) {
 	hostile := "\x1b[31m<b>\xff\xfe"
 	s.write(t, "jobs", "7 RUNNING "+hostile+" me\nno job at all\n7 PENDING then eve\n")
 	begun := server.lists(t)
-	require.NoError(t, filepath.WalkDir(filepath.Join(s.state, "listings"), func(path string, entry fs.DirEntry, err error) error {
-		require.NoError(t, err)
-		info, err := entry.Info()
-		require.NoError(t, err)
-		require.Zero(t, info.Mode().Perm()&0o077, "%s is its user's alone", path)
-		return nil
-	}))
 	var rows []command.Row
 	collect := func(row command.Row) error {
 		rows = append(rows, row)
@@ -160,9 +147,6 @@ func TestTheLatestListingIsThereForWhoAsksNoScheduler(t *testing.T) {
 	require.Error(t, err)
 	_, err = s.LatestRows(t.Context(), config.ListJobs, collect)
 	require.ErrorIs(t, err, control.ErrNotListed, "one that has failed is newer")
-	leftovers, err := filepath.Glob(filepath.Join(s.state, "listings", "*.new"))
-	require.NoError(t, err)
-	require.Empty(t, leftovers)
 }
 
 // Values of a target may decide what a parser makes of a line.
@@ -177,109 +161,6 @@ func TestTargetsWithOtherValuesDoNotShareAListing(t *testing.T) {
 	require.ErrorIs(t, err, control.ErrNotListed)
 }
 
-func TestAFileOfAListingThatIsTornIsNone(t *testing.T) {
-	for name, spoil := range map[string]func(t *testing.T, path string, text []byte){
-		"cut": func(t *testing.T, path string, text []byte) {
-			require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o600))
-		},
-		"empty": func(t *testing.T, path string, _ []byte) { require.NoError(t, os.WriteFile(path, nil, 0o600)) },
-		"zeros": func(t *testing.T, path string, text []byte) {
-			require.NoError(t, os.WriteFile(path, append(text[:100:100], make([]byte, len(text)-100)...), 0o600))
-		},
-		"another form": func(t *testing.T, path string, text []byte) {
-			text[7]++
-			require.NoError(t, os.WriteFile(path, text, 0o600))
-		},
-		"a named pipe": func(t *testing.T, path string, _ []byte) { require.NoError(t, os.Remove(path)); fifo(t, path) },
-		"a folder": func(t *testing.T, path string, _ []byte) {
-			require.NoError(t, os.Remove(path))
-			require.NoError(t, os.Mkdir(path, 0o700))
-		},
-		"a link": func(t *testing.T, path string, _ []byte) {
-			require.NoError(t, os.Rename(path, path+".x"))
-			require.NoError(t, os.Symlink(path+".x", path))
-		},
-		"altered": func(t *testing.T, path string, text []byte) {
-			text[len(text)-1] ^= 0xff
-			require.NoError(t, os.WriteFile(path, text, 0o600))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t, cluster(t, `x:interval="10s"`))
-			s.stopClock()
-			s.write(t, "jobs", "7 RUNNING then me\n8 RUNNING then me\n")
-			server, other := newView(s, true), newView(s, false)
-			server.lists(t)
-			files, err := filepath.Glob(filepath.Join(s.state, "listings", "*"))
-			require.NoError(t, err)
-			require.Len(t, files, 1)
-			text, err := os.ReadFile(files[0])
-			require.NoError(t, err)
-			spoil(t, files[0], text)
-			begun := s.options.Now()
-			require.True(t, other.lists(t).After(begun), "it is listed anew")
-			require.Equal(t, []string{"7 RUNNING", "8 RUNNING"}, other.ids)
-		})
-	}
-}
-
-// Such a file is of a program that is not this one.
-func TestRowsOfAFileThatAreNoneAreAnError(t *testing.T) {
-	const headerSize, sizeAt, sumAt = 60, 48, 56
-	s := newSite(t, cluster(t, `x:interval="10s"`))
-	s.stopClock()
-	s.write(t, "jobs", "7 RUNNING then me\n")
-	newView(s, true).lists(t)
-	files, err := filepath.Glob(filepath.Join(s.state, "listings", "*"))
-	require.NoError(t, err)
-	header, err := os.ReadFile(files[0])
-	require.NoError(t, err)
-	many := binary.AppendUvarint(nil, 1<<62)
-	for name, body := range map[string][]byte{
-		"a length alone":          {5},
-		"half a length":           {0x80},
-		"too long a row":          append(slices.Clone(many), 1),
-		"an empty row":            {0},
-		"an id that is too long":  {3, 9, 'a', 0},
-		"a hostile id":            append([]byte{byte(len(many))}, many...),
-		"no facts for the keys":   {7, 1, '7', 0, 1, 1, 'k', 9},
-		"too many keys":           {4, 1, '7', 0, 100},
-		"a hostile count of keys": append([]byte{byte(3 + len(many)), 1, '7', 0}, many...),
-		"keys that come twice":    {11, 1, '7', 0, 2, 1, 'k', 1, 'k', 0, 0},
-		"more than a row":         {9, 1, '7', 0, 1, 1, 'k', 1, 'v', 'x'},
-	} {
-		text := append(slices.Clone(header[:headerSize]), body...)
-		binary.BigEndian.PutUint64(text[sizeAt:], uint64(len(body)))
-		binary.BigEndian.PutUint32(text[sumAt:], crc32.ChecksumIEEE(body))
-		require.NoError(t, os.WriteFile(files[0], text, 0o600))
-		_, err := s.LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
-		require.ErrorContains(t, err, "reading what another process listed", name)
-	}
-	good := []byte{8, 1, '7', 0, 1, 1, 'k', 1, 'v'}
-	text := append(slices.Clone(header[:headerSize]), good...)
-	binary.BigEndian.PutUint64(text[sizeAt:], uint64(len(good)))
-	binary.BigEndian.PutUint32(text[sumAt:], crc32.ChecksumIEEE(good))
-	require.NoError(t, os.WriteFile(files[0], text, 0o600))
-	_, err = s.LatestRows(t.Context(), config.ListJobs, func(row command.Row) error {
-		require.Equal(t, "v", row.Fact("k"))
-		return nil
-	})
-	require.NoError(t, err, "the others were no rows for what is wrong with them")
-}
-
-func TestAListingThatIsTooLargeToShareIsMadeInTurn(t *testing.T) {
-	s := newSite(t, cluster(t, `x:interval="10s"`))
-	s.stopClock()
-	s.write(t, "jobs", strings.Repeat("7 RUNNING "+strings.Repeat("x", 1<<20)+" me\n", 65))
-	server := newView(s, true)
-	server.lists(t)
-	_, err := s.LatestRows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
-	require.ErrorIs(t, err, control.ErrNotListed)
-	left, err := filepath.Glob(filepath.Join(s.state, "listings", "*"))
-	require.NoError(t, err)
-	require.Empty(t, left)
-}
-
 func TestWhoSharesAListingFirstIsNotWarned(t *testing.T) {
 	s := newSite(t, cluster(t, ""))
 	s.stopClock()
@@ -287,19 +168,6 @@ func TestWhoSharesAListingFirstIsNotWarned(t *testing.T) {
 	s.options.Log = slog.New(slog.NewTextHandler(&warnings, nil))
 	newView(s, true).lists(t)
 	require.Empty(t, warnings.String())
-}
-
-func TestListingsGoOnWhereTheyCannotBeShared(t *testing.T) {
-	var log bytes.Buffer
-	s := newSite(t, cluster(t, `x:interval="10s"`))
-	s.stopClock()
-	s.options.Log = slog.New(slog.NewTextHandler(&log, nil))
-	s.write(t, "jobs", "7 RUNNING then me\n")
-	require.NoError(t, os.WriteFile(filepath.Join(s.state, "listings"), nil, 0o600))
-	server := newView(s, true)
-	server.lists(t)
-	server.lists(t)
-	require.Equal(t, 1, strings.Count(log.String(), "cannot be shared"), log.String())
 }
 
 func TestAListingThatFailsIsTheNextOnesTurn(t *testing.T) {

@@ -137,7 +137,7 @@ func (c *Controller) intended(p *prepared) job.Job {
 		Interactive: p.submit.Element.IsInteractive(),
 		Observation: job.Observation{Name: p.env.Text(attributeExecutableName), Queue: p.env.Text(attributeQueueName), Owner: c.place.User}, Directory: p.env.Text(attributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
-		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitterOf(p.request),
+		Attributes: values, Script: p.env.Text(attributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitter(), Hosted: p.request.Hosted,
 	}
 }
 

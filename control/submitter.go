@@ -6,11 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/rmctl/rmctl/job"
 )
 
 // submitter names this process in a way that no other one ever has: its host,
@@ -22,34 +19,6 @@ var submitter = sync.OnceValue(func() string {
 	}
 	return fmt.Sprintf("%d %s %s", os.Getpid(), startOf(os.Getpid()), host)
 })
-
-// hostedMark ends the name of a process that runs jobs for others, and so is not
-// to be ended together with one.
-const hostedMark = " (host)"
-
-// undatedMark ends the name of a process that adopted a job whose scheduler did not
-// tell when it was submitted: what is on record as that is when it was adopted.
-const undatedMark = " (adopted)"
-
-// IsUndated reports whether nobody knows when a job on record was submitted: its
-// record was lost, and its scheduler did not tell. Created is when it was adopted.
-func IsUndated(job job.Job) bool { return strings.HasSuffix(job.Submitter, undatedMark) }
-
-// SubmittedAt returns when a job on record was submitted; zero where nobody knows.
-func SubmittedAt(job job.Job) time.Time {
-	if IsUndated(job) {
-		return time.Time{}
-	}
-	return job.Created
-}
-
-// submitterOf names the process that a submission is made by.
-func submitterOf(s job.Submission) string {
-	if s.Hosted {
-		return submitter() + hostedMark
-	}
-	return submitter()
-}
 
 // presence is what can be told here of a process that made a submission.
 type presence int
@@ -92,7 +61,7 @@ func isHolderGone(holder string) bool {
 
 // partsOf takes the name of a process apart. A damaged one has no id.
 func partsOf(name string) (id int, started, host string) {
-	number, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(name, hostedMark), undatedMark), " ")
+	number, rest, _ := strings.Cut(name, " ")
 	started, host, _ = strings.Cut(rest, " ")
 	id, err := strconv.Atoi(number)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -224,7 +225,7 @@ func (w *wait) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.controller.poll(ctx, w.controller.definition.Command(config.ListJobs), Recent, patience)
+	return w.controller.poll(ctx, w.controller.definition.Command(config.ListJobs), poller.Wish{Patience: patience})
 }
 
 // take tells of a job as it is now, and reports whether the wait for it is over; a

@@ -66,7 +66,7 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 			require.Equal(t, c.want, adopted[0].Submitted)
 			want, isTime := state.ParseTime(c.want, time.Local)
 			require.True(t, isTime)
-			require.True(t, want.Equal(control.SubmittedAt(adopted[0])), "%s", control.SubmittedAt(adopted[0]))
+			require.True(t, want.Equal(adopted[0].SubmittedAt()), "%s", adopted[0].SubmittedAt())
 			shown, isTime := state.ParseTime(c.told, s.Location())
 			require.True(t, isTime)
 			require.True(t, want.Equal(shown))

@@ -46,7 +46,7 @@ func (o *Observation) texts() [12]namedText {
 // empty text. A state outside the vocabulary, or UNDETERMINED, is no state, and a
 // code that is not a number is unknown.
 func Observe(fact func(name string) string) Observation {
-	seen := Observation{ExitCode: number(fact(FactExitCode)), Signal: number(fact(FactSignal))}
+	seen := Observation{ExitCode: Number(fact(FactExitCode)), Signal: Number(fact(FactSignal))}
 	for _, each := range seen.texts() {
 		*each.text = fact(each.name)
 	}
@@ -95,8 +95,8 @@ func (o Observation) Complete(earlier Observation) Observation {
 	return o
 }
 
-// number returns a decimal text as a number, nil for any other text.
-func number(text string) *int {
+// Number returns a decimal text as a number, nil for any other text.
+func Number(text string) *int {
 	if text == "" {
 		return nil
 	}
@@ -107,7 +107,7 @@ func number(text string) *int {
 	return &parsed
 }
 
-// numeral is the reverse of number.
+// numeral is the reverse of Number.
 func numeral(number *int) string {
 	if number == nil {
 		return ""

@@ -54,6 +54,7 @@ type Job struct {
 	// Submitter names the process that records the outcome of the submission, in
 	// words of that process.
 	Submitter string
+	Hosted    bool // that process runs jobs for others, and is not to be ended together with one
 
 	// Successor is the tag of the job that got the same id later; empty if no other
 	// job did. The scheduler says nothing more about the earlier job.

@@ -6,17 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
 // pollsKept is how long single polls are remembered, to tell how many there were.
 const pollsKept = 24 * time.Hour
 
+// A PollKind says what a shared query asks for.
+type PollKind string
+
+// OwnJobs is the query for the jobs of this user that are on record. The other kinds
+// are listings, named as the definition's commands are, such as "list-nodes".
+const OwnJobs PollKind = "own-jobs"
+
+// A PollKey tells one shared query from all others.
+type PollKey struct {
+	Kind PollKind
+	Key  string // tells connection and definition from others
+}
+
 // A Poll is the state of a query that all processes share: the listing of the
 // jobs of one user over one connection by one definition.
 type Poll struct {
-	Key     string   // tells connection and definition from others
+	PollKey
 	Targets []string // that share it, sorted
 	Holder  string   // the process that is asking now; empty if none is
 
@@ -53,10 +65,11 @@ func (p *Poll) kind() PollFailure {
 
 // A Claim is the wish of one process to make a shared query.
 type Claim struct {
-	Key, Target string
-	Holder      string        // tells the process from all others
-	Lease       time.Duration // how long it may be busy before others take over; it can be renewed
-	Now         time.Time
+	PollKey
+	Target string
+	Holder string        // tells the process from all others
+	Lease  time.Duration // how long it may be busy before others take over; it can be renewed
+	Now    time.Time
 	// Due reports whether the query should be made now, given how it last went.
 	Due func(Poll) bool
 	// IsGone reports whether the process that a holder names has ended for certain,
@@ -84,10 +97,10 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 		}
 		granted = true
 		_, err := transaction.ExecContext(ctx,
-			`INSERT INTO polls (key, target, holder, held, until, begun, took, jobs, changed, failures, error, paused)
+			`INSERT INTO polls (kind, key, holder, held, until, begun, took, jobs, changed, failures, error, paused)
 			VALUES (?, ?, ?, ?, ?, '', 0, 0, '', 0, '', '')
-			ON CONFLICT (key) DO UPDATE SET holder = excluded.holder, held = excluded.held, until = excluded.until`,
-			claim.Key, strings.Join(poll.Targets, targetSeparator), claim.Holder, storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)))
+			ON CONFLICT (kind, key) DO UPDATE SET holder = excluded.holder, held = excluded.held, until = excluded.until`,
+			claim.Kind, claim.Key, claim.Holder, storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)))
 		return err
 	})
 	if err != nil {
@@ -96,40 +109,27 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 	return poll, granted, nil
 }
 
-// targetSeparator stands between the names of targets, which have none in them.
-const targetSeparator = "\n"
-
 // join adds the target of a claim to those that share a query, and takes it from
-// those of the query that it shared before. As the query has told nothing of its
-// jobs yet, it is made again as soon as after a change.
+// those of the query of this kind that it shared before. As the query has told
+// nothing of its jobs yet, it is made again as soon as after a change.
 func join(ctx context.Context, transaction *sql.Tx, poll *Poll, claim Claim) error {
-	keys, err := pollKeys(ctx, transaction)
-	for _, key := range keys {
-		if err != nil || key == claim.Key {
-			continue
-		}
-		var other Poll
-		if other, _, err = readPoll(ctx, transaction, key); err == nil && slices.Contains(other.Targets, claim.Target) {
-			left := slices.DeleteFunc(other.Targets, func(name string) bool { return name == claim.Target })
-			_, err = transaction.ExecContext(ctx, "UPDATE polls SET target = ? WHERE key = ?", strings.Join(left, targetSeparator), key)
-		}
-	}
+	_, err := transaction.ExecContext(ctx, "INSERT OR REPLACE INTO poll_targets (kind, target, key) VALUES (?, ?, ?)", claim.Kind, claim.Target, claim.Key)
 	if err != nil {
 		return err
 	}
 	poll.Targets = slices.Sorted(slices.Values(append(poll.Targets, claim.Target)))
-	if !poll.Begun.IsZero() {
-		poll.Changed = claim.Now
+	if poll.Begun.IsZero() {
+		return nil
 	}
-	_, err = transaction.ExecContext(ctx, "UPDATE polls SET target = ?, changed = ? WHERE key = ?",
-		strings.Join(poll.Targets, targetSeparator), storedTime(poll.Changed), claim.Key)
+	poll.Changed = claim.Now
+	_, err = transaction.ExecContext(ctx, "UPDATE polls SET changed = ? WHERE kind = ? AND key = ?", storedTime(poll.Changed), claim.Kind, claim.Key)
 	return err
 }
 
 // readClaimed returns the poll of a claim. It has a holder where somebody else than
 // the claimant is at work.
 func (s *Store) readClaimed(ctx context.Context, source queryer, claim Claim) (Poll, error) {
-	poll, held, err := readPoll(ctx, source, claim.Key)
+	poll, held, err := readPoll(ctx, source, claim.PollKey)
 	if !held.by(claim) {
 		poll.Holder = ""
 	}
@@ -154,8 +154,8 @@ func (h hold) by(claim Claim) bool {
 func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
 	var renewed int64
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		result, err := transaction.ExecContext(ctx, "UPDATE polls SET held = ?, until = ? WHERE key = ? AND holder = ?",
-			storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)), claim.Key, claim.Holder)
+		result, err := transaction.ExecContext(ctx, "UPDATE polls SET held = ?, until = ? WHERE kind = ? AND key = ? AND holder = ?",
+			storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)), claim.Kind, claim.Key, claim.Holder)
 		if err == nil {
 			renewed, err = result.RowsAffected()
 		}
@@ -168,20 +168,25 @@ func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
 }
 
 // FinishPoll records how a shared query went and ends the claim of its holder.
-// What a process tells whose claim was taken over counts all the same: it asked.
-func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
+// What a process tells whose claim was taken over counts all the same: it asked. What
+// was listed for others, if anything, is theirs from then on; what was listed before
+// goes.
+func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll, listed *Listing) error {
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+		if err := replaceListings(ctx, transaction, claim.PollKey, poll.Begun, listed); err != nil {
+			return err
+		}
 		_, err := transaction.ExecContext(ctx,
 			`UPDATE polls SET begun = ?, took = ?, jobs = ?, changed = max(changed, ?), failures = ?, error = ?, paused = ?,
-			holder = CASE holder WHEN ? THEN '' ELSE holder END WHERE key = ?`,
+			holder = CASE holder WHEN ? THEN '' ELSE holder END WHERE kind = ? AND key = ?`,
 			storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, storedTime(poll.Changed), poll.Failures, bounded(poll.Error), storedTime(poll.Paused),
-			claim.Holder, claim.Key)
+			claim.Holder, claim.Kind, claim.Key)
 		if err == nil {
-			_, err = transaction.ExecContext(ctx, "INSERT INTO polls_past (key, begun, took, jobs, failed) VALUES (?, ?, ?, ?, ?)",
-				claim.Key, storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.kind())
+			_, err = transaction.ExecContext(ctx, "INSERT INTO polls_past (kind, key, begun, took, jobs, failed) VALUES (?, ?, ?, ?, ?, ?)",
+				claim.Kind, claim.Key, storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.kind())
 		}
 		if err == nil {
-			err = forgetPolls(ctx, transaction, claim.Key, poll.Begun.Add(-pollsKept))
+			err = forgetPolls(ctx, transaction, claim.PollKey, poll.Begun.Add(-pollsKept))
 		}
 		return err
 	})
@@ -193,27 +198,33 @@ func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll) error {
 
 // forgetPolls removes what is told of no longer: single polls of before a time, and
 // queries that nobody has made since then, as after a change of the definition.
-func forgetPolls(ctx context.Context, transaction *sql.Tx, key string, before time.Time) error {
-	if _, err := transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE key = ? AND begun < ?", key, storedTime(before)); err != nil {
+func forgetPolls(ctx context.Context, transaction *sql.Tx, key PollKey, before time.Time) error {
+	_, err := transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE kind = ? AND key = ? AND begun < ?", key.Kind, key.Key, storedTime(before))
+	if err != nil {
 		return err
 	}
-	gone, err := transaction.ExecContext(ctx, "DELETE FROM polls WHERE key <> ? AND begun < ? AND until < ?", key, storedTime(before), storedTime(before))
+	gone, err := transaction.ExecContext(ctx, "DELETE FROM polls WHERE NOT (kind = ? AND key = ?) AND begun < ? AND until < ?", key.Kind, key.Key, storedTime(before), storedTime(before))
 	if err != nil {
 		return err
 	}
 	if count, err := gone.RowsAffected(); err != nil || count == 0 {
 		return err
 	}
-	_, err = transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE key NOT IN (SELECT key FROM polls)")
+	for _, table := range []string{"polls_past", "poll_targets", "listings"} {
+		if _, err := transaction.ExecContext(ctx, "DELETE FROM "+table+" WHERE (kind, key) NOT IN (SELECT kind, key FROM polls)"); err != nil {
+			return err
+		}
+	}
+	_, err = transaction.ExecContext(ctx, "DELETE FROM listing_chunks WHERE listing NOT IN (SELECT number FROM listings)")
 	return err
 }
 
 // ResumePoll ends the pause of a query, so that the next claim of it is due by
 // its ordinary interval. It reports whether there was a pause.
-func (s *Store) ResumePoll(ctx context.Context, key string) (bool, error) {
+func (s *Store) ResumePoll(ctx context.Context, key PollKey) (bool, error) {
 	var resumed int64
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		result, err := transaction.ExecContext(ctx, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE key = ? AND paused <> ''", key)
+		result, err := transaction.ExecContext(ctx, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE kind = ? AND key = ? AND paused <> ''", key.Kind, key.Key)
 		if err == nil {
 			resumed, err = result.RowsAffected()
 		}
@@ -227,7 +238,7 @@ func (s *Store) ResumePoll(ctx context.Context, key string) (bool, error) {
 
 // Poll returns the state of a shared query. One that was never made is the zero
 // Poll with its key.
-func (s *Store) Poll(ctx context.Context, key string) (Poll, error) {
+func (s *Store) Poll(ctx context.Context, key PollKey) (Poll, error) {
 	poll, _, err := readPoll(ctx, s.database, key)
 	if err != nil {
 		return Poll{}, fmt.Errorf("looking up a query: %w", explained(err))
@@ -235,102 +246,25 @@ func (s *Store) Poll(ctx context.Context, key string) (Poll, error) {
 	return poll, nil
 }
 
-// A PollCount tells how often a shared query was made.
-type PollCount struct {
-	Poll
-	Hour, Day int           // how many in the last hour and the last day
-	Spent     time.Duration // that these of the day took in all
-	Failed    int           // how many of these of the day failed
-}
-
-// A PollLoad tells how much a shared query has asked of its scheduler in some time.
-type PollLoad struct {
-	Count   int           // how often it was made, the last time included
-	First   time.Time     // when the first of these began
-	Spent   time.Duration // that all of them took
-	Longest time.Duration // that one of them took, but for the last one
-}
-
-// PollLoad returns the load of a query since a time.
-func (s *Store) PollLoad(ctx context.Context, key string, since time.Time) (PollLoad, error) {
-	var load PollLoad
-	var first string
-	var spent, longest int64
-	row := s.database.QueryRowContext(ctx, `WITH lately AS (SELECT begun, took FROM polls_past WHERE key = ? AND begun >= ?)
-		SELECT count(*), coalesce(min(begun), ''), coalesce(sum(took), 0),
-		coalesce((SELECT max(took) FROM lately WHERE begun < (SELECT max(begun) FROM lately)), 0) FROM lately`, key, storedTime(since))
-	err := row.Scan(&load.Count, &first, &spent, &longest)
-	if err == nil {
-		load.First, err = parseTime(first)
-	}
+func readPoll(ctx context.Context, source queryer, key PollKey) (Poll, hold, error) {
+	poll := Poll{PollKey: key}
+	targets, err := targetsOf(ctx, source, key)
 	if err != nil {
-		return PollLoad{}, fmt.Errorf("looking up how long a query took: %w", explained(err))
+		return Poll{}, hold{}, err
 	}
-	load.Spent, load.Longest = time.Duration(spent), time.Duration(longest)
-	return load, nil
-}
-
-// Polls returns all shared queries with their counts up to now, by targets.
-func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, err error) {
-	keys, err := pollKeys(ctx, s.database)
-	for _, key := range keys {
-		var count PollCount
-		if count.Poll, _, err = readPoll(ctx, s.database, key); err != nil {
-			break
-		}
-		var spent int64
-		row := s.database.QueryRowContext(ctx,
-			"SELECT count(*), coalesce(sum(begun >= ?), 0), coalesce(sum(took), 0), coalesce(sum(failed <> 0), 0) FROM polls_past WHERE key = ? AND begun >= ?",
-			storedTime(now.Add(-time.Hour)), key, storedTime(now.Add(-pollsKept)))
-		if err = row.Scan(&count.Day, &count.Hour, &spent, &count.Failed); err != nil {
-			break
-		}
-		count.Spent = time.Duration(spent)
-		counts = append(counts, count)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("counting the queries: %w", explained(err))
-	}
-	return counts, nil
-}
-
-func pollKeys(ctx context.Context, source queryer) (keys []string, err error) {
-	rows, err := source.QueryContext(ctx, "SELECT key FROM polls ORDER BY target, key")
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var key string
-		if err := rows.Scan(&key); err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	return keys, rows.Err()
-}
-
-func readPoll(ctx context.Context, source queryer, key string) (Poll, hold, error) {
-	poll := Poll{Key: key}
-	var targets, held, until, begun, changed, paused string
+	poll.Targets = targets
+	var held, until, begun, changed, paused string
 	var took int64
 	var failure int
-	row := source.QueryRowContext(ctx, `SELECT target, holder, held, until, begun, took, jobs, changed, failures, error, paused,
-		coalesce((SELECT failed FROM polls_past AS past WHERE past.key = polls.key AND past.begun = polls.begun ORDER BY rowid DESC LIMIT 1), 0)
-		FROM polls WHERE key = ?`, key)
-	err := row.Scan(&targets, &poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused, &failure)
+	row := source.QueryRowContext(ctx, `SELECT holder, held, until, begun, took, jobs, changed, failures, error, paused,
+		coalesce((SELECT failed FROM polls_past AS past WHERE past.kind = polls.kind AND past.key = polls.key AND past.begun = polls.begun ORDER BY rowid DESC LIMIT 1), 0)
+		FROM polls WHERE kind = ? AND key = ?`, key.Kind, key.Key)
+	err = row.Scan(&poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused, &failure)
 	if errors.Is(err, sql.ErrNoRows) {
 		return poll, hold{}, nil
 	}
 	if err != nil {
 		return Poll{}, hold{}, err
-	}
-	if targets != "" {
-		poll.Targets = strings.Split(targets, targetSeparator)
 	}
 	poll.Took = time.Duration(took)
 	poll.Failure = PollFailure(failure)
@@ -345,4 +279,25 @@ func readPoll(ctx context.Context, source queryer, key string) (Poll, hold, erro
 		}
 	}
 	return poll, holding, nil
+}
+
+// targetsOf returns the targets that share a query, sorted.
+func targetsOf(ctx context.Context, source queryer, key PollKey) (targets []string, err error) {
+	rows, err := source.QueryContext(ctx, "SELECT target FROM poll_targets WHERE kind = ? AND key = ? ORDER BY target", key.Kind, key.Key)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var target string
+		if err := rows.Scan(&target); err != nil {
+			return nil, err
+		}
+		targets = append(targets, target)
+	}
+	return targets, rows.Err()
 }

@@ -13,10 +13,12 @@ import (
 
 const lease = time.Minute
 
+var slurm = jobstore.PollKey{Kind: jobstore.OwnJobs, Key: "slurm over local"}
+
 func claimAt(holder string, after time.Duration) jobstore.Claim {
 	now := noon.Add(after)
 	return jobstore.Claim{
-		Key: "slurm over local", Target: "slurm", Holder: holder, Lease: lease, Now: now,
+		PollKey: slurm, Target: "slurm", Holder: holder, Lease: lease, Now: now,
 		Due: func(last jobstore.Poll) bool { return !now.Before(last.Begun.Add(10 * time.Second)) },
 	}
 }
@@ -30,7 +32,7 @@ func claim(t *testing.T, store *jobstore.Store, claim jobstore.Claim) bool {
 
 func finish(t *testing.T, store *jobstore.Store, claim jobstore.Claim, poll jobstore.Poll) {
 	t.Helper()
-	require.NoError(t, store.FinishPoll(t.Context(), claim, poll))
+	require.NoError(t, store.FinishPoll(t.Context(), claim, poll, nil))
 }
 
 func TestOneOfManyProcessesIsGrantedAQuery(t *testing.T) {
@@ -73,7 +75,7 @@ func TestAClaimOfAProcessThatIsGoneRunsOut(t *testing.T) {
 	require.False(t, renewed, "the claim is b's now")
 
 	finish(t, store, claimAt("gone", lease), jobstore.Poll{Begun: noon})
-	poll, err := store.Poll(t.Context(), "slurm over local")
+	poll, err := store.Poll(t.Context(), slurm)
 	require.NoError(t, err)
 	require.Equal(t, "b", poll.Holder, "who lost a claim cannot end that of another")
 }
@@ -120,19 +122,19 @@ func TestAQueryIsPausedUntilSomebodyResumesIt(t *testing.T) {
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
 	finish(t, store, first, jobstore.Poll{Begun: noon, Failures: 5, Error: "no answer", Paused: noon})
-	poll, err := store.Poll(t.Context(), first.Key)
+	poll, err := store.Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Equal(t, noon, poll.Paused)
 	require.Equal(t, 5, poll.Failures)
 
-	resumed, err := store.ResumePoll(t.Context(), first.Key)
+	resumed, err := store.ResumePoll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.True(t, resumed)
-	poll, err = store.Poll(t.Context(), first.Key)
+	poll, err = store.Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Zero(t, poll.Paused)
 	require.Zero(t, poll.Failures)
-	resumed, err = store.ResumePoll(t.Context(), first.Key)
+	resumed, err = store.ResumePoll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.False(t, resumed)
 }
@@ -150,7 +152,7 @@ func TestTheKindOfAFailureIsKeptUntilAQueryGoesWell(t *testing.T) {
 		require.True(t, claim(t, store, made))
 		poll.Begun = noon.Add(at)
 		finish(t, store, made, poll)
-		known, err := store.Poll(t.Context(), made.Key)
+		known, err := store.Poll(t.Context(), made.PollKey)
 		require.NoError(t, err)
 		require.Equal(t, poll.Failure, known.Failure)
 	}
@@ -164,9 +166,9 @@ func TestAPauseThatIsOverLeavesNoFailure(t *testing.T) {
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
 	finish(t, store, first, jobstore.Poll{Begun: noon, Failures: 8, Error: "no answer", Failure: jobstore.PollTimedOut, Paused: noon})
-	_, err := store.ResumePoll(t.Context(), first.Key)
+	_, err := store.ResumePoll(t.Context(), first.PollKey)
 	require.NoError(t, err)
-	known, err := store.Poll(t.Context(), first.Key)
+	known, err := store.Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Zero(t, known.Failure)
 }
@@ -200,7 +202,7 @@ func TestQueriesAreCounted(t *testing.T) {
 
 func TestTheLoadOfAQueryIsToldSinceATime(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	none, err := store.PollLoad(t.Context(), "slurm over local", noon)
+	none, err := store.PollLoad(t.Context(), slurm, noon)
 	require.NoError(t, err)
 	require.Zero(t, none)
 	for i, took := range []time.Duration{9 * time.Second, 2 * time.Second, time.Second, 5 * time.Second} {
@@ -208,7 +210,7 @@ func TestTheLoadOfAQueryIsToldSinceATime(t *testing.T) {
 		require.True(t, claim(t, store, claimAt("a", begun)))
 		finish(t, store, claimAt("a", begun), jobstore.Poll{Begun: noon.Add(begun), Took: took})
 	}
-	load, err := store.PollLoad(t.Context(), "slurm over local", noon.Add(time.Minute))
+	load, err := store.PollLoad(t.Context(), slurm, noon.Add(time.Minute))
 	require.NoError(t, err)
 	require.Equal(t, jobstore.PollLoad{Count: 3, First: noon.Add(time.Minute), Spent: 8 * time.Second, Longest: 2 * time.Second}, load, "the last one is not among those that it is compared with")
 }
@@ -221,7 +223,7 @@ func TestATargetThatJoinsAQueryIsToldOfSoon(t *testing.T) {
 	second := claimAt("b", time.Second)
 	second.Target = "other"
 	require.False(t, claim(t, store, second), "it is not due")
-	poll, err := store.Poll(t.Context(), first.Key)
+	poll, err := store.Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Equal(t, []string{"other", "slurm"}, poll.Targets)
 	require.Equal(t, noon.Add(time.Second), poll.Changed)
@@ -229,7 +231,7 @@ func TestATargetThatJoinsAQueryIsToldOfSoon(t *testing.T) {
 	elsewhere := claimAt("b", time.Minute)
 	elsewhere.Key, elsewhere.Target = "slurm over ssh", "other"
 	require.True(t, claim(t, store, elsewhere))
-	poll, err = store.Poll(t.Context(), first.Key)
+	poll, err = store.Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Equal(t, []string{"slurm"}, poll.Targets)
 }

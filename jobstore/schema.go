@@ -185,7 +185,82 @@ var migrations = []string{
 	) STRICT;`,
 	// Files that stay, too, may be cut off while they are written.
 	"ALTER TABLE staged ADD COLUMN stays INTEGER NOT NULL DEFAULT 0",
+	// What names and keys had at their ends, or joined, gets columns and rows of its
+	// own: who submitted a job, which kind of query a poll is, and the targets that
+	// share it. What was listed goes through the database, too.
+	`ALTER TABLE jobs ADD COLUMN hosted INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE jobs ADD COLUMN undated INTEGER NOT NULL DEFAULT 0;
+	UPDATE jobs SET hosted = 1, submitter = substr(submitter, 1, length(submitter) - 7) WHERE substr(submitter, -7) = ' (host)';
+	UPDATE jobs SET undated = 1, submitter = substr(submitter, 1, length(submitter) - 10) WHERE substr(submitter, -10) = ' (adopted)';
+	CREATE TABLE kinds (kind TEXT NOT NULL, suffix TEXT NOT NULL) STRICT;
+	INSERT INTO kinds VALUES ('list-jobs', ' x:list-jobs'), ('list-nodes', ' x:list-nodes'), ('list-queues', ' x:list-queues');
+	ALTER TABLE polls RENAME TO polls_before;
+	CREATE TABLE polls (
+		kind     TEXT NOT NULL,
+		key      TEXT NOT NULL,
+		holder   TEXT NOT NULL,
+		held     TEXT NOT NULL,
+		until    TEXT NOT NULL,
+		begun    TEXT NOT NULL,
+		took     INTEGER NOT NULL,
+		jobs     INTEGER NOT NULL,
+		changed  TEXT NOT NULL,
+		failures INTEGER NOT NULL,
+		error    TEXT NOT NULL,
+		paused   TEXT NOT NULL,
+		PRIMARY KEY (kind, key)
+	) STRICT;
+	INSERT INTO polls SELECT coalesce(kind, 'own-jobs'), substr(key, 1, length(key) - coalesce(length(suffix), 0)),
+		holder, held, until, begun, took, jobs, changed, failures, error, paused
+		FROM polls_before LEFT JOIN kinds ON substr(key, -length(suffix)) = suffix;
+	CREATE TABLE poll_targets (
+		kind   TEXT NOT NULL,
+		target TEXT NOT NULL,
+		key    TEXT NOT NULL,
+		PRIMARY KEY (kind, target)
+	) STRICT;
+	CREATE INDEX poll_targets_by_key ON poll_targets (kind, key);
+	WITH RECURSIVE names (key, name, rest) AS (
+		SELECT key, '', target || char(10) FROM polls_before
+		UNION ALL
+		SELECT key, substr(rest, 1, instr(rest, char(10)) - 1), substr(rest, instr(rest, char(10)) + 1) FROM names WHERE rest <> ''
+	)
+	INSERT OR IGNORE INTO poll_targets SELECT coalesce(kind, 'own-jobs'),
+		CASE WHEN substr(name, -length(suffix)) = suffix THEN substr(name, 1, length(name) - length(suffix)) ELSE name END,
+		substr(key, 1, length(key) - coalesce(length(suffix), 0))
+		FROM names LEFT JOIN kinds ON substr(key, -length(suffix)) = suffix WHERE name <> '';
+	DROP TABLE polls_before;
+	ALTER TABLE polls_past ADD COLUMN kind TEXT NOT NULL DEFAULT 'own-jobs';
+	UPDATE polls_past SET kind = kinds.kind, key = substr(key, 1, length(key) - length(suffix)) FROM kinds WHERE substr(key, -length(suffix)) = suffix;
+	DROP INDEX polls_past_by_age;
+	CREATE INDEX polls_past_by_age ON polls_past (kind, key, begun);
+	DROP TABLE kinds;
+	CREATE TABLE listings (
+		number         INTEGER PRIMARY KEY,
+		kind           TEXT NOT NULL,
+		key            TEXT NOT NULL,
+		variant        TEXT NOT NULL,
+		wanted         TEXT NOT NULL,
+		begun          TEXT NOT NULL,
+		took           INTEGER NOT NULL,
+		chunks         INTEGER NOT NULL,
+		rows           INTEGER NOT NULL,
+		again          INTEGER NOT NULL,
+		not_understood INTEGER NOT NULL,
+		UNIQUE (kind, key, variant)
+	) STRICT;
+	CREATE TABLE listing_chunks (
+		listing INTEGER NOT NULL,
+		begun   TEXT NOT NULL,
+		place   INTEGER NOT NULL,
+		rows    BLOB NOT NULL,
+		PRIMARY KEY (listing, begun, place)
+	) STRICT;`,
 }
+
+// listingsFolder is where rmctl kept what was listed before the database did: a
+// cache, which this version does not read.
+const listingsFolder = "listings"
 
 // migrate brings the database to the newest schema.
 func (s *Store) migrate(ctx context.Context) error {
@@ -196,9 +271,13 @@ func (s *Store) migrate(ctx context.Context) error {
 	if version == len(migrations) {
 		return nil
 	}
-	return s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
+	err := s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
 		return upgrade(ctx, transaction, migrations)
 	})
+	if err != nil || version == 0 {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(s.directory(), listingsFolder))
 }
 
 // upgrade applies those of the steps that are missing. It reads the version anew:

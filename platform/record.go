@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -113,7 +112,6 @@ func (r *record) put(j job.Job) {
 	if j.Target != r.target || j.Phase == job.PhaseRejected || j.Phase == job.PhaseDismissed || j.Successor != "" {
 		return
 	}
-	j.Undated = control.IsUndated(j)
 	j.Evidence, j.Origin = "", job.Origin{} // large, and not shown
 	r.jobs[j.Tag] = j
 }

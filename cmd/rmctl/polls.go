@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // pollJSON is how a shared query is printed as JSON; the names are a contract.
@@ -51,12 +52,13 @@ connection and definition, with the targets that have these. It asks no schedule
 			}
 			var rows [][]string
 			for _, poll := range polls {
-				if len(poll.Targets) == 0 || a.target != "" && !slices.Contains(poll.Targets, a.target) {
+				targets := namesOf(poll)
+				if len(targets) == 0 || a.target != "" && !slices.Contains(targets, a.target) {
 					continue
 				}
 				if a.json {
 					err := printJSON(a.stdout, pollJSON{
-						Target: poll.Targets[0], Targets: poll.Targets, Connection: poll.Key, Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
+						Target: targets[0], Targets: targets, Connection: poll.Key + suffixOf(poll), Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
 						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: job.Timestamp(poll.Paused),
 					})
 					if err != nil {
@@ -72,7 +74,7 @@ connection and definition, with the targets that have these. It asks no schedule
 					state = atMost(oneLine(poll.Error), longestCell)
 				}
 				rows = append(rows, []string{
-					orDash(strings.Join(poll.Targets, ", ")), age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
+					orDash(strings.Join(targets, ", ")), age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
 					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
 				})
 			}
@@ -83,4 +85,21 @@ connection and definition, with the targets that have these. It asks no schedule
 			return printTable(a.stdout, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, rows)
 		},
 	}
+}
+
+// namesOf returns the targets that share a query, each with what is listed of it.
+func namesOf(poll jobstore.PollCount) []string {
+	names := make([]string, len(poll.Targets))
+	for i, target := range poll.Targets {
+		names[i] = target + suffixOf(poll)
+	}
+	return names
+}
+
+// suffixOf names the command of a listing; empty for the query for own jobs.
+func suffixOf(poll jobstore.PollCount) string {
+	if poll.Kind == jobstore.OwnJobs {
+		return ""
+	}
+	return " x:" + string(poll.Kind)
 }

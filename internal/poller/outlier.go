@@ -1,4 +1,4 @@
-package control
+package poller
 
 import (
 	"context"
@@ -7,14 +7,13 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// A query that took far longer than all others of late is as a rule one that has
-// waited until its scheduler was back, which has done nothing meanwhile. Slurm's
-// commands wait so for nine seconds. To leave the scheduler alone for twenty times as long would delay
-// what is waited for by minutes.
+// A query that took far longer than all others of late is as a rule one that waited
+// until its scheduler was back, which did nothing meanwhile: Slurm's commands wait for
+// nine seconds. Twenty times as long would delay the next answer by minutes.
 const (
 	lately        = 10 * time.Minute
 	outlierFactor = 10 // times as long as each other query
-	outlierOthers = 3  // of these there have to be as many
+	outlierOthers = 3  // as many of these are needed
 )
 
 // An outlier is such a query.
@@ -23,21 +22,21 @@ type outlier struct {
 	due   time.Time // when the next one may be made
 }
 
-// outlierOf returns the last query of a target if it is an outlier. The next one may
-// be made as soon as all of late have kept the scheduler busy for no more than a twentieth of
+// outlierOf returns the last query if it is an outlier. The next one may be made as
+// soon as all of late have kept the scheduler busy for no more than a twentieth of
 // the time: what the quick ones left of it counts for the slow one.
-func (c *Controller) outlierOf(ctx context.Context, last jobstore.Poll) (outlier, error) {
+func (p *Poller) outlierOf(ctx context.Context, last jobstore.Poll) (outlier, error) {
 	if last.Failures > 0 || last.Took*quietFactor <= longestInterval {
 		return outlier{}, nil
 	}
-	load, err := c.store.PollLoad(ctx, last.Key, last.Begun.Add(-lately))
+	load, err := p.Store.PollLoad(ctx, last.PollKey, last.Begun.Add(-lately))
 	if err != nil || load.Count <= outlierOthers || load.Longest*outlierFactor > last.Took {
 		return outlier{}, err
 	}
 	return outlier{last.Begun, load.First.Add(load.Spent * quietFactor)}, nil
 }
 
-// isLast reports whether the last query of a target is this one.
+// isLast reports whether the last query is this one.
 func (o outlier) isLast(last jobstore.Poll) bool {
 	return !o.begun.IsZero() && o.begun.Equal(last.Begun)
 }

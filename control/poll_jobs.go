@@ -1,0 +1,174 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/poller"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// An ownPoll is one query for the jobs on record of all targets that share it.
+type ownPoll struct {
+	*Controller
+	list   *config.Command
+	open   jobstore.Roll
+	listed *listing // nil if none was made
+}
+
+// query makes one listing, unless at most one job is open: that one is asked for by
+// itself.
+func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
+	o.open, err = o.openJobs(ctx, turn.Targets)
+	turn.Jobs = o.open.Len()
+	if err != nil || o.open.Len() <= 1 {
+		return err
+	}
+	begun := o.now()
+	o.listed, err = o.listOpen(ctx, o.list, turn, o.open)
+	turn.AddBusy(1, begun)
+	if err != nil {
+		return &QueryError{Err: err}
+	}
+	turn.Answered = true
+	return nil
+}
+
+// apply records what the listing says. Then it asks one by one for those jobs that
+// the listing lacks, and looks for those of submissions that have none. If the
+// listing failed, the jobs that it lacks are in doubt.
+func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) error {
+	if failure != nil {
+		return o.applyPart(ctx, turn, failure)
+	}
+	unlisted, err := o.compare(ctx, turn)
+	if err != nil {
+		return err
+	}
+	err = o.askEach(ctx, turn, unlisted)
+	return errors.Join(err, o.settle(ctx, turn, o.listed))
+}
+
+// applyPart records what a part of the commands listed before one failed.
+func (o *ownPoll) applyPart(ctx context.Context, turn *poller.Turn, failure error) error {
+	var query *QueryError
+	if !errors.As(failure, &query) {
+		return failure
+	}
+	if o.listed != nil && len(o.listed.rows) > 0 {
+		if _, err := o.compare(ctx, turn); err != nil {
+			return errors.Join(failure, err)
+		}
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return failure
+	}
+	return errors.Join(failure, o.store.MarkRollStale(context.WithoutCancel(ctx), o.open, query.Err.Error(), turn.Begun))
+}
+
+// compare records what the listing says about the open jobs, and returns those that
+// it does not mention: all of them if none was made.
+func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []unlistedJob, err error) {
+	if o.listed == nil {
+		err = o.store.EachOf(ctx, o.open, func(job *job.Job) error {
+			unlisted = append(unlisted, o.unlisted(job))
+			return nil
+		})
+		return unlisted, err
+	}
+	err = o.store.ObserveRoll(ctx, o.open, o.listed.begun, func(job *job.Job) (job.Observation, bool) {
+		seen, isListed := o.listed.about(job)
+		switch {
+		case isListed:
+			turn.Moved = turn.Moved || seen.Detail != job.Detail
+		case isAsked(job):
+			unlisted = append(unlisted, o.unlisted(job))
+		}
+		return seen, isListed
+	})
+	return unlisted, err
+}
+
+// An unlistedJob is one that a listing does not mention: as much of it as decides
+// whether it is asked for by itself.
+type unlistedJob struct {
+	tag          string
+	missingCount int
+	asked, again time.Time // when it was asked for last, and when it may be again
+}
+
+func (c *Controller) unlisted(job *job.Job) unlistedJob {
+	again := askedAgain(job)
+	if askable := c.askableAt(job); askable.After(again) {
+		again = askable
+	}
+	return unlistedJob{job.Tag, job.MissingCount, job.LastQueried(), again}
+}
+
+func tagsOf(jobs []job.Job) []string {
+	tags := make([]string, len(jobs))
+	for i, job := range jobs {
+		tags[i] = job.Tag
+	}
+	return tags
+}
+
+// askEach asks for jobs one by one, those first that were seen longest ago: where
+// these are too many for one poll the others come next.
+func (o *ownPoll) askEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) (err error) {
+	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
+	slices.SortStableFunc(jobs, func(a, b unlistedJob) int {
+		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.asked.Compare(b.asked))
+	})
+	for batch := range slices.Chunk(jobs[:min(len(jobs), directLimit)], directWidth) {
+		if held, renewErr := turn.Renew(ctx); renewErr != nil || !held {
+			return errors.Join(err, renewErr) // another process has taken over
+		}
+		begun := o.now()
+		moved, batchErr := o.askForThese(ctx, batch)
+		turn.Moved = turn.Moved || moved
+		turn.AddBusy(len(batch), begun)
+		err = errors.Join(err, batchErr)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+// askForThese asks for some jobs, each by itself and all at the same time.
+func (c *Controller) askForThese(ctx context.Context, batch []unlistedJob) (moved bool, err error) {
+	tags := make([]string, len(batch))
+	for i, job := range batch {
+		tags[i] = job.tag
+	}
+	known, err := c.store.ByTags(ctx, tags)
+	if err != nil {
+		return false, err
+	}
+	jobs := make([]job.Job, 0, len(known))
+	for _, tag := range tags {
+		if job, isKnown := known[tag]; isKnown {
+			jobs = append(jobs, job)
+		}
+	}
+	updated, err := c.updateEach(ctx, jobs, Fresh)
+	for i := range updated {
+		moved = moved || updated[i].Detail != jobs[i].Detail
+	}
+	return moved, err
+}
+
+// askedAgain returns when to ask again for a job that is missing: seldom once it
+// has been missing for long, but never never.
+func askedAgain(job *job.Job) time.Time {
+	if !job.Missing || job.MissingCount < maxForgotten {
+		return time.Time{}
+	}
+	return job.MissingSince.Add(time.Minute << min(job.MissingCount-maxForgotten, 12))
+}

@@ -1,0 +1,223 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// shownFor is how long after somebody wanted a listing it is kept for others.
+const shownFor = 15 * time.Minute
+
+// A Listing is something that all processes of a user list in turn.
+type Listing struct {
+	Request
+	Variant string // tells targets apart that share the query and read its rows in other ways
+	// List runs the command, and passes each of its rows to share, too.
+	List func(ctx context.Context, share func(Row)) (Counts, error)
+	// Receive takes the rows that another process listed.
+	Receive func(Row) error
+}
+
+// Counts are what the rows of a listing amount to.
+type Counts struct{ Rows, Again, NotUnderstood int }
+
+func (l *Listing) key() jobstore.ListingKey {
+	return jobstore.ListingKey{PollKey: l.Key, Variant: l.Variant}
+}
+
+// A Viewer lists again and again. However many there are, in whichever processes of
+// this user, each query is made once per interval, and keeps the scheduler busy for
+// no more than a twentieth of the time. Its methods may be called concurrently.
+type Viewer struct {
+	poller *Poller
+	keeps  bool
+
+	mu       sync.Mutex
+	seen     map[jobstore.PollKey]time.Time // when the listings began that were received last
+	isWarned bool
+}
+
+// Viewer returns a viewer. Listings of one that keeps them are kept for
+// [Poller.Latest] also while nobody is known to want them.
+func (p *Poller) Viewer(keeps bool) *Viewer {
+	return &Viewer{poller: p, keeps: keeps, seen: map[jobstore.PollKey]time.Time{}}
+}
+
+// List lists, or receives what another process has listed since the last time,
+// whichever comes first. It reports whether it received.
+func (v *Viewer) List(ctx context.Context, l Listing) (made jobstore.Listing, isReceived bool, err error) {
+	s := &listingSchedule{viewer: v, listing: &l}
+	l.Query = s.query
+	turn, err := v.poller.poll(ctx, &l.Request, s)
+	if turn != nil {
+		v.see(l.Key, turn.Begun)
+	}
+	return s.made, s.isReceived, err
+}
+
+// Due returns when List gives something without waiting, unless another process
+// lists then: a time that has passed where it may at once.
+func (v *Viewer) Due(ctx context.Context, l Listing) (time.Time, error) {
+	last, err := v.poller.Store.Poll(ctx, l.Key)
+	if err != nil || last.Begun.IsZero() {
+		return time.Time{}, err
+	}
+	made, err := v.newer(ctx, l.key(), last)
+	if err != nil || !made.Begun.IsZero() {
+		return time.Time{}, err
+	}
+	return v.poller.listingDue(l.Interval, last), nil
+}
+
+// Latest receives the listing that a process of this user made last, and queries
+// nothing. It reports false where that failed or is not shared.
+func (p *Poller) Latest(ctx context.Context, l Listing) (made jobstore.Listing, isReceived bool, err error) {
+	last, err := p.Store.Poll(ctx, l.Key)
+	if err == nil {
+		made, err = p.Store.Listing(ctx, l.key())
+	}
+	if err != nil || made.Begun.IsZero() || made.Begun.Before(last.Begun) {
+		return jobstore.Listing{}, false, err
+	}
+	isReceived, err = p.receive(ctx, made, l.Receive)
+	return made, isReceived, err
+}
+
+// receive hands out the rows of a listing. It reports false, and hands out nothing,
+// where newer ones have replaced it.
+func (p *Poller) receive(ctx context.Context, made jobstore.Listing, each func(Row) error) (bool, error) {
+	for place := range made.Chunks {
+		rows, err := p.Store.Chunk(ctx, made, place)
+		switch isGone := errors.Is(err, jobstore.ErrNotFound); {
+		case isGone && place == 0:
+			return false, nil
+		case isGone:
+			return true, errReplaced
+		case err != nil:
+			return true, err
+		}
+		if err := eachRow(rows, each); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// errReplaced says that a listing was read more slowly than two newer ones were made.
+var errReplaced = errors.New("reading what another process listed: newer listings replaced it")
+
+// newer returns how the listing of another process went that is newer than what was
+// received before; a zero one if there is none. If others list at all they learn
+// that it is wanted.
+func (v *Viewer) newer(ctx context.Context, key jobstore.ListingKey, last jobstore.Poll) (jobstore.Listing, error) {
+	made, err := v.poller.Store.Listing(ctx, key)
+	if err != nil {
+		return jobstore.Listing{}, err
+	}
+	now, seen := v.poller.Now(), v.lastSeen(key.PollKey)
+	if last.Begun.After(seen) && now.Sub(made.Wanted).Abs() >= shownFor/4 {
+		v.warn(v.poller.Store.WantListing(ctx, key, now))
+	}
+	if made.Begun.Before(last.Begun) || !made.Begun.After(seen) || made.Begun.After(now) {
+		return jobstore.Listing{}, nil
+	}
+	return made, nil
+}
+
+func (v *Viewer) lastSeen(key jobstore.PollKey) time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.seen[key]
+}
+
+func (v *Viewer) see(key jobstore.PollKey, begun time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.seen[key] = begun
+}
+
+// warn says once what is wrong with sharing listings, without which these go on.
+func (v *Viewer) warn(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err == nil || errors.Is(err, errTooLarge) || v.isWarned {
+		return
+	}
+	v.isWarned = true
+	v.poller.Warn(err)
+}
+
+// listingDue returns when a listing may be made again after the last one.
+func (p *Poller) listingDue(interval time.Duration, last jobstore.Poll) time.Time {
+	if last.Begun.After(p.Now()) { // a clock was set back
+		return time.Time{}
+	}
+	return last.Begun.Add(max(interval, min(last.Took*quietFactor, longestBackOff)))
+}
+
+// A listingSchedule lists once per interval, or receives what was listed.
+type listingSchedule struct {
+	viewer     *Viewer
+	listing    *Listing
+	made       jobstore.Listing
+	isReceived bool
+}
+
+func (s *listingSchedule) dueAt(last jobstore.Poll) time.Time {
+	return s.viewer.poller.listingDue(s.listing.Interval, last)
+}
+
+// standBy receives what another process listed, or waits for the next turn.
+func (s *listingSchedule) standBy(ctx context.Context, last jobstore.Poll) (wait time.Duration, isOver bool, err error) {
+	p := s.viewer.poller
+	made, err := s.viewer.newer(ctx, s.listing.key(), last)
+	if err == nil && !made.Begun.IsZero() {
+		s.isReceived, err = p.receive(ctx, made, s.listing.Receive)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if s.isReceived {
+		s.made = made
+		s.viewer.see(s.listing.Key, made.Begun)
+		return 0, true, nil
+	}
+	if last.Holder != "" {
+		return claimPause, false, nil
+	}
+	return max(claimPause, s.dueAt(last).Sub(p.Now())), false, nil
+}
+
+// query lists, and writes the rows for others where that is wanted.
+func (s *listingSchedule) query(ctx context.Context, turn *Turn) error {
+	isWanted, err := s.isWanted(ctx, turn)
+	if err != nil {
+		return err
+	}
+	if isWanted {
+		turn.draft = &draft{store: turn.poller.Store, made: jobstore.Listing{ListingKey: s.listing.key(), Begun: turn.Begun}}
+	}
+	counts, err := s.listing.List(ctx, func(row Row) { turn.draft.add(ctx, row) })
+	turn.AddBusy(1, turn.Begun)
+	turn.Jobs = counts.Rows
+	s.made = jobstore.Listing{ListingKey: s.listing.key(), Begun: turn.Begun, Took: turn.busy, Rows: counts.Rows, Again: counts.Again, NotUnderstood: counts.NotUnderstood}
+	if err == nil && turn.draft != nil {
+		s.viewer.warn(turn.draft.finish(ctx, s.made))
+	}
+	return err
+}
+
+// isWanted reports whether others want what is listed, which they may say as seldom
+// as every interval.
+func (s *listingSchedule) isWanted(ctx context.Context, turn *Turn) (bool, error) {
+	if s.viewer.keeps {
+		return true, nil
+	}
+	made, err := turn.poller.Store.Listing(ctx, s.listing.key())
+	interval := s.dueAt(turn.last).Sub(turn.last.Begun)
+	return turn.Begun.Sub(made.Wanted).Abs() < max(shownFor, 3*interval), err
+}

@@ -1,0 +1,157 @@
+// Package poller makes the queries of schedulers that all processes of a user share:
+// one process at a time makes a query, no more often than the scheduler is to bear,
+// and all of them use what it gave. DESIGN.md has the idea and the invariants.
+package poller
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+const (
+	// A query that takes longer than this, beyond the limit of its command, without
+	// renewing its claim is one of a process that hangs.
+	lease      = 30 * time.Second
+	claimPause = 50 * time.Millisecond // before the next attempt to claim a query
+)
+
+// After so many failures in a row the query for jobs is paused: it is made only now
+// and then, to see whether the scheduler is back.
+const pausingFailures = 8
+
+// A Poller makes shared queries for one controller. Its methods may be called
+// concurrently. All fields are required.
+type Poller struct {
+	Store  *jobstore.Store
+	Holder string                                     // tells the controller from all others
+	IsGone func(holder string) bool                   // whether the process of a controller has ended for certain
+	Now    func() time.Time                           // the clock
+	Pause  func(context.Context, time.Duration) error // waits
+	Jitter func() float64                             // a random number from 0 to 1, which spreads the queries of many users
+	Warn   func(error)                                // takes why a listing cannot be shared
+}
+
+// A Request is a query that somebody wants an answer of.
+type Request struct {
+	Key      jobstore.PollKey
+	Target   string        // that it is made for
+	Interval time.Duration // the shortest time from one query to the next
+	Limit    time.Duration // how long its command may take
+
+	// Query queries the scheduler.
+	Query func(context.Context, *Turn) error
+	// Apply uses what was queried, and returns what went wrong in all; failure is the
+	// error of Query. It may be nil where Query leaves nothing to do.
+	Apply func(ctx context.Context, turn *Turn, failure error) error
+	// FailureOf returns how a query failed; nil for an error that says nothing about
+	// the scheduler.
+	FailureOf func(error) *Failure
+}
+
+// A Failure is how a query failed.
+type Failure struct {
+	Kind   jobstore.PollFailure
+	Text   string // for those who read of it
+	IsIdle bool   // however long the command tried, the scheduler did nothing
+}
+
+// A schedule decides when a query is due, and what a process does that may not make it.
+type schedule interface {
+	dueAt(last jobstore.Poll) time.Time
+	// standBy is called after each claim that was not granted. It returns how long to
+	// wait for the next one, or that no claim is needed any more.
+	standBy(ctx context.Context, last jobstore.Poll) (wait time.Duration, isOver bool, err error)
+}
+
+// poll makes a query, if its schedule does not find the answer of another process
+// good enough. It returns no turn then.
+func (p *Poller) poll(ctx context.Context, r *Request, s schedule) (*Turn, error) {
+	turn, err := p.claim(ctx, r, s)
+	if turn == nil {
+		return nil, err
+	}
+	err = r.query(ctx, turn)
+	err = r.apply(ctx, turn, err)
+	if failed := p.publish(ctx, r, turn, err); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	return turn, err
+}
+
+// claim waits until the query is this process's to make, or its schedule says that
+// it need not be made.
+func (p *Poller) claim(ctx context.Context, r *Request, s schedule) (*Turn, error) {
+	claim := jobstore.Claim{
+		PollKey: r.Key, Target: r.Target, Holder: p.Holder, Lease: lease + r.Limit, IsGone: p.IsGone,
+		Due: func(last jobstore.Poll) bool { return p.isPast(s.dueAt(last)) },
+	}
+	for {
+		claim.Now = p.Now()
+		last, granted, err := p.Store.ClaimPoll(ctx, claim)
+		if err != nil {
+			return nil, err
+		}
+		if granted {
+			return &Turn{Targets: last.Targets, Begun: p.Now(), poller: p, claim: claim, last: last}, nil
+		}
+		wait, isOver, err := s.standBy(ctx, last)
+		if err != nil || isOver {
+			return nil, err
+		}
+		if wait > 0 {
+			if err := p.Pause(ctx, wait); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// query makes the query.
+func (r *Request) query(ctx context.Context, turn *Turn) error { return r.Query(ctx, turn) }
+
+// apply uses what the query gave.
+func (r *Request) apply(ctx context.Context, turn *Turn, failure error) error {
+	if r.Apply == nil {
+		return failure
+	}
+	return r.Apply(ctx, turn, failure)
+}
+
+// publish lets all processes know how a query went, shows them what it listed, and
+// ends the turn. The claim has to end, however the caller's work does.
+func (p *Poller) publish(ctx context.Context, r *Request, turn *Turn, err error) error {
+	last := turn.last
+	next := jobstore.Poll{Begun: turn.Begun, Took: turn.busy, Jobs: turn.Jobs, Changed: last.Changed}
+	switch {
+	case turn.Moved:
+		next.Changed = p.Now()
+	case next.Changed.IsZero():
+		next.Changed = next.Begun
+	}
+	var failure *Failure
+	if err != nil && !turn.Answered { // else it answers, but for some jobs, which say so
+		failure = r.FailureOf(err)
+	}
+	switch {
+	case ctx.Err() != nil:
+		// Giving up says nothing about the scheduler.
+		next.Failures, next.Error, next.Failure, next.Paused = last.Failures, last.Error, last.Failure, last.Paused
+	case failure != nil:
+		next.Failures, next.Error, next.Failure, next.Paused = last.Failures+1, failure.Text, failure.Kind, last.Paused
+		if failure.IsIdle {
+			next.Took = 0
+		}
+		if r.Key.Kind == jobstore.OwnJobs && next.Failures >= pausingFailures && next.Paused.IsZero() {
+			next.Paused = p.Now()
+		}
+	case err == nil && last.Failures > 0:
+		next.Took = 0 // it may have waited for the end of the outage
+	}
+	return p.Store.FinishPoll(context.WithoutCancel(ctx), turn.claim, next, turn.shared(err))
+}
+
+// isPast reports whether a time has come.
+func (p *Poller) isPast(moment time.Time) bool { return !p.Now().Before(moment) }

@@ -1,0 +1,133 @@
+package poller
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+)
+
+// A Row is what a listing says about one element: a job, a node or a queue. Texts
+// are kept byte for byte. Nobody changes the keys and facts.
+type Row struct {
+	ID    string
+	Again bool     // an earlier row has the same id
+	Keys  []string // sorted
+	Facts []string // by keys, in their order
+}
+
+// chunkSize is about how many bytes the texts of a chunk have: enough for few
+// writes, and few enough to keep no other process waiting for one.
+const chunkSize = 256 << 10
+
+// A chunk is a part of the rows of a listing. Texts that come often stand once in it.
+type chunk struct {
+	Keys  [][]string
+	Texts []string
+	// Rows has of each row the places of its keys in Keys, of its id and its facts in
+	// Texts, and 1 or 0 for whether it comes again, in the order keys, again, id, facts.
+	Rows []uint32
+}
+
+// A chunkWriter fills a chunk.
+type chunkWriter struct {
+	chunk
+	places [1 << 12]uint32 // of the last texts with a hash, counted from 1
+	keys   uint32          // of the last row
+	size   int
+}
+
+// seed is that of the hashes, which nobody else sees.
+var seed = maphash.MakeSeed()
+
+// add adds a row.
+func (w *chunkWriter) add(row Row) {
+	var before []uint32 // the places of the facts of the last row, if it has the same keys
+	if len(w.Keys) > 0 && slices.Equal(w.Keys[w.keys], row.Keys) {
+		before = w.Rows[len(w.Rows)-len(row.Facts):]
+	} else {
+		w.keys = w.placeOfKeys(row.Keys)
+	}
+	again := uint32(0)
+	if row.Again {
+		again = 1
+	}
+	w.Rows = append(w.Rows, w.keys, again, w.addText(row.ID)) // ids differ
+	for i, fact := range row.Facts {
+		if before != nil && w.Texts[before[i]] == fact { // many are as in the row before
+			w.Rows = append(w.Rows, before[i])
+			continue
+		}
+		w.Rows = append(w.Rows, w.place(fact))
+	}
+	w.size += 4 * len(row.Facts)
+}
+
+func (w *chunkWriter) placeOfKeys(keys []string) uint32 {
+	place := slices.IndexFunc(w.Keys, func(each []string) bool { return slices.Equal(each, keys) })
+	if place < 0 {
+		place = len(w.Keys)
+		w.Keys = append(w.Keys, keys)
+		for _, key := range keys {
+			w.size += len(key)
+		}
+	}
+	return uint32(place)
+}
+
+func (w *chunkWriter) place(text string) uint32 {
+	last := &w.places[maphash.String(seed, text)%uint64(len(w.places))]
+	if *last == 0 || w.Texts[*last-1] != text {
+		*last = w.addText(text) + 1
+	}
+	return *last - 1
+}
+
+func (w *chunkWriter) addText(text string) (place uint32) {
+	w.Texts = append(w.Texts, text)
+	w.size += len(text)
+	return uint32(len(w.Texts) - 1)
+}
+
+// flush returns the chunk in its encoding and begins the next one.
+func (w *chunkWriter) flush() ([]byte, error) {
+	var encoded bytes.Buffer
+	err := gob.NewEncoder(&encoded).Encode(w.chunk)
+	*w = chunkWriter{chunk: chunk{Texts: w.Texts[:0], Rows: w.Rows[:0]}}
+	return encoded.Bytes(), err
+}
+
+// errNoRows says that a chunk is not one.
+var errNoRows = errors.New("the rows are damaged")
+
+// eachRow gives the rows of a chunk in its encoding to a function, until that
+// returns an error, which is returned as it is.
+func eachRow(encoded []byte, each func(Row) error) error {
+	var c chunk
+	if err := gob.NewDecoder(bytes.NewReader(encoded)).Decode(&c); err != nil {
+		return fmt.Errorf("%w: %w", errNoRows, err)
+	}
+	for rest := c.Rows; len(rest) > 0; {
+		const fixed = 3
+		if len(rest) < fixed || int(rest[0]) >= len(c.Keys) || len(rest) < fixed+len(c.Keys[rest[0]]) {
+			return errNoRows
+		}
+		row := Row{Keys: c.Keys[rest[0]], Again: rest[1] == 1}
+		texts := make([]string, 1+len(row.Keys))
+		for i := range texts {
+			place := int(rest[fixed-1+i])
+			if place >= len(c.Texts) {
+				return errNoRows
+			}
+			texts[i] = c.Texts[place]
+		}
+		row.ID, row.Facts = texts[0], texts[1:]
+		if err := each(row); err != nil {
+			return err
+		}
+		rest = rest[fixed+len(row.Keys):]
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package poller
+
+import (
+	"context"
+	"time"
+
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// A Turn is the right of this process to make a query, and what came of it. The
+// functions of a request set its exported fields.
+type Turn struct {
+	Targets  []string  // that share the query; only read
+	Begun    time.Time // when the query began; only read
+	Jobs     int       // that it asks for, or lists
+	Moved    bool      // whether any job is in another state, or was found
+	Answered bool      // whether the scheduler answered: what fails from then on is for single jobs
+
+	poller *Poller
+	claim  jobstore.Claim
+	last   jobstore.Poll // as it was before
+	busy   time.Duration // that the scheduler was kept busy
+	draft  *draft        // nil if the query lists nothing for others
+}
+
+// Renew lets the turn last longer. It reports false where another process took over,
+// as this one took too long.
+func (t *Turn) Renew(ctx context.Context) (bool, error) {
+	t.claim.Now = t.poller.Now()
+	return t.poller.Store.RenewPoll(ctx, t.claim)
+}
+
+// AddBusy adds the time that commands took, so many at once since some moment.
+func (t *Turn) AddBusy(atOnce int, since time.Time) {
+	t.busy += time.Duration(atOnce) * t.poller.Now().Sub(since)
+}
+
+// shared returns what the turn listed for others, if it is whole.
+func (t *Turn) shared(failure error) *jobstore.Listing {
+	if t.draft == nil || failure != nil {
+		return nil
+	}
+	return t.draft.whole()
+}

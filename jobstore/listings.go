@@ -1,0 +1,139 @@
+package jobstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A ListingKey tells one listing that processes share from all others.
+type ListingKey struct {
+	PollKey        // the query that makes it
+	Variant string // tells targets apart that share the query and read its rows in other ways
+}
+
+// A Listing is how a listing went that one process made and shares with the others
+// of this user. Its rows are kept in chunks, in an encoding of the caller.
+type Listing struct {
+	ListingKey
+	Begun  time.Time     // of its query; zero if none is shared
+	Took   time.Duration // the query
+	Chunks int           // that its rows are in
+
+	Rows, Again, NotUnderstood int // what the rows amounted to
+
+	Wanted time.Time // when a process last wanted a listing that another one made; only read
+}
+
+// AddChunk writes a part of the rows of a listing that goes on. Places are counted
+// from 0. Nobody sees them before the listing is passed to FinishPoll.
+func (s *Store) AddChunk(ctx context.Context, key ListingKey, begun time.Time, place int, rows []byte) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+		_, err := transaction.ExecContext(ctx,
+			`INSERT OR IGNORE INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood)
+			VALUES (?, ?, ?, '', '', 0, 0, 0, 0, 0)`, key.Kind, key.Key, key.Variant)
+		if err == nil {
+			_, err = transaction.ExecContext(ctx,
+				"INSERT INTO listing_chunks (listing, begun, place, rows) SELECT number, ?, ?, ? FROM listings WHERE kind = ? AND key = ? AND variant = ?",
+				storedTime(begun), place, rows, key.Kind, key.Key, key.Variant)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("recording what was listed: %w", err)
+	}
+	return nil
+}
+
+// replaceListings shows a listing to all processes, if its chunks are all there, and
+// removes what nobody reads any more: all chunks of a query but those of its last
+// listing, which somebody may be reading, and of this one.
+func replaceListings(ctx context.Context, transaction *sql.Tx, key PollKey, begun time.Time, listed *Listing) error {
+	isShown, err := false, error(nil)
+	if listed != nil {
+		isShown, err = showListing(ctx, transaction, listed)
+	}
+	if err != nil {
+		return err
+	}
+	shown := ""
+	if isShown {
+		shown = storedTime(begun)
+	}
+	_, err = transaction.ExecContext(ctx,
+		`DELETE FROM listing_chunks WHERE listing IN (SELECT number FROM listings WHERE kind = ?1 AND key = ?2)
+		AND begun <> ?3 AND begun NOT IN (SELECT begun FROM polls WHERE kind = ?1 AND key = ?2)`, key.Kind, key.Key, shown)
+	return err
+}
+
+// showListing makes a listing the one that others read. It reports false where another
+// process took over meanwhile, and removed chunks of it.
+func showListing(ctx context.Context, transaction *sql.Tx, listed *Listing) (bool, error) {
+	var chunks int
+	row := transaction.QueryRowContext(ctx,
+		"SELECT count(*) FROM listing_chunks WHERE begun = ? AND listing IN (SELECT number FROM listings WHERE kind = ? AND key = ? AND variant = ?)",
+		storedTime(listed.Begun), listed.Kind, listed.Key, listed.Variant)
+	if err := row.Scan(&chunks); err != nil || chunks != listed.Chunks {
+		return false, err
+	}
+	_, err := transaction.ExecContext(ctx,
+		`INSERT INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood) VALUES (?, ?, ?, '', ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (kind, key, variant) DO UPDATE SET begun = excluded.begun, took = excluded.took, chunks = excluded.chunks,
+		rows = excluded.rows, again = excluded.again, not_understood = excluded.not_understood`,
+		listed.Kind, listed.Key, listed.Variant, storedTime(listed.Begun), listed.Took.Nanoseconds(), listed.Chunks, listed.Rows, listed.Again, listed.NotUnderstood)
+	return err == nil, err
+}
+
+// WantListing records that a process wants what another one lists.
+func (s *Store) WantListing(ctx context.Context, key ListingKey, now time.Time) error {
+	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+		_, err := transaction.ExecContext(ctx,
+			`INSERT INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood) VALUES (?, ?, ?, ?, '', 0, 0, 0, 0, 0)
+			ON CONFLICT (kind, key, variant) DO UPDATE SET wanted = excluded.wanted`, key.Kind, key.Key, key.Variant, storedTime(now))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("recording that a listing is wanted: %w", err)
+	}
+	return nil
+}
+
+// Listing returns how the last listing went that a process shared.
+func (s *Store) Listing(ctx context.Context, key ListingKey) (Listing, error) {
+	listing := Listing{ListingKey: key}
+	var wanted, begun string
+	row := s.database.QueryRowContext(ctx, "SELECT wanted, begun, took, chunks, rows, again, not_understood FROM listings WHERE kind = ? AND key = ? AND variant = ?",
+		key.Kind, key.Key, key.Variant)
+	err := row.Scan(&wanted, &begun, &listing.Took, &listing.Chunks, &listing.Rows, &listing.Again, &listing.NotUnderstood)
+	if errors.Is(err, sql.ErrNoRows) {
+		return listing, nil
+	}
+	if err == nil {
+		listing.Wanted, err = parseTime(wanted)
+	}
+	if err == nil {
+		listing.Begun, err = parseTime(begun)
+	}
+	if err != nil {
+		return Listing{}, fmt.Errorf("looking up what was listed: %w", explained(err))
+	}
+	return listing, nil
+}
+
+// Chunk returns a part of the rows of a listing; the error matches ErrNotFound where
+// it was removed, as after two newer listings.
+func (s *Store) Chunk(ctx context.Context, listing Listing, place int) (rows []byte, err error) {
+	row := s.database.QueryRowContext(ctx,
+		"SELECT rows FROM listing_chunks WHERE begun = ? AND place = ? AND listing = (SELECT number FROM listings WHERE kind = ? AND key = ? AND variant = ?)",
+		storedTime(listing.Begun), place, listing.Kind, listing.Key, listing.Variant)
+	err = row.Scan(&rows)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what was listed: %w", explained(err))
+	}
+	return rows, nil
+}

@@ -1,0 +1,100 @@
+package jobstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A PollCount tells how often a shared query was made.
+type PollCount struct {
+	Poll
+	Hour, Day int           // how many in the last hour and the last day
+	Spent     time.Duration // that these of the day took in all
+	Failed    int           // how many of these of the day failed
+}
+
+// rank orders queries for the same targets.
+func (c PollCount) rank() string {
+	if c.Kind == OwnJobs {
+		return ""
+	}
+	return string(c.Kind)
+}
+
+// A PollLoad tells how much a shared query has asked of its scheduler in some time.
+type PollLoad struct {
+	Count   int           // how often it was made, the last time included
+	First   time.Time     // when the first of these began
+	Spent   time.Duration // that all of them took
+	Longest time.Duration // that one of them took, but for the last one
+}
+
+// PollLoad returns the load of a query since a time.
+func (s *Store) PollLoad(ctx context.Context, key PollKey, since time.Time) (PollLoad, error) {
+	var load PollLoad
+	var first string
+	var spent, longest int64
+	row := s.database.QueryRowContext(ctx, `WITH lately AS (SELECT begun, took FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?)
+		SELECT count(*), coalesce(min(begun), ''), coalesce(sum(took), 0),
+		coalesce((SELECT max(took) FROM lately WHERE begun < (SELECT max(begun) FROM lately)), 0) FROM lately`, key.Kind, key.Key, storedTime(since))
+	err := row.Scan(&load.Count, &first, &spent, &longest)
+	if err == nil {
+		load.First, err = parseTime(first)
+	}
+	if err != nil {
+		return PollLoad{}, fmt.Errorf("looking up how long a query took: %w", explained(err))
+	}
+	load.Spent, load.Longest = time.Duration(spent), time.Duration(longest)
+	return load, nil
+}
+
+// Polls returns all shared queries with their counts up to now, by targets; of the
+// same ones those for own jobs first.
+func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, err error) {
+	keys, err := pollKeys(ctx, s.database)
+	for _, key := range keys {
+		var count PollCount
+		if count.Poll, _, err = readPoll(ctx, s.database, key); err != nil {
+			break
+		}
+		var spent int64
+		row := s.database.QueryRowContext(ctx,
+			"SELECT count(*), coalesce(sum(begun >= ?), 0), coalesce(sum(took), 0), coalesce(sum(failed <> 0), 0) FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?",
+			storedTime(now.Add(-time.Hour)), key.Kind, key.Key, storedTime(now.Add(-pollsKept)))
+		if err = row.Scan(&count.Day, &count.Hour, &spent, &count.Failed); err != nil {
+			break
+		}
+		count.Spent = time.Duration(spent)
+		counts = append(counts, count)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("counting the queries: %w", explained(err))
+	}
+	slices.SortFunc(counts, func(a, b PollCount) int {
+		return cmp.Or(slices.Compare(a.Targets, b.Targets), cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Key, b.Key))
+	})
+	return counts, nil
+}
+
+func pollKeys(ctx context.Context, source queryer) (keys []PollKey, err error) {
+	rows, err := source.QueryContext(ctx, "SELECT kind, key FROM polls")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var key PollKey
+		if err := rows.Scan(&key.Kind, &key.Key); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, rows.Err()
+}
