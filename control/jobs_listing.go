@@ -50,6 +50,7 @@ type listedRow struct {
 	origin *attribute.Origin // may be nil
 }
 
+// newListedRow returns what is kept of a row, and its id.
 func newListedRow(row command.Row) (id string, listed listedRow) {
 	keys, facts := row.Facts.Lists()
 	line := ""
