@@ -16,7 +16,7 @@ import (
 // Protocol is the version of what clients and the process say to each other,
 // beside what package relay does. What is said of hello stays the same in all
 // versions.
-const Protocol = 1
+const Protocol = 2
 
 // What a conversation is about, beside those of package relay.
 const (
