@@ -47,7 +47,7 @@ var allowedImports = map[string][]string{
 	"model":               {"state"},
 	"monitor":             {"job", "model", "state"},
 	"platform":            {"control", "monitor", "model", "jobstore", "job", "command", "config", "remote"},
-	"facts":               {"control", "config", "command", "attribute"},
+	"facts":               {"control", "config", "command"},
 	"web":                 {"facts", "monitor", "platform", "model", "control", "form", "jobstore", "job", "state", "config", "attribute", "command", "remote", "remote/wire"},
 	"screen":              {"platform", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
 	"job":                 {"schemas", "state"},

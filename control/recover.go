@@ -52,7 +52,7 @@ const settling = 30 * time.Second
 // since rmctl was killed, the connection broke or the submit command took too
 // long. The job is adopted where its scheduler has it. Where it has not, and
 // would have it, the submission is recorded as not made: its phase is
-// jobstore.Rejected. Such a one is looked up again, as its scheduler may take it
+// job.PhaseRejected. Such a one is looked up again, as its scheduler may take it
 // up late. As long as neither is certain the error is an *UnconfirmedError.
 // Nothing is ever submitted again.
 func (c *Controller) Recover(ctx context.Context, j job.Job) (job.Job, error) {
