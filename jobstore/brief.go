@@ -57,24 +57,16 @@ func (s *Store) FindBrief(ctx context.Context, id, target string) ([]job.Job, er
 // happened after the event with a sequence number, each once, and returns the
 // number of the newest event. Called again with that number it leaves out none.
 func (s *Store) EachTouched(ctx context.Context, after int64, do func(tag string)) (last int64, err error) {
-	rows, err := s.database.QueryContext(ctx, "SELECT tag, max(sequence) FROM events WHERE sequence > ? GROUP BY tag ORDER BY min(sequence)", after)
+	last = after
+	var tag string
+	var sequence int64
+	err = eachRow(ctx, s.database, []any{&tag, &sequence}, func() error {
+		last = max(last, sequence)
+		do(tag)
+		return nil
+	}, "SELECT tag, max(sequence) FROM events WHERE sequence > ? GROUP BY tag ORDER BY min(sequence)", after)
 	if err != nil {
 		return after, fmt.Errorf("reading what happened since event %d: %w", after, explained(err))
 	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	last = after
-	for rows.Next() {
-		var tag string
-		var sequence int64
-		if err := rows.Scan(&tag, &sequence); err != nil {
-			return after, err
-		}
-		last = max(last, sequence)
-		do(tag)
-	}
-	return last, rows.Err()
+	return last, nil
 }

@@ -3,6 +3,7 @@ package jobstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -167,22 +168,14 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 }
 
 func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []job.Event, err error) {
-	rows, err := source.QueryContext(ctx, selectEvents()+rest, arguments...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
 	var event job.Event
 	fields := append([]any{&event.Sequence}, columnValues(eventColumns(&event))...)
-	for rows.Next() {
-		if err := rows.Scan(fields...); err != nil {
-			return nil, fmt.Errorf("reading event %d: %w", event.Sequence, err)
-		}
+	err = eachRow(ctx, source, fields, func() error {
 		events = append(events, event)
+		return nil
+	}, selectEvents()+rest, arguments...)
+	if errors.Is(err, errDamaged) {
+		err = fmt.Errorf("reading event %d: %w", event.Sequence, err)
 	}
-	return events, rows.Err()
+	return events, err
 }

@@ -283,21 +283,10 @@ func readPoll(ctx context.Context, source queryer, key PollKey) (Poll, hold, err
 
 // targetsOf returns the targets that share a query, sorted.
 func targetsOf(ctx context.Context, source queryer, key PollKey) (targets []string, err error) {
-	rows, err := source.QueryContext(ctx, "SELECT target FROM poll_targets WHERE kind = ? AND key = ? ORDER BY target", key.Kind, key.Key)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var target string
-		if err := rows.Scan(&target); err != nil {
-			return nil, err
-		}
+	var target string
+	err = eachRow(ctx, source, []any{&target}, func() error {
 		targets = append(targets, target)
-	}
-	return targets, rows.Err()
+		return nil
+	}, "SELECT target FROM poll_targets WHERE kind = ? AND key = ? ORDER BY target", key.Kind, key.Key)
+	return targets, err
 }

@@ -80,21 +80,10 @@ func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, e
 }
 
 func pollKeys(ctx context.Context, source queryer) (keys []PollKey, err error) {
-	rows, err := source.QueryContext(ctx, "SELECT kind, key FROM polls")
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var key PollKey
-		if err := rows.Scan(&key.Kind, &key.Key); err != nil {
-			return nil, err
-		}
+	var key PollKey
+	err = eachRow(ctx, source, []any{&key.Kind, &key.Key}, func() error {
 		keys = append(keys, key)
-	}
-	return keys, rows.Err()
+		return nil
+	}, "SELECT kind, key FROM polls")
+	return keys, err
 }

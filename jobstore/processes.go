@@ -68,29 +68,13 @@ const (
 )
 
 // queryProcesses gives the processes that the rest of a query chooses to a function.
-func (s *Store) queryProcesses(ctx context.Context, output bool, do func(tag string, process job.Process) error, rest string, arguments ...any) (err error) {
+func (s *Store) queryProcesses(ctx context.Context, output bool, do func(tag string, process job.Process) error, rest string, arguments ...any) error {
 	var tag string
 	var process job.Process
 	columns := processColumns(&tag, &process)
 	if !output {
 		columns = columns[:len(columns)-1]
 	}
-	rows, err := s.database.QueryContext(ctx, "SELECT "+strings.Join(columnNames(columns), ", ")+" FROM processes "+rest, arguments...)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		if err := rows.Scan(columnValues(columns)...); err != nil {
-			return err
-		}
-		if err := do(tag, process); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	statement := "SELECT " + strings.Join(columnNames(columns), ", ") + " FROM processes " + rest
+	return eachRow(ctx, s.database, columnValues(columns), func() error { return do(tag, process) }, statement, arguments...)
 }

@@ -42,26 +42,13 @@ func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, erro
 	return roll, nil
 }
 
-func (s *Store) addOpen(ctx context.Context, roll *Roll, filter OpenFilter) (err error) {
-	rows, err := s.database.QueryContext(ctx,
-		`SELECT sequence FROM jobs WHERE finished = 0 AND target = ?1 AND (connection = ?2 OR ?2 = '')
-		AND id <> '' AND tag <> '' AND NOT (interactive AND id = tag)`, filter.Target, filter.Connection)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var number int64
-		if err := rows.Scan(&number); err != nil {
-			return err
-		}
+func (s *Store) addOpen(ctx context.Context, roll *Roll, filter OpenFilter) error {
+	var number int64
+	return eachRow(ctx, s.database, []any{&number}, func() error {
 		roll.numbers = append(roll.numbers, number)
-	}
-	return rows.Err()
+		return nil
+	}, `SELECT sequence FROM jobs WHERE finished = 0 AND target = ?1 AND (connection = ?2 OR ?2 = '')
+		AND id <> '' AND tag <> '' AND NOT (interactive AND id = tag)`, filter.Target, filter.Connection)
 }
 
 // ofNumbers chooses the jobs that a JSON array has the numbers of.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,7 +170,18 @@ func eachBrief(ctx context.Context, source queryer, do func(*job.Job), rest stri
 }
 
 // each reads the rows that a statement selects, one after the other, into this one.
-func (r *jobRow) each(ctx context.Context, source queryer, columns []column, do func(*jobRow) error, statement string, arguments ...any) (err error) {
+func (r *jobRow) each(ctx context.Context, source queryer, columns []column, do func(*jobRow) error, statement string, arguments ...any) error {
+	fields := append([]any{&r.number}, columnValues(columns)...)
+	err := eachRow(ctx, source, fields, func() error { return do(r) }, statement, arguments...)
+	if errors.Is(err, errDamaged) {
+		err = fmt.Errorf("reading submission %s: %w", r.job.Tag, err)
+	}
+	return err
+}
+
+// eachRow scans the rows that a statement selects into fields, one after the other,
+// and calls a function after each until that returns an error.
+func eachRow(ctx context.Context, source queryer, fields []any, do func() error, statement string, arguments ...any) (err error) {
 	rows, err := source.QueryContext(ctx, statement, arguments...)
 	if err != nil {
 		return err
@@ -179,12 +191,11 @@ func (r *jobRow) each(ctx context.Context, source queryer, columns []column, do 
 			err = closeErr
 		}
 	}()
-	fields := append([]any{&r.number}, columnValues(columns)...)
 	for rows.Next() {
 		if err := rows.Scan(fields...); err != nil {
-			return fmt.Errorf("reading submission %s: %w", r.job.Tag, err)
+			return err
 		}
-		if err := do(r); err != nil {
+		if err := do(); err != nil {
 			return err
 		}
 	}

@@ -39,24 +39,12 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 }
 
 func (s *Store) stagedBy(ctx context.Context, tag string) (staged []Staged, err error) {
-	// A folder comes after the file in it, as its path is the shorter one.
-	rows, err := s.database.QueryContext(ctx, "SELECT path, stays FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var file Staged
-		if err := rows.Scan(&file.Path, &file.Stays); err != nil {
-			return nil, err
-		}
+	var file Staged
+	err = eachRow(ctx, s.database, []any{&file.Path, &file.Stays}, func() error {
 		staged = append(staged, file)
-	}
-	return staged, rows.Err()
+		return nil
+	}, "SELECT path, stays FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag) // a folder comes after the file in it, as its path is the shorter one
+	return staged, err
 }
 
 // Unstaged records that the staged files of a submission are removed.
