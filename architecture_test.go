@@ -97,7 +97,6 @@ var knownComplex = map[string]int{
 	"control.readShared":          16,
 	"importer.hoconParser.texts":  19,
 	"importer.importing.cromwell": 17,
-	"model.Definition.canonical":  19,
 }
 
 func TestFunctionsStayReadable(t *testing.T) {
