@@ -56,11 +56,19 @@ func (i *importing) cromwell() error {
 			i.remark(Lost, root.fields[key].line, root.fields[key].column, key, "it is about Cromwell itself")
 		}
 	}
-	var commands int
+	return i.backends(providers)
+}
+
+// backends imports those providers that are made of commands.
+func (i *importing) backends(providers *hoconValue) error {
+	commands := 0
 	for _, key := range providers.keys {
 		if providers.get(key, "config", "submit") != nil {
 			commands++
 		}
+	}
+	if commands == 0 {
+		return i.fail(providers.line, providers.column, "none of its backends is made of commands")
 	}
 	for _, key := range providers.keys {
 		provider := providers.fields[key]
@@ -68,13 +76,7 @@ func (i *importing) cromwell() error {
 			i.remark(Lost, provider.line, provider.column, "backend "+key, "it is not made of commands: it has no config.submit")
 			continue
 		}
-		name := free(nameOf(key), Cromwell)
-		switch {
-		case i.name != "" && commands == 1:
-			name = i.name
-		case i.name != "":
-			name = i.name + "-" + name
-		}
+		name := i.backendName(key, commands == 1)
 		if name == "" {
 			return i.fail(provider.line, provider.column, "%.200q cannot be made the name of a target", key)
 		}
@@ -82,10 +84,19 @@ func (i *importing) cromwell() error {
 			return err
 		}
 	}
-	if commands == 0 {
-		return i.fail(providers.line, providers.column, "none of its backends is made of commands")
-	}
 	return nil
+}
+
+// backendName returns the name of the target for a backend, empty if none can be made.
+func (i *importing) backendName(key string, isOnly bool) string {
+	name := free(nameOf(key), Cromwell)
+	switch {
+	case i.name == "":
+		return name
+	case isOnly:
+		return i.name
+	}
+	return i.name + "-" + name
 }
 
 // A backend is one backend being imported.

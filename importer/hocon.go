@@ -269,43 +269,60 @@ func (p *hoconParser) texts(into *hoconValue) {
 		pieces++
 		switch {
 		case p.take(`"""`):
-			end := strings.Index(p.text[p.at:], `"""`)
-			if end < 0 {
-				p.fail("a text in three quotes that begins in line %d has no end", into.line)
-				return
-			}
-			for strings.HasPrefix(p.text[p.at+end:], `""""`) { // quotes before the last three belong to it
-				end++
-			}
-			into.text += p.text[p.at : p.at+end]
-			p.skip(end + 3)
+			into.text += p.tripleQuoted(into.line)
 		case p.has(`"`):
 			into.text += p.quoted()
 		case p.has("${"):
-			end := strings.IndexAny(p.text[p.at:], "}\n")
-			if end < 0 || p.text[p.at+end] == '\n' {
-				p.fail("a substitution has no closing brace")
-				return
-			}
-			into.text += p.text[p.at : p.at+end+1]
+			into.text += p.substitution()
 			into.substituted = true
-			p.skip(end + 1)
 		default:
+			into.text += p.bareWord()
 			into.bare = true
-			from := p.at
-			for p.at < len(p.text) && !strings.ContainsRune(" \t\r\n,}]\"#{[$", rune(p.text[p.at])) && !p.has("//") {
-				p.at++
-			}
-			if p.at == from {
-				p.fail("a value cannot begin with %s", p.near())
-				return
-			}
-			into.text += p.text[from:p.at]
 		}
 	}
 	if pieces == 0 {
 		p.fail("a value is missing")
 	}
+}
+
+// tripleQuoted reads a text in three quotes, of a value that begins in that line, from
+// behind the first three on.
+func (p *hoconParser) tripleQuoted(line int) string {
+	rest := p.text[p.at:]
+	end := strings.Index(rest, `"""`)
+	if end < 0 {
+		p.fail("a text in three quotes that begins in line %d has no end", line)
+		return ""
+	}
+	for strings.HasPrefix(rest[end:], `""""`) { // quotes before the last three belong to it
+		end++
+	}
+	p.skip(end + 3)
+	return rest[:end]
+}
+
+// substitution reads ${…} as it is written.
+func (p *hoconParser) substitution() string {
+	rest := p.text[p.at:]
+	end := strings.IndexAny(rest, "}\n")
+	if end < 0 || rest[end] == '\n' {
+		p.fail("a substitution has no closing brace")
+		return ""
+	}
+	p.skip(end + 1)
+	return rest[:end+1]
+}
+
+// bareWord reads a text without quotes up to what ends or continues a value.
+func (p *hoconParser) bareWord() string {
+	from := p.at
+	for p.at < len(p.text) && !strings.ContainsRune(" \t\r\n,}]\"#{[$", rune(p.text[p.at])) && !p.has("//") {
+		p.at++
+	}
+	if p.at == from {
+		p.fail("a value cannot begin with %s", p.near())
+	}
+	return p.text[from:p.at]
 }
 
 // quoted reads a text in double quotes with the escapes of JSON.

@@ -89,17 +89,7 @@ func (e *emitter) node(part node, where place, copies int) error {
 	case sequence:
 		return e.sequence(part, where, copies)
 	case alternation:
-		e.out.WriteString("(?:")
-		for i, branch := range part.branches {
-			if i > 0 {
-				e.out.WriteByte('|')
-			}
-			if err := e.node(branch, where, copies); err != nil {
-				return err
-			}
-		}
-		e.out.WriteByte(')')
-		return nil
+		return e.alternation(part, where, copies)
 	case group:
 		return e.group(part, where, copies)
 	case repeat:
@@ -130,6 +120,20 @@ func (e *emitter) sequence(list sequence, where place, copies int) error {
 	return nil
 }
 
+func (e *emitter) alternation(list alternation, where place, copies int) error {
+	e.out.WriteString("(?:")
+	for i, branch := range list.branches {
+		if i > 0 {
+			e.out.WriteByte('|')
+		}
+		if err := e.node(branch, where, copies); err != nil {
+			return err
+		}
+	}
+	e.out.WriteByte(')')
+	return nil
+}
+
 func (e *emitter) group(part group, where place, copies int) error {
 	switch {
 	case part.atomic:
@@ -155,27 +159,12 @@ func (e *emitter) group(part group, where place, copies int) error {
 }
 
 func (e *emitter) loop(loop repeat, where place, copies int) error {
+	if err := e.checkLoop(loop); err != nil {
+		return err
+	}
 	if loop.mode == possessive {
-		if err := e.needsBacktracking("possessive quantifier"); err != nil {
-			return err
-		}
 		e.out.WriteString("(?>")
 		where = place{}
-	}
-	inner := loop.inside(where)
-	if loop.max > 1 && minLength(loop.body) == 0 && e.emptyRoundShows(loop.body) {
-		if err := e.needsBacktracking("loop whose body can match the empty text"); err != nil {
-			return err
-		}
-	}
-	written := max(loop.min, 1)
-	if loop.max != unlimited {
-		written = max(loop.max, 1)
-	}
-	if written > 1000 {
-		if err := e.needsBacktracking("repetition of more than 1000"); err != nil {
-			return err
-		}
 	}
 	bracketed := true
 	switch loop.body.(type) {
@@ -185,7 +174,7 @@ func (e *emitter) loop(loop repeat, where place, copies int) error {
 	if bracketed {
 		e.out.WriteString("(?:")
 	}
-	if err := e.node(loop.body, inner, min(copies*written, maxLinearSize+1)); err != nil {
+	if err := e.node(loop.body, loop.inside(where), min(copies*writtenRounds(loop), maxLinearSize+1)); err != nil {
 		return err
 	}
 	if bracketed {
@@ -199,6 +188,27 @@ func (e *emitter) loop(loop repeat, where place, copies int) error {
 		e.out.WriteByte(')')
 	}
 	return nil
+}
+
+// checkLoop refuses loops that only the backtracking engine repeats as Java does.
+func (e *emitter) checkLoop(loop repeat) error {
+	switch {
+	case loop.mode == possessive:
+		return e.needsBacktracking("possessive quantifier")
+	case loop.max > 1 && minLength(loop.body) == 0 && e.emptyRoundShows(loop.body):
+		return e.needsBacktracking("loop whose body can match the empty text")
+	case writtenRounds(loop) > 1000:
+		return e.needsBacktracking("repetition of more than 1000")
+	}
+	return nil
+}
+
+// writtenRounds returns how often the linear engine writes the body of a loop out.
+func writtenRounds(loop repeat) int {
+	if loop.max == unlimited {
+		return max(loop.min, 1)
+	}
+	return max(loop.max, 1)
 }
 
 // emptyRoundShows reports whether it can be seen that the linear engine never

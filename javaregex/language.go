@@ -76,11 +76,7 @@ func (a *language) compile(part node, next int32) int32 {
 		}
 		return next
 	case alternation:
-		start := a.compile(part.branches[len(part.branches)-1], next)
-		for i := len(part.branches) - 2; i >= 0; i-- {
-			start = a.add(state{kind: forking, next: a.compile(part.branches[i], next), other: start})
-		}
-		return start
+		return a.compileAlternation(part.branches, next)
 	case group:
 		if part.atomic && a.stance == strict {
 			return a.add(state{kind: blocked})
@@ -90,25 +86,44 @@ func (a *language) compile(part node, next int32) int32 {
 		return a.compileRepeat(part, next)
 	case assertion:
 		return a.add(state{kind: asserting, place: part.kind, next: next})
-	case backreference:
-		if a.stance == generous {
+	case lineBreak:
+		return a.compileLineBreak(next)
+	}
+	return a.approximate(part, next)
+}
+
+func (a *language) compileAlternation(branches []node, next int32) int32 {
+	last := len(branches) - 1
+	start := a.compile(branches[last], next)
+	for i := last - 1; i >= 0; i-- {
+		start = a.add(state{kind: forking, next: a.compile(branches[i], next), other: start})
+	}
+	return start
+}
+
+// compileLineBreak leaves \r out where the automaton is strict: whether \r alone is a
+// line break depends on what follows it.
+func (a *language) compileLineBreak(next int32) int32 {
+	if a.stance == strict {
+		return a.compile(one{verticalSpace.without(singleRune('\r'))}, next)
+	}
+	pair := a.add(state{kind: consuming, set: singleRune('\r'),
+		next: a.add(state{kind: consuming, set: singleRune('\n'), next: next})})
+	return a.add(state{kind: forking, next: pair, other: a.compile(one{verticalSpace}, next)})
+}
+
+// approximate compiles a node that no finite automaton can express: generously as more
+// texts than the node matches, strictly as no text.
+func (a *language) approximate(part node, next int32) int32 {
+	if a.stance == generous {
+		switch part.(type) {
+		case backreference:
 			return a.compileRepeat(repeat{body: one{everyRune}, max: unlimited}, next)
-		}
-	case look:
-		if a.stance == generous {
+		case cluster:
+			return a.compileRepeat(repeat{body: one{everyRune}, min: 1, max: unlimited}, next)
+		case look:
 			return next
 		}
-	case cluster:
-		if a.stance == generous {
-			return a.compileRepeat(repeat{body: one{everyRune}, min: 1, max: unlimited}, next)
-		}
-	case lineBreak:
-		if a.stance == generous {
-			pair := a.add(state{kind: consuming, set: singleRune('\r'),
-				next: a.add(state{kind: consuming, set: singleRune('\n'), next: next})})
-			return a.add(state{kind: forking, next: pair, other: a.compile(one{verticalSpace}, next)})
-		}
-		return a.compile(one{verticalSpace.without(singleRune('\r'))}, next)
 	}
 	return a.add(state{kind: blocked})
 }

@@ -13,6 +13,8 @@ type classReader struct {
 	hasLast    bool
 }
 
+func (c *classReader) isEmpty() bool { return !c.anySingles && !c.anyTerms }
+
 func (c *classReader) addTerm(set runeSet) {
 	c.last, c.hasLast = set, true
 	c.terms, c.anyTerms = c.terms.union(set), true
@@ -50,45 +52,44 @@ func (p *parser) class(consumeEnd bool) (runeSet, error) {
 		return nil, err
 	}
 	defer p.leave()
-	var members classReader
-	negated := false
 	r := p.next()
-	for {
-		switch {
-		case r == '^' && !negated && p.runeAt(p.position-1) == '[' && !members.anySingles && !members.anyTerms:
-			negated = true
-			r = p.next()
-			continue
-		case r == '[':
-			nested, err := p.class(true)
-			if err != nil {
-				return nil, err
-			}
-			members.addTerm(nested)
-			r = p.peek()
-			continue
-		case r == '&' && p.intersects():
-			if err := p.intersection(&members); err != nil {
-				return nil, err
-			}
-			r = p.peek()
-			continue
-		case p.ended():
-			return nil, p.fail("the character class is not closed")
-		case r == ']' && (members.anySingles || members.anyTerms):
-			if consumeEnd {
-				p.next()
-			}
-			if negated {
-				return members.result().complement(), nil
-			}
-			return members.result(), nil
-		}
-		if err := p.classTerm(&members); err != nil {
+	negated := r == '^' && p.runeAt(p.position-1) == '['
+	if negated {
+		r = p.next()
+	}
+	var members classReader
+	for r != ']' || members.isEmpty() {
+		if err := p.classMember(r, &members); err != nil {
 			return nil, err
 		}
 		r = p.peek()
 	}
+	if consumeEnd {
+		p.next()
+	}
+	if negated {
+		return members.result().complement(), nil
+	}
+	return members.result(), nil
+}
+
+// classMember reads a class within a class, an intersection or a term, each of which
+// begins with r.
+func (p *parser) classMember(r rune, members *classReader) error {
+	switch {
+	case r == '[':
+		nested, err := p.class(true)
+		if err != nil {
+			return err
+		}
+		members.addTerm(nested)
+		return nil
+	case r == '&' && p.intersects():
+		return p.intersection(members)
+	case p.ended():
+		return p.fail("the character class is not closed")
+	}
+	return p.classTerm(members)
 }
 
 // intersects reports whether "&&" follows and moves to the second '&' if so.

@@ -20,6 +20,20 @@ func (s *source) add(r rune, offset int) {
 	s.offsets = append(s.offsets, offset)
 }
 
+// addQuoted adds a rune that stands for itself; first says that it begins its quote.
+func (s *source) addQuoted(r rune, offset int, first bool) {
+	switch {
+	case isASCIIDigit(r) && first:
+		// As a hexadecimal escape the digit cannot join what stands before the quote.
+		s.add('\\', offset)
+		s.add('x', offset)
+		s.add('3', offset)
+	case r < 0x80 && !isASCIILetter(r) && !isASCIIDigit(r):
+		s.add('\\', offset)
+	}
+	s.add(r, offset)
+}
+
 // runeAt returns the rune at an index, 0 beyond the end.
 func (s *source) runeAt(index int) rune {
 	if index < 0 || index >= len(s.runes) {
@@ -56,15 +70,7 @@ func readSource(expression string) source {
 			quoted = false
 			i++
 		case quoted:
-			if isASCIIDigit(r) && first {
-				// As a hexadecimal escape the digit cannot join what stands before the quote.
-				result.add('\\', offset)
-				result.add('x', offset)
-				result.add('3', offset)
-			} else if r < 0x80 && !isASCIILetter(r) && !isASCIIDigit(r) {
-				result.add('\\', offset)
-			}
-			result.add(r, offset)
+			result.addQuoted(r, offset, first)
 			first = false
 		case r == '\\' && plain.runeAt(i+1) == 'Q':
 			quoted, first = true, true

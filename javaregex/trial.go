@@ -28,12 +28,9 @@ func (t *trial) match(part node, at int, follow func(at int) bool) bool {
 	}
 	switch part := part.(type) {
 	case one:
-		return at < len(t.text) && part.set.contains(t.text[at]) && follow(at+1)
+		return t.isIn(part.set, at) && follow(at+1)
 	case lineBreak:
-		if at+1 < len(t.text) && t.text[at] == '\r' && t.text[at+1] == '\n' && follow(at+2) {
-			return true
-		}
-		return at < len(t.text) && verticalSpace.contains(t.text[at]) && follow(at+1)
+		return t.lineBreak(at, follow)
 	case sequence:
 		return t.sequence(part.parts, at, follow)
 	case alternation:
@@ -49,12 +46,30 @@ func (t *trial) match(part node, at int, follow func(at int) bool) bool {
 	case look:
 		return t.looks(part, at) != part.negative && follow(at)
 	case backreference:
-		earlier := t.text[t.groups[part.group][0]:t.groups[part.group][1]]
-		return at+len(earlier) <= len(t.text) && slices.Equal(earlier, t.text[at:at+len(earlier)]) && follow(at+len(earlier))
+		return t.backreference(part, at, follow)
 	case assertion:
 		return t.holds(part.kind, at) && follow(at)
 	}
 	return false
+}
+
+// isIn reports whether a rune of the set is at a place.
+func (t *trial) isIn(set runeSet, at int) bool {
+	return at < len(t.text) && set.contains(t.text[at])
+}
+
+// lineBreak takes \r\n as one line break first, then \r alone.
+func (t *trial) lineBreak(at int, follow func(at int) bool) bool {
+	if at+1 < len(t.text) && t.text[at] == '\r' && t.text[at+1] == '\n' && follow(at+2) {
+		return true
+	}
+	return t.isIn(verticalSpace, at) && follow(at+1)
+}
+
+func (t *trial) backreference(part backreference, at int, follow func(at int) bool) bool {
+	earlier := t.text[t.groups[part.group][0]:t.groups[part.group][1]]
+	end := at + len(earlier)
+	return end <= len(t.text) && slices.Equal(earlier, t.text[at:end]) && follow(end)
 }
 
 func (t *trial) sequence(parts []node, at int, follow func(at int) bool) bool {

@@ -116,6 +116,7 @@ func (d *Definition) Check(texts ...string) (Value, error) {
 	return Value{d.Type, text}, nil
 }
 
+// canonical returns texts in the one way that a [Value] writes them.
 func (d *Definition) canonical(texts []string) (string, error) {
 	if d.Type == Array {
 		return d.canonicalArray(texts)
@@ -129,22 +130,11 @@ func (d *Definition) canonical(texts []string) (string, error) {
 	}
 	switch d.Type {
 	case Boolean:
-		if lower := strings.ToLower(text); lower == "true" || lower == "false" {
-			return lower, nil
-		}
-		return "", d.illegal(text, "true or false")
+		return d.canonicalBoolean(text)
 	case Integer:
-		number, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || d.outside(float64(number)) {
-			return "", d.illegal(text, d.numbers("a whole number"))
-		}
-		return strconv.FormatInt(number, 10), nil
+		return d.canonicalInteger(text)
 	case Double:
-		number, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(number) || math.IsInf(number, 0) || d.outside(number) {
-			return "", d.illegal(text, d.numbers("a number"))
-		}
-		return strconv.FormatFloat(number, 'g', -1, 64), nil
+		return d.canonicalDouble(text)
 	case Enumerated:
 		if slices.Contains(d.Values, text) {
 			return text, nil
@@ -159,6 +149,29 @@ func (d *Definition) canonical(texts []string) (string, error) {
 	default:
 		return strings.ToValidUTF8(text, string(utf8.RuneError)), nil
 	}
+}
+
+func (d *Definition) canonicalBoolean(text string) (string, error) {
+	if lower := strings.ToLower(text); lower == "true" || lower == "false" {
+		return lower, nil
+	}
+	return "", d.illegal(text, "true or false")
+}
+
+func (d *Definition) canonicalInteger(text string) (string, error) {
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || d.outside(float64(number)) {
+		return "", d.illegal(text, d.numbers("a whole number"))
+	}
+	return strconv.FormatInt(number, 10), nil
+}
+
+func (d *Definition) canonicalDouble(text string) (string, error) {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(number) || math.IsInf(number, 0) || d.outside(number) {
+		return "", d.illegal(text, d.numbers("a number"))
+	}
+	return strconv.FormatFloat(number, 'g', -1, 64), nil
 }
 
 func (d *Definition) canonicalArray(texts []string) (string, error) {

@@ -135,31 +135,39 @@ func planOf(target *target) rowPlan {
 	if len(target.matches) == 0 || len(target.tests) > 0 || len(target.otherwise) > 0 {
 		return rowsAtEnd
 	}
-	each, naming, forcing := true, 0, 0
+	byMatch, naming, forcing := true, 0, 0
 	for _, m := range target.matches {
 		if slices.ContainsFunc(m.actions, changesMore) {
 			return rowsAtEnd
 		}
-		isWhole := len(m.actions) == 0
-		for i, action := range m.actions {
+		for _, action := range m.actions {
 			if action.config.Kind == config.Set {
 				naming++
 			}
 			if action.config.ForceNewObject {
 				forcing++
 			}
-			isWhole = isWhole || action.config.Kind != config.Put
-			each = each && (i == 0 || !action.config.ForceNewObject)
 		}
-		each = each && isWhole
+		byMatch = byMatch && constructsOne(m.actions)
 	}
 	switch {
-	case each:
+	case byMatch:
 		return rowsByMatch
 	case naming == 1 && forcing == 0:
 		return rowsByCount
 	}
 	return rowsAtEnd
+}
+
+// constructsOne reports whether the actions of a match construct a single element and work
+// on no other, as actions do that only put entries.
+func constructsOne(actions []*action) bool {
+	if len(actions) == 0 {
+		return true
+	}
+	isMore := func(a *action) bool { return a.config.Kind != config.Put }
+	forcesNew := func(a *action) bool { return a.config.ForceNewObject }
+	return slices.ContainsFunc(actions, isMore) && !slices.ContainsFunc(actions[1:], forcesNew)
 }
 
 // changesMore reports whether an action does anything but to name an element, to
@@ -216,22 +224,8 @@ type source struct {
 func newRowMaker(actions []*action) *rowMaker {
 	made := &rowMaker{}
 	for _, action := range actions {
-		if action.config.Kind == config.Throw {
+		if !made.add(action) {
 			return nil
-		}
-		for i, entry := range action.entries {
-			isPut := action.config.Kind == config.Put
-			switch {
-			case isPut && entry.key.kind == literalOperand && (entry.value.kind == absentOperand || entry.value.kind == literalOperand || entry.value.kind == reference):
-				entry.value.takeApart()
-				made.keys = append(made.keys, entry.key.text)
-				made.puts = append(made.puts, source{entry: entry, action: action})
-			case action.config.Kind == config.Set && i > 0: // only the first entry counts
-			case action.config.Kind == config.Set && entry.value.kind == absentOperand && made.naming.entry == nil:
-				made.naming = source{entry: entry, action: action}
-			default:
-				return nil
-			}
 		}
 	}
 	if made.naming.entry == nil {
@@ -243,6 +237,45 @@ func newRowMaker(actions []*action) *rowMaker {
 		made.puts[i].at, _ = slices.BinarySearch(made.keys, put.entry.key.text)
 	}
 	return made
+}
+
+// add adds what an action does and reports whether that is possible.
+func (r *rowMaker) add(action *action) bool {
+	switch action.config.Kind {
+	case config.Set:
+		return r.addName(action)
+	case config.Put:
+		return r.addPuts(action)
+	}
+	return false
+}
+
+// addName adds the first entry of an action, which alone counts; changesMore sees to it
+// that there is one.
+func (r *rowMaker) addName(action *action) bool {
+	entry := action.entries[0]
+	if r.naming.entry != nil || entry.value.kind != absentOperand {
+		return false
+	}
+	r.naming = source{entry: entry, action: action}
+	return true
+}
+
+func (r *rowMaker) addPuts(action *action) bool {
+	for _, entry := range action.entries {
+		if entry.key.kind != literalOperand {
+			return false
+		}
+		switch entry.value.kind {
+		case absentOperand, literalOperand, reference:
+			entry.value.takeApart()
+			r.keys = append(r.keys, entry.key.text)
+			r.puts = append(r.puts, source{entry: entry, action: action})
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // makeRow makes the row of the text that a match took, and hands it out.

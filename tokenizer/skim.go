@@ -57,31 +57,15 @@ func (t *Tokenizer) newSkimmer(d *delimited) *skimmer {
 	if t.options.Trace != nil || t.parser.All || len(t.targets) == 0 || d.isReturn || t.longestSegment() < pieceLength {
 		return nil
 	}
-	var required [][]string // by match, then by exit expression
-	add := func(e *expression, mustHave bool) bool {
-		if e == nil {
-			return !mustHave
-		}
-		if mustHave && e.config.Split {
-			return false // takes every segment
-		}
-		texts := withoutDelimiter(e.regexp.RequiredLiterals(), string(d.delimiter))
-		required = append(required, texts)
-		return len(texts) > 0
-	}
-	for _, m := range t.matches {
-		if !add(m.regex, true) {
-			return nil
-		}
-	}
-	if !add(t.exitOn, false) || !add(t.exitAfter, false) {
+	required, all := t.requiredTexts(string(d.delimiter))
+	if !all {
 		return nil
 	}
-	s := &skimmer{delimiter: d.delimiter[0]}
 	chosen := chooseLandmarks(required)
 	if len(chosen) > mostLandmarks {
 		return nil
 	}
+	s := &skimmer{delimiter: d.delimiter[0]}
 	for _, text := range chosen {
 		s.landmarks = append(s.landmarks, landmark{text: []byte(text)})
 	}
@@ -92,6 +76,31 @@ func (t *Tokenizer) newSkimmer(d *delimited) *skimmer {
 		s.mark(target)
 	}
 	return s
+}
+
+// requiredTexts returns the texts that each match requires of a segment, then those that
+// each exit expression requires; all reports whether none goes without.
+func (t *Tokenizer) requiredTexts(delimiter string) (required [][]string, all bool) {
+	var expressions []*expression
+	for _, m := range t.matches {
+		if m.regex == nil || m.regex.config.Split {
+			return nil, false // takes every segment
+		}
+		expressions = append(expressions, m.regex)
+	}
+	for _, exit := range []*expression{t.exitOn, t.exitAfter} {
+		if exit != nil {
+			expressions = append(expressions, exit)
+		}
+	}
+	for _, e := range expressions {
+		texts := withoutDelimiter(e.regexp.RequiredLiterals(), delimiter)
+		if len(texts) == 0 {
+			return nil, false
+		}
+		required = append(required, texts)
+	}
+	return required, true
 }
 
 // mark finds out which landmarks a target needs.

@@ -165,7 +165,7 @@ func (l *launchState) submission() (job.Submission, error) {
 		return refuse("environment", "%q: write NAME=VALUE", wrong)
 	}
 	for _, variable := range variables {
-		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: variable.Name, Value: variable.Value})
+		s.Environment.Variables = append(s.Environment.Variables, job.Variable(variable))
 	}
 	further, wrong := assignments(l.Further)
 	if wrong != "" {
