@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -35,7 +36,7 @@ type Attachment struct {
 	// Processes is told of processes that marks of the command have told
 	// something new of, some times a second and once more at the end; calls do not
 	// overlap. It may be nil.
-	Processes func(changed []Process)
+	Processes func(changed []job.Process)
 }
 
 // usualSize is that of a pseudo-terminal that nobody looks at.

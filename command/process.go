@@ -7,29 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-)
-
-// A Process is what the output of a parallel job has told of one of its processes.
-type Process struct {
-	Rank     int          // its index in the job, from 0
-	Node     string       // empty while not known
-	PID      int          // 0 while not known
-	State    ProcessState // never empty
-	ExitCode *int         // nil while not known
-	Signal   *int         // the signal that ended it, nil if none is known
-	Output   string       // the end of what it printed, at most MaximumProcessOutput bytes
-}
-
-// A ProcessState is one of the states that the runtime model has for processes.
-type ProcessState string
-
-// The states of processes that can be told from outside.
-const (
-	ProcessRunning   ProcessState = "RUNNING"
-	ProcessExited    ProcessState = "EXITED"
-	ProcessSignalled ProcessState = "EXITED_SIGNALLED"
-	ProcessError     ProcessState = "ERROR"   // it could not be started
-	ProcessUnknown   ProcessState = "UNKNOWN" // the job is over, and nobody told how the process ended
+	"github.com/rmctl/rmctl/job"
 )
 
 // What is kept of processes.
@@ -45,8 +23,8 @@ const (
 const ProcessAttribute = "process."
 
 // Processes returns what the attributes of an environment tell of processes, by rank.
-func Processes(env *attribute.Environment) []Process {
-	var processes []Process
+func Processes(env *attribute.Environment) []job.Process {
+	var processes []job.Process
 	for _, name := range env.Discovered() {
 		rank, isProcess := processRank(name)
 		entries, isMap := env.DiscoveredAttribute(name).Value().(map[string]string)
@@ -54,7 +32,7 @@ func Processes(env *attribute.Environment) []Process {
 			processes = append(processes, processOf(rank, entries))
 		}
 	}
-	slices.SortFunc(processes, func(a, b Process) int { return a.Rank - b.Rank })
+	slices.SortFunc(processes, func(a, b job.Process) int { return a.Rank - b.Rank })
 	return processes[:min(len(processes), maximumProcesses)]
 }
 
@@ -65,8 +43,8 @@ func processRank(name string) (int, bool) {
 }
 
 // processOf reads the entries of an attribute, which a parser may have made.
-func processOf(rank int, entries map[string]string) Process {
-	p := Process{Rank: rank, Node: entries["node"], Output: entries["output"]}
+func processOf(rank int, entries map[string]string) job.Process {
+	p := job.Process{Rank: rank, Node: entries["node"], Output: entries["output"]}
 	if len(p.Output) > MaximumProcessOutput {
 		p.Output = p.Output[len(p.Output)-MaximumProcessOutput:]
 	}
@@ -74,11 +52,11 @@ func processOf(rank int, entries map[string]string) Process {
 		p.PID = *number
 	}
 	p.ExitCode, p.Signal = numberIn(entries["exitCode"]), numberIn(entries["signal"])
-	switch state := ProcessState(entries["state"]); state {
-	case ProcessRunning, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown:
+	switch state := job.ProcessState(entries["state"]); state {
+	case job.ProcessRunning, job.ProcessExited, job.ProcessSignalled, job.ProcessError, job.ProcessUnknown:
 		p.State = state
 	default:
-		p.State = p.stateByEnd()
+		p.State = stateByEnd(&p)
 	}
 	return p
 }
@@ -92,17 +70,17 @@ func numberIn(text string) *int {
 }
 
 // stateByEnd is the state that follows from how the process ended.
-func (p Process) stateByEnd() ProcessState {
+func stateByEnd(p *job.Process) job.ProcessState {
 	switch {
 	case p.Signal != nil && *p.Signal != 0:
-		return ProcessSignalled
+		return job.ProcessSignalled
 	case p.ExitCode != nil:
-		return ProcessExited
+		return job.ProcessExited
 	}
-	return ProcessRunning
+	return job.ProcessRunning
 }
 
-func (p Process) entries() map[string]string {
+func entriesOf(p *job.Process) map[string]string {
 	entries := map[string]string{"state": string(p.State)}
 	if p.Node != "" {
 		entries["node"] = p.Node
@@ -125,31 +103,31 @@ func (p Process) entries() map[string]string {
 // A processTable gathers what marks tell of processes. It is guarded by the lock
 // of the streams.
 type processTable struct {
-	known   map[int]*Process
+	known   map[int]*job.Process
 	outputs map[int]*tail
 	changed map[int]bool // since they were last taken
 }
 
 func newProcessTable() *processTable {
-	return &processTable{known: map[int]*Process{}, outputs: map[int]*tail{}, changed: map[int]bool{}}
+	return &processTable{known: map[int]*job.Process{}, outputs: map[int]*tail{}, changed: map[int]bool{}}
 }
 
 // of returns the process of a rank, nil where there are too many.
-func (t *processTable) of(rank int) *Process {
+func (t *processTable) of(rank int) *job.Process {
 	if p := t.known[rank]; p != nil {
 		return p
 	}
 	if rank >= maximumProcesses {
 		return nil
 	}
-	p := &Process{Rank: rank, State: ProcessRunning}
+	p := &job.Process{Rank: rank, State: job.ProcessRunning}
 	t.known[rank] = p
 	t.changed[rank] = true
 	return p
 }
 
 // learn takes over what a mark tells.
-func (t *processTable) learn(told Process) {
+func (t *processTable) learn(told job.Process) {
 	p := t.of(told.Rank)
 	if p == nil {
 		return
@@ -164,7 +142,7 @@ func (t *processTable) learn(told Process) {
 	if told.ExitCode != nil || told.Signal != nil {
 		p.ExitCode, p.Signal = told.ExitCode, told.Signal
 	}
-	p.State = p.stateByEnd()
+	p.State = stateByEnd(p)
 	if *p != before {
 		t.changed[p.Rank] = true
 	}
@@ -183,8 +161,8 @@ func (t *processTable) printed(rank int, text []byte) {
 }
 
 // take returns the processes that have changed since it was last called, by rank.
-func (t *processTable) take() []Process {
-	taken := make([]Process, 0, len(t.changed))
+func (t *processTable) take() []job.Process {
+	taken := make([]job.Process, 0, len(t.changed))
 	for _, rank := range slices.Sorted(maps.Keys(t.changed)) {
 		p := t.known[rank]
 		if output := t.outputs[rank]; output != nil {
@@ -197,17 +175,17 @@ func (t *processTable) take() []Process {
 }
 
 // publish writes processes into an environment.
-func publish(env *attribute.Environment, processes []Process) {
+func publish(env *attribute.Environment, processes []job.Process) {
 	for _, p := range processes {
 		published := attribute.New(ProcessAttribute + strconv.Itoa(p.Rank))
-		published.SetValue(p.entries())
+		published.SetValue(entriesOf(&p))
 		env.Discover(published)
 	}
 }
 
 // conclude makes one of what marks and parsers have told, once the command has
 // ended. One that exits with 0 tells that all processes have ended so.
-func (t *processTable) conclude(told []Process, exitCode int) []Process {
+func (t *processTable) conclude(told []job.Process, exitCode int) []job.Process {
 	for _, read := range told {
 		p := t.of(read.Rank)
 		if p == nil {
@@ -229,12 +207,12 @@ func (t *processTable) conclude(told []Process, exitCode int) []Process {
 	for rank, p := range t.known {
 		t.changed[rank] = true
 		switch {
-		case p.State != ProcessRunning:
+		case p.State != job.ProcessRunning:
 		case exitCode == 0:
 			success := 0
-			p.ExitCode, p.State = &success, ProcessExited
+			p.ExitCode, p.State = &success, job.ProcessExited
 		default:
-			p.State = ProcessUnknown
+			p.State = job.ProcessUnknown
 		}
 	}
 	return t.take()

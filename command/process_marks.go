@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A mark is a text in an output that tells of a process, its references resolved.
@@ -56,7 +57,7 @@ const (
 
 // match tries the mark at the begin of a text. It returns how long the mark is
 // there and what it tells.
-func (m *mark) match(text []byte) (how fit, length int, told Process) {
+func (m *mark) match(text []byte) (how fit, length int, told job.Process) {
 	at := 0
 	for _, piece := range m.pieces {
 		if piece.Field == "" {
@@ -76,7 +77,7 @@ func (m *mark) match(text []byte) (how fit, length int, told Process) {
 			return fitsNot, 0, told
 		case at == len(text):
 			return fitsPart, 0, told
-		case at == begin || !told.take(piece.Field, string(text[begin:at])):
+		case at == begin || !setField(&told, piece.Field, string(text[begin:at])):
 			return fitsNot, 0, told
 		}
 	}
@@ -101,8 +102,9 @@ func literalAt(text []byte, at int, literal string) (end int, how fit) {
 	return at, fitsAll
 }
 
-// take takes over a field, and reports false for a number that is none.
-func (p *Process) take(field config.MarkField, text string) bool {
+// setField sets what a field of a mark says about a process, and reports false for an
+// invalid number.
+func setField(p *job.Process, field config.MarkField, text string) bool {
 	if !field.IsNumber() {
 		if field == config.MarkNode {
 			p.Node = text
@@ -124,13 +126,13 @@ func (p *Process) take(field config.MarkField, text string) bool {
 	case config.MarkSignal:
 		p.Signal = &value
 	case config.MarkStatus:
-		p.endWith(value)
+		setStatus(p, value)
 	}
 	return true
 }
 
-// endWith takes over how a shell tells that a process has ended.
-func (p *Process) endWith(status int) {
+// setStatus sets how a process has ended from the status that a shell prints.
+func setStatus(p *job.Process, status int) {
 	const signalled = 128
 	if status > signalled {
 		signal := status - signalled
@@ -145,7 +147,7 @@ type markFilter struct {
 	marks []*mark
 	held  []byte // the end of the stream, which may be the begin of a mark
 	text  func(text []byte)
-	found func(m *mark, written []byte, told Process)
+	found func(m *mark, written []byte, told job.Process)
 }
 
 // write takes the next part of the stream.
@@ -170,7 +172,7 @@ func (f *markFilter) write(p []byte) {
 
 // next finds the first mark of a text. Without one it returns where the begin of
 // one may be, which is the end of the text if there is none.
-func (f *markFilter) next(p []byte) (at int, m *mark, length int, told Process) {
+func (f *markFilter) next(p []byte) (at int, m *mark, length int, told job.Process) {
 	at = len(p)
 	partly := len(p)
 	for _, candidate := range f.marks {
@@ -194,7 +196,7 @@ func (f *markFilter) next(p []byte) (at int, m *mark, length int, told Process) 
 		}
 	}
 	if m == nil || partly < at {
-		return partly, nil, 0, Process{}
+		return partly, nil, 0, job.Process{}
 	}
 	return at, m, length, told
 }
@@ -241,7 +243,7 @@ type markedStream struct {
 	// What came out of the last write.
 	shown   []byte // for users
 	unowned []byte // for parsers: what the command itself printed
-	learned []Process
+	learned []job.Process
 	printed []ownedText
 }
 
@@ -288,7 +290,7 @@ func (s *markedStream) close() {
 func (s *markedStream) reset() { s.shown, s.unowned, s.learned, s.printed = nil, nil, nil, nil }
 
 // begin makes the process of a mark the source of what follows.
-func (s *markedStream) begin(m *mark, written []byte, told Process) {
+func (s *markedStream) begin(m *mark, written []byte, told job.Process) {
 	s.source, s.pending = told.Rank, nil
 	s.learned = append(s.learned, told)
 	if m.shown {
@@ -326,7 +328,7 @@ func (s *markedStream) filter() *markFilter {
 		s.sources[rank] = &markFilter{
 			marks: s.records,
 			text:  func(text []byte) { s.hand(rank, text) },
-			found: func(m *mark, written []byte, told Process) {
+			found: func(m *mark, written []byte, told job.Process) {
 				s.learned = append(s.learned, told)
 				if m.shown {
 					s.hand(rank, written)

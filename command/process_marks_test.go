@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -68,11 +69,11 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 		`<submit-interactive name="run"><arg>mpirun</arg>`+lines("stdout-parser", "lines")+marks+`</submit-interactive>`)
 	env := environment(definition)
 	var stdout, stderr bytes.Buffer
-	told := map[int]command.Process{}
+	told := map[int]job.Process{}
 	var lock sync.Mutex
 	_, err := resolveAndRun(t.Context(), &command.Runner{Connection: p}, command.Request{
 		Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
-		Attach: &command.Attachment{Stdout: &stdout, Stderr: &stderr, Processes: func(changed []command.Process) {
+		Attach: &command.Attachment{Stdout: &stdout, Stderr: &stderr, Processes: func(changed []job.Process) {
 			lock.Lock()
 			defer lock.Unlock()
 			for _, one := range changed {
@@ -90,7 +91,7 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 }
 
 // written writes processes on lines.
-func written(all []command.Process) string {
+func written(all []job.Process) string {
 	var text strings.Builder
 	for _, p := range all {
 		fmt.Fprintf(&text, "%d %s %d %s", p.Rank, p.Node, p.PID, p.State)
@@ -195,15 +196,15 @@ func TestProcessesAreToldWhileTheJobRuns(t *testing.T) {
 	b := newBench(t, element("submit-interactive", `echo "@mark 0 on n0 pid 7"; read -r answer <now`, "", records))
 	fifo(t, b, "now")
 	b.attach(nil)
-	var told []command.ProcessState
+	var told []job.ProcessState
 	ready := make(chan struct{})
-	b.request.Attach.Processes = func(changed []command.Process) {
+	b.request.Attach.Processes = func(changed []job.Process) {
 		if told = append(told, changed[0].State); len(told) == 1 {
 			close(ready)
 		}
 	}
 	require.NoError(t, b.whileRunning(t, ready, func() { b.tell(t, "now", "go\n") }))
-	require.Equal(t, []command.ProcessState{command.ProcessRunning, command.ProcessExited}, told)
+	require.Equal(t, []job.ProcessState{job.ProcessRunning, job.ProcessExited}, told)
 }
 
 // What a launcher says of failed processes is read by parsers of the definition.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -151,7 +152,7 @@ func (s *streams) learn(from *markedStream) {
 }
 
 // changedProcesses returns those that have changed since it was last called.
-func (s *streams) changedProcesses() []Process {
+func (s *streams) changedProcesses() []job.Process {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.processes.take()

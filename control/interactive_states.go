@@ -70,14 +70,8 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 
 // processes records what the output tells of the job's processes. That it cannot
 // be recorded does not keep the job from running.
-func (f *follower) processes(changed []command.Process) {
-	recorded := make([]job.Process, 0, len(changed))
-	for _, p := range changed {
-		recorded = append(recorded, job.Process{
-			Rank: p.Rank, Node: p.Node, PID: p.PID, State: string(p.State), ExitCode: p.ExitCode, Signal: p.Signal, Output: p.Output,
-		})
-	}
-	if err := f.controller.store.RecordProcesses(f.ctx, f.prepared.tag, recorded); err != nil {
+func (f *follower) processes(changed []job.Process) {
+	if err := f.controller.store.RecordProcesses(f.ctx, f.prepared.tag, changed); err != nil {
 		f.controller.log.Warn("the processes of the job are not on record", "error", err)
 	}
 }

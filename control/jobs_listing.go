@@ -19,14 +19,14 @@ import (
 type listing struct {
 	command *config.Command
 	zone    zone                       // of its times
-	rows    map[string]listedRow       // by the ids of their jobs
+	rows    map[string]command.Row     // by the ids of their jobs
 	joined  map[string]job.Observation // of jobs with several rows, by their ids
 	begun   time.Time
 }
 
 // newListing returns a listing that begins now and has no rows yet.
 func (c *Controller) newListing(list *config.Command) *listing {
-	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]listedRow{}, joined: map[string]job.Observation{}, begun: c.now()}
+	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]command.Row{}, joined: map[string]job.Observation{}, begun: c.now()}
 }
 
 // listJobs lists with one command all jobs of this user, or those with some ids, for
@@ -44,14 +44,8 @@ func (c *Controller) listJobs(ctx context.Context, list *config.Command, ids str
 	return listed, nil
 }
 
-// A listedRow is a row of a listing. Its texts share the memory of its line.
-type listedRow struct {
-	facts  tokenizer.Facts
-	origin *attribute.Origin // may be nil
-}
-
-// newListedRow returns what is kept of a row, and its id.
-func newListedRow(row command.Row) (id string, listed listedRow) {
+// sharingLine returns a row of which the texts share the memory of its line.
+func sharingLine(row command.Row) command.Row {
 	keys, facts := row.Facts.Lists()
 	line := ""
 	if row.Origin != nil {
@@ -61,11 +55,11 @@ func newListedRow(row command.Row) (id string, listed listedRow) {
 	for i, fact := range facts {
 		shared[i] = textWithin(line, fact)
 	}
-	listed = listedRow{facts: row.Facts, origin: row.Origin}
 	if within, err := tokenizer.FactsIn(keys, shared); err == nil {
-		listed.facts = within
+		row.Facts = within
 	}
-	return textWithin(line, row.ID), listed
+	row.ID = textWithin(line, row.ID)
+	return row
 }
 
 // textWithin returns a text as the part of a line that it stands in, if it does.
@@ -76,26 +70,26 @@ func textWithin(line, text string) string {
 	return strings.Clone(text)
 }
 
-// observation is what the row says about its job.
-func (r listedRow) observation() job.Observation {
-	seen := job.Observe(r.facts.Get)
-	if r.origin != nil {
-		seen.Origin = job.Origin{Stream: r.origin.Stream, Line: r.origin.Line, Text: r.origin.Text}
+// observationOf returns what a row says about its job.
+func observationOf(row command.Row) job.Observation {
+	seen := job.Observe(row.Fact)
+	if row.Origin != nil {
+		seen.Origin = job.Origin{Stream: row.Origin.Stream, Line: row.Origin.Line, Text: row.Origin.Text}
 	}
 	if seen.Origin.Text == "" {
-		seen.Evidence = attribute.Text(maps.Collect(r.facts.All()))
+		seen.Evidence = attribute.Text(maps.Collect(row.Facts.All()))
 	}
 	return seen
 }
 
 // add adds a row, together with earlier ones of the same job.
 func (l *listing) add(row command.Row) {
-	id, listed := newListedRow(row)
-	if earlier, isListed := l.observation(id); isListed {
-		l.joined[id] = listed.observation().Complete(earlier)
+	row = sharingLine(row)
+	if earlier, isListed := l.observation(row.ID); isListed {
+		l.joined[row.ID] = observationOf(row).Complete(earlier)
 		return
 	}
-	l.rows[id] = listed
+	l.rows[row.ID] = row
 }
 
 // merge adds the rows of a later listing, which count for the jobs that it has.
@@ -116,7 +110,7 @@ func (l *listing) observation(id string) (job.Observation, bool) {
 	if !isListed {
 		return job.Observation{}, false
 	}
-	return row.observation(), true
+	return observationOf(row), true
 }
 
 // row returns what the listing says about the job with an id, if anything.

@@ -30,7 +30,7 @@ func (r *record) printProcesses(m *Monitor) {
 		hash := m.newHash()
 		for i := range processes {
 			p := &processes[i]
-			for _, text := range []string{strconv.Itoa(p.Rank), p.Node, strconv.Itoa(p.PID), p.State, number(p.ExitCode), number(p.Signal), p.Output} {
+			for _, text := range []string{strconv.Itoa(p.Rank), p.Node, strconv.Itoa(p.PID), string(p.State), number(p.ExitCode), number(p.Signal), p.Output} {
 				hash.add(text)
 			}
 		}
@@ -70,7 +70,7 @@ func (j *jobs) putProcess(u *model.Update, element string, p *job.Process) {
 	if !slices.Contains(model.States(model.Process), model.State(p.State)) {
 		row.text(model.AttributeProcessState, string(model.ProcessUnknown))
 	} else {
-		row.text(model.AttributeProcessState, p.State)
+		row.text(model.AttributeProcessState, string(p.State))
 	}
 	row.text(model.AttributeProcessIndex, strconv.Itoa(p.Rank))
 	row.text(model.AttributeProcessNodeID, p.Node)

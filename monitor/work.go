@@ -3,6 +3,7 @@ package monitor
 import (
 	"strings"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -16,7 +17,7 @@ const (
 	worksDark                  // nobody knows what becomes of a process
 )
 
-func workOf(processState string) work {
+func workOf(processState job.ProcessState) work {
 	switch s := model.State(processState); {
 	case model.Ended(model.Process, s):
 		return worked

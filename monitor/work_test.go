@@ -20,7 +20,7 @@ func (r *record) work(tag string, processes ...string) {
 	r.processes[tag] = nil
 	for rank, text := range processes {
 		node, processState, _ := strings.Cut(text, " ")
-		r.processes[tag] = append(r.processes[tag], job.Process{Rank: rank, Node: node, State: processState})
+		r.processes[tag] = append(r.processes[tag], job.Process{Rank: rank, Node: node, State: job.ProcessState(processState)})
 	}
 }
 

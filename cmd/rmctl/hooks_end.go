@@ -72,8 +72,7 @@ func (h *endHooks) run(ctx context.Context, job job.Job) {
 // endOf returns the event with which a job has ended, as rmctl watch would tell it.
 func (a *app) endOf(ctx context.Context, j job.Job) (job.Event, error) {
 	end := job.Event{
-		Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: job.EventState, Observation: job.Observation{Detail: j.Detail,
-			Native: j.Native, Reason: j.Reason, ExitCode: j.ExitCode, Signal: j.Signal, Observed: j.Observed, Source: j.Source},
+		Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: job.EventState, Observation: j.Observation,
 	}
 	if j.Tag == "" {
 		return end, nil // it is not on record, and so has no history

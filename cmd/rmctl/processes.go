@@ -69,7 +69,7 @@ func (a *app) printProcesses(processes []job.Process) error {
 		if p.PID != 0 {
 			pid = strconv.Itoa(p.PID)
 		}
-		rows = append(rows, []string{strconv.Itoa(p.Rank), orDash(p.Node), orDash(pid), orDash(p.State), orDash(knownNumber(p.ExitCode)), orDash(knownNumber(p.Signal)), orDash(lastLine(p.Output))})
+		rows = append(rows, []string{strconv.Itoa(p.Rank), orDash(p.Node), orDash(pid), orDash(string(p.State)), orDash(knownNumber(p.ExitCode)), orDash(knownNumber(p.Signal)), orDash(lastLine(p.Output))})
 	}
 	return printTable(a.stdout, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, rows)
 }
