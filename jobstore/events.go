@@ -96,7 +96,7 @@ func succeededEvent(j *job.Job, seen time.Time) job.Event {
 // eventColumns returns the columns of the table events but for its number.
 func eventColumns(e *job.Event) []column {
 	return []column{
-		{"tag", &e.Tag}, {"target", &e.Target}, {"id", &e.ID}, {"kind", &e.Kind}, {"before", &e.Before}, {"detail", &e.Detail},
+		{"tag", &e.Tag}, {"target", &e.Target}, {"id", &e.ID}, {"kind", (*string)(&e.Kind)}, {"before", (*string)(&e.Before)}, {"detail", (*string)(&e.Detail)},
 		{"native", &e.Native}, {"reason", &e.Reason}, {"exit_code", &e.ExitCode}, {"signal", &e.Signal},
 		{"seen", storedMoment{&e.Observed}}, {"recorded", storedMoment{&e.Recorded}}, {"source", &e.Source},
 		{"origin_stream", &e.Origin.Stream}, {"origin_line", &e.Origin.Line}, {"origin_text", &e.Origin.Text}, {"evidence", &e.Evidence},

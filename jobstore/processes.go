@@ -12,7 +12,7 @@ import (
 // processColumns returns the columns of the table processes, the output last.
 func processColumns(tag *string, p *job.Process) []column {
 	return []column{
-		{"tag", tag}, {"rank", &p.Rank}, {"node", &p.Node}, {"pid", &p.PID}, {"state", &p.State},
+		{"tag", tag}, {"rank", &p.Rank}, {"node", &p.Node}, {"pid", &p.PID}, {"state", (*string)(&p.State)},
 		{"exit_code", &p.ExitCode}, {"signal", &p.Signal}, {"output", &p.Output},
 	}
 }

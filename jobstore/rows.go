@@ -39,7 +39,7 @@ func parseTime(text string) (time.Time, error) {
 // reading and writing.
 type column struct {
 	name  string
-	value any // a pointer
+	value any // a pointer; to a string where it can be one, which database/sql converts fastest
 }
 
 // A storedMoment is a time as the database has it.
@@ -86,8 +86,8 @@ func (r *jobRow) columns() []column {
 func (r *jobRow) briefColumns() []column {
 	j := &r.job
 	return []column{
-		{"tag", &j.Tag}, {"target", &j.Target}, {"id", &j.ID}, {"phase", &j.Phase}, {"interactive", &j.Interactive},
-		{"detail", &j.Detail}, {"native", &j.Native}, {"source", &j.Source},
+		{"tag", &j.Tag}, {"target", &j.Target}, {"id", &j.ID}, {"phase", (*string)(&j.Phase)}, {"interactive", &j.Interactive},
+		{"detail", (*string)(&j.Detail)}, {"native", &j.Native}, {"source", &j.Source},
 		{"stale", &j.Stale}, {"missing", &j.Missing}, {"missing_count", &j.MissingCount}, {"successor", &j.Successor},
 	}
 }
