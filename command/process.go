@@ -22,7 +22,7 @@ const (
 // exitCode, signal and output, as far as they are known.
 const ProcessAttribute = "process."
 
-// Processes returns what the attributes of an environment tell of processes, by rank.
+// Processes returns the processes that the attributes of an environment describe, by rank.
 func Processes(env *attribute.Environment) []job.Process {
 	var processes []job.Process
 	for _, name := range env.Discovered() {

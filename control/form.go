@@ -53,7 +53,7 @@ func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s
 	return filled, page, nil
 }
 
-// ShowLaunch tells a form what is to be run, for what its fields show of it.
+// ShowLaunch lets the fields of a form show what is to be run.
 func (c *Controller) ShowLaunch(filled *form.Form, s job.Submission) {
 	filled.Launch(func(env *attribute.Environment) { c.setLaunch(env, s) })
 }

@@ -80,7 +80,7 @@ func (c *Controller) resolveValues(env *attribute.Environment, s job.Submission,
 	return nil
 }
 
-// otherKind tells that the definition runs jobs, but not of the kind asked for.
+// otherKind is the error of a definition that runs jobs of the other kind only.
 func (c *Controller) otherKind(interactive bool) error {
 	if interactive {
 		return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for interactive jobs",

@@ -53,7 +53,7 @@ func (c *Controller) refresh() time.Duration {
 const anyAge = time.Duration(1<<63 - 1)
 
 // keptEnvironment returns the environment of a session that an earlier call
-// started; nil if there is none, or one of another state of the definition.
+// started; nil without such a session, or if the definition has changed since.
 func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	found, err := c.keptFindings(ctx, oldest)
 	if err != nil || found == nil {
@@ -62,7 +62,7 @@ func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) 
 	return c.restored(found)
 }
 
-// keptFindings returns what that session found; nil if there is none.
+// keptFindings returns what that session found; nil without such a session.
 func (c *Controller) keptFindings(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	session, err := c.store.Session(ctx, c.sessionKey())
 	if errors.Is(err, jobstore.ErrNotFound) {

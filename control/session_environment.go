@@ -50,9 +50,9 @@ func (c *Controller) submissionEnvironment(ctx context.Context, s job.Submission
 	return env, nil
 }
 
-// findings returns what the session found, which is started where there is none that is
-// younger than oldest, after a function that may refuse to. Where nothing runs at the
-// start there is nothing to grow old.
+// findings returns what the session found. If there is no session younger than oldest, it
+// calls before, which may refuse, and starts one. A definition without start-up commands
+// has findings that never grow old.
 func (c *Controller) findings(ctx context.Context, oldest time.Duration, before func() error) (*attribute.Environment, error) {
 	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
 	if !hasStart {

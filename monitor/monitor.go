@@ -324,7 +324,7 @@ func (m *Monitor) afterFailure(t *task) time.Duration {
 	if wait <= 0 || wait > longestBackOff {
 		wait = longestBackOff
 	}
-	// A query that hung until its time was up does not tell how long a good one takes.
+	// A query that timed out says nothing about how long a good one takes.
 	wait = max(wait, min(t.took*quietFactor, longestBackOff))
 	return wait + time.Duration(m.options.Jitter()*float64(wait)/4)
 }

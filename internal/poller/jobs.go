@@ -77,7 +77,7 @@ func (s *jobSchedule) regular(last jobstore.Poll) time.Time {
 	wait := max(s.interval, last.Took*quietFactor)
 	switch {
 	case last.Failures > 0:
-		// A query that hung until its time was up does not tell how long a good one takes.
+		// A query that timed out says nothing about how long a good one takes.
 		wait = max(min(wait, longestBackOff), s.interval, s.backOff(last.Failures))
 	case s.wish.Patience > 0:
 		if last.Begun.After(s.wished) {

@@ -110,9 +110,8 @@ func (p *Poller) receive(ctx context.Context, made jobstore.Listing, each func(R
 // errReplaced says that a listing was read more slowly than two newer ones were made.
 var errReplaced = errors.New("reading what another process listed: newer listings replaced it")
 
-// newer returns how the listing of another process went that is newer than what was
-// received before; a zero one if there is none. If others list at all they learn
-// that it is wanted.
+// newer returns the last listing of another process, or the zero value unless it is
+// newer than what was received before. It marks the listing as wanted if others list.
 func (v *Viewer) newer(ctx context.Context, key jobstore.ListingKey, last jobstore.Poll) (jobstore.Listing, error) {
 	made, err := v.poller.Store.Listing(ctx, key)
 	if err != nil {
