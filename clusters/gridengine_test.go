@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
+	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
 // Each script of testdata/script-gridengine is a conversation with a real Grid

@@ -20,9 +20,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/background"
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
-	"github.com/rmctl/rmctl/remote/remotetest"
+	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/remotetest"
+	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
 // What is flat: in the last quarter of the time the median is above that of the
@@ -101,7 +101,7 @@ type soak struct {
 	t       *testing.T
 	random  *rand.Rand
 	proxy   *remotetest.Proxy
-	client  *background.Client
+	client  *daemon.Client
 	process int    // the id of the background process
 	place   string // a folder of the user there
 
@@ -146,9 +146,9 @@ func newSoak(t *testing.T) *soak {
 
 	s.Does("run", "--detach", "-t", far[0]+"-terminal", "-d", s.place, "--", "sh", "-c", "echo waiting for job 0; echo job 0 ready; read -r input; read -r line")
 	s.Does("send", "0", "end")
-	folder, err := background.Folder(filepath.Join(s.Home, ".local", "state", "rmctl"))
+	folder, err := daemon.Folder(filepath.Join(s.Home, ".local", "state", "rmctl"))
 	require.NoError(t, err)
-	s.client = background.Find(folder)
+	s.client = daemon.Find(folder)
 	greeting, err := s.client.Greet(t.Context())
 	require.NoError(t, err)
 	s.process = greeting.Process

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
-	"github.com/rmctl/rmctl/remote/remotetest"
+	"github.com/rmctl/rmctl/internal/remotetest"
+	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
 // An interactive job whose connection is lost has no end that anybody saw. It

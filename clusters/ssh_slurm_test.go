@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
-	"github.com/rmctl/rmctl/remote/remotetest"
+	"github.com/rmctl/rmctl/internal/remotetest"
+	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
 // A slurmThere is a real Slurm behind real sshds: that of the target and a jump

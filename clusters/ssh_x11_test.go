@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
+	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
 // x11Client is an X11 client made of bash: it finds its cookie with xauth, as all

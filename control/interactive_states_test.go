@@ -12,8 +12,8 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/remote/remotetest"
 	"github.com/rmctl/rmctl/state"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/job"
 )
 

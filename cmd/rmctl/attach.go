@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -41,7 +41,7 @@ Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
 			}
 			return a.follow(c.Context(), sessions, hold{
 				tag: job.Tag, withTerminal: job.controller.AllocatesTerminal(false), endsInput: isTerminal(a.stdin),
-				attach: func(ctx context.Context, attachment background.Attachment, _ *console) (background.Attached, error) {
+				attach: func(ctx context.Context, attachment daemon.Attachment, _ *console) (daemon.Attached, error) {
 					return sessions.Attach(ctx, job.Tag, attachment)
 				},
 			})
@@ -59,7 +59,7 @@ func (e *notAttachableError) Error() string {
 }
 
 // sessionOf returns the sessions among which is that of a job.
-func (a *app) sessionOf(ctx context.Context, job found) (background.Sessions, error) {
+func (a *app) sessionOf(ctx context.Context, job found) (daemon.Sessions, error) {
 	why := ""
 	switch held := job.controller.Holder(job.Job); {
 	case held == control.HeldByHost:
@@ -80,7 +80,7 @@ func (a *app) sessionOf(ctx context.Context, job found) (background.Sessions, er
 
 // sessions returns those that the background process hosts, which is started if
 // it is not there.
-func (a *app) sessions(ctx context.Context) (background.Sessions, error) {
+func (a *app) sessions(ctx context.Context) (daemon.Sessions, error) {
 	wanted, err := a.wantsBackground()
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (a *app) sessions(ctx context.Context) (background.Sessions, error) {
 
 // runHosted runs a job in the background process, and attaches to it unless it
 // is to be detached from at once.
-func (a *app) runHosted(ctx context.Context, sessions background.Sessions, controller *control.Controller, s job.Submission, detach bool) error {
+func (a *app) runHosted(ctx context.Context, sessions daemon.Sessions, controller *control.Controller, s job.Submission, detach bool) error {
 	s.Tag, s.Hosted = cmp.Or(s.Tag, uuid.NewString()), true
 	if err := controller.CheckInteractive(ctx, s); err != nil {
 		return err // here, where it can be told what kind of error it is
@@ -102,13 +102,13 @@ func (a *app) runHosted(ctx context.Context, sessions background.Sessions, contr
 	if err != nil {
 		return err
 	}
-	launch := background.Launch{Name: s.Tag, Request: request}
+	launch := daemon.Launch{Name: s.Tag, Request: request}
 	if detach {
 		return a.runDetached(ctx, sessions, launch, controller.AllocatesTerminal(s.Debug), controller.NamesJobs(s.Debug))
 	}
 	return a.follow(ctx, sessions, hold{
 		tag: s.Tag, withTerminal: controller.AllocatesTerminal(s.Debug), endsInput: true,
-		attach: func(ctx context.Context, attachment background.Attachment, console *console) (background.Attached, error) {
+		attach: func(ctx context.Context, attachment daemon.Attachment, console *console) (daemon.Attached, error) {
 			launch.Terminal = console.terminal
 			return sessions.Start(ctx, launch, &attachment)
 		},
@@ -120,12 +120,12 @@ type hold struct {
 	tag          string
 	withTerminal bool // the job has a pseudo-terminal
 	endsInput    bool // the end of what is typed is the end of the job's input
-	attach       func(context.Context, background.Attachment, *console) (background.Attached, error)
+	attach       func(context.Context, daemon.Attachment, *console) (daemon.Attached, error)
 }
 
 // follow attaches the terminal to the session of a job until either ends, and
 // returns how the job tells rmctl to exit. A request to end rmctl detaches.
-func (a *app) follow(ctx context.Context, sessions background.Sessions, h hold) error {
+func (a *app) follow(ctx context.Context, sessions daemon.Sessions, h hold) error {
 	ctx, detach := context.WithCancel(ctx)
 	defer detach()
 	lasting := context.WithoutCancel(ctx)
@@ -136,7 +136,7 @@ func (a *app) follow(ctx context.Context, sessions background.Sessions, h hold) 
 	if err != nil {
 		return err
 	}
-	attachment := background.Attachment{
+	attachment := daemon.Attachment{
 		Stdin: console.keyboard, Stdout: a.stdout, Stderr: a.stderr,
 		EndInput: h.endsInput && !console.keyboard.isRaw, // a raw terminal types no end: one that ends has gone away
 		Resized:  console.sizes, Signals: console.signals, Prompter: newPrompter(),
@@ -193,9 +193,9 @@ func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error)
 		return errors.Join(err, openErr)
 	}
 	job, findErr := store.ByTag(ctx, tag)
-	var gone *background.GoneError
+	var gone *daemon.GoneError
 	switch {
-	case errors.Is(err, background.ErrDetached), errors.Is(err, background.ErrTooSlow):
+	case errors.Is(err, daemon.ErrDetached), errors.Is(err, daemon.ErrTooSlow):
 		name := job.ID
 		if name == "" {
 			name = tag
@@ -219,7 +219,7 @@ const namePoll = 20 * time.Millisecond
 
 // runDetached starts a job in the background process and prints its id. One that is
 // named by what it prints has its tag for an id only where it ended without a name.
-func (a *app) runDetached(ctx context.Context, sessions background.Sessions, launch background.Launch, withTerminal, named bool) error {
+func (a *app) runDetached(ctx context.Context, sessions daemon.Sessions, launch daemon.Launch, withTerminal, named bool) error {
 	if withTerminal {
 		launch.Terminal = unseenTerminal()
 	}
@@ -227,7 +227,7 @@ func (a *app) runDetached(ctx context.Context, sessions background.Sessions, lau
 	if err != nil {
 		return err
 	}
-	attached, err := sessions.Start(ctx, launch, &background.Attachment{})
+	attached, err := sessions.Start(ctx, launch, &daemon.Attachment{})
 	if err != nil {
 		return err
 	}

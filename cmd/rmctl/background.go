@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/relay"
 )
@@ -31,21 +31,21 @@ func newBackground(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			file, err := background.OpenLog(folder)
+			file, err := daemon.OpenLog(folder)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, file.Close()) }()
 			log := slog.New(slog.NewTextHandler(file, nil))
 			login := &clientLogin{}
-			err = background.Serve(c.Context(), background.Options{
+			err = daemon.Serve(c.Context(), daemon.Options{
 				Folder:  folder,
 				Build:   buildIdentity(),
 				Hoster:  hoster{login},
 				Connect: connectForClients(login, log),
 				Log:     log,
 			})
-			if errors.Is(err, background.ErrRunning) {
+			if errors.Is(err, daemon.ErrRunning) {
 				return nil // another one was faster
 			}
 			if err != nil {
@@ -104,7 +104,7 @@ func (a *app) startBackground() error {
 	if err != nil {
 		return err
 	}
-	return background.StartProcess(program, backgroundCommand, "--state", state, "--config", configuration)
+	return daemon.StartProcess(program, backgroundCommand, "--state", state, "--config", configuration)
 }
 
 // buildIdentity tells one build of rmctl from another, also where neither was

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote/relay"
 )
@@ -47,7 +47,7 @@ were run over it.`,
 				return err
 			}
 			connections, err := client.Connections(c.Context())
-			if err != nil && !errors.Is(err, background.ErrNotRunning) {
+			if err != nil && !errors.Is(err, daemon.ErrNotRunning) {
 				return err
 			}
 			return a.printConnections(connections, time.Now())
@@ -56,12 +56,12 @@ were run over it.`,
 }
 
 // findBackground returns a client that starts nothing.
-func (a *app) findBackground() (*background.Client, error) {
+func (a *app) findBackground() (*daemon.Client, error) {
 	place, err := a.backgroundFolder()
 	if err != nil {
 		return nil, err
 	}
-	return background.Find(place), nil
+	return daemon.Find(place), nil
 }
 
 // connectionJSON is how a connection is printed as JSON; the names are a contract.
@@ -76,7 +76,7 @@ type connectionJSON struct {
 	Commands  int      `json:"commands"`
 }
 
-func (a *app) printConnections(connections []background.ConnectionInfo, now time.Time) error {
+func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Time) error {
 	var rows [][]string
 	for _, connection := range connections {
 		shown := connectionJSON{
@@ -113,7 +113,7 @@ func (a *app) printConnections(connections []background.ConnectionInfo, now time
 
 // targetsOf returns the targets that use a connection. A configuration that
 // cannot be read does not keep connections from being shown.
-func (a *app) targetsOf(connection background.ConnectionInfo) []string {
+func (a *app) targetsOf(connection daemon.ConnectionInfo) []string {
 	names := []string{}
 	targets, err := a.loadTargets()
 	if err != nil {
@@ -158,7 +158,7 @@ lost. The next command that needs a connection makes it again.`,
 }
 
 // closeConnections closes the connections of targets, all of them if none are named.
-func (a *app) closeConnections(ctx context.Context, names []string) ([]background.ConnectionInfo, error) {
+func (a *app) closeConnections(ctx context.Context, names []string) ([]daemon.ConnectionInfo, error) {
 	places, err := a.placesOf(names)
 	if err != nil {
 		return nil, err
@@ -167,13 +167,13 @@ func (a *app) closeConnections(ctx context.Context, names []string) ([]backgroun
 	if err != nil {
 		return nil, err
 	}
-	var closed []background.ConnectionInfo
+	var closed []daemon.ConnectionInfo
 	if len(places) == 0 {
 		closed, err = client.Stop(ctx)
 	} else {
 		closed, err = client.CloseConnections(ctx, places...)
 	}
-	if errors.Is(err, background.ErrNotRunning) {
+	if errors.Is(err, daemon.ErrNotRunning) {
 		return nil, nil // so none is open
 	}
 	return closed, err

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/openssh"
 	"github.com/rmctl/rmctl/remote/relay"
@@ -150,15 +150,15 @@ func (a *app) backgroundFolder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return background.Folder(state)
+	return daemon.Folder(state)
 }
 
 // backgroundClient returns a client of the background process, which is started
 // if it is not there.
-func (a *app) backgroundClient(ctx context.Context) (*background.Client, error) {
+func (a *app) backgroundClient(ctx context.Context) (*daemon.Client, error) {
 	place, err := a.backgroundFolder()
 	if err != nil {
 		return nil, err
 	}
-	return background.Open(ctx, background.ClientOptions{Folder: place, Build: buildIdentity(), Start: a.startBackground, Log: a.log()})
+	return daemon.Open(ctx, daemon.ClientOptions{Folder: place, Build: buildIdentity(), Start: a.startBackground, Log: a.log()})
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
+	"github.com/rmctl/rmctl/internal/rmctltest"
 	"github.com/rmctl/rmctl/job"
 )
 

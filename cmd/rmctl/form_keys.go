@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/internal/form"
 )
 
 // key does what a key means where the user is.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/internal/form"
 )
 
 // maxAnswer bounds a line of answer, in bytes.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/internal/form"
 )
 
 // manyRows is from how many rows on a table is asked for as a whole.

@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/screen"
 )
 
 // keyAnswer leaves the form for the question of a connection that waits.
@@ -98,7 +98,7 @@ func (a *answering) Run() error {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
 	defer context.AfterFunc(a.form, cancel)()
-	screen.AwaitRelease(ctx)
+	tui.AwaitRelease(ctx)
 	text, err := a.prompter.answer(ctx, a.question)
 	a.answers <- givenAnswer{text, err}
 	return nil

@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/form"
+	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/screen"
 )
 
 // A formScreen is a form on a terminal: the model that Bubble Tea runs.
@@ -56,7 +56,7 @@ func (f *filling) show(ctx context.Context, stdin io.Reader, terminal io.Writer)
 		}
 		return prompter.Ask(ctx, question)
 	}}
-	err := f.asked.askingAt(newVenue(asker, false), func() error { return screen.Run(ctx, program) })
+	err := f.asked.askingAt(newVenue(asker, false), func() error { return tui.Run(ctx, program) })
 	cancel() // what is still under way is of no more use
 	running.Wait()
 	f.ctx = outer

@@ -11,8 +11,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -48,11 +48,11 @@ func (a *app) hostedRequest(target string, s job.Submission) (json.RawMessage, e
 // A hoster runs interactive jobs in the background process.
 type hoster struct{ login *clientLogin }
 
-var _ background.Hoster = hoster{}
+var _ daemon.Hoster = hoster{}
 
 // Host runs one job to its end. With an error the code is the one that rmctl
 // exits with because of it.
-func (h hoster) Host(ctx context.Context, request json.RawMessage, session background.Hosted) (int, error) {
+func (h hoster) Host(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
 	var packed []byte
 	var asked hostedJob
 	if err := json.Unmarshal(request, &packed); err != nil {
@@ -86,7 +86,7 @@ func (h hoster) Host(ctx context.Context, request json.RawMessage, session backg
 }
 
 // host runs the job on the session's streams.
-func (a *app) host(ctx context.Context, asked hostedJob, session background.Hosted) (job.Job, error) {
+func (a *app) host(ctx context.Context, asked hostedJob, session daemon.Hosted) (job.Job, error) {
 	controller, err := a.controller(ctx, asked.Target)
 	if err != nil {
 		return job.Job{}, err

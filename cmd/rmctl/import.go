@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/importer"
+	"github.com/rmctl/rmctl/internal/importer"
 )
 
 func newImport(a *app) *cobra.Command {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
+	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
 // A job whose process was killed together with all who knew of it is not said to

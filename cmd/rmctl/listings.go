@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/web"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/web"
 )
 
 func newQueues(a *app) *cobra.Command {

@@ -16,8 +16,8 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/screen"
 )
 
 // A listingWatch prints a listing again and again: in place on a terminal, else one
@@ -47,7 +47,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 	show, isShown := w.append, false
 	if file, isFile := w.app.stdout.(*os.File); isFile && !w.app.json && isTerminal(file) && os.Getenv("TERM") != "dumb" {
 		// What is said meanwhile would move what stands there: it is told below it.
-		notices, stderr := &screen.Notices{}, w.app.stderr
+		notices, stderr := &tui.Notices{}, w.app.stderr
 		w.app.stderr = notices
 		defer func() { w.app.stderr = stderr }()
 		show = (&frame{file: file, notices: notices, size: term.GetSize}).show(w)
@@ -101,7 +101,7 @@ func (w *listingWatch) append(at time.Time, print func() error, failure error) e
 type frame struct {
 	bytes.Buffer
 	file    *os.File
-	notices *screen.Notices
+	notices *tui.Notices
 	size    func(descriptor int) (columns, rows int, err error)
 	drawn   []string // as they stand there
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cmd/rmctl/rmctltest"
-	"github.com/rmctl/rmctl/screen"
+	"github.com/rmctl/rmctl/internal/rmctltest"
+	"github.com/rmctl/rmctl/internal/tui"
 )
 
 // watching is a listing that is printed until its answers are used up, and the waits
@@ -126,7 +126,7 @@ func TestWhatIsSaidStandsBelowAListing(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	f := &frame{file: file, notices: &screen.Notices{}, size: func(int) (int, int, error) { return columns, rows, nil }}
+	f := &frame{file: file, notices: &tui.Notices{}, size: func(int) (int, int, error) { return columns, rows, nil }}
 	show := f.show(w)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	require.NoError(t, show(at, func() error {

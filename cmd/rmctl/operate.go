@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
 )
 
 func newCancel(a *app) *cobra.Command {
@@ -66,7 +66,7 @@ func (a *app) operate(ctx context.Context, operation control.Operation, job foun
 		if err == nil {
 			err = client.End(ctx, job.Tag)
 		}
-		if err == nil || !errors.Is(err, background.ErrNoSession) {
+		if err == nil || !errors.Is(err, daemon.ErrNoSession) {
 			return err
 		}
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 
-	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/platform"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -15,7 +15,7 @@ import (
 // is given. Connections ask the prompter, which may be nil where the terminal is
 // used for something else. A platform that keeps listings does so for other commands.
 // The caller closes it.
-func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListings bool) (*platform.Platform, error) {
+func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListings bool) (*views.Views, error) {
 	targets, err := a.loadTargets()
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListi
 	if a.target != "" {
 		shown = []string{a.target}
 	}
-	return platform.New(platform.Options{
+	return views.New(views.Options{
 		Targets: targets, Folder: folder, Show: shown, Store: store, KeepListings: keepsListings, Log: a.log(),
 		Open: func(ctx context.Context, target control.Target) (*control.Controller, func() error, error) {
 			return a.open(ctx, store, target, prompter)
@@ -61,5 +61,5 @@ func (a *app) endHosted(ctx context.Context, job job.Job) error {
 	if err != nil {
 		return err
 	}
-	return background.Find(place).End(ctx, job.Tag)
+	return daemon.Find(place).End(ctx, job.Tag)
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/screen"
 	"github.com/rmctl/rmctl/state"
 )
 
 // printable makes text safe for a terminal, with its line breaks and tabs.
-func printable(text string) string { return screen.Printable(text) }
+func printable(text string) string { return tui.Printable(text) }
 
 // oneLine is printable on one line.
-func oneLine(text string) string { return screen.OneLine(text) }
+func oneLine(text string) string { return tui.OneLine(text) }
 
 // printJSON prints one object on a line, which a terminal shows as it is.
 func printJSON(w io.Writer, value any) error {

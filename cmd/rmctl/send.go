@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/internal/daemon"
 )
 
 // largestInput bounds what is sent to a job at once.
@@ -61,7 +61,7 @@ func (a *app) send(ctx context.Context, name string, words []string, again bool)
 		return err
 	}
 	err = sessions.Send(ctx, job.Tag, []byte(input))
-	if errors.Is(err, background.ErrNoSession) {
+	if errors.Is(err, daemon.ErrNoSession) {
 		return fmt.Errorf("sending input to job %s: it has just ended", job.ID)
 	}
 	return err

@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/background"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/web"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/web"
 )
 
 func newServe(a *app) *cobra.Command {
@@ -138,8 +138,8 @@ func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *syn
 	if err != nil {
 		return err
 	}
-	listener, lock, err := background.Occupy(place)
-	if errors.Is(err, background.ErrRunning) {
+	listener, lock, err := daemon.Occupy(place)
+	if errors.Is(err, daemon.ErrRunning) {
 		s.app.log().Info("another server answers the commands of this user", "folder", place)
 		return nil
 	}
@@ -174,7 +174,7 @@ func served[T any](ctx context.Context, a *app, list func(*web.Client, context.C
 	if err != nil {
 		return nil, none, err
 	}
-	socket := background.SocketPath(place)
+	socket := daemon.SocketPath(place)
 	if _, err := os.Stat(socket); err != nil {
 		return nil, none, fmt.Errorf("no server runs: %w", err)
 	}

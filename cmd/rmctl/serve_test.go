@@ -29,7 +29,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/rmctl/rmctl/background"
+	"github.com/rmctl/rmctl/internal/daemon"
 )
 
 // A servedRun is a run of rmctl serve.
@@ -342,7 +342,7 @@ func TestTheJobsOfEverybodyAreThoseOfARunningServer(t *testing.T) {
 	// Something else than a server is where its socket was.
 	place, err := (&app{}).serverFolder()
 	require.NoError(t, err)
-	socket := background.SocketPath(place)
+	socket := daemon.SocketPath(place)
 	require.NoError(t, os.MkdirAll(filepath.Dir(socket), 0o700))
 	require.NoError(t, os.WriteFile(socket, []byte("no socket"), 0o600))
 	again, messages := list()

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/platform"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/screen"
 )
 
 // wantsScreen reports whether rmctl watch shows all of it full screen: at a terminal,
@@ -43,7 +43,7 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	prompter, notices := screen.NewPrompter(), &screen.Notices{}
+	prompter, notices := tui.NewPrompter(), &tui.Notices{}
 	a.asked = newQuestions(newVenue(prompter, false))
 	quiet := *a
 	quiet.stderr, quiet.isBrief = notices, true // what is said would break the screen
@@ -60,8 +60,8 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 	if err := a.startWhereJobsAre(ctx, p, store); err != nil {
 		return err
 	}
-	err = screen.Show(ctx, screen.Options{
-		Model: p.Model(), Controls: &screenControls{Platform: p, app: a, store: store}, User: userName(),
+	err = tui.Show(ctx, tui.Options{
+		Model: p.Model(), Controls: &screenControls{Views: p, app: a, store: store}, User: userName(),
 		Prompter: prompter, Notices: notices, Stdin: a.stdin, Terminal: a.stdout,
 	})
 	return unlessInterrupted(ctx, err)
@@ -69,7 +69,7 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 
 // startWhereJobsAre starts the targets that nobody has described and that have jobs
 // which have not ended: shipped definitions need no description.
-func (a *app) startWhereJobsAre(ctx context.Context, p *platform.Platform, store *jobstore.Store) error {
+func (a *app) startWhereJobsAre(ctx context.Context, p *views.Views, store *jobstore.Store) error {
 	if a.target != "" {
 		return nil
 	}
@@ -102,12 +102,12 @@ func userName() string {
 
 // screenControls are what can be done from the screen.
 type screenControls struct {
-	*platform.Platform
+	*views.Views
 	app   *app
 	store *jobstore.Store
 }
 
-// Retry implements [screen.Controls].
+// Retry implements [tui.Controls].
 func (s *screenControls) Retry(manager string) time.Time {
 	known, err := s.Manager(manager)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *screenControls) Retry(manager string) time.Time {
 	return known.Retry
 }
 
-// History implements [screen.Controls]: it asks no scheduler.
+// History implements [tui.Controls]: it asks no scheduler.
 func (s *screenControls) History(ctx context.Context, manager, id string, each func(job.Event) error) error {
 	jobs, err := s.store.Find(ctx, id, manager)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *screenControls) History(ctx context.Context, manager, id string, each f
 // followedOutput is how much of an output that is there already is looked at, in bytes.
 const followedOutput = 1 << 20
 
-// Follow implements [screen.Controls].
+// Follow implements [tui.Controls].
 func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr bool, skipped func(int64), w io.Writer) error {
 	controller, err := s.Controller(manager)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr 
 	return controller.FollowEnd(ctx, job, stderr, followedOutput, skipped, w)
 }
 
-// LaunchConfigurations implements [screen.Controls].
+// LaunchConfigurations implements [tui.Controls].
 func (s *screenControls) LaunchConfigurations() ([]string, error) {
 	folder, err := s.app.configuration()
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *screenControls) LaunchConfigurations() ([]string, error) {
 	return control.LaunchConfigurationNames(folder)
 }
 
-// Submit implements [screen.Controls] by the form of the target.
+// Submit implements [tui.Controls] by the form of the target.
 func (s *screenControls) Submit(ctx context.Context, manager, configuration string, stdin io.Reader, terminal io.Writer) (string, error) {
 	controller, err := s.Controller(manager)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *filling) (str
 		}
 		var job job.Job
 		err = at.asked.askingAt(theTerminal(), func() (err error) {
-			job, err = s.Platform.Submit(ctx, f.target, submission)
+			job, err = s.Views.Submit(ctx, f.target, submission)
 			return err
 		})
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
-	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 func TestConnectionsConform(t *testing.T) {

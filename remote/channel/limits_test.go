@@ -17,9 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
-	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // onlyOne returns a connection to a place that opens one channel at a time.

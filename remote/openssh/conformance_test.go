@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
 	"github.com/rmctl/rmctl/remote/openssh"
-	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // connect makes the whole: a connection for commands and files. The suite closes

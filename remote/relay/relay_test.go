@@ -17,9 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/relay"
-	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // patience bounds every wait for something that must happen.

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
-	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // serveKeys starts a server that lets in whoever has one of the keys, and notes

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
-	"github.com/rmctl/rmctl/remote/remotetest"
 )
 
 // The figures of docs/performance.md need a real sshd: RMCTL_CLUSTERS=1. This is

@@ -1,0 +1,151 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The files of the process, in its folder.
+const (
+	socketName = "socket"
+	lockName   = "lock"
+	// LogName is the name of the log in the folder.
+	LogName = "log"
+)
+
+// leavePatience bounds the wait for a process to let go of the lock whose socket is gone.
+const leavePatience = 5 * time.Second
+
+// longestSocket is how many bytes the path of a unix socket may have on every
+// system: macOS has room for 104 with the zero byte at the end.
+const longestSocket = 103
+
+// Folder returns the folder of the background process of this host below a
+// state folder, which several hosts may share.
+func Folder(state string) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("finding the name of this host: %w", err)
+	}
+	return filepath.Join(state, "background-"+strings.ReplaceAll(host, "/", "-")), nil
+}
+
+// SocketPath returns where the socket of a folder is: in the folder or, where
+// that has too long a path, in a private one with a short path.
+func SocketPath(folder string) string {
+	inside := filepath.Join(folder, socketName)
+	if len(inside) <= longestSocket {
+		return inside
+	}
+	sum := sha256.Sum256([]byte(folder))
+	name := hex.EncodeToString(sum[:8])
+	base := filepath.Join("/tmp", "rmctl-"+strconv.Itoa(os.Geteuid()))
+	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && checkPrivate(runtime) == nil {
+		base = filepath.Join(runtime, "rmctl")
+	}
+	short := filepath.Join(base, name)
+	if len(short) > longestSocket {
+		short = filepath.Join("/tmp", "rmctl-"+strconv.Itoa(os.Geteuid()), name)
+	}
+	return short
+}
+
+// makePrivate makes a folder that is this user's alone, and those above it, and
+// refuses one that is somebody else's, or open to others, or a symbolic link.
+func makePrivate(folder string) error {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		return fmt.Errorf("making a private folder: %w", err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("making a private folder: %w", err)
+	}
+	return checkPrivate(folder)
+}
+
+// checkPrivate refuses a folder that is not this user's alone. What is looked
+// at is what was opened. Nobody else can put something else in its place: the
+// folder above is the user's own or, as /tmp, sticky.
+func checkPrivate(folder string) error {
+	descriptor, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("looking at the private folder %q: %w", folder, err)
+	}
+	var status unix.Stat_t
+	err = errors.Join(unix.Fstat(descriptor, &status), unix.Close(descriptor))
+	if err != nil {
+		return fmt.Errorf("looking at the private folder %q: %w", folder, err)
+	}
+	if int(status.Uid) != os.Geteuid() {
+		return fmt.Errorf("the folder %q, which is to be private, belongs to user %d", folder, status.Uid)
+	}
+	if status.Mode&0o077 != 0 {
+		return fmt.Errorf("the folder %q, which is to be private, has the permissions %04o; chmod 700 makes it so", folder, status.Mode&0o7777)
+	}
+	return nil
+}
+
+// ErrRunning tells that a background process has that folder already.
+var ErrRunning = errors.New("a background process is running already")
+
+// lock takes the lock of a folder, which is held until the file is closed. The
+// system lets go of it when the process dies.
+func lock(folder string) (*os.File, error) {
+	path := filepath.Join(folder, lockName)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the folder of the background process: %w", err)
+	}
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = ErrRunning
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locking %q: %w", path, err), file.Close())
+	}
+	return file, nil
+}
+
+// awaitLock takes the lock of a folder. A process that leaves, and has removed its socket
+// already, is waited for: who comes then starts one only once.
+func awaitLock(folder string) (*os.File, error) {
+	impatient := time.Now().Add(leavePatience)
+	for {
+		held, err := lock(folder)
+		if !errors.Is(err, ErrRunning) || time.Now().After(impatient) {
+			return held, err
+		}
+		if _, absent := os.Lstat(SocketPath(folder)); absent == nil {
+			return nil, err
+		}
+		time.Sleep(startPoll)
+	}
+}
+
+// removeStale removes the socket of a process that died. Only who has the lock
+// may call it.
+func removeStale(socket string) error {
+	info, err := os.Lstat(socket)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking for an old socket: %w", err)
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%q is in the place of the socket, and is none", socket)
+	}
+	if err := os.Remove(socket); err != nil {
+		return fmt.Errorf("removing an old socket: %w", err)
+	}
+	return nil
+}

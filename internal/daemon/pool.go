@@ -1,0 +1,415 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/relay"
+)
+
+// A connection that was not used for checkAfter may be gone without anybody
+// having noticed. It is tried, for checkPatience at most, before it is given
+// out again.
+const (
+	checkAfter    = 20 * time.Second
+	checkPatience = 10 * time.Second
+)
+
+// mostConnections bounds the connections that are kept.
+const mostConnections = 64
+
+// placeKey tells places apart.
+type placeKey struct{ transport, host, sshConfig string }
+
+func keyOf(place relay.Place) placeKey {
+	return placeKey{place.Transport, place.Host, place.SSHConfig}
+}
+
+// pool keeps one connection for each place. It is a relay.Provider.
+type pool struct {
+	ctx     context.Context // of all connections
+	connect func(context.Context, relay.Place, remote.Prompter) (remote.Connection, error)
+	log     *slog.Logger
+	check   time.Duration
+
+	mutex sync.Mutex
+	kept  map[placeKey]*kept
+	work  sync.WaitGroup // connections being made or closed
+}
+
+// kept is a connection, or one that is being made.
+type kept struct {
+	place   relay.Place
+	made    chan struct{} // closed when connection and err are final
+	give    context.CancelFunc
+	waiting waiters
+
+	connection remote.Connection
+	err        error
+
+	// Of the pool's mutex.
+	since, used time.Time
+	users       int
+	commands    int
+	untried     bool // nobody knows whether it works after it was not used for long
+	gone        bool // no longer given out
+	closed      bool
+}
+
+func newPool(ctx context.Context, o Options) *pool {
+	return &pool{ctx: ctx, connect: o.Connect, log: o.Log, check: checkAfter, kept: map[placeKey]*kept{}}
+}
+
+// Connection returns the connection to a place, made if there is none.
+func (p *pool) Connection(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, func(), error) {
+	for {
+		k, leave, err := p.join(ctx, place, prompter)
+		if err != nil {
+			return nil, nil, err
+		}
+		select {
+		case <-k.made:
+			leave()
+		case <-ctx.Done():
+			p.giveUp(k, leave)
+			return nil, nil, ctx.Err()
+		}
+		if k.err != nil {
+			return nil, nil, k.err
+		}
+		unchecked, release, usable := p.use(k)
+		if !usable {
+			p.closeUnused(k)
+			continue
+		}
+		if unchecked && !p.works(ctx, k) {
+			release()
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			continue
+		}
+		return &watched{Connection: k.connection, pool: p, kept: k}, release, nil
+	}
+}
+
+// join waits for the connection to a place, which is begun to be made if nobody
+// has begun it.
+func (p *pool) join(ctx context.Context, place relay.Place, prompter remote.Prompter) (*kept, func(), error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if err := p.ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	k := p.kept[keyOf(place)]
+	if k == nil {
+		if len(p.kept) >= mostConnections {
+			return nil, nil, fmt.Errorf("%d connections are open already: rmctl conn close closes some", mostConnections)
+		}
+		making, give := context.WithCancel(p.ctx)
+		k = &kept{place: place, made: make(chan struct{}), give: give}
+		p.kept[keyOf(place)] = k
+		// The making may ask at once: who begins it waits for it before it begins.
+		defer p.work.Go(func() { p.make(making, k) })
+	}
+	return k, k.waiting.add(ctx, prompter), nil
+}
+
+// make makes a connection.
+func (p *pool) make(ctx context.Context, k *kept) {
+	connection, err := p.connect(ctx, k.place, &k.waiting)
+	p.mutex.Lock()
+	k.connection, k.err = connection, err
+	k.since = time.Now()
+	k.used = k.since
+	abandoned := err == nil && ctx.Err() != nil
+	if err != nil || abandoned {
+		p.forget(k)
+	}
+	p.mutex.Unlock()
+	close(k.made)
+	if err != nil {
+		p.log.Info("a connection could not be made", "host", k.place.Host, "transport", k.place.Transport, "error", err)
+		return
+	}
+	p.log.Info("connected", "host", k.place.Host, "transport", k.place.Transport)
+	if abandoned {
+		p.closeUnused(k)
+	}
+}
+
+// giveUp leaves; the last one who leaves ends the making.
+func (p *pool) giveUp(k *kept, leave func()) {
+	leave()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	select {
+	case <-k.made:
+	default:
+		if k.waiting.count() == 0 {
+			p.forget(k)
+			k.give()
+		}
+	}
+}
+
+// forget takes a connection out of those that are given out. The mutex is held.
+func (p *pool) forget(k *kept) {
+	k.gone = true
+	if p.kept[keyOf(k.place)] == k {
+		delete(p.kept, keyOf(k.place))
+	}
+}
+
+// use counts a user. It reports whether the connection was unused for so long
+// that it has to be tried.
+func (p *pool) use(k *kept) (unchecked bool, release func(), usable bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if k.gone {
+		return false, nil, false
+	}
+	if hasEnded(k.connection) {
+		p.log.Info("a connection has ended", "host", k.place.Host)
+		p.forget(k)
+		return false, nil, false
+	}
+	k.untried = k.untried || time.Since(k.used) > p.check
+	unchecked = k.users == 0 && k.untried
+	k.users++
+	return unchecked, sync.OnceFunc(func() { p.release(k) }), true
+}
+
+// hasEnded reports whether a connection has noticed that it is of no use any more.
+func hasEnded(connection remote.Connection) bool {
+	noticing, able := connection.(interface{ Ended() <-chan struct{} })
+	if !able {
+		return false
+	}
+	select {
+	case <-noticing.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *pool) release(k *kept) {
+	p.mutex.Lock()
+	k.users--
+	k.used = time.Now()
+	p.mutex.Unlock()
+	p.closeUnused(k)
+}
+
+// closeUnused closes a connection that is not given out any more, once nobody
+// uses it.
+func (p *pool) closeUnused(k *kept) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if !k.gone || k.users > 0 || k.closed || k.connection == nil {
+		return
+	}
+	k.closed = true
+	p.work.Go(func() {
+		if err := k.connection.Close(); err != nil {
+			p.log.Info("closing a connection", "host", k.place.Host, "error", err)
+		}
+		k.give()
+	})
+}
+
+// works tries a connection. One that does not work is forgotten, but not one whose
+// trial the client did not wait for: others may be using it.
+func (p *pool) works(ctx context.Context, k *kept) bool {
+	trial, cancel := context.WithTimeout(ctx, checkPatience)
+	defer cancel()
+	_, err := k.connection.Stat(trial, ".")
+	switch {
+	case err == nil, !errors.Is(err, remote.ErrUnreachable) && trial.Err() == nil:
+		// An error of the file system comes from a place that is there.
+		p.mutex.Lock()
+		defer p.mutex.Unlock()
+		k.untried = false
+		return true
+	case ctx.Err() == nil, errors.Is(err, remote.ErrUnreachable):
+		p.lost(k, err)
+	}
+	return false
+}
+
+// lost lets the next request make the connection again.
+func (p *pool) lost(k *kept, err error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if !k.gone {
+		p.log.Info("a connection was lost", "host", k.place.Host, "error", err)
+		p.forget(k)
+	}
+}
+
+// closeIdle closes connections that were unused for that long.
+func (p *pool) closeIdle(longest time.Duration) {
+	for _, k := range p.all() {
+		p.mutex.Lock()
+		idle := k.users == 0 && k.connection != nil && k.waiting.count() == 0 && time.Since(k.used) > longest
+		if idle {
+			p.forget(k)
+		}
+		p.mutex.Unlock()
+		if idle {
+			p.log.Info("closing a connection that nobody used", "host", k.place.Host)
+			p.closeUnused(k)
+		}
+	}
+}
+
+func (p *pool) all() []*kept {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	var all []*kept
+	for _, k := range p.kept {
+		all = append(all, k)
+	}
+	return all
+}
+
+// closePlaces closes the connections to some places, or to all if there are
+// none named, at once: what runs over them is lost. It returns those it closed.
+func (p *pool) closePlaces(places []relay.Place) []ConnectionInfo {
+	wanted := map[placeKey]bool{}
+	for _, place := range places {
+		wanted[keyOf(place)] = true
+	}
+	p.mutex.Lock()
+	var closing []*kept
+	var closed []ConnectionInfo
+	for key, k := range p.kept {
+		if len(wanted) > 0 && !wanted[key] {
+			continue
+		}
+		p.forget(k)
+		k.give()
+		if k.connection != nil && !k.closed {
+			k.closed = true
+			closing = append(closing, k)
+		}
+		closed = append(closed, k.describe())
+	}
+	p.mutex.Unlock()
+	for _, k := range closing {
+		if err := k.connection.Close(); err != nil {
+			p.log.Info("closing a connection", "host", k.place.Host, "error", err)
+		}
+	}
+	sortConnections(closed)
+	return closed
+}
+
+// close closes all connections and waits until that is done.
+func (p *pool) close() {
+	p.closePlaces(nil)
+	p.work.Wait()
+}
+
+// list describes the connections, by place.
+func (p *pool) list() []ConnectionInfo {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	list := make([]ConnectionInfo, 0, len(p.kept))
+	for _, k := range p.kept {
+		list = append(list, k.describe())
+	}
+	sortConnections(list)
+	return list
+}
+
+func sortConnections(list []ConnectionInfo) {
+	slices.SortFunc(list, func(a, b ConnectionInfo) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Transport, b.Transport), cmp.Compare(a.SSHConfig, b.SSHConfig))
+	})
+}
+
+// describe needs the pool's mutex.
+func (k *kept) describe() ConnectionInfo {
+	info := ConnectionInfo{
+		Transport: k.place.Transport, Host: k.place.Host, SSHConfig: k.place.SSHConfig,
+		Since: k.since, Used: k.used, Users: k.users, Commands: k.commands,
+	}
+	select {
+	case <-k.made:
+	default:
+		info.Connecting, info.Waiting = true, k.waiting.count()
+	}
+	return info
+}
+
+// watched is a kept connection that counts commands and notices when it is lost.
+type watched struct {
+	remote.Connection
+	pool *pool
+	kept *kept
+}
+
+func (w *watched) noticed(err error) error {
+	if errors.Is(err, remote.ErrUnreachable) {
+		w.pool.lost(w.kept, err)
+	}
+	return err
+}
+
+func (w *watched) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+	w.pool.mutex.Lock()
+	w.kept.commands++
+	w.pool.mutex.Unlock()
+	process, err := w.Connection.Start(ctx, command)
+	if err != nil {
+		return nil, w.noticed(err)
+	}
+	return &watchedProcess{process, w}, nil
+}
+
+type watchedProcess struct {
+	remote.Process
+	connection *watched
+}
+
+func (p *watchedProcess) Wait() (int, error) {
+	code, err := p.Process.Wait()
+	return code, p.connection.noticed(err)
+}
+
+func (w *watched) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
+	info, err := w.Connection.Stat(ctx, path)
+	return info, w.noticed(err)
+}
+
+func (w *watched) Open(ctx context.Context, path string) (remote.File, error) {
+	file, err := w.Connection.Open(ctx, path)
+	return file, w.noticed(err)
+}
+
+func (w *watched) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+	return w.noticed(w.Connection.WriteFile(ctx, path, content, mode))
+}
+
+func (w *watched) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
+	return w.noticed(w.Connection.MkdirAll(ctx, path, mode))
+}
+
+func (w *watched) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
+	return w.noticed(w.Connection.Chmod(ctx, path, mode))
+}
+
+func (w *watched) Remove(ctx context.Context, path string) error {
+	return w.noticed(w.Connection.Remove(ctx, path))
+}

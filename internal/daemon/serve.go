@@ -1,0 +1,205 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/relay"
+	"github.com/rmctl/rmctl/remote/wire"
+)
+
+// DefaultIdle is after how long without use connections are closed, and the
+// process ends.
+const DefaultIdle = 10 * time.Minute
+
+// Options of the background process.
+type Options struct {
+	// Folder is where the process has its socket, lock and log: see Folder. It
+	// is made, and has to be this user's alone.
+	Folder string
+	// Build tells one build of the program from another.
+	Build string
+	// Idle is after how long without use connections are closed and, without
+	// clients and sessions, the process ends; DefaultIdle if 0.
+	Idle time.Duration
+	// Connect makes a connection. Prompter asks the client that waits for it.
+	Connect func(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error)
+	// Hoster runs sessions; nil to host none.
+	Hoster Hoster
+	// Log may be nil. No secrets are logged, nor commands.
+	Log *slog.Logger
+}
+
+// Serve is the background process: it serves clients until it was idle for
+// long enough, is told to end, or ctx is cancelled. Sessions and commands that
+// are alive then end. The error is ErrRunning when the folder has a process
+// already.
+func Serve(ctx context.Context, o Options) error {
+	if o.Idle <= 0 {
+		o.Idle = DefaultIdle
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	socket, held, err := Occupy(o.Folder)
+	if err != nil {
+		return err
+	}
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	// Who is cut off comes again, and is to find nobody then.
+	end := func() {
+		if err := socket.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			o.Log.Warn("closing the socket", "error", err)
+		}
+		cancel()
+	}
+	defer context.AfterFunc(ctx, end)()
+	p := &process{
+		options: o, end: end, began: time.Now(),
+		pool: newPool(serving, o), sessions: newSessions(serving, o),
+		listener: socket, lock: held, used: time.Now(),
+	}
+	var watching sync.WaitGroup
+	watching.Go(func() { p.watch(serving) })
+	o.Log.Info("the background process serves", "pid", os.Getpid(), "build", o.Build)
+
+	server := wire.Server{Clients: relay.MostClients, Own: errorsByName(), Handle: p.handle}
+	err = server.Serve(serving, socket)
+	cancel()
+	watching.Wait()
+	p.sessions.close()
+	p.pool.close()
+	err = errors.Join(err, p.leave())
+	o.Log.Info("the background process ends", "error", err)
+	return err
+}
+
+// Occupy makes a folder below a state folder this process's own, private to its
+// user, and listens there; see SocketPath. The folder is free again when the lock is
+// closed. The error is ErrRunning when another process has it.
+func Occupy(folder string) (listener net.Listener, held io.Closer, err error) {
+	if err := makePrivate(folder); err != nil {
+		return nil, nil, err
+	}
+	if held, err = awaitLock(folder); err != nil {
+		return nil, nil, err
+	}
+	listener, err = listen(folder)
+	if err != nil {
+		return nil, nil, errors.Join(err, held.Close())
+	}
+	return listener, held, nil
+}
+
+// listen makes the socket. The lock is held.
+func listen(folder string) (net.Listener, error) {
+	path := SocketPath(folder)
+	if filepath.Dir(path) != folder {
+		if err := makePrivate(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("making the socket: %w", err)
+	}
+	// Nobody else gets into the folder; the permissions say so once more.
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("making the socket private: %w", err), listener.Close())
+	}
+	return listener, nil
+}
+
+// process is the background process.
+type process struct {
+	options  Options
+	began    time.Time
+	pool     *pool
+	sessions *sessions
+	end      func()
+
+	mutex    sync.Mutex
+	listener net.Listener
+	lock     io.Closer
+	left     error // of leaving
+	clients  int
+	used     time.Time
+}
+
+// leave stops listening, and gives the folder to whoever comes.
+func (p *process) leave() error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.lock == nil {
+		return p.left
+	}
+	// The listener removes its socket: afterwards another process may have one there.
+	if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		p.left = err
+	}
+	p.left = errors.Join(p.left, p.lock.Close())
+	p.lock = nil
+	return p.left
+}
+
+// retire lets another process take the place. Those who are being served are
+// served to the end, with which Serve ends.
+func (p *process) retire() {
+	if err := p.leave(); err != nil {
+		p.options.Log.Warn("leaving the folder", "error", err)
+	}
+}
+
+// watch closes what is idle, and ends the process when it is.
+func (p *process) watch(ctx context.Context) {
+	ticker := time.NewTicker(max(p.options.Idle/20, time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		p.pool.closeIdle(p.options.Idle)
+		if p.idle() {
+			p.options.Log.Info("nobody needs the background process")
+			p.end()
+			return
+		}
+	}
+}
+
+func (p *process) idle() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.clients > 0 || p.sessions.count() > 0 {
+		return false
+	}
+	return time.Since(p.used) > p.options.Idle
+}
+
+func (p *process) arrive() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.clients++
+}
+
+func (p *process) depart() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.clients--
+	p.used = time.Now()
+}

@@ -1,0 +1,128 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"syscall"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A Hoster runs sessions in the background process: long-lived processes that
+// outlive the client that started them. Clients attach to a session, detach,
+// send input and end it, while Host goes on.
+type Hoster interface {
+	// Host runs one session until its process has ended, and returns the exit
+	// code; with an error the code is -1 if it is not known. Cancelling ctx
+	// ends the process as cancelling that of remote.Connection.Start does.
+	// Request is what the client gave to Start; only the hoster understands it.
+	Host(ctx context.Context, request json.RawMessage, session Hosted) (code int, err error)
+}
+
+// Hosted is what the process of a session is attached to.
+type Hosted struct {
+	// Stdin is what attached clients and Send put in, in the order it arrives.
+	// It ends when a client says so, and when the session ends.
+	Stdin io.Reader
+	// Stdout and Stderr go to every attached client. What was written last,
+	// RingBytes of both together, is kept for clients that attach later.
+	// Writing waits for attached clients that are slow, though not for ever,
+	// and for nobody while none is attached.
+	Stdout, Stderr io.Writer
+	// Terminal is nil when the client that started the session asked for none.
+	// Resized tells the size of the client that said one last.
+	Terminal *remote.Terminal
+	// Signals that clients send.
+	Signals <-chan syscall.Signal
+	// Prompter asks a client that is attached: the one that came first, then
+	// the next if that one leaves or has nobody to ask.
+	Prompter remote.Prompter
+	// Known gives the session further names under which clients find it, such
+	// as the id of its job once that is known. A name that a living session
+	// has already is an error.
+	Known func(names ...string) error
+}
+
+// RingBytes is how much of a session's last output is kept for clients that
+// attach later.
+const RingBytes = 256 << 10
+
+// A Launch asks for a new session.
+type Launch struct {
+	Name     string           // under which clients find it; unique among living sessions, required
+	Request  json.RawMessage  // for the hoster
+	Terminal *remote.Terminal // not nil for a session on a terminal of that type and first size; Resized does not matter
+}
+
+// An Attachment is what a client attaches to a session. The zero value only
+// watches for the end.
+type Attachment struct {
+	Stdin    io.Reader // nil to send no input; a Read under way at the end is not waited for
+	EndInput bool      // the end of Stdin is the end of the session's input
+	Stdout   io.Writer // nil to discard
+	Stderr   io.Writer // nil to discard
+
+	Size     remote.Size           // of the client's terminal; zero if it has none
+	Resized  <-chan remote.Size    // further sizes; may be nil
+	Signals  <-chan syscall.Signal // to send on; may be nil
+	Prompter remote.Prompter       // answers what the session asks; nil if there is nobody
+}
+
+// Attached is a client's hold on a session.
+type Attached interface {
+	// Wait waits until the session has ended and all its output was written,
+	// and returns its exit code. After Detach, or when the context of Start or
+	// Attach was cancelled, the error is ErrDetached; the session goes on. When
+	// the background process is gone it is a *GoneError: nobody knows how the
+	// session ended. Errors of writing Stdout and Stderr, or reading Stdin,
+	// come beside the code. It may be called more than once.
+	Wait() (code int, err error)
+	// Detach lets go of the session, which goes on. It returns at once.
+	Detach()
+}
+
+// Sessions is what clients do with sessions; a *Client does it.
+type Sessions interface {
+	// Start starts a session and attaches to it from its first byte on. With
+	// a nil attachment it returns as soon as the session exists, and nil. A
+	// name that is taken gives ErrSessionExists.
+	Start(ctx context.Context, launch Launch, attachment *Attachment) (Attached, error)
+	// Attach attaches to a living session: first what the ring has, then what
+	// follows, with nothing lost or doubled in between. The methods return
+	// ErrNoSession where there is no living session of that name.
+	Attach(ctx context.Context, name string, attachment Attachment) (Attached, error)
+	// Send puts input into a session, all of it or an error.
+	Send(ctx context.Context, name string, input []byte) error
+	// End ends the process of a session and waits until it has ended.
+	End(ctx context.Context, name string) error
+	// List describes the living sessions, oldest first.
+	List(ctx context.Context) ([]SessionInfo, error)
+}
+
+// SessionInfo describes a living session.
+type SessionInfo struct {
+	Names    []string  `json:"names"` // the one it was started with first
+	Since    time.Time `json:"since"`
+	Attached int       `json:"attached"` // clients
+}
+
+// Errors that callers tell apart.
+var (
+	ErrNoSession     = errors.New("there is no such session")
+	ErrSessionExists = errors.New("a session of that name is alive")
+	ErrSessionsLive  = errors.New("there are sessions in the background process")
+	ErrDetached      = errors.New("detached; the session goes on")
+	ErrTooSlow       = errors.New("detached: output was not taken for too long; the session goes on")
+)
+
+// A GoneError tells that the background process ended, or was killed, in the
+// middle of something.
+type GoneError struct{ Err error }
+
+func (e *GoneError) Error() string { return "the background process is gone: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *GoneError) Unwrap() error { return e.Err }

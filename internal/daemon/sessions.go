@@ -1,0 +1,266 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/wire"
+)
+
+// Bounds of sessions.
+const (
+	mostSessions = 64
+	mostNames    = 8
+	longestName  = 256
+)
+
+// sessions are those that the process hosts.
+type sessions struct {
+	ctx    context.Context
+	hoster Hoster
+	log    *slog.Logger
+
+	mutex  sync.Mutex
+	byName map[string]*session
+	hosted sync.WaitGroup
+}
+
+// session is one of them.
+type session struct {
+	of      *sessions
+	ring    *ring
+	cancel  context.CancelFunc
+	clients waiters // attached, who can be asked
+	resized chan remote.Size
+	signals chan syscall.Signal
+
+	input       *io.PipeReader
+	inputWriter *io.PipeWriter
+
+	done chan struct{} // closed when code and err are final
+	code int
+	err  error
+
+	// Of the mutex of sessions.
+	names    []string
+	since    time.Time
+	attached int
+}
+
+func newSessions(ctx context.Context, o Options) *sessions {
+	return &sessions{ctx: ctx, hoster: o.Hoster, log: o.Log, byName: map[string]*session{}}
+}
+
+// close ends all sessions and waits for their ends.
+func (s *sessions) close() {
+	for _, one := range s.living() {
+		one.cancel()
+	}
+	s.hosted.Wait()
+}
+
+func (s *sessions) count() int { return len(s.living()) }
+
+// living returns the sessions, oldest first.
+func (s *sessions) living() []*session {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var living []*session
+	for _, one := range s.byName {
+		if !slices.Contains(living, one) {
+			living = append(living, one)
+		}
+	}
+	slices.SortFunc(living, func(a, b *session) int { return a.since.Compare(b.since) })
+	return living
+}
+
+func (s *sessions) find(name string) (*session, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if found := s.byName[name]; found != nil {
+		return found, nil
+	}
+	return nil, fmt.Errorf("%q: %w", name, ErrNoSession)
+}
+
+// name gives a session a name.
+func (s *sessions) name(one *session, name string) error {
+	if name == "" || len(name) > longestName || !utf8.ValidString(name) {
+		return fmt.Errorf("%q cannot be the name of a session: it has 1 to %d bytes of UTF-8", name, longestName)
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	switch known := s.byName[name]; {
+	case known == one:
+		return nil
+	case known != nil:
+		return fmt.Errorf("%q: %w", name, ErrSessionExists)
+	case len(one.names) >= mostNames:
+		return fmt.Errorf("a session has at most %d names", mostNames)
+	case len(s.byName) >= mostSessions*mostNames:
+		return errors.New("there are too many sessions")
+	}
+	s.byName[name] = one
+	one.names = append(one.names, name)
+	return nil
+}
+
+// start makes a session, which runs once begin is called.
+func (s *sessions) start(name string, launch packedLaunch) (one *session, begin func(), err error) {
+	if s.hoster == nil {
+		return nil, nil, errors.New("the background process hosts no sessions")
+	}
+	if err := s.ctx.Err(); err != nil {
+		return nil, nil, fmt.Errorf("the background process is ending: %w", err)
+	}
+	if s.count() >= mostSessions {
+		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	one = &session{
+		of: s, ring: newRing(slowPatience), cancel: cancel, since: time.Now(),
+		resized: make(chan remote.Size, 1), signals: make(chan syscall.Signal, 16), done: make(chan struct{}),
+	}
+	one.input, one.inputWriter = io.Pipe()
+	if err := s.name(one, name); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	hosted := Hosted{
+		Stdin: one.input, Stdout: ringWriter{one.ring, streamOutput}, Stderr: ringWriter{one.ring, streamErrors},
+		Signals: one.signals, Prompter: &one.clients,
+		Known: func(names ...string) error {
+			for _, further := range names {
+				if err := s.name(one, further); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	if launch.Terminal {
+		hosted.Terminal = &remote.Terminal{Type: launch.TerminalType, Size: launch.Size, Resized: one.resized}
+	}
+	return one, func() { s.hosted.Go(func() { one.host(ctx, launch.Request, hosted) }) }, nil
+}
+
+// host runs the session to its end.
+func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
+	defer o.cancel()
+	o.code, o.err = o.of.hoster.Host(ctx, request, hosted)
+	o.of.log.Info("a session ended", "code", o.code)
+	o.of.mutex.Lock()
+	for _, name := range o.names {
+		delete(o.of.byName, name)
+	}
+	o.of.mutex.Unlock()
+	o.inputWriter.CloseWithError(io.ErrClosedPipe) // never fails
+	o.input.CloseWithError(io.ErrClosedPipe)
+	close(o.done)
+	o.ring.finish()
+}
+
+// info describes the session.
+func (o *session) info() SessionInfo {
+	o.of.mutex.Lock()
+	defer o.of.mutex.Unlock()
+	return SessionInfo{Names: slices.Clone(o.names), Since: o.since, Attached: o.attached}
+}
+
+func (s *sessions) list(_ context.Context, c *conversation) error {
+	for _, one := range s.living() {
+		if err := c.link.SendValue(frameItem, one.info()); err != nil {
+			return err
+		}
+	}
+	return c.link.SendValue(frameDone, struct{}{})
+}
+
+// launch starts a session, and attaches the client to it.
+func (s *sessions) launch(ctx context.Context, c *conversation) error {
+	if c.asked.Launch == nil {
+		return fmt.Errorf("%w: nothing to start", wire.ErrProtocol)
+	}
+	if c.asked.Attach == nil {
+		_, begin, err := s.start(c.asked.Name, *c.asked.Launch)
+		if err != nil {
+			return err
+		}
+		begin()
+		return c.link.SendValue(frameDone, struct{}{})
+	}
+	return c.attach(ctx, *c.asked.Attach, func() (*session, func(), error) {
+		return s.start(c.asked.Name, *c.asked.Launch)
+	})
+}
+
+func (s *sessions) attach(ctx context.Context, c *conversation) error {
+	if c.asked.Attach == nil {
+		return fmt.Errorf("%w: nothing to attach", wire.ErrProtocol)
+	}
+	return c.attach(ctx, *c.asked.Attach, func() (*session, func(), error) {
+		one, err := s.find(c.asked.Name)
+		return one, func() {}, err
+	})
+}
+
+// send puts the client's input into a session.
+func (s *sessions) send(ctx context.Context, c *conversation) error {
+	input := c.link.Inlet(streamInput)
+	ctx = c.listen(ctx, wire.RefuseFrame)
+	one, err := s.find(c.asked.Name)
+	if err != nil {
+		return err
+	}
+	// A session that does not read must not hold what serves a client that left.
+	content, err := io.ReadAll(io.LimitReader(input, LongestInput+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("receiving the input: %w", err)
+	case len(content) > LongestInput:
+		return fmt.Errorf("the input is longer than %d bytes", LongestInput)
+	}
+	written := make(chan error, 1)
+	s.hosted.Go(func() {
+		_, err := one.inputWriter.Write(content)
+		written <- err
+	})
+	select {
+	case err := <-written:
+		if err != nil {
+			return fmt.Errorf("the session takes no more input: %w", err)
+		}
+		return c.link.SendValue(frameDone, struct{}{})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// LongestInput is how many bytes Send takes.
+const LongestInput = 1 << 20
+
+// endOne ends a session and waits until it has ended.
+func (s *sessions) endOne(ctx context.Context, c *conversation) error {
+	ctx = c.listen(ctx, wire.RefuseFrame)
+	one, err := s.find(c.asked.Name)
+	if err != nil {
+		return err
+	}
+	one.cancel()
+	select {
+	case <-one.done:
+		return c.link.SendValue(frameDone, struct{}{})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// waiters are clients that wait for the same, in the order in which they came.
+// As a prompter it asks the first of them; when that one goes away or has
+// nobody to ask, the next. The zero value has none.
+type waiters struct {
+	mutex sync.Mutex
+	list  []*waiter
+}
+
+type waiter struct {
+	ctx      context.Context // done when it goes away
+	prompter remote.Prompter
+}
+
+// add adds one who waits, until leave is called or ctx is done.
+func (w *waiters) add(ctx context.Context, prompter remote.Prompter) (leave func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	added := &waiter{ctx, prompter}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.list = append(w.list, added)
+	return func() {
+		cancel()
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		for i, one := range w.list {
+			if one == added {
+				w.list = append(w.list[:i:i], w.list[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+func (w *waiters) count() int {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return len(w.list)
+}
+
+// first returns the first one who was not asked in vain.
+func (w *waiters) first(inVain map[*waiter]bool) *waiter {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, one := range w.list {
+		if !inVain[one] && one.prompter != nil && one.ctx.Err() == nil {
+			return one
+		}
+	}
+	return nil
+}
+
+// Ask asks the first one who answers.
+func (w *waiters) Ask(ctx context.Context, question remote.Question) (string, error) {
+	inVain := map[*waiter]bool{}
+	for {
+		asked := w.first(inVain)
+		if asked == nil {
+			return "", remote.ErrNobodyToAsk
+		}
+		inVain[asked] = true
+		asking, cancel := context.WithCancel(ctx)
+		unwatch := context.AfterFunc(asked.ctx, cancel)
+		answer, err := asked.prompter.Ask(asking, question)
+		unwatch()
+		cancel()
+		switch {
+		case err == nil:
+			return answer, nil
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case asked.ctx.Err() == nil && !errors.Is(err, remote.ErrNobodyToAsk):
+			return "", err // the user does not want to answer
+		}
+	}
+}

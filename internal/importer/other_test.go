@@ -1,0 +1,280 @@
+package importer_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/importer"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// invocations are what a definition would run, by the element.
+func invocations(t *testing.T, d *config.Definition, values ...job.Assignment) map[config.CommandElement]*command.Invocation {
+	t.Helper()
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	rendering, err := control.New(control.Options{Target: "t", Definition: d, Connection: local}).
+		Render(job.Submission{Executable: "./a.out", Directory: "/work", Values: values})
+	require.NoError(t, err)
+	byElement := map[config.CommandElement]*command.Invocation{}
+	for _, each := range rendering.Commands {
+		byElement[each.Command.Element] = each
+	}
+	return byElement
+}
+
+func variable(i *command.Invocation, name string) string {
+	for _, one := range i.Environment {
+		if one.Name == name {
+			return one.Value
+		}
+	}
+	return ""
+}
+
+func TestAClusterOfOpenOnDemandBecomesATarget(t *testing.T) {
+	const text = `---
+v2:
+  metadata:
+    title: "Owens Cluster"
+    hidden: false
+  login:
+    host: "owens.example.org"
+  job:
+    adapter: "slurm"
+    cluster: owens
+    bin: "/opt/slurm/bin"
+    conf: "/etc/slurm/slurm.conf"
+    copy_environment: true
+    bin_overrides:
+      sbatch: "/usr/local/bin/sbatch_wrapper"
+      sinfo: "/usr/local/bin/our_sinfo"
+  acls:
+    - adapter: "group"
+  batch_connect: &bc
+    basic: {}
+`
+	result, err := importer.Import("owens.yml", []byte(text), "", "")
+	require.NoError(t, err)
+	require.Equal(t, importer.OpenOnDemand, result.Format)
+	require.Equal(t, []importer.Target{{Name: "Owens-Cluster", Definition: "Owens-Cluster.xml", Transport: "ssh", Host: "owens.example.org"}}, result.Targets)
+	definition, problems := load(t, result)
+	require.Empty(t, problems)
+	ran := invocations(t, definition)
+	submit := ran[config.SubmitBatch]
+	require.Equal(t, "/usr/local/bin/sbatch_wrapper", submit.Arguments[0])
+	require.Equal(t, "/etc/slurm/slurm.conf", variable(submit, "SLURM_CONF"))
+	for _, element := range []config.CommandElement{config.SubmitBatch, config.GetJobStatus, config.TerminateJob, config.FindJob, config.ListJobs} {
+		require.True(t, strings.HasPrefix(variable(ran[element], "PATH"), "/opt/slurm/bin:"), element)
+		require.Equal(t, "owens", variable(ran[element], "SLURM_CLUSTERS"), element)
+	}
+	require.ElementsMatch(t, []string{"v2.metadata.hidden", "v2.job.copy_environment", "v2.acls", "v2.batch_connect", "sinfo"}, kinds(result, importer.Lost))
+
+	// What changes nothing needs no definition of its own; submit_host is where jobs are submitted.
+	result, err = importer.Import("small.yml", []byte("v2:\n  login: {host: a.example.org}\n  job: {adapter: pbspro, submit_host: b.example.org}\n"), "", "")
+	require.NoError(t, err)
+	require.Empty(t, result.Files)
+	require.Equal(t, []importer.Target{{Name: "small", Definition: "pbs", Transport: "ssh", Host: "b.example.org"}}, result.Targets)
+}
+
+func TestEachAdapterOfOpenOnDemandLeadsToItsDefinition(t *testing.T) {
+	for adapter, definition := range map[string]string{
+		"slurm": "slurm", "pbspro": "pbs", "torque": "torque", "sge": "gridengine", "lsf": "lsf", "htcondor": "htcondor", "fujitsu_tcs": "pjm", "flux": "flux",
+	} {
+		result, err := importer.Import("c.yml", []byte("v2:\n  login: {host: a.example.org}\n  job: {adapter: "+adapter+"}\n"), "", "")
+		require.NoError(t, err)
+		require.Equal(t, []importer.Target{{Name: "c", Definition: definition, Transport: "ssh", Host: "a.example.org"}}, result.Targets)
+	}
+}
+
+// Where the program that submits is known, states come from the shipped definition.
+func TestBackendsOfCromwellAreAskedAsTheirSchedulerIs(t *testing.T) {
+	for submit, program := range map[string]string{
+		"sbatch ${script}": "scontrol", "bsub < ${script}": "bjobs", "condor_submit ${script}": "condor_q", "pjsub ${script}": "pjstat", "flux batch -n 1 ${script}": "flux jobs", "llsubmit ${script}": "llq",
+	} {
+		text := "backend.providers.B.config {\n submit = \"" + submit + "\"\n job-id-regex = \"job (\\\\d+)\"\n}\n"
+		result, err := importer.Import("c.conf", []byte(text), "", "")
+		require.NoError(t, err, submit)
+		definition, problems := load(t, result)
+		require.Empty(t, problems)
+		require.Contains(t, strings.Join(invocations(t, definition)[config.GetJobStatus].Arguments, " "), program, submit)
+	}
+}
+
+func TestSitesOfTroikaBecomeTargets(t *testing.T) {
+	const text = `sites:
+    localhost: {type: direct, connection: local, use_shell: true}
+    slurm:
+        type: slurm
+        connection: ssh
+        host: hpc-login
+        user: ada
+        copy_script: true
+        at_startup: ["check_connection"]
+        sbatch_command: /opt/bin/sbatch
+        ssh_options: ["-o", "X=y"]
+    odd: {type: abacus, connection: local}
+    far: {type: slurm, connection: pigeon}
+`
+	result, err := importer.Import("troika.yml", []byte(text), "", "")
+	require.NoError(t, err)
+	require.Equal(t, importer.Troika, result.Format)
+	require.Equal(t, []importer.Target{
+		{Name: "localhost", Definition: "local", Transport: "local"},
+		{Name: "slurm-troika", Definition: "slurm-troika.xml", Transport: "openssh", Host: "hpc-login"},
+	}, result.Targets, "a target does not take a shipped name unasked")
+	definition, problems := load(t, result)
+	require.Empty(t, problems)
+	require.Equal(t, "/opt/bin/sbatch", invocations(t, definition)[config.SubmitBatch].Arguments[0])
+	lost := kinds(result, importer.Lost)
+	for _, subject := range []string{"sites.slurm.user", "sites.slurm.copy_script", "sites.slurm.at_startup", "sites.slurm.ssh_options", "sites.odd", "sites.far", "sites.localhost.use_shell"} {
+		require.Contains(t, lost, subject)
+	}
+}
+
+const cromwellText = `# a comment
+include required(classpath("application"))
+backend {
+  default = Batch
+  providers {
+    Batch {
+      actor-factory = "cromwell.backend.impl.sfs.config.ConfigBackendLifecycleActorFactory"
+      config {
+        concurrent-job-limit = 5 // another
+        runtime-attributes = """
+        Int runtime_minutes = 600
+        Int? cpus = 2
+        Float? memory_gb
+        String queue = "short"
+        Boolean exclusive = false
+        """
+        submit = """
+            sbatch -J ${job_name} -D ${cwd} -o ${out} -t ${runtime_minutes} -p ~{queue} \
+            ${"--mem=" + memory_gb + "G"} ${true="--exclusive" false="" exclusive} \
+            ${default="1" cpus} '${queue}' --wrap "/bin/bash ${script}"
+        """
+        kill = "scancel ${job_id}"
+        check-alive: "squeue -j ${job_id}"
+        job-id-regex = "Submitted batch job (\\d+).*"
+      }
+    }
+    Own.config {
+      submit = "./submit "${script}
+      submit = "./submit ${script}", check-alive = "./alive ${job_id}", job-id-regex = "id is (\\d+)"
+    }
+    Cloud { actor-factory = "some.cloud" }
+  }
+}
+webservice.port = 8000
+`
+
+func TestBackendsOfCromwellBecomeDefinitions(t *testing.T) {
+	result, err := importer.Import("cromwell.conf", []byte(cromwellText), "", "")
+	require.NoError(t, err)
+	require.Equal(t, importer.Cromwell, result.Format)
+	require.Equal(t, []importer.Target{
+		{Name: "Batch", Definition: "Batch.xml", Transport: "local"}, {Name: "Own", Definition: "Own.xml", Transport: "local"},
+	}, result.Targets)
+	definition, problems := load(t, result)
+	require.Empty(t, problems)
+	ran := invocations(t, definition, job.Assignment{Name: "memory", Value: "3GB"}, job.Assignment{Name: "wallTime", Value: "90m"})
+	submit := ran[config.SubmitBatch]
+	require.Equal(t, []string{"sh", "-c"}, submit.Arguments[:2])
+	require.Equal(t, `sbatch -J ${wdl_job_name} -D ${wdl_cwd} -o ${wdl_out} -t ${wdl_runtime_minutes} -p ${wdl_queue} \
+            ${wdl_memory_gb:+--mem=${wdl_memory_gb}G} $(if [ "${wdl_exclusive}" = true ]; then echo "--exclusive"; else echo ""; fi) \
+            ${wdl_cpus:-1} ''"${wdl_queue}"'' --wrap "/bin/bash ${wdl_script}"`, submit.Arguments[2])
+	for name, value := range map[string]string{"wdl_memory_gb": "3", "wdl_runtime_minutes": "90", "wdl_queue": "short", "wdl_cwd": "/work", "wdl_exclusive": "false"} {
+		require.Equal(t, value, variable(submit, name))
+	}
+	require.Equal(t, "scancel ${wdl_job_id}", ran[config.TerminateJob].Arguments[2])
+	require.NotNil(t, definition.Command(config.ListJobs), "as for Slurm")
+	require.NotEmpty(t, definition.Command(config.GetJobStatus).Fallbacks)
+	lost := kinds(result, importer.Lost)
+	for _, subject := range []string{`include required(classpath("application"))`, "webservice", "backend Cloud", "backend Batch: concurrent-job-limit", "kill", "x:find-job"} {
+		require.Contains(t, lost, subject)
+	}
+
+	// Values that a shell would read as more than words are refused.
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	_, err = control.New(control.Options{Target: "t", Definition: definition, Connection: local}).
+		Render(job.Submission{Executable: "a", Values: []job.Assignment{{Name: "queue", Value: "x;rm -rf /"}}})
+	require.ErrorContains(t, err, "is refused")
+}
+
+// Whatever is wrong with a file is refused with its place.
+func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
+	backend := func(config string) string {
+		return "backend.providers.B.config {\n" + config + "\n}\n"
+	}
+	const rest = "\ncheck-alive = \"x\"\njob-id-regex = \"id (\\\\d+)\""
+	for want, text := range map[string]string{
+		"f: it is no file of a kind that is known":                                 "hello",
+		"f:1:1: the file is empty (xml-syntax)":                                    "",
+		"f:2:3: \"x\" is not an element of the format":                             "<resource-manager-builder xmlns=\"http://eclipse.org/ptp/rm\">\n  <x/></resource-manager-builder>",
+		"f:4: did not find expected node content":                                  "v2:\n  job:\n  - a: [\n  b: {",
+		"f:1:5: v2 has to be a mapping":                                            "v2: [1]",
+		"f:2:8: v2.job has to be a mapping":                                        "v2:\n  job: x",
+		"f:1:12: v2.job.adapter is missing":                                        "v2: { job: {} }",
+		"f:3:14: there is no definition for the adapter \"linux_host\"":            "v2:\n  job:\n    adapter: linux_host",
+		"f:4:10: v2.job.bin: \"/a b;rm\" is no path":                               "v2:\n  job:\n    adapter: slurm\n    bin: \"/a b;rm\"",
+		"f:2:17: v2.login.host: \"-oProxyCommand=x\" cannot be the name of a host": "v2:\n  login: {host: -oProxyCommand=x}\n  job: {adapter: slurm}",
+		"there is a second document":                                               "v2: {}\n---\nv2: {}",
+		"f:1:8: sites has to be a mapping":                                         "sites: 3",
+		"f:2:2: sites.a has no type":                                               "sites:\n a: {}",
+		"f:2:29: sites.a.host: \"x y\" cannot be the name":                         "sites:\n a: {connection: ssh, host: 'x y', type: pbs}",
+		"f:1:1: it has no backend.providers":                                       "backend {}",
+		"f:2:1: an object that begins in line 1 has no closing brace":              "backend {\n",
+		"f:2:3: behind the key \"a\" there has to be =":                            "backend {\na b\n}",
+		"f:2:10: a text in quotes has no end on its line":                          "backend {\na = \"xxxx\n}",
+		"f:2:7: there is no escape":                                                "backend {\na=\"\\x\"\n}",
+		"a text in three quotes that begins in line 2 has no end":                  "backend {\na = \"\"\"x\n}",
+		"objects stand more than 64 deep":                                          "backend " + strings.Repeat("{a", 100000),
+		"lists stand more than 64 deep":                                            "backend=" + strings.Repeat("[", 100000),
+		"there are more than 20000 values":                                         "backend=[" + strings.Repeat("1,", 30000) + "]",
+		"f:2:1: the expression ${sub(a)} cannot be carried over":                   backend("submit = \"x ${sub(a)}\"" + rest),
+		"the expression ${\"$(rm)\" + script} cannot be carried over":              backend("submit = \"\"\"x ${\"$(rm)\" + script}\"\"\"" + rest),
+		"nothing has no value here":                                                backend("submit = \"x ${nothing}\"" + rest),
+		"f:3:1: \"Int\" is no declaration":                                         backend("submit = x\nruntime-attributes = \"Int\"" + rest),
+		"\"script\" is what Cromwell gives a value to itself":                      backend("submit = x\nruntime-attributes = \"Int script\"" + rest),
+		"backend B has no job-id-regex":                                            backend("submit = x"),
+		"job-id-regex has 0 groups":                                                backend("submit = x\ncheck-alive = y\njob-id-regex = z"),
+		"backend B has no check-alive":                                             backend("submit = x\njob-id-regex = \"(z)\""),
+		"it has more than 1048576 bytes":                                           "backend {}" + strings.Repeat("#", 1<<20),
+		"it is not UTF-8":                                                          "backend {}\xff",
+	} {
+		format := importer.Format("")
+		if text == "" {
+			format = importer.PTP
+		}
+		result, err := importer.Import("f", []byte(text), format, "")
+		require.Error(t, err, text[:min(len(text), 80)])
+		require.Nil(t, result)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := importer.Import("f", []byte("v2: {}"), "", "../x")
+	require.ErrorContains(t, err, "cannot name a target")
+}
+
+// No file makes the import fail in another way than with an error, and what it
+// makes can be loaded.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(cromwellText))
+	f.Add([]byte(ptpDefinition))
+	f.Add([]byte("v2:\n  login: {host: a}\n  job: {adapter: slurm, bin: /x, bin_overrides: {sbatch: /y}}\n"))
+	f.Add([]byte("sites:\n a: &x {type: slurm, sbatch_command: /x}\n b: *x\n"))
+	f.Fuzz(func(t *testing.T, source []byte) {
+		for _, format := range append(importer.Formats(), "") {
+			result, err := importer.Import("file.x", source, format, "")
+			if (err == nil) == (result == nil) {
+				t.Fatal("either a result or an error")
+			}
+		}
+	})
+}

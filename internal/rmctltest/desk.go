@@ -1,0 +1,144 @@
+package rmctltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/daemon"
+)
+
+// A Desk is where a user works with rmctl: a home folder with targets, and a
+// background process if it is wanted.
+type Desk struct {
+	Home        string
+	Environment []string // of every rmctl
+
+	t *testing.T
+}
+
+// NewDesk returns a desk with the definitions of a folder as targets, each by
+// the name of its file, and with further settings in the environment. Without
+// a folder it has the targets that everybody has.
+func NewDesk(t *testing.T, folder string, environment ...string) *Desk {
+	t.Helper()
+	home, err := os.MkdirTemp("", "rmctl-desk-") // not below the name of the test, which is too long for a socket
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		// A job that ends at this moment still leaves its exit code there.
+		require.Eventually(t, func() bool { return os.RemoveAll(home) == nil }, time.Minute, 10*time.Millisecond)
+	})
+	d := &Desk{t: t, Home: home, Environment: append([]string{
+		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "GORACE=atexit_sleep_ms=0",
+	}, environment...)}
+	require.NoError(t, os.MkdirAll(d.configuration(""), 0o700))
+	var targets strings.Builder
+	if folder != "" {
+		definitions, err := filepath.Glob(filepath.Join(folder, "*.xml"))
+		require.NoError(t, err)
+		require.NotEmpty(t, definitions, "there are no definitions in %s", folder)
+		for _, definition := range definitions {
+			source, err := os.ReadFile(definition)
+			require.NoError(t, err)
+			name := filepath.Base(definition)
+			require.NoError(t, os.WriteFile(d.configuration(name), source, 0o600))
+			fmt.Fprintf(&targets, "[targets.%s]\ndefinition = %q\n", strings.TrimSuffix(name, ".xml"), name)
+		}
+	}
+	require.NoError(t, os.WriteFile(d.configuration("targets.toml"), []byte(targets.String()), 0o600))
+	t.Cleanup(d.clear)
+	return d
+}
+
+func (d *Desk) configuration(name string) string {
+	return filepath.Join(d.Home, ".config", "rmctl", name)
+}
+
+// Reaches adds a target elsewhere. The definition is a name, a path, or a file
+// of the desk's folder.
+func (d *Desk) Reaches(name, definition, transport, host, sshConfig string) {
+	d.t.Helper()
+	file, err := os.OpenFile(d.configuration("targets.toml"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(d.t, err)
+	_, err = fmt.Fprintf(file, "[targets.%s]\ndefinition = %q\ntransport = %q\nhost = %q\nssh_config = %q\n", name, definition, transport, host, sshConfig)
+	require.NoError(d.t, errors.Join(err, file.Close()))
+}
+
+// clear ends what is left in the background, and the background process.
+func (d *Desk) clear() {
+	folder, err := daemon.Folder(filepath.Join(d.Home, ".local", "state", "rmctl"))
+	require.NoError(d.t, err)
+	client := daemon.Find(folder)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.t.Context()), patience)
+	defer cancel()
+	sessions, err := client.List(ctx)
+	if errors.Is(err, daemon.ErrNotRunning) {
+		return
+	}
+	require.NoError(d.t, err)
+	for _, session := range sessions {
+		if err := client.End(ctx, session.Names[0]); !errors.Is(err, daemon.ErrNoSession) {
+			require.NoError(d.t, err)
+		}
+	}
+	d.Does("conn", "close", "--all")
+}
+
+// Command returns a command of rmctl that is not started yet.
+func (d *Desk) Command(ctx context.Context, arguments ...string) *exec.Cmd {
+	d.t.Helper()
+	command := exec.CommandContext(ctx, program(d.t), arguments...)
+	command.Dir, command.Env = d.Home, d.Environment
+	return command
+}
+
+// Does runs rmctl, which must succeed, and returns what it prints. Where a fresh answer
+// was wanted and the scheduler, on a busy machine, took too long to be asked once more
+// within a minute, it is run again.
+func (d *Desk) Does(arguments ...string) string {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.t.Context()), patience)
+	defer cancel()
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		command := d.Command(ctx, arguments...)
+		var stdout, stderr strings.Builder
+		command.Stdout, command.Stderr = &stdout, &stderr
+		require.NoError(d.t, command.Run(), "rmctl %s: %s", strings.Join(arguments, " "), &stderr)
+		if !strings.Contains(stderr.String(), TooSoon) {
+			return strings.TrimSpace(stdout.String())
+		}
+		<-again.C
+	}
+}
+
+// Refused runs rmctl, which must exit with a code that tells of a failure, and
+// returns all that it says.
+func (d *Desk) Refused(code int, arguments ...string) string {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	defer cancel()
+	command := d.Command(ctx, arguments...)
+	output, _ := command.CombinedOutput()
+	require.Equal(d.t, code, command.ProcessState.ExitCode(), "rmctl %s: %s", strings.Join(arguments, " "), output)
+	return string(output)
+}
+
+// Sits starts rmctl at a terminal, and kills it when the test has ended or
+// nobody would wait for it any more.
+func (d *Desk) Sits(arguments ...string) *Terminal {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	s := StartTerminal(d.t, d.Command(ctx, arguments...))
+	d.t.Cleanup(cancel)
+	return s
+}

@@ -1,0 +1,11 @@
+// Package tui shows resource managers, queues, nodes and jobs on a terminal,
+// full screen, and lets a user control them.
+//
+// It draws from snapshots of a model and never waits for a scheduler: what takes
+// time, such as sorting a hundred thousand jobs or canceling one, is done in the
+// background, and a key is answered at once. Changes of the model are shown a few
+// times a second at most, so that a slow line is not kept busy.
+//
+// What schedulers and jobs print is hostile: all of it goes through [Printable] or
+// [OneLine] before it is drawn.
+package tui

@@ -1,0 +1,154 @@
+package tui
+
+import (
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+// What styles are for, as parameters of SGR. What colours tell is told by words or
+// signs, too: without colours nothing is missing.
+const (
+	styleTitle    = "1"
+	styleTab      = "7"
+	styleHeading  = "1;36"
+	styleSelected = "7"
+	styleFaint    = "2"
+	styleProblem  = "1;31"
+	styleQuestion = "1;33"
+
+	styleGood    = "32"
+	styleBad     = "31"
+	styleWarning = "33"
+	styleWaits   = "34"
+	styleBegins  = "36"
+	styleGone    = "90"
+	styleMine    = "1;33"
+	styleOthers  = "35"
+)
+
+func styled(style, text string) string {
+	if text == "" || style == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// stateStyles are the colours of states, which are those of the icons of the
+// Eclipse PTP.
+var stateStyles = map[model.Kind]map[model.State]string{
+	model.ResourceManager: {
+		model.RMStarting: styleBegins, model.RMStarted: styleGood, model.RMStopping: styleBegins,
+		model.RMStopped: styleGone, model.RMSuspended: styleWarning, model.RMError: styleBad,
+	},
+	model.Queue: {
+		model.QueueNormal: styleGood, model.QueueCollecting: styleWarning, model.QueueDraining: styleWarning, model.QueueStopped: styleBad,
+	},
+	model.Node: {
+		model.NodeUp: styleGood, model.NodeDown: styleGone, model.NodeError: styleBad, model.NodeUnknown: styleGone,
+	},
+	model.Job: {
+		model.JobPending: styleWaits, model.JobStarted: styleBegins, model.JobRunning: styleGood, model.JobSuspended: styleWarning,
+		model.JobTerminated: styleFaint, model.JobError: styleBad, model.JobUnknown: styleGone,
+	},
+}
+
+func stateStyle(element *model.Element) string {
+	if element.Kind() == model.Job {
+		detail, _ := element.Value(monitor.AttributeJobDetail)
+		switch known, _ := state.Parse(detail.Text()); {
+		case known.OnHold():
+			return styleWarning
+		case known == state.Canceled:
+			return styleBad
+		}
+	}
+	return stateStyles[element.Kind()][element.State()]
+}
+
+// A sign is how a node is shown on the map.
+type sign int
+
+// The signs, in the order in which the legend tells them: what is wrong comes first.
+const (
+	signError sign = iota
+	signDown
+	signDownUsed // it is down, and was still used when it was seen last
+	signUnknown
+	signIdle
+	signMine
+	signMineShared
+	signOthers
+	signOthersShared
+	signRuns
+	signExited
+	signs
+)
+
+// A sign's letter tells what its colour tells.
+var signLooks = [signs]struct{ letter, style, means string }{
+	signError:        {"!", styleProblem, "in error"},
+	signDown:         {"-", styleGone, "down"},
+	signDownUsed:     {"d", styleWarning, "down, used"},
+	signUnknown:      {"?", styleGone, "unknown"},
+	signIdle:         {".", styleGood, "free"},
+	signMine:         {"M", styleMine, "mine"},
+	signMineShared:   {"m", styleMine, "mine, shared"},
+	signOthers:       {"O", styleOthers, "others"},
+	signOthersShared: {"o", styleOthers, "others, shared"},
+	signRuns:         {"R", "1;32", "with my processes"},
+	signExited:       {"x", styleWarning, "with my ended processes"},
+}
+
+// signOf tells both states of a node by one sign: a node that is not up shows
+// that, any other one by whom it is used.
+func signOf(node *model.Element) sign {
+	extra, _ := node.Value(model.AttributeNodeExtraState)
+	use := model.State(extra.Text())
+	switch node.State() {
+	case model.NodeDown:
+		if use != model.NodeNone && use != model.NodeExitedProcess {
+			return signDownUsed
+		}
+		return signDown
+	case model.NodeError:
+		return signError
+	case model.NodeUnknown:
+		return signUnknown
+	}
+	switch use {
+	case model.NodeUserExclusive:
+		return signMine
+	case model.NodeUserShared:
+		return signMineShared
+	case model.NodeOtherExclusive:
+		return signOthers
+	case model.NodeOtherShared:
+		return signOthersShared
+	case model.NodeRunningProcess:
+		return signRuns
+	case model.NodeExitedProcess:
+		return signExited
+	}
+	return signIdle
+}
+
+// usedBy says in words by whom a node is used.
+func usedBy(node *model.Element) string {
+	extra, _ := node.Value(model.AttributeNodeExtraState)
+	switch model.State(extra.Text()) {
+	case model.NodeUserExclusive:
+		return "me"
+	case model.NodeUserShared:
+		return "me, shared"
+	case model.NodeOtherExclusive:
+		return "others"
+	case model.NodeOtherShared:
+		return "others, shared"
+	case model.NodeRunningProcess:
+		return "my processes"
+	case model.NodeExitedProcess:
+		return "my ended processes"
+	}
+	return "nobody"
+}

@@ -1,0 +1,90 @@
+package views
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// Job returns a job of a resource manager by its id or by the tag of its
+// submission: from the record, or asked for where it was submitted in another way.
+// Errors are as of [Views.Controller], and *control.NotFoundError.
+func (p *Views) Job(ctx context.Context, manager, id string) (job.Job, error) {
+	if _, err := p.Manager(manager); err != nil {
+		return job.Job{}, err
+	}
+	j, err := p.recorded(ctx, manager, id)
+	if !errors.Is(err, jobstore.ErrNotFound) {
+		return j, err
+	}
+	controller, err := p.Controller(manager)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return controller.Look(ctx, id)
+}
+
+// recorded returns the newest job on record of an id or a tag.
+func (p *Views) recorded(ctx context.Context, manager, id string) (job.Job, error) {
+	j, err := p.options.Store.ByTag(ctx, id)
+	if err == nil && j.Target == manager {
+		return j, nil
+	}
+	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+		return job.Job{}, err
+	}
+	found, err := p.options.Store.Find(ctx, id, manager)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return found[0], nil
+}
+
+// Submit submits a job to a resource manager that is STARTED, and has the new
+// picture drawn soon. Errors are as of [Views.Controller] and
+// [control.Controller.Submit].
+func (p *Views) Submit(ctx context.Context, manager string, s job.Submission) (job.Job, error) {
+	controller, err := p.Controller(manager)
+	if err != nil {
+		return job.Job{}, err
+	}
+	job, err := controller.Submit(ctx, s)
+	p.lookSoon(manager)
+	return job, err
+}
+
+// Operate does something to a job of a resource manager that is STARTED, and has
+// the new picture drawn soon. Errors are as of [Views.Job] and
+// [control.Controller.Operate].
+func (p *Views) Operate(ctx context.Context, manager, id string, operation control.Operation) error {
+	controller, err := p.Controller(manager)
+	if err != nil {
+		return err
+	}
+	job, err := p.Job(ctx, manager, id)
+	if err != nil {
+		return err
+	}
+	err = p.operate(ctx, controller, operation, job)
+	p.lookSoon(manager)
+	return err
+}
+
+// operate ends an interactive job that is alive where its process is held.
+func (p *Views) operate(ctx context.Context, controller *control.Controller, operation control.Operation, job job.Job) error {
+	if operation == control.Cancel {
+		switch controller.Holder(job) {
+		case control.HeldByProgram:
+			_, err := controller.EndHeld(ctx, job)
+			return err
+		case control.HeldByHost:
+			if p.options.EndHosted != nil {
+				return p.options.EndHosted(ctx, job)
+			}
+		}
+	}
+	return controller.Operate(ctx, operation, job)
+}

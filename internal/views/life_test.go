@@ -1,0 +1,152 @@
+package views_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/state"
+)
+
+// Giving up a connection that is lost may take long, and the user may stop the
+// resource manager meanwhile.
+func TestAResourceManagerWhoseConnectionWasLostCanBeStoppedWhileThatIsGivenUp(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	cut := &cutConnection{}
+	closing, goOn := make(chan struct{}), make(chan struct{})
+	d.openWith(func(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+		definition, _, err := control.UsableDefinition(target.Definition)
+		require.NoError(t, err)
+		local, err := remote.NewLocal()
+		require.NoError(t, err)
+		cut.Connection = local
+		return control.New(control.Options{Target: target.Name, Definition: definition, Connection: cut, Store: d.store}), func() error {
+			close(closing)
+			<-goOn
+			return local.Close()
+		}, nil
+	})
+	require.NoError(t, d.Start("site"))
+	d.sees("site", model.RMStarted)
+	d.record("site", "4711")
+	cut.set(lost("far"))
+	d.whileTimePasses(func() { <-closing })
+	require.NoError(t, d.Stop("site"))
+	close(goOn)
+	d.sees("site", model.RMStopped)
+	require.NoError(t, d.Remove("site"))
+	_, shown := d.Model().Snapshot().Manager("site")
+	require.False(t, shown)
+}
+
+func TestAResourceManagerThatIsStoppingSaysSoToWhoStartsIt(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	opening := make(chan struct{})
+	d.openWith(func(ctx context.Context, _ control.Target) (*control.Controller, func() error, error) {
+		<-opening
+		return nil, nil, errors.New("too late")
+	})
+	require.NoError(t, d.Start("site"))
+	require.NoError(t, d.Stop("site"))
+	var state *views.StateError
+	err := d.Start("site")
+	close(opening)
+	require.ErrorAs(t, err, &state)
+	require.Equal(t, model.RMStopping, state.State)
+	d.sees("site", model.RMStopped)
+}
+
+func TestAResourceManagerThatIsStartedIsNotSaidToBeStopped(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	require.NoError(t, d.Start("site"))
+	told, err := d.Manager("site")
+	require.NoError(t, err)
+	require.NotEqual(t, model.RMStopped, told.State)
+	d.sees("site", model.RMStarted)
+}
+
+func TestJobsThatWerePrunedFromTheRecordGo(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	_, err := d.store.Adopt(t.Context(), job.Job{Target: "site", Definition: "site.xml", ID: "9", Observation: job.Observation{Detail: state.Completed}, Created: d.now().Add(-time.Hour)})
+	require.NoError(t, err)
+	require.NoError(t, d.Start("site"))
+	d.whileTimePasses(func() {
+		d.shows("site", "9 TERMINATED true")
+		pruned, err := d.store.Prune(t.Context(), d.now(), "site")
+		require.NoError(t, err)
+		require.Equal(t, 1, pruned)
+		d.shows("site")
+	})
+}
+
+func TestATargetThatSomebodyTookOutOfTheFileCanBeRemoved(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.sees("site", model.RMStopped)
+	require.NoError(t, os.WriteFile(filepath.Join(d.folder, control.TargetsFile), nil, 0o600))
+	require.NoError(t, d.Remove("site"))
+	_, shown := d.Model().Snapshot().Manager("site")
+	require.False(t, shown)
+	require.NotContains(t, d.Available(), "site")
+}
+
+func TestATargetThatSomebodyPutIntoTheFileIsNotReplacedByAnAddedOne(t *testing.T) {
+	d := newDesk(t, onSite)
+	byHand := onSite + "[targets.more]\ndefinition = \"slurm\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(d.folder, control.TargetsFile), []byte(byHand), 0o600))
+	var exists *control.TargetExistsError
+	require.ErrorAs(t, d.Add(control.Target{Name: "more", Definition: "local"}), &exists)
+	text, err := os.ReadFile(filepath.Join(d.folder, control.TargetsFile))
+	require.NoError(t, err)
+	require.Equal(t, byHand, string(text))
+}
+
+// Whatever many do at the same time, the model and the platform tell the same in the end.
+func TestManyMayStartAndStopAndChangeAResourceManagerAtTheSameTime(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	target := control.Target{Name: "site", Definition: filepath.Join(d.folder, "site.xml")}
+	d.whileTimePasses(func() {
+		var work sync.WaitGroup
+		for _, do := range []func() error{
+			func() error { return d.Start("site") },
+			func() error { return d.Stop("site") },
+			func() error { return d.Refresh("site") },
+			func() error { return d.Edit(target) },
+			func() error { return d.Add(target) },
+			func() error { return d.Remove("site") },
+			func() error { d.Managers(); return nil },
+		} {
+			work.Go(func() {
+				for range 20 {
+					_ = do() // that it cannot be done in a state is no fault
+				}
+			})
+		}
+		work.Wait()
+		if _, err := d.Manager("site"); err != nil {
+			require.NoError(t, d.Add(target))
+		}
+		require.NoError(t, d.Stop("site"))
+		d.sees("site", model.RMStopped)
+	})
+	require.NoError(t, d.Remove("site"))
+	require.NoError(t, d.Close())
+	_, shown := d.Model().Snapshot().Manager("site")
+	require.False(t, shown)
+	require.Equal(t, d.targets, d.closed, "each connection that was made was given up")
+}

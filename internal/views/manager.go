@@ -1,0 +1,307 @@
+package views
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A Manager is what is known of a resource manager itself; what it manages is in
+// the model.
+type Manager struct {
+	Target   control.Target
+	State    model.State
+	Since    time.Time         // from when on it is in this state
+	Cause    error             // of the state ERROR
+	Retry    time.Time         // when it is tried again by itself; zero if it is not
+	Listings []monitor.Listing // of queues, nodes and jobs; none while it is STOPPED
+	Problems []monitor.Problem // what was wrong with what these listed; none while it is STOPPED
+}
+
+// Attributes of resource managers beside the predefined ones.
+const (
+	AttributeHost       = "rmHost"
+	AttributeCause      = "rmCause"
+	AttributeDefinition = "rmDefinition"
+	AttributeSince      = "rmSince"
+)
+
+// define defines the attributes of resource managers.
+func define(u *model.Update) error {
+	var problems []error
+	for _, definition := range []model.Definition{
+		{ID: AttributeHost, Type: model.String, Default: []string{""}, Name: "Host", Description: "Where the scheduler's commands run", Display: true},
+		{ID: AttributeCause, Type: model.String, Default: []string{""}, Name: "Cause", Description: "Why the resource manager is in the state ERROR", Display: true},
+		{ID: AttributeDefinition, Type: model.String, Default: []string{""}, Name: "Definition", Description: "The definition that tells how to speak to it", Display: true},
+		{ID: AttributeSince, Type: model.Date, Name: "Since", Description: "From when on it is in its state", Display: true},
+	} {
+		problems = append(problems, u.Define(definition))
+	}
+	return errors.Join(problems...)
+}
+
+// How long a connection that was lost is left alone, at first and at most.
+const (
+	firstRetry   = 2 * time.Second
+	longestRetry = 5 * time.Minute
+	stopTimeout  = time.Minute
+)
+
+// A manager is a resource manager and its life. Fields are guarded by the
+// platform's lock.
+type manager struct {
+	platform *Views
+	target   control.Target // does not change but while STOPPED
+
+	state model.State
+	since time.Time
+	cause error
+	retry time.Time
+
+	controller *control.Controller
+	watcher    *watcher
+	listed     []monitor.Listing  // while it is not watched, how listings went before
+	problems   []monitor.Problem  // likewise
+	cancel     context.CancelFunc // of the life at hand; nil while STOPPED
+	again      chan struct{}      // closed to try again now; nil while none is awaited
+	stopping   bool               // whether somebody wants it STOPPED
+}
+
+// told returns what is known; the lock is held.
+func (m *manager) told() Manager {
+	told := Manager{Target: m.target, State: m.state, Since: m.since, Cause: m.cause, Retry: m.retry, Listings: m.listed, Problems: m.problems}
+	if m.watcher != nil {
+		told.Listings, told.Problems = m.watcher.monitor.Listings(), m.watcher.monitor.Problems()
+	}
+	return told
+}
+
+// Start connects a resource manager and begins its session. It returns at once: the
+// model shows what comes of it. One that is in ERROR is tried again now; one that
+// is STARTED is left alone. A target that is no resource manager yet becomes one.
+// Errors are *control.UnknownTargetError, *StateError while it is stopping, and
+// ErrClosed.
+func (p *Views) Start(name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return ErrClosed
+	}
+	m, known := p.managers[name]
+	if !known {
+		target, err := p.targets.Find(name)
+		if err != nil || name == "" {
+			return cmp.Or(err, error(&control.UnknownTargetError{Name: name, Known: p.targets.Names()}))
+		}
+		m = p.show(target)
+	}
+	switch {
+	case m.stopping: // though its state may not show it yet
+		return &StateError{Name: name, State: model.RMStopping, What: "starting"}
+	case m.cancel == nil:
+		life, cancel := context.WithCancel(p.life)
+		m.cancel = cancel
+		m.enter(model.RMStarting, nil, time.Time{}) // at once: it cannot be changed any more
+		p.work.Go(func() { m.live(life) })
+	case m.again != nil:
+		close(m.again)
+		m.again = nil
+	}
+	return nil
+}
+
+// Stop ends a resource manager's session and gives up its connection. It returns
+// at once: the model shows what comes of it. Jobs run on. Errors are
+// *UnknownManagerError.
+func (p *Views) Stop(name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	if m.cancel != nil && !m.stopping {
+		m.stopping = true
+		m.cancel()
+	}
+	return nil
+}
+
+// Refresh has a resource manager that is STARTED listed as soon as the shortest
+// interval of its definition lets it. Errors are *UnknownManagerError and
+// *StateError.
+func (p *Views) Refresh(name string) error {
+	if _, err := p.Controller(name); err != nil {
+		return err
+	}
+	p.lookSoon(name)
+	return nil
+}
+
+// lookSoon is Refresh for who does not mind whether there is anything to look at.
+func (p *Views) lookSoon(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m, known := p.managers[name]; known && m.watcher != nil {
+		m.watcher.lookSoon()
+	}
+}
+
+// live is the life of a resource manager from STARTING to STOPPED.
+func (m *manager) live(ctx context.Context) {
+	delay := firstRetry
+	for ctx.Err() == nil {
+		m.become(model.RMStarting, nil, time.Time{})
+		began := m.platform.options.Now()
+		err := m.session(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if m.platform.options.Now().Sub(began) > longestRetry {
+			delay = firstRetry // it had been well for a while
+		}
+		m.await(ctx, err, delay)
+		delay = min(2*delay, longestRetry)
+	}
+	m.platform.mu.Lock()
+	defer m.platform.mu.Unlock()
+	m.cancel = nil
+	if m.stopping { // else the platform is closed, and what was seen last stays
+		m.stopping, m.listed, m.problems = false, nil, nil
+		if m.state == model.RMStarted { // its connection was lost before; STOPPED cannot follow that
+			m.enter(model.RMStopping, nil, time.Time{})
+		}
+		m.enter(model.RMStopped, nil, time.Time{})
+	}
+}
+
+// session is what happens between STARTING and the loss of the connection, or the
+// end that somebody wants. The error tells why it is over.
+func (m *manager) session(ctx context.Context) (err error) {
+	p := m.platform
+	controller, closing, err := p.options.Open(ctx, m.target)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	if err := controller.Start(ctx, false); err != nil {
+		return err
+	}
+	watching := newWatcher(m, controller)
+	p.mu.Lock()
+	m.controller, m.watcher = controller, watching
+	m.enter(model.RMStarted, nil, time.Time{})
+	p.mu.Unlock()
+	err = watching.run(ctx)
+	p.mu.Lock()
+	m.controller, m.watcher, m.listed, m.problems = nil, nil, watching.monitor.Listings(), watching.monitor.Problems()
+	isLeft := m.stopping
+	p.mu.Unlock()
+	if isLeft {
+		return m.leave(ctx, controller)
+	}
+	return err
+}
+
+// leave ends the session, as somebody wants.
+func (m *manager) leave(ctx context.Context, controller *control.Controller) error {
+	m.become(model.RMStopping, nil, time.Time{})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := controller.Stop(ctx); err != nil {
+		m.platform.options.Log.Warn("stopping a resource manager", "name", m.target.Name, "error", err)
+		return fmt.Errorf("stopping: %w", err)
+	}
+	return nil
+}
+
+// await shows why a resource manager is in ERROR until it is time to try again, or
+// somebody wants that. Where only the user can help it waits for the user: a
+// password that is wrong is not tried again and again.
+func (m *manager) await(ctx context.Context, cause error, delay time.Duration) {
+	var due <-chan time.Time // never, unless it is tried again by itself
+	var retry time.Time
+	if comesBack(cause) {
+		delay += time.Duration(m.platform.options.Jitter() * float64(delay) / 4)
+		due, retry = m.platform.options.After(delay), m.platform.options.Now().Add(delay)
+	}
+	again := make(chan struct{})
+	m.platform.mu.Lock()
+	m.again = again
+	m.enter(model.RMError, cause, retry)
+	m.platform.mu.Unlock()
+	select {
+	case <-ctx.Done():
+	case <-again:
+	case <-due:
+	}
+	m.platform.mu.Lock()
+	defer m.platform.mu.Unlock()
+	m.again = nil // it is tried again anyway
+}
+
+// comesBack reports whether what is wrong may mend itself.
+func comesBack(cause error) bool {
+	var unreached *remote.ConnectError
+	if !errors.As(cause, &unreached) {
+		return errors.Is(cause, remote.ErrUnreachable) || control.IsUnreached(cause)
+	}
+	switch unreached.Reason {
+	case remote.Refused, remote.NoAnswer, remote.Disconnected, remote.UnknownHost:
+		return true
+	}
+	return false
+}
+
+func (m *manager) become(state model.State, cause error, retry time.Time) {
+	m.platform.mu.Lock()
+	defer m.platform.mu.Unlock()
+	m.enter(state, cause, retry)
+}
+
+// enter is what become does; the lock is held.
+func (m *manager) enter(state model.State, cause error, retry time.Time) {
+	m.state, m.since, m.cause, m.retry = state, m.platform.options.Now(), cause, retry
+	m.draw()
+}
+
+// draw shows the resource manager in the model; the lock is held, or not needed.
+func (m *manager) draw() {
+	row := model.Row{Kind: model.ResourceManager, ID: m.target.Name, Attributes: []model.Attribute{
+		{ID: model.AttributeRMState, Text: string(m.state)},
+		{ID: AttributeHost, Text: hostOf(m.target)},
+		{ID: AttributeDefinition, Text: m.target.Definition},
+		{ID: "rmType", Text: m.target.Transport},
+		{ID: AttributeSince, Text: m.since.Format(time.RFC3339)},
+	}}
+	cause := model.Attribute{ID: AttributeCause}
+	if m.cause != nil {
+		cause.Text = m.cause.Error()
+	}
+	row.Attributes = append(row.Attributes, cause)
+	m.platform.update(func(u *model.Update) {
+		u.Put(row)
+		if m.state == model.RMError {
+			u.Fail(m.target.Name, m.cause)
+		}
+	})
+}
+
+// update changes the model.
+func (p *Views) update(change func(*model.Update)) {
+	for _, problem := range p.model.Update(change) {
+		p.options.Log.Warn("changing the model", "problem", problem.Kind, "of", problem.Of, "count", problem.Count, "error", problem.Example)
+	}
+}
+
+// hostOf returns where the commands of a target run.
+func hostOf(target control.Target) string {
+	return cmp.Or(target.Host, "localhost")
+}

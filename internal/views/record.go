@@ -1,0 +1,117 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// maxRecorded is how many jobs of one target are shown from the record, the newest
+// ones: who submitted more looks for the others by id.
+const maxRecorded = 20_000
+
+// wholeAgain is how long only those jobs are read to which something happens. That
+// jobs were pruned is no event, and that others are newer is none of theirs.
+const wholeAgain = 10 * time.Minute
+
+// A record gives a monitor the jobs of one target that are on record. It reads all
+// of them from time to time, and between those to which something happened. It is
+// used by one goroutine.
+type record struct {
+	store  *jobstore.Store
+	target string
+	now    func() time.Time
+	whole  time.Time          // when all were read
+	jobs   map[string]job.Job // by tag; nil before the first reading
+	last   int64              // number of the newest event that jobs reflect
+}
+
+// Jobs implements [monitor.Record].
+func (r *record) Jobs(ctx context.Context, each func(*job.Job) error) error {
+	if err := r.read(ctx); err != nil {
+		return fmt.Errorf("reading the jobs on record: %w", err)
+	}
+	for _, job := range r.jobs {
+		if err := each(&job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Processes implements [monitor.Record].
+func (r *record) Processes(ctx context.Context, each func(tag string, process job.Process) error) error {
+	return r.store.EachProcess(ctx, r.target, func(tag string, p job.Process) error {
+		if _, shown := r.jobs[tag]; !shown {
+			return nil
+		}
+		return each(tag, p)
+	})
+}
+
+func (r *record) read(ctx context.Context) error {
+	now := r.now()
+	if r.jobs != nil && now.Sub(r.whole) < wholeAgain {
+		return r.readTouched(ctx)
+	}
+	last, err := r.store.LastEvent(ctx) // before the jobs: what happens meanwhile is read twice
+	if err != nil {
+		return err
+	}
+	newest, err := r.store.List(ctx, jobstore.Filter{Target: r.target, All: true, Limit: maxRecorded})
+	if err != nil {
+		return err
+	}
+	open, err := r.store.List(ctx, jobstore.Filter{Target: r.target, Limit: maxRecorded})
+	if err != nil {
+		return err
+	}
+	r.jobs, r.last, r.whole = make(map[string]job.Job, len(newest)), last, now
+	for _, job := range slices.Concat(newest, open) {
+		r.put(job)
+	}
+	return nil
+}
+
+// readTouched reads the jobs to which something happened.
+func (r *record) readTouched(ctx context.Context) error {
+	var tags []string
+	last, err := r.store.EachTouched(ctx, r.last, func(tag string) { tags = append(tags, tag) })
+	if err != nil {
+		return err
+	}
+	touched, err := r.store.ByTags(ctx, tags)
+	if err != nil {
+		return err
+	}
+	// That a doubt is over is no event.
+	open, err := r.store.List(ctx, jobstore.Filter{Target: r.target, Limit: maxRecorded})
+	if err != nil {
+		return err
+	}
+	for _, tag := range tags {
+		delete(r.jobs, tag) // also one that was pruned meanwhile
+	}
+	for _, job := range touched {
+		r.put(job)
+	}
+	for _, job := range open {
+		r.put(job)
+	}
+	r.last = last
+	return nil
+}
+
+// put takes a job up, if it is one to show: what never became a job, was put aside
+// or lost its id to another one is not.
+func (r *record) put(j job.Job) {
+	if j.Target != r.target || j.Phase == job.PhaseRejected || j.Phase == job.PhaseDismissed || j.Successor != "" {
+		return
+	}
+	j.Evidence, j.Origin = "", job.Origin{} // large, and not shown
+	r.jobs[j.Tag] = j
+}

@@ -1,0 +1,59 @@
+package views
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A source lists what a monitor shows with the commands of a definition.
+type source struct {
+	controller *control.Controller
+	turns      *control.Turns
+}
+
+var listingOf = map[model.Kind]config.CommandElement{
+	model.Queue: config.ListQueues,
+	model.Node:  config.ListNodes,
+	model.Job:   config.ListJobs,
+}
+
+// Rows is that of [monitor.Source].
+func (s source) Rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
+	made, err := s.turns.Rows(ctx, listingOf[kind], func(row command.Row) error { return each(row.ID, row) })
+	var lacking *control.UnsupportedError
+	if !errors.As(err, &lacking) {
+		return monitor.Outcome{Begun: made.Begun, Took: made.Took, NotUnderstood: made.NotUnderstood, Unreached: control.IsUnreached(err)}, err
+	}
+	if kind == model.Queue {
+		return monitor.Outcome{}, s.queueNames(ctx, each)
+	}
+	return monitor.Outcome{}, errors.Join(monitor.ErrUnsupported, err)
+}
+
+// queueNames lists the queues that the start-up commands found, of which nothing
+// but the names is known.
+func (s source) queueNames(ctx context.Context, each func(id string, facts monitor.Facts) error) error {
+	names, err := s.controller.Queues(ctx)
+	var lacking *control.UnsupportedError
+	if errors.As(err, &lacking) {
+		return errors.Join(monitor.ErrUnsupported, err)
+	}
+	for _, name := range names {
+		if err := each(name, nothing{}); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// nothing is what is known of a queue but its name.
+type nothing struct{}
+
+// Fact is that of [monitor.Facts].
+func (nothing) Fact(string) string { return "" }

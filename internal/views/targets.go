@@ -1,0 +1,111 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/model"
+)
+
+// Add makes a new target, in the targets file, and a resource manager of it,
+// STOPPED. Its definition must be usable. Errors are *control.TargetExistsError,
+// *config.InvalidError and *control.ConfigurationError.
+func (p *Views) Add(target control.Target) error {
+	if err := checkDefinition(target); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.reload(); err != nil { // somebody may have changed the file
+		return err
+	}
+	if known, err := p.targets.Find(target.Name); err == nil && target.Name != "" && !known.Shipped {
+		return &control.TargetExistsError{Name: target.Name}
+	}
+	if m, shown := p.managers[target.Name]; shown && m.cancel != nil {
+		return &StateError{Name: target.Name, State: m.state, What: "adding a target of its name"}
+	}
+	return p.save(target, control.AddTargets)
+}
+
+// Edit replaces a target, in the targets file, whose resource manager must be
+// STOPPED. Errors are as of [Views.Add], *UnknownManagerError and *StateError.
+func (p *Views) Edit(target control.Target) error {
+	if err := checkDefinition(target); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m, err := p.find(target.Name)
+	if err != nil {
+		return err
+	}
+	if m.cancel != nil {
+		return &StateError{Name: target.Name, State: m.state, What: "changing it, which needs it to be STOPPED"}
+	}
+	return p.save(target, control.SaveTargets)
+}
+
+// Remove takes a resource manager that is STOPPED out of the model, and its target
+// out of the targets file, where it stands there. Errors are *UnknownManagerError,
+// *StateError and *control.ConfigurationError.
+func (p *Views) Remove(name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	if m.cancel != nil {
+		return &StateError{Name: name, State: m.state, What: "removing it, which needs it to be STOPPED"}
+	}
+	if !m.target.Shipped {
+		var gone *control.UnknownTargetError // somebody has changed the file
+		if err := control.RemoveTarget(p.life, p.options.Folder, name); err != nil && !errors.As(err, &gone) {
+			return err
+		}
+		if err := p.reload(); err != nil {
+			return err
+		}
+	}
+	delete(p.managers, name)
+	p.update(func(u *model.Update) { u.Remove(name, model.ResourceManager, name) })
+	return nil
+}
+
+// checkDefinition refuses a target whose definition cannot be used. It may take long,
+// so the lock is not held: all views wait for that.
+func checkDefinition(target control.Target) error {
+	if _, _, err := control.UsableDefinition(target.Definition); err != nil {
+		return fmt.Errorf("target %q: %w", target.Name, err)
+	}
+	return nil
+}
+
+// save writes a target and shows it; the lock is held.
+func (p *Views) save(target control.Target, write func(ctx context.Context, folder string, targets ...control.Target) error) error {
+	if err := write(p.life, p.options.Folder, target); err != nil {
+		return err
+	}
+	if err := p.reload(); err != nil {
+		return err
+	}
+	written, err := p.targets.Find(target.Name)
+	if err != nil {
+		return err
+	}
+	p.show(written)
+	return nil
+}
+
+// reload reads the targets again; the lock is held.
+func (p *Views) reload() error {
+	targets, err := control.LoadTargets(p.options.Folder)
+	if err != nil {
+		return err
+	}
+	p.targets = targets
+	return nil
+}

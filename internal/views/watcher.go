@@ -1,0 +1,104 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// ownPace is how often jobs of this user are looked at whether they are to be asked
+// for; the definition's interval says how often their scheduler is.
+const ownPace = 2 * time.Second
+
+// A watcher keeps what is known of a STARTED resource manager up to date.
+type watcher struct {
+	manager    *manager
+	controller *control.Controller
+	monitor    *monitor.Monitor
+	look       chan struct{} // asks for a look at own jobs now
+}
+
+func newWatcher(m *manager, controller *control.Controller) *watcher {
+	options := m.platform.options
+	interval := func(listing config.CommandElement) time.Duration {
+		if list := controller.Definition().Command(listing); list != nil {
+			return list.Interval
+		}
+		return 0
+	}
+	turns := controller.Turns(options.KeepListings)
+	return &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), monitor: monitor.New(monitor.Options{
+		Model: m.platform.model, Manager: m.target.Name, Machine: hostOf(m.target), User: controller.Place().User,
+		Source: source{controller, turns}, Record: &record{store: options.Store, target: m.target.Name, now: options.Now},
+		Intervals: monitor.Intervals{Jobs: interval(config.ListJobs), Nodes: interval(config.ListNodes), Queues: interval(config.ListQueues)},
+		Due: func(ctx context.Context, kind model.Kind) (time.Time, error) {
+			return turns.Due(ctx, listingOf[kind])
+		},
+		Location: controller.Location(), IsLost: isLost, Log: options.Log, Clock: clock{options}, Jitter: options.Jitter,
+	})}
+}
+
+// isLost reports whether an error tells that there is no connection any more. That an
+// earlier query had none, or one of another process, does not.
+func isLost(err error) bool {
+	var polled *control.PolledError
+	return errors.Is(err, remote.ErrUnreachable) && !errors.As(err, &polled)
+}
+
+// A clock is that of a platform's options.
+type clock struct{ options Options }
+
+// Now and After are those of [monitor.Clock].
+func (c clock) Now() time.Time                         { return c.options.Now() }
+func (c clock) After(d time.Duration) <-chan time.Time { return c.options.After(d) }
+
+// run watches until the context ends or the connection is lost.
+func (w *watcher) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.monitor.Run(ctx) })
+	group.Go(func() error { return w.followOwn(ctx) })
+	return group.Wait()
+}
+
+// followOwn asks for the jobs on record that have not ended, as rmctl's commands
+// do, so that their states have evidence and an end.
+func (w *watcher) followOwn(ctx context.Context) error {
+	options := w.manager.platform.options
+	for {
+		jobs, err := options.Store.List(ctx, jobstore.Filter{Target: w.manager.target.Name})
+		if err == nil && len(jobs) > 0 {
+			_, err = w.controller.Update(ctx, jobs, control.Recent)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case isLost(err):
+			return err
+		case err != nil:
+			options.Log.Debug("asking for jobs", "target", w.manager.target.Name, "error", err) // their records tell it
+		}
+		select {
+		case <-ctx.Done():
+		case <-w.look:
+		case <-options.After(ownPace):
+		}
+	}
+}
+
+// lookSoon asks for a look now.
+func (w *watcher) lookSoon() {
+	w.monitor.Refresh()
+	select {
+	case w.look <- struct{}{}:
+	default: // it is asked for already
+	}
+}

@@ -1,0 +1,229 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+func (s *Server) addListingsAPI() {
+	s.api("GET /managers/{manager}/queues", s.apiQueues)
+	s.api("GET /managers/{manager}/nodes", s.apiNodes)
+	s.api("GET /managers/{manager}/jobs", s.apiListedJobs)
+	s.api("GET /jobs", s.apiJobs)
+}
+
+// listed returns what the model has of the resource manager that a request names.
+func (s *Server) listed(r *http.Request) (*model.Manager, error) {
+	name := r.PathValue("manager")
+	m, known := s.platform.Model().Snapshot().Manager(name)
+	if !known {
+		return nil, &views.UnknownManagerError{Name: name, Known: s.managerNames()}
+	}
+	return m, nil
+}
+
+func (s *Server) managerNames() []string {
+	var names []string
+	for m := range s.platform.Model().Snapshot().Managers() {
+		names = append(names, m.Element().ID())
+	}
+	return names
+}
+
+// ageJSON tells how old a listing is, and why where that is older than it should be.
+type ageJSON struct {
+	Listed string `json:"listed,omitempty"`
+	Stale  string `json:"stale,omitempty"`
+}
+
+func ageOf(m *model.Manager, listed string) ageJSON {
+	stale, _ := m.Element().Value(monitor.AttributeStale)
+	return ageJSON{Listed: timeOf(m.Element(), listed), Stale: stale.Text()}
+}
+
+func (s *Server) apiQueues(w http.ResponseWriter, r *http.Request) error {
+	m, err := s.listed(r)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		ageJSON
+		Queues []control.Queue `json:"queues"`
+	}{ageOf(m, monitor.AttributeListedQueues), []control.Queue{}}
+	for e := range m.All(model.Queue) {
+		is, _ := e.Value(monitor.AttributeQueueDefault)
+		answer.Queues = append(answer.Queues, control.Queue{
+			Name: e.ID(), Target: m.Element().ID(), State: givenState(e), Native: givenText(e, model.AttributeQueueStatus), Default: is.Boolean(),
+			TimeLimit: givenText(e, monitor.AttributeQueueTimeLimit), Running: givenNumber(e, monitor.AttributeQueueRunning),
+			Waiting: givenNumber(e, monitor.AttributeQueueWaiting), Nodes: givenNumber(e, monitor.AttributeQueueNodes),
+		})
+	}
+	s.json(w, http.StatusOK, answer)
+	return nil
+}
+
+func (s *Server) apiNodes(w http.ResponseWriter, r *http.Request) error {
+	m, err := s.listed(r)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		ageJSON
+		Nodes []control.Node `json:"nodes"`
+	}{ageOf(m, monitor.AttributeListedNodes), []control.Node{}}
+	for e := range m.All(model.Node) {
+		node := control.Node{
+			Name: e.ID(), Target: m.Element().ID(), State: givenState(e), Native: givenText(e, model.AttributeNodeStatus),
+			CPUs: givenNumber(e, monitor.AttributeNodeCPUs), CPUsUsed: givenNumber(e, monitor.AttributeNodeCPUsUsed),
+			Memory: givenNumber(e, monitor.AttributeNodeMemory), Reason: givenText(e, monitor.AttributeNodeReason),
+		}
+		if load, given := givenOf(e, monitor.AttributeNodeLoad); given {
+			number := load.Double()
+			node.Load = &number
+		}
+		if queues, given := givenOf(e, monitor.AttributeNodeQueues); given {
+			node.Queues = queues.Array()
+		}
+		answer.Nodes = append(answer.Nodes, node)
+	}
+	s.json(w, http.StatusOK, answer)
+	return nil
+}
+
+// listedJobsJSON is a listing of the jobs of everybody as the scheduler gave it.
+type listedJobsJSON struct {
+	Listed        string         `json:"listed"`
+	NotUnderstood int            `json:"notUnderstood"`
+	Again         int            `json:"again"`
+	Jobs          []job.Document `json:"jobs"`
+}
+
+// apiListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
+// nothing that is on record is put in, nor left of what was listed before.
+func (s *Server) apiListedJobs(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("manager")
+	controller, err := s.platform.Controller(name)
+	if err != nil {
+		return err
+	}
+	var rows control.RowSet
+	made, err := controller.LatestRows(r.Context(), config.ListJobs, rows.Add)
+	if errors.Is(err, control.ErrNotListed) {
+		return failuref(http.StatusConflict, "the jobs of %q: %w, or that failed, or was too large", name, err)
+	}
+	if err != nil {
+		return err
+	}
+	s.json(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
+	return nil
+}
+
+// givenOf returns the value that an element was given, which no default stands for.
+func givenOf(e *model.Element, attribute string) (model.Value, bool) {
+	for definition, value := range e.Attributes() {
+		if definition.ID == attribute {
+			return value, true
+		}
+	}
+	return model.Value{}, false
+}
+
+func givenText(e *model.Element, attribute string) string {
+	value, _ := givenOf(e, attribute)
+	return value.Text()
+}
+
+func givenNumber(e *model.Element, attribute string) *int {
+	value, given := givenOf(e, attribute)
+	if !given {
+		return nil
+	}
+	number := int(value.Integer())
+	return &number
+}
+
+// givenState returns the state that an element was seen in, empty if in none.
+func givenState(e *model.Element) string { return givenText(e, e.Kind().StateAttribute()) }
+
+// mostListed bounds how many jobs one answer has.
+const mostListed = 1000
+
+func (s *Server) apiJobs(w http.ResponseWriter, r *http.Request) error {
+	query, err := readJobsRequest(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	snapshot := s.platform.Model().Snapshot()
+	if _, known := snapshot.Manager(query.Manager); !known && query.Manager != "" {
+		return &views.UnknownManagerError{Name: query.Manager, Known: s.managerNames()}
+	}
+	all := s.ledger.choose(snapshot, query).Jobs
+	first := min((query.Page-1)*query.Size, len(all))
+	jobs := []jobJSON{}
+	for _, each := range all[first:min(first+query.Size, len(all))] {
+		jobs = append(jobs, ofElement(each.Manager, each.Job))
+	}
+	s.json(w, http.StatusOK, struct {
+		Total    int       `json:"total"`
+		Page     int       `json:"page"`
+		Size     int       `json:"size"`
+		Revision uint64    `json:"revision"`
+		Jobs     []jobJSON `json:"jobs"`
+	}{len(all), query.Page, query.Size, snapshot.Revision(), jobs})
+	return nil
+}
+
+// readJobsRequest reads which jobs a program asks for. What is not as described is
+// an error: a program that misspells a filter must not get all jobs.
+func readJobsRequest(values url.Values) (jobsQuery, error) {
+	q := jobsQuery{Manager: values.Get("manager"), Queue: values.Get("queue"), User: values.Get("user"), State: values.Get("state"), Text: values.Get("text"),
+		Mine: values.Get("mine") == "true"}
+	for name, given := range values {
+		if !slices.Contains([]string{"manager", "queue", "user", "state", "text", "mine", "sort", "page", "size"}, name) || len(given) > 1 {
+			return q, failuref(http.StatusBadRequest, "%.50q: there is no such parameter, or it is given twice", name)
+		}
+	}
+	if _, known := jobFilterOf(q.State); q.State != "" && !known {
+		return q, failuref(http.StatusBadRequest, "state=%.50q: there is no such state", q.State)
+	}
+	q.Sort, q.Descending = strings.CutPrefix(cmp.Or(values.Get("sort"), "-id"), "-")
+	if _, known := jobSorts[q.Sort]; !known {
+		return q, failuref(http.StatusBadRequest, "sort=%.50q: jobs cannot be sorted by that", q.Sort)
+	}
+	if !slices.Contains([]string{"", "true", "false"}, values.Get("mine")) || len(q.Text) > longestFilter {
+		return q, failuref(http.StatusBadRequest, "mine is true or false, and text has %d bytes at most", longestFilter)
+	}
+	var err error
+	if q.Page, err = readNumber(values, "page", 1, math.MaxInt32); err != nil {
+		return q, err
+	}
+	q.Size, err = readNumber(values, "size", pageSizes[0], mostListed)
+	return q, err
+}
+
+// readNumber reads a number from 1 to most from a query.
+func readNumber(values url.Values, name string, usual, most int) (int, error) {
+	text := values.Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 || number > most {
+		return 0, failuref(http.StatusBadRequest, "%s=%.50q: write a number from 1 to %d", name, text, most)
+	}
+	return number, nil
+}

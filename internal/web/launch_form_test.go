@@ -1,0 +1,315 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// everyWidget is a definition whose form has all that a form can have.
+const everyWidget = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="all"><control-data>
+	<attribute name="text"/><attribute name="lines"/><attribute name="list"/><attribute name="lists" type="array"/><attribute name="number" type="integer" min="1" max="9"/>
+	<attribute name="on" type="boolean"/><attribute name="size"><choice>small,large</choice><translateChoiceAs>-s,-l</translateChoiceAs><default>-l</default></attribute>
+	<attribute name="open"><choice>a,b</choice></attribute><attribute name="side"/><attribute name="file"/><attribute name="folder"/><attribute name="fixed" readOnly="true"><default>f</default></attribute>
+	<attribute name="mail" translateBooleanAs="-m,"/><attribute name="one"/><attribute name="two" type="integer"/><attribute name="odd"><default>two
+lines</default></attribute>
+	<script><line><arg>#!/bin/sh</arg></line></script>
+	<submit-batch name="submit"><arg>true</arg></submit-batch><button-action name="look"><arg>true</arg></button-action>
+	<launch-tab><dynamic><title>First</title>
+		<composite group="true"><title>Group</title><layout><grid-layout numColumns="3"/></layout>
+			<widget type="label"><fixed-text>Text:</fixed-text></widget><widget type="text" attribute="text"/><widget type="label"><fixed-text>beside it</fixed-text></widget>
+			<widget type="label"><fixed-text>Lines</fixed-text></widget><widget type="text" attribute="lines" style="SWT.MULTI"/></composite>
+		<widget type="spinner" attribute="number"/><widget type="checkbox" title="On" buttonId="on" attribute="on"/><widget type="checkbox" title="Loose" buttonId="loose"/>
+		<widget type="combo" readOnly="true" attribute="size"><control-state><enable-if button="on"/></control-state></widget><widget type="combo" attribute="open"/>
+		<button-group attribute="side"><title>Side</title><button type="radiobutton" title="left"/><button type="radiobutton" title="right"/></button-group>
+		<browse title="Browse" attribute="file"/><browse title="Choose" attribute="folder" directory="true" readOnly="true"/>
+		<action title="Look"><button-action><action>look</action></button-action></action>
+		<widget type="text" attribute="fixed"/><widget type="text" attribute="odd"/><widget type="checkbox" title="Mail" attribute="mail"/>
+		<composite><layout><grid-layout/></layout><widget type="label"><fixed-text>Only words.</fixed-text></widget></composite>
+		<widget><dynamic-text><arg>text is ${ptp_rm:text#value}</arg></dynamic-text></widget>
+	</dynamic><dynamic includeWidgetValuesFrom="First"><title>Second</title>
+		<viewer name="table" initialAllChecked="true"><column-data name="Type"/><column-data name="Default"/><items><include>one</include><include>two</include><include>size</include><include>mail</include></items><value pattern="@name=@value"/></viewer>
+		<widget type="text" attribute="lists"><control-state><show-if button="loose"/></control-state></widget>
+	</dynamic></launch-tab>
+</control-data></resource-manager-builder>`
+
+// launchDefinitions returns the shipped definitions and those from the field,
+// where these are, without commands for start-up, whose schedulers are not here.
+func launchDefinitions(t *testing.T) []*config.Definition {
+	t.Helper()
+	names := rms.Names()
+	field, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "..", "shared")), "definitions", "*.xml"))
+	require.NoError(t, err)
+	all, err := config.Read("all.xml", []byte(everyWidget))
+	require.NoError(t, err)
+	definitions := []*config.Definition{all}
+	for _, name := range append(names, field...) {
+		definition, _, err := control.UsableDefinition(name)
+		require.NoError(t, err)
+		definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
+		definitions = append(definitions, definition)
+	}
+	slices.SortFunc(definitions, func(a, b *config.Definition) int { return strings.Compare(a.File, b.File) })
+	return definitions
+}
+
+// sent returns what a browser sends of the inputs of a page's items.
+func sent(items []launchItem, posted url.Values) url.Values {
+	for _, item := range items {
+		if item.Widget == "group" || item.Widget == "table" {
+			sent(item.Items, posted)
+			continue
+		}
+		if item.Kind == form.Row && item.Enabled {
+			posted[item.Check()] = []string{attribute.Text(item.On)}
+		}
+		isInput := item.Input != "" && item.Widget != "button" && item.Widget != "computed"
+		if isInput && !item.IsOff() {
+			posted[item.Input] = []string{strings.ReplaceAll(asPosted(item.Text), "\n", "\r\n")}
+		}
+	}
+	return posted
+}
+
+// A launchVisitor fills in the form of a definition by its page.
+type launchVisitor struct {
+	t          *testing.T
+	controller *control.Controller
+	state      launchState
+	shown      *launchForm
+}
+
+func (v *launchVisitor) posts(changes url.Values) {
+	v.t.Helper()
+	posted := sent(launchItems(v.shown.form, v.shown.form.Fields(v.shown.page)), url.Values{})
+	for name, values := range changes {
+		posted[name] = values
+	}
+	for name, value := range map[string]any{"given": v.state.Given, "edits": v.state.Edits} {
+		text, err := asText(value)
+		require.NoError(v.t, err)
+		posted.Set(name, text)
+	}
+	posted.Set("tab", v.state.Tab)
+	posted.Set("tag", v.state.Tag)
+	posted.Set("program", v.state.Program)
+	var err error
+	v.state, err = postedLaunch(posted)
+	require.NoError(v.t, err)
+	v.shown, err = openLaunch(v.t.Context(), v.controller, &v.state, posted)
+	require.NoError(v.t, err)
+}
+
+func TestAPageGivesTheValuesThatTheFormOnATerminalGives(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	store, err := jobstore.Open(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, local.Close()) })
+	random := rand.New(rand.NewPCG(5, 6))
+	compared := 0
+	for _, definition := range launchDefinitions(t) {
+		controller := control.New(control.Options{Target: "here", Definition: definition, Connection: local, Store: store})
+		for round := range 3 {
+			s := job.Submission{Executable: "./a.out", Tag: uuid.NewString()}
+			terminal, page, err := controller.Form(t.Context(), s)
+			require.NoError(t, err, definition.File)
+			v := &launchVisitor{t: t, controller: controller, state: startedLaunch(s)}
+			v.shown, err = openLaunch(t.Context(), controller, &v.state, nil)
+			require.NoError(t, err)
+			v.posts(nil)
+			require.Empty(t, v.state.Edits, "%s: a page that nothing was done on changes something", definition.File)
+			for range round * 5 {
+				if pages := terminal.Pages(); len(pages) > 0 {
+					page = pages[random.IntN(len(pages))]
+					require.NoError(t, v.shown.turn(page.Title))
+				}
+				fields := slices.DeleteFunc(terminal.Fields(page), func(field form.Field) bool { return !field.IsInput() || field.Kind == form.Button })
+				if len(fields) == 0 {
+					continue
+				}
+				field := fields[random.IntN(len(fields))]
+				if field.Kind == form.Row {
+					terminal.Check(field, !field.On)
+					v.posts(url.Values{launchCheck + field.ID: {attribute.Text(!field.On)}})
+					continue
+				}
+				text := textFor(random, field)
+				if text == field.Text {
+					continue // which nobody can do
+				}
+				_ = terminal.Set(field, text, nil) // where it is refused, both forms say so
+				v.posts(url.Values{launchInput + field.ID: {text}})
+			}
+			require.Equal(t, control.Filled(s, terminal, page).Values, v.shown.submission().Values, "%s, round %d: %+v", definition.File, round, v.state.Edits)
+			require.Equal(t, terminal.Problems(page), v.shown.form.Problems(v.shown.page), definition.File)
+			if v.shown.ready() == nil {
+				rendered, err := controller.Render(fromFlags(v.shown.submission().Flags()))
+				preview := v.shown.preview(t.Context(), "here")
+				require.Equal(t, err == nil, preview.Error == "", "%s: %v, %s", definition.File, err, preview.Error)
+				if err == nil {
+					require.Equal(t, rendered.Script, preview.Script, "%s: the command line gives another script", definition.File)
+				}
+			}
+			compared++
+		}
+	}
+	require.Greater(t, compared, 30)
+}
+
+// fromFlags returns what rmctl submit makes of flags and arguments.
+func fromFlags(words []string) job.Submission {
+	var s job.Submission
+	for len(words) > 0 && words[0] != "--" {
+		switch words[0] {
+		case "--tab":
+			s.Tab = words[1]
+		case "-s":
+			name, value, _ := strings.Cut(words[1], "=")
+			s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
+		}
+		words = words[2:]
+	}
+	if len(words) > 1 {
+		s.Executable, s.Arguments = words[1], words[2:]
+	}
+	return s
+}
+
+// textFor returns a text such as a user might type or choose.
+func textFor(random *rand.Rand, field form.Field) string {
+	if len(field.Items) > 0 && !field.Open {
+		return field.Items[random.IntN(len(field.Items))]
+	}
+	texts := []string{"", "1", "7", "a b", "x='$y'", `<b>"&amp;`, "${ptp_rm:nothing#value}", "10:00:00", "/tmp"}
+	if field.Kind == form.Switch {
+		texts = []string{"true", "false"}
+	}
+	return texts[random.IntN(len(texts))]
+}
+
+func TestEveryFormIsDrawnWithALabelForEveryInput(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, local.Close()) })
+	templates, err := readTemplates()
+	require.NoError(t, err)
+	widgets := map[string]int{}
+	for _, definition := range launchDefinitions(t) {
+		controller := control.New(control.Options{Target: "here", Definition: definition, Connection: local})
+		filled, page, err := controller.FormWithoutSession(t.Context(), job.Submission{})
+		require.NoError(t, err)
+		pages := filled.Pages()
+		if len(pages) == 0 {
+			pages = []*form.Page{page}
+		}
+		for _, page := range pages {
+			items := launchItems(filled, filled.Fields(page))
+			drawn, err := templates.fragment("launch", "launch-items", items)
+			require.NoError(t, err, "%s, %s", definition.File, page.Title)
+			labelled(t, items, string(drawn), widgets, fmt.Sprintf("%s, %s", definition.File, page.Title))
+		}
+	}
+	for _, widget := range []string{"group", "table", "text", "lines", "switch", "number", "select", "combo", "radio", "path", "button", "note", "computed"} {
+		require.Positive(t, widgets[widget], "no definition shows the widget %q; they show %v", widget, widgets)
+	}
+}
+
+func TestADefaultThatIsMadeOfOtherValuesFollowsThemOnThePage(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, local.Close()) })
+	templates, err := readTemplates()
+	require.NoError(t, err)
+	definition, _, err := control.UsableDefinition("slurm")
+	require.NoError(t, err)
+	definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
+	store, err := jobstore.Open(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	v := &launchVisitor{t: t, controller: control.New(control.Options{Target: "here", Definition: definition, Connection: local, Store: store})}
+	v.state = startedLaunch(job.Submission{Executable: "/opt/sums", Directory: "/home/ada", Tag: uuid.NewString()})
+	v.shown, err = openLaunch(t.Context(), v.controller, &v.state, nil)
+	require.NoError(t, err)
+	draws := func(placeholder string) {
+		t.Helper()
+		drawn, err := templates.fragment("launch", "launch-items", launchItems(v.shown.form, v.shown.form.Fields(v.shown.page)))
+		require.NoError(t, err)
+		require.NotContains(t, string(drawn), "${")
+		require.Equal(t, placeholder != "", strings.Contains(string(drawn), "placeholder="))
+		require.Contains(t, string(drawn), placeholder)
+	}
+	draws(`value="" spellcheck="false" placeholder="sums"`)
+	v.state.Program = `./a "b".out`
+	v.posts(nil)
+	draws(`placeholder="a__b_.out"`)
+	v.state.Program = ""
+	v.posts(nil)
+	draws("")
+	require.Empty(t, v.state.Edits)
+}
+
+// labelled fails for an input that is drawn without a name for who does not see
+// where it stands.
+func labelled(t *testing.T, items []launchItem, drawn string, widgets map[string]int, where string) {
+	t.Helper()
+	for _, item := range items {
+		widgets[item.Widget]++
+		switch item.Widget {
+		case "group", "table":
+			labelled(t, item.Items, drawn, widgets, where)
+		case "note", "computed":
+		case "button":
+			require.NotEmpty(t, strings.TrimSpace(item.Label), "%s: a button says nothing", where)
+		case "radio":
+			require.Equal(t, len(item.Options), strings.Count(drawn, `<label id="`+item.DOM+`-`), "%s: %s", where, item.Name)
+		default:
+			require.Equal(t, 1, strings.Count(drawn, `<label for="`+item.DOM+`">`), "%s: the input of %q (%q) has no label", where, item.Name, item.Label)
+			require.NotEmpty(t, strings.TrimSpace(item.Label), "%s: the label of %q is empty", where, item.Name)
+		}
+	}
+}
+
+func TestFieldsThatShareARowTakeTheirShareOfIt(t *testing.T) {
+	parts := func(spans ...int) []string {
+		items := []launchItem{{Field: form.Field{}}}
+		for _, span := range spans {
+			items = append(items, launchItem{Field: form.Field{Row: 7, Span: span}})
+		}
+		items = append(items, launchItem{Field: form.Field{Row: 8, Span: 1}})
+		setBeside(items)
+		var classes []string
+		for _, item := range items[:len(spans)+1] {
+			classes = append(classes, strings.TrimPrefix(item.Part, " launch-part launch-part-"))
+		}
+		return classes
+	}
+	require.Equal(t, []string{"", "6 launch-first", "6"}, parts(1, 1))
+	require.Equal(t, []string{"", "8 launch-first", "4"}, parts(2, 1))
+	require.Equal(t, []string{"", "10 launch-first", "1", "1"}, parts(100, 1, 1), "each has a part")
+	require.Equal(t, []string{"", "1 launch-first", "1", "10"}, parts(1, 1, 100))
+	require.Equal(t, []string{"", "", "", "", "", ""}, parts(1, 1, 1, 1, 1), "as many are too narrow")
+	require.Equal(t, []string{"", ""}, parts(3))
+}

@@ -1,0 +1,137 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A managerRow is a resource manager as the first page shows it.
+type managerRow struct {
+	ID, Name    string
+	Address     string
+	State       model.State
+	Mark        mark
+	Facts       []fact // what is to be known of it beside the following
+	Since       moment
+	Cause       string   // of the state ERROR
+	Retry       moment   // when it is tried again by itself; zero if it is not
+	Note        *note    // what is wrong with its pictures
+	Problems    []string // what was wrong with its listings
+	IsShown     bool     // whether there is a picture of what it manages
+	IsOld       bool     // whether that is not kept up to date
+	Jobs        []stateCount
+	JobsAddress string
+	Mine        string
+	MineAddress string
+	Nodes       []stateCount
+	Machines    string // address
+	Queues      string // how many there are
+	QueuesAt    string // address
+	CanStart    bool
+	CanStop     bool
+	CanRefresh  bool
+	CanEdit     bool   // also whether it can be removed
+	Edit        string // addresses
+	Remove      string
+	Launch      string // empty where nothing can be submitted
+	Listings    []listingRow
+}
+
+// A listingRow says when elements of a kind were seen last.
+type listingRow struct {
+	What string
+	At   moment
+}
+
+// shownApart are attributes of resource managers that the first page shows in a way
+// of its own.
+var shownApart = []string{model.AttributeRMState, views.AttributeCause, monitor.AttributeStale, monitor.AttributeProblems, views.AttributeSince, monitor.AttributeListedJobs, monitor.AttributeListedNodes, monitor.AttributeListedQueues}
+
+// managerRowOf returns how the first page shows a resource manager.
+func (l *ledger) managerRowOf(s *model.Snapshot, m *model.Manager) managerRow {
+	e := m.Element()
+	state := seenState(e)
+	row := managerRow{
+		ID: e.ID(), Name: printable(e.Name(), longestCell), State: state, Mark: markOf(e), Since: momentOf(e, views.AttributeSince), Facts: managerFacts(e),
+		Address:    machinesQuery{}.with(func(q *machinesQuery) { q.Manager = e.ID() }),
+		CanRefresh: state == model.RMStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
+		CanStart: state == model.RMStopped || state == model.RMError, CanStop: state != model.RMStopped && state != model.RMStopping, CanEdit: state == model.RMStopped,
+	}
+	if state == model.RMStarted {
+		row.Launch = launchAddressOf(e.ID(), "")
+	}
+	if state == model.RMError {
+		row.Cause = printable(givenText(e, views.AttributeCause), longestFact)
+	}
+	hasChildren := m.Len(model.Job)+m.Len(model.Node)+m.Len(model.Queue) > 0
+	row.IsShown = state != model.RMStopped && (hasChildren || momentOf(e, monitor.AttributeListedJobs).IsKnown())
+	if !row.IsShown {
+		return row
+	}
+	row.IsOld = state != model.RMStarted
+	if !row.IsOld {
+		if n, isNeeded := noteOf(e, model.Job); isNeeded {
+			row.Note, row.IsOld = &n, true
+		}
+	}
+	l.countInto(&row, s, m)
+	if problems, isGiven := givenOf(e, monitor.AttributeProblems); isGiven {
+		for _, problem := range problems.Array() {
+			row.Problems = append(row.Problems, printable(problem, longestFact))
+		}
+	}
+	row.Listings = listingRows(e)
+	return row
+}
+
+// managerFacts returns the attributes of a resource manager that have no place of
+// their own on the first page.
+func managerFacts(e *model.Element) []fact {
+	var facts []fact
+	for definition, value := range e.Attributes() {
+		text := value.Text()
+		if value.Type() == model.Array {
+			text = strings.Join(value.Array(), ", ")
+		}
+		if definition.Display && definition.ID != model.AttributeName && text != "" && !slices.Contains(shownApart, definition.ID) {
+			facts = append(facts, fact{Name: printable(definition.Label(), 60), Description: definition.Description, Value: printable(text, longestCell)})
+		}
+	}
+	return facts
+}
+
+// listingRows returns when jobs, nodes and queues were last seen, as far as they were.
+func listingRows(e *model.Element) []listingRow {
+	var rows []listingRow
+	for _, each := range []struct {
+		what      string
+		attribute string
+	}{{"jobs", monitor.AttributeListedJobs}, {"nodes", monitor.AttributeListedNodes}, {"queues", monitor.AttributeListedQueues}} {
+		if at := momentOf(e, each.attribute); at.IsKnown() {
+			rows = append(rows, listingRow{each.what, at})
+		}
+	}
+	return rows
+}
+
+// countInto puts the numbers of what a resource manager has into its row.
+func (l *ledger) countInto(row *managerRow, s *model.Snapshot, m *model.Manager) {
+	id := m.Element().ID()
+	census := l.census(s, m)
+	for _, state := range append(model.States(model.Job), "") {
+		if n := census.Jobs.ByState[state]; n > 0 {
+			row.Jobs = append(row.Jobs, stateCount{markOfState(model.Job, state), thousands(n)})
+		}
+	}
+	usual := readJobsQuery(nil)
+	row.JobsAddress = usual.with(func(q *jobsQuery) { q.Manager = id })
+	row.Mine, row.MineAddress = thousands(census.Jobs.Mine), usual.with(func(q *jobsQuery) { q.Manager, q.Mine = id, true })
+	row.Nodes, row.Machines = census.AnyNode.counts(), row.Address
+	if n := m.Len(model.Queue); n > 0 {
+		row.Queues, row.QueuesAt = counted(n, "queue"), queuesAddress(id)
+	}
+}

@@ -1,0 +1,220 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A browser asks one running server, as somebody who has not opened a session.
+type browser struct {
+	t      testing.TB
+	server *Server
+	model  *model.Model // of the server's platform
+	base   string       // such as http://127.0.0.1:4711
+	client *http.Client
+}
+
+// serve runs a server that shows a model until the test ends.
+func serve(t *testing.T, fill func(m *model.Model)) *browser {
+	t.Helper()
+	return serveWith(t, testPlatform(t), fill)
+}
+
+// testPlatform returns options with a platform that has no resource managers but
+// those that the test puts into its model.
+func testPlatform(t testing.TB) Options {
+	t.Helper()
+	folder := t.TempDir()
+	t.Setenv("HOME", folder) // where jobs of the target local are kept
+	t.Setenv("XDG_STATE_HOME", "")
+	targets, err := control.LoadTargets(folder)
+	require.NoError(t, err)
+	store, err := jobstore.Open(t.Context(), filepath.Join(folder, "state"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	p, err := views.New(views.Options{Targets: targets, Folder: folder, Show: []string{}, Store: store, KeepListings: true,
+		Open: func(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+			definition, _, err := control.UsableDefinition(target.Definition)
+			if err != nil {
+				return nil, nil, err
+			}
+			connection, err := remote.NewLocal()
+			if err != nil {
+				return nil, nil, err
+			}
+			return control.New(control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store}), connection.Close, nil
+		},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return Options{Platform: p, Store: store, Folder: folder}
+}
+
+func serveWith(t *testing.T, options Options, fill func(m *model.Model)) *browser {
+	t.Helper()
+	if fill != nil {
+		fill(options.Platform.Model())
+	}
+	server, err := New(options)
+	require.NoError(t, err)
+	return run(t, server)
+}
+
+// run runs a server until the test ends.
+func run(t testing.TB, server *Server) *browser {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(t.Context(), listener) }()
+	t.Cleanup(func() {
+		require.NoError(t, server.Close())
+		require.NoError(t, <-ended)
+	})
+	b := &browser{t: t, server: server, model: server.platform.Model(), base: "http://" + listener.Addr().String(), client: newClient(t)}
+	if server.options.TLS != nil {
+		b.base = "https://" + listener.Addr().String()
+	}
+	return b
+}
+
+// newClient returns a client that keeps cookies and follows no redirection. It gives up what takes
+// longer than any test, streams included.
+func newClient(t testing.TB) *http.Client {
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Jar: jar, Transport: transport, Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// other returns a browser of somebody else at the same server.
+func (b *browser) other() *browser {
+	another := *b
+	another.client = newClient(b.t)
+	return &another
+}
+
+// enter opens a session.
+func (b *browser) enter() *browser {
+	b.t.Helper()
+	response, _ := b.do(http.MethodGet, b.server.StartURL(b.base), nil, nil)
+	require.Equal(b.t, http.StatusSeeOther, response.StatusCode)
+	return b
+}
+
+// do asks for an address, which may leave out the base, and returns the answer
+// with its body.
+func (b *browser) do(method, address string, header http.Header, body io.Reader) (*http.Response, string) {
+	b.t.Helper()
+	if strings.HasPrefix(address, "/") {
+		address = b.base + address
+	}
+	request, err := http.NewRequestWithContext(b.t.Context(), method, address, body)
+	require.NoError(b.t, err)
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	if host := header.Get("Host"); host != "" {
+		request.Host = host
+	}
+	response, err := b.client.Do(request)
+	require.NoError(b.t, err)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(b.t, err)
+	require.NoError(b.t, response.Body.Close())
+	return response, string(text)
+}
+
+// get returns the page at an address, which has to be there.
+func (b *browser) get(address string) string {
+	b.t.Helper()
+	response, body := b.do(http.MethodGet, address, nil, nil)
+	require.Equal(b.t, http.StatusOK, response.StatusCode, body)
+	return body
+}
+
+// csrf returns the token that the browser's session sends with changes.
+func (b *browser) csrf() string {
+	b.t.Helper()
+	_, after, found := strings.Cut(b.get("/"), `<meta name="csrf" content="`)
+	require.True(b.t, found)
+	token, _, _ := strings.Cut(after, `"`)
+	return token
+}
+
+// post sends a form with the session's token.
+func (b *browser) post(address string, fields url.Values) (*http.Response, string) {
+	b.t.Helper()
+	header := http.Header{"X-Csrf-Token": {b.csrf()}, "Content-Type": {"application/x-www-form-urlencoded"}}
+	return b.do(http.MethodPost, address, header, strings.NewReader(fields.Encode()))
+}
+
+// Browsers open connections before they know what to ask.
+func TestAConnectionOnWhichNothingWasAskedDoesNotHoldUpTheEnd(t *testing.T) {
+	server, err := New(testPlatform(t))
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(t.Context(), listener) }()
+	unused, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	response, err := newClient(t).Get("http://" + listener.Addr().String()) // on another connection, which is taken after the first one
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.NoError(t, server.Close())
+	require.NoError(t, <-ended)
+	_, err = unused.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+	require.NoError(t, unused.Close())
+}
+
+func TestEachTemplateOfAPageIsWhole(t *testing.T) {
+	templates, err := readTemplates()
+	require.NoError(t, err)
+	for name, page := range templates.pages {
+		require.NotNil(t, page.Lookup("main"), "the template %s does not define main", name)
+	}
+}
+
+func TestStaticFilesAreKeptByBrowsersUntilTheyChange(t *testing.T) {
+	b := serve(t, nil)
+	address, err := b.server.static.address("live.js")
+	require.NoError(t, err)
+	response, body := b.do(http.MethodGet, address, nil, nil)
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Contains(t, body, "EventSource")
+	require.Contains(t, response.Header.Get("Cache-Control"), "immutable")
+
+	response, _ = b.do(http.MethodGet, "/static/live.js", nil, nil)
+	require.Equal(t, "no-cache", response.Header.Get("Cache-Control"), "an address without the hash may lead to another file tomorrow")
+	response, _ = b.do(http.MethodGet, "/static/live.js", http.Header{"If-None-Match": {response.Header.Get("ETag")}}, nil)
+	require.Equal(t, http.StatusNotModified, response.StatusCode)
+
+	response, _ = b.do(http.MethodGet, "/static/", nil, nil)
+	require.Equal(t, http.StatusNotFound, response.StatusCode, "folders are not listed")
+}
+
+func TestAnAddressThatIsNotThereIsAPageThatSaysSo(t *testing.T) {
+	b := serve(t, nil).enter()
+	response, body := b.do(http.MethodGet, "/nowhere/<b>", nil, nil)
+	require.Equal(t, http.StatusNotFound, response.StatusCode)
+	require.Contains(t, body, "there is no page /nowhere/&lt;b&gt;")
+}
