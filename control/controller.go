@@ -5,9 +5,7 @@
 // loads a definition, [New] makes the controller, [Controller.Submit] submits a
 // job, [Controller.Status] and [Controller.Wait] follow it, [Controller.Operate]
 // cancels or holds it, and [Controller.Output] reads what it wrote;
-// [Controller.Render] shows what would be run, and runs nothing. [LoadTargets]
-// reads which targets a user has, [LoadLaunchConfiguration] what a user keeps to
-// submit again.
+// [Controller.Render] shows what would be run, and runs nothing.
 //
 // What goes wrong is told by the type of the error: [ValueError] and
 // [attribute.InvalidError] before anything has run, [SubmitError] for a

@@ -83,11 +83,10 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if j.Detail != state.Running {
 		return "", fmt.Errorf("sending input to job %s: it is %s, not %s", j.ID, j.Detail, state.Running)
 	}
-	requested, err := LaunchConfigurationOf(j, "request")
+	s, err := requestFor(j)
 	if err != nil {
 		return "", err
 	}
-	s := requested.Submission
 	submit, err := c.submitCommand(s.Debug)
 	if err != nil {
 		return "", err
@@ -121,6 +120,9 @@ func (c *Controller) CheckInteractive(ctx context.Context, s job.Submission) err
 	return c.refuseSecond(ctx, p, "")
 }
 
+// localTransport is the transport of the connection of [remote.NewLocal].
+const localTransport = "local"
+
 // IsHosted reports whether jobs of the definition should be run by a host, so
 // that one can detach from them: those that keep a command open or use a
 // pseudo-terminal, and all that run at another place.
@@ -129,7 +131,7 @@ func (c *Controller) IsHosted(debug bool) bool {
 	if submit == nil || !submit.Element.IsInteractive() {
 		return false
 	}
-	return submit.KeepOpen || submit.AllocatePTY || c.place.Transport != TransportLocal
+	return submit.KeepOpen || submit.AllocatePTY || c.place.Transport != localTransport
 }
 
 // AllocatesTerminal reports whether jobs of the definition get a pseudo-terminal.

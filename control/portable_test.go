@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -91,8 +92,8 @@ func TestAFormKeepsWhatPortableNamesSet(t *testing.T) {
 }
 
 func TestProblemsOfPortableNamesStandWhereTheFileHasThem(t *testing.T) {
-	l, err := control.ReadLaunchConfiguration("job", "job.toml", []byte("executable = \"a\"\n[attributes]\nnodes = 2\nwallTime = \"90\"\n"))
+	l, err := settings.ReadLaunchConfiguration("job", "job.toml", []byte("executable = \"a\"\n[attributes]\nnodes = 2\nwallTime = \"90\"\n"))
 	require.NoError(t, err)
-	err = portableSite(t).CheckValues(l)
+	err = l.Locate(portableSite(t).Check(l.Submission), job.Submission{})
 	require.ErrorContains(t, err, `job.toml:4:1: attribute "wallTime"`)
 }

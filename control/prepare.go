@@ -89,9 +89,10 @@ func (c *Controller) otherKind(interactive bool) error {
 	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
 }
 
-// check tries the values of a submission on the definition alone, but for those
-// that have to wait for what start-up commands find.
-func (c *Controller) check(s job.Submission) error {
+// Check tries the values of a submission on the definition alone, without running
+// anything. Values that depend on what start-up commands find are not checked. Errors
+// are *ValueError and *attribute.InvalidError, several joined.
+func (c *Controller) Check(s job.Submission) error {
 	env := c.newEnvironment()
 	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(value job.Assignment) bool {
 		return c.mayFind(value.Name, env.Lookup(value.Name) != nil)

@@ -41,7 +41,7 @@ func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*at
 // of the session without the target's values, which count more than what it found.
 // Values that are refused whatever a session finds are refused before one is started.
 func (c *Controller) submissionEnvironment(ctx context.Context, s job.Submission, oldest time.Duration) (*attribute.Environment, error) {
-	found, err := c.findings(ctx, oldest, func() error { return c.check(s) })
+	found, err := c.findings(ctx, oldest, func() error { return c.Check(s) })
 	if err != nil {
 		return nil, err
 	}

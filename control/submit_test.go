@@ -15,6 +15,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -58,7 +59,7 @@ func TestWhatWasAskedForIsRecordedAsALaunchConfiguration(t *testing.T) {
 	}
 	job, err := s.store.ByTag(t.Context(), s.submits(t, asked).Tag)
 	require.NoError(t, err)
-	l, err := control.LaunchConfigurationOf(job, "again")
+	l, err := settings.LaunchConfigurationOf(job, "again")
 	require.NoError(t, err)
 	require.Equal(t, []string{"again", "here", ""}, []string{l.Name, l.Target, l.File})
 	require.Equal(t, asked, l.Submission, "the defaults of the definition are no part of it")
@@ -66,7 +67,7 @@ func TestWhatWasAskedForIsRecordedAsALaunchConfiguration(t *testing.T) {
 	asked.Arguments = []string{"\xff"}
 	job, err = s.store.ByTag(t.Context(), s.submits(t, asked).Tag)
 	require.NoError(t, err, "a job is submitted all the same")
-	_, err = control.LaunchConfigurationOf(job, "again")
+	_, err = settings.LaunchConfigurationOf(job, "again")
 	require.ErrorContains(t, err, `job "7" was submitted is not recorded`)
 }
 

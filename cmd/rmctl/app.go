@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -29,7 +30,7 @@ type app struct {
 	stateFolder  string
 
 	store       *jobstore.Store
-	targets     *control.Targets
+	targets     *settings.Targets
 	connections map[connectionKey]remote.Connection
 	controllers map[string]*control.Controller
 
@@ -86,7 +87,7 @@ func (a *app) configuration() (string, error) {
 	return folder(a.configFolder, "XDG_CONFIG_HOME", ".config")
 }
 
-func (a *app) loadTargets() (*control.Targets, error) {
+func (a *app) loadTargets() (*settings.Targets, error) {
 	if a.targets != nil {
 		return a.targets, nil
 	}
@@ -94,7 +95,7 @@ func (a *app) loadTargets() (*control.Targets, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.targets, err = control.LoadTargets(path)
+	a.targets, err = settings.LoadTargets(path)
 	return a.targets, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -41,7 +42,7 @@ func (a *app) completeLaunchConfigurations(_ *cobra.Command, _ []string, _ strin
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	names, err := control.LaunchConfigurationNames(configuration)
+	names, err := settings.LaunchConfigurationNames(configuration)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -100,7 +101,7 @@ func (a *app) offeredValues(c *cobra.Command, definition *config.Definition, kno
 		return nil
 	}
 	target, err := targets.Find(a.completionTarget(c))
-	if err != nil || target.Transport != control.TransportLocal {
+	if err != nil || target.Transport != settings.TransportLocal {
 		return nil
 	}
 	controller, err := a.controller(c.Context(), target.Name)

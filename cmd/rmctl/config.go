@@ -9,7 +9,8 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/job"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -64,7 +65,7 @@ Values stand in the file as they are: it is no place for secrets.`,
 				return err
 			}
 			err = l.Save(configuration, force)
-			var exists *control.LaunchConfigurationExistsError
+			var exists *settings.LaunchConfigurationExistsError
 			if errors.As(err, &exists) {
 				return fmt.Errorf("%w; --force replaces it", err)
 			}
@@ -79,8 +80,8 @@ Values stand in the file as they are: it is no place for secrets.`,
 }
 
 // toSave makes a launch configuration of the command line and what it starts from.
-func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fromJob string, arguments []string) (*control.LaunchConfiguration, error) {
-	if err := control.CheckLaunchConfigurationName(name); err != nil {
+func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fromJob string, arguments []string) (*settings.LaunchConfiguration, error) {
+	if err := settings.CheckLaunchConfigurationName(name); err != nil {
 		return nil, err
 	}
 	l, err := a.savedBefore(ctx, name, flags.configName, fromJob)
@@ -110,7 +111,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 }
 
 // savedBefore returns what a launch configuration is to start from.
-func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string) (*control.LaunchConfiguration, error) {
+func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string) (*settings.LaunchConfiguration, error) {
 	switch {
 	case configName != "" && fromJob != "":
 		return nil, usage("give either --config-name or --from-job")
@@ -119,7 +120,7 @@ func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string)
 		if err != nil {
 			return nil, err
 		}
-		return control.LaunchConfigurationOf(job.Job, name)
+		return settings.LaunchConfigurationOf(job.Job, name)
 	case configName != "":
 		l, err := a.loadLaunchConfiguration(configName)
 		if err != nil {
@@ -128,29 +129,29 @@ func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string)
 		l.Name = name
 		return l, nil
 	}
-	return &control.LaunchConfiguration{Name: name}, nil
+	return &settings.LaunchConfiguration{Name: name}, nil
 }
 
-func (a *app) loadLaunchConfiguration(name string) (*control.LaunchConfiguration, error) {
+func (a *app) loadLaunchConfiguration(name string) (*settings.LaunchConfiguration, error) {
 	configuration, err := a.configuration()
 	if err != nil {
 		return nil, err
 	}
-	return control.LoadLaunchConfiguration(configuration, name)
+	return settings.LoadLaunchConfiguration(configuration, name)
 }
 
 // warnOfValues says on standard error what the definition refuses of a launch
 // configuration. A target that does not exist is an error.
-func (a *app) warnOfValues(ctx context.Context, l *control.LaunchConfiguration) error {
+func (a *app) warnOfValues(ctx context.Context, l *settings.LaunchConfiguration) error {
 	controller, err := a.controllerOf(ctx, l)
-	var unknown *control.UnknownTargetError
+	var unknown *settings.UnknownTargetError
 	if errors.As(err, &unknown) || ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
 		err = fmt.Errorf("the values were not checked: %w", err)
 	} else {
-		err = controller.CheckValues(l)
+		err = l.Locate(controller.Check(l.Submission), job.Submission{})
 	}
 	if err != nil {
 		_, err = fmt.Fprintf(a.stderr, "rmctl: warning: %s\n", printable(err.Error()))
@@ -170,13 +171,13 @@ func newConfigList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			names, err := control.LaunchConfigurationNames(configuration)
+			names, err := settings.LaunchConfigurationNames(configuration)
 			if err != nil {
 				return err
 			}
 			var rows [][]string
 			for _, name := range names {
-				l := control.ListedLaunchConfiguration(configuration, name)
+				l := settings.ListedLaunchConfiguration(configuration, name)
 				if a.json {
 					if err := printJSON(a.stdout, l); err != nil {
 						return err
@@ -194,7 +195,7 @@ func newConfigList(a *app) *cobra.Command {
 	}
 }
 
-func launchRow(l *control.LaunchConfiguration) []string {
+func launchRow(l *settings.LaunchConfiguration) []string {
 	if l.Problem != "" {
 		first, _, _ := strings.Cut(l.Problem, "\n")
 		return []string{l.Name, "-", "broken: " + oneLine(first)}
@@ -227,11 +228,11 @@ func newConfigShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			file, text, err := control.LaunchConfigurationText(configuration, arguments[0])
+			file, text, err := settings.LaunchConfigurationText(configuration, arguments[0])
 			if err != nil {
 				return err
 			}
-			l, err := control.ReadLaunchConfiguration(arguments[0], file, text)
+			l, err := settings.ReadLaunchConfiguration(arguments[0], file, text)
 			if a.json {
 				if err != nil {
 					return err
@@ -261,7 +262,7 @@ func newConfigRemove(a *app) *cobra.Command {
 			}
 			var failures []error
 			for _, name := range arguments {
-				failures = append(failures, control.RemoveLaunchConfiguration(configuration, name))
+				failures = append(failures, settings.RemoveLaunchConfiguration(configuration, name))
 			}
 			return errors.Join(failures...)
 		},

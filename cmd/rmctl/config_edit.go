@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 )
 
 // fallbackEditor is what POSIX has where the user chose no editor.
@@ -41,7 +41,7 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	file, old, err := control.LaunchConfigurationText(configuration, name)
+	file, old, err := settings.LaunchConfigurationText(configuration, name)
 	if err != nil {
 		return err
 	}
@@ -73,20 +73,20 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 // takeOver replaces a launch configuration by what was edited, unless something
 // is wrong with that, or the old one has changed in the meantime.
 func (a *app) takeOver(ctx context.Context, configuration, name, draft string, edited, old []byte) error {
-	if _, err := control.ReadLaunchConfiguration(name, draft, edited); err != nil {
+	if _, err := settings.ReadLaunchConfiguration(name, draft, edited); err != nil {
 		return err
 	}
-	file, now, err := control.LaunchConfigurationText(configuration, name)
+	file, now, err := settings.LaunchConfigurationText(configuration, name)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(now, old) {
 		return fmt.Errorf("%s has changed while it was edited", file)
 	}
-	if err := control.ReplaceLaunchConfiguration(configuration, name, edited); err != nil {
+	if err := settings.ReplaceLaunchConfiguration(configuration, name, edited); err != nil {
 		return err
 	}
-	l, err := control.LoadLaunchConfiguration(configuration, name)
+	l, err := settings.LoadLaunchConfiguration(configuration, name)
 	if err != nil {
 		return err
 	}

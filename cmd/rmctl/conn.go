@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote/relay"
 )
@@ -190,7 +190,7 @@ func (a *app) placesOf(names []string) ([]relay.Place, error) {
 		if err != nil {
 			return nil, err
 		}
-		if target.Transport == control.TransportLocal {
+		if target.Transport == settings.TransportLocal {
 			return nil, usage("target %q is on this machine, to which there is no connection to close", name)
 		}
 		places = append(places, placeOf(target))

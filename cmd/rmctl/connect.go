@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/openssh"
 	"github.com/rmctl/rmctl/remote/relay"
@@ -18,13 +18,13 @@ import (
 // connectionKey tells connections apart: several targets may share one.
 type connectionKey struct{ transport, host, sshConfig string }
 
-func keyOf(target control.Target) connectionKey {
+func keyOf(target settings.Target) connectionKey {
 	return connectionKey{target.Transport, target.Host, target.SSHConfig}
 }
 
 // connect returns the connection of a target, made once. A target elsewhere is
 // never replaced by this machine, nor by another host.
-func (a *app) connect(ctx context.Context, target control.Target) (remote.Connection, error) {
+func (a *app) connect(ctx context.Context, target settings.Target) (remote.Connection, error) {
 	key := keyOf(target)
 	if known := a.connections[key]; known != nil {
 		return known, nil
@@ -55,8 +55,8 @@ func (a *app) prompter() remote.Prompter {
 	return a.asked
 }
 
-func (a *app) newConnection(ctx context.Context, target control.Target, prompter remote.Prompter) (remote.Connection, error) {
-	if target.Transport == control.TransportLocal {
+func (a *app) newConnection(ctx context.Context, target settings.Target, prompter remote.Prompter) (remote.Connection, error) {
+	if target.Transport == settings.TransportLocal {
 		return remote.NewLocal()
 	}
 	place := placeOf(target)
@@ -68,7 +68,7 @@ func (a *app) newConnection(ctx context.Context, target control.Target, prompter
 
 // placeOf returns where a target's connection leads, with what making it
 // depends on here.
-func placeOf(target control.Target) relay.Place {
+func placeOf(target settings.Target) relay.Place {
 	place := relay.Place{Transport: target.Transport, Host: target.Host, SSHConfig: target.SSHConfig, Environment: map[string]string{}}
 	for _, name := range connectionVariables() {
 		if value, set := os.LookupEnv(name); set {
@@ -116,9 +116,9 @@ func (a *app) connectInBackground(ctx context.Context, place relay.Place, prompt
 // connectTo makes a connection in this process.
 func connectTo(ctx context.Context, place relay.Place, prompter remote.Prompter, log *slog.Logger, banner func(host, text string)) (remote.Connection, error) {
 	switch place.Transport {
-	case control.TransportSSH:
+	case settings.TransportSSH:
 		return ssh.Connect(ctx, ssh.Options{Host: place.Host, ConfigFile: place.SSHConfig, Prompter: prompter, Banner: banner, Log: log})
-	case control.TransportOpenSSH:
+	case settings.TransportOpenSSH:
 		return openssh.Connect(ctx, openssh.Options{Host: place.Host, ConfigFile: place.SSHConfig, Prompter: prompter, Log: log})
 	}
 	return nil, fmt.Errorf("there is no transport %q", place.Transport)

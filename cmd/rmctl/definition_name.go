@@ -3,23 +3,23 @@ package main
 import (
 	"strings"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
 
 // configuredTarget returns the target of targets.toml that a definition may be
 // named by, and false for a path, and for a name that is none of a target there.
-func (a *app) configuredTarget(name string) (control.Target, bool, error) {
+func (a *app) configuredTarget(name string) (settings.Target, bool, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
-		return control.Target{}, false, nil
+		return settings.Target{}, false, nil
 	}
 	targets, err := a.loadTargets()
 	if err != nil {
-		return control.Target{}, false, err
+		return settings.Target{}, false, err
 	}
 	target, err := targets.Find(name)
 	if err != nil || target.Shipped {
-		return control.Target{}, false, nil //nolint:nilerr // no target, so a shipped name or a file
+		return settings.Target{}, false, nil //nolint:nilerr // no target, so a shipped name or a file
 	}
 	return target, true, nil
 }
@@ -35,7 +35,7 @@ func (a *app) definitionNamed(name string) (string, error) {
 }
 
 // defaultsOf returns what a target sets for every submission.
-func defaultsOf(target control.Target) []job.Assignment {
+func defaultsOf(target settings.Target) []job.Assignment {
 	var defaults []job.Assignment
 	for name, value := range target.Attributes {
 		defaults = append(defaults, job.Assignment{Name: name, Value: value})

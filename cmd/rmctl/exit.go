@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -83,11 +84,11 @@ func exitCode(err error) int {
 		refused       *attribute.InvalidError
 		invalid       *config.InvalidError
 		variable      *control.VariableNameError
-		unknownTarget *control.UnknownTargetError
+		unknownTarget *settings.UnknownTargetError
 		unknownTab    *form.UnknownPageError
-		unknownLaunch *control.UnknownLaunchConfigurationError
-		launchName    *control.LaunchConfigurationNameError
-		configuration *control.ConfigurationError
+		unknownLaunch *settings.UnknownLaunchConfigurationError
+		launchName    *settings.LaunchConfigurationNameError
+		configuration *settings.ConfigurationError
 		unsupported   *control.UnsupportedError
 		noJob         *control.NotFoundError
 		failed        *command.Error

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 )
 
 func newForm(a *app) *cobra.Command {
@@ -144,7 +145,7 @@ func (a *app) formController(ctx context.Context, name string) (controller *cont
 		return nil, "", errors.Join(findErr, err)
 	}
 	if findErr != nil {
-		chosen = control.Target{Name: definition.Name, Transport: control.TransportLocal}
+		chosen = settings.Target{Name: definition.Name, Transport: settings.TransportLocal}
 	}
 	connection, err := a.connect(ctx, chosen)
 	if err != nil {
@@ -210,7 +211,7 @@ func (a *app) saveFilled(f *filling, replace bool) error {
 	if err != nil {
 		return err
 	}
-	l := &control.LaunchConfiguration{Name: f.saveAs, Target: f.target}
+	l := &settings.LaunchConfiguration{Name: f.saveAs, Target: f.target}
 	if f.target == "" {
 		if l.Definition, err = namedDefinition(f.definition); err != nil {
 			return err

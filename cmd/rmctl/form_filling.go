@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -322,6 +323,6 @@ func (f *filling) firstFolder(e entry) string {
 // isExisting reports whether an error tells that a launch configuration would be
 // replaced.
 func isExisting(err error) bool {
-	var existing *control.LaunchConfigurationExistsError
+	var existing *settings.LaunchConfigurationExistsError
 	return errors.As(err, &existing)
 }

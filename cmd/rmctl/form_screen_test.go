@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -275,7 +276,7 @@ func TestTheEndSubmitsPrintsSavesOrLeaves(t *testing.T) {
 	require.False(t, d.quit)
 	d.shows("! name the launch configuration first")
 	d.press("up", "kept", "tab")
-	d.saveFail = &control.LaunchConfigurationExistsError{Name: "kept", File: "kept.toml"}
+	d.saveFail = &settings.LaunchConfigurationExistsError{Name: "kept", File: "kept.toml"}
 	d.press("enter")
 	d.shows("press Save again")
 	d.saveFail = nil

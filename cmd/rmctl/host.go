@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -115,7 +116,7 @@ type userEnvironment struct {
 // inEnvironment gives the processes of a connection to this machine an
 // environment. What runs elsewhere has that of the place.
 func inEnvironment(connection remote.Connection, assignments []string) remote.Connection {
-	if connection.Info().Transport != control.TransportLocal {
+	if connection.Info().Transport != settings.TransportLocal {
 		return connection
 	}
 	return userEnvironment{connection, assigned(assignments)}

@@ -14,8 +14,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/importer"
+	"github.com/rmctl/rmctl/internal/settings"
 )
 
 func newImport(a *app) *cobra.Command {
@@ -115,13 +115,13 @@ func saveImported(ctx context.Context, folder string, result *importer.Result) (
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("importing: %w", err)
 	}
-	known, err := control.LoadTargets(folder)
+	known, err := settings.LoadTargets(folder)
 	if err != nil {
 		return err
 	}
 	for _, target := range result.Targets {
 		if there, err := known.Find(target.Name); err == nil && !there.Shipped {
-			return fmt.Errorf("importing: there is a target %q already in %s; --name gives another name", target.Name, filepath.Join(folder, control.TargetsFile))
+			return fmt.Errorf("importing: there is a target %q already in %s; --name gives another name", target.Name, filepath.Join(folder, settings.TargetsFile))
 		}
 	}
 	for _, file := range result.Files {
@@ -144,11 +144,11 @@ func saveImported(ctx context.Context, folder string, result *importer.Result) (
 		}
 		written = append(written, path)
 	}
-	var targets []control.Target
+	var targets []settings.Target
 	for _, target := range result.Targets {
-		targets = append(targets, control.Target{Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host, Attributes: target.Attributes})
+		targets = append(targets, settings.Target{Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host, Attributes: target.Attributes})
 	}
-	if err := control.AddTargets(ctx, folder, targets...); err != nil {
+	if err := settings.AddTargets(ctx, folder, targets...); err != nil {
 		return fmt.Errorf("importing: %w", err)
 	}
 	return nil
@@ -235,7 +235,7 @@ func (a *app) printDryImport(result *importer.Result) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range append(result.Files, importer.File{Name: control.TargetsFile, Text: text}) {
+	for _, file := range append(result.Files, importer.File{Name: settings.TargetsFile, Text: text}) {
 		shown := strings.TrimRight(string(file.Text), "\n")
 		if _, err := fmt.Fprintf(a.stdout, "# %s\n%s\n\n", file.Name, printable(shown)); err != nil {
 			return err

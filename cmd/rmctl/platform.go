@@ -5,6 +5,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -34,7 +35,7 @@ func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListi
 	}
 	return views.New(views.Options{
 		Targets: targets, Folder: folder, Show: shown, Store: store, KeepListings: keepsListings, Log: a.log(),
-		Open: func(ctx context.Context, target control.Target) (*control.Controller, func() error, error) {
+		Open: func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			return a.open(ctx, store, target, prompter)
 		},
 		EndHosted: a.endHosted,
@@ -42,7 +43,7 @@ func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListi
 }
 
 // open makes a connection of its own for a target, and a controller over it.
-func (a *app) open(ctx context.Context, store *jobstore.Store, target control.Target, prompter remote.Prompter) (*control.Controller, func() error, error) {
+func (a *app) open(ctx context.Context, store *jobstore.Store, target settings.Target, prompter remote.Prompter) (*control.Controller, func() error, error) {
 	definition, err := a.definition(target.Definition)
 	if err != nil {
 		return nil, nil, err

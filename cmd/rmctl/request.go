@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
 
 // A request is what is to be run, and where its parts come from.
 type request struct {
 	job.Submission
-	given  job.Submission               // by the command line alone
-	launch *control.LaunchConfiguration // nil without --config-name
+	given  job.Submission                // by the command line alone
+	launch *settings.LaunchConfiguration // nil without --config-name
 
 	elsewhere bool // the target is on another machine
 }
@@ -33,7 +34,7 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 		if err != nil {
 			return r, err
 		}
-		if r.launch, err = control.LoadLaunchConfiguration(configuration, flags.configName); err != nil {
+		if r.launch, err = settings.LoadLaunchConfiguration(configuration, flags.configName); err != nil {
 			return r, err
 		}
 		r.Submission = s.Over(r.launch.Submission)
@@ -45,7 +46,7 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 
 // isElsewhere reports whether the chosen target is on another machine. What is
 // wrong with the choice is told by what needs the target: not every request does.
-func (a *app) isElsewhere(l *control.LaunchConfiguration) bool {
+func (a *app) isElsewhere(l *settings.LaunchConfiguration) bool {
 	targets, err := a.loadTargets()
 	if err != nil {
 		return false
@@ -57,7 +58,7 @@ func (a *app) isElsewhere(l *control.LaunchConfiguration) bool {
 		}
 	}
 	target, err := targets.Find(name)
-	return err == nil && target.Transport != control.TransportLocal
+	return err == nil && target.Transport != settings.TransportLocal
 }
 
 // placed returns a submission whose files and folder do not depend on where
@@ -118,7 +119,7 @@ func (a *app) prepare(ctx context.Context, flags submissionFlags, arguments []st
 
 // controllerOf returns the controller of the target that was chosen, by -t or
 // else by a launch configuration, which may be nil.
-func (a *app) controllerOf(ctx context.Context, l *control.LaunchConfiguration) (*control.Controller, error) {
+func (a *app) controllerOf(ctx context.Context, l *settings.LaunchConfiguration) (*control.Controller, error) {
 	if a.target == "" && l != nil {
 		target, err := a.targetOf(l)
 		if err != nil {
@@ -131,7 +132,7 @@ func (a *app) controllerOf(ctx context.Context, l *control.LaunchConfiguration) 
 
 // targetOf returns the target that a launch configuration names, or the only one
 // of the definition that it names; it is empty where it names neither.
-func (a *app) targetOf(l *control.LaunchConfiguration) (string, error) {
+func (a *app) targetOf(l *settings.LaunchConfiguration) (string, error) {
 	targets, err := a.loadTargets()
 	if err != nil {
 		return "", err
@@ -153,7 +154,7 @@ func (a *app) targetOf(l *control.LaunchConfiguration) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", l.LocateSetting("definition", fmt.Errorf("no target has the definition %q: describe one in %s, or choose one with -t", l.Definition, control.TargetsFile))
+		return "", l.LocateSetting("definition", fmt.Errorf("no target has the definition %q: describe one in %s, or choose one with -t", l.Definition, settings.TargetsFile))
 	}
 	return "", l.LocateSetting("definition", fmt.Errorf("the targets %s have the definition %q: choose one with -t", strings.Join(found, ", "), l.Definition))
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/web"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -157,7 +157,7 @@ func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *syn
 
 // served asks the server that this user runs for a listing of the chosen target. An
 // error tells why the scheduler is to be asked instead.
-func served[T any](ctx context.Context, a *app, list func(*web.Client, context.Context, control.Target) ([]T, time.Time, error)) ([]T, time.Time, error) {
+func served[T any](ctx context.Context, a *app, list func(*web.Client, context.Context, settings.Target) ([]T, time.Time, error)) ([]T, time.Time, error) {
 	var none time.Time
 	if a.listening != nil {
 		return nil, none, errors.New("what schedulers say is recorded")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -35,7 +36,7 @@ it lists the shipped definitions instead, with what each was proven against.`,
 	return c
 }
 
-func (a *app) printTargets(targets *control.Targets) error {
+func (a *app) printTargets(targets *settings.Targets) error {
 	var rows [][]string
 	for _, name := range targets.Names() {
 		target, err := targets.Find(name)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
@@ -147,7 +147,7 @@ func (s *screenControls) LaunchConfigurations() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return control.LaunchConfigurationNames(folder)
+	return settings.LaunchConfigurationNames(folder)
 }
 
 // Submit implements [tui.Controls] by the form of the target.

@@ -3,7 +3,7 @@
 // contract with scripts. Jobs, processes and events are those of package job.
 package facts
 
-import "github.com/rmctl/rmctl/control"
+import "github.com/rmctl/rmctl/internal/settings"
 
 // A Target is a definition and a connection.
 type Target struct {
@@ -15,6 +15,6 @@ type Target struct {
 }
 
 // OfTarget returns a target, and whether it is the default one of all.
-func OfTarget(target control.Target, isDefault bool) Target {
+func OfTarget(target settings.Target, isDefault bool) Target {
 	return Target{target.Name, target.Definition, target.Transport, target.Host, isDefault}
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
@@ -121,19 +121,19 @@ var given = sync.OnceValue(func() map[string]string {
 	}
 })
 
-func (i *importing) backend(key, name string, settings *hoconValue) error {
-	b := &backend{importing: i, key: key, settings: settings, known: map[string]bool{}}
+func (i *importing) backend(key, name string, found *hoconValue) error {
+	b := &backend{importing: i, key: key, settings: found, known: map[string]bool{}}
 	for known := range given() {
 		b.known[known] = known != "job_id"
 	}
-	if declared := settings.get("runtime-attributes"); declared != nil {
+	if declared := found.get("runtime-attributes"); declared != nil {
 		var err error
 		if b.attributes, err = i.runtimeAttributes(declared); err != nil {
 			return err
 		}
 	}
 	for _, one := range b.attributes {
-		if _, taken := given()[one.name]; taken || one.name == "settings" || one.name == "tag" {
+		if _, taken := given()[one.name]; taken || one.name == "found" || one.name == "tag" {
 			return i.fail(one.line, 1, "%q is what Cromwell gives a value to itself", one.name)
 		}
 		b.known[one.name] = true
@@ -142,7 +142,7 @@ func (i *importing) backend(key, name string, settings *hoconValue) error {
 	if err != nil {
 		return err
 	}
-	model, err := shippedFor(schedulerOf(settings.get("submit").text))
+	model, err := shippedFor(schedulerOf(found.get("submit").text))
 	if err != nil {
 		return err
 	}
@@ -165,9 +165,9 @@ func (i *importing) backend(key, name string, settings *hoconValue) error {
 		return err
 	}
 	b.tellSettings()
-	i.remark(Carried, settings.line, settings.column, "backend "+key, "target %q with the definition %s.xml", name, name)
+	i.remark(Carried, found.line, found.column, "backend "+key, "target %q with the definition %s.xml", name, name)
 	i.result.Files = append(i.result.Files, File{name + ".xml", d.text()})
-	i.result.Targets = append(i.result.Targets, Target{Name: name, Definition: name + ".xml", Transport: control.TransportLocal})
+	i.result.Targets = append(i.result.Targets, Target{Name: name, Definition: name + ".xml", Transport: settings.TransportLocal})
 	return nil
 }
 

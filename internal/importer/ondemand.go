@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 )
 
 // adapters are the job adapters of Open OnDemand, with the scheduler of each.
@@ -81,7 +81,7 @@ func (i *importing) openOnDemand() error {
 		return err
 	}
 	i.remark(Carried, at.Line, at.Column, "v2.job.adapter", "the definition is %s", definition)
-	target := Target{Name: s.name, Definition: definition, Transport: control.TransportLocal}
+	target := Target{Name: s.name, Definition: definition, Transport: settings.TransportLocal}
 	if err := i.onDemandHost(cluster, job, &target); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (i *importing) onDemandHost(cluster, job *mapping, target *Target) error {
 		case !isHost(host):
 			return i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", each.from.called(each.name), host)
 		}
-		target.Transport, target.Host = control.TransportSSH, host
+		target.Transport, target.Host = settings.TransportSSH, host
 		i.remark(Changed, at.Line, at.Column, each.from.called(each.name), "commands run there by SSH; where rmctl itself runs on that machine set transport = \"local\"")
 	}
 	login.unasked(withoutCounterpart())

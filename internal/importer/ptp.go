@@ -6,6 +6,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 )
 
 // originalSuffix ends the name of the copy of a definition that the imported one extends.
@@ -108,7 +109,7 @@ func hasExtension(d *config.Definition, name string) bool {
 
 // ptpTarget is where the definition says that its connection goes.
 func (i *importing) ptpTarget(name string, d *config.Definition) Target {
-	target := Target{Name: name, Definition: name + ".xml", Transport: control.TransportLocal}
+	target := Target{Name: name, Definition: name + ".xml", Transport: settings.TransportLocal}
 	if d.Site.ControlConnection == "" {
 		return target
 	}
@@ -117,7 +118,7 @@ func (i *importing) ptpTarget(name string, d *config.Definition) Target {
 		i.remark(Lost, d.Line, d.Column, "control-connection", "%q names no host that can be reached by SSH", d.Site.ControlConnection)
 		return target
 	}
-	target.Transport, target.Host = control.TransportSSH, host
+	target.Transport, target.Host = settings.TransportSSH, host
 	i.remark(Changed, d.Line, d.Column, "control-connection", "the target reaches %s by SSH; on that machine itself set transport = \"local\"", host)
 	return target
 }

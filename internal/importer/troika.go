@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 )
 
 // troikaTypes are the site types of Troika, with the scheduler of each.
@@ -84,7 +84,7 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 		return i.fail(key.Line, key.Column, "%.200q cannot be made the name of a target", key.Value)
 	}
 	scheduler, known := troikaTypes[strings.ToLower(kind)]
-	target := Target{Name: name, Transport: control.TransportLocal}
+	target := Target{Name: name, Transport: settings.TransportLocal}
 	if isLost, err := i.troikaConnection(one, &target); err != nil || isLost {
 		return err
 	}
@@ -163,6 +163,6 @@ func (i *importing) troikaConnection(one *mapping, target *Target) (isLost bool,
 	if !isHost(host) {
 		return false, i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", one.called("host"), host)
 	}
-	target.Transport, target.Host = control.TransportOpenSSH, host
+	target.Transport, target.Host = settings.TransportOpenSSH, host
 	return false, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -26,7 +27,7 @@ func TestAResourceManagerWhoseConnectionWasLostCanBeStoppedWhileThatIsGivenUp(t 
 	d.writeSite()
 	cut := &cutConnection{}
 	closing, goOn := make(chan struct{}), make(chan struct{})
-	d.openWith(func(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+	d.openWith(func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 		definition, _, err := control.UsableDefinition(target.Definition)
 		require.NoError(t, err)
 		local, err := remote.NewLocal()
@@ -55,7 +56,7 @@ func TestAResourceManagerThatIsStoppingSaysSoToWhoStartsIt(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
 	opening := make(chan struct{})
-	d.openWith(func(ctx context.Context, _ control.Target) (*control.Controller, func() error, error) {
+	d.openWith(func(ctx context.Context, _ settings.Target) (*control.Controller, func() error, error) {
 		<-opening
 		return nil, nil, errors.New("too late")
 	})
@@ -97,7 +98,7 @@ func TestJobsThatWerePrunedFromTheRecordGo(t *testing.T) {
 func TestATargetThatSomebodyTookOutOfTheFileCanBeRemoved(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.sees("site", model.RMStopped)
-	require.NoError(t, os.WriteFile(filepath.Join(d.folder, control.TargetsFile), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(d.folder, settings.TargetsFile), nil, 0o600))
 	require.NoError(t, d.Remove("site"))
 	_, shown := d.Model().Snapshot().Manager("site")
 	require.False(t, shown)
@@ -107,10 +108,10 @@ func TestATargetThatSomebodyTookOutOfTheFileCanBeRemoved(t *testing.T) {
 func TestATargetThatSomebodyPutIntoTheFileIsNotReplacedByAnAddedOne(t *testing.T) {
 	d := newDesk(t, onSite)
 	byHand := onSite + "[targets.more]\ndefinition = \"slurm\"\n"
-	require.NoError(t, os.WriteFile(filepath.Join(d.folder, control.TargetsFile), []byte(byHand), 0o600))
-	var exists *control.TargetExistsError
-	require.ErrorAs(t, d.Add(control.Target{Name: "more", Definition: "local"}), &exists)
-	text, err := os.ReadFile(filepath.Join(d.folder, control.TargetsFile))
+	require.NoError(t, os.WriteFile(filepath.Join(d.folder, settings.TargetsFile), []byte(byHand), 0o600))
+	var exists *settings.TargetExistsError
+	require.ErrorAs(t, d.Add(settings.Target{Name: "more", Definition: "local"}), &exists)
+	text, err := os.ReadFile(filepath.Join(d.folder, settings.TargetsFile))
 	require.NoError(t, err)
 	require.Equal(t, byHand, string(text))
 }
@@ -119,7 +120,7 @@ func TestATargetThatSomebodyPutIntoTheFileIsNotReplacedByAnAddedOne(t *testing.T
 func TestManyMayStartAndStopAndChangeAResourceManagerAtTheSameTime(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	target := control.Target{Name: "site", Definition: filepath.Join(d.folder, "site.xml")}
+	target := settings.Target{Name: "site", Definition: filepath.Join(d.folder, "site.xml")}
 	d.whileTimePasses(func() {
 		var work sync.WaitGroup
 		for _, do := range []func() error{

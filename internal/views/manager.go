@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/remote"
@@ -16,7 +17,7 @@ import (
 // A Manager is what is known of a resource manager itself; what it manages is in
 // the model.
 type Manager struct {
-	Target   control.Target
+	Target   settings.Target
 	State    model.State
 	Since    time.Time         // from when on it is in this state
 	Cause    error             // of the state ERROR
@@ -58,7 +59,7 @@ const (
 // platform's lock.
 type manager struct {
 	platform *Views
-	target   control.Target // does not change but while STOPPED
+	target   settings.Target // does not change but while STOPPED
 
 	state model.State
 	since time.Time
@@ -98,7 +99,7 @@ func (p *Views) Start(name string) error {
 	if !known {
 		target, err := p.targets.Find(name)
 		if err != nil || name == "" {
-			return cmp.Or(err, error(&control.UnknownTargetError{Name: name, Known: p.targets.Names()}))
+			return cmp.Or(err, error(&settings.UnknownTargetError{Name: name, Known: p.targets.Names()}))
 		}
 		m = p.show(target)
 	}
@@ -302,6 +303,6 @@ func (p *Views) update(change func(*model.Update)) {
 }
 
 // hostOf returns where the commands of a target run.
-func hostOf(target control.Target) string {
+func hostOf(target settings.Target) string {
 	return cmp.Or(target.Host, "localhost")
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/model"
 )
 
 // Add makes a new target, in the targets file, and a resource manager of it,
 // STOPPED. Its definition must be usable. Errors are *control.TargetExistsError,
 // *config.InvalidError and *control.ConfigurationError.
-func (p *Views) Add(target control.Target) error {
+func (p *Views) Add(target settings.Target) error {
 	if err := checkDefinition(target); err != nil {
 		return err
 	}
@@ -22,17 +23,17 @@ func (p *Views) Add(target control.Target) error {
 		return err
 	}
 	if known, err := p.targets.Find(target.Name); err == nil && target.Name != "" && !known.Shipped {
-		return &control.TargetExistsError{Name: target.Name}
+		return &settings.TargetExistsError{Name: target.Name}
 	}
 	if m, shown := p.managers[target.Name]; shown && m.cancel != nil {
 		return &StateError{Name: target.Name, State: m.state, What: "adding a target of its name"}
 	}
-	return p.save(target, control.AddTargets)
+	return p.save(target, settings.AddTargets)
 }
 
 // Edit replaces a target, in the targets file, whose resource manager must be
 // STOPPED. Errors are as of [Views.Add], *UnknownManagerError and *StateError.
-func (p *Views) Edit(target control.Target) error {
+func (p *Views) Edit(target settings.Target) error {
 	if err := checkDefinition(target); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (p *Views) Edit(target control.Target) error {
 	if m.cancel != nil {
 		return &StateError{Name: target.Name, State: m.state, What: "changing it, which needs it to be STOPPED"}
 	}
-	return p.save(target, control.SaveTargets)
+	return p.save(target, settings.SaveTargets)
 }
 
 // Remove takes a resource manager that is STOPPED out of the model, and its target
@@ -62,8 +63,8 @@ func (p *Views) Remove(name string) error {
 		return &StateError{Name: name, State: m.state, What: "removing it, which needs it to be STOPPED"}
 	}
 	if !m.target.Shipped {
-		var gone *control.UnknownTargetError // somebody has changed the file
-		if err := control.RemoveTarget(p.life, p.options.Folder, name); err != nil && !errors.As(err, &gone) {
+		var gone *settings.UnknownTargetError // somebody has changed the file
+		if err := settings.RemoveTarget(p.life, p.options.Folder, name); err != nil && !errors.As(err, &gone) {
 			return err
 		}
 		if err := p.reload(); err != nil {
@@ -77,7 +78,7 @@ func (p *Views) Remove(name string) error {
 
 // checkDefinition refuses a target whose definition cannot be used. It may take long,
 // so the lock is not held: all views wait for that.
-func checkDefinition(target control.Target) error {
+func checkDefinition(target settings.Target) error {
 	if _, _, err := control.UsableDefinition(target.Definition); err != nil {
 		return fmt.Errorf("target %q: %w", target.Name, err)
 	}
@@ -85,7 +86,7 @@ func checkDefinition(target control.Target) error {
 }
 
 // save writes a target and shows it; the lock is held.
-func (p *Views) save(target control.Target, write func(ctx context.Context, folder string, targets ...control.Target) error) error {
+func (p *Views) save(target settings.Target, write func(ctx context.Context, folder string, targets ...settings.Target) error) error {
 	if err := write(p.life, p.options.Folder, target); err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (p *Views) save(target control.Target, write func(ctx context.Context, fold
 
 // reload reads the targets again; the lock is held.
 func (p *Views) reload() error {
-	targets, err := control.LoadTargets(p.options.Folder)
+	targets, err := settings.LoadTargets(p.options.Folder)
 	if err != nil {
 		return err
 	}

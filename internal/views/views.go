@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -26,13 +27,13 @@ import (
 
 // Options say what a platform works with.
 type Options struct {
-	Targets *control.Targets
+	Targets *settings.Targets
 	Folder  string   // of the targets file
 	Show    []string // targets that are resource managers from the beginning; nil for those that [Usual] names
 
 	// Open makes the connection of a target and a controller over it. Closing gives
 	// the connection up. It is called again when a connection was lost.
-	Open func(ctx context.Context, target control.Target) (*control.Controller, func() error, error)
+	Open func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error)
 	// EndHosted ends an interactive job that another process of this user hosts; nil
 	// where there is none.
 	EndHosted func(ctx context.Context, job job.Job) error
@@ -58,7 +59,7 @@ type Views struct {
 	work sync.WaitGroup
 
 	mu       sync.Mutex
-	targets  *control.Targets
+	targets  *settings.Targets
 	managers map[string]*manager
 	closed   bool
 }
@@ -140,7 +141,7 @@ func New(o Options) (*Views, error) {
 
 // Usual returns the names of the targets that somebody means who names none: those
 // of the targets file and the default one.
-func Usual(targets *control.Targets) []string {
+func Usual(targets *settings.Targets) []string {
 	var names []string
 	for _, name := range targets.Names() {
 		if target, err := targets.Find(name); err == nil && (!target.Shipped || name == targets.Default) {
@@ -221,7 +222,7 @@ func (p *Views) find(name string) (*manager, error) {
 }
 
 // show makes a target a resource manager, STOPPED; the lock is held, or not needed.
-func (p *Views) show(target control.Target) *manager {
+func (p *Views) show(target settings.Target) *manager {
 	m := &manager{platform: p, target: target, state: model.RMStopped, since: p.options.Now()}
 	p.managers[target.Name] = m
 	m.draw()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -42,14 +43,14 @@ type desk struct {
 
 	mu      sync.Mutex
 	ahead   time.Duration // how far the clock is ahead of the real one
-	open    func(ctx context.Context, target control.Target) (*control.Controller, func() error, error)
+	open    func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error)
 	targets int // that were opened
 	closed  int
 }
 
 func newDesk(t *testing.T, targets string) *desk {
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, control.TargetsFile), []byte(targets), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(targets), 0o600))
 	store, err := jobstore.Open(t.Context(), filepath.Join(folder, "state"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -59,12 +60,12 @@ func newDesk(t *testing.T, targets string) *desk {
 // newDeskOver returns another desk of a user, whose platform may keep listings.
 func newDeskOver(t *testing.T, folder string, store *jobstore.Store, keeps bool) *desk {
 	d := &desk{t: t, folder: folder, store: store, timers: make(chan timer, 100)}
-	loaded, err := control.LoadTargets(d.folder)
+	loaded, err := settings.LoadTargets(d.folder)
 	require.NoError(t, err)
 	d.open = d.openHere
 	d.Views, err = views.New(views.Options{
 		Targets: loaded, Folder: d.folder, Store: d.store, Jitter: func() float64 { return 0 }, KeepListings: keeps,
-		Open: func(ctx context.Context, target control.Target) (*control.Controller, func() error, error) {
+		Open: func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			d.mu.Lock()
 			open := d.open
 			d.targets++
@@ -101,7 +102,7 @@ func (d *desk) pause(ctx context.Context, length time.Duration) error {
 }
 
 // openHere opens a target of this machine.
-func (d *desk) openHere(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+func (d *desk) openHere(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 	definition, _, err := control.UsableDefinition(target.Definition)
 	if err != nil {
 		return nil, nil, err
@@ -119,7 +120,7 @@ func (d *desk) openHere(_ context.Context, target control.Target) (*control.Cont
 	}, nil
 }
 
-func (d *desk) openWith(open func(ctx context.Context, target control.Target) (*control.Controller, func() error, error)) {
+func (d *desk) openWith(open func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open = open
@@ -305,7 +306,7 @@ func TestAPlatformShowsAtOnceWhatThatOfAnotherProcessHasListed(t *testing.T) {
 func TestWhatCannotBeReachedIsTriedAgainAndComesBack(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	d.openWith(func(context.Context, control.Target) (*control.Controller, func() error, error) {
+	d.openWith(func(context.Context, settings.Target) (*control.Controller, func() error, error) {
 		return nil, nil, &remote.ConnectError{Host: "far", Reason: remote.NoAnswer, Err: errors.New("timed out")}
 	})
 	require.NoError(t, d.Start("site"))
@@ -365,7 +366,7 @@ func TestTimesOfAPlaceInAnotherTimeZoneAreShownAsTheMomentsThatTheyWere(t *testi
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(site, []byte(strings.ReplaceAll(string(text), `key="owner"`, `key="submitted"`)), 0o600))
 	d.lists("jobs", "7 RUNNING 2026-03-04T17:00:00 batch\n")
-	d.openWith(func(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+	d.openWith(func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 		definition, _, err := control.UsableDefinition(target.Definition)
 		require.NoError(t, err)
 		connection, err := remote.NewLocal()
@@ -400,7 +401,7 @@ func TestASchedulerThatIsAwayWhenItsSessionBeginsIsTriedAgain(t *testing.T) {
 func TestWhatOnlyTheUserCanMendIsNotTriedAgainByItself(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	d.openWith(func(context.Context, control.Target) (*control.Controller, func() error, error) {
+	d.openWith(func(context.Context, settings.Target) (*control.Controller, func() error, error) {
 		return nil, nil, &remote.ConnectError{Host: "far", Reason: remote.NotAuthenticated, Err: errors.New("wrong password")}
 	})
 	require.NoError(t, d.Start("site"))
@@ -416,7 +417,7 @@ func TestAConnectionThatIsLostIsAnErrorAndIsMadeAnew(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
 	cut := &cutConnection{}
-	d.openWith(func(ctx context.Context, target control.Target) (*control.Controller, func() error, error) {
+	d.openWith(func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
 		definition, _, err := control.UsableDefinition(target.Definition)
 		require.NoError(t, err)
 		local, err := remote.NewLocal()
@@ -497,16 +498,16 @@ func (c *cutConnection) Start(ctx context.Context, command remote.Command) (remo
 func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	added := control.Target{Name: "more", Definition: filepath.Join(d.folder, "site.xml"), Attributes: map[string]string{"account": "one"}}
+	added := settings.Target{Name: "more", Definition: filepath.Join(d.folder, "site.xml"), Attributes: map[string]string{"account": "one"}}
 	require.NoError(t, d.Add(added))
 	d.sees("more", model.RMStopped)
-	var exists *control.TargetExistsError
+	var exists *settings.TargetExistsError
 	require.ErrorAs(t, d.Add(added), &exists)
 
 	require.NoError(t, d.Start("site"))
 	d.sees("site", model.RMStarted)
 	var state *views.StateError
-	require.ErrorAs(t, d.Edit(control.Target{Name: "site", Definition: "local"}), &state)
+	require.ErrorAs(t, d.Edit(settings.Target{Name: "site", Definition: "local"}), &state)
 	require.ErrorAs(t, d.Remove("site"), &state)
 
 	added.Attributes["account"] = "two"
@@ -522,14 +523,14 @@ func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T
 	require.EqualError(t, &views.UnknownManagerError{Name: "more", Known: []string{"a", "b"}}, `there is no resource manager "more"; those that there are: a, b`)
 	_, shown := d.Model().Snapshot().Manager("more")
 	require.False(t, shown)
-	targets, err := control.LoadTargets(d.folder)
+	targets, err := settings.LoadTargets(d.folder)
 	require.NoError(t, err)
 	require.NotContains(t, targets.Names(), "more")
 }
 
 func TestATargetWithoutAUsableDefinitionIsNotAdded(t *testing.T) {
 	d := newDesk(t, onSite)
-	require.ErrorContains(t, d.Add(control.Target{Name: "more", Definition: "nothing"}), `no shipped definition "nothing"`)
+	require.ErrorContains(t, d.Add(settings.Target{Name: "more", Definition: "nothing"}), `no shipped definition "nothing"`)
 	require.NotContains(t, d.Available(), "more")
 }
 
@@ -539,6 +540,6 @@ func TestShippedTargetsBecomeResourceManagersWhenStarted(t *testing.T) {
 	require.Contains(t, d.Available(), "slurm")
 	require.NoError(t, d.Start("fork"))
 	d.sees("fork", model.RMStarted)
-	var unknown *control.UnknownTargetError
+	var unknown *settings.UnknownTargetError
 	require.ErrorAs(t, d.Start("nothing"), &unknown)
 }

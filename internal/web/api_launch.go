@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -64,7 +65,7 @@ func (s *Server) addLaunchAPI() {
 	s.api("GET /launch-configurations/{name}", s.apiLaunchConfiguration)
 	s.api("PUT /launch-configurations/{name}", s.apiSaveLaunchConfiguration)
 	s.api("DELETE /launch-configurations/{name}", func(w http.ResponseWriter, r *http.Request) error {
-		if err := control.RemoveLaunchConfiguration(s.options.Folder, r.PathValue("name")); err != nil {
+		if err := settings.RemoveLaunchConfiguration(s.options.Folder, r.PathValue("name")); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -106,7 +107,7 @@ func (s *Server) submission(request *job.Table) (job.Submission, error) {
 		}
 	}
 	if from != "" {
-		configuration, err := control.LoadLaunchConfiguration(s.options.Folder, from)
+		configuration, err := settings.LoadLaunchConfiguration(s.options.Folder, from)
 		if err != nil {
 			return given, err
 		}
@@ -332,20 +333,20 @@ func (a *apiFilling) told() filledJSON {
 }
 
 func (s *Server) apiLaunchConfigurations(w http.ResponseWriter, _ *http.Request) error {
-	names, err := control.LaunchConfigurationNames(s.options.Folder)
+	names, err := settings.LaunchConfigurationNames(s.options.Folder)
 	if err != nil {
 		return err
 	}
-	all := []*control.LaunchConfiguration{}
+	all := []*settings.LaunchConfiguration{}
 	for _, name := range names {
-		all = append(all, control.ListedLaunchConfiguration(s.options.Folder, name))
+		all = append(all, settings.ListedLaunchConfiguration(s.options.Folder, name))
 	}
 	s.json(w, http.StatusOK, map[string]any{"launchConfigurations": all})
 	return nil
 }
 
 func (s *Server) apiLaunchConfiguration(w http.ResponseWriter, r *http.Request) error {
-	l, err := control.LoadLaunchConfiguration(s.options.Folder, r.PathValue("name"))
+	l, err := settings.LoadLaunchConfiguration(s.options.Folder, r.PathValue("name"))
 	if err != nil {
 		return err
 	}
@@ -358,7 +359,7 @@ func (s *Server) apiSaveLaunchConfiguration(w http.ResponseWriter, r *http.Reque
 	if err != nil {
 		return err
 	}
-	l := &control.LaunchConfiguration{Name: r.PathValue("name"), Target: request.Text("target"), Definition: request.Text("definition")}
+	l := &settings.LaunchConfiguration{Name: r.PathValue("name"), Target: request.Text("target"), Definition: request.Text("definition")}
 	replace := request.Flag("replace") // whether one of its name may be there
 	if request.Text("launchConfiguration") != "" || request.Text("tag") != "" {
 		return failuref(http.StatusBadRequest, "a launch configuration has neither a tag nor another one below it")

@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote/wire"
@@ -94,7 +95,7 @@ var ErrNoListing = errors.New("the server has no listing that is as good as a ne
 // Queues returns the queues of a target as the server's last listing has them, by
 // name, and when that was made. The error is ErrNoListing while the server knows
 // another target by the name, that is not STARTED, or the listing failed or is due.
-func (c *Client) Queues(ctx context.Context, target control.Target) ([]control.Queue, time.Time, error) {
+func (c *Client) Queues(ctx context.Context, target settings.Target) ([]control.Queue, time.Time, error) {
 	var answer struct{ Queues []control.Queue }
 	at, err := c.listed(ctx, target, model.Queue, "queues", &answer)
 	queues := slices.DeleteFunc(answer.Queues, func(q control.Queue) bool {
@@ -104,7 +105,7 @@ func (c *Client) Queues(ctx context.Context, target control.Target) ([]control.Q
 }
 
 // Nodes is Queues for nodes.
-func (c *Client) Nodes(ctx context.Context, target control.Target) ([]control.Node, time.Time, error) {
+func (c *Client) Nodes(ctx context.Context, target settings.Target) ([]control.Node, time.Time, error) {
 	var answer struct{ Nodes []control.Node }
 	at, err := c.listed(ctx, target, model.Node, "nodes", &answer)
 	return answer.Nodes, at, err
@@ -112,7 +113,7 @@ func (c *Client) Nodes(ctx context.Context, target control.Target) ([]control.No
 
 // Jobs returns the jobs of everybody as the server's last listing of a target has them, what
 // was wrong with that, and when it was made. The error is as of Queues.
-func (c *Client) Jobs(ctx context.Context, target control.Target) ([]job.Document, command.Listed, time.Time, error) {
+func (c *Client) Jobs(ctx context.Context, target settings.Target) ([]job.Document, command.Listed, time.Time, error) {
 	var answer listedJobsJSON
 	at, err := c.listed(ctx, target, model.Job, "jobs", &answer)
 	listed := command.Listed{Rows: len(answer.Jobs), Again: answer.Again, NotUnderstood: answer.NotUnderstood}
@@ -127,7 +128,7 @@ func (c *Client) Jobs(ctx context.Context, target control.Target) ([]job.Documen
 }
 
 // listed reads a listing of one kind if it is as good as a new one.
-func (c *Client) listed(ctx context.Context, target control.Target, kind model.Kind, path string, into any) (time.Time, error) {
+func (c *Client) listed(ctx context.Context, target settings.Target, kind model.Kind, path string, into any) (time.Time, error) {
 	var m managerJSON
 	address := "/managers/" + url.PathEscape(target.Name)
 	if err := c.get(ctx, address, &m); err != nil {
@@ -142,7 +143,7 @@ func (c *Client) listed(ctx context.Context, target control.Target, kind model.K
 
 // current returns when elements of a kind of a target were listed, if that is as good
 // as listing them now.
-func (m managerJSON) current(target control.Target, kind model.Kind, now time.Time) (time.Time, bool) {
+func (m managerJSON) current(target settings.Target, kind model.Kind, now time.Time) (time.Time, bool) {
 	if m.State != string(model.RMStarted) || m.Target != facts.OfTarget(target, false) || m.SSHConfig != target.SSHConfig {
 		return time.Time{}, false
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -82,7 +82,7 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 	failed.Error = "no answer"
 	due.Next = now.Add(-time.Millisecond).Format(time.RFC3339Nano)
 	other.Kind = "node"
-	target := control.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org"}
+	target := settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org"}
 	started := func(listings ...listingJSON) managerJSON {
 		m := toManagerJSON(views.Manager{Target: target, State: model.RMStarted}, model.New().Snapshot())
 		m.Listings = listings
@@ -104,7 +104,7 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 }
 
 // siteOf writes a definition whose jobs are the lines of a file, and makes it a target.
-func siteOf(t *testing.T, options Options, lines string) control.Target {
+func siteOf(t *testing.T, options Options, lines string) settings.Target {
 	t.Helper()
 	jobs, file := filepath.Join(options.Folder, "jobs"), filepath.Join(options.Folder, "site.xml")
 	require.NoError(t, os.WriteFile(jobs, []byte(lines), 0o600))
@@ -114,7 +114,7 @@ func siteOf(t *testing.T, options Options, lines string) control.Target {
 			<stdout-parser delim="\n"><target><match><expression>(\d+) (\S+) (\w+) (.*)</expression><set field="name"><entry valueGroup="1"/></set>
 			<put field="value"><entry key="owner" valueGroup="2"/><entry key="state" valueGroup="3"/><entry key="name" valueGroup="4"/></put></match></target></stdout-parser>
 		</x:list-jobs></monitor-data></resource-manager-builder>`), 0o600))
-	target := control.Target{Name: "site", Definition: file, Transport: "local"}
+	target := settings.Target{Name: "site", Definition: file, Transport: "local"}
 	require.NoError(t, options.Platform.Add(target))
 	return target
 }
@@ -166,7 +166,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 
 // Whatever listens at the socket, who asks can ask the scheduler instead.
 func TestWhatIsNoServerOfThisVersionTellsNoJobs(t *testing.T) {
-	target := control.Target{Name: "site", Definition: "slurm", Transport: "local"}
+	target := settings.Target{Name: "site", Definition: "slurm", Transport: "local"}
 	now := time.Now()
 	told := toManagerJSON(views.Manager{Target: target, State: model.RMStarted}, model.New().Snapshot())
 	told.Listings = []listingJSON{{Kind: "job", At: now.Format(time.RFC3339Nano), Next: now.Add(time.Hour).Format(time.RFC3339Nano)}}

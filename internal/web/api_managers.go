@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -60,8 +60,8 @@ type targetJSON struct {
 	Attributes map[string]string `json:"attributes"`
 }
 
-func (t targetJSON) target(name string) control.Target {
-	return control.Target{Name: name, Definition: cmp.Or(t.Definition, name), Transport: cmp.Or(t.Transport, control.TransportLocal),
+func (t targetJSON) target(name string) settings.Target {
+	return settings.Target{Name: name, Definition: cmp.Or(t.Definition, name), Transport: cmp.Or(t.Transport, settings.TransportLocal),
 		Host: t.Host, SSHConfig: t.SSHConfig, Attributes: t.Attributes}
 }
 
@@ -171,7 +171,7 @@ func refusedTarget(err error) error {
 
 // apiTargets answers with the targets, also those that are no resource manager.
 func (s *Server) apiTargets(w http.ResponseWriter, _ *http.Request) error {
-	targets, err := control.LoadTargets(s.options.Folder)
+	targets, err := settings.LoadTargets(s.options.Folder)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -377,7 +377,7 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 
 func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 	options := testPlatform(t)
-	require.NoError(t, options.Platform.Add(control.Target{Name: "local", Definition: "local"})) // which is not started: the test lists
+	require.NoError(t, options.Platform.Add(settings.Target{Name: "local", Definition: "local"})) // which is not started: the test lists
 	m := options.Platform.Model()
 	defineAttributes(t, m)
 	put := func(id, detail string) {

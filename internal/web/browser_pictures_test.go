@@ -22,6 +22,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/rmctltest"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -50,15 +51,15 @@ func inventedSite(t *testing.T, definitions map[string]*config.Definition) *laun
 		definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
 		definition.Monitor = config.Monitor{}
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, control.TargetsFile), []byte(text), 0o600))
-	targets, err := control.LoadTargets(folder)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(text), 0o600))
+	targets, err := settings.LoadTargets(folder)
 	require.NoError(t, err)
 	store, err := jobstore.Open(t.Context(), filepath.Join(folder, "state"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	d := &launchDesk{folder: folder, store: store}
 	d.platform, err = views.New(views.Options{Targets: targets, Folder: folder, Show: slices.Collect(maps.Keys(definitions)), Store: store,
-		Open: func(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+		Open: func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			local, err := remote.NewLocal()
 			if err != nil {
 				return nil, nil, err
@@ -98,7 +99,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	slurm, _, err := control.UsableDefinition("slurm")
 	require.NoError(t, err)
 	form := inventedSite(t, map[string]*config.Definition{"cluster": slurm})
-	saved := &control.LaunchConfiguration{Name: "nightly", Target: "cluster", Submission: job.Submission{Executable: "./simulate"}}
+	saved := &settings.LaunchConfiguration{Name: "nightly", Target: "cluster", Submission: job.Submission{Executable: "./simulate"}}
 	require.NoError(t, saved.Save(form.folder, false))
 	shown := serveWith(t, testPlatform(t), func(m *model.Model) { demonstrate(t, m, 3000, 960, time.Now()) })
 	worked := &pages{server: shown.server, ledger: newLedger("ada"), history: inventedHistory(time.Now()), began: time.Now().Add(-70 * time.Minute)}

@@ -17,6 +17,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -72,7 +73,7 @@ func (s *Server) launchPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// On this machine rmctl submit takes the directory that it is in; a server has none.
-	if known, err := s.platform.Manager(manager); err == nil && known.Target.Transport == control.TransportLocal && state.Directory == "" {
+	if known, err := s.platform.Manager(manager); err == nil && known.Target.Transport == settings.TransportLocal && state.Directory == "" {
 		state.Directory, l.base.Directory = l.home(), l.home()
 	}
 	return s.showLaunch(ctx, w, r, manager, l, launchOutcome{})
@@ -90,7 +91,7 @@ func (s *Server) launchBeginning(query url.Values) (job.Submission, error) {
 	if name == "" {
 		return given, nil
 	}
-	configuration, err := control.LoadLaunchConfiguration(s.options.Folder, name)
+	configuration, err := settings.LoadLaunchConfiguration(s.options.Folder, name)
 	if err != nil {
 		return given, failuref(http.StatusNotFound, "%w", err)
 	}
@@ -204,10 +205,10 @@ func (s *Server) saveLaunch(manager string, l *launchForm) (launchOutcome, error
 	if submission.Directory == l.home() {
 		submission.Directory = "" // wherever it is submitted from
 	}
-	configuration := &control.LaunchConfiguration{Name: l.state.SaveAs, Target: manager, Submission: submission}
+	configuration := &settings.LaunchConfiguration{Name: l.state.SaveAs, Target: manager, Submission: submission}
 	err := configuration.Save(s.options.Folder, l.state.Replace)
-	var existing *control.LaunchConfigurationExistsError
-	var name *control.LaunchConfigurationNameError
+	var existing *settings.LaunchConfigurationExistsError
+	var name *settings.LaunchConfigurationNameError
 	switch {
 	case errors.As(err, &existing):
 		outcome.Existing = true
@@ -345,13 +346,13 @@ type launchSaved struct{ Name, Address string }
 // those for its target, for its definition, and for any. One that cannot be read
 // is not a matter of this page.
 func (s *Server) launchSaved(manager, definition string) ([]launchSaved, error) {
-	names, err := control.LaunchConfigurationNames(s.options.Folder)
+	names, err := settings.LaunchConfigurationNames(s.options.Folder)
 	if err != nil {
 		return nil, err
 	}
 	var saved []launchSaved
 	for _, name := range names[:min(len(names), maxLaunchSaved)] {
-		configuration, err := control.LoadLaunchConfiguration(s.options.Folder, name)
+		configuration, err := settings.LoadLaunchConfiguration(s.options.Folder, name)
 		if err != nil {
 			s.log.Debug("a launch configuration cannot be read", "name", name, "error", err)
 			continue

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -50,8 +51,8 @@ func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 		}
 		file += "[targets." + name + "]\ndefinition = '" + definition + "'\n"
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(d.folder, control.TargetsFile), []byte(file), 0o600))
-	loaded, err := control.LoadTargets(d.folder)
+	require.NoError(t, os.WriteFile(filepath.Join(d.folder, settings.TargetsFile), []byte(file), 0o600))
+	loaded, err := settings.LoadTargets(d.folder)
 	require.NoError(t, err)
 	d.store, err = jobstore.Open(t.Context(), filepath.Join(home, "state"))
 	require.NoError(t, err)
@@ -66,7 +67,7 @@ func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 	return d
 }
 
-func (d *launchDesk) openHere(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+func (d *launchDesk) openHere(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 	definition, _, err := control.UsableDefinition(target.Definition)
 	if err != nil {
 		return nil, nil, err
@@ -253,7 +254,7 @@ func TestALaunchFormIsSavedAndBegunFromALaunchConfiguration(t *testing.T) {
 	}
 	_, page = d.does("test", page, fill)
 	require.Contains(t, page, "Saved as &#34;nightly&#34;")
-	saved, err := control.LoadLaunchConfiguration(d.folder, "nightly")
+	saved, err := settings.LoadLaunchConfiguration(d.folder, "nightly")
 	require.NoError(t, err)
 	require.Equal(t, "test", saved.Target)
 	require.Equal(t, []job.Assignment{{Name: "extra", Value: "given"}, {Name: "nodes", Value: "4"}}, saved.Values)

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -190,7 +190,7 @@ func (f *historyFile) write(now time.Time) error {
 			managers /= 2
 		}
 	}
-	if err := control.WritePrivateFile(f.path, text); err != nil {
+	if err := settings.WritePrivateFile(f.path, text); err != nil {
 		return fmt.Errorf("writing the history: %w", err)
 	}
 	return nil

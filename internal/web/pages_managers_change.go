@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 )
 
 // managersPosted starts or stops a resource manager, whose name one of the fields
@@ -48,7 +48,7 @@ type targetForm struct {
 
 // newManagerPage shows the form of a new resource manager.
 func (p *pages) newManagerPage(w http.ResponseWriter, r *http.Request) error {
-	return p.showTargetForm(w, r, http.StatusOK, targetForm{IsNew: true, Transport: control.TransportLocal})
+	return p.showTargetForm(w, r, http.StatusOK, targetForm{IsNew: true, Transport: settings.TransportLocal})
 }
 
 // editManagerPage shows the form of one that there is.
@@ -67,8 +67,8 @@ func (p *pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
 func (p *pages) showTargetForm(w http.ResponseWriter, r *http.Request, status int, form targetForm) error {
 	form.Known = p.server.platform.Available()
 	for _, each := range []choice{
-		{Value: control.TransportLocal, Label: "on this machine"}, {Value: control.TransportSSH, Label: "by SSH, in rmctl itself"},
-		{Value: control.TransportOpenSSH, Label: "by the ssh program"},
+		{Value: settings.TransportLocal, Label: "on this machine"}, {Value: settings.TransportSSH, Label: "by SSH, in rmctl itself"},
+		{Value: settings.TransportOpenSSH, Label: "by the ssh program"},
 	} {
 		each.IsOn = each.Value == form.Transport
 		form.Transports = append(form.Transports, each)
@@ -100,7 +100,7 @@ func (p *pages) save(form targetForm) error {
 	if form.Name == "" {
 		return errors.New("give it a name")
 	}
-	target := control.Target{Name: form.Name, Definition: cmp.Or(form.Definition, form.Name), Transport: form.Transport, Host: form.Host, SSHConfig: form.SSHConfig}
+	target := settings.Target{Name: form.Name, Definition: cmp.Or(form.Definition, form.Name), Transport: form.Transport, Host: form.Host, SSHConfig: form.SSHConfig}
 	for line := range strings.Lines(form.Attributes) {
 		line = strings.TrimSpace(line)
 		if line == "" {

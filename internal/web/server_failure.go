@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -41,14 +42,14 @@ func statusOf(err error) int {
 		return own.status
 	case isOne[*http.MaxBytesError](err):
 		return http.StatusRequestEntityTooLarge
-	case isOne[*views.UnknownManagerError](err), isOne[*control.UnknownTargetError](err), isOne[*control.NotFoundError](err),
-		isOne[*control.UnknownLaunchConfigurationError](err), isOne[*form.UnknownPageError](err), errors.Is(err, jobstore.ErrNotFound):
+	case isOne[*views.UnknownManagerError](err), isOne[*settings.UnknownTargetError](err), isOne[*control.NotFoundError](err),
+		isOne[*settings.UnknownLaunchConfigurationError](err), isOne[*form.UnknownPageError](err), errors.Is(err, jobstore.ErrNotFound):
 		return http.StatusNotFound
-	case isOne[*views.StateError](err), isOne[*control.TargetExistsError](err), isOne[*control.LaunchConfigurationExistsError](err),
+	case isOne[*views.StateError](err), isOne[*settings.TargetExistsError](err), isOne[*settings.LaunchConfigurationExistsError](err),
 		isOne[*control.EndedError](err), isOne[*control.MissingError](err):
 		return http.StatusConflict
-	case isOne[*control.ValueError](err), isOne[*control.VariableNameError](err), isOne[*attribute.InvalidError](err), isOne[*config.InvalidError](err), isOne[*control.ConfigurationError](err),
-		isOne[*control.LaunchConfigurationNameError](err), isOne[*control.UnsupportedError](err):
+	case isOne[*control.ValueError](err), isOne[*control.VariableNameError](err), isOne[*attribute.InvalidError](err), isOne[*config.InvalidError](err), isOne[*settings.ConfigurationError](err),
+		isOne[*settings.LaunchConfigurationNameError](err), isOne[*control.UnsupportedError](err):
 		return http.StatusBadRequest
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, views.ErrClosed):
 		return http.StatusServiceUnavailable

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -43,13 +44,13 @@ func testPlatform(t testing.TB) Options {
 	folder := t.TempDir()
 	t.Setenv("HOME", folder) // where jobs of the target local are kept
 	t.Setenv("XDG_STATE_HOME", "")
-	targets, err := control.LoadTargets(folder)
+	targets, err := settings.LoadTargets(folder)
 	require.NoError(t, err)
 	store, err := jobstore.Open(t.Context(), filepath.Join(folder, "state"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	p, err := views.New(views.Options{Targets: targets, Folder: folder, Show: []string{}, Store: store, KeepListings: true,
-		Open: func(_ context.Context, target control.Target) (*control.Controller, func() error, error) {
+		Open: func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			definition, _, err := control.UsableDefinition(target.Definition)
 			if err != nil {
 				return nil, nil, err

@@ -1,4 +1,4 @@
-package control
+package settings
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/control"
 )
 
 // LaunchFolder is the name of the folder in the configuration folder that holds
@@ -92,7 +94,7 @@ func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) 
 		return nil, err
 	}
 	l, err := ReadLaunchConfiguration(name, file, text)
-	if err == nil && isFile(l.Definition) && !filepath.IsAbs(l.Definition) {
+	if err == nil && control.NamesDefinitionFile(l.Definition) && !filepath.IsAbs(l.Definition) {
 		l.Definition = filepath.Join(folder, l.Definition)
 	}
 	return l, err

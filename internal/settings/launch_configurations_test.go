@@ -1,4 +1,4 @@
-package control_test
+package settings_test
 
 import (
 	"encoding/json"
@@ -13,12 +13,13 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
 
 // everything is a launch configuration that leaves out nothing.
-func everything() *control.LaunchConfiguration {
-	return &control.LaunchConfiguration{
+func everything() *settings.LaunchConfiguration {
+	return &settings.LaunchConfiguration{
 		Name: "everything", Target: "slurm",
 		Submission: job.Submission{
 			Tab: "Basic", Executable: "./a.out", Arguments: []string{"", "a b", "$(x)\n\"'"},
@@ -35,7 +36,7 @@ func TestALaunchConfigurationIsReadAsItWasSaved(t *testing.T) {
 	folder := t.TempDir()
 	saved := everything()
 	require.NoError(t, saved.Save(folder, false))
-	loaded, err := control.LoadLaunchConfiguration(folder, "everything")
+	loaded, err := settings.LoadLaunchConfiguration(folder, "everything")
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(folder, "launch", "everything.toml"), loaded.File)
 	again, err := loaded.TOML()
@@ -48,7 +49,7 @@ func TestALaunchConfigurationIsReadAsItWasSaved(t *testing.T) {
 
 func TestValuesOfAFileKeepTheirKinds(t *testing.T) {
 	text := "[attributes]\nlist = ['a']\nnone = []\nnumber = 0x1f\ntext = '5'\nyes = true\n"
-	l, err := control.ReadLaunchConfiguration("x", "x.toml", []byte(text))
+	l, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte(text))
 	require.NoError(t, err)
 	require.Equal(t, values("list", "a", "none", "", "number", "31", "text", "5", "yes", "true"), l.Values)
 	saved, err := l.TOML()
@@ -76,16 +77,16 @@ func TestLaunchConfigurationsAreForTheirOwnerOnly(t *testing.T) {
 
 func TestALaunchConfigurationIsReplacedOnRequestOnly(t *testing.T) {
 	folder := t.TempDir()
-	l := &control.LaunchConfiguration{Name: "x", Submission: job.Submission{Executable: "first"}}
+	l := &settings.LaunchConfiguration{Name: "x", Submission: job.Submission{Executable: "first"}}
 	require.NoError(t, l.Save(folder, false))
 	l.Executable = "second"
-	var exists *control.LaunchConfigurationExistsError
+	var exists *settings.LaunchConfigurationExistsError
 	require.ErrorAs(t, l.Save(folder, false), &exists)
-	loaded, err := control.LoadLaunchConfiguration(folder, "x")
+	loaded, err := settings.LoadLaunchConfiguration(folder, "x")
 	require.NoError(t, err)
 	require.Equal(t, "first", loaded.Executable)
 	require.NoError(t, l.Save(folder, true))
-	loaded, err = control.LoadLaunchConfiguration(folder, "x")
+	loaded, err = settings.LoadLaunchConfiguration(folder, "x")
 	require.NoError(t, err)
 	require.Equal(t, "second", loaded.Executable)
 	entries, err := os.ReadDir(filepath.Join(folder, "launch"))
@@ -98,7 +99,7 @@ func TestALinkedLaunchConfigurationStaysLinked(t *testing.T) {
 	require.NoError(t, os.WriteFile(elsewhere, []byte(`executable = "first"`), 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "launch"), 0o700))
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "launch", "x.toml")))
-	require.NoError(t, (&control.LaunchConfiguration{Name: "x", Submission: job.Submission{Executable: "second"}}).Save(folder, true))
+	require.NoError(t, (&settings.LaunchConfiguration{Name: "x", Submission: job.Submission{Executable: "second"}}).Save(folder, true))
 	text, err := os.ReadFile(elsewhere)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "second")
@@ -106,20 +107,20 @@ func TestALinkedLaunchConfigurationStaysLinked(t *testing.T) {
 
 func TestNamesOfLaunchConfigurationsAreSafeNamesOfFiles(t *testing.T) {
 	for _, name := range []string{"x", "big-run_2.5+a@b", "größe", strings.Repeat("x", 100)} {
-		require.NoError(t, control.CheckLaunchConfigurationName(name), name)
+		require.NoError(t, settings.CheckLaunchConfigurationName(name), name)
 	}
 	for _, name := range []string{"", ".", "..", ".x", "-x", "a/b", `a\b`, "a b", "a\nb", "a\x00b", "\xff", "*", "a;b", "\u202ex", strings.Repeat("x", 101)} {
-		var wrong *control.LaunchConfigurationNameError
-		require.ErrorAs(t, control.CheckLaunchConfigurationName(name), &wrong, "%q", name)
-		l := control.LaunchConfiguration{Name: name}
+		var wrong *settings.LaunchConfigurationNameError
+		require.ErrorAs(t, settings.CheckLaunchConfigurationName(name), &wrong, "%q", name)
+		l := settings.LaunchConfiguration{Name: name}
 		require.ErrorAs(t, l.Save(t.TempDir(), false), &wrong, "%q", name)
-		_, err := control.LoadLaunchConfiguration(t.TempDir(), name)
+		_, err := settings.LoadLaunchConfiguration(t.TempDir(), name)
 		require.ErrorAs(t, err, &wrong, "%q", name)
 	}
 }
 
 func TestWhatAFileCannotHoldIsNotSaved(t *testing.T) {
-	for reason, l := range map[string]*control.LaunchConfiguration{
+	for reason, l := range map[string]*settings.LaunchConfiguration{
 		`arguments: "\xff" is not UTF-8`:       {Submission: job.Submission{Executable: "x", Arguments: []string{"\xff"}}},
 		`environment "A": "\xff" is not UTF-8`: {Submission: job.Submission{Environment: variables("A", "\xff")}},
 		"holds a zero byte":                    {Submission: job.Submission{Executable: "a\x00b"}},
@@ -155,7 +156,7 @@ X = "1"
 [[attribute]]
 y = 1
 `
-	_, err := control.ReadLaunchConfiguration("x", "x.toml", []byte(text))
+	_, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte(text))
 	require.Error(t, err)
 	require.Equal(t, strings.TrimSpace(`
 x.toml:1:10: "target" is an integer, but has to be a text
@@ -170,7 +171,7 @@ x.toml:12:11: a value cannot be a number with a fraction: write it in quotes, "i
 x.toml:14:2: there is no setting "enviroment"; did you mean "environment"?
 x.toml:17:3: there is no setting "attribute"; did you mean "attributes"?
 `), err.Error())
-	var wrong *control.ConfigurationError
+	var wrong *settings.ConfigurationError
 	require.ErrorAs(t, err, &wrong)
 }
 
@@ -184,7 +185,7 @@ func TestDocumentsThatAreNoTOMLAreRefused(t *testing.T) {
 		"target = \"a\nb\"":               "x.toml:1:",
 		"a = " + strings.Repeat("[", 5e5): "x.toml:1:",
 	} {
-		_, err := control.ReadLaunchConfiguration("x", "x.toml", []byte(text))
+		_, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte(text))
 		require.ErrorContains(t, err, place, "%.40q", text)
 	}
 }
@@ -196,36 +197,36 @@ func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "other.txt"), nil, 0o600))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(folder, "launch", "dangling.toml")))
 	for name, reason := range map[string]string{"folder": "not a regular file", "large": "more than 1048576 bytes", "dangling": "leads nowhere"} {
-		_, err := control.LoadLaunchConfiguration(folder, name)
-		var wrong *control.ConfigurationError
+		_, err := settings.LoadLaunchConfiguration(folder, name)
+		var wrong *settings.ConfigurationError
 		require.ErrorAs(t, err, &wrong)
 		require.ErrorContains(t, err, reason)
 	}
-	names, err := control.LaunchConfigurationNames(folder)
+	names, err := settings.LaunchConfigurationNames(folder)
 	require.NoError(t, err)
 	require.Equal(t, []string{"dangling", "large"}, names)
 }
 
 func TestAnUnknownLaunchConfigurationIsNamedWithWhatResemblesIt(t *testing.T) {
 	folder := t.TempDir()
-	_, err := control.LoadLaunchConfiguration(folder, "small")
+	_, err := settings.LoadLaunchConfiguration(folder, "small")
 	require.EqualError(t, err, `there is no launch configuration "small"; rmctl config save makes one`)
 	for _, name := range []string{"large", "medium"} {
-		require.NoError(t, (&control.LaunchConfiguration{Name: name}).Save(folder, false))
+		require.NoError(t, (&settings.LaunchConfiguration{Name: name}).Save(folder, false))
 	}
-	_, err = control.LoadLaunchConfiguration(folder, "small")
+	_, err = settings.LoadLaunchConfiguration(folder, "small")
 	require.EqualError(t, err, `there is no launch configuration "small"; there are large, medium`)
-	var unknown *control.UnknownLaunchConfigurationError
-	require.ErrorAs(t, control.RemoveLaunchConfiguration(folder, "lage"), &unknown)
+	var unknown *settings.UnknownLaunchConfigurationError
+	require.ErrorAs(t, settings.RemoveLaunchConfiguration(folder, "lage"), &unknown)
 	require.ErrorContains(t, unknown, `did you mean "large"?`)
-	require.NoError(t, control.RemoveLaunchConfiguration(folder, "large"))
-	names, err := control.LaunchConfigurationNames(folder)
+	require.NoError(t, settings.RemoveLaunchConfiguration(folder, "large"))
+	names, err := settings.LaunchConfigurationNames(folder)
 	require.NoError(t, err)
 	require.Equal(t, []string{"medium"}, names)
 }
 
 func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
-	l, err := control.ReadLaunchConfiguration("x", "x.toml", []byte("[attributes]\ncolour = \"red\"\n  size =   5\n"))
+	l, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte("[attributes]\ncolour = \"red\"\n  size =   5\n"))
 	require.NoError(t, err)
 	colour := &control.ValueError{Attribute: "colour", Reason: "no such attribute"}
 	size := &attribute.InvalidError{Attribute: "size", Value: "5", Reason: "too small"}
@@ -235,13 +236,13 @@ func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
 	require.ErrorIs(t, located, error(size))
 	require.Equal(t, size, l.Locate(size, job.Submission{Values: values("size", "9")}), "the value is not of the file")
 	require.NoError(t, l.Locate(nil, job.Submission{}))
-	require.Equal(t, other, (&control.LaunchConfiguration{}).LocateSetting("target", other), "there is no file")
+	require.Equal(t, other, (&settings.LaunchConfiguration{}).LocateSetting("target", other), "there is no file")
 }
 
 func TestErrorsOfSettingsTellTheirPlaceInTheFile(t *testing.T) {
-	l, err := control.ReadLaunchConfiguration("x", "x.toml", []byte("executable = \"x\"\n target = \"nowhere\"\ntab = \"X\"\n"))
+	l, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte("executable = \"x\"\n target = \"nowhere\"\ntab = \"X\"\n"))
 	require.NoError(t, err)
-	unknown := &control.UnknownTargetError{Name: "nowhere"}
+	unknown := &settings.UnknownTargetError{Name: "nowhere"}
 	located := l.LocateSetting("target", unknown)
 	require.EqualError(t, located, "x.toml:2:2: "+unknown.Error())
 	require.ErrorIs(t, located, error(unknown))
@@ -265,9 +266,9 @@ func FuzzLaunchConfiguration(f *testing.F) {
 	f.Add([]byte("definition = 'a'\nset = ['a=1', 'b=2', 'a=3']\ntab = \"\"\"\nx\"\"\"\n[[attributes]]\n[attributes.a]\nb = 1979-05-27"))
 	f.Add([]byte("set = ['a=1', 'b=2', 'a=3']\nattributes.a = 4"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		l, err := control.ReadLaunchConfiguration("x", "x.toml", text)
+		l, err := settings.ReadLaunchConfiguration("x", "x.toml", text)
 		if err != nil {
-			var wrong *control.ConfigurationError
+			var wrong *settings.ConfigurationError
 			require.ErrorAs(t, err, &wrong)
 			return
 		}
@@ -277,10 +278,19 @@ func FuzzLaunchConfiguration(f *testing.F) {
 		}
 		saved, err := l.TOML()
 		require.NoError(t, err)
-		again, err := control.ReadLaunchConfiguration("x", "x.toml", saved)
+		again, err := settings.ReadLaunchConfiguration("x", "x.toml", saved)
 		require.NoError(t, err, "%s", saved)
 		once, err := again.TOML()
 		require.NoError(t, err)
 		require.Equal(t, string(saved), string(once))
 	})
+}
+
+// values returns assignments from names and values in turn.
+func values(pairs ...string) []job.Assignment {
+	var list []job.Assignment
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, job.Assignment{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return list
 }

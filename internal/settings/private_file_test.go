@@ -1,4 +1,4 @@
-package control_test
+package settings_test
 
 import (
 	"context"
@@ -8,18 +8,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
 
 // writerOfTargets makes a process of the test below a writer: the folder that it writes to, and its name.
 const writerOfTargets, nameOfWriter = "RMCTL_TEST_WRITES_TARGETS", "RMCTL_TEST_WRITER"
+
+// patience is how long a test waits for what happens at once, but on a busy machine.
+const patience = time.Minute
 
 func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
 	const writers, targets = 8, 10
@@ -27,9 +31,9 @@ func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
 	if folder, isWriter := os.LookupEnv(writerOfTargets); isWriter {
 		writer := os.Getenv(nameOfWriter)
 		for number := range targets {
-			require.NoError(t, control.SaveTargets(t.Context(), folder, control.Target{Name: name(writer, number), Definition: "slurm"}))
+			require.NoError(t, settings.SaveTargets(t.Context(), folder, settings.Target{Name: name(writer, number), Definition: "slurm"}))
 			if number%2 == 1 {
-				require.NoError(t, control.RemoveTarget(t.Context(), folder, name(writer, number)))
+				require.NoError(t, settings.RemoveTarget(t.Context(), folder, name(writer, number)))
 			}
 		}
 		return
@@ -56,7 +60,7 @@ func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
 		failures = append(failures, <-ended)
 	}
 	require.NoError(t, errors.Join(failures...))
-	read, err := control.LoadTargets(folder)
+	read, err := settings.LoadTargets(folder)
 	require.NoError(t, err)
 	for writer := range writers {
 		for number := range targets {
@@ -68,7 +72,7 @@ func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
 			}
 		}
 	}
-	require.ElementsMatch(t, []string{control.TargetsFile, ".targets.lock"}, namesIn(t, folder))
+	require.ElementsMatch(t, []string{settings.TargetsFile, ".targets.lock"}, namesIn(t, folder))
 }
 
 func namesIn(t *testing.T, folder string) []string {
@@ -89,20 +93,20 @@ func TestTheWaitForTheTargetsFileEndsWithItsContext(t *testing.T) {
 	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, control.RemoveTarget(ctx, folder, "small"), context.Canceled)
+	require.ErrorIs(t, settings.RemoveTarget(ctx, folder, "small"), context.Canceled)
 	require.Equal(t, handWritten, read())
 	require.NoError(t, lock.Close())
-	require.NoError(t, control.RemoveTarget(t.Context(), folder, "small"))
+	require.NoError(t, settings.RemoveTarget(t.Context(), folder, "small"))
 }
 
 func TestATargetThatIsThereIsNotAdded(t *testing.T) {
 	folder, read := targetsFile(t, handWritten)
-	var exists *control.TargetExistsError
-	err := control.AddTargets(t.Context(), folder, control.Target{Name: "new", Definition: "local"}, control.Target{Name: "small", Definition: "slurm"})
+	var exists *settings.TargetExistsError
+	err := settings.AddTargets(t.Context(), folder, settings.Target{Name: "new", Definition: "local"}, settings.Target{Name: "small", Definition: "slurm"})
 	require.ErrorAs(t, err, &exists)
 	require.Equal(t, "small", exists.Name)
 	require.Equal(t, handWritten, read())
-	require.NoError(t, control.AddTargets(t.Context(), folder, control.Target{Name: "slurm", Definition: "slurm", Transport: "ssh", Host: "login"}), "a shipped one is no target of the file")
+	require.NoError(t, settings.AddTargets(t.Context(), folder, settings.Target{Name: "slurm", Definition: "slurm", Transport: "ssh", Host: "login"}), "a shipped one is no target of the file")
 }
 
 func TestOfManyWhoMakeALaunchConfigurationOneDoes(t *testing.T) {
@@ -112,25 +116,25 @@ func TestOfManyWhoMakeALaunchConfigurationOneDoes(t *testing.T) {
 		failures := make([]error, 4)
 		for i := range failures {
 			making.Go(func() {
-				l := control.LaunchConfiguration{Name: "nightly", Definition: "slurm", Submission: job.Submission{Executable: fmt.Sprint(i)}}
+				l := settings.LaunchConfiguration{Name: "nightly", Definition: "slurm", Submission: job.Submission{Executable: fmt.Sprint(i)}}
 				failures[i] = l.Save(folder, false)
 			})
 		}
 		making.Wait()
 		made := 0
 		for i, err := range failures {
-			var exists *control.LaunchConfigurationExistsError
+			var exists *settings.LaunchConfigurationExistsError
 			if err != nil {
 				require.ErrorAs(t, err, &exists)
 				continue
 			}
 			made++
-			kept, err := control.LoadLaunchConfiguration(folder, "nightly")
+			kept, err := settings.LoadLaunchConfiguration(folder, "nightly")
 			require.NoError(t, err)
 			require.Equal(t, fmt.Sprint(i), kept.Executable)
 		}
 		require.Equal(t, 1, made)
-		require.Equal(t, []string{"nightly.toml"}, namesIn(t, filepath.Join(folder, control.LaunchFolder)))
+		require.Equal(t, []string{"nightly.toml"}, namesIn(t, filepath.Join(folder, settings.LaunchFolder)))
 	}
 }
 
@@ -143,7 +147,7 @@ func TestWhatAWriterThatWasKilledHasLeftIsRemoved(t *testing.T) {
 	old := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(left, old, old))
 	require.NoError(t, os.Chtimes(other, old, old))
-	require.NoError(t, control.RemoveTarget(t.Context(), folder, "small"))
+	require.NoError(t, settings.RemoveTarget(t.Context(), folder, "small"))
 	require.NoFileExists(t, left)
 	require.FileExists(t, young)
 	require.FileExists(t, other)
@@ -151,17 +155,17 @@ func TestWhatAWriterThatWasKilledHasLeftIsRemoved(t *testing.T) {
 
 func TestATargetsFileThatIsNoneIsNotWaitedForNorReadToItsEnd(t *testing.T) {
 	folder := t.TempDir()
-	file := filepath.Join(folder, control.TargetsFile)
-	var wrong *control.ConfigurationError
+	file := filepath.Join(folder, settings.TargetsFile)
+	var wrong *settings.ConfigurationError
 	refuses := func(told string) {
 		t.Helper()
-		_, err := control.LoadTargets(folder)
+		_, err := settings.LoadTargets(folder)
 		require.ErrorAs(t, err, &wrong)
 		require.ErrorContains(t, err, told)
-		require.ErrorContains(t, control.SaveTargets(t.Context(), folder, control.Target{Name: "x", Definition: "local"}), told)
+		require.ErrorContains(t, settings.SaveTargets(t.Context(), folder, settings.Target{Name: "x", Definition: "local"}), told)
 		require.NoError(t, os.Remove(file))
 	}
-	fifo(t, file)
+	require.NoError(t, syscall.Mkfifo(file, 0o600))
 	refuses("it is not a regular file")
 	require.NoError(t, os.Symlink(filepath.Join(folder, "absent"), file))
 	refuses("it is a link that leads nowhere")

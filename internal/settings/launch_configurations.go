@@ -1,4 +1,4 @@
-package control
+package settings
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/job"
 )
@@ -77,7 +78,7 @@ func (l *LaunchConfiguration) Locate(err error, given job.Submission) error {
 		}
 		return errors.Join(located...)
 	}
-	var value *ValueError
+	var value *control.ValueError
 	var invalid *attribute.InvalidError
 	var tab *form.UnknownPageError
 	var name string
@@ -122,14 +123,6 @@ func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
 	return &ConfigurationError{File: l.File, Line: at.Line, Column: at.Column, Reason: err.Error(), Err: err}
 }
 
-// CheckValues tries the values of a launch configuration on the controller's
-// definition, as far as that goes without running anything. Errors are
-// *ConfigurationError where the launch configuration was read from a file, else
-// *ValueError and *attribute.InvalidError, several joined.
-func (c *Controller) CheckValues(l *LaunchConfiguration) error {
-	return l.Locate(c.check(l.Submission), job.Submission{})
-}
-
 // An UnknownLaunchConfigurationError names a launch configuration that does not exist.
 type UnknownLaunchConfigurationError struct {
 	Name  string
@@ -150,18 +143,6 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 		list += ", …"
 	}
 	return text + "; there are " + list
-}
-
-// requestOf records what was asked for as a launch configuration, in the form of
-// its file. What that cannot hold is not recorded.
-func (c *Controller) requestOf(s job.Submission) string {
-	l := LaunchConfiguration{Name: "request", Target: c.target, Submission: s.Over(job.Submission{})}
-	text, err := l.TOML()
-	if err != nil {
-		c.log.Debug("a submission cannot be saved as a launch configuration", "error", err)
-		return ""
-	}
-	return string(text)
 }
 
 // LaunchConfigurationOf returns what was asked for when a job was submitted, as

@@ -1,33 +1,35 @@
-package control_test
+package settings_test
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/rms"
 )
 
 // targets loads a configuration of that text.
-func targets(t *testing.T, text string) (*control.Targets, string, error) {
+func targets(t *testing.T, text string) (*settings.Targets, string, error) {
 	t.Helper()
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, control.TargetsFile), []byte(text), 0o600))
-	loaded, err := control.LoadTargets(folder)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(text), 0o600))
+	loaded, err := settings.LoadTargets(folder)
 	return loaded, folder, err
 }
 
 func TestShippedDefinitionsAreTargetsWithoutConfiguration(t *testing.T) {
-	loaded, err := control.LoadTargets(filepath.Join(t.TempDir(), "missing"))
+	loaded, err := settings.LoadTargets(filepath.Join(t.TempDir(), "missing"))
 	require.NoError(t, err)
 	require.ElementsMatch(t, rms.Names(), loaded.Names())
 	target, err := loaded.Find("")
 	require.NoError(t, err)
-	require.Equal(t, control.Target{Name: "local", Definition: "local", Transport: "local", Shipped: true}, target)
+	require.Equal(t, settings.Target{Name: "local", Definition: "local", Transport: "local", Shipped: true}, target)
 }
 
 func TestTargetsAreReadFromTheConfiguration(t *testing.T) {
@@ -53,10 +55,10 @@ partition = "debug"
 	require.NoError(t, err)
 	big, err := loaded.Find("")
 	require.NoError(t, err)
-	require.Equal(t, control.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "/home/ada/.ssh/other", Attributes: map[string]string{"account": "proj7"}}, big)
+	require.Equal(t, settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "/home/ada/.ssh/other", Attributes: map[string]string{"account": "proj7"}}, big)
 	mine, err := loaded.Find("mine")
 	require.NoError(t, err)
-	require.Equal(t, control.Target{Name: "mine", Definition: filepath.Join(folder, "site/mine.xml"), Transport: "local"}, mine, "files are relative to the configuration")
+	require.Equal(t, settings.Target{Name: "mine", Definition: filepath.Join(folder, "site/mine.xml"), Transport: "local"}, mine, "files are relative to the configuration")
 	elsewhere, err := loaded.Find("elsewhere")
 	require.NoError(t, err)
 	require.Equal(t, "/etc/rmctl/site.xml", elsewhere.Definition)
@@ -91,10 +93,10 @@ func TestConnectionsThatCannotBeMeantAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := targets(t, "[targets.big]\ndefinition = \"slurm\"\n"+c.settings)
-			var wrong *control.ConfigurationError
+			var wrong *settings.ConfigurationError
 			require.ErrorAs(t, err, &wrong)
 			require.ErrorContains(t, err, c.want)
-			require.Contains(t, wrong.File, control.TargetsFile)
+			require.Contains(t, wrong.File, settings.TargetsFile)
 		})
 	}
 }
@@ -113,7 +115,7 @@ func TestAnUnknownTargetIsNamedWithThoseThereAre(t *testing.T) {
 definition = "slurm"`)
 	require.NoError(t, err)
 	_, err = loaded.Find("bigger")
-	var unknown *control.UnknownTargetError
+	var unknown *settings.UnknownTargetError
 	require.ErrorAs(t, err, &unknown)
 	require.ErrorContains(t, err, `no target "bigger"`)
 	require.ErrorContains(t, err, "big, ")
@@ -135,7 +137,7 @@ func TestWrongConfigurationsAreReportedWithTheirPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, folder, err := targets(t, c.text)
-			var wrong *control.ConfigurationError
+			var wrong *settings.ConfigurationError
 			require.ErrorAs(t, err, &wrong)
 			require.Equal(t, filepath.Join(folder, "targets.toml"), wrong.File)
 			require.Equal(t, c.line, wrong.Line)
@@ -152,9 +154,9 @@ func TestWrongConfigurationsAreReportedWithTheirPlace(t *testing.T) {
 
 func TestAConfigurationThatCannotBeReadIsReported(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(folder, control.TargetsFile), 0o700))
-	_, err := control.LoadTargets(folder)
-	var wrong *control.ConfigurationError
+	require.NoError(t, os.Mkdir(filepath.Join(folder, settings.TargetsFile), 0o700))
+	_, err := settings.LoadTargets(folder)
+	var wrong *settings.ConfigurationError
 	require.ErrorAs(t, err, &wrong)
 }
 
@@ -165,10 +167,10 @@ func FuzzConfiguration(f *testing.F) {
 	f.Add("targets = []\n")
 	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, control.TargetsFile), []byte(text), 0o600))
-		loaded, err := control.LoadTargets(folder)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(text), 0o600))
+		loaded, err := settings.LoadTargets(folder)
 		if err != nil {
-			var wrong *control.ConfigurationError
+			var wrong *settings.ConfigurationError
 			require.ErrorAs(t, err, &wrong)
 			return
 		}
@@ -209,7 +211,7 @@ func TestDefinitionsAreFoundByNameAndByFile(t *testing.T) {
 func TestDefinitionsThatCannotBeReadAreReported(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Mkdir("folder.xml", 0o700))
-	fifo(t, "pipe.xml")
+	require.NoError(t, syscall.Mkfifo("pipe.xml", 0o600))
 	require.NoError(t, os.WriteFile("broken.xml", []byte("<resource-manager-builder"), 0o600))
 	require.NoError(t, os.WriteFile("huge.xml", nil, 0o600))
 	require.NoError(t, os.Truncate("huge.xml", 65<<20))

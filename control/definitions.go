@@ -1,0 +1,113 @@
+package control
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// NamesDefinitionFile reports whether a text names a definition by a path, not by the
+// name of a shipped one.
+func NamesDefinitionFile(definition string) bool {
+	return strings.ContainsAny(definition, `/\`) || strings.HasSuffix(definition, ".xml")
+}
+
+// maxDefinitionBytes bounds what is read of a file; the loader's own bound is smaller.
+const maxDefinitionBytes = 64 << 20
+
+// ReadDefinition returns the text of a shipped definition or of a file, and the
+// name to call it by in messages.
+func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
+	if !NamesDefinitionFile(nameOrFile) {
+		if source, known := rms.Source(nameOrFile); known {
+			return nameOrFile + ".xml", source, nil
+		}
+		if _, err := os.Stat(nameOrFile); err != nil {
+			hint := ""
+			if near := config.Similar(nameOrFile, rms.Names()); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name%s",
+				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "), hint)
+		}
+	}
+	source, err = readDefinitionFile(nameOrFile)
+	return nameOrFile, source, err
+}
+
+// ReadBase returns the text of a definition that another one extends: a shipped
+// one by its name, or a file relative to the one that extends it. It is a
+// [config.BaseReader].
+func ReadBase(name, from string) (file string, source []byte, err error) {
+	if !NamesDefinitionFile(name) {
+		source, known := rms.Source(name)
+		if !known {
+			help := "a file is named by a path that ends in .xml or has a /"
+			if similar := config.Similar(name, rms.Names()); similar != "" {
+				help = fmt.Sprintf("did you mean %q?", similar)
+			}
+			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(rms.Names(), ", "), help)
+		}
+		return shippedFolder + name + ".xml", source, nil
+	}
+	file = name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(from), file)
+	}
+	source, err = readDefinitionFile(file)
+	return file, source, err
+}
+
+// shippedFolder begins what a shipped definition is called where another one
+// extends it, so that slurm.xml of a site can extend the slurm.xml of this project.
+const shippedFolder = "rms/"
+
+func readDefinitionFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the definition: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("reading the definition: %q is not a regular file", file)
+	}
+	if info.Size() > maxDefinitionBytes {
+		return nil, fmt.Errorf("reading the definition: %q has %d bytes, which no definition has", file, info.Size())
+	}
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the definition: %w", err)
+	}
+	return source, nil
+}
+
+// LoadDefinition loads and checks a shipped definition or a file. Problems of
+// the definition are returned beside it; err tells that there was nothing to read.
+func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
+	file, source, err := ReadDefinition(nameOrFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase})
+	return definition, problems, nil
+}
+
+// UsableDefinition returns a definition to work by. A shipped one is not
+// checked again: the tests of this project have done that. Errors of a file are
+// a *config.InvalidError; its warnings are returned.
+func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
+	file, source, err := ReadDefinition(nameOrFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, isShipped := rms.Source(nameOrFile); isShipped && !NamesDefinitionFile(nameOrFile) {
+		definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase, Unchecked: true})
+		return definition, nil, problems.Err()
+	}
+	definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase})
+	return definition, problems, problems.Err()
+}

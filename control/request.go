@@ -1,0 +1,49 @@
+package control
+
+import (
+	"fmt"
+
+	"github.com/rmctl/rmctl/job"
+)
+
+// requestTarget is the key of the target in the recorded request of a job. The others
+// are those of a submission, so that the request can be read as a launch configuration.
+const requestTarget = "target"
+
+// requestOf returns what a user asked for as TOML, to be kept with the job. It is empty
+// if TOML cannot hold it.
+func (c *Controller) requestOf(s job.Submission) string {
+	settings := []job.Setting{{Key: requestTarget, Value: c.target}}
+	text, err := job.EncodeTOML(append(settings, s.Over(job.Submission{}).Settings(nil)...))
+	if err == nil {
+		_, err = parseRequest(text)
+	}
+	if err != nil {
+		c.log.Debug("cannot record the request of a submission", "error", err)
+		return ""
+	}
+	return string(text)
+}
+
+// requestFor returns what a user asked for when a job was submitted. The job must be
+// complete, as Store.ByTag returns it.
+func requestFor(j job.Job) (job.Submission, error) {
+	if j.Request == "" {
+		return job.Submission{}, fmt.Errorf("what was asked for when job %q was submitted is not recorded", j.ID)
+	}
+	s, err := parseRequest([]byte(j.Request))
+	if err != nil {
+		return s, fmt.Errorf("reading what was asked for when job %q was submitted: %w", j.ID, err)
+	}
+	return s, nil
+}
+
+func parseRequest(text []byte) (job.Submission, error) {
+	table, err := job.ParseTOML(text)
+	if err != nil {
+		return job.Submission{}, err
+	}
+	table.Text(requestTarget)
+	s := table.Submission()
+	return s, table.Err()
+}
