@@ -21,12 +21,12 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":           {"attribute", "cases", "command", "config", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/settings", "internal/tui", "internal/views", "internal/web", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
+	"cmd/rmctl":           {"attribute", "cases", "command", "config", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/launch", "internal/settings", "internal/tui", "internal/views", "internal/web", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
 	"internal/daemon":     {"remote", "remote/wire", "remote/relay"},
 	"internal/rmctltest":  {"internal/daemon"},
 	"cases":               {"attribute", "command", "config", "control", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	"cases/casetest":      {"cases"},
-	"control":             {"internal/poller", "internal/form", "command", "jobstore", "job", "config", "tokenizer", "attribute", "remote", "state", "rms"},
+	"control":             {"attribute", "command", "config", "internal/form", "internal/launch", "internal/poller", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	"internal/poller":     {"jobstore"},
 	"internal/importer":   {"attribute", "config", "control", "internal/settings", "javaregex", "rms", "schemas"},
 	"jobstore":            {"job", "state"},
@@ -48,10 +48,11 @@ var allowedImports = map[string][]string{
 	"monitor":             {"job", "model", "state"},
 	"internal/views":      {"command", "config", "control", "internal/settings", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/facts":      {"command", "config", "control", "internal/settings"},
-	"internal/web":        {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/settings", "internal/views", "job", "jobstore", "model", "monitor", "remote", "remote/wire", "state"},
+	"internal/web":        {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/launch", "internal/settings", "internal/views", "job", "jobstore", "model", "monitor", "remote", "remote/wire", "state"},
 	"internal/tui":        {"internal/views", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
 	"job":                 {"schemas", "state"},
 	"internal/settings":   {"attribute", "config", "control", "internal/form", "job", "rms"},
+	"internal/launch":     {"attribute", "command", "config", "internal/form", "job", "remote", "rms"},
 	"internal/lazyregexp": {},
 	"state":               {},
 	"schemas":             {},

@@ -18,7 +18,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -26,9 +25,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -62,8 +61,8 @@ type Controller struct {
 	connection remote.Connection
 	place      remote.Info
 	runner     command.Runner
+	resolver   *launch.Resolver
 	store      *jobstore.Store
-	defaults   []job.Assignment
 	types      map[string]tokenizer.Factory
 	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger
@@ -88,7 +87,7 @@ type Controller struct {
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		defaults: o.Defaults, types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause,
+		types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause,
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
 
@@ -110,6 +109,7 @@ func New(o Options) *Controller {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	c.resolver = &launch.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -147,60 +147,4 @@ func fingerprintOf(definition *config.Definition) string {
 		sum.Write([]byte{0})
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// An UnsupportedError tells that the definition lacks what was asked for.
-type UnsupportedError struct {
-	Definition string
-	Lacks      string
-	Help       string
-}
-
-func (e *UnsupportedError) Error() string {
-	text := fmt.Sprintf("definition %q has no %s", e.Definition, e.Lacks)
-	if e.Help != "" {
-		text += "; " + e.Help
-	}
-	return text
-}
-
-func (c *Controller) command(kind config.CommandElement) (*config.Command, error) {
-	if found := c.definition.Command(kind); found != nil {
-		return found, nil
-	}
-	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: string(kind) + " command"}
-}
-
-func (c *Controller) submitCommand(debug bool) (*config.Command, error) {
-	if found := c.definition.Submit(debug); found != nil {
-		return found, nil
-	}
-	lacks := "submit command"
-	if debug {
-		lacks = "submit command for debugging"
-	}
-	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: lacks}
-}
-
-// similar suggests an attribute whose name resembles one that does not exist.
-func (c *Controller) similar(env *attribute.Environment, name string) string {
-	var candidates []string
-	for _, known := range append(env.Variables(), env.Discovered()...) {
-		if a := env.Lookup(known); a.Visible() && !a.ReadOnly() && !isEngineAttribute(known) {
-			candidates = append(candidates, known)
-		}
-	}
-	if near := config.Similar(name, candidates); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return fmt.Sprintf("rmctl describe %s lists the attributes", c.definitionName())
-}
-
-// definitionName returns the definition as the command line takes it: a shipped
-// one is called as a file would be that lies in this folder.
-func (c *Controller) definitionName() string {
-	if name, isShipped := shippedName(c.definition.File, c.definition.Source()); isShipped {
-		return name
-	}
-	return c.definition.File
 }

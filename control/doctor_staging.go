@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
@@ -24,7 +21,7 @@ const (
 
 // examineStaging looks at the folders that files are put into before a submission.
 func (c *Controller) examineStaging(ctx context.Context) []Finding {
-	folders, err := c.stagingFolders()
+	folders, err := c.resolver.StagingFolders()
 	if err != nil {
 		return []Finding{{Name: "staging", Verdict: Warning, Seen: seenText(err.Error()), Effect: "where files are put is known only when a job is submitted"}}
 	}
@@ -36,32 +33,6 @@ func (c *Controller) examineStaging(ctx context.Context) []Finding {
 		findings = append(findings, c.examineFolder(ctx, folder))
 	}
 	return findings
-}
-
-// stagingFolders returns the folders of managed files and of the script, each once.
-func (c *Controller) stagingFolders() ([]string, error) {
-	env, err := c.initialEnvironment()
-	if err != nil {
-		return nil, err
-	}
-	var locations []config.Optional
-	for _, group := range c.definition.ManagedFiles {
-		locations = append(locations, group.StagingLocation)
-	}
-	if c.definition.Script != nil {
-		locations = append(locations, c.definition.Script.StagingLocation)
-	}
-	var folders []string
-	for _, location := range locations {
-		folder, err := c.stagingLocation(location, command.Scope{Environment: env})
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(folders, folder) {
-			folders = append(folders, folder)
-		}
-	}
-	return folders, nil
 }
 
 func (c *Controller) examineFolder(ctx context.Context, folder string) Finding {

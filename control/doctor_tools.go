@@ -64,7 +64,7 @@ func (c *Controller) examinePrograms(ctx context.Context) []Finding {
 // neededPrograms returns the programs in the order in which the definition
 // mentions them. A program that is known only when a job is at hand is left out.
 func (c *Controller) neededPrograms() ([]neededProgram, error) {
-	env, err := c.initialEnvironment()
+	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func firstWord(env *attribute.Environment, c *config.Command) string {
 
 // examineProbe runs an x:probe and tells whether what it looks for is there.
 func (c *Controller) examineProbe(ctx context.Context, probe *config.Probe) Finding {
-	env, err := c.initialEnvironment()
+	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return missed(probe, seenText(err.Error()))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -21,41 +22,18 @@ func (c *Controller) Form(ctx context.Context, s job.Submission) (*form.Form, *f
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.formOver(ctx, env, s)
+	return c.resolver.FormOver(env, s, c.stat(ctx))
 }
 
 // FormWithoutSession is Form for where no session can be started: it lacks what
 // start-up commands would find.
 func (c *Controller) FormWithoutSession(ctx context.Context, s job.Submission) (*form.Form, *form.Page, error) {
-	return c.formOver(ctx, c.newEnvironment(), s)
-}
-
-func (c *Controller) formOver(ctx context.Context, env *attribute.Environment, s job.Submission) (*form.Form, *form.Page, error) {
-	standing, err := c.assignDefaults(env)
-	if err != nil {
-		return nil, nil, err
-	}
-	filled := form.New(c.definition, env)
-	filled.Standing(standing)
-	page, err := filled.Page(s.Tab, s.Script != "")
-	if err != nil {
-		return nil, nil, err
-	}
-	if page == nil {
-		page = filled.Whole()
-	}
-	given, err := c.assign(env, s, c.stat(ctx))
-	if err != nil {
-		return nil, nil, err
-	}
-	filled.Given(given.given)
-	c.ShowLaunch(filled, s)
-	return filled, page, nil
+	return c.resolver.FormOver(c.resolver.NewEnvironment(), s, c.stat(ctx))
 }
 
 // ShowLaunch lets the fields of a form show what is to be run.
 func (c *Controller) ShowLaunch(filled *form.Form, s job.Submission) {
-	filled.Launch(func(env *attribute.Environment) { c.setLaunch(env, s) })
+	c.resolver.ShowLaunch(filled, s)
 }
 
 // FormEnvironment returns what a form is made over: what the session knows, with
@@ -65,32 +43,15 @@ func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environmen
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.assignDefaults(env)
+	_, err = c.resolver.AssignDefaults(env)
 	return env, err
-}
-
-// Filled returns a submission with the values that a form hands over from a page.
-// Of the values that it had before, those of portable names stay that set what no
-// form shows.
-func Filled(s job.Submission, filled *form.Form, page *form.Page) job.Submission {
-	kept, hidden := hiddenPortable(s.Values, filled.Definition())
-	s.Tab, s.Values = "", kept
-	if !page.Whole {
-		s.Tab = page.Title
-	}
-	for _, value := range filled.Values(page) {
-		if !hidden[value.Attribute] {
-			s.Values = append(s.Values, job.Assignment{Name: value.Attribute, Value: value.Text})
-		}
-	}
-	return s
 }
 
 // Stat looks files up for the validators of a form, relative ones in the folder
 // of the submission.
 func (c *Controller) Stat(ctx context.Context, s job.Submission) attribute.Stat {
 	stat := c.stat(ctx)
-	return func(name string) (fs.FileInfo, error) { return stat(within(s.Directory, name)) }
+	return func(name string) (fs.FileInfo, error) { return stat(launch.Within(s.Directory, name)) }
 }
 
 // Press runs the command of a button of the form with what is filled in, and

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -87,7 +88,7 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	submit, err := c.submitCommand(s.Debug)
+	submit, err := c.resolver.SubmitCommand(s.Debug)
 	if err != nil {
 		return "", err
 	}
@@ -98,9 +99,9 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	env.SetVariable(attributeTag, j.Tag)
-	jobAttribute(env, j.Tag, j.ID, j.ShortID)
-	if err := c.resolveValues(env, s, c.stat(ctx)); err != nil {
+	env.SetVariable(launch.AttributeTag, j.Tag)
+	launch.JobAttribute(env, j.Tag, j.ID, j.ShortID)
+	if err := c.resolver.ResolveValues(env, s, c.stat(ctx)); err != nil {
 		return "", err
 	}
 	line, err := command.Scope{Environment: env, Job: j.Tag}.Line(submit.Input)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -27,12 +28,12 @@ func namesIDs(c *Controller) bool {
 	if list == nil {
 		return false
 	}
-	env, err := c.initialEnvironment()
+	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return false // whose error everybody gets who wants to list
 	}
 	const id = "66f1dc87c0af2a4f4c8d9f"
-	env.SetVariable(attributeIDs, id)
+	env.SetVariable(launch.AttributeIDs, id)
 	invocation, err := command.Resolve(list, command.Scope{Environment: env}, job.Environment{})
 	if err != nil {
 		return false

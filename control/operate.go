@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -75,7 +76,7 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, j job.Job
 	if err != nil {
 		return err
 	}
-	jobAttribute(env, j.ID, j.ID, j.ShortID)
+	launch.JobAttribute(env, j.ID, j.ID, j.ShortID)
 	outcome, err := outcomeOf(c.run(ctx, which, env, j.ID))
 	var unmarked error
 	if j.Tag != "" && mayHaveWorked(outcome, err) {
@@ -93,7 +94,7 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, j job.Job
 
 // operable returns the command of an operation, or why it cannot be done to a job.
 func (c *Controller) operable(ctx context.Context, operation Operation, job job.Job) (*config.Command, error) {
-	which, lacking := c.command(operationCommands[operation])
+	which, lacking := c.resolver.Command(operationCommands[operation])
 	detail := job.Detail
 	if !detail.Ended() && c.isKnownByProcess(job) && (lacking != nil || job.ID == job.Tag) {
 		// No scheduler knows the job, so the state of its process counts.

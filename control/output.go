@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -42,7 +43,7 @@ func (c *Controller) OutputPath(job job.Job, stderr bool) (string, error) {
 	if name != "" {
 		return name, nil
 	}
-	reason := fmt.Errorf("definition %q does not say where it is kept (attributes %s and %s)", c.definition.Name, attributeStdoutPath, attributeStderrPath)
+	reason := fmt.Errorf("definition %q does not say where it is kept (attributes %s and %s)", c.definition.Name, launch.AttributeStdoutPath, launch.AttributeStderrPath)
 	switch {
 	case job.Interactive:
 		reason = errors.New("it ran attached to a terminal, which its output went to")

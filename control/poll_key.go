@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
@@ -27,7 +25,7 @@ func (c *Controller) connectionName() string {
 func pollKeyOf(c *Controller) string {
 	sum := sha256.New()
 	sum.Write([]byte(c.fingerprint()))
-	anyJob, err := c.scopeOfAnyJob()
+	anyJob, err := c.resolver.ScopeOfAnyJob()
 	if err != nil {
 		return c.sessionKey() // whose error everybody gets who wants to ask
 	}
@@ -56,19 +54,6 @@ func pollKeyOf(c *Controller) string {
 // ownJobs is the query for the jobs on record.
 func (c *Controller) ownJobs() jobstore.PollKey {
 	return jobstore.PollKey{Kind: jobstore.OwnJobs, Key: c.pollKey()}
-}
-
-// scopeOfAnyJob is what commands are resolved by for jobs and submissions alike.
-func (c *Controller) scopeOfAnyJob() (command.Scope, error) {
-	env, err := c.initialEnvironment()
-	if err != nil {
-		return command.Scope{}, err
-	}
-	placeholder := uuid.Nil.String() // for what differs from job to job
-	env.SetVariable(attributeTag, placeholder)
-	env.SetVariable(attributeAge, "0")
-	jobAttribute(env, placeholder, placeholder, placeholder)
-	return command.Scope{Environment: env, Job: placeholder}, nil
 }
 
 // shared returns those of the jobs of targets that share a query, to which this

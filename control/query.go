@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
@@ -43,7 +44,7 @@ func (c *Controller) query(ctx context.Context, asked job.Job) (answer, error) {
 // inquire runs the status command and, while no state is known, the fallbacks
 // that are meant for what the command before them ended with.
 func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error) {
-	status, err := c.command(config.GetJobStatus)
+	status, err := c.resolver.Command(config.GetJobStatus)
 	if err != nil {
 		return answer{}, err
 	}
@@ -52,7 +53,7 @@ func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error)
 		return answer{}, err
 	}
 	key := uuid.NewString()
-	j := jobAttribute(env, key, asked.ID, asked.ShortID)
+	j := launch.JobAttribute(env, key, asked.ID, asked.ShortID)
 	clearFacts(env)
 	seen, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
 	ended, forgotten := false, false
@@ -140,7 +141,7 @@ var jobFacts = []string{
 // clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
 func clearFacts(env *attribute.Environment) {
 	for _, fact := range jobFacts {
-		if a := env.Lookup(attributeJobPrefix + fact); a != nil {
+		if a := env.Lookup(launch.AttributeJobPrefix + fact); a != nil {
 			a.SetValue(nil)
 		}
 	}
@@ -148,7 +149,7 @@ func clearFacts(env *attribute.Environment) {
 
 // jobFact returns a fact about a job that a parser left; empty if none did.
 func jobFact(env *attribute.Environment, fact string) string {
-	return env.Text(attributeJobPrefix + fact)
+	return env.Text(launch.AttributeJobPrefix + fact)
 }
 
 // observation collects what the parsers of a query left: the state as the value of
@@ -174,7 +175,7 @@ func (c *Controller) observation(env *attribute.Environment, j *attribute.Attrib
 	if _, isKnown := state.Parse(word); !isKnown && seen.Native == "" {
 		seen.Native = word
 	}
-	native := env.Lookup(attributeJobPrefix + job.FactNative)
+	native := env.Lookup(launch.AttributeJobPrefix + job.FactNative)
 	if native != nil && native.Value() != nil && (seen.Detail == "" || seen.Origin.Text == "") {
 		seen.Origin = originOf(native)
 	}

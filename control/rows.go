@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launch"
 )
 
 // Rows runs x:list-jobs, x:list-nodes or x:list-queues, and hands out what it tells,
@@ -54,8 +55,8 @@ func (c *Controller) rows(ctx context.Context, asked listRequest, each func(comm
 		env.Remove(name) // of the start-up commands, which are no elements of this listing
 	}
 	if asked.command.Element == config.ListJobs {
-		env.SetVariable(attributeScope, string(asked.scope))
-		env.SetVariable(attributeIDs, asked.ids)
+		env.SetVariable(launch.AttributeScope, string(asked.scope))
+		env.SetVariable(launch.AttributeIDs, asked.ids)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

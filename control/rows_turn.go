@@ -91,7 +91,7 @@ func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement,
 // whose rows go to a function. Parsers may go by values of the target: targets with
 // other ones share the turns, but not what is listed.
 func (c *Controller) sharedListing(list *config.Command, each func(command.Row) error) poller.Listing {
-	values, _ := json.Marshal(c.defaults) // of texts only
+	values, _ := json.Marshal(c.resolver.Defaults) // of texts only
 	interval := list.Interval
 	if interval <= 0 {
 		interval = defaultInterval

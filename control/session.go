@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -93,11 +94,11 @@ func (c *Controller) sessionKey() string {
 // startSession runs the start-up commands one after the other, and keeps and returns
 // what they found.
 func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, error) {
-	env, err := c.initialEnvironment()
+	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err
 	}
-	if queues := env.Variable(attributeQueues); queues != nil {
+	if queues := env.Variable(launch.AttributeQueues); queues != nil {
 		queues.SetValue(nil)
 	}
 	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
@@ -110,14 +111,14 @@ func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, 
 
 // keepSession keeps and returns what differs from the environment before the session.
 func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) (*attribute.Environment, error) {
-	initial, err := c.initialEnvironment()
+	initial, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err
 	}
 	changed := attribute.NewEnvironment()
 	for _, key := range env.Variables() {
 		a := env.Variable(key)
-		if before := initial.Variable(key); !isEngineAttribute(key) && (before == nil || !before.Equal(a)) {
+		if before := initial.Variable(key); !launch.IsEngineAttribute(key) && (before == nil || !before.Equal(a)) {
 			changed.Define(key, a)
 		}
 	}
@@ -158,7 +159,7 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	queues := env.Lookup(attributeQueues)
+	queues := env.Lookup(launch.AttributeQueues)
 	if queues == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "attribute \"queues\"", Help: "so it cannot tell which queues there are"}
 	}
@@ -233,14 +234,14 @@ func (c *Controller) action(ctx context.Context, name string, s job.Submission, 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.resolveValues(env, s, c.stat(ctx)); err != nil {
+	if err := c.resolver.ResolveValues(env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
 	given := env.Clone()
 	if a := env.Lookup(clear); a != nil {
 		a.SetValue(nil)
 	}
-	if queues := env.Variable(attributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, attributeQueues) {
+	if queues := env.Variable(launch.AttributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, launch.AttributeQueues) {
 		queues.SetValue(nil) // as at the start of a session: what it finds is all that there is
 	}
 	result, err := c.runIn(ctx, action, env, "", s.Environment)

@@ -2,30 +2,12 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
 )
-
-// initialEnvironment returns the environment before any command has run: the
-// attributes of the definition with the values that the target gives them.
-func (c *Controller) initialEnvironment() (*attribute.Environment, error) {
-	env := c.newEnvironment()
-	_, err := c.assignDefaults(env)
-	return env, err
-}
-
-// assignDefaults gives attributes the values of the target, and returns their names.
-func (c *Controller) assignDefaults(env *attribute.Environment) (map[string]bool, error) {
-	assigned, err := c.assign(env, job.Submission{}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("target %q: %w", c.target, err)
-	}
-	return assigned.given, nil
-}
 
 // environment returns the environment of commands: that of the session, with what
 // it found in place of the target's values.
@@ -41,11 +23,11 @@ func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*at
 // of the session without the target's values, which count more than what it found.
 // Values that are refused whatever a session finds are refused before one is started.
 func (c *Controller) submissionEnvironment(ctx context.Context, s job.Submission, oldest time.Duration) (*attribute.Environment, error) {
-	found, err := c.findings(ctx, oldest, func() error { return c.Check(s) })
+	found, err := c.findings(ctx, oldest, func() error { return c.resolver.Check(s) })
 	if err != nil {
 		return nil, err
 	}
-	env := c.newEnvironment()
+	env := c.resolver.NewEnvironment()
 	putFindings(env, found)
 	return env, nil
 }
@@ -95,7 +77,7 @@ func (c *Controller) jobEnvironment(ctx context.Context, job job.Job) (*attribut
 
 // restored returns a new environment with what a session found.
 func (c *Controller) restored(found *attribute.Environment) (*attribute.Environment, error) {
-	env, err := c.initialEnvironment()
+	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ func stage(ctx context.Context, connection remote.Connection, files []StagedFile
 			err = connection.WriteFile(ctx, file.Path, content, file.Mode)
 			done()
 		}
-		if err == nil && file.source != "" {
-			err = os.Remove(file.source)
+		if err == nil && file.Source != "" {
+			err = os.Remove(file.Source)
 		}
 		if err != nil {
 			return files[:i+1], fmt.Errorf("staging %q: %w", file.Path, err)
@@ -39,8 +39,8 @@ func stage(ctx context.Context, connection remote.Connection, files []StagedFile
 func recordOf(files []StagedFile) []jobstore.Staged {
 	var staged []jobstore.Staged
 	for _, file := range files {
-		staged = append(staged, jobstore.Staged{Path: file.Path, Stays: !file.deleteAfterSubmit})
-		if file.deleteAfterSubmit && file.ownFolder {
+		staged = append(staged, jobstore.Staged{Path: file.Path, Stays: !file.DeleteAfterSubmit})
+		if file.DeleteAfterSubmit && file.OwnFolder {
 			staged = append(staged, jobstore.Staged{Path: path.Dir(file.Path)})
 		}
 	}

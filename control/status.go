@@ -178,7 +178,7 @@ func (c *Controller) untilAskable(ctx context.Context, job *job.Job) (asked bool
 // keeps nothing. A job that the scheduler does not know is a *NotFoundError, as is
 // what its commands would take for an option.
 func (c *Controller) Look(ctx context.Context, id string) (job.Job, error) {
-	if _, err := c.command(config.GetJobStatus); err != nil {
+	if _, err := c.resolver.Command(config.GetJobStatus); err != nil {
 		return job.Job{}, err
 	}
 	if strings.HasPrefix(id, "-") {

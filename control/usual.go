@@ -140,13 +140,13 @@ func shippedUsualOf(name string) (Usual, error) {
 
 // IsShipped reports whether a definition is one that is shipped, as it is.
 func IsShipped(definition *config.Definition) bool {
-	_, shipped := shippedName(definition.File, definition.Source())
+	_, shipped := ShippedName(definition.File, definition.Source())
 	return shipped
 }
 
 // shippedName returns the name of the shipped definition that a text is, wherever
 // its file is said to be: what extends a shipped one calls it by a path.
-func shippedName(file string, source []byte) (string, bool) {
+func ShippedName(file string, source []byte) (string, bool) {
 	name := strings.TrimSuffix(filepath.Base(file), ".xml")
 	shipped, known := rms.Source(name)
 	return name, known && bytes.Equal(shipped, source)
@@ -166,7 +166,7 @@ func (c *Controller) usualOf(command *config.Command) (UsualOutput, bool) {
 	}
 	sources := c.definition.Sources()
 	for i, file := range c.definition.Files() {
-		name, isShipped := shippedName(file, sources[i])
+		name, isShipped := ShippedName(file, sources[i])
 		if file != command.Position.File || !isShipped {
 			continue
 		}

@@ -140,7 +140,7 @@ func (c *Controller) waitable(j job.Job) error {
 	case j.ID == "":
 		return fmt.Errorf("submission %s has no job id; there is nothing to wait for", j.Tag)
 	}
-	_, err := c.command(config.GetJobStatus)
+	_, err := c.resolver.Command(config.GetJobStatus)
 	return err
 }
 

@@ -148,7 +148,7 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 		}
 	})
 	if err == nil && w.followed.count() > 0 {
-		_, err = w.controller.command(config.GetJobStatus)
+		_, err = w.controller.resolver.Command(config.GetJobStatus)
 	}
 	for _, tag := range tags {
 		if err == nil && !plain[tag] {

@@ -40,7 +40,7 @@ func (c *Controller) ownZone(which *config.Command) (own *time.Location, isOwn b
 	if !slices.ContainsFunc(which.Environment, func(entry *config.EnvironmentEntry) bool { return entry.Name == timeZoneVariable }) {
 		return nil, false
 	}
-	anyJob, err := c.scopeOfAnyJob()
+	anyJob, err := c.resolver.ScopeOfAnyJob()
 	if err != nil {
 		return nil, false // the command cannot be run, which tells so
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 )
@@ -245,7 +246,7 @@ func (f *apiFilling) press(ctx context.Context, id string, edits []editJSON) ([]
 	if problems := f.form.Problems(f.page); len(problems) > 0 {
 		return nil, failuref(http.StatusBadRequest, "the button runs nothing while a field cannot be used as it is: %s: %s", problems[0].Name, problems[0].Reason)
 	}
-	found, err := pressButton(ctx, f.controller, button, control.Filled(f.begin, f.form, f.page))
+	found, err := pressButton(ctx, f.controller, button, launch.Filled(f.begin, f.form, f.page))
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +324,7 @@ func (a *apiFilling) told() filledJSON {
 		}
 		filled.Fields = append(filled.Fields, told)
 	}
-	for _, value := range control.Filled(a.begin, f, page).Values {
+	for _, value := range launch.Filled(a.begin, f, page).Values {
 		filled.Attributes[value.Name] = append(filled.Attributes[value.Name], value.Value)
 	}
 	for _, problem := range f.Problems(page) {

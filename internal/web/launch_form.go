@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -129,7 +130,7 @@ func (l *launchForm) turn(title string) error {
 // submission returns what the form would submit now. While anything in it is
 // refused it is without that.
 func (l *launchForm) submission() job.Submission {
-	return control.Filled(l.base, l.form, l.page)
+	return launch.Filled(l.base, l.form, l.page)
 }
 
 // ready tells what keeps the form from being submitted or saved; nil if nothing does.

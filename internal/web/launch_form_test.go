@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -161,7 +162,7 @@ func TestAPageGivesTheValuesThatTheFormOnATerminalGives(t *testing.T) {
 				_ = terminal.Set(field, text, nil) // where it is refused, both forms say so
 				v.posts(url.Values{launchInput + field.ID: {text}})
 			}
-			require.Equal(t, control.Filled(s, terminal, page).Values, v.shown.submission().Values, "%s, round %d: %+v", definition.File, round, v.state.Edits)
+			require.Equal(t, launch.Filled(s, terminal, page).Values, v.shown.submission().Values, "%s, round %d: %+v", definition.File, round, v.state.Edits)
 			require.Equal(t, terminal.Problems(page), v.shown.form.Problems(v.shown.page), definition.File)
 			if v.shown.ready() == nil {
 				rendered, err := controller.Render(fromFlags(v.shown.submission().Flags()))

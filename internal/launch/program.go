@@ -1,4 +1,4 @@
-package control
+package launch
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // setLaunch sets what the engine knows of the program. Arguments are quoted so
 // that a line of a shell script and the splitting of command lines both give
 // them back unchanged.
-func (c *Controller) setLaunch(env *attribute.Environment, s job.Submission) {
+func (r *Resolver) setLaunch(env *attribute.Environment, s job.Submission) {
 	mode := "run"
 	if s.Debug {
 		mode = "debug"
@@ -32,9 +32,9 @@ func (c *Controller) setLaunch(env *attribute.Environment, s job.Submission) {
 	if s.Directory != "" {
 		env.SetVariable(attributeWorkingDir, directory)
 	}
-	setIfKnown(env, attributeExecutableName, jobName(s))
+	setIfKnown(env, AttributeExecutableName, jobName(s))
 	setIfKnown(env, attributeExecutableDir, executableDir)
-	setIfKnown(env, attributeDirectory, directory)
+	setIfKnown(env, AttributeDirectory, directory)
 	setIfKnown(env, attributeScriptPath, s.Script)
 }
 

@@ -1,4 +1,4 @@
-package control
+package launch
 
 import (
 	"cmp"
@@ -32,36 +32,36 @@ func (e *ValueError) Error() string {
 // assign gives attributes the values of the target, then those of the caller,
 // then those that portable names ask for.
 // Where several are refused the error tells of all.
-func (c *Controller) assign(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*assignment, error) {
+func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*assignment, error) {
 	a := &assignment{
-		controller: c, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
+		resolver: r, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
 		portable: portable{map[string]config.PortableValue{}, map[string]int{}, map[string]int{}},
 	}
 	if stat != nil && s.Directory != "" {
-		a.stat = func(name string) (fs.FileInfo, error) { return stat(within(s.Directory, name)) }
+		a.stat = func(name string) (fs.FileInfo, error) { return stat(Within(s.Directory, name)) }
 	}
 	var problems []error
 	// A target says where things are on its machine, which no user has to know.
 	a.invisible = true
-	problems = append(problems, a.all(c.defaults, 0)...)
+	problems = append(problems, a.all(r.Defaults, 0)...)
 	a.invisible = s.Invisible
 	problems = append(problems, a.all(s.Values, 1)...)
-	problems = append(problems, a.applyPortable(c.workingDirectory(s))...)
+	problems = append(problems, a.applyPortable(r.workingDirectory(s))...)
 	return a, errors.Join(problems...)
 }
 
 // workingDirectory returns the directory that a job runs in as a path from the
 // root, empty where it is not known.
-func (c *Controller) workingDirectory(s job.Submission) string {
+func (r *Resolver) workingDirectory(s job.Submission) string {
 	directory, _ := directories(s)
-	if directory = within(c.place.Home, directory); path.IsAbs(directory) {
+	if directory = Within(r.Place.Home, directory); path.IsAbs(directory) {
 		return directory
 	}
 	return ""
 }
 
-// within makes the name of a file absolute: a job finds it from its directory.
-func within(directory, name string) string {
+// Within makes the name of a file absolute: a job finds it from its directory.
+func Within(directory, name string) string {
 	if path.IsAbs(name) {
 		return name
 	}
@@ -70,11 +70,11 @@ func within(directory, name string) string {
 
 // assignment is the state of giving values to attributes.
 type assignment struct {
-	controller *Controller
-	env        *attribute.Environment
-	given      map[string]bool
-	stat       attribute.Stat
-	invisible  bool // invisible attributes may be set, too
+	resolver  *Resolver
+	env       *attribute.Environment
+	given     map[string]bool
+	stat      attribute.Stat
+	invisible bool // invisible attributes may be set, too
 
 	ownSource map[string]int // the number of the last source that gave a value by an attribute's own name
 	portable  portable
@@ -120,17 +120,17 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 	found := a.env.Lookup(name)
 	refuse := func(reason, help string) error { return &ValueError{name, reason, help} }
 	switch {
-	case name == attributeDirectory:
+	case name == AttributeDirectory:
 		return nil, refuse("it is set by rmctl itself", "-d names the directory")
-	case isEngineAttribute(name):
+	case IsEngineAttribute(name):
 		return nil, refuse("it is set by rmctl itself", "")
 	case found == nil && isLaunchAttribute(name):
 		return nil, nil
 	case found == nil:
-		return nil, refuse(fmt.Sprintf("definition %q has no such attribute", a.controller.definition.Name), a.controller.similar(a.env, name))
+		return nil, refuse(fmt.Sprintf("definition %q has no such attribute", a.resolver.Definition.Name), a.resolver.similar(a.env, name))
 	case found.ReadOnly():
 		return nil, refuse("it is read-only", "")
-	case found.Visible(), len(boundEditors(a.controller.definition, name)) > 0:
+	case found.Visible(), len(boundEditors(a.resolver.Definition, name)) > 0:
 		return found, nil
 	case found.Field(attribute.FieldLinkValueTo) != nil:
 		return nil, refuse(fmt.Sprintf("it takes the value of %q", found.Text(attribute.FieldLinkValueTo)), "")
@@ -142,7 +142,7 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 
 // convert returns what the first editor that takes a text makes of it.
 func (a *assignment) convert(found *attribute.Attribute, text string) (attribute.Value, attribute.Editor, error) {
-	editors := boundEditors(a.controller.definition, found.Name())
+	editors := boundEditors(a.resolver.Definition, found.Name())
 	if len(editors) == 0 {
 		editors = []editor{{kind: found.Editor()}}
 	}

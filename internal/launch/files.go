@@ -1,4 +1,4 @@
-package control
+package launch
 
 import (
 	"errors"
@@ -23,28 +23,28 @@ type StagedFile struct {
 	Content string
 	Mode    fs.FileMode
 
-	source            string // a local file to remove once its content is in place
-	deleteAfterSubmit bool
-	ownFolder         bool // the folder holds nothing else
+	Source            string // a local file to remove once its content is in place
+	DeleteAfterSubmit bool
+	OwnFolder         bool // the folder holds nothing else
 }
 
-// stagedFiles returns the files of a submission with their contents: those of
+// StagedFiles returns the files of a submission with their contents: those of
 // the definition's groups in order, and the script. It then gives the attribute of
 // each file its path.
-func (c *Controller) stagedFiles(s job.Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
-	files, err := c.managedFiles(scope, unique)
+func (r *Resolver) StagedFiles(s job.Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
+	files, err := r.managedFiles(scope, unique)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case c.definition.Script != nil:
-		staged, err := c.stagedScript(s, scope, tag)
+	case r.Definition.Script != nil:
+		staged, err := r.stagedScript(s, scope, tag)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, staged)
 	case s.Script != "":
-		return nil, fmt.Errorf("definition %q submits no script; --script cannot be used with it", c.definition.Name)
+		return nil, fmt.Errorf("definition %q submits no script; --script cannot be used with it", r.Definition.Name)
 	}
 	for _, file := range files {
 		scope.Environment.SetVariable(file.Name, file.Path)
@@ -53,15 +53,15 @@ func (c *Controller) stagedFiles(s job.Submission, scope command.Scope, tag stri
 }
 
 // managedFiles returns the files of the definition's groups.
-func (c *Controller) managedFiles(scope command.Scope, unique func() string) ([]StagedFile, error) {
+func (r *Resolver) managedFiles(scope command.Scope, unique func() string) ([]StagedFile, error) {
 	var files []StagedFile
-	for _, group := range c.definition.ManagedFiles {
-		location, err := c.stagingLocation(group.StagingLocation, scope)
+	for _, group := range r.Definition.ManagedFiles {
+		location, err := r.stagingLocation(group.StagingLocation, scope)
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range group.Files {
-			staged, err := c.stagedFile(file, location, scope, unique)
+			staged, err := r.stagedFile(file, location, scope, unique)
 			if err != nil {
 				return nil, fmt.Errorf("%s: managed file %q: %w", file.Position, file.Name, err)
 			}
@@ -71,27 +71,27 @@ func (c *Controller) managedFiles(scope command.Scope, unique func() string) ([]
 	return files, nil
 }
 
-func (c *Controller) stagingLocation(location config.Optional, scope command.Scope) (string, error) {
+func (r *Resolver) stagingLocation(location config.Optional, scope command.Scope) (string, error) {
 	if strings.TrimSpace(location.Text) == "" {
-		return path.Join(c.place.Home, settingsFolder), nil
+		return path.Join(r.Place.Home, settingsFolder), nil
 	}
 	resolved, err := scope.Environment.Resolve(strings.TrimSpace(location.Text), scope.Job)
 	if err != nil {
 		return "", fmt.Errorf("file-staging-location: %w", err)
 	}
-	return c.onTarget(resolved), nil
+	return r.OnTarget(resolved), nil
 }
 
-// onTarget makes a path absolute against the home directory on the target.
-func (c *Controller) onTarget(name string) string {
+// OnTarget makes a path absolute against the home directory on the target.
+func (r *Resolver) OnTarget(name string) string {
 	if path.IsAbs(name) {
 		return path.Clean(name)
 	}
-	return path.Join(c.place.Home, name)
+	return path.Join(r.Place.Home, name)
 }
 
-func (c *Controller) stagedFile(file *config.File, location string, scope command.Scope, unique func() string) (StagedFile, error) {
-	staged := StagedFile{Name: file.Name, Mode: 0o600, deleteAfterSubmit: file.DeleteTargetAfterUse}
+func (r *Resolver) stagedFile(file *config.File, location string, scope command.Scope, unique func() string) (StagedFile, error) {
+	staged := StagedFile{Name: file.Name, Mode: 0o600, DeleteAfterSubmit: file.DeleteTargetAfterUse}
 	if file.Mode != "" {
 		mode, err := strconv.ParseUint(strings.TrimSpace(file.Mode), 8, 9)
 		if err != nil {
@@ -112,7 +112,7 @@ func (c *Controller) stagedFile(file *config.File, location string, scope comman
 		}
 		staged.Path = path.Join(location, filepath.Base(source))
 		if file.DeleteSourceAfterUse {
-			staged.source = source
+			staged.Source = source
 		}
 		return staged, nil
 	}
@@ -166,10 +166,10 @@ func fileContent(file *config.File, scope command.Scope) (string, error) {
 // in a folder of this submission's so that two of one name do not meet, or the
 // generated one. Definitions do not quote the path, so the name is made one word.
 // The tag in the path is what the job can be found by: schedulers show the path.
-func (c *Controller) stagedScript(s job.Submission, scope command.Scope, tag string) (StagedFile, error) {
-	template := c.definition.Script
-	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, deleteAfterSubmit: template.DeleteAfterSubmit}
-	location, err := c.stagingLocation(template.StagingLocation, scope)
+func (r *Resolver) stagedScript(s job.Submission, scope command.Scope, tag string) (StagedFile, error) {
+	template := r.Definition.Script
+	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, DeleteAfterSubmit: template.DeleteAfterSubmit}
+	location, err := r.stagingLocation(template.StagingLocation, scope)
 	if err != nil {
 		return staged, err
 	}
@@ -178,14 +178,14 @@ func (c *Controller) stagedScript(s job.Submission, scope command.Scope, tag str
 			return staged, fmt.Errorf("reading the script: %w", err)
 		}
 		staged.Path = path.Join(location, tag, plainName(filepath.Base(s.Script)))
-		staged.ownFolder = true
-		scope.Environment.SetVariable(attributeScript, staged.Content)
+		staged.OwnFolder = true
+		scope.Environment.SetVariable(AttributeScript, staged.Content)
 		return staged, nil
 	}
 	if staged.Content, err = script(template, scope, s.Environment); err != nil {
 		return staged, err
 	}
-	scope.Environment.SetVariable(attributeScript, staged.Content)
+	scope.Environment.SetVariable(AttributeScript, staged.Content)
 	staged.Path = path.Join(location, tag+attributeStagedScript)
 	return staged, nil
 }

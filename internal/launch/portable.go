@@ -1,4 +1,4 @@
-package control
+package launch
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func (a *assignment) splitPortable(values []job.Assignment, source int) (own []j
 			own = append(own, value)
 			continue
 		}
-		linked := len(a.controller.definition.PortableLinks(value.Name)) > 0
+		linked := len(a.resolver.Definition.PortableLinks(value.Name)) > 0
 		hasOwn := a.env.Lookup(value.Name) != nil
 		parsed, err := config.ParsePortable(value.Name, value.Value)
 		switch {
@@ -63,7 +63,7 @@ func (a *assignment) applyPortable(directory string) []error {
 		found := a.env.Variable(name)
 		return a.given[name] && found != nil && found.Value() != nil
 	}}
-	settings, notes, problems := a.controller.definition.TranslatePortable(request)
+	settings, notes, problems := a.resolver.Definition.TranslatePortable(request)
 	for i, problem := range problems {
 		var wrong *config.PortableError
 		if errors.As(problem, &wrong) {
@@ -108,7 +108,7 @@ func (a *assignment) setPortable(one, before *portableSetting, isGiven func(stri
 	}
 	found := a.env.Variable(link.Attribute)
 	if found == nil {
-		return refuse("definition %q links it to %q, which it does not define", a.controller.definition.Name, link.Attribute)
+		return refuse("definition %q links it to %q, which it does not define", a.resolver.Definition.Name, link.Attribute)
 	}
 	for _, other := range link.Excludes {
 		if isGiven(other) {
@@ -161,7 +161,7 @@ func (a *assignment) weigh(one, before *portableSetting, own attribute.Value) (i
 // without a value now.
 func (a *assignment) clearPortable(set map[string]*portableSetting) {
 	for name, source := range a.portable.cleared {
-		for _, link := range a.controller.definition.PortableLinks(name) {
+		for _, link := range a.resolver.Definition.PortableLinks(name) {
 			found := a.env.Variable(link.Attribute)
 			ownSource, isOwn := a.ownSource[link.Attribute]
 			if found != nil && set[link.Attribute] == nil && (!isOwn || ownSource < source) {
@@ -173,10 +173,10 @@ func (a *assignment) clearPortable(set map[string]*portableSetting) {
 }
 
 func (a *assignment) portableHelp(name string) string {
-	if len(a.controller.definition.PortableLinks(name)) > 0 {
+	if len(a.resolver.Definition.PortableLinks(name)) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("rmctl describe %s lists what can be set", a.controller.definitionName())
+	return fmt.Sprintf("rmctl describe %s lists what can be set", a.resolver.definitionName())
 }
 
 // hiddenPortable returns the values of portable names that set attributes which a

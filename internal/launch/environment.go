@@ -1,4 +1,4 @@
-package control
+package launch
 
 import (
 	"path"
@@ -10,17 +10,17 @@ import (
 
 // Names of attributes that the engine supplies or reads.
 const (
-	attributeQueueName        = "control.queue.name"
-	attributeStdoutPath       = "stdout_remote_path"
-	attributeStderrPath       = "stderr_remote_path"
-	attributeScript           = "script"
+	AttributeQueueName        = "control.queue.name"
+	AttributeStdoutPath       = "stdout_remote_path"
+	AttributeStderrPath       = "stderr_remote_path"
+	AttributeScript           = "script"
 	attributeScriptPath       = "script_path"
 	attributeStagedScript     = "managed_file_for_script"
-	attributeQueues           = "queues"
-	attributeDirectory        = "directory"
+	AttributeQueues           = "queues"
+	AttributeDirectory        = "directory"
 	attributeExecutable       = "executablePath"
 	attributeExecutableDir    = "executableDirectory"
-	attributeExecutableName   = "executableName" // not of the reference: what a job can be called by
+	AttributeExecutableName   = "executableName" // not of the reference: what a job can be called by
 	attributeArguments        = "progArgs"
 	attributeLaunchMode       = "launchMode"
 	attributeDebugger         = "debuggerExecutablePath"
@@ -34,29 +34,29 @@ const (
 	attributeControlDir       = "control.working.dir"
 	attributeSettings         = "ptpDirectory"
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
-	attributeJobPrefix        = "job."
-	attributeTag              = "job.tag"   // of the submission
-	attributeAge              = "job.age"   // of the submission that is looked up, in whole seconds: no clock of another machine takes part
-	attributeScope            = "job.scope" // whose jobs a listing is of
-	attributeIDs              = "job.ids"   // of the jobs that a listing is asked for; empty for all
+	AttributeJobPrefix        = "job."
+	AttributeTag              = "job.tag"   // of the submission
+	AttributeAge              = "job.age"   // of the submission that is looked up, in whole seconds: no clock of another machine takes part
+	AttributeScope            = "job.scope" // whose jobs a listing is of
+	AttributeIDs              = "job.ids"   // of the jobs that a listing is asked for; empty for all
 	attributeControlPrefix    = "control."
 	attributeSystemName       = "os.name"
 	attributeSystemArch       = "os.arch"
 	attributeSystemVersion    = "os.version"
 )
 
-// newEnvironment returns the environment at the start of a session: the
+// NewEnvironment returns the environment at the start of a session: the
 // definition's attributes with their defaults, and what is known of the place.
-func (c *Controller) newEnvironment() *attribute.Environment {
+func (r *Resolver) NewEnvironment() *attribute.Environment {
 	env := attribute.NewEnvironment()
-	for _, defined := range c.definition.Attributes {
+	for _, defined := range r.Definition.Attributes {
 		a := defined.Attribute.Clone()
 		if a.Value() == nil {
 			a.SetValue(a.Field(attribute.FieldDefault))
 		}
 		env.Define(a.Name(), a)
 	}
-	info := c.place
+	info := r.Place
 	env.SetVariable(attributeUserName, info.User)
 	env.SetVariable(attributeAddress, info.Host)
 	env.SetVariable(attributeControlDir, info.Home)
@@ -80,16 +80,16 @@ func setSystem(env *attribute.Environment, info remote.Info) {
 	}
 }
 
-// isEngineAttribute reports whether the engine sets an attribute itself, so
+// IsEngineAttribute reports whether the engine sets an attribute itself, so
 // that no caller may.
-func isEngineAttribute(name string) bool {
+func IsEngineAttribute(name string) bool {
 	switch name {
 	case attributeUserName, attributeAddress, attributeControlDir, attributeWorkingDir, attributeSettings,
-		attributeExecutable, attributeExecutableDir, attributeExecutableName, attributeArguments, attributeLaunchMode, attributeScript,
+		attributeExecutable, attributeExecutableDir, AttributeExecutableName, attributeArguments, attributeLaunchMode, AttributeScript,
 		attributeScriptPath, attributeStagedScript, attributeSystemName, attributeSystemArch, attributeSystemVersion:
 		return true
 	}
-	return strings.HasPrefix(name, attributeJobPrefix)
+	return strings.HasPrefix(name, AttributeJobPrefix)
 }
 
 // isLaunchAttribute reports whether a caller may give a value to an attribute
@@ -106,11 +106,11 @@ func isLaunchAttribute(name string) bool {
 // isFixedValid reports whether a caller may set an attribute of the definition
 // although the form does not show it. The reference takes these from anybody.
 func isFixedValid(name string) bool {
-	return isLaunchAttribute(name) || name == attributeStdoutPath || name == attributeStderrPath || strings.HasPrefix(name, attributeControlPrefix)
+	return isLaunchAttribute(name) || name == AttributeStdoutPath || name == AttributeStderrPath || strings.HasPrefix(name, attributeControlPrefix)
 }
 
-// jobAttribute puts the attribute of a job into env under key and returns it.
-func jobAttribute(env *attribute.Environment, key, id, shortID string) *attribute.Attribute {
+// JobAttribute puts the attribute of a job into env under key and returns it.
+func JobAttribute(env *attribute.Environment, key, id, shortID string) *attribute.Attribute {
 	env.SetVariable(key, nil)
 	job := env.Variable(key)
 	setText(job, attribute.FieldName, id)

@@ -1,0 +1,52 @@
+package launch
+
+import (
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/job"
+)
+
+func (r *Resolver) FormOver(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*form.Form, *form.Page, error) {
+	standing, err := r.AssignDefaults(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	filled := form.New(r.Definition, env)
+	filled.Standing(standing)
+	page, err := filled.Page(s.Tab, s.Script != "")
+	if err != nil {
+		return nil, nil, err
+	}
+	if page == nil {
+		page = filled.Whole()
+	}
+	given, err := r.assign(env, s, stat)
+	if err != nil {
+		return nil, nil, err
+	}
+	filled.Given(given.given)
+	r.ShowLaunch(filled, s)
+	return filled, page, nil
+}
+
+// ShowLaunch lets the fields of a form show what is to be run.
+func (r *Resolver) ShowLaunch(filled *form.Form, s job.Submission) {
+	filled.Launch(func(env *attribute.Environment) { r.setLaunch(env, s) })
+}
+
+// Filled returns a submission with the values that a form hands over from a page.
+// Of the values that it had before, those of portable names stay that set what no
+// form shows.
+func Filled(s job.Submission, filled *form.Form, page *form.Page) job.Submission {
+	kept, hidden := hiddenPortable(s.Values, filled.Definition())
+	s.Tab, s.Values = "", kept
+	if !page.Whole {
+		s.Tab = page.Title
+	}
+	for _, value := range filled.Values(page) {
+		if !hidden[value.Attribute] {
+			s.Values = append(s.Values, job.Assignment{Name: value.Attribute, Value: value.Text})
+		}
+	}
+	return s
+}
