@@ -35,7 +35,6 @@ type Case struct {
 	Exit        int      `toml:"exit"`
 	Missing     bool     `toml:"missing,omitempty"` // there was no such program; the exit code does not count
 	Seconds     float64  `toml:"seconds,omitempty"` // how long it took, for the reader
-	Unusual     bool     `toml:"unusual,omitempty"` // nothing of what it printed counts as usual; see Usuals
 
 	Stdout []byte `toml:"-"`
 	Stderr []byte `toml:"-"`

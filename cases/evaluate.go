@@ -29,8 +29,6 @@ type Answer struct {
 	Expectation
 	Arguments []string // the command line that the definition would run
 	Err       error    // why the status is ERROR
-	Segments  int64    // that the parser of standard output looked at
-	Unmatched int64    // of these, what no target took
 }
 
 // Run runs the case's command with the recorded answer in place of a scheduler's.
@@ -54,7 +52,7 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	answer := &Answer{Err: runErr, Segments: result.Segments, Unmatched: result.Unmatched}
+	answer := &Answer{Err: runErr}
 	answer.Status = Status{State: OK, Outcome: result.Outcome}
 	if runErr != nil {
 		var failed *command.Error

@@ -44,7 +44,6 @@ func TestSlurmIsReadAsOtherProjectsRecordedIt(t *testing.T) {
 	readPeer(t, "toil/slurm-scontrol_info.json", &recorded)
 	require.NotEmpty(t, recorded)
 	native := regexp.MustCompile(`(?m)^ {3}JobState=(\w+)`)
-	usual := usualOf(t, "../testdata/slurm")["get-job-status:get-job-status"]
 	for id, stdout := range recorded {
 		t.Run(id, func(t *testing.T) {
 			word := native.FindStringSubmatch(stdout)
@@ -53,7 +52,6 @@ func TestSlurmIsReadAsOtherProjectsRecordedIt(t *testing.T) {
 			require.Equal(t, cases.OK, answer.Status.State, answer.Status.Message)
 			require.NotNil(t, answer.Job, stdout)
 			require.Equal(t, meaning[word[1]], answer.Job.Detail, stdout)
-			require.LessOrEqual(t, float64(answer.Unmatched)/float64(answer.Segments), usual.Unmatched, "another version of Slurm is no alarm")
 		})
 	}
 }

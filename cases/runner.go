@@ -28,8 +28,6 @@ type Runner struct {
 	// Parallel other than 1 calls for different cases and flows overlap.
 	Trace func(read Reading, event tokenizer.Event)
 
-	answered func(c *Case, definition *config.Definition, answer *Answer) // told what came of each case; may be nil
-
 	expressions tokenizer.Expressions
 
 	loading sync.Mutex
@@ -182,9 +180,6 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	answer, err := e.Run(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(c.Folder, CaseFile), err)
-	}
-	if r.answered != nil {
-		r.answered(c, definition, answer)
 	}
 	return answer, nil
 }

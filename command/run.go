@@ -54,8 +54,6 @@ type Result struct {
 	Outcome    config.OutcomeKind // empty where the definition does not classify it
 	Stdout     string             // the end of it
 	Stderr     string
-	Segments   int64 // that the parser of standard output looked at
-	Unmatched  int64 // of these, what no target took
 	Listed     Listed
 	Unsignaled error // why a signal could not be passed on; nil if all were
 	Started    time.Time
@@ -133,7 +131,6 @@ func (r *run) do(ctx context.Context) error {
 	r.finishRows(streams)
 	r.result.ExitCode = code
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
-	r.result.Segments, r.result.Unmatched = streams.stdout.segments, streams.stdout.unmatched
 	r.result.Outcome = classify(r.Outcomes, r.result, r.Expressions)
 	postErr := postLaunch()
 	switch {

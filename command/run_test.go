@@ -31,14 +31,6 @@ func TestACommandsOutputIsReadIntoAttributes(t *testing.T) {
 	require.Positive(t, result.Duration)
 }
 
-func TestWhatTheParserTookIsCounted(t *testing.T) {
-	b := newBench(t, `<attribute name="a" visible="false"/>`+shell(`printf "a=1\nb\nc"`, "",
-		`<stdout-parser delim="\n"><target ref="a"><match><expression>a=(.)</expression><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>`))
-	result := b.succeeds(t, config.StartUpCommand)
-	require.EqualValues(t, 3, result.Segments)
-	require.EqualValues(t, 2, result.Unmatched)
-}
-
 func TestNoShellSeesArguments(t *testing.T) {
 	b := newBench(t, `<start-up-command name="s"><arg>/usr/bin/printf %s. '$(touch x)' ;touch y *</arg></start-up-command>`)
 	result := b.succeeds(t, config.StartUpCommand)

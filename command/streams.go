@@ -35,7 +35,7 @@ type stream struct {
 	early  []byte // what came before the parsers were ready
 	err    error  // of the parser
 
-	segments, unmatched, blank int64 // counted by a parser of targets
+	unmatched, blank int64 // counted by a parser of targets
 }
 
 // openStreams prepares the streams, not yet their parsers.
@@ -225,7 +225,7 @@ func (s *stream) close() {
 	}
 	if counting, isTokenizer := s.parser.(*tokenizer.Tokenizer); isTokenizer {
 		counted := counting.Totals()
-		s.segments, s.unmatched, s.blank = counted.Segments, counted.Unmatched, counted.Blank
+		s.unmatched, s.blank = counted.Unmatched, counted.Blank
 	}
 	s.parser = nil
 }

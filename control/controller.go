@@ -45,7 +45,6 @@ type Options struct {
 	Types      map[string]tokenizer.Factory
 	Trace      func(*config.Parser, tokenizer.Event)       // told what parsers do, by several goroutines where several use the controller; may be nil
 	Log        *slog.Logger                                // nil to log nothing
-	OnDrift    func(jobstore.Drift)                        // told once in a session and for each command of output that is not as usual; may be nil
 	OnListed   func(config.CommandElement, command.Listed) // told of each whole listing by [Controller.Rows] what it amounted to; may be nil
 	OnStaging  func(StagingProgress)                       // told of files on their way to the target, by several goroutines where several use the controller; may be nil
 	Now        func() time.Time                            // nil for the clock
@@ -66,18 +65,16 @@ type Controller struct {
 	types      map[string]tokenizer.Factory
 	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger
-	onDrift    func(jobstore.Drift)
 	onStaging  func(StagingProgress)
 	onListed   func(config.CommandElement, command.Listed)
 	open       openTags  // interactive jobs that run now
 	tidy       sync.Once // before the first submission
 
-	pollKey     func() string         // of the query for jobs that this controller shares with others
-	listsByID   func() bool           // whether the listing of jobs names them
-	placeZone   func() zone           // see zoneOfPlace
-	jobsZone    func() zone           // see zoneOfJobs
-	fingerprint func() string         // tells one state of the definition, and of what it extends, from another
-	usual       func() (Usual, error) // of a definition that is not shipped
+	pollKey     func() string // of the query for jobs that this controller shares with others
+	listsByID   func() bool   // whether the listing of jobs names them
+	placeZone   func() zone   // see zoneOfPlace
+	jobsZone    func() zone   // see zoneOfJobs
+	fingerprint func() string // tells one state of the definition, and of what it extends, from another
 	now         func() time.Time
 	pause       func(context.Context, time.Duration) error
 	poller      *poller.Poller // makes the queries that this controller shares with others
@@ -87,7 +84,7 @@ type Controller struct {
 func New(o Options) *Controller {
 	c := &Controller{
 		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		types: o.Types, trace: o.Trace, log: o.Log, onDrift: o.OnDrift, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause,
+		types: o.Types, trace: o.Trace, log: o.Log, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause,
 		place:  o.Connection.Info(),
 		runner: command.Runner{Connection: o.Connection},
 
@@ -97,12 +94,6 @@ func New(o Options) *Controller {
 	c.placeZone = sync.OnceValue(func() zone { return zoneOfPlace(c.place) })
 	c.jobsZone = sync.OnceValue(func() zone { return zoneOfJobs(c) })
 	c.pollKey = sync.OnceValue(func() string { return pollKeyOf(c) })
-	c.usual = sync.OnceValues(func() (Usual, error) {
-		if IsShipped(o.Definition) {
-			return Usual{}, nil
-		}
-		return readUsual(o.Definition, c.fingerprint())
-	})
 	if c.target == "" {
 		c.target = o.Definition.Name
 	}

@@ -57,7 +57,7 @@ func (c *Controller) Examine(ctx context.Context) ([]Finding, error) {
 	for _, probe := range c.definition.Probes {
 		examinations = append(examinations, func(ctx context.Context) []Finding { return []Finding{c.examineProbe(ctx, probe)} })
 	}
-	examinations = append(examinations, c.examineNames, c.examineDrifts)
+	examinations = append(examinations, c.examineNames, c.examineOutput)
 	results := make([][]Finding, len(examinations))
 	var group errgroup.Group
 	group.SetLimit(questionsAtOnce)

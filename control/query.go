@@ -31,13 +31,12 @@ type answer struct {
 type attempt struct {
 	command *config.Command
 	result  *command.Result
-	failed  bool
 }
 
-// query asks for a job, and takes notice of output that is not as usual.
+// query asks for a job, and counts an answer that is not understood.
 func (c *Controller) query(ctx context.Context, asked job.Job) (answer, error) {
 	seen, err := c.inquire(ctx, asked)
-	c.noticeDrift(context.WithoutCancel(ctx), asked.ID, seen, err)
+	c.countQuery(context.WithoutCancel(ctx), asked.ID, seen, err)
 	return seen, err
 }
 
@@ -72,7 +71,7 @@ func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error)
 		outcome, failure = outcomeOf(result, err)
 		failures = append(failures, failure)
 		ended, forgotten = ended || outcome == config.Finished, forgotten || outcome == config.NotFound
-		attempts = append(attempts, attempt{tried, result, failure != nil})
+		attempts = append(attempts, attempt{tried, result})
 		seen = answer{Observation: c.observation(env, j, tried, result, begun), forgotten: forgotten, attempts: attempts}
 		seen.undecided = isUndetermined(attribute.Text(j.Value()))
 		if seen.Detail != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // Rows runs x:list-jobs, x:list-nodes or x:list-queues, and hands out what it tells,
@@ -71,6 +72,9 @@ func (c *Controller) rows(ctx context.Context, asked listRequest, each func(comm
 	}})
 	if refused != nil {
 		return result.Listed, refused
+	}
+	if lines := result.Listed.NotUnderstood; err == nil && lines > 0 {
+		c.countNotUnderstood(context.WithoutCancel(ctx), asked.command, jobstore.NotUnderstood{Count: lines, Seen: "lines of a listing"})
 	}
 	_, err = outcomeOf(result, err) // some print an error where no job, or not each, is there
 	return result.Listed, err

@@ -256,6 +256,20 @@ var migrations = []string{
 		rows    BLOB NOT NULL,
 		PRIMARY KEY (listing, begun, place)
 	) STRICT;`,
+	// A count of what was not understood replaces statistics of all outputs.
+	`CREATE TABLE not_understood (
+		target     TEXT NOT NULL,
+		command    TEXT NOT NULL,
+		definition TEXT NOT NULL,
+		count      INTEGER NOT NULL,
+		seen       TEXT NOT NULL,
+		job        TEXT NOT NULL,
+		at         TEXT NOT NULL,
+		PRIMARY KEY (target, command)
+	) STRICT;
+	INSERT OR IGNORE INTO not_understood SELECT target, command, definition, 1, seen, job, at FROM drifts WHERE kind <> 'unmatched lines' ORDER BY at DESC;
+	DROP TABLE drifts;
+	DROP TABLE readings;`,
 }
 
 // listingsFolder is where rmctl kept what was listed before the database did: a

@@ -89,8 +89,12 @@ func TestStoresOfEveryVersionAreUpgradedWithAllThatTheyHold(t *testing.T) {
 			require.Equal(t, len(migrations), store.number(t, "PRAGMA user_version"))
 			after := contents(t, directory)
 			for place, value := range before {
-				if strings.HasPrefix(place, "polls ") && strings.HasSuffix(place, " target") {
-					continue // each has a row of its own, which the store returns below
+				table, _, _ := strings.Cut(place, " ")
+				if table == "polls" && strings.HasSuffix(place, " target") || table == "drifts" {
+					continue // the store returns them below
+				}
+				if table == "readings" {
+					continue // statistics that nothing uses any more
 				}
 				kept, found := after[place]
 				require.True(t, found, place)
@@ -145,6 +149,12 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 	session, err := store.Session(t.Context(), "big")
 	require.NoError(t, err)
 	require.Equal(t, Started, session.State)
+	if version >= 4 {
+		counts, err := store.NotUnderstood(t.Context(), "big", "f00d", time.Time{})
+		require.NoError(t, err)
+		require.Len(t, counts, 1)
+		require.Equal(t, []any{"get-job-status:status", 1, "NEW_WORD", "4711"}, []any{counts[0].Command, counts[0].Count, counts[0].Seen, counts[0].Job})
+	}
 	if version >= 5 {
 		require.Equal(t, "made 10:00", j.Identity)
 		events, err := store.Events(t.Context(), 0, "ended")

@@ -144,7 +144,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 	if err != nil {
 		return nil, err
 	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnDrift: a.warnOfDrift, OnListed: a.warnOfListing(), OnStaging: a.stagingBar()}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnListed: a.warnOfListing(), OnStaging: a.stagingBar()}
 	options.Defaults = defaultsOf(target)
 	if a.controllers == nil {
 		a.controllers = map[string]*control.Controller{}

@@ -126,8 +126,3 @@ func printMend(w io.Writer, finding control.Finding) error {
 	}
 	return nil
 }
-
-// warnOfDrift tells that a scheduler printed what the definition does not know.
-func (a *app) warnOfDrift(drift jobstore.Drift) {
-	fmt.Fprintf(a.stderr, "rmctl: warning: %s: %s; to record it: %s\n", oneLine(drift.Command), oneLine(drift.Seen), oneLine(control.HowToRecord(drift)))
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -24,7 +25,8 @@ func newStatus(a *app) *cobra.Command {
 evidence is. Without a job it shows all that have not ended.
 
 A state is only changed by evidence: when a query fails the line shows what was
-known before, marked stale, and rmctl exits with 3.`,
+known before, marked stale, and rmctl exits with 3. If the definition did not
+understand answers of the scheduler lately, a warning on standard error counts them.`,
 		Example: `  rmctl status
   rmctl status slurm/4711 --fresh
   rmctl status --json 4711`,
@@ -102,12 +104,22 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 	return errors.Join(problems...)
 }
 
+// A statusDocument is a line of status --json.
+type statusDocument struct {
+	job.Document
+	NotUnderstood int `json:"notUnderstood,omitempty"` // in answers of the target's scheduler
+}
+
 func (a *app) printStatus(ctx context.Context, asked []found) error {
+	notUnderstood, err := a.warnOfNotUnderstood(ctx, asked)
+	if err != nil {
+		return err
+	}
 	if a.json {
 		for _, job := range asked {
 			printed, err := a.withProcesses(ctx, job.Job)
 			if err == nil {
-				err = printJSON(a.stdout, printed)
+				err = printJSON(a.stdout, statusDocument{printed, notUnderstood[job.controller]})
 			}
 			if err != nil {
 				return err
@@ -120,6 +132,26 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 		jobs = append(jobs, job.Job)
 	}
 	return a.printJobs(jobs, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, statusRow)
+}
+
+// warnOfNotUnderstood warns of targets whose definitions did not understand
+// answers of the scheduler, and returns how many each.
+func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*control.Controller]int, error) {
+	counts := map[*control.Controller]int{}
+	for _, of := range byController(asked, func(job found) bool { return job.controller != nil }) {
+		perCommand, err := of.controller.NotUnderstood(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, command := range perCommand {
+			counts[of.controller] += command.Count
+		}
+		if count := counts[of.controller]; count > 0 {
+			target := of.controller.Target()
+			a.say("warning: %s: not understood: %s; rmctl doctor -t %s shows more", target, counted(count, "answer"), shellescape.Quote(target))
+		}
+	}
+	return counts, nil
 }
 
 func statusRow(job job.Job, now time.Time) []string {

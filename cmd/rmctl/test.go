@@ -21,7 +21,6 @@ type testFlags struct {
 	tap        bool
 	coverage   coverageFlags
 	mutate     mutateFlags
-	writeUsual bool
 }
 
 func newTest(a *app) *cobra.Command {
@@ -37,10 +36,6 @@ docs/cases.md tells what cases and flows are.
 
 What came out otherwise than expected is printed; with -v cases that passed are,
 too, and what the tokenizer did with the outputs of those that failed.
-
-With --write-usual it writes, where all pass, what is usual of the outputs of the
-status commands beside each definition, mysite.usual.json beside mysite.xml; with
-that rmctl warns when a scheduler prints what no case resembles.
 
 With --coverage it shows what of each definition the cases never exercise, and
 with --mutate it damages their outputs as sites and failures do, and demands the
@@ -71,7 +66,6 @@ or its definition could not be read.`,
 	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to this `FILE`")
 	flags.coverage.register(c)
 	flags.mutate.register(c)
-	f.BoolVar(&flags.writeUsual, "write-usual", false, "write what is usual of the outputs beside each definition, for a warning when a scheduler changes them")
 	f.BoolVar(&flags.tap, "tap", false, "print results in the Test Anything Protocol")
 	return c
 }
@@ -89,10 +83,6 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 	if flags.coverage.wanted() {
 		coverages.Watch(runner)
 	}
-	var usuals cases.Usuals
-	if flags.writeUsual {
-		usuals.Watch(runner)
-	}
 	defer collectLessOften()()
 	report := newTestReport(a, flags)
 	if err := runner.RunAll(ctx, folders, func(result cases.Result) error { return report.add(ctx, result) }); err != nil {
@@ -102,11 +92,6 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 		return err
 	}
 	verdict := report.verdict()
-	if flags.writeUsual && verdict == nil {
-		if err := a.writeUsual(flags, &usuals); err != nil {
-			return err
-		}
-	}
 	if flags.coverage.wanted() {
 		verdict = worse(verdict, a.printCoverage(flags, &coverages))
 	}

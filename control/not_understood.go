@@ -1,0 +1,106 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// countQuery counts an answer to a query for a job that the definition does not
+// understand: a word for a state that it does not know, or output of which it
+// understands nothing.
+func (c *Controller) countQuery(ctx context.Context, job string, seen answer, failure error) {
+	if len(seen.attempts) == 0 {
+		return
+	}
+	switch {
+	case failure == nil && seen.Detail == "" && !seen.forgotten && !seen.undecided && seen.Native != "":
+		last := seen.attempts[len(seen.attempts)-1]
+		c.countNotUnderstood(ctx, last.command, jobstore.NotUnderstood{Count: 1, Job: job, Seen: fmt.Sprintf("unknown state %q", seenText(seen.Native))})
+	case errors.Is(failure, errNothingUnderstood):
+		if printed, found := lastThatPrinted(seen.attempts); found {
+			c.countNotUnderstood(ctx, printed.command, jobstore.NotUnderstood{Count: 1, Job: job, Seen: fmt.Sprintf("output that begins with %q", firstLine(printed.result.Stdout))})
+		}
+	}
+}
+
+// lastThatPrinted returns the last command that printed something.
+func lastThatPrinted(attempts []attempt) (attempt, bool) {
+	for i := len(attempts) - 1; i >= 0; i-- {
+		if strings.TrimSpace(attempts[i].result.Stdout) != "" {
+			return attempts[i], true
+		}
+	}
+	return attempt{}, false
+}
+
+// countNotUnderstood adds to the count of a command. An error does not concern the
+// query.
+func (c *Controller) countNotUnderstood(ctx context.Context, source *config.Command, added jobstore.NotUnderstood) {
+	if c.store == nil {
+		return
+	}
+	added.Target, added.Command, added.Definition, added.At = c.target, selectorOf(source), c.fingerprint(), c.now()
+	if err := c.store.AddNotUnderstood(ctx, added); err != nil {
+		c.log.Warn("output that was not understood could not be counted", "error", err)
+	}
+}
+
+// selectorOf names a command as rmctl replay and rmctl test take it.
+func selectorOf(command *config.Command) string {
+	return string(command.Element) + ":" + command.Name
+}
+
+// notUnderstoodFor is how long after its last increase a count is shown.
+const notUnderstoodFor = 30 * 24 * time.Hour
+
+// NotUnderstood returns, for each command, how much of its output the definition
+// did not understand, the latest first. It leaves out commands whose output was
+// understood for a month.
+func (c *Controller) NotUnderstood(ctx context.Context) ([]jobstore.NotUnderstood, error) {
+	if c.store == nil {
+		return nil, nil
+	}
+	return c.store.NotUnderstood(ctx, c.target, c.fingerprint(), c.now().Add(-notUnderstoodFor))
+}
+
+// howToRecord returns the command line that records output which was not
+// understood. DIR stands for a folder of the user's choice.
+func howToRecord(count jobstore.NotUnderstood) string {
+	if count.Job != "" {
+		return "rmctl record DIR -- status --fresh " + shellescape.Quote(count.Target+"/"+count.Job)
+	}
+	listing := map[config.CommandElement]string{config.ListJobs: "jobs --everyone", config.ListNodes: "nodes", config.ListQueues: "queues"}
+	element, _, _ := strings.Cut(count.Command, ":")
+	return "rmctl record DIR -- " + listing[config.CommandElement(element)] + " -t " + shellescape.Quote(count.Target)
+}
+
+// examineOutput lists what was not understood of the output of commands.
+func (c *Controller) examineOutput(ctx context.Context) []Finding {
+	const name = "output"
+	if c.store == nil {
+		return nil
+	}
+	counts, err := c.NotUnderstood(ctx)
+	if err != nil {
+		return notAnswered(name, err)
+	}
+	if len(counts) == 0 {
+		return []Finding{{Name: name, Verdict: Fine, Seen: "everything was understood"}}
+	}
+	var findings []Finding
+	for _, count := range counts {
+		findings = append(findings, Finding{Name: name, Verdict: Warning,
+			Seen:   seenText(fmt.Sprintf("%s: not understood: %d, last at %s: %s", count.Command, count.Count, count.At.Local().Format(time.DateTime), count.Seen)),
+			Effect: "the definition may not fit this release of the scheduler: states may be unknown",
+			Mend:   "record it and adapt the definition: " + howToRecord(count)})
+	}
+	return findings
+}
