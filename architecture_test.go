@@ -28,7 +28,7 @@ var allowedImports = map[string][]string{
 	"cases/casetest":      {"cases"},
 	"control":             {"attribute", "command", "config", "internal/form", "internal/launch", "internal/poller", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	"internal/poller":     {"jobstore"},
-	"internal/importer":   {"attribute", "config", "control", "internal/settings", "javaregex", "rms", "schemas"},
+	"internal/importer":   {"attribute", "config", "control", "internal/settings", "rms", "schemas"},
 	"jobstore":            {"job", "state"},
 	"internal/form":       {"command", "config", "attribute"},
 	"command":             {"job", "tokenizer", "attribute", "remote", "config", "javaregex"},

@@ -24,11 +24,11 @@ func newImport(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Make targets and definitions of files of other programs",
-		Long: `import reads a definition written for PTP, a configuration of Cromwell, a cluster file of
-Open OnDemand or a site file of Troika. It writes definitions, and targets into targets.toml,
-and reports what was carried over and what could not be. What exists is never overwritten.
+		Long: `import reads a definition written for PTP, a cluster file of Open OnDemand or a site
+file of Troika. It writes definitions, and targets into targets.toml, and reports what
+was carried over and what could not be. What exists is never overwritten.
 FILE may be - for standard input.`,
-		Example: "  rmctl import torque.xml\n  rmctl import clusters.d/owens.yml --dry-run\n  rmctl import cromwell.conf --output site",
+		Example: "  rmctl import torque.xml\n  rmctl import clusters.d/owens.yml --dry-run\n  rmctl import troika.yml --output site",
 		Args:    exactly(1, "FILE"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			source, err := readImported(c.InOrStdin(), arguments[0])
@@ -52,7 +52,7 @@ FILE may be - for standard input.`,
 			return a.printImported(arguments[0], output, result, dryRun)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "the `FORMAT` of FILE: ptp, cromwell, open-ondemand or troika; found out without it")
+	c.Flags().StringVar(&format, "format", "", "the `FORMAT` of FILE: ptp, open-ondemand or troika; found out without it")
 	c.Flags().StringVar(&name, "name", "", "the `NAME` of target and definition, instead of what FILE says")
 	c.Flags().StringVarP(&output, "output", "o", "", "the folder `DIR` to write into, instead of the configuration folder")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be written, and write nothing")

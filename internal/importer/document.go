@@ -31,7 +31,6 @@ type document struct {
 	comment          string
 	attributes       string // of the root, beside the namespaces
 	control, monitor strings.Builder
-	monitorStart     string // attributes of monitor-data
 }
 
 func (d *document) text() []byte {
@@ -40,8 +39,8 @@ func (d *document) text() []byte {
 	fmt.Fprintf(&text, "<!-- %s -->\n", inComment(d.comment))
 	fmt.Fprintf(&text, `<resource-manager-builder xmlns="%s" xmlns:x="%s"%s>`+"\n", schemas.CoreNamespace, schemas.ExtensionNamespace, d.attributes)
 	fmt.Fprintf(&text, "  <control-data>\n%s  </control-data>\n", d.control.String())
-	if d.monitor.Len() > 0 || d.monitorStart != "" {
-		fmt.Fprintf(&text, "  <monitor-data%s>\n%s  </monitor-data>\n", d.monitorStart, d.monitor.String())
+	if d.monitor.Len() > 0 {
+		fmt.Fprintf(&text, "  <monitor-data>\n%s  </monitor-data>\n", d.monitor.String())
 	}
 	text.WriteString("</resource-manager-builder>\n")
 	return []byte(text.String())

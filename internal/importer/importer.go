@@ -1,6 +1,6 @@
 // Package importer turns descriptions that other programs have of a batch system
-// into definitions and targets: definitions written for PTP, backends of Cromwell,
-// cluster files of Open OnDemand and site files of Troika.
+// into definitions and targets: definitions written for PTP, cluster files of Open
+// OnDemand and site files of Troika.
 //
 // [Import] reads one file and returns what is to be written, with a report of what
 // was carried over and what could not be. It runs nothing and touches no file.
@@ -26,13 +26,12 @@ type Format string
 // The formats.
 const (
 	PTP          Format = "ptp"           // a definition of a resource manager, in XML
-	Cromwell     Format = "cromwell"      // backends of Cromwell, in HOCON
 	OpenOnDemand Format = "open-ondemand" // a cluster of Open OnDemand, in YAML
 	Troika       Format = "troika"        // sites of Troika, in YAML
 )
 
 // Formats returns all formats.
-func Formats() []Format { return []Format{PTP, Cromwell, OpenOnDemand, Troika} }
+func Formats() []Format { return []Format{PTP, OpenOnDemand, Troika} }
 
 // maxBytes is how large a file may be that is no XML; real ones have a few kilobytes.
 const maxBytes = 1 << 20
@@ -66,7 +65,7 @@ type Kind string
 // The kinds of remarks.
 const (
 	Carried Kind = "carried" // it is in the result
-	Added   Kind = "added"   // it comes of the shipped definition
+	Added   Kind = "added"   // it comes from the shipped definition
 	Changed Kind = "changed" // it is there in another way, which may have to be looked at
 	Lost    Kind = "lost"    // it is not in the result
 )
@@ -117,14 +116,12 @@ func Import(file string, source []byte, format Format, name string) (*Result, er
 	switch format {
 	case PTP:
 		err = i.ptp()
-	case Cromwell:
-		err = i.cromwell()
 	case OpenOnDemand:
 		err = i.openOnDemand()
 	case Troika:
 		err = i.troika()
 	default:
-		return nil, &Error{File: file, Reason: "it is no file of a kind that is known: a definition in XML, a configuration of Cromwell, a cluster of Open OnDemand or the sites of Troika"}
+		return nil, &Error{File: file, Reason: "it is no file of a kind that is known: a definition in XML, a cluster of Open OnDemand or the sites of Troika"}
 	}
 	if err != nil {
 		return nil, err
@@ -157,7 +154,6 @@ var formatMarks = []struct {
 	{PTP, lazyregexp.New(`(?s)^(?:\xef\xbb\xbf)?\s*<|^\xff\xfe|^\xfe\xff`)},
 	{OpenOnDemand, lazyregexp.New(`(?m)^["']?v2["']?\s*:`)},
 	{Troika, lazyregexp.New(`(?m)^["']?sites["']?\s*:`)},
-	{Cromwell, lazyregexp.New(`actor-factory|(?m)^\s*backend\b`)},
 }
 
 func formatOf(source []byte) Format {

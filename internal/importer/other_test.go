@@ -15,12 +15,12 @@ import (
 )
 
 // invocations are what a definition would run, by the element.
-func invocations(t *testing.T, d *config.Definition, values ...job.Assignment) map[config.CommandElement]*command.Invocation {
+func invocations(t *testing.T, d *config.Definition) map[config.CommandElement]*command.Invocation {
 	t.Helper()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	rendering, err := control.New(control.Options{Target: "t", Definition: d, Connection: local}).
-		Render(job.Submission{Executable: "./a.out", Directory: "/work", Values: values})
+		Render(job.Submission{Executable: "./a.out", Directory: "/work"})
 	require.NoError(t, err)
 	byElement := map[config.CommandElement]*command.Invocation{}
 	for _, each := range rendering.Commands {
@@ -93,20 +93,6 @@ func TestEachAdapterOfOpenOnDemandLeadsToItsDefinition(t *testing.T) {
 	}
 }
 
-// Where the program that submits is known, states come from the shipped definition.
-func TestBackendsOfCromwellAreAskedAsTheirSchedulerIs(t *testing.T) {
-	for submit, program := range map[string]string{
-		"sbatch ${script}": "scontrol", "bsub < ${script}": "bjobs", "condor_submit ${script}": "condor_q", "pjsub ${script}": "pjstat", "flux batch -n 1 ${script}": "flux jobs", "llsubmit ${script}": "llq",
-	} {
-		text := "backend.providers.B.config {\n submit = \"" + submit + "\"\n job-id-regex = \"job (\\\\d+)\"\n}\n"
-		result, err := importer.Import("c.conf", []byte(text), "", "")
-		require.NoError(t, err, submit)
-		definition, problems := load(t, result)
-		require.Empty(t, problems)
-		require.Contains(t, strings.Join(invocations(t, definition)[config.GetJobStatus].Arguments, " "), program, submit)
-	}
-}
-
 func TestSitesOfTroikaBecomeTargets(t *testing.T) {
 	const text = `sites:
     localhost: {type: direct, connection: local, use_shell: true}
@@ -138,82 +124,8 @@ func TestSitesOfTroikaBecomeTargets(t *testing.T) {
 	}
 }
 
-const cromwellText = `# a comment
-include required(classpath("application"))
-backend {
-  default = Batch
-  providers {
-    Batch {
-      actor-factory = "cromwell.backend.impl.sfs.config.ConfigBackendLifecycleActorFactory"
-      config {
-        concurrent-job-limit = 5 // another
-        runtime-attributes = """
-        Int runtime_minutes = 600
-        Int? cpus = 2
-        Float? memory_gb
-        String queue = "short"
-        Boolean exclusive = false
-        """
-        submit = """
-            sbatch -J ${job_name} -D ${cwd} -o ${out} -t ${runtime_minutes} -p ~{queue} \
-            ${"--mem=" + memory_gb + "G"} ${true="--exclusive" false="" exclusive} \
-            ${default="1" cpus} '${queue}' --wrap "/bin/bash ${script}"
-        """
-        kill = "scancel ${job_id}"
-        check-alive: "squeue -j ${job_id}"
-        job-id-regex = "Submitted batch job (\\d+).*"
-      }
-    }
-    Own.config {
-      submit = "./submit "${script}
-      submit = "./submit ${script}", check-alive = "./alive ${job_id}", job-id-regex = "id is (\\d+)"
-    }
-    Cloud { actor-factory = "some.cloud" }
-  }
-}
-webservice.port = 8000
-`
-
-func TestBackendsOfCromwellBecomeDefinitions(t *testing.T) {
-	result, err := importer.Import("cromwell.conf", []byte(cromwellText), "", "")
-	require.NoError(t, err)
-	require.Equal(t, importer.Cromwell, result.Format)
-	require.Equal(t, []importer.Target{
-		{Name: "Batch", Definition: "Batch.xml", Transport: "local"}, {Name: "Own", Definition: "Own.xml", Transport: "local"},
-	}, result.Targets)
-	definition, problems := load(t, result)
-	require.Empty(t, problems)
-	ran := invocations(t, definition, job.Assignment{Name: "memory", Value: "3GB"}, job.Assignment{Name: "wallTime", Value: "90m"})
-	submit := ran[config.SubmitBatch]
-	require.Equal(t, []string{"sh", "-c"}, submit.Arguments[:2])
-	require.Equal(t, `sbatch -J ${wdl_job_name} -D ${wdl_cwd} -o ${wdl_out} -t ${wdl_runtime_minutes} -p ${wdl_queue} \
-            ${wdl_memory_gb:+--mem=${wdl_memory_gb}G} $(if [ "${wdl_exclusive}" = true ]; then echo "--exclusive"; else echo ""; fi) \
-            ${wdl_cpus:-1} ''"${wdl_queue}"'' --wrap "/bin/bash ${wdl_script}"`, submit.Arguments[2])
-	for name, value := range map[string]string{"wdl_memory_gb": "3", "wdl_runtime_minutes": "90", "wdl_queue": "short", "wdl_cwd": "/work", "wdl_exclusive": "false"} {
-		require.Equal(t, value, variable(submit, name))
-	}
-	require.Equal(t, "scancel ${wdl_job_id}", ran[config.TerminateJob].Arguments[2])
-	require.NotNil(t, definition.Command(config.ListJobs), "as for Slurm")
-	require.NotEmpty(t, definition.Command(config.GetJobStatus).Fallbacks)
-	lost := kinds(result, importer.Lost)
-	for _, subject := range []string{`include required(classpath("application"))`, "webservice", "backend Cloud", "backend Batch: concurrent-job-limit", "kill", "x:find-job"} {
-		require.Contains(t, lost, subject)
-	}
-
-	// Values that a shell would read as more than words are refused.
-	local, err := remote.NewLocal()
-	require.NoError(t, err)
-	_, err = control.New(control.Options{Target: "t", Definition: definition, Connection: local}).
-		Render(job.Submission{Executable: "a", Values: []job.Assignment{{Name: "queue", Value: "x;rm -rf /"}}})
-	require.ErrorContains(t, err, "is refused")
-}
-
 // Whatever is wrong with a file is refused with its place.
 func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
-	backend := func(config string) string {
-		return "backend.providers.B.config {\n" + config + "\n}\n"
-	}
-	const rest = "\ncheck-alive = \"x\"\njob-id-regex = \"id (\\\\d+)\""
 	for want, text := range map[string]string{
 		"f: it is no file of a kind that is known":                                 "hello",
 		"f:1:1: the file is empty (xml-syntax)":                                    "",
@@ -229,25 +141,8 @@ func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
 		"f:1:8: sites has to be a mapping":                                         "sites: 3",
 		"f:2:2: sites.a has no type":                                               "sites:\n a: {}",
 		"f:2:29: sites.a.host: \"x y\" cannot be the name":                         "sites:\n a: {connection: ssh, host: 'x y', type: pbs}",
-		"f:1:1: it has no backend.providers":                                       "backend {}",
-		"f:2:1: an object that begins in line 1 has no closing brace":              "backend {\n",
-		"f:2:3: behind the key \"a\" there has to be =":                            "backend {\na b\n}",
-		"f:2:10: a text in quotes has no end on its line":                          "backend {\na = \"xxxx\n}",
-		"f:2:7: there is no escape":                                                "backend {\na=\"\\x\"\n}",
-		"a text in three quotes that begins in line 2 has no end":                  "backend {\na = \"\"\"x\n}",
-		"objects stand more than 64 deep":                                          "backend " + strings.Repeat("{a", 100000),
-		"lists stand more than 64 deep":                                            "backend=" + strings.Repeat("[", 100000),
-		"there are more than 20000 values":                                         "backend=[" + strings.Repeat("1,", 30000) + "]",
-		"f:2:1: the expression ${sub(a)} cannot be carried over":                   backend("submit = \"x ${sub(a)}\"" + rest),
-		"the expression ${\"$(rm)\" + script} cannot be carried over":              backend("submit = \"\"\"x ${\"$(rm)\" + script}\"\"\"" + rest),
-		"nothing has no value here":                                                backend("submit = \"x ${nothing}\"" + rest),
-		"f:3:1: \"Int\" is no declaration":                                         backend("submit = x\nruntime-attributes = \"Int\"" + rest),
-		"\"script\" is what Cromwell gives a value to itself":                      backend("submit = x\nruntime-attributes = \"Int script\"" + rest),
-		"backend B has no job-id-regex":                                            backend("submit = x"),
-		"job-id-regex has 0 groups":                                                backend("submit = x\ncheck-alive = y\njob-id-regex = z"),
-		"backend B has no check-alive":                                             backend("submit = x\njob-id-regex = \"(z)\""),
-		"it has more than 1048576 bytes":                                           "backend {}" + strings.Repeat("#", 1<<20),
-		"it is not UTF-8":                                                          "backend {}\xff",
+		"it has more than 1048576 bytes":                                           "v2: {}" + strings.Repeat("#", 1<<20),
+		"it is not UTF-8":                                                          "v2: {}\xff",
 	} {
 		format := importer.Format("")
 		if text == "" {
@@ -265,7 +160,6 @@ func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
 // No file makes the import fail in another way than with an error, and what it
 // makes can be loaded.
 func FuzzImport(f *testing.F) {
-	f.Add([]byte(cromwellText))
 	f.Add([]byte(ptpDefinition))
 	f.Add([]byte("v2:\n  login: {host: a}\n  job: {adapter: slurm, bin: /x, bin_overrides: {sbatch: /y}}\n"))
 	f.Add([]byte("sites:\n a: &x {type: slurm, sbatch_command: /x}\n b: *x\n"))
