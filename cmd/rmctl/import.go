@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/internal/importer"
@@ -45,7 +40,7 @@ FILE may be - for standard input.`,
 				}
 			}
 			if !dryRun {
-				if err := saveImported(c.Context(), output, result); err != nil {
+				if err := result.Save(c.Context(), output); err != nil {
 					return err
 				}
 			}
@@ -87,124 +82,24 @@ func readImported(stdin io.Reader, name string) ([]byte, error) {
 	return source, nil
 }
 
-// importedTarget is a target as targets.toml has it.
-type importedTarget struct {
-	Definition string            `toml:"definition" json:"definition"`
-	Transport  string            `toml:"transport,omitempty" json:"transport"`
-	Host       string            `toml:"host,omitempty" json:"host,omitempty"`
-	Attributes map[string]string `toml:"attributes,omitempty" json:"attributes,omitempty"`
-}
-
-// targetsText returns the targets as they are added to targets.toml.
-func targetsText(targets []importer.Target) ([]byte, error) {
-	tables := map[string]importedTarget{}
-	for _, target := range targets {
-		tables[target.Name] = importedTarget{target.Definition, target.Transport, target.Host, target.Attributes}
-	}
-	text, err := toml.Marshal(map[string]any{"targets": tables})
-	if err != nil {
-		return nil, fmt.Errorf("writing targets: %w", err)
-	}
-	// The table that holds the others may stand in the file already.
-	return bytes.TrimPrefix(text, []byte("[targets]\n")), nil
-}
-
-// saveImported writes the definitions, then the targets. Nothing is written where
-// something of it exists, and nothing stays where something cannot be written.
-func saveImported(ctx context.Context, folder string, result *importer.Result) (err error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("importing: %w", err)
-	}
-	known, err := settings.LoadTargets(folder)
-	if err != nil {
-		return err
-	}
-	for _, target := range result.Targets {
-		if there, err := known.Find(target.Name); err == nil && !there.Shipped {
-			return fmt.Errorf("importing: there is a target %q already in %s; --name gives another name", target.Name, filepath.Join(folder, settings.TargetsFile))
-		}
-	}
-	for _, file := range result.Files {
-		if _, err := os.Lstat(filepath.Join(folder, file.Name)); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("importing: %s is there already; --name gives another name", filepath.Join(folder, file.Name))
-		}
-	}
-	var written []string
-	defer func() {
-		if err != nil {
-			for _, path := range written {
-				err = errors.Join(err, os.Remove(path))
-			}
-		}
-	}()
-	for _, file := range result.Files {
-		path := filepath.Join(folder, file.Name)
-		if err := writeNew(path, file.Text); err != nil {
-			return err
-		}
-		written = append(written, path)
-	}
-	var targets []settings.Target
-	for _, target := range result.Targets {
-		targets = append(targets, settings.Target{Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host, Attributes: target.Attributes})
-	}
-	if err := settings.AddTargets(ctx, folder, targets...); err != nil {
-		return fmt.Errorf("importing: %w", err)
-	}
-	return nil
-}
-
-func writeNew(path string, text []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("importing: %w", err)
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(fmt.Errorf("importing: writing %s: %w", path, err), os.Remove(path))
-	}
-	return nil
-}
-
 // importedJSON is how an import is printed as JSON; the names are a contract.
 type importedJSON struct {
-	Format  importer.Format           `json:"format"`
-	Folder  string                    `json:"folder"`
-	Files   []importedFileJSON        `json:"files"`
-	Targets map[string]importedTarget `json:"targets"`
-	Report  []remarkJSON              `json:"report"`
-}
-
-type importedFileJSON struct {
-	Name string `json:"name"`
-	Text string `json:"text,omitempty"` // with --dry-run
-}
-
-type remarkJSON struct {
-	Kind    importer.Kind `json:"kind"` // carried, added, changed or lost
-	Line    int           `json:"line,omitempty"`
-	Column  int           `json:"column,omitempty"`
-	Subject string        `json:"subject"`
-	Text    string        `json:"text"`
+	Format  importer.Format            `json:"format"`
+	Folder  string                     `json:"folder"`
+	Files   []importer.File            `json:"files"` // with their text after a dry run
+	Targets map[string]importer.Target `json:"targets"`
+	Report  []importer.Remark          `json:"report"`
 }
 
 func (a *app) printImported(file, folder string, result *importer.Result, dryRun bool) error {
 	if a.json {
-		shown := importedJSON{Format: result.Format, Folder: folder, Targets: map[string]importedTarget{}}
-		for _, one := range result.Files {
-			text := ""
-			if dryRun {
-				text = string(one.Text)
+		files := slices.Clone(result.Files)
+		for i := range files {
+			if !dryRun {
+				files[i].Text = ""
 			}
-			shown.Files = append(shown.Files, importedFileJSON{one.Name, text})
 		}
-		for _, target := range result.Targets {
-			shown.Targets[target.Name] = importedTarget{target.Definition, target.Transport, target.Host, target.Attributes}
-		}
-		for _, remark := range result.Report {
-			shown.Report = append(shown.Report, remarkJSON{remark.Kind, remark.Line, remark.Column, remark.Subject, remark.Text})
-		}
-		return printJSON(a.stdout, shown)
+		return printJSON(a.stdout, importedJSON{result.Format, folder, files, result.TargetsByName(), result.Report})
 	}
 	if dryRun {
 		if err := a.printDryImport(result); err != nil {
@@ -231,12 +126,12 @@ func (a *app) printImported(file, folder string, result *importer.Result, dryRun
 
 // printDryImport prints the files, each below its name in a comment.
 func (a *app) printDryImport(result *importer.Result) error {
-	text, err := targetsText(result.Targets)
+	text, err := result.TargetsText()
 	if err != nil {
 		return err
 	}
 	for _, file := range append(result.Files, importer.File{Name: settings.TargetsFile, Text: text}) {
-		shown := strings.TrimRight(string(file.Text), "\n")
+		shown := strings.TrimRight(file.Text, "\n")
 		if _, err := fmt.Fprintf(a.stdout, "# %s\n%s\n\n", file.Name, printable(shown)); err != nil {
 			return err
 		}

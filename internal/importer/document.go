@@ -33,7 +33,7 @@ type document struct {
 	control, monitor strings.Builder
 }
 
-func (d *document) text() []byte {
+func (d *document) text() string {
 	var text strings.Builder
 	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
 	fmt.Fprintf(&text, "<!-- %s -->\n", inComment(d.comment))
@@ -43,7 +43,7 @@ func (d *document) text() []byte {
 		fmt.Fprintf(&text, "  <monitor-data>\n%s  </monitor-data>\n", d.monitor.String())
 	}
 	text.WriteString("</resource-manager-builder>\n")
-	return []byte(text.String())
+	return text.String()
 }
 
 // A shipped is a shipped definition whose parts others take over.

@@ -70,7 +70,8 @@ func (f *filling) isOwn(name string) bool {
 	return a == nil || a.Visible()
 }
 
-// finish writes the attributes and then what needs them.
+// finish writes the attributes and then what needs them, elements of the format
+// before those of ours.
 func (f *filling) finish() {
 	for _, name := range f.names {
 		text, err := f.from.text(f.from.attribute(name))
@@ -79,8 +80,12 @@ func (f *filling) finish() {
 		}
 		fmt.Fprintf(&f.to.control, "    %s\n", text)
 	}
-	for _, part := range f.parts {
-		fmt.Fprintf(&f.to.control, "    %s\n", part)
+	for _, isOurs := range []bool{false, true} {
+		for _, part := range f.parts {
+			if strings.HasPrefix(part, "<x:") == isOurs {
+				fmt.Fprintf(&f.to.control, "    %s\n", part)
+			}
+		}
 	}
 }
 

@@ -3,7 +3,8 @@
 // OnDemand and site files of Troika.
 //
 // [Import] reads one file and returns what is to be written, with a report of what
-// was carried over and what could not be. It runs nothing and touches no file.
+// was carried over and what could not be; [Result.Save] writes it. Neither runs
+// anything.
 package importer
 
 import (
@@ -36,7 +37,8 @@ func Formats() []Format { return []Format{PTP, OpenOnDemand, Troika} }
 // maxBytes is how large a file may be that is no XML; real ones have a few kilobytes.
 const maxBytes = 1 << 20
 
-// A Result is what an import makes of a file.
+// A Result is what an import makes of a file. The names in JSON are a contract
+// with scripts.
 type Result struct {
 	Format  Format
 	Files   []File
@@ -46,17 +48,16 @@ type Result struct {
 
 // A File is a definition to be written.
 type File struct {
-	Name string // in the folder of the targets file
-	Text []byte
+	Name string `json:"name"` // in the folder of the targets file
+	Text string `json:"text,omitempty"`
 }
 
 // A Target is an entry of targets.toml.
 type Target struct {
-	Name       string
-	Definition string // a shipped name or one of the files
-	Transport  string
-	Host       string
-	Attributes map[string]string
+	Name       string `toml:"-" json:"-"`
+	Definition string `toml:"definition" json:"definition"` // a shipped name or one of the files
+	Transport  string `toml:"transport,omitempty" json:"transport"`
+	Host       string `toml:"host,omitempty" json:"host,omitempty"`
 }
 
 // A Kind is what became of a part of the file.
@@ -72,10 +73,11 @@ const (
 
 // A Remark tells what became of a part of the file.
 type Remark struct {
-	Kind         Kind
-	Line, Column int    // in the file, from 1; 0 for no place
-	Subject      string // the part
-	Text         string
+	Kind    Kind   `json:"kind"`
+	Line    int    `json:"line,omitempty"` // in the file, from 1; 0 for no place
+	Column  int    `json:"column,omitempty"`
+	Subject string `json:"subject"` // the part
+	Text    string `json:"text"`
 }
 
 // An Error tells why a file cannot be imported, and where.
@@ -209,7 +211,7 @@ func (i *importing) checkResult() error {
 		names[target.Name] = true
 	}
 	for _, file := range i.result.Files {
-		_, problems := config.LoadWith(file.Name, file.Text, config.Options{Base: i.base})
+		_, problems := config.LoadWith(file.Name, []byte(file.Text), config.Options{Base: i.base})
 		if err := problems.Err(); err != nil {
 			return i.fail(0, 0, "what was made of it cannot be used: %v", err)
 		}
@@ -222,7 +224,7 @@ func (i *importing) checkResult() error {
 func (i *importing) base(name, from string) (string, []byte, error) {
 	at := slices.IndexFunc(i.result.Files, func(file File) bool { return file.Name == name })
 	if at >= 0 {
-		return name, i.result.Files[at].Text, nil
+		return name, []byte(i.result.Files[at].Text), nil
 	}
 	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
 		return "", nil, errors.New("it is not among the files that are imported")

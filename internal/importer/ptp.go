@@ -37,7 +37,7 @@ func (i *importing) ptp() error {
 	if err := i.fillPTP(d, original); err != nil {
 		return err
 	}
-	i.result.Files = []File{{name + ".xml", d.text()}, {base, i.source}}
+	i.result.Files = []File{{name + ".xml", d.text()}, {base, string(i.source)}}
 	i.result.Targets = []Target{i.ptpTarget(name, original)}
 	return nil
 }
@@ -74,7 +74,6 @@ func (i *importing) fillPTP(d *document, original *config.Definition) error {
 			f.parts = append(f.parts, fmt.Sprintf(`<get-job-status name="%s" x:interval="%s"/>`, escaped(status.Name), interval))
 			i.remark(Added, status.Line, status.Column, "x:interval", "%s, as in %s", interval, model.name)
 		}
-		f.sortParts()
 		f.finish()
 	}
 	if status != nil && len(status.Fallbacks) == 0 {
@@ -82,19 +81,6 @@ func (i *importing) fillPTP(d *document, original *config.Definition) error {
 	}
 	d.control.WriteString(i.portableLinks(original))
 	return nil
-}
-
-// sortParts puts elements of the format before those of ours.
-func (f *filling) sortParts() {
-	var core, ours []string
-	for _, part := range f.parts {
-		if strings.HasPrefix(part, "<x:") {
-			ours = append(ours, part)
-		} else {
-			core = append(core, part)
-		}
-	}
-	f.parts = append(core, ours...)
 }
 
 func hasExtension(d *config.Definition, name string) bool {

@@ -20,10 +20,10 @@ import (
 func load(t *testing.T, result *importer.Result) (*config.Definition, config.Diagnostics) {
 	t.Helper()
 	require.NotEmpty(t, result.Files)
-	return config.LoadWith(result.Files[0].Name, result.Files[0].Text, config.Options{Base: func(name, from string) (string, []byte, error) {
+	return config.LoadWith(result.Files[0].Name, []byte(result.Files[0].Text), config.Options{Base: func(name, from string) (string, []byte, error) {
 		for _, file := range result.Files {
 			if file.Name == name {
-				return name, file.Text, nil
+				return name, []byte(file.Text), nil
 			}
 		}
 		return control.ReadBase(name, from)
@@ -72,7 +72,7 @@ func TestDefinitionsFromTheFieldAreImportedAndRenderTheSame(t *testing.T) {
 			result, err := importer.Import(file, source, "", "")
 			require.NoError(t, err)
 			require.Equal(t, importer.PTP, result.Format)
-			require.Equal(t, source, result.Files[1].Text, "the original stays as it is")
+			require.Equal(t, string(source), result.Files[1].Text, "the original stays as it is")
 			imported, after := load(t, result)
 			require.NoError(t, after.Err())
 			require.LessOrEqual(t, len(after), len(problems), "no problem is new: %v", after)

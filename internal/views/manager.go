@@ -87,7 +87,7 @@ func (m *manager) told() Manager {
 // Start connects a resource manager and begins its session. It returns at once: the
 // model shows what comes of it. One that is in ERROR is tried again now; one that
 // is STARTED is left alone. A target that is no resource manager yet becomes one.
-// Errors are *control.UnknownTargetError, *StateError while it is stopping, and
+// Errors are *settings.UnknownTargetError, *StateError while it is stopping, and
 // ErrClosed.
 func (p *Views) Start(name string) error {
 	p.mu.Lock()

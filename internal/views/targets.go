@@ -11,8 +11,8 @@ import (
 )
 
 // Add makes a new target, in the targets file, and a resource manager of it,
-// STOPPED. Its definition must be usable. Errors are *control.TargetExistsError,
-// *config.InvalidError and *control.ConfigurationError.
+// STOPPED. Its definition must be usable. Errors are *settings.TargetExistsError,
+// *config.InvalidError and *settings.ConfigurationError.
 func (p *Views) Add(target settings.Target) error {
 	if err := checkDefinition(target); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (p *Views) Edit(target settings.Target) error {
 
 // Remove takes a resource manager that is STOPPED out of the model, and its target
 // out of the targets file, where it stands there. Errors are *UnknownManagerError,
-// *StateError and *control.ConfigurationError.
+// *StateError and *settings.ConfigurationError.
 func (p *Views) Remove(name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
