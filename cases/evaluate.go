@@ -149,7 +149,7 @@ type recorded struct {
 }
 
 // Start answers.
-func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Process, error) {
+func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
 	if !slices.Equal(r.arguments, start.Arguments) {
 		return ended(0), nil
 	}
@@ -157,7 +157,7 @@ func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Proces
 }
 
 // answerWith writes what was recorded instead of starting a process.
-func answerWith(c *Case, start remote.Command) (remote.Process, error) {
+func answerWith(c *Case, start remote.Command) (remote.Handle, error) {
 	if c.Missing {
 		return nil, &remote.StartError{Program: start.Arguments[0], Directory: start.Directory, Err: remote.ErrCommandNotFound}
 	}

@@ -43,7 +43,7 @@ func newPlayback(f *Flow) *playback {
 }
 
 // Start answers.
-func (p *playback) Start(ctx context.Context, start remote.Command) (remote.Process, error) {
+func (p *playback) Start(ctx context.Context, start remote.Command) (remote.Handle, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &remote.StartError{Program: start.Arguments[0], Directory: start.Directory, Err: err}
 	}

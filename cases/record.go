@@ -100,7 +100,7 @@ func (r *Recorder) Dropped() int {
 }
 
 // Start starts a process and records it unless it is attached to the terminal.
-func (r *Recorder) Start(ctx context.Context, started remote.Command) (remote.Process, error) {
+func (r *Recorder) Start(ctx context.Context, started remote.Command) (remote.Handle, error) {
 	if started.Foreground {
 		r.lock.Lock()
 		r.attached++
@@ -116,7 +116,7 @@ func (r *Recorder) Start(ctx context.Context, started remote.Command) (remote.Pr
 		one.failed(err)
 		return nil, err
 	}
-	return &recordedProcess{Process: process, recording: one}, nil
+	return &recordedProcess{Handle: process, recording: one}, nil
 }
 
 func (r *Recorder) keep(one *recording) bool {
@@ -215,12 +215,12 @@ func (r *recording) snapshot() Recorded {
 
 // recordedProcess tells its recording how it ended.
 type recordedProcess struct {
-	remote.Process
+	remote.Handle
 	recording *recording
 }
 
 func (p *recordedProcess) Wait() (int, error) {
-	code, err := p.Process.Wait()
+	code, err := p.Handle.Wait()
 	p.recording.ended(code, err)
 	return code, err
 }

@@ -108,12 +108,12 @@ func TestRecorderKeepsABoundedNumberOfCommands(t *testing.T) {
 // silent is a connection whose commands print nothing.
 type silent struct{ remote.Connection }
 
-func (silent) Start(context.Context, remote.Command) (remote.Process, error) { return done{}, nil }
+func (silent) Start(context.Context, remote.Command) (remote.Handle, error) { return done{}, nil }
 
 // talkative is a connection whose commands print one byte more than is recorded.
 type talkative struct{ remote.Connection }
 
-func (talkative) Start(_ context.Context, started remote.Command) (remote.Process, error) {
+func (talkative) Start(_ context.Context, started remote.Command) (remote.Handle, error) {
 	_, err := started.Stdout.Write(make([]byte, cases.MaxRecordedOutput+1))
 	return done{}, err
 }

@@ -117,7 +117,7 @@ const processesEvery = 250 * time.Millisecond
 
 // serve passes signals on to the process, ends it when its job has failed, and
 // tells of the job's processes, until the process has ended.
-func (r *run) serve(process remote.Process, streams *streams) {
+func (r *run) serve(process remote.Handle, streams *streams) {
 	signals, failed := r.Attach.Signals, r.attached.failed
 	var telling <-chan time.Time
 	if r.invocation.marks != nil && r.Attach.Processes != nil {

@@ -33,7 +33,7 @@ type printer struct {
 	code           int
 }
 
-func (p printer) Start(_ context.Context, start remote.Command) (remote.Process, error) {
+func (p printer) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
 	for _, stream := range []struct {
 		text string
 		to   io.Writer

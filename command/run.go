@@ -157,7 +157,7 @@ func (r *run) do(ctx context.Context) error {
 // startWithParsers starts the process, and the commands before it, when its
 // parsers are ready. A query changes nothing, so its parsers are compiled while
 // the scheduler works on the answer.
-func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Process, error) {
+func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Handle, error) {
 	isQuery := r.Command.Element == config.GetJobStatus || r.Command.Element == config.Fallback
 	if !isQuery {
 		if err := r.compileParsers(streams); err != nil {
@@ -182,7 +182,7 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Pr
 	return process, nil
 }
 
-func (r *run) start(ctx context.Context, streams *streams) (remote.Process, error) {
+func (r *run) start(ctx context.Context, streams *streams) (remote.Handle, error) {
 	environment := make(map[string]string, len(r.invocation.Environment))
 	for _, variable := range r.invocation.Environment {
 		environment[variable.Name] = variable.Value
@@ -292,7 +292,7 @@ func (r *run) staysOpen() bool { return r.Command.KeepOpen || r.Attach != nil }
 
 // whileItRuns serves an attached job, and returns what ends that once its
 // process has ended.
-func (r *run) whileItRuns(process remote.Process, streams *streams) (ended func()) {
+func (r *run) whileItRuns(process remote.Handle, streams *streams) (ended func()) {
 	if !r.waitsForState() {
 		r.attached.reach()
 	}
@@ -314,7 +314,7 @@ func (r *run) whileItRuns(process remote.Process, streams *streams) (ended func(
 
 // simpleCommandsWhileOpen starts the post-launch commands of a command that
 // stays open beside it, and returns how to wait for those that are waited for.
-func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Process) func() error {
+func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Handle) func() error {
 	if !r.staysOpen() || len(r.invocation.PostLaunch) == 0 {
 		return func() error { return nil }
 	}

@@ -269,7 +269,7 @@ type lossyConnection struct {
 	atStart    bool
 }
 
-func (l *lossyConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+func (l *lossyConnection) Start(ctx context.Context, c remote.Command) (remote.Handle, error) {
 	if l.untroubled > 0 {
 		l.untroubled--
 		return l.Connection.Start(ctx, c)

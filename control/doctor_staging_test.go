@@ -21,7 +21,7 @@ type unprivileged struct{ remote.Connection }
 
 const nobody = "65534"
 
-func (u unprivileged) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+func (u unprivileged) Start(ctx context.Context, c remote.Command) (remote.Handle, error) {
 	if os.Geteuid() == 0 {
 		c.Arguments = append([]string{"setpriv", "--reuid=" + nobody, "--regid=" + nobody, "--clear-groups"}, c.Arguments...)
 	}

@@ -126,7 +126,7 @@ type noisyConnection struct {
 	stdout, stderr string
 }
 
-func (n *noisyConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+func (n *noisyConnection) Start(ctx context.Context, c remote.Command) (remote.Handle, error) {
 	for _, noise := range []struct {
 		to   io.Writer
 		text string
@@ -168,7 +168,7 @@ type alteredConnection struct {
 	alter func(*remote.Command)
 }
 
-func (a *alteredConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+func (a *alteredConnection) Start(ctx context.Context, c remote.Command) (remote.Handle, error) {
 	a.alter(&c)
 	return a.Connection.Start(ctx, c)
 }

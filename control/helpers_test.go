@@ -229,7 +229,7 @@ func (f *faultyConnection) Remove(ctx context.Context, path string) error {
 	return f.Connection.Remove(ctx, path)
 }
 
-func (f *faultyConnection) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+func (f *faultyConnection) Start(ctx context.Context, c remote.Command) (remote.Handle, error) {
 	if f.start != nil {
 		if err := f.start(c); err != nil {
 			return nil, err

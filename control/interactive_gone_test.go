@@ -147,7 +147,7 @@ type losingOnce struct {
 	wasLost bool
 }
 
-func (l *losingOnce) Start(ctx context.Context, c remote.Command) (remote.Process, error) {
+func (l *losingOnce) Start(ctx context.Context, c remote.Command) (remote.Handle, error) {
 	if !l.wasLost {
 		l.wasLost = true
 		if l.atStart != nil {

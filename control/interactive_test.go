@@ -146,7 +146,7 @@ type losing struct{ remote.Connection }
 
 type lost struct{}
 
-func (losing) Start(context.Context, remote.Command) (remote.Process, error) { return lost{}, nil }
+func (losing) Start(context.Context, remote.Command) (remote.Handle, error) { return lost{}, nil }
 
 func (lost) Wait() (int, error)          { return -1, io.ErrUnexpectedEOF }
 func (lost) Terminate()                  {}

@@ -24,7 +24,7 @@ type playedConnection struct {
 	output []byte
 }
 
-func (p playedConnection) Start(_ context.Context, c remote.Command) (remote.Process, error) {
+func (p playedConnection) Start(_ context.Context, c remote.Command) (remote.Handle, error) {
 	const piece = 32 << 10
 	for rest := p.output; len(rest) > 0; rest = rest[min(len(rest), piece):] {
 		if _, err := c.Stdout.Write(rest[:min(len(rest), piece)]); err != nil {
@@ -34,7 +34,7 @@ func (p playedConnection) Start(_ context.Context, c remote.Command) (remote.Pro
 	return endedProcess{}, nil
 }
 
-type endedProcess struct{ remote.Process }
+type endedProcess struct{ remote.Handle }
 
 func (endedProcess) Wait() (int, error) { return 0, nil }
 

@@ -21,12 +21,12 @@ const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 // Start starts a process. A program without a slash is searched in the PATH of
 // the command's own environment, of which only absolute directories count.
-func (l *Local) Start(ctx context.Context, command Command) (Process, error) {
+func (l *Local) Start(ctx context.Context, command Command) (Handle, error) {
 	if len(command.Arguments) == 0 {
 		return nil, &StartError{Err: errors.New("the command has no words")}
 	}
 	program := command.Arguments[0]
-	failed := func(err error) (Process, error) {
+	failed := func(err error) (Handle, error) {
 		return nil, &StartError{Program: program, Directory: command.Directory, Err: err}
 	}
 	if err := ctx.Err(); err != nil {

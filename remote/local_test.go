@@ -46,7 +46,7 @@ func TestLocalConforms(t *testing.T) {
 }
 
 // shell starts a script that holds the given streams.
-func shell(t *testing.T, ctx context.Context, local *remote.Local, script string, command remote.Command) remote.Process {
+func shell(t *testing.T, ctx context.Context, local *remote.Local, script string, command remote.Command) remote.Handle {
 	t.Helper()
 	command.Arguments = []string{"sh", "-c", script}
 	process, err := local.Start(ctx, command)
@@ -54,7 +54,7 @@ func shell(t *testing.T, ctx context.Context, local *remote.Local, script string
 	return process
 }
 
-func waitFor(t *testing.T, process remote.Process, expected int) {
+func waitFor(t *testing.T, process remote.Handle, expected int) {
 	t.Helper()
 	code, err := process.Wait()
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestTerminateEndsAForegroundProcessAlone(t *testing.T) {
 // process, which keeps the shell's output open when the shell has ended with
 // code 4. The shell's last words are size bytes. Output is written to sink after
 // the first line.
-func startWithHeir(t *testing.T, ctx context.Context, local *remote.Local, size int, sink io.Writer) (process remote.Process, shellID int) {
+func startWithHeir(t *testing.T, ctx context.Context, local *remote.Local, size int, sink io.Writer) (process remote.Handle, shellID int) {
 	t.Helper()
 	first := &firstLine{rest: sink, line: make(chan string, 1)}
 	script := fmt.Sprintf("sleep 300 & echo $$ $!; head -c %d /dev/zero; exit 4", size)

@@ -26,7 +26,7 @@ type Connection interface {
 	// directory, fs.ErrPermission when either may not be used, ErrUnreachable
 	// when the place cannot be reached, and the context's error when ctx was
 	// done before.
-	Start(ctx context.Context, command Command) (Process, error)
+	Start(ctx context.Context, command Command) (Handle, error)
 
 	// Stat, Open, WriteFile, MkdirAll, Chmod and Remove are what their namesakes of
 	// package os are. Errors for absent files match fs.ErrNotExist.
@@ -91,8 +91,8 @@ type Terminal struct {
 // Size is the size of a terminal, in characters, at most 65535 each.
 type Size struct{ Columns, Rows int }
 
-// A Process is a started process.
-type Process interface {
+// A Handle controls a process that was started.
+type Handle interface {
 	// Wait waits until the process has ended and all its output was written,
 	// and returns its exit code. A process that ended by a signal has code 128
 	// plus its number. Output of processes that outlive it is waited for a

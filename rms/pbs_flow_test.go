@@ -32,7 +32,7 @@ type pbsServer struct {
 	script string // of the last submission
 }
 
-func (s *pbsServer) Start(_ context.Context, start remote.Command) (remote.Process, error) {
+func (s *pbsServer) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
 	words := start.Arguments
 	if words[0] == "qsub" {
 		script, err := os.ReadFile(words[len(words)-1])

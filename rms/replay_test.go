@@ -148,12 +148,12 @@ type answering struct {
 	exchange
 }
 
-func (a answering) Start(_ context.Context, start remote.Command) (remote.Process, error) {
+func (a answering) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
 	return a.answer(start)
 }
 
 // answer writes the recorded output instead of starting a process.
-func (e exchange) answer(start remote.Command) (remote.Process, error) {
+func (e exchange) answer(start remote.Command) (remote.Handle, error) {
 	for _, stream := range []struct {
 		to   io.Writer
 		text string

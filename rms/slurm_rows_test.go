@@ -121,7 +121,7 @@ type listening struct {
 	words *[]string
 }
 
-func (l listening) Start(_ context.Context, start remote.Command) (remote.Process, error) {
+func (l listening) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
 	*l.words = start.Arguments
 	return endedProcess(0), nil
 }

@@ -78,7 +78,7 @@ type faultyConnection struct {
 	faults *faults
 }
 
-func (c *faultyConnection) Start(ctx context.Context, command remote.Command) (process remote.Process, err error) {
+func (c *faultyConnection) Start(ctx context.Context, command remote.Command) (process remote.Handle, err error) {
 	program := filepath.Base(command.Arguments[len(command.Arguments)-1])
 	if command.Stdout != nil {
 		wrapped := &faultyWriter{c.faults, "reading the output of " + program, command.Stdout}
@@ -142,13 +142,13 @@ func (c *faultyConnection) Close() (err error) {
 }
 
 type faultyProcess struct {
-	remote.Process
+	remote.Handle
 	faults  *faults
 	program string
 }
 
 func (p *faultyProcess) Wait() (code int, err error) {
-	p.faults.around("waiting for "+p.program, func() { code, err = p.Process.Wait() })
+	p.faults.around("waiting for "+p.program, func() { code, err = p.Handle.Wait() })
 	return code, err
 }
 

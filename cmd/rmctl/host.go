@@ -123,7 +123,7 @@ func inEnvironment(connection remote.Connection, assignments []string) remote.Co
 }
 
 // Start starts a process.
-func (u userEnvironment) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+func (u userEnvironment) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	environment := map[string]string{}
 	if command.ReplaceEnvironment {
 		for _, name := range command.Keep {

@@ -77,7 +77,7 @@ func (b *breakable) Close() error {
 	return nil
 }
 
-func (b *breakable) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+func (b *breakable) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	select {
 	case <-b.broken:
 		return nil, &remote.StartError{Err: &remote.ConnectError{Host: "there", Reason: remote.Disconnected, Err: errors.New("cut")}}

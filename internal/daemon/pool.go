@@ -367,7 +367,7 @@ func (w *watched) noticed(err error) error {
 	return err
 }
 
-func (w *watched) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+func (w *watched) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	w.pool.mutex.Lock()
 	w.kept.commands++
 	w.pool.mutex.Unlock()
@@ -379,12 +379,12 @@ func (w *watched) Start(ctx context.Context, command remote.Command) (remote.Pro
 }
 
 type watchedProcess struct {
-	remote.Process
+	remote.Handle
 	connection *watched
 }
 
 func (p *watchedProcess) Wait() (int, error) {
-	code, err := p.Process.Wait()
+	code, err := p.Handle.Wait()
 	return code, p.connection.noticed(err)
 }
 

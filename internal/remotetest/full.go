@@ -38,7 +38,7 @@ func testFull(t *testing.T, s *suite, count int) {
 		"trap 'exit 5' USR1; echo ready; while :; do sleep 0.01; done",
 		"trap '' TERM; echo ready; while :; do sleep 0.01; done",
 	}
-	running := make([]remote.Process, count)
+	running := make([]remote.Handle, count)
 	for number := range running {
 		running[number] = s.begin(t, shellCommand(scripts[number%2]))
 	}
@@ -66,7 +66,7 @@ func testFullBesides(t *testing.T, s *suite, others int, terminal *remote.Termin
 	t.Cleanup(func() { require.NoError(t, hold.Close()) })
 	command := shellCommand("trap 'exit 5' USR1; echo ready; while :; do sleep 0.01; done")
 	command.Stdin, command.Terminal = input, terminal
-	running := []remote.Process{s.begin(t, command)}
+	running := []remote.Handle{s.begin(t, command)}
 	for range others {
 		running = append(running, s.begin(t, shellCommand("echo ready; exec sleep 300")))
 	}
@@ -84,7 +84,7 @@ func testFullBesides(t *testing.T, s *suite, others int, terminal *remote.Termin
 }
 
 // begin starts a command, and waits until it has printed something.
-func (s *suite) begin(t *testing.T, command remote.Command) remote.Process {
+func (s *suite) begin(t *testing.T, command remote.Command) remote.Handle {
 	t.Helper()
 	output := &firstWrite{arrived: make(chan struct{})}
 	command.Stdout = output

@@ -86,13 +86,13 @@ func requireSoon(t *testing.T, name string, work func()) {
 }
 
 // waitSoon waits for a process that must not hang.
-func waitSoon(t *testing.T, process remote.Process) (code int, err error) {
+func waitSoon(t *testing.T, process remote.Handle) (code int, err error) {
 	t.Helper()
 	requireSoon(t, "waiting for a process", func() { code, err = process.Wait() })
 	return code, err
 }
 
-func requireLost(t *testing.T, process remote.Process) {
+func requireLost(t *testing.T, process remote.Handle) {
 	t.Helper()
 	code, err := waitSoon(t, process)
 	require.ErrorIs(t, err, remote.ErrUnreachable)
@@ -180,7 +180,7 @@ func testLostStart(t *testing.T, l *loss) {
 }
 
 func testLostRunning(t *testing.T, l *loss) {
-	var processes []remote.Process
+	var processes []remote.Handle
 	for range 5 {
 		talk := (&suite{connection: l.connection}).converseWith(t, timeLimit(t), shellCommand("echo ready; exec sleep 20"))
 		talk.expect(t, "ready\n")

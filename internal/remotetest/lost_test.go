@@ -74,7 +74,7 @@ func (m *mortal) Close() error {
 	return nil
 }
 
-func (m *mortal) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+func (m *mortal) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	if err := m.reach(ctx); err != nil {
 		return nil, &remote.StartError{Program: command.Arguments[0], Err: err}
 	}
@@ -82,13 +82,13 @@ func (m *mortal) Start(ctx context.Context, command remote.Command) (remote.Proc
 	if err != nil {
 		return nil, err
 	}
-	p := &mortalProcess{Process: process, mortal: m, ended: make(chan struct{})}
+	p := &mortalProcess{Handle: process, mortal: m, ended: make(chan struct{})}
 	go p.follow(ctx)
 	return p, nil
 }
 
 type mortalProcess struct {
-	remote.Process
+	remote.Handle
 	mortal *mortal
 	ended  chan struct{}
 	code   int
@@ -100,7 +100,7 @@ func (p *mortalProcess) follow(ctx context.Context) {
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
-		p.code, p.err = p.Process.Wait()
+		p.code, p.err = p.Handle.Wait()
 	}()
 	var lost error
 	select {
@@ -113,7 +113,7 @@ func (p *mortalProcess) follow(ctx context.Context) {
 			lost = ctx.Err()
 		}
 	}
-	p.Process.Terminate()
+	p.Handle.Terminate()
 	<-exited
 	p.code, p.err = -1, lost
 }

@@ -330,7 +330,7 @@ func testEnding(t *testing.T, s *suite) {
 
 // startPair starts a shell and a child of it. Both do the preparation, tell
 // their process ids, which are returned, and go on with the work.
-func (s *suite) startPair(t *testing.T, ctx context.Context, preparation, work string) (remote.Process, []string) {
+func (s *suite) startPair(t *testing.T, ctx context.Context, preparation, work string) (remote.Handle, []string) {
 	t.Helper()
 	reader, writer := io.Pipe()
 	command := shellCommand(`sh -c "$1" & eval "$1"`, preparation+"\necho $$\n"+work)

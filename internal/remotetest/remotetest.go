@@ -166,7 +166,7 @@ func (s *suite) requireGone(t *testing.T, id string) {
 }
 
 // requireKilled waits for a process that a signal ended, with all of its group.
-func (s *suite) requireKilled(t *testing.T, process remote.Process, signal int, group []string) {
+func (s *suite) requireKilled(t *testing.T, process remote.Handle, signal int, group []string) {
 	t.Helper()
 	code, err := process.Wait()
 	require.NoError(t, err)

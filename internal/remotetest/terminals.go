@@ -186,7 +186,7 @@ func (s *suite) onTerminal(t *testing.T, command remote.Command) result {
 
 // conversation is a process with which a test talks.
 type conversation struct {
-	process remote.Process
+	process remote.Handle
 	output  *io.PipeReader
 	input   *io.PipeWriter
 }

@@ -485,7 +485,7 @@ func (c *cutConnection) set(err error) {
 	c.err = err
 }
 
-func (c *cutConnection) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+func (c *cutConnection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	c.mu.Lock()
 	err := c.err
 	c.mu.Unlock()

@@ -180,7 +180,7 @@ func TestAProgramOnATerminalIsEndedWhateverItsName(t *testing.T) {
 }
 
 // onTerminal starts a script on a terminal, and waits until it has printed something.
-func onTerminal(t *testing.T, connection remote.Connection, script string, arguments ...string) remote.Process {
+func onTerminal(t *testing.T, connection remote.Connection, script string, arguments ...string) remote.Handle {
 	t.Helper()
 	stdout := firstWrite{seen: make(chan struct{})}
 	command := shell(script, arguments...)

@@ -12,7 +12,7 @@ import (
 )
 
 // Signal sends a signal to the process's group, through another channel.
-func (p *process) Signal(number syscall.Signal) error {
+func (p *handle) Signal(number syscall.Signal) error {
 	select {
 	case <-p.done:
 		return nil
@@ -40,7 +40,7 @@ const (
 )
 
 // signal sends signals. It reports whether there was anybody to reach.
-func (p *process) signal(ctx context.Context, whom reach, names ...string) (reached bool, err error) {
+func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reached bool, err error) {
 	if p.shared {
 		return p.signalShared(names)
 	}
@@ -67,7 +67,7 @@ func (p *process) signal(ctx context.Context, whom reach, names ...string) (reac
 
 // signalShared asks the place to signal the group of the channel. Only the end of
 // all output tells that nothing is left of it.
-func (p *process) signalShared(names []string) (reached bool, err error) {
+func (p *handle) signalShared(names []string) (reached bool, err error) {
 	select {
 	case <-p.task.ended:
 		return false, nil
@@ -160,7 +160,7 @@ func (c *Connection) callAlone(ctx context.Context, s *session, code string) (st
 }
 
 // end ends the process and its group, and returns its code.
-func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
+func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
 	select {
 	case code = <-p.task.exited:
 		return code, nil, true
@@ -222,7 +222,7 @@ func (p *process) end(ctx context.Context) (code int, err error, cut bool) {
 
 // awaitReport waits until the shell has reported the process, whose id is needed to
 // end it.
-func (p *process) awaitReport(ctx context.Context, grace <-chan time.Time) error {
+func (p *handle) awaitReport(ctx context.Context, grace <-chan time.Time) error {
 	select {
 	case p.reported = <-p.task.started:
 	case <-grace:
@@ -239,7 +239,7 @@ var errUnkillable = errors.New("the process did not end although it was killed")
 
 // kill kills what can be reached. It is sent also where all that was sent before
 // had no answer in time: a busy machine gets to it later.
-func (p *process) kill(ctx context.Context, whom reach) error {
+func (p *handle) kill(ctx context.Context, whom reach) error {
 	settings := p.connection.settings
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Grace+settings.Linger)
 	defer cancel()
@@ -249,7 +249,7 @@ func (p *process) kill(ctx context.Context, whom reach) error {
 
 // endRest gives what is left of the group, or on the terminal, the rest of the
 // grace period, then kills it. Signals is the context for all before that.
-func (p *process) endRest(ctx, signals context.Context, grace <-chan time.Time) {
+func (p *handle) endRest(ctx, signals context.Context, grace <-chan time.Time) {
 	pause, first := groupPoll, "0"
 	if p.command.Terminal != nil {
 		pause, first = sessPoll, "HUP"

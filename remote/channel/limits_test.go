@@ -284,7 +284,7 @@ func TestASignalArrivesThoughWhatRunsBesideItEnds(t *testing.T) {
 				t.Cleanup(func() { require.NoError(t, hold.Close()) })
 				lasting.Stdin = input
 			}
-			processes := make([]remote.Process, 2)
+			processes := make([]remote.Handle, 2)
 			for i, command := range []remote.Command{ending, lasting} {
 				output := &firstWrite{seen: make(chan struct{})}
 				command.Stdout = output

@@ -26,8 +26,8 @@ const (
 	endOfTheLine = "\n\r\x03\x04\x1c"
 )
 
-// process is a process at the place, with the goroutines that serve it.
-type process struct {
+// handle is a process at the place, with the goroutines that serve it.
+type handle struct {
 	connection *Connection
 	command    remote.Command
 	session    *session
@@ -44,15 +44,15 @@ type process struct {
 	err  error
 }
 
-func newProcess(c *Connection, command remote.Command) *process {
-	return &process{
+func newHandle(c *Connection, command remote.Command) *handle {
+	return &handle{
 		connection: c, command: command,
 		terminate: make(chan struct{}), inputEnded: make(chan error, 1), done: make(chan struct{}),
 	}
 }
 
 // serve starts what a running process needs.
-func (p *process) serve(ctx context.Context) {
+func (p *handle) serve(ctx context.Context) {
 	p.connection.pool.crew.run(func() { p.supervise(ctx) })
 	if p.command.Terminal != nil {
 		if resized := p.command.Terminal.Resized; resized != nil {
@@ -67,7 +67,7 @@ func (p *process) serve(ctx context.Context) {
 
 // copyInput feeds the process until the source ends or the process does not
 // want more, which is no error.
-func (p *process) copyInput() {
+func (p *handle) copyInput() {
 	stdin := p.session.channel.Stdin()
 	sink := &inputSink{pipe: stdin}
 	var err error
@@ -115,7 +115,7 @@ func (s *inputSink) typeEnd() {
 	_, _ = s.Write([]byte(end))
 }
 
-func (p *process) followSize(resized <-chan remote.Size) {
+func (p *handle) followSize(resized <-chan remote.Size) {
 	for {
 		select {
 		case size, more := <-resized:
@@ -131,20 +131,20 @@ func (p *process) followSize(resized <-chan remote.Size) {
 }
 
 // Wait waits for the end of the process and of its output.
-func (p *process) Wait() (int, error) {
+func (p *handle) Wait() (int, error) {
 	<-p.done
 	return p.code, p.err
 }
 
 // Terminate asks the process's group to end, and kills it after the grace
 // period. It returns at once.
-func (p *process) Terminate() {
+func (p *handle) Terminate() {
 	p.terminateOnce.Do(func() { close(p.terminate) })
 }
 
 // supervise follows the process from its start until nothing of it is left to
 // wait for.
-func (p *process) supervise(ctx context.Context) {
+func (p *handle) supervise(ctx context.Context) {
 	defer close(p.done)
 	cut := false
 	select {
@@ -160,7 +160,7 @@ func (p *process) supervise(ctx context.Context) {
 }
 
 // outcome returns the code of a process whose output has ended.
-func (p *process) outcome(killed bool) (int, error) {
+func (p *handle) outcome(killed bool) (int, error) {
 	select {
 	case code := <-p.task.exited:
 		return code, nil
@@ -183,7 +183,7 @@ func (p *process) outcome(killed bool) (int, error) {
 }
 
 // finish waits for the output, gives the session back and completes the error.
-func (p *process) finish(ctx context.Context, cut bool) {
+func (p *handle) finish(ctx context.Context, cut bool) {
 	whole := p.awaitOutput(ctx, cut)
 	stdout, stderr := p.session.detach()
 	for _, failure := range []error{stdout, stderr} {
@@ -205,7 +205,7 @@ func (p *process) finish(ctx context.Context, cut bool) {
 // the process itself wrote comes in any case. Processes that outlive it may hold
 // its pipes for ever, so only what they write soon is waited for; after a
 // cancellation, what is under way.
-func (p *process) awaitOutput(ctx context.Context, cut bool) bool {
+func (p *handle) awaitOutput(ctx context.Context, cut bool) bool {
 	if !cut {
 		cut = p.awaitFlush(ctx)
 	}
@@ -246,7 +246,7 @@ func (p *process) awaitOutput(ctx context.Context, cut bool) bool {
 
 // awaitFlush waits until what the process itself wrote has come. It reports
 // whether it was told to end meanwhile.
-func (p *process) awaitFlush(ctx context.Context) (cut bool) {
+func (p *handle) awaitFlush(ctx context.Context) (cut bool) {
 	select {
 	case <-p.task.flushed:
 		return false

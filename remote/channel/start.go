@@ -21,12 +21,12 @@ const attempts = 3
 // Start starts a process. An error tells that it does not run and never will;
 // when the place is lost before it has told what became of the command, Start
 // succeeds and Wait tells.
-func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	if len(command.Arguments) == 0 {
 		return nil, &remote.StartError{Err: errors.New("the command has no words")}
 	}
 	program := command.Arguments[0]
-	failed := func(err error) (remote.Process, error) {
+	failed := func(err error) (remote.Handle, error) {
 		return nil, &remote.StartError{Program: program, Directory: command.Directory, Err: err}
 	}
 	if err := ctx.Err(); err != nil {
@@ -81,9 +81,9 @@ func withTerminalType(command remote.Command) remote.Command {
 }
 
 // launch sends the command to a shell. An error tells that it will not run.
-func (c *Connection) launch(ctx context.Context, command remote.Command, child string) (*process, error) {
+func (c *Connection) launch(ctx context.Context, command remote.Command, child string) (*handle, error) {
 	for attempt := 1; ; attempt++ {
-		p := newProcess(c, command)
+		p := newHandle(c, command)
 		line, err := p.open(ctx, child)
 		if err != nil {
 			return nil, err
@@ -113,7 +113,7 @@ func (c *Connection) launch(ctx context.Context, command remote.Command, child s
 
 // open gets a session for the process and makes it ready for the line that it
 // returns.
-func (p *process) open(ctx context.Context, child string) (line string, err error) {
+func (p *handle) open(ctx context.Context, child string) (line string, err error) {
 	command, pool := p.command, p.connection.pool
 	m := newMarker()
 	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: sameWriter(command.Stdout, command.Stderr)}
@@ -164,7 +164,7 @@ func sameWriter(a, b io.Writer) bool {
 
 // awaitStart waits until the place tells what became of the command. The error
 // tells that it does not run.
-func (p *process) awaitStart(ctx context.Context) error {
+func (p *handle) awaitStart(ctx context.Context) error {
 	patience := time.NewTimer(p.connection.settings.Patience)
 	defer patience.Stop()
 	heard := p.session.stdout.noise
@@ -199,7 +199,7 @@ var errNotStarted = errors.New("it was not started")
 
 // neverStarted tells whether a shell that said nothing about the command, and
 // has gone, cannot have started it: where it did not even get ready.
-func (p *process) neverStarted() error {
+func (p *handle) neverStarted() error {
 	lost := p.session.lost()
 	var connect *remote.ConnectError
 	if !errors.As(lost, &connect) || !errors.Is(connect.Err, errShellEnded) {
@@ -217,7 +217,7 @@ func (p *process) neverStarted() error {
 }
 
 // abandon gives the session of a process that does not run back.
-func (p *process) abandon() {
+func (p *handle) abandon() {
 	reusable := false
 	patience := time.NewTimer(p.connection.settings.Linger)
 	defer patience.Stop()

@@ -89,7 +89,7 @@ var viaAnotherHost = lazyregexp.New(`UNKNOWN port 65535`)
 
 // explain tells why ssh ended before it was of use. Its standard error stream
 // counts only where its messages tell nothing: a server can write to it too.
-func (d *dialer) explain(p *process, stderr string) error {
+func (d *dialer) explain(p *invocation, stderr string) error {
 	if p.conversation != nil && p.conversation.err != nil {
 		return p.conversation.err
 	}

@@ -64,7 +64,7 @@ func (d *dialer) startMaster(ctx context.Context) error {
 }
 
 // awaitMaster waits until the master listens.
-func (d *dialer) awaitMaster(ctx context.Context, master *process) error {
+func (d *dialer) awaitMaster(ctx context.Context, master *invocation) error {
 	poll := time.NewTicker(masterPoll)
 	defer poll.Stop()
 	var accepted time.Time

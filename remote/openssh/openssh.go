@@ -74,7 +74,7 @@ func Dial(ctx context.Context, options Options) (channel.Dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dialer{options: options, folder: folder, open: map[*process]struct{}{}}
+	d := &dialer{options: options, folder: folder, open: map[*invocation]struct{}{}}
 	if err := d.connect(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -124,15 +124,15 @@ type dialer struct {
 	folder   string // private; holds the socket of the master and what processes of ssh say
 	way      way
 
-	master        *process      // set with throughOwnMaster
+	master        *invocation   // set with throughOwnMaster
 	masterSays    *os.File      // our end of its standard error stream
 	masterErrors  *tail         // what came of it
 	masterDrained chan struct{} // closed at the end of it
 
 	mutex  sync.Mutex
 	closed bool
-	open   map[*process]struct{} // all that were started and have not ended, the master too
-	made   int                   // processes, for their names
+	open   map[*invocation]struct{} // all that were started and have not ended, the master too
+	made   int                      // processes, for their names
 
 	closeOnce sync.Once
 	closeErr  error
@@ -175,7 +175,7 @@ func (d *dialer) Close() error {
 	d.closeOnce.Do(func() {
 		d.mutex.Lock()
 		d.closed = true
-		var open []*process
+		var open []*invocation
 		for p := range d.open {
 			open = append(open, p)
 		}
@@ -201,7 +201,7 @@ func (d *dialer) Close() error {
 }
 
 // forget is for a process that has ended.
-func (d *dialer) forget(p *process) {
+func (d *dialer) forget(p *invocation) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	delete(d.open, p)

@@ -14,9 +14,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// process is a running ssh. It leads a session of its own, so that signals of
+// invocation is a running ssh. It leads a session of its own, so that signals of
 // the user's terminal do not reach it, and all that it starts ends with it.
-type process struct {
+type invocation struct {
 	command      *exec.Cmd
 	messages     *messages
 	conversation *conversation // nil for one that never asks
@@ -51,7 +51,7 @@ func (s streams) close() error {
 
 // start starts ssh. What it asks goes to conversation, if there is one. Neither
 // streams nor conversation are closed when it fails.
-func (d *dialer) start(ctx context.Context, arguments []string, messages *messages, streams streams, conversation *conversation, terminalType string) (*process, error) {
+func (d *dialer) start(ctx context.Context, arguments []string, messages *messages, streams streams, conversation *conversation, terminalType string) (*invocation, error) {
 	command := exec.Command(d.options.Program, arguments...)
 	command.Env = environment(terminalType)
 	if streams.stdin != nil {
@@ -69,7 +69,7 @@ func (d *dialer) start(ctx context.Context, arguments []string, messages *messag
 		command.SysProcAttr.Setctty = true
 		command.SysProcAttr.Ctty = 3 // where the extra files begin
 	}
-	p := &process{command: command, messages: messages, conversation: conversation, ended: make(chan struct{})}
+	p := &invocation{command: command, messages: messages, conversation: conversation, ended: make(chan struct{})}
 	if err := d.launch(p); err != nil {
 		return nil, errors.Join(err, messages.finish())
 	}
@@ -88,7 +88,7 @@ func (d *dialer) start(ctx context.Context, arguments []string, messages *messag
 }
 
 // launch starts the process, and takes note of it for Close to end.
-func (d *dialer) launch(p *process) error {
+func (d *dialer) launch(p *invocation) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.closed {
@@ -102,7 +102,7 @@ func (d *dialer) launch(p *process) error {
 }
 
 // wait follows the process to its end.
-func (p *process) wait(stopAsking func()) {
+func (p *invocation) wait(stopAsking func()) {
 	waitErr := p.command.Wait()
 	p.signals.Lock()
 	p.reaped = true
@@ -121,7 +121,7 @@ func (p *process) wait(stopAsking func()) {
 }
 
 // signal sends a signal to ssh and all that it started.
-func (p *process) signal(number syscall.Signal) {
+func (p *invocation) signal(number syscall.Signal) {
 	p.signals.Lock()
 	defer p.signals.Unlock()
 	if p.reaped {
@@ -132,7 +132,7 @@ func (p *process) signal(number syscall.Signal) {
 }
 
 // end ends the process and waits until it has ended.
-func (p *process) end() {
+func (p *invocation) end() {
 	p.endOnce.Do(func() {
 		if p.hasEnded() {
 			return
@@ -150,7 +150,7 @@ func (p *process) end() {
 	<-p.ended
 }
 
-func (p *process) hasEnded() bool {
+func (p *invocation) hasEnded() bool {
 	select {
 	case <-p.ended:
 		return true
@@ -164,7 +164,7 @@ var errStartLimit = errors.New("nothing was heard in time")
 
 // awaitStart waits until ready, which is looked at whenever something happens,
 // or until the process has ended. It does not end the process.
-func (p *process) awaitStart(ctx context.Context, limit time.Duration, poll <-chan time.Time, ready func() bool) (bool, error) {
+func (p *invocation) awaitStart(ctx context.Context, limit time.Duration, poll <-chan time.Time, ready func() bool) (bool, error) {
 	patience := time.NewTimer(limit)
 	defer patience.Stop()
 	var asking <-chan bool

@@ -36,7 +36,7 @@ func (d *dialer) Subsystem(ctx context.Context, name string) (channel.Channel, e
 // session is one ssh process with a command at its other end.
 type session struct {
 	dialer  *dialer
-	process *process
+	process *invocation
 	request request
 	way     way
 

@@ -37,8 +37,8 @@ type process struct {
 }
 
 // Start starts a process.
-func (c *connection) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
-	failed := func(err error) (remote.Process, error) {
+func (c *connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
+	failed := func(err error) (remote.Handle, error) {
 		var start *remote.StartError
 		if errors.As(err, &start) {
 			return nil, err

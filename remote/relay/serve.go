@@ -212,7 +212,7 @@ func (r processRequests) handle(kind wire.Kind, payload []byte) error {
 	return wire.RefuseFrame(kind, payload)
 }
 
-func (s *conversation) waitFor(process remote.Process) exit {
+func (s *conversation) waitFor(process remote.Handle) exit {
 	code, err := process.Wait()
 	how := exit{Code: code}
 	// That output could not be sent is the client's doing: it is gone.

@@ -61,7 +61,7 @@ type startsLate struct {
 	begun chan<- struct{}
 }
 
-func (p startsLate) Start(ctx context.Context, command remote.Command) (remote.Process, error) {
+func (p startsLate) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	process, err := p.Connection.Start(ctx, command)
 	close(p.begun)
 	<-ctx.Done()
@@ -83,10 +83,10 @@ func TestAProcessThatEndsAtOnceWasStarted(t *testing.T) {
 // endsAtOnce is a place where every process has ended once it was started.
 type endsAtOnce struct{ remote.Connection }
 
-func (endsAtOnce) Start(context.Context, remote.Command) (remote.Process, error) {
+func (endsAtOnce) Start(context.Context, remote.Command) (remote.Handle, error) {
 	return endedProcess{}, nil
 }
 
-type endedProcess struct{ remote.Process }
+type endedProcess struct{ remote.Handle }
 
 func (endedProcess) Wait() (int, error) { return 3, nil }
