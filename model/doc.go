@@ -4,9 +4,9 @@
 // checked against definitions.
 //
 // A [Model] is written by [Model.Update], one writer at a time. Readers take a
-// [Snapshot], which never changes, and listeners ([Model.Listen]) fetch events at
-// their own pace. Neither ever waits for the other.
+// [Snapshot], which never changes, wait for newer ones ([Model.Next]) and compare two
+// ([Manager.Changes]). Neither side ever waits for the other.
 //
-// What the elements carry comes from schedulers and is hostile: it is bounded and
-// checked for its type, and never interpreted. Who shows it escapes it.
+// The attributes come from schedulers and are hostile: the model bounds them and
+// checks their types, and never interprets them. Views escape them.
 package model

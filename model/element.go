@@ -13,7 +13,6 @@ type Element struct {
 	shape      *shape
 	values     []string // by the shape's definitions
 	revision   uint64   // of the model that this version came with
-	change     int32    // its place among the changes of the update that made it
 	kind       Kind
 }
 
@@ -108,31 +107,6 @@ func (e *Element) given(attribute string) (string, bool) {
 		return "", false
 	}
 	return e.values[at], true
-}
-
-// Differences returns the ids of the attributes that differ between two versions of
-// an element, those included that only one of them has. Without the older version,
-// those are all that the newer one has.
-func Differences(older, newer *Element) []string {
-	var ids []string
-	if newer != nil {
-		for i, definition := range newer.shape.definitions {
-			if older != nil {
-				if before, given := older.given(definition.ID); given && before == newer.values[i] {
-					continue
-				}
-			}
-			ids = append(ids, definition.ID)
-		}
-	}
-	if older != nil && newer != nil {
-		for _, definition := range older.shape.definitions {
-			if _, given := newer.given(definition.ID); !given {
-				ids = append(ids, definition.ID)
-			}
-		}
-	}
-	return ids
 }
 
 // compareIDs orders ids as people expect: numbers in them by their value.

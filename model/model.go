@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"hash/maphash"
 	"maps"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// A Model is kept by updates, one at a time, and read by snapshots and listeners.
+// A Model is changed by updates, one at a time, and read by snapshots.
 // Its methods may be called by any goroutine.
 type Model struct {
 	current atomic.Pointer[Snapshot]
@@ -21,8 +22,6 @@ type Model struct {
 	texts     []string // those that came last, by their hash
 	seed      maphash.Seed
 	reported  map[problemKey]struct{}
-
-	listeners listeners
 }
 
 // maxShapes and maxTexts bound what the writer remembers to share it between
@@ -37,19 +36,31 @@ const (
 func New() *Model {
 	m := &Model{seed: maphash.MakeSeed(), managers: map[string]*Manager{}, order: table{order: byID}, reported: map[problemKey]struct{}{}}
 	m.forget()
-	m.current.Store(&Snapshot{definitions: predefinedDefinitions(), managers: m.order.frozen()})
+	m.current.Store(&Snapshot{definitions: predefinedDefinitions(), managers: m.order.frozen(), outdated: make(chan struct{})})
 	return m
 }
 
 // Snapshot returns the model as it is now.
 func (m *Model) Snapshot() *Snapshot { return m.current.Load() }
 
+// Next waits for a snapshot that is newer than the given one and returns the newest,
+// or the error of ctx. Slow callers miss snapshots between; [Manager.Changes] compares
+// any two.
+func (m *Model) Next(ctx context.Context, last *Snapshot) (*Snapshot, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-last.outdated:
+		return m.Snapshot(), nil
+	}
+}
+
 // Update calls change with what changes the model, then shows all of it to readers
-// and listeners at once. The problems are what change asked for and the model
+// at once. The problems are what change asked for and the model
 // refused, each kind of problem once with how often it came; a problem that the
 // model has met in an earlier update is marked.
 //
-// Updates wait for each other, never for readers or listeners. The [Update] must
+// Updates wait for each other, never for readers. The [Update] must
 // not be used once change has returned.
 func (m *Model) Update(change func(*Update)) []Problem {
 	m.mu.Lock()
@@ -59,7 +70,7 @@ func (m *Model) Update(change func(*Update)) []Problem {
 	change(u)
 	after := m.freeze(before, u)
 	m.current.Store(after)
-	m.listeners.deliver(u, after)
+	close(before.outdated)
 	return u.problems.list
 }
 
@@ -77,7 +88,7 @@ func (m *Model) freeze(before *Snapshot, u *Update) *Snapshot {
 		}
 		below[id] = manager.frozen()
 	}
-	return &Snapshot{revision: u.revision, definitions: u.definitions, managers: m.order.frozen(), below: below}
+	return &Snapshot{revision: u.revision, definitions: u.definitions, managers: m.order.frozen(), below: below, outdated: make(chan struct{})}
 }
 
 func newManager() *Manager {

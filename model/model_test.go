@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -199,7 +198,7 @@ func TestDefinitionsCanBeAddedButNotReplaced(t *testing.T) {
 
 func TestStoppedResourceManagersLoseTheirElements(t *testing.T) {
 	m := cluster(t)
-	m.Update(func(u *model.Update) { u.Fail("rm", errors.New("connection lost")) })
+	require.Empty(t, put(m, row(model.ResourceManager, "", "rm", "rmState=ERROR")))
 	manager, _ := m.Snapshot().Manager("rm")
 	require.Equal(t, model.RMError, manager.Element().State())
 	require.Equal(t, 1, manager.Len(model.Job), "what was last seen stays in view")

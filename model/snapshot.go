@@ -10,6 +10,7 @@ type Snapshot struct {
 	definitions *Definitions
 	managers    table
 	below       map[string]*Manager
+	outdated    chan struct{} // closed when there is a newer snapshot
 }
 
 // A Manager is what a snapshot holds of one resource manager.

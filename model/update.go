@@ -12,20 +12,8 @@ type Update struct {
 	revision    uint64
 	definitions *Definitions
 	touched     map[string]bool // ids of the resource managers that differ
-	changes     []managedChange
-	failures    []failure
 	problems    problems
 	values      []string // of the row at hand
-}
-
-type managedChange struct {
-	manager string
-	Change
-}
-
-type failure struct {
-	manager string
-	cause   error
 }
 
 // A Row is what is known of one element.
@@ -88,7 +76,7 @@ func (u *Update) Put(row Row) {
 		u.putManager(manager, before, after)
 		return
 	}
-	u.record(row.Manager, before, after)
+	u.touched[row.Manager] = true
 	manager.put(before, after)
 }
 
@@ -246,22 +234,7 @@ func (u *Update) putManager(manager *Manager, before, after *Element) {
 	u.model.managers[after.id] = manager
 	manager.element = after
 	u.model.order.put(after)
-	u.record(after.id, before, after)
-}
-
-// Fail puts a resource manager into the state ERROR and tells listeners the cause.
-// The elements below it stay as they were last seen.
-func (u *Update) Fail(manager string, cause error) {
-	row := Row{Kind: ResourceManager, ID: manager, Attributes: []Attribute{{ID: AttributeRMState, Text: string(RMError)}}}
-	known, exists := u.model.managers[manager]
-	if !exists {
-		u.problem(ProblemParent, row, "", fmt.Errorf("there is no resource manager %s", quoted(manager)))
-		return
-	}
-	u.Put(row)
-	if known.element.State() == RMError {
-		u.failures = append(u.failures, failure{known.element.id, cause})
-	}
+	u.touched[after.id] = true
 }
 
 // Remove removes an element and all that belong to it; one that is not there is no
@@ -278,7 +251,7 @@ func (u *Update) Remove(manager string, kind Kind, id string) {
 			return
 		}
 		u.removeBelow(below.element.id, below)
-		u.record(manager, below.element, nil)
+		u.touched[manager] = true
 		u.model.order.remove(below.element)
 		delete(u.model.managers, manager)
 		return
@@ -294,7 +267,7 @@ func (u *Update) removeElement(manager string, below *Manager, element *Element)
 			u.removeElement(manager, below, child)
 		}
 	}
-	u.record(manager, element, nil)
+	u.touched[manager] = true
 	below.remove(element)
 }
 
@@ -305,22 +278,6 @@ func (u *Update) removeBelow(manager string, below *Manager) {
 			u.removeElement(manager, below, element)
 		}
 	}
-}
-
-// record notes a change. Changes of one element in one update become one.
-func (u *Update) record(manager string, before, after *Element) {
-	u.touched[manager] = true
-	if before != nil && before.revision == u.revision {
-		if after != nil {
-			after.change = before.change
-		}
-		u.changes[before.change].After = after
-		return
-	}
-	if after != nil {
-		after.change = int32(len(u.changes))
-	}
-	u.changes = append(u.changes, managedChange{manager, Change{before, after}})
 }
 
 func (u *Update) problem(kind ProblemKind, row Row, attribute string, err error) {

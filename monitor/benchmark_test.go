@@ -202,24 +202,6 @@ func BenchmarkNextPass(b *testing.B) {
 	}
 }
 
-// BenchmarkListeners is a pass of BenchmarkNextPass from memory, of which 1,000 listeners
-// want to know everything; none of them fetches.
-func BenchmarkListeners(b *testing.B) {
-	calm, moved := newListedCluster(b), newListedCluster(b)
-	calm.fill(b, 100_000, 10_000, none)
-	moved.fill(b, 100_000, 10_000, func(i int) bool { return i%100 == 0 })
-	either := &alternating{sources: []Source{remember(b, calm), remember(b, moved)}}
-	m := calm.watched(b, either)
-	m.pass(b)
-	for range 1000 {
-		m.options.Model.Listen(b.Context(), 64)
-	}
-	passes(b, func() {
-		either.passes++
-		m.pass(b)
-	})
-}
-
 // BenchmarkReading is the part of a pass over 100,000 jobs that is not the monitor's: the
 // command, the parsers and the hand-over of rows.
 func BenchmarkReading(b *testing.B) {

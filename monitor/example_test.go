@@ -3,7 +3,6 @@ package monitor_test
 import (
 	"context"
 	"fmt"
-	"log"
 
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -21,8 +20,8 @@ func (b blackboard) Rows(_ context.Context, kind model.Kind, each func(string, m
 	return monitor.Outcome{}, nil
 }
 
-// A program watches a scheduler: whoever listens is told what changes, and the
-// picture is always whole.
+// A program watches a scheduler: each picture is whole, and two of them show what
+// changed.
 func ExampleMonitor() {
 	pictures := model.New()
 	pictures.Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster"}) })
@@ -32,20 +31,25 @@ func ExampleMonitor() {
 		model.Job:   {rowOf("7", "state=RUNNING", "queue=batch", "owner=ada", "nodes=n1")},
 	}})
 	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	ended := make(chan error)
-	jobs := model.Ref{Manager: "cluster", Kind: model.Queue, ID: "batch"}
-	listener := pictures.Listen(ctx, 100, model.Interest{Of: jobs, Children: true})
 	go func() { ended <- watching.Run(ctx) }()
 
-	event, err := listener.Next(ctx)
-	if err != nil {
-		log.Fatal(err)
+	for picture := pictures.Snapshot(); ; {
+		newer, err := pictures.Next(ctx, picture)
+		if err != nil {
+			break // the context has ended
+		}
+		before, _ := picture.Manager("cluster")
+		after, _ := newer.Manager("cluster")
+		for change := range after.Changes(model.Job, before) {
+			fmt.Println("job", change.After.ID(), change.After.State())
+			stop()
+		}
+		picture = newer
 	}
-	ids, _ := event.IDs()
-	fmt.Println(event.Type, event.Of, ids, event.Changes[0].After.State())
-	stop()
 	fmt.Println(<-ended)
 	// Output:
-	// new job 7 RUNNING
+	// job 7 RUNNING
 	// context canceled
 }

@@ -55,27 +55,28 @@ func TestWhatASchedulerListsIsShown(t *testing.T) {
 	})
 }
 
-func TestDifferencesBecomeEvents(t *testing.T) {
+func TestDifferencesBecomeChanges(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "queue=q"), rowOf("2", "state=RUNNING", "queue=q", "reason=a"), rowOf("3", "state=RUNNING", "queue=q"))
 		w.begin()
-		listener := w.model.Listen(t.Context(), 100, model.Interest{Of: model.Ref{Manager: "rm", Kind: model.Queue, ID: "q"}, Children: true})
+		before, _ := w.model.Snapshot().Manager("rm")
 		w.source.set(model.Job, nil, rowOf("2", "state=RUNNING", "queue=q", "native=R"), rowOf("3", "state=RUNNING", "queue=q"), rowOf("4", "state=QUEUED_ACTIVE", "queue=q"))
 		w.again()
 		w.end()
-		var told []string
-		for range 3 {
-			event, err := listener.Next(t.Context())
-			require.NoError(t, err)
-			_, ids := event.IDs()
-			set, _ := event.IDs()
-			told = append(told, fmt.Sprint(event.Type, " ", set, ids))
-			if event.Type == model.Changed {
-				require.ElementsMatch(t, []string{model.AttributeJobMessage, model.AttributeJobStatus}, model.Differences(event.Changes[0].Before, event.Changes[0].After))
+		after, _ := w.model.Snapshot().Manager("rm")
+		var changes []string
+		for change := range after.Changes(model.Job, before) {
+			switch {
+			case change.Before == nil:
+				changes = append(changes, "new "+change.After.ID())
+			case change.After == nil:
+				changes = append(changes, "removed "+change.Before.ID())
+			default:
+				changes = append(changes, "changed "+change.After.ID())
+				require.ElementsMatch(t, []string{model.AttributeJobMessage, model.AttributeJobStatus}, change.Attributes())
 			}
 		}
-		require.ElementsMatch(t, []string{"removed 1 []", "changed 2 []", "new 4 []"}, told)
-		listener.Close()
+		require.Equal(t, []string{"removed 1", "changed 2", "new 4"}, changes)
 	})
 }
 
@@ -120,17 +121,14 @@ func TestLargeListingsComeInGrowingParts(t *testing.T) {
 			rows[i] = rowOf(fmt.Sprint(i), "state=RUNNING", "queue=q")
 		}
 		w.source.set(model.Job, nil, rows...)
-		listener := w.model.Listen(t.Context(), 1000, model.Interest{Of: model.Ref{Manager: "rm", Kind: model.Queue, ID: "q"}, Children: true})
 		w.begin()
 		require.Len(t, w.ids(model.Job), 50_000)
-		seen := 0
-		for seen < 50_000 {
-			event, err := listener.Next(t.Context())
-			require.NoError(t, err)
-			require.LessOrEqual(t, len(event.Changes), 16<<10)
-			seen += len(event.Changes)
+		inUpdate := map[uint64]int{}
+		manager, _ := w.model.Snapshot().Manager("rm")
+		for job := range manager.All(model.Job) {
+			inUpdate[job.Revision()]++
+			require.LessOrEqual(t, inUpdate[job.Revision()], 16<<10)
 		}
-		listener.Close()
 	})
 }
 

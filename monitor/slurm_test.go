@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,25 +84,25 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 	source, recorded := newReplayedSlurm(t)
 	m := model.New()
 	m.Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "slurm"}) })
-	manager := model.Interest{Of: model.Ref{Manager: "slurm", Kind: model.ResourceManager, ID: "slurm"}}
 	w := monitor.New(monitor.Options{Model: m, Manager: "slurm", Machine: "cluster", User: "rmtest", Source: source, Location: time.UTC,
 		Intervals: monitor.Intervals{Jobs: time.Millisecond, Nodes: time.Millisecond, Queues: time.Millisecond}})
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	ended := make(chan error, 1)
-	listener := m.Listen(ctx, 10_000, manager)
-	all := m.Listen(ctx, 10_000)
 	go func() { ended <- w.Run(ctx) }()
-	listed := func() *model.Manager {
-		for {
-			event, err := listener.Next(ctx)
-			require.NoError(t, err)
-			rm, _ := event.Snapshot.Manager("slurm")
-			if value, _ := rm.Element().Value(monitor.AttributeListedJobs); value.Text() != "" {
+	until := func(is func(*model.Manager) bool) *model.Manager {
+		for snapshot := m.Snapshot(); ; {
+			if rm, _ := snapshot.Manager("slurm"); is(rm) {
 				return rm
 			}
+			var err error
+			snapshot, err = m.Next(ctx, snapshot)
+			require.NoError(t, err)
 		}
 	}
-	rm := listed()
+	rm := until(func(rm *model.Manager) bool {
+		value, _ := rm.Element().Value(monitor.AttributeListedJobs)
+		return value.Text() != ""
+	})
 	require.Equal(t, 4268, rm.Len(model.Job))
 	require.Equal(t, 3, rm.Len(model.Queue))
 	require.Equal(t, 2, rm.Len(model.Node))
@@ -120,7 +121,6 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 	require.Empty(t, w.Problems())
 
 	// One job of the recorded ones is released, one is forgotten.
-	before := m.Snapshot()
 	rows, err := os.ReadFile(recorded)
 	require.NoError(t, err)
 	moved := bytes.Replace(rows, []byte("4362|4362|N/A|wrap|rmtest|debug|PD|PENDING|JobHeldUser|"), []byte("4362|4362|N/A|wrap|rmtest|debug|PD|PENDING|Priority|"), 1)
@@ -128,17 +128,15 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 	_, moved, _ = bytes.Cut(moved, []byte("\n"))
 	require.NoError(t, os.WriteFile(recorded+".new", moved, 0o600))
 	require.NoError(t, os.Rename(recorded+".new", recorded))
-	told := map[model.EventType]string{}
-	for len(told) < 2 {
-		event, err := all.Next(ctx)
-		require.NoError(t, err)
-		if event.Of != model.Job || event.Snapshot.Revision() <= before.Revision() {
-			continue
-		}
-		require.Len(t, event.Changes, 1, "of 4,268 jobs no more are told of than changed")
-		told[event.Type] = event.Changes[0].Element().ID()
-	}
-	require.Equal(t, map[model.EventType]string{model.Changed: "4362", model.Removed: "2216"}, told)
+	var changes []model.Change
+	until(func(now *model.Manager) bool {
+		changes = slices.Collect(now.Changes(model.Job, rm))
+		return len(changes) == 2
+	})
+	require.Equal(t, "2216", changes[0].Before.ID())
+	require.Nil(t, changes[0].After)
+	require.Equal(t, "4362", changes[1].After.ID())
+	require.Equal(t, []string{"jobDetail", "jobStatusMessage"}, changes[1].Attributes(), "of 4,268 jobs no more changed")
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
 }

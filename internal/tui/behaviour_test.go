@@ -149,7 +149,9 @@ func TestWhatIsOldIsMarked(t *testing.T) {
 	u.shows("far is tried again in 1m30s")
 	u.press("down")
 	u.lacks("again in")
-	change(t, m, func(up *model.Update) { up.Fail("slurm", errors.New("the connection was lost")) })
+	change(t, m, func(up *model.Update) {
+		up.Put(model.Row{Kind: model.ResourceManager, ID: "slurm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(model.RMError)}}})
+	})
 	u.sees(m)
 	u.press("4")
 	u.shows("1/4 started, 1 old, 2 in error", "FAILED ", "USER_ON_HOLD?", "RUNNING?", "COMPLETED ")

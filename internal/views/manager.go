@@ -287,12 +287,7 @@ func (m *manager) draw() {
 		cause.Text = m.cause.Error()
 	}
 	row.Attributes = append(row.Attributes, cause)
-	m.platform.update(func(u *model.Update) {
-		u.Put(row)
-		if m.state == model.RMError {
-			u.Fail(m.target.Name, m.cause)
-		}
-	})
+	m.platform.update(func(u *model.Update) { u.Put(row) })
 }
 
 // update changes the model.

@@ -38,7 +38,6 @@ type desk struct {
 	t      *testing.T
 	folder string
 	store  *jobstore.Store
-	events *model.Listener
 	timers chan timer // of those who wait
 
 	mu      sync.Mutex
@@ -76,7 +75,6 @@ func newDeskOver(t *testing.T, folder string, store *jobstore.Store, keeps bool)
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	d.events = d.Model().Listen(t.Context(), 1000)
 	return d
 }
 
@@ -132,13 +130,14 @@ func (d *desk) sees(name string, state model.State) views.Manager {
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
 	for {
-		element, known := d.Model().Snapshot().Manager(name)
+		snapshot := d.Model().Snapshot()
+		element, known := snapshot.Manager(name)
 		if known && element.Element().State() == state {
 			told, err := d.Manager(name)
 			require.NoError(d.t, err)
 			return told
 		}
-		_, err := d.events.Next(ctx)
+		_, err := d.Model().Next(ctx, snapshot)
 		require.NoError(d.t, err, "waiting for %s to be %s", name, state)
 	}
 }
@@ -221,12 +220,14 @@ func (d *desk) whileTimePasses(do func()) {
 
 // causeOf waits until a resource manager is in ERROR, and returns why it is.
 func (d *desk) causeOf(name string) string {
-	for {
-		event, err := d.events.Next(d.t.Context())
-		require.NoError(d.t, err)
-		if event.Type == model.Failed && event.Source.ID == name {
-			return event.Cause.Error()
+	for snapshot := d.Model().Snapshot(); ; {
+		if manager, known := snapshot.Manager(name); known && manager.Element().State() == model.RMError {
+			cause, _ := manager.Element().Value(views.AttributeCause)
+			return cause.Text()
 		}
+		var err error
+		snapshot, err = d.Model().Next(d.t.Context(), snapshot)
+		require.NoError(d.t, err)
 	}
 }
 
@@ -239,7 +240,8 @@ func (d *desk) shows(name string, jobs ...string) {
 	var shown []string
 	for {
 		shown = nil
-		manager, known := d.Model().Snapshot().Manager(name)
+		snapshot := d.Model().Snapshot()
+		manager, known := snapshot.Manager(name)
 		require.True(d.t, known)
 		for job := range manager.All(model.Job) {
 			launched, _ := job.Value(monitor.AttributeJobLaunched)
@@ -248,7 +250,7 @@ func (d *desk) shows(name string, jobs ...string) {
 		if slices.Equal(shown, jobs) {
 			return
 		}
-		_, err := d.events.Next(ctx)
+		_, err := d.Model().Next(ctx, snapshot)
 		require.NoError(d.t, err, "there are %v", shown)
 	}
 }

@@ -221,15 +221,14 @@ func (p *program) start(name string) {
 // await waits until a resource manager is in a state.
 func (b *browser) await(name string, state model.State) {
 	b.t.Helper()
-	listener := b.model.Listen(b.t.Context(), 1)
-	defer listener.Close()
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	for {
-		if m, known := b.model.Snapshot().Manager(name); known && m.Element().State() == state {
+		snapshot := b.model.Snapshot()
+		if m, known := snapshot.Manager(name); known && m.Element().State() == state {
 			return
 		}
-		_, err := listener.Next(ctx)
+		_, err := b.model.Next(ctx, snapshot)
 		require.NoError(b.t, err, "%s does not become %s", name, state)
 	}
 }
@@ -313,16 +312,15 @@ func TestMistakesInASubmissionAreAllNamed(t *testing.T) {
 // it was listed before, the journal knows more.
 func (p *program) ends(path string) map[string]any {
 	p.t.Helper()
-	listener := p.model.Listen(p.t.Context(), 1)
-	defer listener.Close()
 	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
 	for {
+		snapshot := p.model.Snapshot()
 		job := p.done(http.MethodGet, path, nil)
 		if job["state"] == "COMPLETED" {
 			return job
 		}
-		_, err := listener.Next(ctx)
+		_, err := p.model.Next(ctx, snapshot)
 		require.NoError(p.t, err, "the job is %v", job)
 	}
 }

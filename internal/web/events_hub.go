@@ -93,17 +93,18 @@ func (h *hub) wake() {
 	}
 }
 
-// run draws what changes until ctx ends. A listener that was there before the first client was
-// tells it of every change.
-func (h *hub) run(ctx context.Context, listener *model.Listener) {
+// run draws what changes after a snapshot until ctx ends. No client may be older than
+// the snapshot: it would miss changes.
+func (h *hub) run(ctx context.Context, last *model.Snapshot) {
 	var listening sync.WaitGroup
 	defer listening.Wait()
-	defer listener.Close()
 	listening.Go(func() {
 		for {
-			if _, err := listener.Next(ctx); err != nil {
-				return // ctx has ended, or the listener was closed because it has
+			newer, err := h.model.Next(ctx, last)
+			if err != nil {
+				return
 			}
+			last = newer
 			h.redraw()
 		}
 	})

@@ -267,13 +267,13 @@ func TestAChangeBeforeTheHubRunsIsTold(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	listener := m.Listen(ctx, 1)
+	snapshot := m.Snapshot()
 	w, err := h.watch("newest", url.Values{}, "")
 	require.NoError(t, err)
 	before := string(<-w.events)
 	put(m, "beta")
 	var running sync.WaitGroup
-	running.Go(func() { h.run(ctx, listener) })
+	running.Go(func() { h.run(ctx, snapshot) })
 	select {
 	case text := <-w.events:
 		require.NotEqual(t, before, string(text))

@@ -89,18 +89,17 @@ func (d *launchDesk) starts(name string) {
 // becomes waits until a resource manager is in a state.
 func (d *launchDesk) becomes(name string, state model.State) {
 	d.t.Helper()
-	listener := d.platform.Model().Listen(d.t.Context(), 1000)
-	defer listener.Close()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
 	for {
+		snapshot := d.platform.Model().Snapshot()
 		manager, err := d.platform.Manager(name)
 		require.NoError(d.t, err)
 		require.NotEqual(d.t, model.RMError, manager.State, "%v", manager.Cause)
 		if manager.State == state {
 			return
 		}
-		_, err = listener.Next(ctx)
+		_, err = d.platform.Model().Next(ctx, snapshot)
 		require.NoError(d.t, err)
 	}
 }

@@ -65,16 +65,17 @@ func userName() string {
 // file from time to time and at the end.
 func (p *pages) keepHistory(ctx context.Context, file *historyFile) {
 	models := p.server.hub.model
-	listener := models.Listen(ctx, 1, model.Interest{Children: true})
-	defer listener.Close()
+	snapshot := models.Snapshot()
 	for {
-		p.history.take(models.Snapshot(), p.ledger)
-		if _, err := listener.Next(ctx); err != nil {
-			file.save(models.Snapshot(), p.ledger, time.Now())
-			return // ctx has ended, or the listener was closed because it has
+		p.history.take(snapshot, p.ledger)
+		newer, err := models.Next(ctx, snapshot)
+		if err != nil {
+			file.save(snapshot, p.ledger, time.Now())
+			return
 		}
+		snapshot = newer
 		if now := time.Now(); file.isDue(now) {
-			file.save(models.Snapshot(), p.ledger, now)
+			file.save(snapshot, p.ledger, now)
 		}
 	}
 }

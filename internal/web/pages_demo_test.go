@@ -64,8 +64,7 @@ func demonstrate(t testing.TB, m *model.Model, jobs, nodes int, now time.Time) {
 		for i := range 12 {
 			u.Put(model.Row{Manager: "workshop", Kind: model.Node, Parent: "bench.example.org", ID: fmt.Sprintf("w%02d", i+1), Attributes: attributes(model.AttributeNodeState, "UP", monitor.AttributeNodeCPUs, "8", monitor.AttributeNodeCPUsUsed, "0")})
 		}
-		u.Fail("workshop", fmt.Errorf("connecting to bench.example.org: no answer within 10 s; it is tried again by itself"))
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: attributes(views.AttributeCause, "connecting to bench.example.org: no answer within 10 s; it is tried again by itself", views.AttributeSince, date(6*time.Minute))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: attributes(model.AttributeRMState, "ERROR", views.AttributeCause, "connecting to bench.example.org: no answer within 10 s; it is tried again by itself", views.AttributeSince, date(6*time.Minute))})
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "local", Attributes: attributes(model.AttributeRMState, "STOPPED", views.AttributeHost, "localhost", "rmType", "local")})
 		demonstrateCluster(u, jobs, nodes, date)
 	})

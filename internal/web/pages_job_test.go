@@ -43,17 +43,16 @@ func (d *launchDesk) knowsEnd(id string) {
 
 func (d *launchDesk) awaits(id, what string, is func(*model.Element) bool) {
 	d.t.Helper()
-	listener := d.platform.Model().Listen(d.t.Context(), 1000)
-	defer listener.Close()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
 	for {
-		if m, known := d.platform.Model().Snapshot().Manager("here"); known {
+		snapshot := d.platform.Model().Snapshot()
+		if m, known := snapshot.Manager("here"); known {
 			if job, listed := m.Get(model.Job, id); listed && is(job) {
 				return
 			}
 		}
-		_, err := listener.Next(ctx)
+		_, err := d.platform.Model().Next(ctx, snapshot)
 		require.NoError(d.t, err, "waiting for job %s to be %s", id, what)
 	}
 }

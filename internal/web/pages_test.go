@@ -119,13 +119,13 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 	require.Equal(t, model.RMStopped, state())
 	require.Contains(t, expect(http.StatusUnprocessableEntity, "/managers/target", form), "already")
 
-	listener := options.Platform.Model().Listen(t.Context(), 16)
 	until := func(wanted model.State) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		for state() != wanted {
-			_, err := listener.Next(ctx)
+		for snapshot := options.Platform.Model().Snapshot(); state() != wanted; {
+			var err error
+			snapshot, err = options.Platform.Model().Next(ctx, snapshot)
 			require.NoError(t, err, "it does not become %s", wanted)
 		}
 	}

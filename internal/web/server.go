@@ -93,8 +93,8 @@ func New(options Options) (*Server, error) {
 	s.hub = newHub(options.Platform.Model(), log)
 	s.routes()
 	s.handler = s.guarded(s.mux)
-	listener := options.Platform.Model().Listen(ctx, 1)
-	s.running.Go(func() { s.hub.run(ctx, listener) })
+	snapshot := options.Platform.Model().Snapshot()
+	s.running.Go(func() { s.hub.run(ctx, snapshot) })
 	s.running.Go(func() {
 		s.journal.run(ctx, func(err error) { log.Warn("the record of jobs could not be read", "error", err) })
 	})
