@@ -67,7 +67,7 @@ func ids(elements func(func(*model.Element) bool)) []string {
 func TestElementsCarryWhatTheyWereGivenAndDefaults(t *testing.T) {
 	m := cluster(t)
 	job := get(t, m, model.Job, "7")
-	require.Equal(t, model.JobRunning, job.State())
+	require.Equal(t, model.StateRunning, job.State())
 	require.Equal(t, "batch", job.Parent())
 	require.Equal(t, "7", job.Name(), "an element without a name goes by its id")
 	procs, known := job.Value("jobNumProcs")
@@ -75,17 +75,17 @@ func TestElementsCarryWhatTheyWereGivenAndDefaults(t *testing.T) {
 	require.Equal(t, int64(1), procs.Integer())
 	_, known = job.Value("nodeState")
 	require.False(t, known)
-	require.Equal(t, model.MachineUnknown, get(t, m, model.Machine, "m2").State())
+	require.Equal(t, model.StateUnknown, get(t, m, model.Machine, "m2").State())
 	put(m, row(model.Job, "batch", "7", "partition=gpu", "name=<b>\x1b[1m"))
 	partition, known := get(t, m, model.Job, "7").Value("partition")
 	require.True(t, known)
 	require.Equal(t, model.String, partition.Type())
 	require.Equal(t, "<b>\x1b[1m", get(t, m, model.Job, "7").Name())
-	require.Equal(t, model.JobRunning, get(t, m, model.Job, "7").State())
+	require.Equal(t, model.StateRunning, get(t, m, model.Job, "7").State())
 	put(m, whole(row(model.Job, "batch", "7", "name=x")))
 	_, known = get(t, m, model.Job, "7").Value("partition")
 	require.False(t, known, "a whole row unsets what it does not give")
-	require.Equal(t, model.JobRunning, get(t, m, model.Job, "7").State(), "but not the state")
+	require.Equal(t, model.StateRunning, get(t, m, model.Job, "7").State(), "but not the state")
 }
 
 func TestChildrenAreListedInTheOrderOfTheirIDs(t *testing.T) {
@@ -126,7 +126,7 @@ func TestSnapshotsDoNotChange(t *testing.T) {
 	require.Equal(t, 1001, manager.Len(model.Job))
 	require.Len(t, ids(manager.Children(model.Job, "batch")), 1001)
 	job, _ := manager.Get(model.Job, "101")
-	require.Equal(t, model.JobPending, job.State())
+	require.Equal(t, model.StatePending, job.State())
 	manager, _ = m.Snapshot().Manager("rm")
 	require.Equal(t, 1001, manager.Len(model.Job))
 	_, known := manager.Get(model.Job, "100")
@@ -140,7 +140,7 @@ func TestIllegalTransitionsAreRefusedAndReported(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Equal(t, model.ProblemTransition, problems[0].Kind)
 	require.ErrorIs(t, problems[0].Example, model.ErrTransition)
-	require.Equal(t, model.JobTerminated, get(t, m, model.Job, "7").State())
+	require.Equal(t, model.StateTerminated, get(t, m, model.Job, "7").State())
 	user, _ := get(t, m, model.Job, "7").Value("userId")
 	require.Equal(t, "eve", user.Text(), "the rest of the row counts")
 	problems = put(m, row(model.ResourceManager, "", "rm", "rmState=STOPPED"))
@@ -166,7 +166,7 @@ func TestBadRowsAreCountedAndReportedOnce(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"elsewhere node ": 1, "parent job ": 1, "id job ": 2, "value job jobState": 2, "value job jobNumProcs": 1, "value job name": 1}, counted)
 	require.Equal(t, "m1", get(t, m, model.Node, "n1").Parent())
-	require.Equal(t, model.JobPending, get(t, m, model.Job, "9").State())
+	require.Equal(t, model.StatePending, get(t, m, model.Job, "9").State())
 	for _, problem := range bad() {
 		require.True(t, problem.Repeated)
 	}
@@ -200,7 +200,7 @@ func TestStoppedResourceManagersLoseTheirElements(t *testing.T) {
 	m := cluster(t)
 	require.Empty(t, put(m, row(model.ResourceManager, "", "rm", "rmState=ERROR")))
 	manager, _ := m.Snapshot().Manager("rm")
-	require.Equal(t, model.RMError, manager.Element().State())
+	require.Equal(t, model.StateError, manager.Element().State())
 	require.Equal(t, 1, manager.Len(model.Job), "what was last seen stays in view")
 	problems := m.Update(func(u *model.Update) { u.Remove("rm", model.ResourceManager, "rm") })
 	require.Equal(t, model.ProblemRemoval, problems[0].Kind)

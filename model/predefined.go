@@ -30,27 +30,27 @@ const (
 var predefinedOf = sync.OnceValue(func() [][]*Definition {
 	return [][]*Definition{
 		ResourceManager: {
-			enumerated(AttributeRMState, "state", "State of the resource manager", RMStopped, true, rmStates),
+			enumerated(AttributeRMState, "state", "State of the resource manager", StateStopped, true, statesOf[ResourceManager]),
 			text("rmDescription", "description", "Description of the resource manager", "", true),
 			text("rmType", "type", "Type of the resource manager", "unspecified", false),
 			text("rmID", "RM ID", "Id under which the resource manager is kept", "", false),
 		},
 		Machine: {
-			enumerated(AttributeMachineState, "state", "State of the machine", MachineUnknown, true, machineStates),
+			enumerated(AttributeMachineState, "state", "State of the machine", StateUnknown, true, statesOf[Machine]),
 			count("numNodes", "nodes", "Number of nodes", "0", true),
 		},
 		Queue: {
-			enumerated(AttributeQueueState, "state", "State of the queue", QueueNormal, true, queueStates),
+			enumerated(AttributeQueueState, "state", "State of the queue", StateNormal, true, statesOf[Queue]),
 			text(AttributeQueueStatus, "Status", "The scheduler's word for the state of the queue", "", true),
 		},
 		Node: {
-			enumerated(AttributeNodeState, "Node State", "State of the node", NodeUnknown, true, nodeStates),
+			enumerated(AttributeNodeState, "Node State", "State of the node", StateUnknown, true, statesOf[Node]),
 			enumerated(AttributeNodeExtraState, "Extra Node State", "By whom the node is used", NodeNone, true, nodeExtraStates),
 			text(AttributeNodeStatus, "Node Status", "The scheduler's word for the state of the node", "", true),
 			count("nodeNumber", "Node Number", "Index of the node, from 0", "0", true),
 		},
 		Job: {
-			enumerated(AttributeJobState, "State", "State of the job", JobPending, true, jobStates),
+			enumerated(AttributeJobState, "State", "State of the job", StatePending, true, statesOf[Job]),
 			text(AttributeJobStatus, "Status", "The scheduler's word for the state of the job", "", true),
 			text(AttributeJobMessage, "Status Message", "Why the job is in its state", "", true),
 			text("jobSubId", "Job Submission ID", "Id of the submission, until the job has its own", "", false),
@@ -73,7 +73,7 @@ var predefinedOf = sync.OnceValue(func() [][]*Definition {
 			flag("launchedByPTP", "Launched By PTP", "Whether the job was submitted from here", "false", true),
 		},
 		Process: {
-			enumerated(AttributeProcessState, "State", "State of the process", ProcessStarting, true, processStates),
+			enumerated(AttributeProcessState, "State", "State of the process", StateStarting, true, statesOf[Process]),
 			count("processPID", "PID", "Process id in the operating system", "0", true),
 			count(AttributeProcessIndex, "Index", "Index of the process, from 0, such as its rank in MPI", "0", true),
 			ranged(count(AttributeProcessExitCode, "Exit Code", "Exit code of the process", "0", true), -1<<31, 1<<31-1),

@@ -12,39 +12,26 @@ import (
 // A State is a state of an element of one kind.
 type State string
 
-// States of a resource manager.
+// States of elements. Each kind has some of them, which [States] returns.
 const (
-	RMStopped   State = "STOPPED"   // not available; its settings may be changed
-	RMStarting  State = "STARTING"  // being connected to
-	RMStarted   State = "STARTED"   // jobs can be submitted
-	RMStopping  State = "STOPPING"  // being left
-	RMSuspended State = "SUSPENDED" // connected, but not watched
-	RMError     State = "ERROR"     // could not be started, or was lost
-)
-
-// States of a machine.
-const (
-	MachineUp      State = "UP"
-	MachineDown    State = "DOWN"
-	MachineAlert   State = "ALERT" // something is unusual, such as a shutdown to come
-	MachineError   State = "ERROR"
-	MachineUnknown State = "UNKNOWN"
-)
-
-// States of a queue.
-const (
-	QueueNormal     State = "NORMAL"
-	QueueCollecting State = "COLLECTING" // takes jobs, starts none
-	QueueDraining   State = "DRAINING"   // takes no jobs, starts those it has
-	QueueStopped    State = "STOPPED"    // takes no jobs, starts none
-)
-
-// States of a node.
-const (
-	NodeUp      State = "UP"
-	NodeDown    State = "DOWN"
-	NodeError   State = "ERROR"
-	NodeUnknown State = "UNKNOWN"
+	StateError      State = "ERROR" // of a resource manager: not started, or lost; of jobs and processes: not started, or ended abnormally
+	StateUnknown    State = "UNKNOWN"
+	StateStarting   State = "STARTING"         // of a resource manager: being connected to
+	StateStarted    State = "STARTED"          // of a resource manager: takes jobs; of a job: has resources, its processes do not run yet
+	StateStopping   State = "STOPPING"         // being disconnected from
+	StateStopped    State = "STOPPED"          // of a resource manager: its settings may be changed; of a queue: takes no jobs, starts none
+	StateSuspended  State = "SUSPENDED"        // of a resource manager: connected, but not watched; else stopped for a time
+	StateUp         State = "UP"               // of machines and nodes
+	StateDown       State = "DOWN"             // of machines and nodes
+	StateAlert      State = "ALERT"            // of a machine: something is unusual, such as a shutdown to come
+	StateNormal     State = "NORMAL"           // of a queue
+	StateCollecting State = "COLLECTING"       // of a queue: takes jobs, starts none
+	StateDraining   State = "DRAINING"         // of a queue: takes no jobs, starts those it has
+	StatePending    State = "PENDING"          // of a job: waits for resources
+	StateRunning    State = "RUNNING"          // of jobs and processes
+	StateTerminated State = "TERMINATED"       // of a job: ended
+	StateExited     State = "EXITED"           // of a process
+	StateSignalled  State = "EXITED_SIGNALLED" // of a process: ended by a signal
 )
 
 // Extra states of a node: by whom it is used.
@@ -58,37 +45,18 @@ const (
 	NodeNone           State = "NONE"
 )
 
-// States of a job.
-const (
-	JobPending    State = "PENDING"    // waits for resources
-	JobStarted    State = "STARTED"    // has resources, its processes do not run yet
-	JobRunning    State = "RUNNING"    // its processes run
-	JobSuspended  State = "SUSPENDED"  // stopped for a time
-	JobTerminated State = "TERMINATED" // ended
-	JobError      State = "ERROR"      // could not be started or ended abnormally
-	JobUnknown    State = "UNKNOWN"
-)
+// nodeExtraStates are the extra states of nodes.
+var nodeExtraStates = []State{NodeUserExclusive, NodeUserShared, NodeOtherExclusive, NodeOtherShared, NodeRunningProcess, NodeExitedProcess, NodeNone}
 
-// States of a process.
-const (
-	ProcessStarting  State = "STARTING"
-	ProcessRunning   State = "RUNNING"
-	ProcessSuspended State = "SUSPENDED"
-	ProcessExited    State = "EXITED"
-	ProcessSignalled State = "EXITED_SIGNALLED" // ended by a signal
-	ProcessError     State = "ERROR"            // could not be started
-	ProcessUnknown   State = "UNKNOWN"
-)
-
-var (
-	rmStates        = []State{RMStarting, RMStarted, RMStopping, RMStopped, RMSuspended, RMError}
-	machineStates   = []State{MachineUp, MachineDown, MachineAlert, MachineError, MachineUnknown}
-	queueStates     = []State{QueueNormal, QueueCollecting, QueueDraining, QueueStopped}
-	nodeStates      = []State{NodeUp, NodeDown, NodeError, NodeUnknown}
-	nodeExtraStates = []State{NodeUserExclusive, NodeUserShared, NodeOtherExclusive, NodeOtherShared, NodeRunningProcess, NodeExitedProcess, NodeNone}
-	jobStates       = []State{JobPending, JobStarted, JobRunning, JobTerminated, JobSuspended, JobError, JobUnknown}
-	processStates   = []State{ProcessStarting, ProcessRunning, ProcessExited, ProcessSignalled, ProcessSuspended, ProcessError, ProcessUnknown}
-)
+// statesOf lists the states of each kind.
+var statesOf = [kinds][]State{
+	ResourceManager: {StateStarting, StateStarted, StateStopping, StateStopped, StateSuspended, StateError},
+	Machine:         {StateUp, StateDown, StateAlert, StateError, StateUnknown},
+	Queue:           {StateNormal, StateCollecting, StateDraining, StateStopped},
+	Node:            {StateUp, StateDown, StateError, StateUnknown},
+	Job:             {StatePending, StateStarted, StateRunning, StateTerminated, StateSuspended, StateError, StateUnknown},
+	Process:         {StateStarting, StateRunning, StateExited, StateSignalled, StateSuspended, StateError, StateUnknown},
+}
 
 // stateAttributes name the attribute that holds the state of each kind.
 var stateAttributes = [kinds]string{
@@ -107,22 +75,10 @@ func (k Kind) StateAttribute() string {
 
 // States returns the states of elements of a kind; the universe has none.
 func States(kind Kind) []State {
-	switch kind {
-	case ResourceManager:
-		return slices.Clone(rmStates)
-	case Machine:
-		return slices.Clone(machineStates)
-	case Queue:
-		return slices.Clone(queueStates)
-	case Node:
-		return slices.Clone(nodeStates)
-	case Job:
-		return slices.Clone(jobStates)
-	case Process:
-		return slices.Clone(processStates)
-	default:
+	if kind >= kinds {
 		return nil
 	}
+	return slices.Clone(statesOf[kind])
 }
 
 // transitions lists for each kind which states may follow a state, besides itself.
@@ -134,30 +90,30 @@ func States(kind Kind) []State {
 var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 	return map[Kind]map[State][]State{
 		ResourceManager: {
-			RMStopped:   {RMStarting},
-			RMStarting:  {RMStarted, RMStopped, RMStopping, RMError},
-			RMStarted:   {RMStopping, RMSuspended, RMError},
-			RMSuspended: {RMStarted, RMStopping, RMError},
-			RMStopping:  {RMStopped, RMError},
-			RMError:     {RMStopped, RMStarting}, // a lost connection is sought again
+			StateStopped:   {StateStarting},
+			StateStarting:  {StateStarted, StateStopped, StateStopping, StateError},
+			StateStarted:   {StateStopping, StateSuspended, StateError},
+			StateSuspended: {StateStarted, StateStopping, StateError},
+			StateStopping:  {StateStopped, StateError},
+			StateError:     {StateStopped, StateStarting}, // a lost connection is sought again
 		},
 		Job: {
-			JobPending:    {JobStarted, JobRunning, JobSuspended, JobTerminated, JobError, JobUnknown},
-			JobStarted:    {JobPending, JobRunning, JobSuspended, JobTerminated, JobError, JobUnknown},
-			JobRunning:    {JobPending, JobStarted, JobSuspended, JobTerminated, JobError, JobUnknown},
-			JobSuspended:  {JobPending, JobStarted, JobRunning, JobTerminated, JobError, JobUnknown},
-			JobUnknown:    {JobPending, JobStarted, JobRunning, JobSuspended, JobTerminated, JobError},
-			JobTerminated: {JobError},
-			JobError:      {},
+			StatePending:    {StateStarted, StateRunning, StateSuspended, StateTerminated, StateError, StateUnknown},
+			StateStarted:    {StatePending, StateRunning, StateSuspended, StateTerminated, StateError, StateUnknown},
+			StateRunning:    {StatePending, StateStarted, StateSuspended, StateTerminated, StateError, StateUnknown},
+			StateSuspended:  {StatePending, StateStarted, StateRunning, StateTerminated, StateError, StateUnknown},
+			StateUnknown:    {StatePending, StateStarted, StateRunning, StateSuspended, StateTerminated, StateError},
+			StateTerminated: {StateError},
+			StateError:      {},
 		},
 		Process: {
-			ProcessStarting:  {ProcessRunning, ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
-			ProcessRunning:   {ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
-			ProcessSuspended: {ProcessRunning, ProcessExited, ProcessSignalled, ProcessError, ProcessUnknown},
-			ProcessUnknown:   {ProcessStarting, ProcessRunning, ProcessSuspended, ProcessExited, ProcessSignalled, ProcessError},
-			ProcessExited:    {},
-			ProcessSignalled: {},
-			ProcessError:     {},
+			StateStarting:  {StateRunning, StateSuspended, StateExited, StateSignalled, StateError, StateUnknown},
+			StateRunning:   {StateSuspended, StateExited, StateSignalled, StateError, StateUnknown},
+			StateSuspended: {StateRunning, StateExited, StateSignalled, StateError, StateUnknown},
+			StateUnknown:   {StateStarting, StateRunning, StateSuspended, StateExited, StateSignalled, StateError},
+			StateExited:    {},
+			StateSignalled: {},
+			StateError:     {},
 		},
 	}
 })
@@ -180,9 +136,9 @@ func CheckTransition(kind Kind, from, to State) error {
 func Ended(kind Kind, s State) bool {
 	switch kind {
 	case Job:
-		return s == JobTerminated || s == JobError
+		return s == StateTerminated || s == StateError
 	case Process:
-		return s == ProcessExited || s == ProcessSignalled || s == ProcessError
+		return s == StateExited || s == StateSignalled || s == StateError
 	default:
 		return false
 	}
@@ -193,29 +149,29 @@ func Ended(kind Kind, s State) bool {
 // resources from jobs that run.
 var jobStateOf = sync.OnceValue(func() map[state.Detail]State {
 	return map[state.Detail]State{
-		state.Undetermined:        JobUnknown,
-		state.Submitted:           JobPending,
-		state.QueuedActive:        JobPending,
-		state.SystemOnHold:        JobPending,
-		state.UserOnHold:          JobPending,
-		state.UserSystemOnHold:    JobPending,
-		state.Suspended:           JobSuspended,
-		state.SystemSuspended:     JobSuspended,
-		state.UserSuspended:       JobSuspended,
-		state.UserSystemSuspended: JobSuspended,
-		state.Running:             JobRunning,
-		state.Completed:           JobTerminated,
-		state.Failed:              JobError,
-		state.Canceled:            JobTerminated,
-		state.OutputReady:         JobTerminated,
+		state.Undetermined:        StateUnknown,
+		state.Submitted:           StatePending,
+		state.QueuedActive:        StatePending,
+		state.SystemOnHold:        StatePending,
+		state.UserOnHold:          StatePending,
+		state.UserSystemOnHold:    StatePending,
+		state.Suspended:           StateSuspended,
+		state.SystemSuspended:     StateSuspended,
+		state.UserSuspended:       StateSuspended,
+		state.UserSystemSuspended: StateSuspended,
+		state.Running:             StateRunning,
+		state.Completed:           StateTerminated,
+		state.Failed:              StateError,
+		state.Canceled:            StateTerminated,
+		state.OutputReady:         StateTerminated,
 	}
 })
 
 // JobState returns the model's state of a job that the control vocabulary says is
-// in detail; [JobUnknown] for words outside the vocabulary.
+// in detail; [StateUnknown] for words outside the vocabulary.
 func JobState(detail state.Detail) State {
 	if mapped, known := jobStateOf()[detail]; known {
 		return mapped
 	}
-	return JobUnknown
+	return StateUnknown
 }

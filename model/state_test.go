@@ -40,9 +40,9 @@ func TestWhatHasEndedDoesNotGoOn(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, model.CheckTransition(model.Job, model.JobTerminated, model.JobError))
-	require.ErrorIs(t, model.CheckTransition(model.Job, model.JobError, model.JobTerminated), model.ErrTransition)
-	require.ErrorIs(t, model.CheckTransition(model.Process, model.ProcessRunning, model.ProcessStarting), model.ErrTransition)
+	require.NoError(t, model.CheckTransition(model.Job, model.StateTerminated, model.StateError))
+	require.ErrorIs(t, model.CheckTransition(model.Job, model.StateError, model.StateTerminated), model.ErrTransition)
+	require.ErrorIs(t, model.CheckTransition(model.Process, model.StateRunning, model.StateStarting), model.ErrTransition)
 }
 
 func TestMachinesQueuesAndNodesChangeAsTheyLike(t *testing.T) {
@@ -93,7 +93,7 @@ func TestTheDocumentedMappingOfJobStatesIsTheOne(t *testing.T) {
 	for _, detail := range state.All() {
 		require.Equal(t, model.JobState(detail), documented[detail], detail)
 	}
-	require.Equal(t, model.JobUnknown, model.JobState("HELD"))
+	require.Equal(t, model.StateUnknown, model.JobState("HELD"))
 }
 
 func TestTheHierarchyIsThatOfTheRuntimeModel(t *testing.T) {

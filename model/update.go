@@ -228,7 +228,7 @@ func (u *Update) keepValues(before *Element) []string {
 
 // putManager adds a resource manager or changes it.
 func (u *Update) putManager(manager *Manager, before, after *Element) {
-	if before != nil && before.State() != RMStopped && after.State() == RMStopped {
+	if before != nil && before.State() != StateStopped && after.State() == StateStopped {
 		u.removeBelow(after.id, manager)
 	}
 	u.model.managers[after.id] = manager
@@ -246,7 +246,7 @@ func (u *Update) Remove(manager string, kind Kind, id string) {
 		return
 	}
 	if kind == ResourceManager {
-		if state := below.element.State(); state != RMStopped {
+		if state := below.element.State(); state != StateStopped {
 			u.problem(ProblemRemoval, Row{Kind: kind, ID: id}, "", fmt.Errorf("it is %s; stop it first", state))
 			return
 		}

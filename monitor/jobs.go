@@ -289,7 +289,7 @@ func (j *jobs) isAnother(row *model.Row, now model.State) bool {
 		}
 		return value.Text(), is
 	}
-	goesOn := !model.Ended(model.Job, now) && now != model.JobUnknown
+	goesOn := !model.Ended(model.Job, now) && now != model.StateUnknown
 	was, is := told(AttributeJobTag)
 	if was != is && (was != "" && is != "" || goesOn) {
 		return true

@@ -35,7 +35,7 @@ func JobsOn(m *model.Manager, node string) iter.Seq[*model.Element] {
 
 // hasNodes reports whether jobs in a state have their nodes.
 func hasNodes(state model.State) bool {
-	return state == model.JobRunning || state == model.JobSuspended || state == model.JobStarted
+	return state == model.StateRunning || state == model.StateSuspended || state == model.StateStarted
 }
 
 // mostSteps bounds the comparisons with one list of nodes: far more than a real one

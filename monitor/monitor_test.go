@@ -519,7 +519,7 @@ func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
 		require.Equal(t, "OTHER_ALLOC_SHARED", w.value(model.Node, "n2", model.AttributeNodeExtraState))
 		w.end()
 
-		for _, next := range []model.State{model.RMStopped, model.RMStarting} {
+		for _, next := range []model.State{model.StateStopped, model.StateStarting} {
 			require.Empty(t, w.model.Update(func(u *model.Update) {
 				u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(next)}}})
 			}))

@@ -112,7 +112,7 @@ func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
 	n.changed = n.changed || full != before.full
 	before.full = full
 	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Node, Parent: machine, ID: id, Whole: true}}
-	row.state(model.AttributeNodeState, facts.Fact(factState), string(model.NodeUnknown))
+	row.state(model.AttributeNodeState, facts.Fact(factState), string(model.StateUnknown))
 	before.state = model.State(row.row.Attributes[0].Text)
 	row.text(model.AttributeNodeExtraState, string(before.extra))
 	row.text(model.AttributeNodeStatus, facts.Fact(factNative))
@@ -174,7 +174,7 @@ func (n *nodes) showMachines(whole bool) {
 	for _, each := range n.known {
 		c := machines[each.machine]
 		c.all++
-		if each.state == model.NodeUp {
+		if each.state == model.StateUp {
 			c.up++
 		}
 		machines[each.machine] = c
@@ -191,12 +191,12 @@ func (n *nodes) showMachines(whole bool) {
 		}
 		for _, id := range sorted(machines) {
 			c := machines[id]
-			state := model.MachineUp
+			state := model.StateUp
 			switch {
 			case c.all > 0 && c.up == 0:
-				state = model.MachineDown
+				state = model.StateDown
 			case c.all == 0 && !whole:
-				state = model.MachineUnknown
+				state = model.StateUnknown
 			}
 			u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: id, Attributes: []model.Attribute{
 				{ID: model.AttributeMachineState, Text: string(state)}, {ID: AttributeNumNodes, Text: strconv.Itoa(c.all)},

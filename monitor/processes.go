@@ -68,7 +68,7 @@ func (j *jobs) putProcess(u *model.Update, element string, p *job.Process) {
 	m := j.monitor
 	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Process, Parent: element, ID: element + "." + strconv.Itoa(p.Rank), Whole: true}}
 	if !slices.Contains(model.States(model.Process), model.State(p.State)) {
-		row.text(model.AttributeProcessState, string(model.ProcessUnknown))
+		row.text(model.AttributeProcessState, string(model.StateUnknown))
 	} else {
 		row.text(model.AttributeProcessState, string(p.State))
 	}

@@ -113,7 +113,7 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 		details[detail.Text()]++
 	}
 	// counted in the recorded output with cut, sort and uniq
-	require.Equal(t, map[model.State]int{model.JobPending: 2114, model.JobRunning: 6, model.JobTerminated: 2144, model.JobError: 4}, states)
+	require.Equal(t, map[model.State]int{model.StatePending: 2114, model.StateRunning: 6, model.StateTerminated: 2144, model.StateError: 4}, states)
 	require.Equal(t, 1814, details["USER_ON_HOLD"])
 	node, _ := rm.Get(model.Node, "rmn1")
 	extra, _ := node.Value(model.AttributeNodeExtraState)

@@ -21,7 +21,7 @@ func workOf(processState job.ProcessState) work {
 	switch s := model.State(processState); {
 	case model.Ended(model.Process, s):
 		return worked
-	case s == model.ProcessStarting || s == model.ProcessRunning || s == model.ProcessSuspended:
+	case s == model.StateStarting || s == model.StateRunning || s == model.StateSuspended:
 		return worksOn
 	default:
 		return worksDark
@@ -78,7 +78,7 @@ func (n *nodes) named(name string) (string, bool) {
 func (n *nodes) takeWorking(working workOfJobs) {
 	n.begin()
 	n.monitor.update(func(u *model.Update) {
-		facts := keptFacts{factState: string(model.NodeUp)}
+		facts := keptFacts{factState: string(model.StateUp)}
 		print := n.monitor.fingerprint(nodeFacts, facts)
 		for _, element := range sorted(working) {
 			for _, id := range sorted(working[element]) {

@@ -143,7 +143,7 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 func (d *display) refresh(rows []row) {
 	managers := managersOf(rows)
 	if d.list != listManagers || len(managers) == 0 {
-		managers = d.inState(model.RMStarted)
+		managers = d.inState(model.StateStarted)
 	}
 	if len(managers) == 0 {
 		d.say("no resource manager is started; go to the managers by 1, and start one by s", true)
@@ -247,7 +247,7 @@ func (d *display) tookConfigurations(m configurationsMsg) {
 // submit has a job filled in for a resource manager, which is chosen where there are
 // several.
 func (d *display) submit(rows []row, configuration string) tea.Cmd {
-	managers := d.inState(model.RMStarted)
+	managers := d.inState(model.StateStarted)
 	switch of := managersOf(rows); {
 	case len(managers) == 0:
 		d.say("no resource manager is started, so nothing can be submitted; go to the managers by 1, and start one by s", true)

@@ -150,7 +150,7 @@ func TestWhatIsOldIsMarked(t *testing.T) {
 	u.press("down")
 	u.lacks("again in")
 	change(t, m, func(up *model.Update) {
-		up.Put(model.Row{Kind: model.ResourceManager, ID: "slurm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(model.RMError)}}})
+		up.Put(model.Row{Kind: model.ResourceManager, ID: "slurm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(model.StateError)}}})
 	})
 	u.sees(m)
 	u.press("4")

@@ -120,7 +120,7 @@ func stateWord(r row, _ time.Time) string {
 func isOld(manager *model.Manager) bool {
 	element := manager.Element()
 	stale, _ := element.Value(monitor.AttributeStale)
-	return element.State() != model.RMStarted || stale.Text() != ""
+	return element.State() != model.StateStarted || stale.Text() != ""
 }
 
 func attribute(id string) func(row, time.Time) string {
@@ -203,10 +203,10 @@ func since(at, now time.Time) string {
 // cause is why a resource manager is in ERROR, or why what is shown of it is old, or
 // what was wrong with its listings.
 func cause(r row, _ time.Time) string {
-	if r.element.State() == model.RMError {
+	if r.element.State() == model.StateError {
 		return r.text(views.AttributeCause)
 	}
-	if stale := r.text(monitor.AttributeStale); stale != "" || r.element.State() != model.RMStarted {
+	if stale := r.text(monitor.AttributeStale); stale != "" || r.element.State() != model.StateStarted {
 		return stale
 	}
 	wrong, _ := r.element.Value(monitor.AttributeProblems)
@@ -259,7 +259,7 @@ func jobReason(r row, _ time.Time) string {
 }
 
 // jobOrder puts what runs before what waits, and what has ended behind.
-var jobOrder = []model.State{model.JobRunning, model.JobStarted, model.JobSuspended, model.JobPending, model.JobUnknown, model.JobTerminated, model.JobError}
+var jobOrder = []model.State{model.StateRunning, model.StateStarted, model.StateSuspended, model.StatePending, model.StateUnknown, model.StateTerminated, model.StateError}
 
 func byJobState(r row) sortKey {
 	return sortKey{number: float64(slices.Index(jobOrder, r.element.State())), text: r.text(monitor.AttributeJobDetail)}

@@ -143,9 +143,9 @@ func processLine(process row) string {
 		parts = append(parts, "PID "+pid)
 	}
 	switch state {
-	case model.ProcessExited:
+	case model.StateExited:
 		parts = append(parts, "code "+process.text(model.AttributeProcessExitCode))
-	case model.ProcessSignalled:
+	case model.StateSignalled:
 		parts = append(parts, "by "+process.text("processSignalName"))
 	}
 	return strings.Join(parts, "  ")

@@ -70,12 +70,12 @@ type stateFilter struct {
 
 var stateFilters = [...]stateFilter{
 	{"", func(model.State) bool { return true }},
-	{"waiting", func(s model.State) bool { return s == model.JobPending }},
+	{"waiting", func(s model.State) bool { return s == model.StatePending }},
 	{"running", func(s model.State) bool {
-		return s == model.JobRunning || s == model.JobStarted || s == model.JobSuspended
+		return s == model.StateRunning || s == model.StateStarted || s == model.StateSuspended
 	}},
 	{"ended", func(s model.State) bool { return model.Ended(model.Job, s) }},
-	{"in error", func(s model.State) bool { return s == model.JobError || s == model.JobUnknown }},
+	{"in error", func(s model.State) bool { return s == model.StateError || s == model.StateUnknown }},
 }
 
 // answer finds and sorts the rows.

@@ -144,7 +144,7 @@ func (d *display) pulse(ctx context.Context, send func(tea.Msg)) {
 func (d *display) retriesOf(snapshot *model.Snapshot) map[string]time.Time {
 	retries := map[string]time.Time{}
 	for manager := range snapshot.Managers() {
-		if element := manager.Element(); element.State() == model.RMError {
+		if element := manager.Element(); element.State() == model.StateError {
 			retries[element.ID()] = d.controls.Retry(element.ID())
 		}
 	}

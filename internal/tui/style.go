@@ -38,18 +38,18 @@ func styled(style, text string) string {
 // Eclipse PTP.
 var stateStyles = map[model.Kind]map[model.State]string{
 	model.ResourceManager: {
-		model.RMStarting: styleBegins, model.RMStarted: styleGood, model.RMStopping: styleBegins,
-		model.RMStopped: styleGone, model.RMSuspended: styleWarning, model.RMError: styleBad,
+		model.StateStarting: styleBegins, model.StateStarted: styleGood, model.StateStopping: styleBegins,
+		model.StateStopped: styleGone, model.StateSuspended: styleWarning, model.StateError: styleBad,
 	},
 	model.Queue: {
-		model.QueueNormal: styleGood, model.QueueCollecting: styleWarning, model.QueueDraining: styleWarning, model.QueueStopped: styleBad,
+		model.StateNormal: styleGood, model.StateCollecting: styleWarning, model.StateDraining: styleWarning, model.StateStopped: styleBad,
 	},
 	model.Node: {
-		model.NodeUp: styleGood, model.NodeDown: styleGone, model.NodeError: styleBad, model.NodeUnknown: styleGone,
+		model.StateUp: styleGood, model.StateDown: styleGone, model.StateError: styleBad, model.StateUnknown: styleGone,
 	},
 	model.Job: {
-		model.JobPending: styleWaits, model.JobStarted: styleBegins, model.JobRunning: styleGood, model.JobSuspended: styleWarning,
-		model.JobTerminated: styleFaint, model.JobError: styleBad, model.JobUnknown: styleGone,
+		model.StatePending: styleWaits, model.StateStarted: styleBegins, model.StateRunning: styleGood, model.StateSuspended: styleWarning,
+		model.StateTerminated: styleFaint, model.StateError: styleBad, model.StateUnknown: styleGone,
 	},
 }
 
@@ -106,14 +106,14 @@ func signOf(node *model.Element) sign {
 	extra, _ := node.Value(model.AttributeNodeExtraState)
 	use := model.State(extra.Text())
 	switch node.State() {
-	case model.NodeDown:
+	case model.StateDown:
 		if use != model.NodeNone && use != model.NodeExitedProcess {
 			return signDownUsed
 		}
 		return signDown
-	case model.NodeError:
+	case model.StateError:
 		return signError
-	case model.NodeUnknown:
+	case model.StateUnknown:
 		return signUnknown
 	}
 	switch use {

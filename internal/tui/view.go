@@ -117,12 +117,12 @@ func (d *display) managerStates() string {
 	started, failed, old, all := 0, 0, 0, 0
 	for manager := range d.snapshot.Managers() {
 		switch all++; manager.Element().State() {
-		case model.RMStarted, model.RMSuspended:
+		case model.StateStarted, model.StateSuspended:
 			started++
 			if isOld(manager) {
 				old++
 			}
-		case model.RMError:
+		case model.StateError:
 			failed++
 		}
 	}
@@ -173,9 +173,9 @@ func (d *display) nothing() []string {
 		text = "  Looking ..."
 	case t.answer.total > 0:
 		text = fmt.Sprintf("  None of %d %ss is shown by this choice; Esc shows more.", t.answer.total, t.wanted.kind)
-	case len(d.inState(model.RMStarting)) > 0 && len(d.inState(model.RMStarted)) == 0:
-		text = "  Starting " + fitted(strings.Join(d.inState(model.RMStarting), ", "), 60) + " ..."
-	case t.wanted.kind != model.ResourceManager && len(d.inState(model.RMStarted)) == 0:
+	case len(d.inState(model.StateStarting)) > 0 && len(d.inState(model.StateStarted)) == 0:
+		text = "  Starting " + fitted(strings.Join(d.inState(model.StateStarting), ", "), 60) + " ..."
+	case t.wanted.kind != model.ResourceManager && len(d.inState(model.StateStarted)) == 0:
 		text = "  No resource manager is started. 1 goes to them; s starts one."
 	}
 	return append([]string{""}, wrapped(text, d.width)...)

@@ -221,7 +221,7 @@ func (d *desk) whileTimePasses(do func()) {
 // causeOf waits until a resource manager is in ERROR, and returns why it is.
 func (d *desk) causeOf(name string) string {
 	for snapshot := d.Model().Snapshot(); ; {
-		if manager, known := snapshot.Manager(name); known && manager.Element().State() == model.RMError {
+		if manager, known := snapshot.Manager(name); known && manager.Element().State() == model.StateError {
 			cause, _ := manager.Element().Value(views.AttributeCause)
 			return cause.Text()
 		}
@@ -262,14 +262,14 @@ func lost(host string) error {
 func TestAResourceManagerLivesFromStoppedToStoppedWithItsSession(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	require.Equal(t, model.RMStopped, d.sees("site", model.RMStopped).State)
+	require.Equal(t, model.StateStopped, d.sees("site", model.StateStopped).State)
 	_, err := d.Controller("site")
 	var state *views.StateError
 	require.ErrorAs(t, err, &state)
-	require.Equal(t, model.RMStopped, state.State)
+	require.Equal(t, model.StateStopped, state.State)
 
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.RMStarted)
+	d.sees("site", model.StateStarted)
 	require.FileExists(t, filepath.Join(d.folder, "begun"))
 	require.NoFileExists(t, filepath.Join(d.folder, "ended"))
 	controller, err := d.Controller("site")
@@ -277,7 +277,7 @@ func TestAResourceManagerLivesFromStoppedToStoppedWithItsSession(t *testing.T) {
 	require.Equal(t, "site", controller.Target())
 
 	require.NoError(t, d.Stop("site"))
-	d.sees("site", model.RMStopped)
+	d.sees("site", model.StateStopped)
 	require.FileExists(t, filepath.Join(d.folder, "ended"))
 	require.Equal(t, 1, d.closed)
 }
@@ -286,7 +286,7 @@ func TestThePlatformLeavesSessionsWhenItCloses(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.RMStarted)
+	d.sees("site", model.StateStarted)
 	require.NoError(t, d.Close())
 	require.NoFileExists(t, filepath.Join(d.folder, "ended"))
 	require.Equal(t, 1, d.closed, "the connection is given up")
@@ -312,7 +312,7 @@ func TestWhatCannotBeReachedIsTriedAgainAndComesBack(t *testing.T) {
 		return nil, nil, &remote.ConnectError{Host: "far", Reason: remote.NoAnswer, Err: errors.New("timed out")}
 	})
 	require.NoError(t, d.Start("site"))
-	told := d.sees("site", model.RMError)
+	told := d.sees("site", model.StateError)
 	require.ErrorIs(t, told.Cause, remote.ErrUnreachable)
 	require.False(t, told.Retry.IsZero(), "it says when it tries again")
 	element, _ := d.Model().Snapshot().Manager("site")
@@ -320,7 +320,7 @@ func TestWhatCannotBeReachedIsTriedAgainAndComesBack(t *testing.T) {
 	require.Contains(t, cause.Text(), "timed out")
 
 	d.openWith(d.openHere)
-	require.NoError(t, d.passes("site", model.RMStarted).Cause)
+	require.NoError(t, d.passes("site", model.StateStarted).Cause)
 }
 
 func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
@@ -336,7 +336,7 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	require.ErrorIs(t, err, remote.ErrUnreachable)
 
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.RMStarted)
+	d.sees("site", model.StateStarted)
 	controller, err := d.Controller("site")
 	require.NoError(t, err)
 	_, err = controller.Update(t.Context(), jobs, control.Recent)
@@ -345,7 +345,7 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	}
 	told, err := d.Manager("site")
 	require.NoError(t, err)
-	require.Equal(t, model.RMStarted, told.State)
+	require.Equal(t, model.StateStarted, told.State)
 }
 
 // ownPace is how often a platform looks at the jobs on record.
@@ -393,11 +393,11 @@ func TestASchedulerThatIsAwayWhenItsSessionBeginsIsTriedAgain(t *testing.T) {
 	away = strings.Replace(away, "</control-data>", `<x:outcome kind="transient" exit="69"/></control-data>`, 1)
 	require.NoError(t, os.WriteFile(site, []byte(away), 0o600))
 	require.NoError(t, d.Start("site"))
-	told := d.sees("site", model.RMError)
+	told := d.sees("site", model.StateError)
 	require.ErrorContains(t, told.Cause, "nobody is there")
 	require.False(t, told.Retry.IsZero(), "it says when it tries again")
 	d.lists("begun.up", "") // now it is there
-	d.passes("site", model.RMStarted)
+	d.passes("site", model.StateStarted)
 }
 
 func TestWhatOnlyTheUserCanMendIsNotTriedAgainByItself(t *testing.T) {
@@ -407,12 +407,12 @@ func TestWhatOnlyTheUserCanMendIsNotTriedAgainByItself(t *testing.T) {
 		return nil, nil, &remote.ConnectError{Host: "far", Reason: remote.NotAuthenticated, Err: errors.New("wrong password")}
 	})
 	require.NoError(t, d.Start("site"))
-	require.True(t, d.sees("site", model.RMError).Retry.IsZero())
+	require.True(t, d.sees("site", model.StateError).Retry.IsZero())
 	require.Empty(t, d.timers)
 
 	d.openWith(d.openHere)
 	require.NoError(t, d.Start("site"), "the user says that it is worth another try")
-	d.sees("site", model.RMStarted)
+	d.sees("site", model.StateStarted)
 }
 
 func TestAConnectionThatIsLostIsAnErrorAndIsMadeAnew(t *testing.T) {
@@ -428,12 +428,12 @@ func TestAConnectionThatIsLostIsAnErrorAndIsMadeAnew(t *testing.T) {
 		return control.New(control.Options{Target: target.Name, Definition: definition, Connection: cut, Store: d.store}), local.Close, nil
 	})
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.RMStarted)
+	d.sees("site", model.StateStarted)
 	d.record("site", "4711")
 	cut.set(lost("far"))
 	d.whileTimePasses(func() { require.Contains(t, d.causeOf("site"), "connection to far was lost") })
 	cut.set(nil)
-	d.passes("site", model.RMStarted)
+	d.passes("site", model.StateStarted)
 	require.GreaterOrEqual(t, d.targets, 2)
 }
 
@@ -502,12 +502,12 @@ func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T
 	d.writeSite()
 	added := settings.Target{Name: "more", Definition: filepath.Join(d.folder, "site.xml"), Attributes: map[string]string{"account": "one"}}
 	require.NoError(t, d.Add(added))
-	d.sees("more", model.RMStopped)
+	d.sees("more", model.StateStopped)
 	var exists *settings.TargetExistsError
 	require.ErrorAs(t, d.Add(added), &exists)
 
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.RMStarted)
+	d.sees("site", model.StateStarted)
 	var state *views.StateError
 	require.ErrorAs(t, d.Edit(settings.Target{Name: "site", Definition: "local"}), &state)
 	require.ErrorAs(t, d.Remove("site"), &state)
@@ -541,7 +541,7 @@ func TestShippedTargetsBecomeResourceManagersWhenStarted(t *testing.T) {
 	require.Len(t, d.Managers(), 2, "the one of the file, and the default one")
 	require.Contains(t, d.Available(), "slurm")
 	require.NoError(t, d.Start("fork"))
-	d.sees("fork", model.RMStarted)
+	d.sees("fork", model.StateStarted)
 	var unknown *settings.UnknownTargetError
 	require.ErrorAs(t, d.Start("nothing"), &unknown)
 }

@@ -144,7 +144,7 @@ func (c *Client) listed(ctx context.Context, target settings.Target, kind model.
 // current returns when elements of a kind of a target were listed, if that is as good
 // as listing them now.
 func (m managerJSON) current(target settings.Target, kind model.Kind, now time.Time) (time.Time, bool) {
-	if m.State != string(model.RMStarted) || m.Target != facts.OfTarget(target, false) || m.SSHConfig != target.SSHConfig {
+	if m.State != string(model.StateStarted) || m.Target != facts.OfTarget(target, false) || m.SSHConfig != target.SSHConfig {
 		return time.Time{}, false
 	}
 	for _, listing := range m.Listings {

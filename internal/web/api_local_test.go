@@ -84,12 +84,12 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 	other.Kind = "node"
 	target := settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org"}
 	started := func(listings ...listingJSON) managerJSON {
-		m := toManagerJSON(views.Manager{Target: target, State: model.RMStarted}, model.New().Snapshot())
+		m := toManagerJSON(views.Manager{Target: target, State: model.StateStarted}, model.New().Snapshot())
 		m.Listings = listings
 		return m
 	}
 	stopped, elsewhere := started(good), started(good)
-	stopped.State = string(model.RMError)
+	stopped.State = string(model.StateError)
 	elsewhere.Host = "other.example.org"
 	for name, try := range map[string]struct {
 		told managerJSON
@@ -157,7 +157,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoListing, "the server knows another target by this name")
 
 	require.NoError(t, options.Platform.Stop("site"))
-	p.await("site", model.RMStopped)
+	p.await("site", model.StateStopped)
 	status, answer = p.call(http.MethodGet, "/managers/site/jobs", nil)
 	require.Equal(t, http.StatusConflict, status, "%v", answer)
 	status, _ = p.call(http.MethodGet, "/managers/none/jobs", nil)
@@ -168,7 +168,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 func TestWhatIsNoServerOfThisVersionTellsNoJobs(t *testing.T) {
 	target := settings.Target{Name: "site", Definition: "slurm", Transport: "local"}
 	now := time.Now()
-	told := toManagerJSON(views.Manager{Target: target, State: model.RMStarted}, model.New().Snapshot())
+	told := toManagerJSON(views.Manager{Target: target, State: model.StateStarted}, model.New().Snapshot())
 	told.Listings = []listingJSON{{Kind: "job", At: now.Format(time.RFC3339Nano), Next: now.Add(time.Hour).Format(time.RFC3339Nano)}}
 	answers := func(status int, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

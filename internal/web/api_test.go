@@ -199,7 +199,7 @@ func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
 	require.Equal(t, http.StatusConflict, status, "it is started")
 	p.done(http.MethodPost, "/managers/here/refresh", nil)
 	p.done(http.MethodPost, "/managers/here/stop", nil)
-	p.await("here", model.RMStopped)
+	p.await("here", model.StateStopped)
 	p.done(http.MethodDelete, "/managers/here", nil)
 	status, _ = p.call(http.MethodGet, "/managers/here", nil)
 	require.Equal(t, http.StatusNotFound, status)
@@ -215,7 +215,7 @@ func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
 func (p *program) start(name string) {
 	p.t.Helper()
 	p.done(http.MethodPost, "/managers/"+name+"/start", nil)
-	p.await(name, model.RMStarted)
+	p.await(name, model.StateStarted)
 }
 
 // await waits until a resource manager is in a state.

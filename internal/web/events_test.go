@@ -107,7 +107,7 @@ func TestAPageIsToldOfWhatChangedAlone(t *testing.T) {
 	next := b.listen(b.eventsOf("/"), nil)
 
 	b.model.Update(func(u *model.Update) {
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "beta", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(model.RMStarting)}}})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "beta", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(model.StateStarting)}}})
 	})
 	first := next()
 	changed := first.patches(t)

@@ -19,7 +19,7 @@ func (s *Server) launchList(w http.ResponseWriter, r *http.Request) error {
 	var places []launchPlace
 	for _, manager := range s.platform.Managers() {
 		place := launchPlace{Name: manager.Target.Name, Definition: manager.Target.Definition, State: string(manager.State)}
-		if manager.State == model.RMStarted {
+		if manager.State == model.StateStarted {
 			place.Address = launchAddressOf(place.Name, "")
 			saved, err := s.launchSaved(place.Name, place.Definition)
 			if err != nil {

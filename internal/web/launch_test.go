@@ -83,7 +83,7 @@ func (d *launchDesk) openHere(_ context.Context, target settings.Target) (*contr
 func (d *launchDesk) starts(name string) {
 	d.t.Helper()
 	require.NoError(d.t, d.platform.Start(name))
-	d.becomes(name, model.RMStarted)
+	d.becomes(name, model.StateStarted)
 }
 
 // becomes waits until a resource manager is in a state.
@@ -95,7 +95,7 @@ func (d *launchDesk) becomes(name string, state model.State) {
 		snapshot := d.platform.Model().Snapshot()
 		manager, err := d.platform.Manager(name)
 		require.NoError(d.t, err)
-		require.NotEqual(d.t, model.RMError, manager.State, "%v", manager.Cause)
+		require.NotEqual(d.t, model.StateError, manager.State, "%v", manager.Cause)
 		if manager.State == state {
 			return
 		}
@@ -371,7 +371,7 @@ func TestWhatAPageSendsForAFormIsNotTrusted(t *testing.T) {
 	response, _ := d.do(http.MethodGet, launchAddressOf("nowhere", ""), nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
 	require.NoError(t, d.platform.Stop("test"))
-	d.becomes("test", model.RMStopped)
+	d.becomes("test", model.StateStopped)
 	response, page = d.do(http.MethodGet, launchAddressOf("test", ""), nil, nil)
 	require.Equal(t, http.StatusConflict, response.StatusCode)
 	require.Contains(t, page, "STOPPED")

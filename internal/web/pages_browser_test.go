@@ -53,7 +53,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		put("1", "~", "RUNNING") // the last one now, so that the others move up
 		w.awaits(`document.querySelector("#jobs tr:nth-child(1) th a").innerText === "2"`)
 		require.Equal(t, "true", w.told(`document.activeElement === `+link))
-		put("2", "!b", string(model.JobTerminated)) // and cannot be chosen any more
+		put("2", "!b", string(model.StateTerminated)) // and cannot be chosen any more
 		w.awaits(`document.querySelector("#jobs tr:nth-child(1)").innerText.includes("ended")`)
 		require.Equal(t, "true", w.told(`document.activeElement === `+link))
 
@@ -104,6 +104,6 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.clicks("Cancel 1 job")
 		w.awaits(`location.pathname === "/job"`)
 		w.shows("cancelled")
-		d.sees(job.ID, model.JobTerminated)
+		d.sees(job.ID, model.StateTerminated)
 	})
 }

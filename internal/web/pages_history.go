@@ -56,11 +56,11 @@ func (h *history) take(s *model.Snapshot, l *ledger) {
 	h.keepOnly(s)
 	for m := range s.Managers() {
 		id, state := m.Element().ID(), seenState(m.Element())
-		if before, known := h.before[id]; !known || state == model.RMStopped {
+		if before, known := h.before[id]; !known || state == model.StateStopped {
 			h.notePast(s, l, before, m)
 			h.before[id] = nil
 		}
-		if state != model.RMStarted {
+		if state != model.StateStarted {
 			continue
 		}
 		jobs, nodes := momentOf(m.Element(), monitor.AttributeListedJobs).At, momentOf(m.Element(), monitor.AttributeListedNodes).At
@@ -74,8 +74,8 @@ func (h *history) take(s *model.Snapshot, l *ledger) {
 		census := l.census(s, m)
 		taken := sample{At: at, HasNodes: !nodes.IsZero(), HasJobs: !jobs.IsZero(), CPUs: census.AnyNode.CPUs, CPUsUsed: census.AnyNode.CPUsUsed}
 		taken.Used, taken.Free, taken.Unusable = census.AnyNode.use()
-		taken.Running, taken.Waiting = census.Jobs.ByState[model.JobRunning]+census.Jobs.ByState[model.JobStarted], census.Jobs.ByState[model.JobPending]
-		taken.Others = census.Jobs.ByState[model.JobSuspended] + census.Jobs.ByState[model.JobUnknown]
+		taken.Running, taken.Waiting = census.Jobs.ByState[model.StateRunning]+census.Jobs.ByState[model.StateStarted], census.Jobs.ByState[model.StatePending]
+		taken.Others = census.Jobs.ByState[model.StateSuspended] + census.Jobs.ByState[model.StateUnknown]
 		h.add(id, taken)
 		h.notePast(s, l, h.before[id], m)
 		h.before[id] = m

@@ -199,7 +199,7 @@ func TestTheFileOfAHistoryIsBounded(t *testing.T) {
 	}
 	var jobs []pastJob
 	for i := range 3 * mostPast {
-		jobs = append(jobs, pastJob{pastKey: pastKey{fmt.Sprint(i), noon.Unix() - int64(i)}, name: strings.Repeat("\x01", longestPastID), queue: "q", state: model.JobTerminated, to: noon})
+		jobs = append(jobs, pastJob{pastKey: pastKey{fmt.Sprint(i), noon.Unix() - int64(i)}, name: strings.Repeat("\x01", longestPastID), queue: "q", state: model.StateTerminated, to: noon})
 	}
 	h.addPast("rm", jobs)
 	require.Len(t, h.past["rm"], mostPast)

@@ -155,8 +155,8 @@ func rowOfRecord(job job.Job) jobRow {
 
 // processCells are the outlines of processes on the map of a job.
 var processCells = map[model.State]string{
-	model.ProcessStarting: cellHalf, model.ProcessRunning: cellFull, model.ProcessSuspended: cellBar, model.ProcessExited: cellHollow,
-	model.ProcessSignalled: cellCross, model.ProcessError: cellPeak, model.ProcessUnknown: cellSmall, "": cellSmall,
+	model.StateStarting: cellHalf, model.StateRunning: cellFull, model.StateSuspended: cellBar, model.StateExited: cellHollow,
+	model.StateSignalled: cellCross, model.StateError: cellPeak, model.StateUnknown: cellSmall, "": cellSmall,
 }
 
 // addProcesses puts the processes of the job on its page, as a table and as a map.
@@ -198,11 +198,11 @@ func (page *jobPage) addProcesses(m *model.Manager, job string) {
 // trouble tells how much a process needs a look.
 func trouble(process *model.Element) int {
 	switch seenState(process) {
-	case model.ProcessError, model.ProcessSignalled:
+	case model.StateError, model.StateSignalled:
 		return 3
-	case model.ProcessSuspended, model.ProcessUnknown, "":
+	case model.StateSuspended, model.StateUnknown, "":
 		return 1
-	case model.ProcessExited:
+	case model.StateExited:
 		if code := givenText(process, model.AttributeProcessExitCode); code != "" && code != "0" {
 			return 2
 		}

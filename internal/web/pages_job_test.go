@@ -62,7 +62,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 	job, address := d.submits("sh", "-c", `echo '<b>out</b>'; exit 3`)
 	page := d.get(address)
 	require.Contains(t, page, job.Tag, "it is on record before its resource manager shows it")
-	d.sees(job.ID, model.JobError)
+	d.sees(job.ID, model.StateError)
 	d.knowsEnd(job.ID)
 	pages := &pages{server: d.server, ledger: newLedger(""), history: newHistory()}
 	drawn, err := pages.drawJob(d.model.Snapshot(), "here", job.ID)
@@ -92,7 +92,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sleep", "600")
-	d.sees(job.ID, model.JobRunning)
+	d.sees(job.ID, model.StateRunning)
 	fields := url.Values{"operation": {"cancel"}, "job": {elementKey("here", job.ID)}, "back": {address}}
 	response, page := d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusOK, response.StatusCode)
@@ -114,7 +114,7 @@ func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
 	response, page = d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusSeeOther, response.StatusCode, page)
 	require.Equal(t, address, response.Header.Get("Location"))
-	d.sees(job.ID, model.JobTerminated)
+	d.sees(job.ID, model.StateTerminated)
 
 	response, page = d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusBadGateway, response.StatusCode)

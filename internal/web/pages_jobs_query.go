@@ -36,12 +36,12 @@ type jobFilter struct {
 }
 
 var jobFilters = []jobFilter{
-	{"running", "running", []model.State{model.JobRunning, model.JobStarted}},
-	{"waiting", "waiting", []model.State{model.JobPending}},
-	{"suspended", "suspended", []model.State{model.JobSuspended}},
-	{"ended", "ended", []model.State{model.JobTerminated}},
-	{"failed", "failed", []model.State{model.JobError}},
-	{"unknown", "unknown", []model.State{model.JobUnknown, ""}},
+	{"running", "running", []model.State{model.StateRunning, model.StateStarted}},
+	{"waiting", "waiting", []model.State{model.StatePending}},
+	{"suspended", "suspended", []model.State{model.StateSuspended}},
+	{"ended", "ended", []model.State{model.StateTerminated}},
+	{"failed", "failed", []model.State{model.StateError}},
+	{"unknown", "unknown", []model.State{model.StateUnknown, ""}},
 }
 
 func jobFilterOf(name string) (jobFilter, bool) {

@@ -32,7 +32,7 @@ var jobSorts = map[string]func(*model.Element) sortKey{
 }
 
 // stateOrder is the order of jobs by state: what needs a look first.
-var stateOrder = []model.State{model.JobError, model.JobSuspended, model.JobRunning, model.JobStarted, model.JobPending, model.JobUnknown, "", model.JobTerminated}
+var stateOrder = []model.State{model.StateError, model.StateSuspended, model.StateRunning, model.StateStarted, model.StatePending, model.StateUnknown, "", model.StateTerminated}
 
 // A sortKey is what a job is sorted by. Jobs without one come last in both directions.
 type sortKey struct {

@@ -99,7 +99,7 @@ func TestFurtherColumnsAreTheAttributesThatAppear(t *testing.T) {
 
 func TestJobsShowTheirProcessesByState(t *testing.T) {
 	table := newLedger("").drawJobs(demonstration(t, 80, 10, noon).Snapshot(), readJobsQuery(url.Values{"q": {"4000070"}}))
-	require.Equal(t, []stateCount{{markOfState(model.Process, model.ProcessRunning), "4"}}, table.Rows[0].Processes)
+	require.Equal(t, []stateCount{{markOfState(model.Process, model.StateRunning), "4"}}, table.Rows[0].Processes)
 }
 
 func TestWhereNobodyTellsOfProcessesCPUsStand(t *testing.T) {

@@ -26,14 +26,14 @@ var nodeFilters = []struct {
 	has         func(gross, extra model.State) bool
 }{
 	{"free", "free", func(gross, extra model.State) bool {
-		return gross == model.NodeUp && extra == model.NodeNone
+		return gross == model.StateUp && extra == model.NodeNone
 	}},
 	{"used", "in use", func(gross, extra model.State) bool {
-		return gross == model.NodeUp && extra != model.NodeNone
+		return gross == model.StateUp && extra != model.NodeNone
 	}},
-	{"down", "down", func(gross, _ model.State) bool { return gross == model.NodeDown }},
-	{"error", "error", func(gross, _ model.State) bool { return gross == model.NodeError }},
-	{"unknown", "unknown", func(gross, _ model.State) bool { return gross == model.NodeUnknown }},
+	{"down", "down", func(gross, _ model.State) bool { return gross == model.StateDown }},
+	{"error", "error", func(gross, _ model.State) bool { return gross == model.StateError }},
+	{"unknown", "unknown", func(gross, _ model.State) bool { return gross == model.StateUnknown }},
 }
 
 func readMachinesQuery(values url.Values) machinesQuery {

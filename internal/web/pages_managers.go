@@ -58,21 +58,21 @@ func (l *ledger) managerRowOf(s *model.Snapshot, m *model.Manager) managerRow {
 	row := managerRow{
 		ID: e.ID(), Name: printable(e.Name(), longestCell), State: state, Mark: markOf(e), Since: momentOf(e, views.AttributeSince), Facts: managerFacts(e),
 		Address:    machinesQuery{}.with(func(q *machinesQuery) { q.Manager = e.ID() }),
-		CanRefresh: state == model.RMStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
-		CanStart: state == model.RMStopped || state == model.RMError, CanStop: state != model.RMStopped && state != model.RMStopping, CanEdit: state == model.RMStopped,
+		CanRefresh: state == model.StateStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
+		CanStart: state == model.StateStopped || state == model.StateError, CanStop: state != model.StateStopped && state != model.StateStopping, CanEdit: state == model.StateStopped,
 	}
-	if state == model.RMStarted {
+	if state == model.StateStarted {
 		row.Launch = launchAddressOf(e.ID(), "")
 	}
-	if state == model.RMError {
+	if state == model.StateError {
 		row.Cause = printable(givenText(e, views.AttributeCause), longestFact)
 	}
 	hasChildren := m.Len(model.Job)+m.Len(model.Node)+m.Len(model.Queue) > 0
-	row.IsShown = state != model.RMStopped && (hasChildren || momentOf(e, monitor.AttributeListedJobs).IsKnown())
+	row.IsShown = state != model.StateStopped && (hasChildren || momentOf(e, monitor.AttributeListedJobs).IsKnown())
 	if !row.IsShown {
 		return row
 	}
-	row.IsOld = state != model.RMStarted
+	row.IsOld = state != model.StateStarted
 	if !row.IsOld {
 		if n, isNeeded := noteOf(e, model.Job); isNeeded {
 			row.Note, row.IsOld = &n, true

@@ -33,7 +33,7 @@ func TestBothStatesOfANodeShow(t *testing.T) {
 		require.False(t, words[m.Word], "two looks have the same word: %v", m)
 		words[m.Word] = true
 		state, use, _ := strings.Cut(m.Word, ", ")
-		if gross, extra := l.states(); gross == model.NodeUp {
+		if gross, extra := l.states(); gross == model.StateUp {
 			state = m.Word
 		} else if extra != model.NodeNone {
 			state, use = string(gross), "used" // of a node that cannot be used it matters only that somebody has it
@@ -42,8 +42,8 @@ func TestBothStatesOfANodeShow(t *testing.T) {
 		require.True(t, !taken || same == state+use, "two looks are drawn alike: %v", m)
 		drawn[m.Sign+m.Tone] = state + use
 	}
-	require.Equal(t, "down, in use", lookFor(model.NodeDown, model.NodeOtherExclusive).mark().Word)
-	require.Equal(t, "yours alone", lookFor(model.NodeUp, model.NodeUserExclusive).mark().Word)
+	require.Equal(t, "down, in use", lookFor(model.StateDown, model.NodeOtherExclusive).mark().Word)
+	require.Equal(t, "yours alone", lookFor(model.StateUp, model.NodeUserExclusive).mark().Word)
 }
 
 func TestAStateThatNobodySawIsNotShown(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 type look int
 
 var (
-	grossStates = []model.State{model.NodeUp, model.NodeDown, model.NodeError, model.NodeUnknown}
+	grossStates = []model.State{model.StateUp, model.StateDown, model.StateError, model.StateUnknown}
 	extraStates = []model.State{model.NodeNone, model.NodeUserExclusive, model.NodeUserShared, model.NodeOtherExclusive, model.NodeOtherShared,
 		model.NodeRunningProcess, model.NodeExitedProcess}
 )
@@ -53,7 +53,7 @@ func lookFor(gross, extra model.State) look {
 func lookOf(node *model.Element) look {
 	gross, extra := seenState(node), model.NodeNone
 	if gross == "" {
-		gross = model.NodeUnknown
+		gross = model.StateUnknown
 	}
 	if text := givenText(node, model.AttributeNodeExtraState); text != "" {
 		extra = model.State(text)
@@ -73,11 +73,11 @@ func (l look) mark() mark {
 	use := marksOfUse[extra]
 	var m mark
 	switch gross {
-	case model.NodeUp:
+	case model.StateUp:
 		return use
-	case model.NodeDown:
+	case model.StateDown:
 		m = mark{"grey", cellCross, "down"}
-	case model.NodeError:
+	case model.StateError:
 		m = mark{"red", cellPeak, "error"}
 	default:
 		m = mark{"pale", cellSmall, "state unknown"}
@@ -133,7 +133,7 @@ func (t *nodeTally) use() (used, free, unusable int) {
 	for l, n := range t.ByLook {
 		gross, extra := l.states()
 		switch {
-		case gross != model.NodeUp:
+		case gross != model.StateUp:
 			unusable += n
 		case extra == model.NodeNone:
 			free += n

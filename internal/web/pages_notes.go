@@ -36,7 +36,7 @@ func notesOf(s *model.Snapshot, manager string, kind model.Kind) []note {
 		n, isNeeded := noteOf(m.Element(), kind)
 		switch {
 		case !isNeeded:
-		case seenState(m.Element()) == model.RMStopped:
+		case seenState(m.Element()) == model.StateStopped:
 			stopped = append(stopped, n)
 		default:
 			notes = append(notes, n)
@@ -64,16 +64,16 @@ func noteOf(m *model.Element, kind model.Kind) (note, bool) {
 	n := note{Manager: printable(m.Name(), longestCell), At: momentOf(m, listedAt[kind]), Cause: text(monitor.AttributeStale)}
 	what := kind.String() + "s"
 	switch seenState(m) {
-	case model.RMStopped, "":
+	case model.StateStopped, "":
 		n.Tone, n.Text, n.Cause, n.At = "grey", fmt.Sprintf("is stopped: nothing is known of its %s", what), "", moment{}
 		return n, true
-	case model.RMStarting:
+	case model.StateStarting:
 		n.Tone, n.Text = "cyan", "is being connected to"
-	case model.RMStopping:
+	case model.StateStopping:
 		n.Tone, n.Text = "cyan", "is being left"
-	case model.RMSuspended:
+	case model.StateSuspended:
 		n.Tone, n.Text = "yellow", "is connected, but not watched"
-	case model.RMError:
+	case model.StateError:
 		n.Tone, n.Text, n.Cause = "red", "cannot be asked", text(views.AttributeCause)
 	default:
 		switch {

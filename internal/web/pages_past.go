@@ -44,7 +44,7 @@ const (
 // nobody knows until when it ran. Jobs were seen at a time.
 func pastOf(job *model.Element, own owner, seen time.Time) (pastJob, bool) {
 	state := seenState(job)
-	if state == model.JobPending {
+	if state == model.StatePending {
 		return pastJob{}, false
 	}
 	ran, isKnown := stretchOf(job, state, seen, seen)

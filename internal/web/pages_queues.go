@@ -92,7 +92,7 @@ func (l *ledger) queueRowOf(s *model.Snapshot, m *model.Manager, queue *model.El
 	usual.Manager, usual.Queue = manager, queue.ID()
 	state := func(state string) string { return usual.with(func(q *jobsQuery) { q.State = state }) }
 	isDefault, _ := givenOf(queue, monitor.AttributeQueueDefault)
-	running, waiting := jobs.ByState[model.JobRunning]+jobs.ByState[model.JobStarted], jobs.ByState[model.JobPending]
+	running, waiting := jobs.ByState[model.StateRunning]+jobs.ByState[model.StateStarted], jobs.ByState[model.StatePending]
 	row := queueRow{
 		Key: elementKey(manager, queue.ID()), Manager: printable(m.Element().Name(), longestCell), Name: printable(queue.Name(), longestCell),
 		Mark: markOf(queue), Native: text(model.AttributeQueueStatus), IsDefault: isDefault.Boolean(), TimeLimit: text(monitor.AttributeQueueTimeLimit),

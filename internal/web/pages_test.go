@@ -116,7 +116,7 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 	form.Del("attributes")
 	expect(http.StatusSeeOther, "/managers/target", form)
 	require.Contains(t, b.get("/"), "mine")
-	require.Equal(t, model.RMStopped, state())
+	require.Equal(t, model.StateStopped, state())
 	require.Contains(t, expect(http.StatusUnprocessableEntity, "/managers/target", form), "already")
 
 	until := func(wanted model.State) {
@@ -130,11 +130,11 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 		}
 	}
 	expect(http.StatusSeeOther, "/managers", url.Values{"start": {"mine"}})
-	until(model.RMStarted)
+	until(model.StateStarted)
 	response, _ := b.post("/managers/remove", url.Values{"rm": {"mine"}})
 	require.GreaterOrEqual(t, response.StatusCode, http.StatusBadRequest, "it is in use")
 	expect(http.StatusSeeOther, "/managers", url.Values{"stop": {"mine"}})
-	until(model.RMStopped)
+	until(model.StateStopped)
 
 	require.Contains(t, b.get("/managers/edit?rm=mine"), "fork")
 	expect(http.StatusSeeOther, "/managers/target", url.Values{"new": {"false"}, "name": {"mine"}, "definition": {"local"}, "transport": {"local"}})

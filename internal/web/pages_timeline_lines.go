@@ -63,7 +63,7 @@ func (d *lineDrawing) line(queue namedQueue) queueLine {
 			continue
 		}
 		state := seenState(job)
-		if state == model.JobPending {
+		if state == model.StatePending {
 			line.Waiting++
 			continue
 		}

@@ -114,7 +114,7 @@ func drawUtilisation(s *model.Snapshot, h *history, q utilisationQuery, began, n
 			continue
 		}
 		plots := managerPlots{ID: e.ID(), Name: printable(e.Name(), longestCell)}
-		if n, isNeeded := noteOf(e, model.Node); isNeeded && seenState(e) != model.RMStarted {
+		if n, isNeeded := noteOf(e, model.Node); isNeeded && seenState(e) != model.StateStarted {
 			plots.Note = &n
 		}
 		samples, step := h.since(e.ID(), from)
