@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -46,69 +45,60 @@ const maxDefinitions = 1000
 // maxIDBytes bounds the ids of elements and of definitions.
 const maxIDBytes = 1024
 
-// ErrDefinition is what every error about a definition that cannot be used wraps.
-var ErrDefinition = errors.New("unusable attribute definition")
+// errDefinition is wrapped by every error about a definition that cannot be used.
+var errDefinition = errors.New("unusable attribute definition")
 
 // validate checks that the definition can be used, its default included.
 func (d *Definition) validate() error {
 	if d.ID == "" || len(d.ID) > maxIDBytes {
-		return fmt.Errorf("%w %s: its id must have 1 to %d bytes", ErrDefinition, quoted(d.ID), maxIDBytes)
+		return fmt.Errorf("%w %s: its id must have 1 to %d bytes", errDefinition, quoted(d.ID), maxIDBytes)
 	}
 	switch d.Type {
 	case Array, Boolean, Date, Double, Enumerated, Integer, String:
 	default:
-		return fmt.Errorf("%w %s: there is no type %s", ErrDefinition, quoted(d.ID), quoted(string(d.Type)))
+		return fmt.Errorf("%w %s: there is no type %s", errDefinition, quoted(d.ID), quoted(string(d.Type)))
 	}
 	if d.Type == Date && len(d.Default) == 0 {
 		return nil // a date may have no default: no time stands for "not known"
 	}
-	if _, err := d.Check(d.Default...); err != nil {
-		return fmt.Errorf("%w %s: its default: %w", ErrDefinition, quoted(d.ID), err)
+	if _, err := d.check(d.Default...); err != nil {
+		return fmt.Errorf("%w %s: its default: %w", errDefinition, quoted(d.ID), err)
 	}
 	return nil
 }
 
-// DefaultValue returns the value of an element that was given none.
-func (d *Definition) DefaultValue() Value {
-	value, err := d.Check(d.Default...)
+// defaultValue returns the value of an element that was given none.
+func (d *Definition) defaultValue() Value {
+	value, err := d.check(d.Default...)
 	if err != nil {
 		return Value{valueType: d.Type} // a date without a default
 	}
 	return value
 }
 
-// Definitions are attribute definitions by their id. They never change.
-type Definitions struct{ byID map[string]*Definition }
+// definitions are attribute definitions by their id. They never change.
+type definitions struct{ byID map[string]*Definition }
 
-// Get returns the definition of the attribute with this id.
-func (d *Definitions) Get(id string) (*Definition, bool) {
+// get returns the definition of the attribute with this id.
+func (d *definitions) get(id string) (*Definition, bool) {
 	definition, known := d.byID[id]
 	return definition, known
 }
 
-// All returns all definitions, sorted by id.
-func (d *Definitions) All() []*Definition {
-	all := make([]*Definition, 0, len(d.byID))
-	for _, id := range slices.Sorted(maps.Keys(d.byID)) {
-		all = append(all, d.byID[id])
-	}
-	return all
-}
-
 // with returns the definitions and one more.
-func (d *Definitions) with(definition *Definition) (*Definitions, error) {
+func (d *definitions) with(definition *Definition) (*definitions, error) {
 	if err := definition.validate(); err != nil {
 		return nil, err
 	}
 	if _, defined := d.byID[definition.ID]; defined {
-		return nil, fmt.Errorf("%w %s: the attribute is defined already", ErrDefinition, quoted(definition.ID))
+		return nil, fmt.Errorf("%w %s: the attribute is defined already", errDefinition, quoted(definition.ID))
 	}
 	if len(d.byID) >= maxDefinitions {
-		return nil, fmt.Errorf("%w %s: there are %d definitions already, the most a model keeps", ErrDefinition, quoted(definition.ID), len(d.byID))
+		return nil, fmt.Errorf("%w %s: there are %d definitions already, the most a model keeps", errDefinition, quoted(definition.ID), len(d.byID))
 	}
 	byID := maps.Clone(d.byID)
 	byID[definition.ID] = definition
-	return &Definitions{byID}, nil
+	return &definitions{byID}, nil
 }
 
 // adHoc is the definition of an attribute that nobody defined: text, shown under

@@ -47,8 +47,8 @@ func (e *Element) Kind() Kind { return e.kind }
 // ID returns the id, unique among the elements of the kind in the resource manager.
 func (e *Element) ID() string { return e.id }
 
-// Parent returns the id of the element that this one belongs to, of the kind
-// [Kind.Parent]; a resource manager has none.
+// Parent returns the id of the element that this one belongs to: of a queue or machine
+// its resource manager, of a node its machine, of a job its queue, of a process its job.
 func (e *Element) Parent() string { return e.parent }
 
 // Revision returns the revision of the model that this version came with.
@@ -81,7 +81,7 @@ func (e *Element) Value(attribute string) (Value, bool) {
 	for _, definitions := range [][]*Definition{predefinedOf()[e.kind], common()} {
 		for _, definition := range definitions {
 			if definition.ID == attribute {
-				return definition.DefaultValue(), true
+				return definition.defaultValue(), true
 			}
 		}
 	}

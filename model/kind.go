@@ -28,8 +28,8 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Parent returns the kind of the elements that elements of this kind belong to.
-func (k Kind) Parent() Kind {
+// parent returns the kind of the elements that elements of this kind belong to.
+func (k Kind) parent() Kind {
 	if k >= kinds {
 		return Universe
 	}

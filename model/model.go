@@ -21,7 +21,6 @@ type Model struct {
 	shapeSize int      // how many shapes follow from shapes
 	texts     []string // those that came last, by their hash
 	seed      maphash.Seed
-	reported  map[problemKey]struct{}
 }
 
 // maxShapes and maxTexts bound what the writer remembers to share it between
@@ -34,7 +33,7 @@ const (
 
 // New returns a model of nothing.
 func New() *Model {
-	m := &Model{seed: maphash.MakeSeed(), managers: map[string]*Manager{}, order: table{order: byID}, reported: map[problemKey]struct{}{}}
+	m := &Model{seed: maphash.MakeSeed(), managers: map[string]*Manager{}, order: table{order: byID}}
 	m.forget()
 	m.current.Store(&Snapshot{definitions: predefinedDefinitions(), managers: m.order.frozen(), outdated: make(chan struct{})})
 	return m
@@ -56,12 +55,11 @@ func (m *Model) Next(ctx context.Context, last *Snapshot) (*Snapshot, error) {
 }
 
 // Update calls change with what changes the model, then shows all of it to readers
-// at once. The problems are what change asked for and the model
-// refused, each kind of problem once with how often it came; a problem that the
-// model has met in an earlier update is marked.
+// at once. It returns what the model refused, each kind of problem once with how often
+// it came.
 //
-// Updates wait for each other, never for readers. The [Update] must
-// not be used once change has returned.
+// Updates wait for each other, never for readers. The [Update] must not be used once
+// change has returned.
 func (m *Model) Update(change func(*Update)) []Problem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +69,7 @@ func (m *Model) Update(change func(*Update)) []Problem {
 	after := m.freeze(before, u)
 	m.current.Store(after)
 	close(before.outdated)
-	return u.problems.list
+	return u.problems
 }
 
 // freeze returns the snapshot after an update.

@@ -117,12 +117,12 @@ func Predefined(kind Kind) []*Definition {
 }
 
 // predefinedDefinitions returns all predefined definitions.
-func predefinedDefinitions() *Definitions {
+func predefinedDefinitions() *definitions {
 	byID := map[string]*Definition{}
 	for _, definition := range slices.Concat(slices.Concat(predefinedOf()...), common(), standalone()) {
 		byID[definition.ID] = definition
 	}
-	return &Definitions{byID}
+	return &definitions{byID}
 }
 
 func text(id, name, description, byDefault string, display bool) *Definition {

@@ -7,7 +7,7 @@ import "iter"
 // other snapshots is kept once.
 type Snapshot struct {
 	revision    uint64
-	definitions *Definitions
+	definitions *definitions
 	managers    table
 	below       map[string]*Manager
 	outdated    chan struct{} // closed when there is a newer snapshot
@@ -25,8 +25,8 @@ type Manager struct {
 // before it.
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
-// Definitions returns the definitions of all attributes.
-func (s *Snapshot) Definitions() *Definitions { return s.definitions }
+// Definition returns the definition of the attribute with this id.
+func (s *Snapshot) Definition(id string) (*Definition, bool) { return s.definitions.get(id) }
 
 // Managers yields the resource managers in the order of their ids.
 func (s *Snapshot) Managers() iter.Seq[*Manager] {
@@ -66,14 +66,11 @@ func (m *Manager) Len(kind Kind) int {
 
 // All yields the elements of a kind in the order of their ids, numbers in ids by
 // their value.
-func (m *Manager) All(kind Kind) iter.Seq[*Element] { return m.From(kind, "") }
-
-// From yields the elements of a kind from an id on, which need not exist.
-func (m *Manager) From(kind Kind, id string) iter.Seq[*Element] {
+func (m *Manager) All(kind Kind) iter.Seq[*Element] {
 	if !kind.below() {
 		return func(func(*Element) bool) {}
 	}
-	return m.byID[kind].from(&Element{id: id})
+	return m.byID[kind].from(&Element{})
 }
 
 // Children yields the elements of a kind that belong to the element with this id,
@@ -118,4 +115,4 @@ func (k Kind) below() bool { return k > ResourceManager && k < kinds }
 
 // nested reports whether elements of the kind belong to one of several parents in
 // their resource manager.
-func (k Kind) nested() bool { return k.below() && k.Parent() != ResourceManager }
+func (k Kind) nested() bool { return k.below() && k.parent() != ResourceManager }

@@ -118,18 +118,17 @@ var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 	}
 })
 
-// ErrTransition is what every error about a state that cannot follow another wraps.
-var ErrTransition = errors.New("illegal transition")
+// errTransition is wrapped by the error for a state that cannot follow another.
+var errTransition = errors.New("illegal transition")
 
-// CheckTransition returns an error that wraps [ErrTransition] unless an element of
-// a kind that is in one state may be seen in the other. Every state may follow
-// itself.
-func CheckTransition(kind Kind, from, to State) error {
+// checkTransition returns an error that wraps errTransition unless an element of a
+// kind that is in one state may be seen in the other. Every state may follow itself.
+func checkTransition(kind Kind, from, to State) error {
 	rules, ruled := transitions()[kind]
 	if !ruled || from == to || slices.Contains(rules[from], to) {
 		return nil
 	}
-	return fmt.Errorf("%w of a %s from %s to %s", ErrTransition, kind, from, to)
+	return fmt.Errorf("%w of a %s from %s to %s", errTransition, kind, from, to)
 }
 
 // Ended reports whether a job or a process in this state will never run again.
@@ -144,34 +143,22 @@ func Ended(kind Kind, s State) bool {
 	}
 }
 
-// jobStateOf maps the states of the control vocabulary to those of the model.
-// STARTED is not among them: the control vocabulary does not tell jobs that have
-// resources from jobs that run.
-var jobStateOf = sync.OnceValue(func() map[state.Detail]State {
-	return map[state.Detail]State{
-		state.Undetermined:        StateUnknown,
-		state.Submitted:           StatePending,
-		state.QueuedActive:        StatePending,
-		state.SystemOnHold:        StatePending,
-		state.UserOnHold:          StatePending,
-		state.UserSystemOnHold:    StatePending,
-		state.Suspended:           StateSuspended,
-		state.SystemSuspended:     StateSuspended,
-		state.UserSuspended:       StateSuspended,
-		state.UserSystemSuspended: StateSuspended,
-		state.Running:             StateRunning,
-		state.Completed:           StateTerminated,
-		state.Failed:              StateError,
-		state.Canceled:            StateTerminated,
-		state.OutputReady:         StateTerminated,
-	}
-})
-
-// JobState returns the model's state of a job that the control vocabulary says is
-// in detail; [StateUnknown] for words outside the vocabulary.
+// JobState returns the model's state for a state of the control vocabulary, which does
+// not tell jobs that have resources from jobs that run: STARTED is never returned.
 func JobState(detail state.Detail) State {
-	if mapped, known := jobStateOf()[detail]; known {
-		return mapped
+	switch detail.Primary() {
+	case state.PrimarySubmitted:
+		return StatePending
+	case state.PrimarySuspended:
+		return StateSuspended
+	case state.PrimaryRunning:
+		return StateRunning
+	case state.PrimaryCompleted:
+		if detail == state.Failed {
+			return StateError
+		}
+		return StateTerminated
+	default:
+		return StateUnknown
 	}
-	return StateUnknown
 }

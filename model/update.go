@@ -10,10 +10,10 @@ import (
 type Update struct {
 	model       *Model
 	revision    uint64
-	definitions *Definitions
+	definitions *definitions
 	touched     map[string]bool // ids of the resource managers that differ
-	problems    problems
-	values      []string // of the row at hand
+	problems    []Problem       // each kind once, few
+	values      []string        // of the row at hand
 }
 
 // A Row is what is known of one element.
@@ -34,7 +34,7 @@ type Attribute struct {
 }
 
 // Define adds the definition of an attribute, which must not be changed afterwards.
-// An error wraps [ErrDefinition]; an attribute that has a definition keeps it.
+// An error wraps [errDefinition]; an attribute that has a definition keeps it.
 func (u *Update) Define(definition Definition) error {
 	definitions, err := u.definitions.with(&definition)
 	if err != nil {
@@ -50,7 +50,7 @@ func (u *Update) Define(definition Definition) error {
 // all elements below it.
 func (u *Update) Put(row Row) {
 	if row.ID == "" || len(row.ID) > maxIDBytes || row.Kind == Universe || row.Kind >= kinds {
-		u.problem(ProblemID, row, "", fmt.Errorf("its kind must be known and its id have 1 to %d bytes", maxIDBytes))
+		u.problem(problemID, row, "", fmt.Errorf("its kind must be known and its id have 1 to %d bytes", maxIDBytes))
 		return
 	}
 	manager, before, placed := u.place(&row)
@@ -92,7 +92,7 @@ func (u *Update) place(row *Row) (*Manager, *Element, bool) {
 	}
 	manager, known := u.model.managers[row.Manager]
 	if !known {
-		u.problem(ProblemParent, *row, "", fmt.Errorf("there is no resource manager %s", quoted(row.Manager)))
+		u.problem(problemParent, *row, "", fmt.Errorf("there is no resource manager %s", quoted(row.Manager)))
 		return nil, nil, false
 	}
 	if !row.Kind.nested() {
@@ -103,12 +103,12 @@ func (u *Update) place(row *Row) (*Manager, *Element, bool) {
 		return manager, before, true
 	}
 	if before != nil && row.Kind != Job {
-		u.problem(ProblemElsewhere, *row, "", fmt.Errorf("it belongs to the %s %s already, not to %s", row.Kind.Parent(), quoted(before.parent), quoted(row.Parent)))
+		u.problem(problemElsewhere, *row, "", fmt.Errorf("it belongs to the %s %s already, not to %s", row.Kind.parent(), quoted(before.parent), quoted(row.Parent)))
 		return nil, nil, false
 	}
 	if row.Kind.nested() {
-		if _, known := manager.Get(row.Kind.Parent(), row.Parent); !known {
-			u.problem(ProblemParent, *row, "", fmt.Errorf("there is no %s %s", row.Kind.Parent(), quoted(row.Parent)))
+		if _, known := manager.Get(row.Kind.parent(), row.Parent); !known {
+			u.problem(problemParent, *row, "", fmt.Errorf("there is no %s %s", row.Kind.parent(), quoted(row.Parent)))
 			return nil, nil, false
 		}
 	}
@@ -162,7 +162,7 @@ func (u *Update) keepState(row Row, before *Element, shape *shape) *shape {
 func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *Definition, bool) {
 	definition, err := u.definition(attribute.ID)
 	if err != nil {
-		u.problem(ProblemDefinition, row, "", err)
+		u.problem(problemDefinition, row, "", err)
 		return "", nil, false
 	}
 	text, kind, err := u.canonical(row, definition, attribute, before)
@@ -179,7 +179,7 @@ func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *
 
 func (u *Update) canonical(row Row, definition *Definition, attribute Attribute, before *Element) (string, ProblemKind, error) {
 	if definition.ID == AttributeID {
-		return "", ProblemID, fmt.Errorf("attribute %s: the id of a row is not among its attributes", AttributeID)
+		return "", problemID, fmt.Errorf("attribute %s: the id of a row is not among its attributes", AttributeID)
 	}
 	texts := attribute.Elements
 	if definition.Type != Array {
@@ -187,11 +187,11 @@ func (u *Update) canonical(row Row, definition *Definition, attribute Attribute,
 	}
 	text, err := definition.canonical(texts)
 	if err != nil {
-		return "", ProblemValue, err
+		return "", problemValue, err
 	}
 	if before != nil && definition.ID == row.Kind.StateAttribute() {
-		if err := CheckTransition(row.Kind, before.State(), State(text)); err != nil {
-			return "", ProblemTransition, err
+		if err := checkTransition(row.Kind, before.State(), State(text)); err != nil {
+			return "", problemTransition, err
 		}
 	}
 	return text, "", nil
@@ -200,7 +200,7 @@ func (u *Update) canonical(row Row, definition *Definition, attribute Attribute,
 // definition returns the definition of an attribute, made on the spot for one that
 // nobody defined.
 func (u *Update) definition(id string) (*Definition, error) {
-	if definition, known := u.definitions.Get(id); known {
+	if definition, known := u.definitions.get(id); known {
 		return definition, nil
 	}
 	definition := adHoc(strings.Clone(id))
@@ -247,7 +247,7 @@ func (u *Update) Remove(manager string, kind Kind, id string) {
 	}
 	if kind == ResourceManager {
 		if state := below.element.State(); state != StateStopped {
-			u.problem(ProblemRemoval, Row{Kind: kind, ID: id}, "", fmt.Errorf("it is %s; stop it first", state))
+			u.problem(problemRemoval, Row{Kind: kind, ID: id}, "", fmt.Errorf("it is %s; stop it first", state))
 			return
 		}
 		u.removeBelow(below.element.id, below)
@@ -278,12 +278,4 @@ func (u *Update) removeBelow(manager string, below *Manager) {
 			u.removeElement(manager, below, element)
 		}
 	}
-}
-
-func (u *Update) problem(kind ProblemKind, row Row, attribute string, err error) {
-	key := problemKey{kind, row.Kind, attribute}
-	if _, known := u.problems.at[key]; !known {
-		err = fmt.Errorf("%s %s: %w", row.Kind, quoted(row.ID), err)
-	}
-	u.problems.add(u.model.reported, key, err)
 }

@@ -25,12 +25,11 @@ const (
 	String     Type = "STRING"
 )
 
-// MaxValueBytes bounds one value; for an array, all its elements together.
-const MaxValueBytes = 64 << 10
+// maxValueBytes bounds one value; of an array, all elements together.
+const maxValueBytes = 64 << 10
 
-// ErrValue is what every error about a value that an attribute does not take
-// wraps.
-var ErrValue = errors.New("illegal value")
+// errValue is wrapped by the errors for values that an attribute does not take.
+var errValue = errors.New("illegal value")
 
 // A Value is a value that its definition takes. Its zero value is empty text.
 type Value struct {
@@ -45,8 +44,8 @@ const arrayEnd = "\x00"
 // Type returns the type of the value.
 func (v Value) Type() Type { return v.valueType }
 
-// Text returns the value as [Definition.Check] takes it; of an array, its elements
-// separated by spaces, for people only.
+// Text returns the value as [Attribute] takes it; of an array, for people only, its
+// elements separated by spaces.
 func (v Value) Text() string {
 	if v.valueType == Array {
 		return strings.Join(v.Array(), " ")
@@ -105,10 +104,10 @@ func (v Value) Time() time.Time {
 	return date
 }
 
-// Check returns texts as a value of the definition: an array takes any number of
-// texts, every other type exactly one. An error wraps [ErrValue] and says which
-// values are taken; the value itself is quoted and cut.
-func (d *Definition) Check(texts ...string) (Value, error) {
+// check returns texts as a value of the definition: an array takes any number of
+// texts, every other type exactly one. An error wraps errValue, quotes the value, cut,
+// and says which values the attribute takes.
+func (d *Definition) check(texts ...string) (Value, error) {
 	text, err := d.canonical(texts)
 	if err != nil {
 		return Value{}, err
@@ -122,11 +121,11 @@ func (d *Definition) canonical(texts []string) (string, error) {
 		return d.canonicalArray(texts)
 	}
 	if len(texts) != 1 {
-		return "", fmt.Errorf("attribute %s: %w: it takes one value, not %d", d.ID, ErrValue, len(texts))
+		return "", fmt.Errorf("attribute %s: %w: it takes one value, not %d", d.ID, errValue, len(texts))
 	}
 	text := texts[0]
-	if len(text) > MaxValueBytes {
-		return "", fmt.Errorf("attribute %s: %w: it has %d bytes, the most are %d", d.ID, ErrValue, len(text), MaxValueBytes)
+	if len(text) > maxValueBytes {
+		return "", fmt.Errorf("attribute %s: %w: it has %d bytes, the most are %d", d.ID, errValue, len(text), maxValueBytes)
 	}
 	switch d.Type {
 	case Boolean:
@@ -180,8 +179,8 @@ func (d *Definition) canonicalArray(texts []string) (string, error) {
 		if strings.Contains(text, arrayEnd) {
 			return "", d.illegal(text, "texts without NUL")
 		}
-		if joined.Len()+len(text) >= MaxValueBytes {
-			return "", fmt.Errorf("attribute %s: %w: its %d elements have more than %d bytes", d.ID, ErrValue, len(texts), MaxValueBytes)
+		if joined.Len()+len(text) >= maxValueBytes {
+			return "", fmt.Errorf("attribute %s: %w: its %d elements have more than %d bytes", d.ID, errValue, len(texts), maxValueBytes)
 		}
 		joined.WriteString(strings.ToValidUTF8(text, string(utf8.RuneError)))
 		joined.WriteString(arrayEnd)
@@ -201,7 +200,7 @@ func (d *Definition) numbers(what string) string {
 }
 
 func (d *Definition) illegal(text, wanted string) error {
-	return fmt.Errorf("attribute %s: %w %s: it takes %s", d.ID, ErrValue, quoted(text), wanted)
+	return fmt.Errorf("attribute %s: %w %s: it takes %s", d.ID, errValue, quoted(text), wanted)
 }
 
 // quotedBytes is how much of a text that is wrong a message shows.

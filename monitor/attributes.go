@@ -101,7 +101,7 @@ func define(m *model.Model) error {
 	var problems []error
 	m.Update(func(u *model.Update) {
 		for _, definition := range definitions {
-			if _, defined := m.Snapshot().Definitions().Get(definition.ID); !defined {
+			if _, defined := m.Snapshot().Definition(definition.ID); !defined {
 				problems = append(problems, u.Define(definition))
 			}
 		}

@@ -39,20 +39,11 @@ const (
 	whatHosts         = "a job has more nodes than there are"
 )
 
-// What a model refuses, in words.
-var refusals = map[string]string{
-	string(model.ProblemID):         "an id or an attribute cannot be used",
-	string(model.ProblemParent):     "what it belongs to is not known",
-	string(model.ProblemElsewhere):  "it belongs to another one already",
-	string(model.ProblemValue):      "a value cannot be used",
-	string(model.ProblemTransition): "a state cannot follow the one before",
-}
-
 // String tells the problem in one line, such as
 //
 //	jobs: an id came twice (3 times; first job "7")
 func (p Problem) String() string {
-	what, how := cmp.Or(refusals[p.What], p.What), "once"
+	what, how := model.ProblemKind(p.What).Text(), "once"
 	if p.Count != 1 {
 		how = fmt.Sprintf("%d times", p.Count)
 	}

@@ -39,7 +39,7 @@ func defineAttributes(t testing.TB, m *model.Model) {
 	m.Update(func(u *model.Update) {
 		for kind, ids := range listed {
 			for _, id := range ids {
-				if _, isDefined := m.Snapshot().Definitions().Get(id); !isDefined {
+				if _, isDefined := m.Snapshot().Definition(id); !isDefined {
 					require.NoError(t, u.Define(model.Definition{ID: id, Type: kind, Name: id, Default: defaults[kind], Display: true}))
 				}
 			}
