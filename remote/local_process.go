@@ -59,6 +59,9 @@ func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, li
 		terminate: make(chan struct{}), inputEnded: make(chan error, 1), endSizes: make(chan struct{}), sizesEnded: make(chan struct{}),
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}
+	if command.Terminal != nil {
+		defer heedHangUp()()
+	}
 	childEnds, err := p.connect(command)
 	if err == nil {
 		p.child, err = execute(ctx, child)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/creack/pty"
@@ -38,6 +40,21 @@ func (p *localProcess) connectTerminal(command Command) error {
 	p.child.Stdin, p.child.Stdout, p.child.Stderr = slave, slave, slave
 	p.child.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	return resize(master, command.Terminal.Size)
+}
+
+// ignoresHangUp reports whether this process was started to ignore SIGHUP, as by nohup.
+var ignoresHangUp = sync.OnceValue(func() bool { return signal.Ignored(syscall.SIGHUP) })
+
+// heedHangUp lets children that are started until release is called have the default for
+// SIGHUP: a program on a terminal of ours is hung up on, whatever this process ignores.
+// Children of a process that handles a signal have its default.
+func heedHangUp() (release func()) {
+	if !ignoresHangUp() {
+		return func() {}
+	}
+	unheard := make(chan os.Signal, 1)
+	signal.Notify(unheard, syscall.SIGHUP)
+	return func() { signal.Stop(unheard) }
 }
 
 // openTerminal returns both ends of a new pseudo-terminal; ours can be read

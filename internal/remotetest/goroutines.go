@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 // GoroutinesEnd does the work and fails the test unless all goroutines that it
@@ -15,6 +13,19 @@ func GoroutinesEnd(t testing.TB, work func()) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	work()
+	requireGoroutines(t, before)
+}
+
+// goroutinesEnd fails the test unless all goroutines that it and its subtests
+// start end with them.
+func goroutinesEnd(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() { requireGoroutines(t, before) })
+}
+
+// requireGoroutines waits until no more goroutines run than before.
+func requireGoroutines(t testing.TB, before int) {
+	t.Helper()
 	impatience := time.NewTimer(patience)
 	defer impatience.Stop()
 	poll := time.NewTicker(time.Millisecond)
@@ -25,7 +36,9 @@ func GoroutinesEnd(t testing.TB, work func()) {
 		case <-impatience.C:
 			stacks := make([]byte, 1<<20)
 			stacks = stacks[:runtime.Stack(stacks, true)]
-			require.LessOrEqual(t, runtime.NumGoroutine(), before, "goroutines were left:\n%s", stacks)
+			// To stop here, in a cleanup, would keep the failure from being reported.
+			t.Errorf("goroutines were left:\n%s", stacks)
+			return
 		}
 	}
 }

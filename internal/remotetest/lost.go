@@ -42,8 +42,12 @@ func RunLost(t *testing.T, open func(t *testing.T) (connection remote.Connection
 		{"while nothing happens", func(t *testing.T, l *loss) { l.lose(); l.tryFurther(t) }},
 		{"while it is closed", testLostClose},
 	}
+	goroutinesEnd(t)
 	for _, one := range tests {
-		GoroutinesEnd(t, func() { t.Run(one.name, func(t *testing.T) { one.test(t, newLoss(t, open)) }) })
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			one.test(t, newLoss(t, open))
+		})
 	}
 }
 

@@ -6,7 +6,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"flag"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,17 +66,35 @@ func RunWith(t *testing.T, open func(t *testing.T) remote.Connection, options Op
 		{"FileNames", testFileNames},
 		{"Concurrency", testConcurrency},
 		{"Parallel", testParallel},
-		{"Volume", testVolume},
 	}
+	goroutinesEnd(t)
+	run := func(t *testing.T, test func(t *testing.T, s *suite)) {
+		connection := open(t)
+		t.Cleanup(func() { require.NoError(t, connection.Close()) })
+		test(t, &suite{connection: connection, options: options})
+	}
+	// It looks at the memory in use, which nothing else may fill meanwhile.
+	t.Run("Volume", func(t *testing.T) { run(t, testVolume) })
 	for _, group := range groups {
-		GoroutinesEnd(t, func() {
-			t.Run(group.name, func(t *testing.T) {
-				connection := open(t)
-				t.Cleanup(func() { require.NoError(t, connection.Close()) })
-				group.test(t, &suite{connection: connection, options: options})
-			})
+		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
+			run(t, group.test)
 		})
 	}
+}
+
+// Main runs the tests of a package, for its TestMain. They mostly wait, for processes and
+// grace periods, so more of them run at once than there are processors.
+func Main(m *testing.M) {
+	// The argument -parallel, which is not parsed yet, counts more.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	// From its first use on, package signal has a goroutine, which is none of a test's.
+	first := make(chan os.Signal, 1)
+	signal.Notify(first, syscall.SIGUSR2)
+	signal.Stop(first)
+	os.Exit(m.Run())
 }
 
 // suite is what the groups of tests share.

@@ -25,13 +25,13 @@ func RunSilent(t *testing.T, open func(t *testing.T) (connection remote.Connecti
 		{"calls end with their context", testSilentCalls},
 		{"closing it is not held, nor is what waits for it", testSilentClose},
 	}
+	goroutinesEnd(t)
 	for _, one := range tests {
-		GoroutinesEnd(t, func() {
-			t.Run(one.name, func(t *testing.T) {
-				connection, silence := open(t)
-				one.test(t, connection, silence)
-				requireSoon(t, "closing", func() { requireLostOrNil(t, connection.Close()) })
-			})
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			connection, silence := open(t)
+			one.test(t, connection, silence)
+			requireSoon(t, "closing", func() { requireLostOrNil(t, connection.Close()) })
 		})
 	}
 }

@@ -79,6 +79,7 @@ func TestAPlaceThatDoesNotAnswerHoldsNobody(t *testing.T) {
 }
 
 func TestTheLastWordsOnATerminalAreHeard(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(*localDialer){
 		"where they end with the shell":   func(d *localDialer) { d.forgets = true },
 		"where they are discarded":        func(d *localDialer) { d.discards = true },
@@ -105,6 +106,7 @@ func TestTheLastWordsOnATerminalAreHeard(t *testing.T) {
 }
 
 func TestATerminalThatAnswersAtOnceIsHeard(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	dialer.hasten = true
 	connection := connect(t, dialer, quick())
@@ -122,6 +124,7 @@ func TestATerminalThatAnswersAtOnceIsHeard(t *testing.T) {
 // A process that vanishes between being listed and being looked at must not hide
 // those after it: reading what tells of it fails, as it does here for process 1.
 func TestProcessesThatVanishDoNotKeepSignalsFromOthers(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount something over /proc/1/stat")
 	}
@@ -142,6 +145,7 @@ func TestProcessesThatVanishDoNotKeepSignalsFromOthers(t *testing.T) {
 // The shell of ours on a terminal waits to be hung up on, which is nothing that the
 // program left: here it waits for ever, and heeds no signal.
 func TestWhatServesATerminalIsNotWaitedForWithWhatIsLeftOnIt(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir() // with which it ends
 	script := "#!/bin/sh\ntrap '' HUP TERM\nwhile [ -e \"$0\" ]; do /bin/sleep 0.1; done\n"
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "sleep"), []byte(script), 0o700))
@@ -165,6 +169,7 @@ func TestWhatServesATerminalIsNotWaitedForWithWhatIsLeftOnIt(t *testing.T) {
 
 // The system cuts long names of programs wherever that is.
 func TestAProgramOnATerminalIsEndedWhateverItsName(t *testing.T) {
+	t.Parallel()
 	program, err := os.ReadFile("/bin/sleep")
 	require.NoError(t, err)
 	name := filepath.Join(t.TempDir(), strings.Repeat("x", 14)+"é")

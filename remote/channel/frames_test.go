@@ -32,6 +32,7 @@ func split(t testing.TB, source io.Reader, m marker) (data []byte, records []str
 }
 
 func TestRecordsAreTakenOutWhereverTheyStand(t *testing.T) {
+	t.Parallel()
 	record := func(text string) string { return string(testMarker) + " " + text + "\n" }
 	stream := "begin" + record("started 1 2") + "x\x1e0123" + record("exit 0") + "y" + record("end\r") + "\x1e"
 	for name, source := range map[string]io.Reader{
@@ -48,6 +49,7 @@ func TestRecordsAreTakenOutWhereverTheyStand(t *testing.T) {
 }
 
 func TestOutputIsNotHeldBackForAMarker(t *testing.T) {
+	t.Parallel()
 	reader, writer := io.Pipe()
 	f := newFrames(reader)
 	written := make(chan error, 1)
@@ -62,6 +64,7 @@ func TestOutputIsNotHeldBackForAMarker(t *testing.T) {
 }
 
 func TestARecordThatDoesNotEndIsAnError(t *testing.T) {
+	t.Parallel()
 	f := newFrames(strings.NewReader(string(testMarker) + strings.Repeat("x", frameBuffer)))
 	var err error
 	for err == nil {
@@ -114,6 +117,7 @@ func FuzzParseStat(f *testing.F) {
 }
 
 func TestModesOfTheSystemAreThoseOfGo(t *testing.T) {
+	t.Parallel()
 	for printed, expected := range map[string]string{
 		"81a4 5 1": "-rw-r--r--", "41ed 5 1": "drwxr-xr-x", "43ff 5 1": "dtrwxrwxrwx",
 		"11a4 5 1": "prw-r--r--", "89ed 5 1": "urwxr-xr-x", "2190 5 1": "Dcrw--w----",

@@ -47,6 +47,7 @@ func shell(script string, arguments ...string) remote.Command {
 }
 
 func TestEverythingWorksInTurnOverOneChannel(t *testing.T) {
+	t.Parallel()
 	connection, _ := onlyOne(t, quick())
 	directory := t.TempDir()
 	var group sync.WaitGroup
@@ -107,6 +108,7 @@ func (w *firstWrite) await(t *testing.T) {
 }
 
 func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
+	t.Parallel()
 	for name, expected := range map[string]struct {
 		script string
 		signal syscall.Signal
@@ -151,11 +153,13 @@ func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
 // A signal for the program meets all who serve it, at whatever moment: they ignore it
 // since before they began.
 func TestWhoServesAProcessOverTheOneChannelIgnoresItsSignals(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("this system does not tell which signals are ignored")
 	}
 	for _, replacement := range []string{"/bin/dash", "/bin/bash --posix", "/bin/busybox sh", "/bin/zsh --emulate sh"} {
 		t.Run(replacement, func(t *testing.T) {
+			t.Parallel()
 			if _, err := os.Stat(strings.Fields(replacement)[0]); err != nil {
 				t.Skip(err)
 			}
@@ -194,6 +198,7 @@ func TestWhoServesAProcessOverTheOneChannelIgnoresItsSignals(t *testing.T) {
 }
 
 func TestACommandThatIsCancelledWhileItWaitsNeverStarts(t *testing.T) {
+	t.Parallel()
 	connection, dialer := onlyOne(t, quick())
 	output := &firstWrite{seen: make(chan struct{})}
 	command := shell("echo; sleep 300")
@@ -218,6 +223,7 @@ func TestACommandThatIsCancelledWhileItWaitsNeverStarts(t *testing.T) {
 }
 
 func TestTheLimitOfThePlaceIsFoundOut(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []int{1, 2, 3, 4} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			t.Parallel()
@@ -246,6 +252,7 @@ func limited(t *testing.T, limit int) *channel.Connection {
 }
 
 func TestWhatRunsIsEndedWhereFurtherChannelsEndAtOnce(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	connection := connect(t, dialer, quick())
 	process, err := connection.Start(t.Context(), shell("exec sleep 300"))
@@ -262,8 +269,10 @@ func TestWhatRunsIsEndedWhereFurtherChannelsEndAtOnce(t *testing.T) {
 
 // The shell through which a signal goes runs a command, which may end just then.
 func TestASignalArrivesThoughWhatRunsBesideItEnds(t *testing.T) {
+	t.Parallel()
 	for name, own := range map[string]bool{"through the shell of the process": true, "through that of another": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dialer := loginShell(t, "sh")
 			dialer.limit = 2
 			sending, ended := make(chan struct{}), make(chan struct{})
@@ -329,8 +338,10 @@ func awaitClosed(t *testing.T, closed <-chan struct{}, otherwise string) {
 }
 
 func TestWhatRunsIsEndedWhereAllChannelsAreTaken(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []int{1, 2, 3, 4} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			t.Parallel()
 			open := func(settings channel.Settings) func(t *testing.T) remote.Connection {
 				return func(t *testing.T) remote.Connection {
 					dialer := loginShell(t, "sh")

@@ -38,17 +38,21 @@ func randomText(random *rand.Rand) string {
 const printArguments = `for argument; do printf '%s\000' "$argument"; done; printf '%s\000' "$RMCTL_TEXT"`
 
 func TestValuesArriveUnchangedThroughEveryLoginShell(t *testing.T) {
+	t.Parallel()
 	shells := [][]string{{"sh"}, {"dash"}, {"bash"}, {"busybox", "sh"}, {"zsh"}, {"csh"}, {"tcsh"}, {"fish"}}
 	for _, words := range shells {
 		t.Run(strings.Join(words, " "), func(t *testing.T) {
+			t.Parallel()
 			testValues(t, connect(t, loginShell(t, words...), quick()))
 		})
 	}
 }
 
 func TestValuesArriveUnchangedWhateverShIs(t *testing.T) {
+	t.Parallel()
 	for _, replacement := range []string{"/bin/dash", "/bin/bash --posix", "/bin/bash", "/bin/busybox sh", "/bin/zsh --emulate sh"} {
 		t.Run(replacement, func(t *testing.T) {
+			t.Parallel()
 			if _, err := os.Stat(strings.Fields(replacement)[0]); err != nil {
 				t.Skip(err)
 			}
@@ -113,6 +117,7 @@ func testEnding(t *testing.T, connection remote.Connection) {
 }
 
 func TestWhatTheLoginPrintsIsNoOutput(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	dialer.banner = `Welcome to \036the machine\r\n\0\033[31m`
 	connection := connect(t, dialer, quick())
@@ -132,6 +137,7 @@ func TestWhatTheLoginPrintsIsNoOutput(t *testing.T) {
 }
 
 func TestALoginThatCannotServeIsAnError(t *testing.T) {
+	t.Parallel()
 	patience := quick().Patience
 	logins := map[string]struct {
 		line     string
@@ -146,6 +152,7 @@ func TestALoginThatCannotServeIsAnError(t *testing.T) {
 	}
 	for name, login := range logins {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dialer := loginShell(t, "sh")
 			dialer.replace = func(string) string { return login.line }
 			settings := quick()
@@ -164,6 +171,7 @@ func TestALoginThatCannotServeIsAnError(t *testing.T) {
 
 // A busy machine may tell how something ended long after its last words.
 func TestAnEndThatIsToldLateIsHeard(t *testing.T) {
+	t.Parallel()
 	tardy := func() (*localDialer, channel.Settings) {
 		dialer := loginShell(t, "sh")
 		dialer.tardy = 100 * time.Millisecond
@@ -204,6 +212,7 @@ func TestAPlaceThatAnswersAtTheEndOnlyIsServedOneByOne(t *testing.T) {
 }
 
 func TestOutputThatLooksLikeARecordIsOutput(t *testing.T) {
+	t.Parallel()
 	connection := connect(t, loginShell(t, "sh"), quick())
 	forged := "\x1e" + strings.Repeat("0", 32) + " exit 7\n"
 	stdout, _, code := run(t, connection, remote.Command{Arguments: []string{"printf", "%s", forged}})
@@ -216,6 +225,7 @@ func TestOutputThatLooksLikeARecordIsOutput(t *testing.T) {
 }
 
 func TestWhatOutlivesACommandDoesNotWriteIntoTheNext(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	connection := connect(t, dialer, quick())
 	var heir bytes.Buffer
@@ -239,6 +249,7 @@ func TestWhatOutlivesACommandDoesNotWriteIntoTheNext(t *testing.T) {
 }
 
 func TestShellsAreKept(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	connection := connect(t, dialer, unhurried())
 	for range 20 {
@@ -249,6 +260,7 @@ func TestShellsAreKept(t *testing.T) {
 }
 
 func TestAShellThatWasKilledIsReplaced(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	connection := connect(t, dialer, unhurried())
 	for range 3 {
@@ -264,6 +276,7 @@ func TestAShellThatWasKilledIsReplaced(t *testing.T) {
 }
 
 func TestAShellOfWhichAnyProcessWasKilledIsReplaced(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	connection := connect(t, dialer, unhurried())
 	processes := func() []string {
@@ -280,6 +293,7 @@ func TestAShellOfWhichAnyProcessWasKilledIsReplaced(t *testing.T) {
 }
 
 func TestACommandWhoseShellIsKilledIsNotRunAgain(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	connection := connect(t, dialer, quick())
 	name := filepath.Join(t.TempDir(), "runs")
@@ -304,6 +318,7 @@ func TestACommandWhoseShellIsKilledIsNotRunAgain(t *testing.T) {
 }
 
 func TestACancelledConnectEnds(t *testing.T) {
+	t.Parallel()
 	dialer := loginShell(t, "sh")
 	dialer.replace = func(string) string { return "exec sleep 300" }
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

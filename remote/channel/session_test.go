@@ -15,6 +15,7 @@ func (endedChannel) Stdout() io.Reader { return strings.NewReader("") }
 func (endedChannel) Stderr() io.Reader { return strings.NewReader("") }
 
 func TestAShellThatHasEndedIsKnownToHaveWhenItsCommandIs(t *testing.T) {
+	t.Parallel()
 	p := newPool(nil, Settings{})
 	for range 2000 {
 		s := newSession(p, endedChannel{}, newNoise())

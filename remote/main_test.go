@@ -1,0 +1,9 @@
+package remote_test
+
+import (
+	"testing"
+
+	"github.com/rmctl/rmctl/internal/remotetest"
+)
+
+func TestMain(m *testing.M) { remotetest.Main(m) }
