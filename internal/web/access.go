@@ -149,15 +149,11 @@ func (s *Server) StartURL(base string) string {
 	return strings.TrimSuffix(base, "/") + "/?" + url.Values{"token": {s.access.token}}.Encode()
 }
 
-// addAccess registers what ends sessions, and what opens them by a password; for
-// the token see entered.
-func (s *Server) addAccess() {
-	s.handle("POST "+loginPath, s.login)
-	s.handle("POST /logout", func(w http.ResponseWriter, r *http.Request) error {
-		s.access.end(w, r)
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return nil
-	})
+// logout ends the session that a request belongs to.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
+	s.access.end(w, r)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
 }
 
 // entered opens a session for a request that carries the token, and leads to
@@ -171,17 +167,4 @@ func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
 	query.Del("token")
 	http.Redirect(w, r, (&url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: query.Encode()}).String(), http.StatusSeeOther)
 	return true
-}
-
-type csrfKey struct{}
-
-// csrfOf returns the token that has to come with changes of the session that a
-// request belongs to, empty where none is needed.
-func csrfOf(r *http.Request) string {
-	token, _ := r.Context().Value(csrfKey{}).(string)
-	return token
-}
-
-func withCSRF(r *http.Request, token string) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), csrfKey{}, token))
 }

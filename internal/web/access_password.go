@@ -214,28 +214,23 @@ func networkOf(r *http.Request) string {
 	return address.String()
 }
 
-// loginPage asks for a name and a password.
-func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem string) error {
-	return s.page(w, r, status, "login", "Log in", nil, problem)
-}
-
 // login opens a session for a name and its password.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if s.options.Passwords == nil {
 		return failuref(http.StatusNotFound, "this server knows no passwords; open the address that rmctl serve printed")
 	}
 	if err := r.ParseForm(); err != nil {
-		return &failure{http.StatusBadRequest, fmt.Errorf("read the form: %w", err)}
+		return failuref(http.StatusBadRequest, "read the form: %w", err)
 	}
 	right, wait := s.access.tries.begin(networkOf(r))
 	if right == nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-		return s.loginPage(w, r, http.StatusTooManyRequests, fmt.Sprintf("There were too many wrong passwords. The next try is possible in %s.", wait.Round(time.Second)))
+		return s.pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("There were too many wrong passwords. The next try is possible in %s.", wait.Round(time.Second)))
 	}
 	name := r.PostForm.Get("name")
 	if !s.options.Passwords.match(name, r.PostForm.Get("password")) {
 		s.log.Warn("a password was wrong", "from", r.RemoteAddr)
-		return s.loginPage(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
+		return s.pages.Login(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
 	}
 	right()
 	s.log.Info("a session was opened by a password", "name", name, "from", r.RemoteAddr)

@@ -53,7 +53,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		ctx, stop := context.WithCancel(r.Context())
 		defer stop()
 		defer context.AfterFunc(session.lasts, stop)()
-		r = withCSRF(r.WithContext(ctx), session.csrf)
+		r = WithCSRF(r.WithContext(ctx), session.csrf)
 		if changes(r) && subtle.ConstantTimeCompare([]byte(sentCSRF(r)), []byte(session.csrf)) != 1 {
 			s.fail(w, r, failuref(http.StatusForbidden, "the page was made for another session; load it again"))
 			return
@@ -98,7 +98,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if err := s.loginPage(w, r, http.StatusUnauthorized, ""); err != nil {
+	if err := s.pages.Login(w, r, http.StatusUnauthorized, ""); err != nil {
 		s.fail(w, r, err)
 	}
 }

@@ -2,16 +2,20 @@ package web
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // apiPath is what the addresses of the API begin with.
@@ -23,28 +27,61 @@ const longRequest = 10 * time.Minute
 //go:embed openapi.yaml
 var apiDescription []byte
 
-// addAPI registers the API; openapi.yaml describes it.
-func (s *Server) addAPI() {
-	s.api("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) error {
+// APIOptions are what the API answers from.
+type APIOptions struct {
+	Platform *views.Views
+	Store    *jobstore.Store
+	Folder   string // of the targets file and the launch configurations
+	Ledger   *ledger
+	Log      *slog.Logger
+}
+
+// An API answers requests of programs; openapi.yaml describes it.
+type API struct {
+	platform *views.Views
+	store    *jobstore.Store
+	folder   string
+	ledger   *ledger
+	log      *slog.Logger
+	journal  *journal
+	mux      *http.ServeMux
+	routes   []string // methods and paths below apiPath
+}
+
+// newAPI registers the API.
+func newAPI(mux *http.ServeMux, options APIOptions) *API {
+	a := &API{platform: options.Platform, store: options.Store, folder: options.Folder, ledger: options.Ledger, log: options.Log,
+		journal: newJournal(options.Store), mux: mux}
+	a.handle("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Type", "application/yaml")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(apiDescription))
 		return nil
 	})
-	s.addManagersAPI()
-	s.addListingsAPI()
-	s.addJobsAPI()
-	s.addLaunchAPI()
-	s.api("GET /events", s.journalEvents)
-	s.handle("GET "+apiPath+"/", func(_ http.ResponseWriter, r *http.Request) error {
-		return failuref(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, apiPath)
+	a.addManagersAPI()
+	a.addListingsAPI()
+	a.addJobsAPI()
+	a.addLaunchAPI()
+	a.handle("GET /events", a.journalEvents)
+	a.mux.HandleFunc("GET "+apiPath+"/", func(w http.ResponseWriter, r *http.Request) {
+		fail(w, r, a.log, failuref(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, apiPath))
+	})
+	return a
+}
+
+// handle registers a handler for a method and a path below apiPath.
+func (a *API) handle(pattern string, h handler) {
+	a.routes = append(a.routes, pattern)
+	method, path, _ := strings.Cut(pattern, " ")
+	a.mux.HandleFunc(method+" "+apiPath+path, func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			fail(w, r, a.log, err)
+		}
 	})
 }
 
-// api registers a handler for a method and a path below apiPath.
-func (s *Server) api(pattern string, h handler) {
-	method, path, _ := strings.Cut(pattern, " ")
-	s.apiRoutes = append(s.apiRoutes, method+" "+path)
-	s.handle(method+" "+apiPath+path, h)
+// Run looks for events of jobs until ctx ends.
+func (a *API) Run(ctx context.Context) {
+	a.journal.run(ctx, func(err error) { a.log.Warn("the record of jobs could not be read", "error", err) })
 }
 
 // read reads the object that a request brings; what it has that is not known is

@@ -107,8 +107,8 @@ func (j *journal) tell(last int64) {
 // journalEvents streams the events of this user's jobs as rmctl watch --json prints
 // them: those after the event whose cursor the client names, each at least once
 // and those of a job in their order.
-func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
-	last, err := s.options.Store.LastEvent(r.Context())
+func (a *API) journalEvents(w http.ResponseWriter, r *http.Request) error {
+	last, err := a.store.LastEvent(r.Context())
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := s.journal.follow()
+	leave, err := a.journal.follow()
 	if err != nil {
 		return err
 	}
@@ -125,21 +125,21 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.streamJournal(r, stream, cursor)
+	a.streamJournal(r, stream, cursor)
 	return nil
 }
 
 // streamJournal sends the events after cursor until the client leaves or the server
 // ends. After a failure the client returns with its cursor.
-func (s *Server) streamJournal(r *http.Request, stream *stream, cursor int64) {
+func (a *API) streamJournal(r *http.Request, stream *stream, cursor int64) {
 	ctx, query := r.Context(), r.URL.Query()
 	pause := time.NewTicker(eventPause)
 	defer pause.Stop()
 	for {
-		news := s.journal.next() // before the look, so that nothing falls between the two
-		events, err := s.options.Store.Events(ctx, cursor)
+		news := a.journal.next() // before the look, so that nothing falls between the two
+		events, err := a.store.Events(ctx, cursor)
 		if err != nil {
-			s.log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
+			a.log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
 			return
 		}
 		for _, event := range events {
@@ -148,7 +148,7 @@ func (s *Server) streamJournal(r *http.Request, stream *stream, cursor int64) {
 				continue
 			}
 			if err := stream.tell(event); err != nil {
-				s.log.Debug("a client left its stream", "address", r.RemoteAddr, "error", err)
+				a.log.Debug("a client left its stream", "address", r.RemoteAddr, "error", err)
 				return
 			}
 		}
@@ -157,8 +157,6 @@ func (s *Server) streamJournal(r *http.Request, stream *stream, cursor int64) {
 		}
 		select {
 		case <-ctx.Done():
-			return
-		case <-s.ctx.Done():
 			return
 		case <-news:
 		case <-pause.C:

@@ -26,18 +26,18 @@ type jobJSON struct {
 
 const jobPath = "/managers/{manager}/jobs/{job}"
 
-func (s *Server) addJobsAPI() {
-	s.api("POST /managers/{manager}/jobs", s.apiSubmit)
-	s.api("GET "+jobPath, s.apiJob)
-	s.api("GET "+jobPath+"/history", s.apiHistory)
-	s.api("GET "+jobPath+"/processes", s.apiProcesses)
-	s.api("GET "+jobPath+"/output", s.apiOutput)
+func (a *API) addJobsAPI() {
+	a.handle("POST /managers/{manager}/jobs", a.answerSubmit)
+	a.handle("GET "+jobPath, a.answerJob)
+	a.handle("GET "+jobPath+"/history", a.answerHistory)
+	a.handle("GET "+jobPath+"/processes", a.answerProcesses)
+	a.handle("GET "+jobPath+"/output", a.answerOutput)
 	for _, operation := range []control.Operation{control.Cancel, control.Hold, control.Release, control.Suspend, control.Resume} {
-		s.api("POST "+jobPath+"/"+string(operation), func(w http.ResponseWriter, r *http.Request) error {
+		a.handle("POST "+jobPath+"/"+string(operation), func(w http.ResponseWriter, r *http.Request) error {
 			if err := takesLong(w); err != nil {
 				return err
 			}
-			if err := s.platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation); err != nil {
+			if err := a.platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation); err != nil {
 				return err
 			}
 			w.WriteHeader(http.StatusNoContent)
@@ -46,25 +46,24 @@ func (s *Server) addJobsAPI() {
 	}
 }
 
-// apiSubmit submits a job. The same request, sent again because no answer came,
+// answerSubmit submits a job. The same request, sent again because no answer came,
 // makes no second job where it has a tag.
-func (s *Server) apiSubmit(w http.ResponseWriter, r *http.Request) error {
-	submission, err := s.readSubmission(r)
+func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
+	submission, err := a.readSubmission(r)
 	if err != nil {
 		return err
 	}
 	manager := r.PathValue("manager")
-	if _, err := s.platform.Manager(manager); err != nil {
+	if _, err := a.platform.Manager(manager); err != nil {
 		return err
 	}
 	if submission.Tag != "" {
-		job, err := s.options.Store.ByTag(r.Context(), submission.Tag)
+		job, err := a.store.ByTag(r.Context(), submission.Tag)
 		switch {
 		case err == nil && job.Target != manager:
 			return failuref(http.StatusConflict, "a submission to %q has the tag %s already", job.Target, submission.Tag)
 		case err == nil:
-			s.json(w, http.StatusOK, ofRecord(job))
-			return nil
+			return answerJSON(w, http.StatusOK, ofRecord(job))
 		case !errors.Is(err, jobstore.ErrNotFound):
 			return err
 		}
@@ -75,12 +74,11 @@ func (s *Server) apiSubmit(w http.ResponseWriter, r *http.Request) error {
 	// Who goes away meanwhile wants the job all the same, and its id on record.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), longRequest)
 	defer cancel()
-	job, err := s.platform.Submit(ctx, manager, submission)
+	job, err := a.platform.Submit(ctx, manager, submission)
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusCreated, ofRecord(job))
-	return nil
+	return answerJSON(w, http.StatusCreated, ofRecord(job))
 }
 
 func ofRecord(known job.Job) jobJSON { return jobJSON{Document: known.Document(), User: known.Owner} }
@@ -107,29 +105,28 @@ func ofElement(manager *model.Manager, e *model.Element) jobJSON {
 	return listed
 }
 
-// apiJob answers with a job: as it is on record, else as it was listed, else as its
+// answerJob answers with a job: as it is on record, else as it was listed, else as its
 // scheduler tells when asked.
-func (s *Server) apiJob(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	ctx, name, id := r.Context(), r.PathValue("manager"), r.PathValue("job")
-	if m, known := s.platform.Model().Snapshot().Manager(name); known {
+	if m, known := a.platform.Model().Snapshot().Manager(name); known {
 		if e, listed := m.Get(model.Job, id); listed && givenText(e, monitor.AttributeJobTag) == "" {
-			isOlder, err := s.isOlderThanRecord(ctx, m, id)
+			isOlder, err := a.isOlderThanRecord(ctx, m, id)
 			if err != nil {
 				return err
 			}
 			if !isOlder {
-				s.json(w, http.StatusOK, ofElement(m, e))
-				return nil
+				return answerJSON(w, http.StatusOK, ofElement(m, e))
 			}
 		}
 	}
-	job, err := s.platform.Job(ctx, name, id)
+	job, err := a.platform.Job(ctx, name, id)
 	if err != nil {
 		return err
 	}
 	told := ofRecord(job)
 	if job.Tag != "" {
-		processes, err := s.options.Store.Processes(ctx, job.Tag)
+		processes, err := a.store.Processes(ctx, job.Tag)
 		if err != nil {
 			return err
 		}
@@ -138,8 +135,7 @@ func (s *Server) apiJob(w http.ResponseWriter, r *http.Request) error {
 		}
 		told.Processes = processes
 	}
-	s.json(w, http.StatusOK, told)
-	return nil
+	return answerJSON(w, http.StatusOK, told)
 }
 
 // comparedWithin is longer than it takes until what is listed has been compared with
@@ -149,8 +145,8 @@ const comparedWithin = 10 * time.Minute
 // isOlderThanRecord reports whether the row of a job that the model takes for none on
 // record has only not been compared with the record yet. Events tell of the job
 // already, and who asks after one of them must not get what was before.
-func (s *Server) isOlderThanRecord(ctx context.Context, m *model.Manager, id string) (bool, error) {
-	jobs, err := s.options.Store.Find(ctx, id, m.Element().ID())
+func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string) (bool, error) {
+	jobs, err := a.store.Find(ctx, id, m.Element().ID())
 	if errors.Is(err, jobstore.ErrNotFound) {
 		return false, nil
 	}
@@ -170,64 +166,61 @@ func (s *Server) isOlderThanRecord(ctx context.Context, m *model.Manager, id str
 
 // recordedJob returns the job of a request that was submitted by this user through
 // rmctl; only of such is more known than listings tell.
-func (s *Server) recordedJob(r *http.Request) (job.Job, error) {
-	job, err := s.platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
+func (a *API) recordedJob(r *http.Request) (job.Job, error) {
+	job, err := a.platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
 	if err == nil && job.Tag == "" {
 		return job, failuref(http.StatusNotFound, "job %s was not submitted through rmctl, so nothing of this is known", job.ID)
 	}
 	return job, err
 }
 
-// apiHistory answers with what rmctl explain tells.
-func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) error {
-	j, err := s.recordedJob(r)
+// answerHistory answers with what rmctl explain tells.
+func (a *API) answerHistory(w http.ResponseWriter, r *http.Request) error {
+	j, err := a.recordedJob(r)
 	if err != nil {
 		return err
 	}
 	events := []job.Event{}
-	err = s.options.Store.History(r.Context(), j.Tag, func(event job.Event) error {
+	err = a.store.History(r.Context(), j.Tag, func(event job.Event) error {
 		events = append(events, event)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, map[string]any{"events": events})
-	return nil
+	return answerJSON(w, http.StatusOK, map[string]any{"events": events})
 }
 
-func (s *Server) apiProcesses(w http.ResponseWriter, r *http.Request) error {
-	recorded, err := s.recordedJob(r)
+func (a *API) answerProcesses(w http.ResponseWriter, r *http.Request) error {
+	recorded, err := a.recordedJob(r)
 	if err != nil {
 		return err
 	}
-	processes, err := s.options.Store.Processes(r.Context(), recorded.Tag)
+	processes, err := a.store.Processes(r.Context(), recorded.Tag)
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, map[string]any{"processes": append([]job.Process{}, processes...)})
-	return nil
+	return answerJSON(w, http.StatusOK, map[string]any{"processes": append([]job.Process{}, processes...)})
 }
 
-// apiOutput answers with what a job wrote, as it is: stream=stderr for its standard
+// answerOutput answers with what a job wrote, as it is: stream=stderr for its standard
 // error, offset and limit for a part of it, follow=true to go on until it has ended.
-func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	wanted, err := readOutputRequest(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	manager := r.PathValue("manager")
-	controller, err := s.platform.Controller(manager)
+	controller, err := a.platform.Controller(manager)
 	if err != nil {
 		return err
 	}
-	job, err := s.platform.Job(r.Context(), manager, r.PathValue("job"))
+	job, err := a.platform.Job(r.Context(), manager, r.PathValue("job"))
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
 	out := &outputWriter{w: w, controller: http.NewResponseController(w), skip: wanted.offset, left: wanted.limit}
 	if wanted.isFollowed {
 		if err := out.begin(true); err != nil { // the client is to know that it is served before there is anything
@@ -241,7 +234,7 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, errEnough):
 		return out.end()
 	case err != nil && out.begun:
-		s.log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
+		a.log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
 		panic(http.ErrAbortHandler) // which cuts the answer off, so that nobody takes it for the whole
 	case err != nil:
 		return err

@@ -58,15 +58,15 @@ type problemJSON struct {
 	Reason string `json:"reason"`
 }
 
-func (s *Server) addLaunchAPI() {
-	s.api("POST /managers/{manager}/render", s.apiRender)
-	s.api("POST /managers/{manager}/form", s.apiForm)
-	s.api("POST /managers/{manager}/form/press", s.apiPress)
-	s.api("GET /launch-configurations", s.apiLaunchConfigurations)
-	s.api("GET /launch-configurations/{name}", s.apiLaunchConfiguration)
-	s.api("PUT /launch-configurations/{name}", s.apiSaveLaunchConfiguration)
-	s.api("DELETE /launch-configurations/{name}", func(w http.ResponseWriter, r *http.Request) error {
-		if err := settings.RemoveLaunchConfiguration(s.options.Folder, r.PathValue("name")); err != nil {
+func (a *API) addLaunchAPI() {
+	a.handle("POST /managers/{manager}/render", a.answerRender)
+	a.handle("POST /managers/{manager}/form", a.answerForm)
+	a.handle("POST /managers/{manager}/form/press", a.answerPress)
+	a.handle("GET /launch-configurations", a.answerLaunchConfigurations)
+	a.handle("GET /launch-configurations/{name}", a.answerLaunchConfiguration)
+	a.handle("PUT /launch-configurations/{name}", a.answerSaveLaunchConfiguration)
+	a.handle("DELETE /launch-configurations/{name}", func(w http.ResponseWriter, r *http.Request) error {
+		if err := settings.RemoveLaunchConfiguration(a.folder, r.PathValue("name")); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -75,12 +75,12 @@ func (s *Server) addLaunchAPI() {
 }
 
 // readSubmission reads what is to be run.
-func (s *Server) readSubmission(r *http.Request) (job.Submission, error) {
+func (a *API) readSubmission(r *http.Request) (job.Submission, error) {
 	request, err := readTable(r)
 	if err != nil {
 		return job.Submission{}, err
 	}
-	submission, err := s.submission(request)
+	submission, err := a.submission(request)
 	if err == nil && submission.Executable == "" && submission.Script == "" {
 		err = failuref(http.StatusBadRequest, "there is nothing to run: the object has neither executable nor script")
 	}
@@ -89,7 +89,7 @@ func (s *Server) readSubmission(r *http.Request) (job.Submission, error) {
 
 // submission reads a submission, which may be laid over a launch configuration, from
 // a request whose other keys were read.
-func (s *Server) submission(request *job.Table) (job.Submission, error) {
+func (a *API) submission(request *job.Table) (job.Submission, error) {
 	given := request.Submission()
 	tag, from := request.Text("tag"), request.Text("launchConfiguration") // a second try with the tag makes no second job
 	if err := request.Err(); err != nil {
@@ -108,7 +108,7 @@ func (s *Server) submission(request *job.Table) (job.Submission, error) {
 		}
 	}
 	if from != "" {
-		configuration, err := settings.LoadLaunchConfiguration(s.options.Folder, from)
+		configuration, err := settings.LoadLaunchConfiguration(a.folder, from)
 		if err != nil {
 			return given, err
 		}
@@ -120,12 +120,12 @@ func (s *Server) submission(request *job.Table) (job.Submission, error) {
 	return given, nil
 }
 
-func (s *Server) apiRender(w http.ResponseWriter, r *http.Request) error {
-	submission, err := s.readSubmission(r)
+func (a *API) answerRender(w http.ResponseWriter, r *http.Request) error {
+	submission, err := a.readSubmission(r)
 	if err != nil {
 		return err
 	}
-	controller, err := s.platform.Controller(r.PathValue("manager"))
+	controller, err := a.platform.Controller(r.PathValue("manager"))
 	if err != nil {
 		return err
 	}
@@ -133,23 +133,21 @@ func (s *Server) apiRender(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, facts.OfRendering(rendering))
-	return nil
+	return answerJSON(w, http.StatusOK, facts.OfRendering(rendering))
 }
 
-// apiForm answers with the launch tab as it is after some edits. Nothing of it is
+// answerForm answers with the launch tab as it is after some edits. Nothing of it is
 // kept: the client sends all edits each time.
-func (s *Server) apiForm(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerForm(w http.ResponseWriter, r *http.Request) error {
 	request, err := readTable(r)
 	if err != nil {
 		return err
 	}
-	filling, _, err := s.filling(w, r, request)
+	filling, _, err := a.filling(w, r, request)
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, filling.told())
-	return nil
+	return answerJSON(w, http.StatusOK, filling.told())
 }
 
 // An apiFilling is a form while a program's request is answered.
@@ -161,16 +159,16 @@ type apiFilling struct {
 }
 
 // filling makes a form as a program asks for it, with the edits of its request.
-func (s *Server) filling(w http.ResponseWriter, r *http.Request, request *job.Table) (*apiFilling, []editJSON, error) {
+func (a *API) filling(w http.ResponseWriter, r *http.Request, request *job.Table) (*apiFilling, []editJSON, error) {
 	edits, err := readEdits(request)
 	if err != nil {
 		return nil, nil, err
 	}
-	begin, err := s.submission(request)
+	begin, err := a.submission(request)
 	if err != nil {
 		return nil, nil, err
 	}
-	controller, err := s.platform.Controller(r.PathValue("manager"))
+	controller, err := a.platform.Controller(r.PathValue("manager"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -213,15 +211,15 @@ func (f *apiFilling) open(ctx context.Context, edits []editJSON) (err error) {
 	return nil
 }
 
-// apiPress runs the command of a button of the launch tab with what is filled in,
+// answerPress runs the command of a button of the launch tab with what is filled in,
 // and answers with the form as it is then, and with the edits that go on to count.
-func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerPress(w http.ResponseWriter, r *http.Request) error {
 	request, err := readTable(r)
 	if err != nil {
 		return err
 	}
 	button := request.Text("button") // id of its field
-	filling, edits, err := s.filling(w, r, request)
+	filling, edits, err := a.filling(w, r, request)
 	if err != nil {
 		return err
 	}
@@ -231,8 +229,7 @@ func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
 	}
 	told := filling.told()
 	told.Edits = &edits
-	s.json(w, http.StatusOK, told)
-	return nil
+	return answerJSON(w, http.StatusOK, told)
 }
 
 // press runs the command of a button. If the form is to be made anew, what it gave another
@@ -333,29 +330,27 @@ func (a *apiFilling) told() filledJSON {
 	return filled
 }
 
-func (s *Server) apiLaunchConfigurations(w http.ResponseWriter, _ *http.Request) error {
-	names, err := settings.LaunchConfigurationNames(s.options.Folder)
+func (a *API) answerLaunchConfigurations(w http.ResponseWriter, _ *http.Request) error {
+	names, err := settings.LaunchConfigurationNames(a.folder)
 	if err != nil {
 		return err
 	}
 	all := []*settings.LaunchConfiguration{}
 	for _, name := range names {
-		all = append(all, settings.ListedLaunchConfiguration(s.options.Folder, name))
+		all = append(all, settings.ListedLaunchConfiguration(a.folder, name))
 	}
-	s.json(w, http.StatusOK, map[string]any{"launchConfigurations": all})
-	return nil
+	return answerJSON(w, http.StatusOK, map[string]any{"launchConfigurations": all})
 }
 
-func (s *Server) apiLaunchConfiguration(w http.ResponseWriter, r *http.Request) error {
-	l, err := settings.LoadLaunchConfiguration(s.options.Folder, r.PathValue("name"))
+func (a *API) answerLaunchConfiguration(w http.ResponseWriter, r *http.Request) error {
+	l, err := settings.LoadLaunchConfiguration(a.folder, r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, l)
-	return nil
+	return answerJSON(w, http.StatusOK, l)
 }
 
-func (s *Server) apiSaveLaunchConfiguration(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerSaveLaunchConfiguration(w http.ResponseWriter, r *http.Request) error {
 	request, err := readTable(r)
 	if err != nil {
 		return err
@@ -365,7 +360,7 @@ func (s *Server) apiSaveLaunchConfiguration(w http.ResponseWriter, r *http.Reque
 	if request.Text("launchConfiguration") != "" || request.Text("tag") != "" {
 		return failuref(http.StatusBadRequest, "a launch configuration has neither a tag nor another one below it")
 	}
-	submission, err := s.submission(request)
+	submission, err := a.submission(request)
 	if err != nil {
 		return err
 	}
@@ -373,9 +368,8 @@ func (s *Server) apiSaveLaunchConfiguration(w http.ResponseWriter, r *http.Reque
 	if _, err := l.TOML(); err != nil {
 		return &failure{http.StatusBadRequest, err}
 	}
-	if err := l.Save(s.options.Folder, replace); err != nil {
+	if err := l.Save(a.folder, replace); err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, l)
-	return nil
+	return answerJSON(w, http.StatusOK, l)
 }

@@ -19,26 +19,26 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-func (s *Server) addListingsAPI() {
-	s.api("GET /managers/{manager}/queues", s.apiQueues)
-	s.api("GET /managers/{manager}/nodes", s.apiNodes)
-	s.api("GET /managers/{manager}/jobs", s.apiListedJobs)
-	s.api("GET /jobs", s.apiJobs)
+func (a *API) addListingsAPI() {
+	a.handle("GET /managers/{manager}/queues", a.answerQueues)
+	a.handle("GET /managers/{manager}/nodes", a.answerNodes)
+	a.handle("GET /managers/{manager}/jobs", a.answerListedJobs)
+	a.handle("GET /jobs", a.answerJobs)
 }
 
 // listed returns what the model has of the resource manager that a request names.
-func (s *Server) listed(r *http.Request) (*model.Manager, error) {
+func (a *API) listed(r *http.Request) (*model.Manager, error) {
 	name := r.PathValue("manager")
-	m, known := s.platform.Model().Snapshot().Manager(name)
+	m, known := a.platform.Model().Snapshot().Manager(name)
 	if !known {
-		return nil, &views.UnknownManagerError{Name: name, Known: s.managerNames()}
+		return nil, &views.UnknownManagerError{Name: name, Known: a.managerNames()}
 	}
 	return m, nil
 }
 
-func (s *Server) managerNames() []string {
+func (a *API) managerNames() []string {
 	var names []string
-	for m := range s.platform.Model().Snapshot().Managers() {
+	for m := range a.platform.Model().Snapshot().Managers() {
 		names = append(names, m.Element().ID())
 	}
 	return names
@@ -55,8 +55,8 @@ func ageOf(m *model.Manager, listed string) ageJSON {
 	return ageJSON{Listed: timeOf(m.Element(), listed), Stale: stale.Text()}
 }
 
-func (s *Server) apiQueues(w http.ResponseWriter, r *http.Request) error {
-	m, err := s.listed(r)
+func (a *API) answerQueues(w http.ResponseWriter, r *http.Request) error {
+	m, err := a.listed(r)
 	if err != nil {
 		return err
 	}
@@ -72,12 +72,11 @@ func (s *Server) apiQueues(w http.ResponseWriter, r *http.Request) error {
 			Waiting: givenNumber(e, monitor.AttributeQueueWaiting), Nodes: givenNumber(e, monitor.AttributeQueueNodes),
 		})
 	}
-	s.json(w, http.StatusOK, answer)
-	return nil
+	return answerJSON(w, http.StatusOK, answer)
 }
 
-func (s *Server) apiNodes(w http.ResponseWriter, r *http.Request) error {
-	m, err := s.listed(r)
+func (a *API) answerNodes(w http.ResponseWriter, r *http.Request) error {
+	m, err := a.listed(r)
 	if err != nil {
 		return err
 	}
@@ -100,8 +99,7 @@ func (s *Server) apiNodes(w http.ResponseWriter, r *http.Request) error {
 		}
 		answer.Nodes = append(answer.Nodes, node)
 	}
-	s.json(w, http.StatusOK, answer)
-	return nil
+	return answerJSON(w, http.StatusOK, answer)
 }
 
 // listedJobsJSON is a listing of the jobs of everybody as the scheduler gave it.
@@ -112,11 +110,11 @@ type listedJobsJSON struct {
 	Jobs          []job.Document `json:"jobs"`
 }
 
-// apiListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
+// answerListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
 // nothing that is on record is put in, nor left of what was listed before.
-func (s *Server) apiListedJobs(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("manager")
-	controller, err := s.platform.Controller(name)
+	controller, err := a.platform.Controller(name)
 	if err != nil {
 		return err
 	}
@@ -128,8 +126,7 @@ func (s *Server) apiListedJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.json(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
-	return nil
+	return answerJSON(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
 }
 
 // givenOf returns the value that an element was given, which no default stands for.
@@ -162,29 +159,28 @@ func givenState(e *model.Element) string { return givenText(e, e.Kind().StateAtt
 // mostListed bounds how many jobs one answer has.
 const mostListed = 1000
 
-func (s *Server) apiJobs(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerJobs(w http.ResponseWriter, r *http.Request) error {
 	query, err := readJobsRequest(r.URL.Query())
 	if err != nil {
 		return err
 	}
-	snapshot := s.platform.Model().Snapshot()
+	snapshot := a.platform.Model().Snapshot()
 	if _, known := snapshot.Manager(query.Manager); !known && query.Manager != "" {
-		return &views.UnknownManagerError{Name: query.Manager, Known: s.managerNames()}
+		return &views.UnknownManagerError{Name: query.Manager, Known: a.managerNames()}
 	}
-	all := s.ledger.choose(snapshot, query).Jobs
+	all := a.ledger.choose(snapshot, query).Jobs
 	first := min((query.Page-1)*query.Size, len(all))
 	jobs := []jobJSON{}
 	for _, each := range all[first:min(first+query.Size, len(all))] {
 		jobs = append(jobs, ofElement(each.Manager, each.Job))
 	}
-	s.json(w, http.StatusOK, struct {
+	return answerJSON(w, http.StatusOK, struct {
 		Total    int       `json:"total"`
 		Page     int       `json:"page"`
 		Size     int       `json:"size"`
 		Revision uint64    `json:"revision"`
 		Jobs     []jobJSON `json:"jobs"`
 	}{len(all), query.Page, query.Size, snapshot.Revision(), jobs})
-	return nil
 }
 
 // readJobsRequest reads which jobs a program asks for. What is not as described is

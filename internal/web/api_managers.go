@@ -65,48 +65,46 @@ func (t targetJSON) target(name string) settings.Target {
 		Host: t.Host, SSHConfig: t.SSHConfig, Attributes: t.Attributes}
 }
 
-func (s *Server) addManagersAPI() {
-	s.api("GET /managers", s.apiManagers)
-	s.api("POST /managers", s.apiAddManager)
-	s.api("GET /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
-		return s.answerManager(w, http.StatusOK, r.PathValue("manager"))
+func (a *API) addManagersAPI() {
+	a.handle("GET /managers", a.answerManagers)
+	a.handle("POST /managers", a.answerAddManager)
+	a.handle("GET /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
+		return a.answerManager(w, http.StatusOK, r.PathValue("manager"))
 	})
-	s.api("PUT /managers/{manager}", s.apiEditManager)
-	s.api("DELETE /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
-		if err := s.platform.Remove(r.PathValue("manager")); err != nil {
+	a.handle("PUT /managers/{manager}", a.answerEditManager)
+	a.handle("DELETE /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
+		if err := a.platform.Remove(r.PathValue("manager")); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	})
-	for word, do := range map[string]func(name string) error{"start": s.platform.Start, "stop": s.platform.Stop, "refresh": s.platform.Refresh} {
-		s.api("POST /managers/{manager}/"+word, func(w http.ResponseWriter, r *http.Request) error {
+	for word, do := range map[string]func(name string) error{"start": a.platform.Start, "stop": a.platform.Stop, "refresh": a.platform.Refresh} {
+		a.handle("POST /managers/{manager}/"+word, func(w http.ResponseWriter, r *http.Request) error {
 			if err := do(r.PathValue("manager")); err != nil {
 				return err
 			}
-			return s.answerManager(w, http.StatusAccepted, r.PathValue("manager"))
+			return a.answerManager(w, http.StatusAccepted, r.PathValue("manager"))
 		})
 	}
-	s.api("GET /targets", s.apiTargets)
+	a.handle("GET /targets", a.answerTargets)
 }
 
-func (s *Server) apiManagers(w http.ResponseWriter, _ *http.Request) error {
+func (a *API) answerManagers(w http.ResponseWriter, _ *http.Request) error {
 	all := []managerJSON{}
-	snapshot := s.platform.Model().Snapshot()
-	for _, m := range s.platform.Managers() {
+	snapshot := a.platform.Model().Snapshot()
+	for _, m := range a.platform.Managers() {
 		all = append(all, toManagerJSON(m, snapshot))
 	}
-	s.json(w, http.StatusOK, map[string]any{"managers": all})
-	return nil
+	return answerJSON(w, http.StatusOK, map[string]any{"managers": all})
 }
 
-func (s *Server) answerManager(w http.ResponseWriter, status int, name string) error {
-	m, err := s.platform.Manager(name)
+func (a *API) answerManager(w http.ResponseWriter, status int, name string) error {
+	m, err := a.platform.Manager(name)
 	if err != nil {
 		return err
 	}
-	s.json(w, status, toManagerJSON(m, s.platform.Model().Snapshot()))
-	return nil
+	return answerJSON(w, status, toManagerJSON(m, a.platform.Model().Snapshot()))
 }
 
 func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
@@ -134,18 +132,18 @@ func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
 	return told
 }
 
-func (s *Server) apiAddManager(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerAddManager(w http.ResponseWriter, r *http.Request) error {
 	var asked targetJSON
 	if err := read(r, &asked); err != nil {
 		return err
 	}
-	if err := s.platform.Add(asked.target(asked.Name)); err != nil {
+	if err := a.platform.Add(asked.target(asked.Name)); err != nil {
 		return refusedTarget(err)
 	}
-	return s.answerManager(w, http.StatusCreated, asked.Name)
+	return a.answerManager(w, http.StatusCreated, asked.Name)
 }
 
-func (s *Server) apiEditManager(w http.ResponseWriter, r *http.Request) error {
+func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
 	var asked targetJSON
 	if err := read(r, &asked); err != nil {
 		return err
@@ -154,10 +152,10 @@ func (s *Server) apiEditManager(w http.ResponseWriter, r *http.Request) error {
 	if asked.Name != "" && asked.Name != name {
 		return failuref(http.StatusBadRequest, "the object names %q, and the address %q: a resource manager keeps its name", asked.Name, name)
 	}
-	if err := s.platform.Edit(asked.target(name)); err != nil {
+	if err := a.platform.Edit(asked.target(name)); err != nil {
 		return refusedTarget(err)
 	}
-	return s.answerManager(w, http.StatusOK, name)
+	return a.answerManager(w, http.StatusOK, name)
 }
 
 // refusedTarget is an error about a target that cannot be as it was asked for, such
@@ -169,9 +167,9 @@ func refusedTarget(err error) error {
 	return err
 }
 
-// apiTargets answers with the targets, also those that are no resource manager.
-func (s *Server) apiTargets(w http.ResponseWriter, _ *http.Request) error {
-	targets, err := settings.LoadTargets(s.options.Folder)
+// answerTargets answers with the targets, also those that are no resource manager.
+func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
+	targets, err := settings.LoadTargets(a.folder)
 	if err != nil {
 		return err
 	}
@@ -183,8 +181,7 @@ func (s *Server) apiTargets(w http.ResponseWriter, _ *http.Request) error {
 		}
 		all = append(all, facts.OfTarget(target, name == targets.Default))
 	}
-	s.json(w, http.StatusOK, map[string]any{"targets": all})
-	return nil
+	return answerJSON(w, http.StatusOK, map[string]any{"targets": all})
 }
 
 // timeOf returns a time that the model has, as the API tells it.

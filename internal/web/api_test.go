@@ -114,15 +114,15 @@ func TestTheDescriptionHasEachRouteOfTheAPIAndNoOther(t *testing.T) {
 		}
 	}
 	slices.Sort(has)
-	slices.Sort(b.server.apiRoutes)
-	require.Equal(t, b.server.apiRoutes, has)
+	slices.Sort(b.server.api.routes)
+	require.Equal(t, b.server.api.routes, has)
 	_, served := b.program().raw(http.MethodGet, "/openapi.yaml", nil)
 	require.Equal(t, string(apiDescription), served)
 }
 
 func TestTheAPILetsNobodyInWithoutTheToken(t *testing.T) {
 	b := serve(t, nil)
-	for _, route := range b.server.apiRoutes {
+	for _, route := range b.server.api.routes {
 		method, path, _ := strings.Cut(route, " ")
 		response, body := b.do(method, apiPath+path, nil, nil)
 		require.Equal(t, http.StatusUnauthorized, response.StatusCode, route)
@@ -132,7 +132,7 @@ func TestTheAPILetsNobodyInWithoutTheToken(t *testing.T) {
 
 func TestEachChangeOfTheAPINeedsTheTokenOfItsSession(t *testing.T) {
 	b := serve(t, nil).enter()
-	for _, route := range b.server.apiRoutes {
+	for _, route := range b.server.api.routes {
 		method, path, _ := strings.Cut(route, " ")
 		if method == http.MethodGet {
 			continue

@@ -147,7 +147,7 @@ func TestPagesAreUsableByEveryone(t *testing.T) {
 	forms := launchSite(t, map[string]string{"all": everyWidget, "test": launchDefinition})
 	shown := serveWith(t, testPlatform(t), func(m *model.Model) { demonstrate(t, m, 400, 300, time.Now()) }).enter()
 	var addresses []string
-	for _, entry := range shown.server.nav {
+	for _, entry := range shown.server.pages.nav {
 		addresses = append(addresses, entry.Address)
 	}
 	for _, one := range []struct {

@@ -102,8 +102,9 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	saved := &settings.LaunchConfiguration{Name: "nightly", Target: "cluster", Submission: job.Submission{Executable: "./simulate"}}
 	require.NoError(t, saved.Save(form.folder, false))
 	shown := serveWith(t, testPlatform(t), func(m *model.Model) { demonstrate(t, m, 3000, 960, time.Now()) })
-	worked := &pages{server: shown.server, ledger: newLedger("ada"), history: inventedHistory(time.Now()), began: time.Now().Add(-70 * time.Minute)}
-	shown.server.addView("utilisation", worked.utilisationView)
+	worked := *shown.server.pages
+	worked.history, worked.began = inventedHistory(time.Now()), time.Now().Add(-70*time.Minute)
+	shown.server.hub.AddView("utilisation", worked.utilisationView)
 	w := b.opens(t, shown.server.StartURL(shown.base))
 	w.prefers("light")
 	w.does(chromedp.EmulateViewport(1280, 800))

@@ -140,7 +140,7 @@ func TestAPageThatIsBehindIsGivenAllOfItsView(t *testing.T) {
 func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	var drawings atomic.Int32
-	b.server.addView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]region, error) {
+	b.server.hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]region, error) {
 		return []region{{ID: "x", HTML: template.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
 	})
 	nexts := []func() received{}
@@ -164,7 +164,7 @@ func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 
 func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
-	b.server.addView("one", func(snapshot *model.Snapshot, query url.Values) ([]region, error) {
+	b.server.hub.AddView("one", func(snapshot *model.Snapshot, query url.Values) ([]region, error) {
 		if _, there := snapshot.Manager(query.Get("manager")); !there {
 			return nil, failuref(http.StatusNotFound, "there is no resource manager %q", query.Get("manager"))
 		}
@@ -239,7 +239,7 @@ func TestAClientThatStopsReadingIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	server.hub.pause = time.Millisecond
 	large := strings.Repeat("x", 1<<20)
-	server.addView("large", func(snapshot *model.Snapshot, _ url.Values) ([]region, error) {
+	server.hub.AddView("large", func(snapshot *model.Snapshot, _ url.Values) ([]region, error) {
 		return []region{{ID: "x", HTML: template.HTML(fmt.Sprint(snapshot.Revision(), large))}}, nil
 	})
 	b := run(t, server).enter()
@@ -314,7 +314,7 @@ func TestNoMoreClientsThanAllowedAreServed(t *testing.T) {
 	require.Contains(t, body, "close some")
 
 	for range maxWatchers {
-		_, err := b.server.journal.follow()
+		_, err := b.server.api.journal.follow()
 		require.NoError(t, err)
 	}
 	response, body = b.do(http.MethodGet, apiPath+"/events", nil, nil)
@@ -325,7 +325,7 @@ func TestNoMoreClientsThanAllowedAreServed(t *testing.T) {
 func TestACacheOfDrawingsForPagesIsBounded(t *testing.T) {
 	b := serve(t, with("alpha"))
 	for i := range 4 * maxUnwatched {
-		_, err := b.server.draw("jobs", url.Values{"q": {strconv.Itoa(i)}})
+		_, err := b.server.hub.Draw("jobs", url.Values{"q": {strconv.Itoa(i)}})
 		require.NoError(t, err)
 	}
 	b.server.hub.mutex.Lock()

@@ -32,10 +32,10 @@ const launchAddress = "/launch"
 const submitTimeout = 10 * time.Minute
 
 // addLaunch registers the pages of launch forms.
-func (s *Server) addLaunch() {
-	s.addNavigation(launchAddress, "Launch")
-	s.handle("GET "+launchAddress, s.launchPage)
-	s.handle("POST "+launchAddress, s.launchPosted)
+func (p *Pages) addLaunch() {
+	p.addNavigation(launchAddress, "Launch")
+	p.handle("GET "+launchAddress, p.launchPage)
+	p.handle("POST "+launchAddress, p.launchPosted)
 }
 
 // launchAddressOf returns the address of the form of a resource manager, with the
@@ -51,17 +51,17 @@ func launchAddressOf(manager, configuration string) string {
 // launchPage shows the form of a resource manager. config=NAME begins with a
 // launch configuration; tab=TITLE, program=NAME and set=name=value, which may be
 // repeated, say more.
-func (s *Server) launchPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) launchPage(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	manager := query.Get("rm")
 	if manager == "" {
-		return s.launchList(w, r)
+		return p.launchList(w, r)
 	}
-	controller, err := s.launchController(manager)
+	controller, err := p.launchController(manager)
 	if err != nil {
 		return err
 	}
-	begin, err := s.launchBeginning(query)
+	begin, err := p.launchBeginning(query)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,14 @@ func (s *Server) launchPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// On this machine rmctl submit takes the directory that it is in; a server has none.
-	if known, err := s.platform.Manager(manager); err == nil && known.Target.Transport == settings.TransportLocal && state.Directory == "" {
+	if known, err := p.platform.Manager(manager); err == nil && known.Target.Transport == settings.TransportLocal && state.Directory == "" {
 		state.Directory, l.base.Directory = l.home(), l.home()
 	}
-	return s.showLaunch(ctx, w, r, manager, l, launchOutcome{})
+	return p.showLaunch(ctx, w, r, manager, l, launchOutcome{})
 }
 
 // launchBeginning returns the submission that a form begins with.
-func (s *Server) launchBeginning(query url.Values) (job.Submission, error) {
+func (p *Pages) launchBeginning(query url.Values) (job.Submission, error) {
 	given := job.Submission{Executable: query.Get("program"), Tab: query.Get("tab")}
 	values, wrong := assignments(strings.Join(query["set"], "\n"))
 	if wrong != "" {
@@ -91,7 +91,7 @@ func (s *Server) launchBeginning(query url.Values) (job.Submission, error) {
 	if name == "" {
 		return given, nil
 	}
-	configuration, err := settings.LoadLaunchConfiguration(s.options.Folder, name)
+	configuration, err := settings.LoadLaunchConfiguration(p.folder, name)
 	if err != nil {
 		return given, failuref(http.StatusNotFound, "%w", err)
 	}
@@ -100,8 +100,8 @@ func (s *Server) launchBeginning(query url.Values) (job.Submission, error) {
 
 // launchController returns the controller of a resource manager, which has to be
 // started.
-func (s *Server) launchController(manager string) (*control.Controller, error) {
-	controller, err := s.platform.Controller(manager)
+func (p *Pages) launchController(manager string) (*control.Controller, error) {
+	controller, err := p.platform.Controller(manager)
 	var unknown *views.UnknownManagerError
 	var state *views.StateError
 	switch {
@@ -126,9 +126,9 @@ type launchOutcome struct {
 
 // launchPosted does what a button of the form's page says, and shows the form as
 // it is then.
-func (s *Server) launchPosted(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) launchPosted(w http.ResponseWriter, r *http.Request) error {
 	manager := r.URL.Query().Get("rm")
-	controller, err := s.launchController(manager)
+	controller, err := p.launchController(manager)
 	if err != nil {
 		return err
 	}
@@ -152,18 +152,18 @@ func (s *Server) launchPosted(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if do[0] == "submit" {
-		return s.launchSubmitted(ctx, w, r, manager, l)
+		return p.launchSubmitted(ctx, w, r, manager, l)
 	}
-	outcome, err := s.launchDo(ctx, manager, l, do)
+	outcome, err := p.launchDo(ctx, manager, l, do)
 	if err != nil {
 		outcome.Error = err.Error()
 	}
-	return s.showLaunch(ctx, w, r, manager, l, outcome)
+	return p.showLaunch(ctx, w, r, manager, l, outcome)
 }
 
 // launchDo does what a button says, but for submitting: a word, and what it is
 // done to.
-func (s *Server) launchDo(ctx context.Context, manager string, l *launchForm, do []string) (launchOutcome, error) {
+func (p *Pages) launchDo(ctx context.Context, manager string, l *launchForm, do []string) (launchOutcome, error) {
 	var outcome launchOutcome
 	done := func(err error, format string, arguments ...any) (launchOutcome, error) {
 		if err == nil {
@@ -190,13 +190,13 @@ func (s *Server) launchDo(ctx context.Context, manager string, l *launchForm, do
 		outcome.FocusedOn = launchBrowsedInput(do[1])
 		return outcome, l.choose(ctx, do[1], do[2])
 	case do[0] == "save":
-		return s.saveLaunch(manager, l)
+		return p.saveLaunch(manager, l)
 	}
 	return outcome, failuref(http.StatusBadRequest, "the form has nothing to do that is called %.100q", do)
 }
 
 // saveLaunch keeps what is filled in as a launch configuration.
-func (s *Server) saveLaunch(manager string, l *launchForm) (launchOutcome, error) {
+func (p *Pages) saveLaunch(manager string, l *launchForm) (launchOutcome, error) {
 	var outcome launchOutcome
 	if err := l.ready(); err != nil {
 		return outcome, err
@@ -206,7 +206,7 @@ func (s *Server) saveLaunch(manager string, l *launchForm) (launchOutcome, error
 		submission.Directory = "" // wherever it is submitted from
 	}
 	configuration := &settings.LaunchConfiguration{Name: l.state.SaveAs, Target: manager, Submission: submission}
-	err := configuration.Save(s.options.Folder, l.state.Replace)
+	err := configuration.Save(p.folder, l.state.Replace)
 	var existing *settings.LaunchConfigurationExistsError
 	var name *settings.LaunchConfigurationNameError
 	switch {
@@ -222,15 +222,15 @@ func (s *Server) saveLaunch(manager string, l *launchForm) (launchOutcome, error
 }
 
 // launchSubmitted submits what is filled in and leads to the job's page.
-func (s *Server) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *http.Request, manager string, l *launchForm) error {
+func (p *Pages) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *http.Request, manager string, l *launchForm) error {
 	outcome := launchOutcome{}
 	if err := l.runnable(); err != nil {
 		outcome.Error = "The job was not submitted: " + err.Error() + "."
-		return s.showLaunch(ctx, w, r, manager, l, outcome)
+		return p.showLaunch(ctx, w, r, manager, l, outcome)
 	}
 	// A page that is sent twice, by a double click or the browser's way back, must not
 	// make two jobs unasked. No two submissions of one tag are ever recorded.
-	before, err := s.options.Store.ByTag(ctx, l.state.Tag)
+	before, err := p.store.ByTag(ctx, l.state.Tag)
 	switch {
 	case err == nil:
 		outcome.Error = "This form was submitted before. Submit it again to have another job."
@@ -244,7 +244,7 @@ func (s *Server) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *
 			return err
 		}
 		// Who leaves the page meanwhile wants the job all the same, and its id on record.
-		job, err := s.platform.Submit(context.WithoutCancel(ctx), manager, l.submission())
+		job, err := p.platform.Submit(context.WithoutCancel(ctx), manager, l.submission())
 		if err == nil {
 			http.Redirect(w, r, elementAddress("/job", manager, job.ID), http.StatusSeeOther)
 			return nil
@@ -252,7 +252,7 @@ func (s *Server) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *
 		outcome.Error = err.Error()
 	}
 	l.state.Tag = uuid.NewString()
-	return s.showLaunch(ctx, w, r, manager, l, outcome)
+	return p.showLaunch(ctx, w, r, manager, l, outcome)
 }
 
 // launchData is what the template of a launch form is given.
@@ -284,7 +284,7 @@ type launchTab struct {
 }
 
 // showLaunch shows the page of a form.
-func (s *Server) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.Request, manager string, l *launchForm, outcome launchOutcome) error {
+func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.Request, manager string, l *launchForm, outcome launchOutcome) error {
 	definition := l.controller.Definition()
 	outcome.Error, l.warning = printable(outcome.Error, longestFact), printable(l.warning, longestFact)
 	data := launchData{
@@ -313,7 +313,7 @@ func (s *Server) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.
 			data.Portable = append(data.Portable, name.Name)
 		}
 	}
-	if data.Saved, err = s.launchSaved(manager, definition.Name); err != nil {
+	if data.Saved, err = p.launchSaved(manager, definition.Name); err != nil {
 		data.Warning = err.Error()
 	}
 	data.Preview = l.preview(ctx, manager)
@@ -321,7 +321,7 @@ func (s *Server) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.
 	if outcome.Error != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return s.page(w, r, status, "launch", "Launch on "+manager, nil, data)
+	return p.page(w, r, status, "launch", "Launch on "+manager, nil, data)
 }
 
 func launchTabs(l *launchForm) ([]launchTab, error) {
@@ -345,16 +345,16 @@ type launchSaved struct{ Name, Address string }
 // launchSaved returns the launch configurations for a resource manager, by name:
 // those for its target, for its definition, and for any. One that cannot be read
 // is not a matter of this page.
-func (s *Server) launchSaved(manager, definition string) ([]launchSaved, error) {
-	names, err := settings.LaunchConfigurationNames(s.options.Folder)
+func (p *Pages) launchSaved(manager, definition string) ([]launchSaved, error) {
+	names, err := settings.LaunchConfigurationNames(p.folder)
 	if err != nil {
 		return nil, err
 	}
 	var saved []launchSaved
 	for _, name := range names[:min(len(names), maxLaunchSaved)] {
-		configuration, err := settings.LoadLaunchConfiguration(s.options.Folder, name)
+		configuration, err := settings.LoadLaunchConfiguration(p.folder, name)
 		if err != nil {
-			s.log.Debug("a launch configuration cannot be read", "name", name, "error", err)
+			p.log.Debug("a launch configuration cannot be read", "name", name, "error", err)
 			continue
 		}
 		isFor := configuration.Target == manager || configuration.Target == "" && slices.Contains([]string{"", definition}, configuration.Definition)

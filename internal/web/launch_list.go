@@ -15,13 +15,13 @@ type launchPlace struct {
 }
 
 // launchList shows where jobs can be launched.
-func (s *Server) launchList(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) launchList(w http.ResponseWriter, r *http.Request) error {
 	var places []launchPlace
-	for _, manager := range s.platform.Managers() {
+	for _, manager := range p.platform.Managers() {
 		place := launchPlace{Name: manager.Target.Name, Definition: manager.Target.Definition, State: string(manager.State)}
 		if manager.State == model.StateStarted {
 			place.Address = launchAddressOf(place.Name, "")
-			saved, err := s.launchSaved(place.Name, place.Definition)
+			saved, err := p.launchSaved(place.Name, place.Definition)
 			if err != nil {
 				return err
 			}
@@ -29,5 +29,5 @@ func (s *Server) launchList(w http.ResponseWriter, r *http.Request) error {
 		}
 		places = append(places, place)
 	}
-	return s.page(w, r, http.StatusOK, "launches", "Launch", nil, places)
+	return p.page(w, r, http.StatusOK, "launches", "Launch", nil, places)
 }

@@ -4,67 +4,116 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
-	"os/user"
 	"strconv"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 )
 
-// pages are what the pages of the model have in common.
-type pages struct {
-	server  *Server
-	ledger  *ledger
-	history *history
-	began   time.Time
+// PagesOptions are what pages show and change.
+type PagesOptions struct {
+	Platform *views.Views
+	Store    *jobstore.Store
+	Folder   string // of the targets file and the launch configurations
+	History  string // file in which samples are kept; empty for none
+	Hub      *hub
+	Ledger   *ledger
+	Log      *slog.Logger
 }
 
-// addPages registers the pages that show the model.
-func (s *Server) addPages() {
-	p := &pages{server: s, ledger: s.ledger, history: newHistory(), began: time.Now()}
-	file := &historyFile{path: s.options.History, history: p.history, log: s.log}
-	file.load(p.began)
+// Pages are what people see of the server.
+type Pages struct {
+	platform    *views.Views
+	store       *jobstore.Store
+	folder      string
+	hub         *hub
+	ledger      *ledger
+	log         *slog.Logger
+	templates   *templates
+	mux         *http.ServeMux
+	nav         []navigation
+	history     *history
+	historyFile *historyFile
+	began       time.Time
+	ctx         context.Context // ends with the server
+}
+
+// newPages registers the pages. ctx ends with the server.
+func newPages(ctx context.Context, mux *http.ServeMux, options PagesOptions) (*Pages, error) {
+	templates, err := readTemplates()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pages{platform: options.Platform, store: options.Store, folder: options.Folder, hub: options.Hub, ledger: options.Ledger, log: options.Log,
+		templates: templates, mux: mux, history: newHistory(), began: time.Now(), ctx: ctx}
+	p.historyFile = &historyFile{path: options.History, history: p.history, log: p.log}
+	p.historyFile.load(p.began)
+	mux.Handle("GET /static/", templates.static)
+	p.addModelPages()
+	p.addLaunch()
+	return p, nil
+}
+
+// handle registers a handler whose errors become pages.
+func (p *Pages) handle(pattern string, h handler) {
+	p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			p.Fail(w, r, err)
+		}
+	})
+}
+
+// Fail answers with a page that says what went wrong.
+func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(err)
+	p.log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+	if err := p.page(w, r, status, "error", http.StatusText(status), nil, printable(err.Error(), longestFact)); err != nil {
+		p.log.Error("the page of an error could not be drawn", "error", err)
+		http.Error(w, http.StatusText(status), status)
+	}
+}
+
+// Login asks for a name and a password, and says what was wrong with the last ones.
+func (p *Pages) Login(w http.ResponseWriter, r *http.Request, status int, problem string) error {
+	return p.page(w, r, status, "login", "Log in", nil, problem)
+}
+
+// addModelPages registers the pages that show the model.
+func (p *Pages) addModelPages() {
 	for _, each := range []struct{ address, label string }{
 		{"/", "Resource managers"}, {"/machines", "Machines"}, {"/queues", "Queues"}, {"/jobs", "Jobs"}, {"/timeline", "Timeline"}, {"/utilisation", "Utilisation"},
 	} {
-		s.addNavigation(each.address, each.label)
+		p.addNavigation(each.address, each.label)
 	}
 	for name, view := range map[string]view{
 		"managers": p.managersView, "machines": p.machinesView, "node": p.nodeView, "queues": p.queuesView, "jobs": p.jobsView,
 		"job": p.jobView, "process": p.processView, "timeline": p.timelineView, "utilisation": p.utilisationView,
 	} {
-		s.addView(name, view)
+		p.hub.AddView(name, view)
 	}
 	for address, page := range map[string]handler{
 		"/{$}": p.managersPage, "/machines": p.machinesPage, "/node": p.nodePage, "/queues": p.queuesPage, "/jobs": p.jobsPage,
 		"/job": p.jobPage, "/process": p.processPage, "/timeline": p.timelinePage, "/utilisation": p.utilisationPage,
 	} {
-		s.handle("GET "+address, page)
+		p.handle("GET "+address, page)
 	}
 	for address, change := range map[string]handler{
 		"GET /managers/new": p.newManagerPage, "GET /managers/edit": p.editManagerPage, "POST /managers/target": p.targetPosted,
 		"GET /managers/remove": p.removeManagerPage, "POST /managers/remove": p.managerRemoved, "POST /managers": p.managersPosted, "POST /jobs/operate": p.operatePosted,
 	} {
-		s.handle(address, change)
+		p.handle(address, change)
 	}
-	s.running.Go(func() { p.keepHistory(s.ctx, file) })
 }
 
-// userName returns the name of the user whose server this is, empty where the system does not tell.
-func userName() string {
-	current, err := user.Current()
-	if err != nil {
-		return ""
-	}
-	return current.Username
-}
-
-// keepHistory takes samples of what listings bring until ctx ends, and puts them into a
+// Run takes samples of what listings bring until ctx ends, and puts them into a
 // file from time to time and at the end.
-func (p *pages) keepHistory(ctx context.Context, file *historyFile) {
-	models := p.server.hub.model
+func (p *Pages) Run(ctx context.Context) {
+	models, file := p.platform.Model(), p.historyFile
 	snapshot := models.Snapshot()
 	for {
 		p.history.take(snapshot, p.ledger)
@@ -82,19 +131,19 @@ func (p *pages) keepHistory(ctx context.Context, file *historyFile) {
 
 // A drawing collects the regions of a view.
 type drawing struct {
-	pages   *pages
+	pages   *Pages
 	page    string
 	regions []region
 	err     error
 }
 
-func (p *pages) drawing(page string) *drawing { return &drawing{pages: p, page: page} }
+func (p *Pages) drawing(page string) *drawing { return &drawing{pages: p, page: page} }
 
 func (d *drawing) fragment(part string, data any) template.HTML {
 	if d.err != nil {
 		return ""
 	}
-	html, err := d.pages.server.templates.fragment(d.page, part, data)
+	html, err := d.pages.templates.fragment(d.page, part, data)
 	d.err = err
 	return html
 }
@@ -117,15 +166,15 @@ func items[T any](d *drawing, id, part string, rows []T, key func(T) string) {
 func (d *drawing) done() ([]region, error) { return d.regions, d.err }
 
 // show answers with a page whose view has its name.
-func (p *pages) show(w http.ResponseWriter, r *http.Request, name, title string, query url.Values, data any) error {
-	live, err := p.server.draw(name, query)
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, name, title string, query url.Values, data any) error {
+	live, err := p.hub.Draw(name, query)
 	if err != nil {
 		return err
 	}
-	return p.server.page(w, r, http.StatusOK, name, title, live, data)
+	return p.page(w, r, http.StatusOK, name, title, live, data)
 }
 
-func (p *pages) snapshot() *model.Snapshot { return p.server.hub.model.Snapshot() }
+func (p *Pages) snapshot() *model.Snapshot { return p.platform.Model().Snapshot() }
 
 // only returns the named values of a query, for views that are the same for all others.
 func only(query url.Values, names ...string) url.Values {
@@ -152,12 +201,12 @@ type choice struct {
 	IsOn         bool
 }
 
-func (p *pages) managersView(s *model.Snapshot, _ url.Values) ([]region, error) {
+func (p *Pages) managersView(s *model.Snapshot, _ url.Values) ([]region, error) {
 	d := p.drawing("managers")
 	var rows []managerRow
 	for m := range s.Managers() {
 		row := p.ledger.managerRowOf(s, m)
-		if known, err := p.server.platform.Manager(row.ID); err == nil && row.Cause != "" {
+		if known, err := p.platform.Manager(row.ID); err == nil && row.Cause != "" {
 			row.Retry = moment{known.Retry}
 		}
 		rows = append(rows, row)
@@ -166,11 +215,11 @@ func (p *pages) managersView(s *model.Snapshot, _ url.Values) ([]region, error) 
 	return d.whole("managers-empty", "empty", len(rows) == 0).done()
 }
 
-func (p *pages) managersPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) managersPage(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "managers", "Resource managers", url.Values{}, p.unshown())
 }
 
-func (p *pages) machinesView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) machinesView(s *model.Snapshot, query url.Values) ([]region, error) {
 	page := p.ledger.drawMachines(s, readMachinesQuery(query))
 	d := p.drawing("machines").whole("machines-notes", "machines-notes", page)
 	items(d, "machines", "machine", page.Machines, func(r machineRow) string { return r.Key })
@@ -179,16 +228,16 @@ func (p *pages) machinesView(s *model.Snapshot, query url.Values) ([]region, err
 		whole("node-filters", "node-filters", page).whole("node-pager", "node-pager", page).done()
 }
 
-func (p *pages) machinesPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) machinesPage(w http.ResponseWriter, r *http.Request) error {
 	query := readMachinesQuery(r.URL.Query())
 	return p.show(w, r, "machines", "Machines", query.values(), p.ledger.drawMachines(p.snapshot(), query))
 }
 
-func (p *pages) nodeView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) nodeView(s *model.Snapshot, query url.Values) ([]region, error) {
 	return p.drawing("node").whole("node", "node-page", p.ledger.drawNode(s, query.Get("rm"), query.Get("id"))).done()
 }
 
-func (p *pages) nodePage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) nodePage(w http.ResponseWriter, r *http.Request) error {
 	query := only(r.URL.Query(), "rm", "id")
 	if p.ledger.drawNode(p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
 		return failuref(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
@@ -196,11 +245,11 @@ func (p *pages) nodePage(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "node", "Node "+printable(query.Get("id"), longestCell), query, nil)
 }
 
-func (p *pages) processView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) processView(s *model.Snapshot, query url.Values) ([]region, error) {
 	return p.drawing("process").whole("process", "process-page", drawProcess(s, query.Get("rm"), query.Get("id"))).done()
 }
 
-func (p *pages) processPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) processPage(w http.ResponseWriter, r *http.Request) error {
 	query := only(r.URL.Query(), "rm", "id")
 	process := drawProcess(p.snapshot(), query.Get("rm"), query.Get("id"))
 	if process == nil {
@@ -209,18 +258,18 @@ func (p *pages) processPage(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "process", fmt.Sprintf("Process %s of job %s", process.Row.Index, process.Row.Job), query, nil)
 }
 
-func (p *pages) queuesView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) queuesView(s *model.Snapshot, query url.Values) ([]region, error) {
 	table := p.ledger.drawQueues(s, query.Get("rm"), pageNumber(query))
 	d := p.drawing("queues").whole("queues-notes", "queues-notes", table).whole("queues-pager", "queues-pager", table)
 	items(d, "queues", "queue", table.Rows, func(r queueRow) string { return r.Key })
 	return d.done()
 }
 
-func (p *pages) queuesPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) queuesPage(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "queues", "Queues", only(r.URL.Query(), "rm", "page"), nil)
 }
 
-func (p *pages) jobsView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) jobsView(s *model.Snapshot, query url.Values) ([]region, error) {
 	table := p.ledger.drawJobs(s, readJobsQuery(query))
 	d := p.drawing("jobs").whole("jobs-notes", "jobs-notes", table).whole("jobs-filters", "jobs-filters", table).
 		whole("jobs-summary", "jobs-summary", table).whole("jobs-head", "jobs-head", table).whole("jobs-pager", "jobs-pager", table)
@@ -228,26 +277,26 @@ func (p *pages) jobsView(s *model.Snapshot, query url.Values) ([]region, error) 
 	return d.done()
 }
 
-func (p *pages) jobsPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) jobsPage(w http.ResponseWriter, r *http.Request) error {
 	query := readJobsQuery(r.URL.Query())
 	return p.show(w, r, "jobs", "Jobs", query.values(), p.ledger.jobsChoices(p.snapshot(), query))
 }
 
-func (p *pages) timelineView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) timelineView(s *model.Snapshot, query url.Values) ([]region, error) {
 	t := p.ledger.drawTimeline(s, p.history, readTimelineQuery(query), time.Now())
 	return p.drawing("timeline").whole("timeline-notes", "timeline-notes", t).whole("timeline", "timeline-lines", t).done()
 }
 
-func (p *pages) timelinePage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) timelinePage(w http.ResponseWriter, r *http.Request) error {
 	query := only(r.URL.Query(), "rm", "queue", "hours", "mine")
 	return p.show(w, r, "timeline", "Timeline", query, readTimelineQuery(query).choices())
 }
 
-func (p *pages) utilisationView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) utilisationView(s *model.Snapshot, query url.Values) ([]region, error) {
 	return p.drawing("utilisation").whole("utilisation", "plots", drawUtilisation(s, p.history, readUtilisationQuery(query), p.began, time.Now())).done()
 }
 
-func (p *pages) utilisationPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) utilisationPage(w http.ResponseWriter, r *http.Request) error {
 	query := only(r.URL.Query(), "rm", "hours")
 	return p.show(w, r, "utilisation", "Utilisation", query, drawUtilisation(p.snapshot(), p.history, readUtilisationQuery(query), p.began, time.Now()))
 }

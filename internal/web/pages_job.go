@@ -72,12 +72,12 @@ const (
 
 // drawJob returns what the page of a job shows; nil where nobody knows such a job. Where
 // it was submitted through rmctl the record tells more of it than its resource manager.
-func (p *pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error) {
+func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error) {
 	m, known := s.Manager(manager)
 	if !known {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(p.server.ctx, recordTimeout)
+	ctx, cancel := context.WithTimeout(p.ctx, recordTimeout)
 	defer cancel()
 	record, err := p.recorded(ctx, manager, id)
 	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
@@ -115,8 +115,8 @@ func (p *pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 }
 
 // recorded returns the job on record of an id or a tag.
-func (p *pages) recorded(ctx context.Context, manager, id string) (job.Job, error) {
-	store := p.server.options.Store
+func (p *Pages) recorded(ctx context.Context, manager, id string) (job.Job, error) {
+	store := p.store
 	j, err := store.ByTag(ctx, id)
 	if err == nil && j.Target == manager || err != nil && !errors.Is(err, jobstore.ErrNotFound) {
 		return j, err
@@ -211,7 +211,7 @@ func trouble(process *model.Element) int {
 }
 
 // addRecord puts what the record tells of a job on its page.
-func (p *pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
+func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	add := func(name, value string) {
 		if value != "" {
 			page.Submission = append(page.Submission, fact{Name: name, Value: printable(value, longestFact)})
@@ -235,7 +235,7 @@ func (p *pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	}
 	page.Script = output(cutTo(j.Script, 256<<10))
 	page.Doubts = append(page.Doubts, doubtsOf(j)...)
-	err := p.server.options.Store.History(ctx, j.Tag, func(event job.Event) error {
+	err := p.store.History(ctx, j.Tag, func(event job.Event) error {
 		if len(page.History) == mostHistory {
 			page.History, page.HistoryLeft = append(page.History[:0], page.History[1:]...), page.HistoryLeft+1
 		}
@@ -303,8 +303,8 @@ func (page *jobPage) addOutput(manager, id string) {
 
 // operations returns what can be done to a job in its state with the commands that its
 // definition has. Exactly one of element and record may be missing.
-func (p *pages) operations(manager string, element *model.Element, record job.Job) []operationButton {
-	controller, err := p.server.platform.Controller(manager)
+func (p *Pages) operations(manager string, element *model.Element, record job.Job) []operationButton {
+	controller, err := p.platform.Controller(manager)
 	if err != nil {
 		return nil // of what is not started nothing can be done
 	}
@@ -327,7 +327,7 @@ func (p *pages) operations(manager string, element *model.Element, record job.Jo
 }
 
 // jobView draws the page of a job.
-func (p *pages) jobView(s *model.Snapshot, query url.Values) ([]region, error) {
+func (p *Pages) jobView(s *model.Snapshot, query url.Values) ([]region, error) {
 	page, err := p.drawJob(s, query.Get("rm"), query.Get("id"))
 	if err != nil {
 		return nil, err
@@ -340,7 +340,7 @@ func (p *pages) jobView(s *model.Snapshot, query url.Values) ([]region, error) {
 		whole("job-outputs", "job-outputs", page).whole("job-facts", "job-facts", page).whole("job-history", "job-history", page).done()
 }
 
-func (p *pages) jobPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) jobPage(w http.ResponseWriter, r *http.Request) error {
 	query := only(r.URL.Query(), "rm", "id")
 	page, err := p.drawJob(p.snapshot(), query.Get("rm"), query.Get("id"))
 	if err != nil {

@@ -64,7 +64,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 	require.Contains(t, page, job.Tag, "it is on record before its resource manager shows it")
 	d.sees(job.ID, model.StateError)
 	d.knowsEnd(job.ID)
-	pages := &pages{server: d.server, ledger: newLedger(""), history: newHistory()}
+	pages := d.server.pages
 	drawn, err := pages.drawJob(d.model.Snapshot(), "here", job.ID)
 	require.NoError(t, err)
 	require.True(t, drawn.IsListed)

@@ -15,9 +15,9 @@ import (
 
 // managersPosted starts or stops a resource manager, whose name one of the fields
 // start, stop and refresh has.
-func (p *pages) managersPosted(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) managersPosted(w http.ResponseWriter, r *http.Request) error {
 	for field, do := range map[string]func(string) error{
-		"start": p.server.platform.Start, "stop": p.server.platform.Stop, "refresh": p.server.platform.Refresh,
+		"start": p.platform.Start, "stop": p.platform.Stop, "refresh": p.platform.Refresh,
 	} {
 		name := r.PostFormValue(field)
 		if name == "" {
@@ -47,13 +47,13 @@ type targetForm struct {
 }
 
 // newManagerPage shows the form of a new resource manager.
-func (p *pages) newManagerPage(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) newManagerPage(w http.ResponseWriter, r *http.Request) error {
 	return p.showTargetForm(w, r, http.StatusOK, targetForm{IsNew: true, Transport: settings.TransportLocal})
 }
 
 // editManagerPage shows the form of one that there is.
-func (p *pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
-	m, err := p.server.platform.Manager(r.URL.Query().Get("rm"))
+func (p *Pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
+	m, err := p.platform.Manager(r.URL.Query().Get("rm"))
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (p *pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
 	return p.showTargetForm(w, r, http.StatusOK, form)
 }
 
-func (p *pages) showTargetForm(w http.ResponseWriter, r *http.Request, status int, form targetForm) error {
-	form.Known = p.server.platform.Available()
+func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status int, form targetForm) error {
+	form.Known = p.platform.Available()
 	for _, each := range []choice{
 		{Value: settings.TransportLocal, Label: "on this machine"}, {Value: settings.TransportSSH, Label: "by SSH, in rmctl itself"},
 		{Value: settings.TransportOpenSSH, Label: "by the ssh program"},
@@ -77,12 +77,12 @@ func (p *pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 	if !form.IsNew {
 		title = "Edit " + printable(form.Name, longestCell)
 	}
-	return p.server.page(w, r, status, "target", title, nil, form)
+	return p.page(w, r, status, "target", title, nil, form)
 }
 
 // targetPosted adds or changes a resource manager, and shows the form again where
 // what it says is not taken.
-func (p *pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
 	form := targetForm{
 		IsNew: r.PostFormValue("new") == "true", Name: strings.TrimSpace(r.PostFormValue("name")), Definition: strings.TrimSpace(r.PostFormValue("definition")),
 		Transport: r.PostFormValue("transport"), Host: strings.TrimSpace(r.PostFormValue("host")), SSHConfig: strings.TrimSpace(r.PostFormValue("ssh_config")),
@@ -96,7 +96,7 @@ func (p *pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *pages) save(form targetForm) error {
+func (p *Pages) save(form targetForm) error {
 	if form.Name == "" {
 		return errors.New("give it a name")
 	}
@@ -116,14 +116,14 @@ func (p *pages) save(form targetForm) error {
 		target.Attributes[strings.TrimSpace(name)] = value
 	}
 	if form.IsNew {
-		return p.server.platform.Add(target)
+		return p.platform.Add(target)
 	}
-	return p.server.platform.Edit(target)
+	return p.platform.Edit(target)
 }
 
 // removeManagerPage asks whether to remove a resource manager.
-func (p *pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error {
-	m, err := p.server.platform.Manager(r.URL.Query().Get("rm"))
+func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error {
+	m, err := p.platform.Manager(r.URL.Query().Get("rm"))
 	if err != nil {
 		return err
 	}
@@ -134,11 +134,11 @@ func (p *pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 	if m.Target.Shipped {
 		question.Consequence = "It is shipped with rmctl, so that it can be shown again at any time."
 	}
-	return p.server.page(w, r, http.StatusOK, "confirm", "Remove "+printable(m.Target.Name, longestCell), nil, question)
+	return p.page(w, r, http.StatusOK, "confirm", "Remove "+printable(m.Target.Name, longestCell), nil, question)
 }
 
-func (p *pages) managerRemoved(w http.ResponseWriter, r *http.Request) error {
-	if err := p.server.platform.Remove(r.PostFormValue("rm")); err != nil {
+func (p *Pages) managerRemoved(w http.ResponseWriter, r *http.Request) error {
+	if err := p.platform.Remove(r.PostFormValue("rm")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
@@ -162,10 +162,10 @@ func managerAddress(page, manager string) string {
 }
 
 // unshown returns the targets that are no resource managers yet.
-func (p *pages) unshown() []string {
+func (p *Pages) unshown() []string {
 	shown := map[string]bool{}
-	for _, m := range p.server.platform.Managers() {
+	for _, m := range p.platform.Managers() {
 		shown[m.Target.Name] = true
 	}
-	return slices.DeleteFunc(p.server.platform.Available(), func(name string) bool { return shown[name] })
+	return slices.DeleteFunc(p.platform.Available(), func(name string) bool { return shown[name] })
 }

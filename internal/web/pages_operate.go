@@ -55,7 +55,7 @@ type outcomes struct {
 }
 
 // operatePosted asks whether to do something to jobs and, once that is confirmed, does it.
-func (p *pages) operatePosted(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) operatePosted(w http.ResponseWriter, r *http.Request) error {
 	at := slices.IndexFunc(jobOperations, func(each jobOperation) bool { return string(each.operation) == r.PostFormValue("operation") })
 	if at < 0 {
 		return failuref(http.StatusBadRequest, "%q cannot be done to jobs", printable(r.PostFormValue("operation"), longestCell))
@@ -101,7 +101,7 @@ func backTo(address string) string {
 }
 
 // askToOperate shows the question whether to do it.
-func (p *pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
+func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
 	question := confirmation{Action: "/jobs/operate", Question: fmt.Sprintf("%s %s?", do.label, counted(len(jobs), "job")), Consequence: do.consequence, Back: back,
 		Yes: do.label + " " + counted(len(jobs), "job"), Fields: []hiddenField{{"operation", string(do.operation)}, {"confirmed", "true"}, {"back", back}}}
 	s := p.snapshot()
@@ -115,25 +115,25 @@ func (p *pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOpera
 		}
 		question.Rows = append(question.Rows, row)
 	}
-	return p.server.page(w, r, http.StatusOK, "confirm", do.label+" jobs", nil, question)
+	return p.page(w, r, http.StatusOK, "confirm", do.label+" jobs", nil, question)
 }
 
 // operate does it, and tells what came of it where that is more than success.
-func (p *pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
+func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(operateTimeout + bodyOfAnswer)); err != nil {
-		p.server.log.Debug("the time for an answer could not be set", "error", err)
+		p.log.Debug("the time for an answer could not be set", "error", err)
 	}
 	// Who goes away meanwhile wants it all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), operateTimeout)
 	defer cancel()
-	defer context.AfterFunc(p.server.ctx, cancel)()
+	defer context.AfterFunc(p.ctx, cancel)()
 	result := outcomes{Rows: make([]outcome, len(jobs)), Back: back}
 	var work errgroup.Group
 	work.SetLimit(sideBySide)
 	for i, name := range jobs {
 		result.Rows[i] = outcome{Address: elementAddress("/job", name.manager, name.id), ID: printable(name.id, longestCell)}
 		work.Go(func() error {
-			if err := p.server.platform.Operate(ctx, name.manager, name.id, do.operation); err != nil {
+			if err := p.platform.Operate(ctx, name.manager, name.id, do.operation); err != nil {
 				result.Rows[i].Problem = printable(err.Error(), longestFact)
 			}
 			return nil
@@ -153,7 +153,7 @@ func (p *pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation,
 		return nil
 	}
 	result.Summary = fmt.Sprintf("%s: %s of %s went wrong.", do.label, thousands(failed), counted(len(jobs), "job"))
-	return p.server.page(w, r, http.StatusBadGateway, "outcomes", do.label+" jobs", nil, result)
+	return p.page(w, r, http.StatusBadGateway, "outcomes", do.label+" jobs", nil, result)
 }
 
 // bodyOfAnswer is the time for sending an answer that took long to make.

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os/user"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,23 +50,18 @@ type Options struct {
 // A Server answers requests for pages and for the API. It is an http.Handler;
 // Serve also sets the limits that an http.Server needs.
 type Server struct {
-	options   Options
-	platform  *views.Views
-	log       *slog.Logger
-	limits    limits
-	access    *access
-	templates *templates
-	static    *staticFiles
-	hub       *hub
-	handler   http.Handler
-	mux       *http.ServeMux
-	nav       []navigation
-	apiRoutes []string // methods and paths below apiPath
-	journal   *journal
-	ledger    *ledger
-	ctx       context.Context // ends with Close
-	cancel    context.CancelFunc
-	running   sync.WaitGroup
+	options Options
+	log     *slog.Logger
+	limits  limits
+	access  *access
+	hub     *hub
+	api     *API
+	pages   *Pages
+	handler http.Handler
+	mux     *http.ServeMux
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup
 }
 
 // New returns a server that has to be closed.
@@ -73,58 +70,56 @@ func New(options Options) (*Server, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	templates, err := readTemplates()
-	if err != nil {
-		return nil, err
-	}
-	static, err := readStatic()
-	if err != nil {
-		return nil, err
-	}
-	templates.static = static
 	access, err := newAccess(options)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{options: options, platform: options.Platform, log: log, limits: usualLimits, access: access, templates: templates, static: static,
-		mux: http.NewServeMux(), ctx: ctx, cancel: cancel}
-	s.journal, s.ledger = newJournal(options.Store), newLedger(userName())
+	s := &Server{options: options, log: log, limits: usualLimits, access: access, mux: http.NewServeMux(), ctx: ctx, cancel: cancel}
 	s.hub = newHub(options.Platform.Model(), log)
-	s.routes()
-	s.handler = s.guarded(s.mux)
-	snapshot := options.Platform.Model().Snapshot()
-	s.running.Go(func() { s.hub.run(ctx, snapshot) })
-	s.running.Go(func() {
-		s.journal.run(ctx, func(err error) { log.Warn("the record of jobs could not be read", "error", err) })
-	})
-	return s, nil
-}
-
-// routes registers all that the server answers to.
-func (s *Server) routes() {
-	s.mux.Handle("GET /static/", s.static)
-	s.addEvents()
-	s.addAccess()
-	s.addAPI()
-	s.addPages()
-	s.addLaunch()
+	ledger := newLedger(userName())
+	s.api = newAPI(s.mux, APIOptions{Platform: options.Platform, Store: options.Store, Folder: options.Folder, Ledger: ledger, Log: log})
+	s.pages, err = newPages(ctx, s.mux, PagesOptions{Platform: options.Platform, Store: options.Store, Folder: options.Folder, History: options.History,
+		Hub: s.hub, Ledger: ledger, Log: log})
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	s.mux.Handle("GET "+EventsPath, s.hub)
+	s.handle("POST "+loginPath, s.login)
+	s.handle("POST /logout", s.logout)
 	s.handle("GET /", func(_ http.ResponseWriter, r *http.Request) error {
 		return failuref(http.StatusNotFound, "there is no page %s", r.URL.Path)
 	})
+	s.handler = s.guarded(s.mux)
+	snapshot := options.Platform.Model().Snapshot() // before the first request, so that no change is missed
+	s.running.Go(func() { s.hub.run(ctx, snapshot) })
+	s.running.Go(func() { s.api.Run(ctx) })
+	s.running.Go(func() { s.pages.Run(ctx) })
+	return s, nil
 }
 
-// A handler answers one request. An error becomes a page or, below /api/, an
-// object that says what went wrong; see failure.
-type handler func(w http.ResponseWriter, r *http.Request) error
-
-// handle registers a handler for a pattern of http.ServeMux.
+// handle registers a handler whose errors are answered by fail.
 func (s *Server) handle(pattern string, h handler) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
 			s.fail(w, r, err)
 		}
 	})
+}
+
+// fail answers with what went wrong: an object for programs, else a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if isForPrograms(r) {
+		fail(w, r, s.log, err)
+		return
+	}
+	s.pages.Fail(w, r, err)
+}
+
+// isForPrograms reports whether a request expects no page.
+func isForPrograms(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == EventsPath
 }
 
 // ServeHTTP answers a request that came over the network.
@@ -186,4 +181,13 @@ func (s *Server) Close() error {
 	s.cancel()
 	s.running.Wait()
 	return nil
+}
+
+// userName returns the name of the user whose server this is, empty where the system does not know it.
+func userName() string {
+	current, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return current.Username
 }

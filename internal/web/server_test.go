@@ -88,7 +88,7 @@ func run(t testing.TB, server *Server) *browser {
 		require.NoError(t, server.Close())
 		require.NoError(t, <-ended)
 	})
-	b := &browser{t: t, server: server, model: server.platform.Model(), base: "http://" + listener.Addr().String(), client: newClient(t)}
+	b := &browser{t: t, server: server, model: server.options.Platform.Model(), base: "http://" + listener.Addr().String(), client: newClient(t)}
 	if server.options.TLS != nil {
 		b.base = "https://" + listener.Addr().String()
 	}
@@ -197,7 +197,7 @@ func TestEachTemplateOfAPageIsWhole(t *testing.T) {
 
 func TestStaticFilesAreKeptByBrowsersUntilTheyChange(t *testing.T) {
 	b := serve(t, nil)
-	address, err := b.server.static.address("live.js")
+	address, err := b.server.pages.templates.static.address("live.js")
 	require.NoError(t, err)
 	response, body := b.do(http.MethodGet, address, nil, nil)
 	require.Equal(t, http.StatusOK, response.StatusCode)

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -28,6 +28,9 @@ type failure struct {
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
+
+// A handler answers one request, or returns an error from which an answer is made.
+type handler func(w http.ResponseWriter, r *http.Request) error
 
 // failuref returns an error that ends a request with a status.
 func failuref(status int, format string, arguments ...any) error {
@@ -100,29 +103,18 @@ func kindOf(status int) string {
 	return "failed"
 }
 
-// fail answers with what went wrong: an object below /api/, else a page.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// fail answers with an object that says what went wrong.
+func fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	status := statusOf(err)
-	s.log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
-	if isForPrograms(r) {
-		told := apiError{Error: err.Error(), Kind: kindOf(status)}
-		var submission *control.SubmitError
-		if errors.As(err, &submission) {
-			told.Tag, told.Unknown = submission.Tag, submission.Unknown
-		}
-		s.json(w, status, told)
-		return
+	log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+	failed := apiError{Error: err.Error(), Kind: kindOf(status)}
+	var submission *control.SubmitError
+	if errors.As(err, &submission) {
+		failed.Tag, failed.Unknown = submission.Tag, submission.Unknown
 	}
-	drawing := s.page(w, r, status, "error", http.StatusText(status), nil, printable(err.Error(), longestFact))
-	if drawing != nil {
-		s.log.Error("the page of an error could not be drawn", "error", drawing)
-		http.Error(w, http.StatusText(status), status)
+	if err := answerJSON(w, status, failed); err != nil {
+		log.Error("an error could not be written as JSON", "error", err)
 	}
-}
-
-// isForPrograms reports whether a request expects no page.
-func isForPrograms(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == eventsPath
 }
 
 // apiError is what the API answers when it did not do what was asked.
@@ -133,19 +125,21 @@ type apiError struct {
 	Unknown bool   `json:"unknown,omitempty"` // whether it may have made a job all the same
 }
 
-// json answers with a value as JSON.
-func (s *Server) json(w http.ResponseWriter, status int, value any) {
+// answerJSON answers with a value as JSON.
+func answerJSON(w http.ResponseWriter, status int, value any) error {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false) // no browser takes JSON for a page: the type is told, and is not guessed at
+	encoder.SetEscapeHTML(false) // the type is declared and must not be sniffed, so no browser takes JSON for a page
 	if err := encoder.Encode(value); err != nil {
-		s.log.Error("an answer could not be written as JSON", "error", err)
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-		return
+		return fmt.Errorf("write the answer as JSON: %w", err)
 	}
-	w.Header().Set("Content-Type", "application/json")
+	send(w, status, "application/json", body.Bytes())
+	return nil
+}
+
+// send answers with a body that is complete.
+func send(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
-	if _, err := w.Write(body.Bytes()); err != nil {
-		s.log.Debug("a client went away while it was answered", "error", err)
-	}
+	_, _ = w.Write(body) // fails only if the client has gone, which needs no answer
 }

@@ -64,18 +64,18 @@ func newHub(m *model.Model, log *slog.Logger) *hub {
 	return &hub{model: m, log: log, views: map[string]view{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
 }
 
-// addView names a view, for Server.draw and for clients.
-func (s *Server) addView(name string, v view) {
-	s.hub.views[name] = v
+// AddView names a view, for Draw and for clients.
+func (h *hub) AddView(name string, v view) {
+	h.views[name] = v
 }
 
-// draw returns a view for a query, as it is now or was half a second ago.
-func (s *Server) draw(name string, query url.Values) (*drawn, error) {
-	sc, err := s.hub.scene(name, query)
+// Draw returns a view for a query, as it is now or was half a second ago.
+func (h *hub) Draw(name string, query url.Values) (*drawn, error) {
+	sc, err := h.scene(name, query)
 	if err != nil {
 		return nil, err
 	}
-	return s.hub.draw(sc, s.hub.pause)
+	return h.draw(sc, h.pause)
 }
 
 // redraw has all views drawn again that somebody looks at, for changes that the

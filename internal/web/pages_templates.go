@@ -23,12 +23,16 @@ type templates struct {
 }
 
 func readTemplates() (*templates, error) {
-	t := &templates{pages: map[string]*template.Template{}}
+	static, err := readStatic()
+	if err != nil {
+		return nil, err
+	}
+	t := &templates{pages: map[string]*template.Template{}, static: static}
 	layout := template.New("layout").Funcs(template.FuncMap{
-		"static": func(name string) (string, error) { return t.static.address(name) },
+		"static": func(name string) (string, error) { return static.address(name) },
 		"date":   func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 	})
-	layout, err := layout.ParseFS(templateFiles, "templates/_*.html")
+	layout, err = layout.ParseFS(templateFiles, "templates/_*.html")
 	if err != nil {
 		return nil, fmt.Errorf("read the layout of pages: %w", err)
 	}
@@ -70,8 +74,8 @@ type navigation struct {
 }
 
 // addNavigation puts a page into the menu that every page has.
-func (s *Server) addNavigation(address, label string) {
-	s.nav = append(s.nav, navigation{Address: address, Label: label})
+func (p *Pages) addNavigation(address, label string) {
+	p.nav = append(p.nav, navigation{Address: address, Label: label})
 }
 
 // shown is what the layout and the template of a page are given.
@@ -86,22 +90,17 @@ type shown struct {
 
 // page answers with a page: its template, which defines "main", in the layout.
 // live is nil where nothing in it changes by itself.
-func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name, title string, live *drawn, data any) error {
-	page, known := s.templates.pages[name]
+func (p *Pages) page(w http.ResponseWriter, r *http.Request, status int, name, title string, live *drawn, data any) error {
+	file, known := p.templates.pages[name]
 	if !known {
 		return fmt.Errorf("there is no template of a page %q", name)
 	}
 	var out bytes.Buffer
-	err := page.ExecuteTemplate(&out, "layout", shown{Title: title, Nav: s.nav, Here: s.here(r), CSRF: csrfOf(r), Live: live, Data: data})
+	err := file.ExecuteTemplate(&out, "layout", shown{Title: title, Nav: p.nav, Here: p.here(r), CSRF: csrfOf(r), Live: live, Data: data})
 	if err != nil {
 		return fmt.Errorf("draw the page %s: %w", name, err)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, err = w.Write(out.Bytes())
-	if err != nil {
-		s.log.Debug("a client went away while a page was sent", "page", name, "error", err)
-	}
+	send(w, status, "text/html; charset=utf-8", out.Bytes())
 	return nil
 }
 
@@ -110,12 +109,12 @@ var entryOf = map[string]string{"/node": "/machines", "/job": "/jobs", "/process
 
 // here returns the entry of the menu whose address is the longest beginning of
 // the request's path.
-func (s *Server) here(r *http.Request) string {
+func (p *Pages) here(r *http.Request) string {
 	if entry, isOfOne := entryOf[r.URL.Path]; isOfOne {
 		return entry
 	}
 	var here string
-	for _, entry := range s.nav {
+	for _, entry := range p.nav {
 		below := r.URL.Path == entry.Address || strings.HasPrefix(r.URL.Path, strings.TrimSuffix(entry.Address, "/")+"/")
 		if below && len(entry.Address) > len(here) {
 			here = entry.Address

@@ -13,56 +13,6 @@ const (
 	eventPause        = 20 * time.Second // without events, a comment is sent so often, which shows that both are there
 )
 
-const eventsPath = "/events"
-
-// addEvents registers the stream of what a page shows live.
-func (s *Server) addEvents() {
-	s.handle("GET "+eventsPath, s.events)
-}
-
-// events streams the changes of one view: view=NAME and the query that the
-// page's own address has. drawn=MARK or the header Last-Event-ID say what the
-// client shows already.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	query := r.URL.Query()
-	name, mark := query.Get("view"), query.Get("drawn")
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		mark = last
-	}
-	query.Del("view")
-	query.Del("drawn")
-	watcher, err := s.hub.watch(name, query, mark)
-	if err != nil {
-		return err
-	}
-	defer watcher.leave()
-	stream, err := openStream(w)
-	if err != nil {
-		return err
-	}
-	pause := time.NewTicker(eventPause)
-	defer pause.Stop()
-	for {
-		var text []byte
-		select {
-		case <-r.Context().Done():
-			return nil
-		case <-s.ctx.Done():
-			return nil
-		case <-watcher.lost:
-			s.log.Info("a client that did not read was left", "address", r.RemoteAddr, "view", name)
-			return nil
-		case text = <-watcher.events:
-		case <-pause.C:
-			text = []byte(":\n\n")
-		}
-		if err := stream.send(text); err != nil {
-			s.log.Debug("a client left its stream", "address", r.RemoteAddr, "view", name, "error", err)
-			return nil
-		}
-	}
-}
-
 // A stream is an answer of server-sent events that has begun.
 type stream struct {
 	w          http.ResponseWriter

@@ -1,0 +1,55 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/rmctl/rmctl/remote/wire"
+)
+
+// ServeLocal answers requests for the API that processes of this user make over a
+// private socket; they need no token. It ends as Serve does, and closes the listener.
+func (s *Server) ServeLocal(ctx context.Context, listener net.Listener) error {
+	return s.serve(ctx, ownListener{listener, s}, http.HandlerFunc(s.answerOwn), nil)
+}
+
+// answerOwn answers a process of this user. What comes from a browser, through a
+// tunnel, is none.
+func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w.Header())
+	r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
+	for _, header := range []string{"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Cookie", "Referer"} {
+		if r.Header.Get(header) != "" {
+			s.fail(w, r, failuref(http.StatusForbidden, "this socket is for programs; browsers are served at the address that rmctl serve printed"))
+			return
+		}
+	}
+	if !strings.HasPrefix(r.URL.Path, apiPath+"/") {
+		s.fail(w, r, failuref(http.StatusForbidden, "this socket is for the API"))
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// An ownListener takes connections of processes of this user alone.
+type ownListener struct {
+	net.Listener
+	server *Server
+}
+
+func (l ownListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		foreign := wire.CheckPeer(conn)
+		if foreign == nil {
+			return conn, nil
+		}
+		l.server.log.Warn("a process of somebody else was refused", "error", errors.Join(foreign, conn.Close()))
+	}
+}
