@@ -91,7 +91,7 @@ func TestTheEndOfASessionEndsItsStreams(t *testing.T) {
 		require.NoError(t, err)
 	}
 	put(b.model, "beta")
-	require.Equal(t, "patch", next().kind, "other sessions go on")
+	require.Equal(t, "patch", next().Kind, "other sessions go on")
 }
 
 func TestASessionThatNobodyUsesEnds(t *testing.T) {

@@ -24,7 +24,7 @@ const apiPath = "/api/v1"
 // longRequest bounds what runs commands of a scheduler before it answers.
 const longRequest = 10 * time.Minute
 
-//go:embed openapi.yaml
+//go:embed api/openapi.yaml
 var apiDescription []byte
 
 // APIOptions are what the API answers from.

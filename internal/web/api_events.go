@@ -18,6 +18,9 @@ import (
 // have written, while anybody wants them.
 const journalPace = 200 * time.Millisecond
 
+// maxFollowers bounds how many streams of events there may be.
+const maxFollowers = 1000
+
 // A journal tells those who follow the events of this user's jobs that there are
 // new ones. It looks for all of them at once.
 type journal struct {
@@ -33,13 +36,12 @@ func newJournal(store *jobstore.Store) *journal {
 	return &journal{store: store, news: make(chan struct{}), awakened: make(chan struct{}, 1)}
 }
 
-// follow counts one more who waits, until leave is called. There may be so many
-// as may look at views.
+// follow counts one more who waits, until leave is called.
 func (j *journal) follow() (leave func(), err error) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	if j.waiting >= maxWatchers {
-		return nil, failuref(http.StatusServiceUnavailable, "%d streams of events are open already; close some", maxWatchers)
+	if j.waiting >= maxFollowers {
+		return nil, failuref(http.StatusServiceUnavailable, "%d streams of events are open already; close some", maxFollowers)
 	}
 	j.waiting++
 	select {

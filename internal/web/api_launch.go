@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -115,7 +116,7 @@ func (a *API) submission(request *job.Table) (job.Submission, error) {
 		given = given.Over(configuration.Submission)
 	}
 	if err := checkScript(given.Script); err != nil {
-		return given, &failure{http.StatusBadRequest, err}
+		return given, failuref(http.StatusBadRequest, "%w", err)
 	}
 	return given, nil
 }
@@ -300,10 +301,11 @@ func (e editJSON) apply(f *form.Form, stat attribute.Stat) error {
 	if e.Text == nil {
 		return nil
 	}
-	if err := f.Set(field, *e.Text, stat); err != nil && !isOne[*attribute.InvalidError](err) {
-		return err
+	err := f.Set(field, *e.Text, stat)
+	if _, isRefused := errors.AsType[*attribute.InvalidError](err); isRefused {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // told is the form as the API tells it.
@@ -366,7 +368,7 @@ func (a *API) answerSaveLaunchConfiguration(w http.ResponseWriter, r *http.Reque
 	}
 	l.Submission = submission.Over(l.Submission)
 	if _, err := l.TOML(); err != nil {
-		return &failure{http.StatusBadRequest, err}
+		return failuref(http.StatusBadRequest, "%w", err)
 	}
 	if err := l.Save(a.folder, replace); err != nil {
 		return err

@@ -26,28 +26,12 @@ func (a *API) addListingsAPI() {
 	a.handle("GET /jobs", a.answerJobs)
 }
 
-// listed returns what the model has of the resource manager that a request names.
-func (a *API) listed(r *http.Request) (*model.Manager, error) {
-	name := r.PathValue("manager")
-	m, known := a.platform.Model().Snapshot().Manager(name)
-	if !known {
-		return nil, &views.UnknownManagerError{Name: name, Known: a.managerNames()}
-	}
-	return m, nil
-}
-
 func (a *API) managerNames() []string {
 	var names []string
 	for m := range a.platform.Model().Snapshot().Managers() {
 		names = append(names, m.Element().ID())
 	}
 	return names
-}
-
-// ageJSON tells how old a listing is, and why where that is older than it should be.
-type ageJSON struct {
-	Listed string `json:"listed,omitempty"`
-	Stale  string `json:"stale,omitempty"`
 }
 
 func ageOf(m *model.Manager, listed string) ageJSON {
@@ -101,60 +85,6 @@ func (a *API) answerNodes(w http.ResponseWriter, r *http.Request) error {
 	}
 	return answerJSON(w, http.StatusOK, answer)
 }
-
-// listedJobsJSON is a listing of the jobs of everybody as the scheduler gave it.
-type listedJobsJSON struct {
-	Listed        string         `json:"listed"`
-	NotUnderstood int            `json:"notUnderstood"`
-	Again         int            `json:"again"`
-	Jobs          []job.Document `json:"jobs"`
-}
-
-// answerListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
-// nothing that is on record is put in, nor left of what was listed before.
-func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("manager")
-	controller, err := a.platform.Controller(name)
-	if err != nil {
-		return err
-	}
-	var rows control.RowSet
-	made, err := controller.LatestRows(r.Context(), config.ListJobs, rows.Add)
-	if errors.Is(err, control.ErrNotListed) {
-		return failuref(http.StatusConflict, "the jobs of %q: %w, or that failed, or was too large", name, err)
-	}
-	if err != nil {
-		return err
-	}
-	return answerJSON(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
-}
-
-// givenOf returns the value that an element was given, which no default stands for.
-func givenOf(e *model.Element, attribute string) (model.Value, bool) {
-	for definition, value := range e.Attributes() {
-		if definition.ID == attribute {
-			return value, true
-		}
-	}
-	return model.Value{}, false
-}
-
-func givenText(e *model.Element, attribute string) string {
-	value, _ := givenOf(e, attribute)
-	return value.Text()
-}
-
-func givenNumber(e *model.Element, attribute string) *int {
-	value, given := givenOf(e, attribute)
-	if !given {
-		return nil
-	}
-	number := int(value.Integer())
-	return &number
-}
-
-// givenState returns the state that an element was seen in, empty if in none.
-func givenState(e *model.Element) string { return givenText(e, e.Kind().StateAttribute()) }
 
 // mostListed bounds how many jobs one answer has.
 const mostListed = 1000
@@ -222,4 +152,47 @@ func readNumber(values url.Values, name string, usual, most int) (int, error) {
 		return 0, failuref(http.StatusBadRequest, "%s=%.50q: write a number from 1 to %d", name, text, most)
 	}
 	return number, nil
+}
+
+// listed returns what the model has of the resource manager that a request names.
+func (a *API) listed(r *http.Request) (*model.Manager, error) {
+	name := r.PathValue("manager")
+	m, known := a.platform.Model().Snapshot().Manager(name)
+	if !known {
+		return nil, &views.UnknownManagerError{Name: name, Known: a.managerNames()}
+	}
+	return m, nil
+}
+
+// ageJSON tells how old a listing is, and why where that is older than it should be.
+type ageJSON struct {
+	Listed string `json:"listed,omitempty"`
+	Stale  string `json:"stale,omitempty"`
+}
+
+// listedJobsJSON is a listing of the jobs of everybody as the scheduler gave it.
+type listedJobsJSON struct {
+	Listed        string         `json:"listed"`
+	NotUnderstood int            `json:"notUnderstood"`
+	Again         int            `json:"again"`
+	Jobs          []job.Document `json:"jobs"`
+}
+
+// answerListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
+// nothing that is on record is put in, nor left of what was listed before.
+func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("manager")
+	controller, err := a.platform.Controller(name)
+	if err != nil {
+		return err
+	}
+	var rows control.RowSet
+	made, err := controller.LatestRows(r.Context(), config.ListJobs, rows.Add)
+	if errors.Is(err, control.ErrNotListed) {
+		return failuref(http.StatusConflict, "the jobs of %q: %w, or that failed, or was too large", name, err)
+	}
+	if err != nil {
+		return err
+	}
+	return answerJSON(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
 }

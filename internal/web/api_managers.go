@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"net/http"
-	"time"
 
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -11,24 +10,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
-
-// managerJSON is a resource manager; the names of the target's part are those of
-// rmctl targets --json.
-type managerJSON struct {
-	facts.Target
-	SSHConfig  string            `json:"sshConfig,omitempty"`
-	Attributes map[string]string `json:"attributes,omitempty"`
-	Shipped    bool              `json:"shipped,omitempty"`
-	State      string            `json:"state"`
-	Since      string            `json:"since"`
-	Cause      string            `json:"cause,omitempty"`
-	Retry      string            `json:"retry,omitempty"`
-	Listings   []listingJSON     `json:"listings"`
-	Problems   []wrongJSON       `json:"problems,omitempty"`
-	Queues     int               `json:"queues"`
-	Nodes      int               `json:"nodes"`
-	Jobs       int               `json:"jobs"`
-}
 
 // listingJSON is how the last listings of one kind of elements went.
 type listingJSON struct {
@@ -162,7 +143,7 @@ func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
 // as one whose definition is not there.
 func refusedTarget(err error) error {
 	if statusOf(err) == http.StatusInternalServerError {
-		return &failure{http.StatusBadRequest, err}
+		return failuref(http.StatusBadRequest, "%w", err)
 	}
 	return err
 }
@@ -184,11 +165,20 @@ func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 	return answerJSON(w, http.StatusOK, map[string]any{"targets": all})
 }
 
-// timeOf returns a time that the model has, as the API tells it.
-func timeOf(e *model.Element, attribute string) string {
-	value, given := e.Value(attribute)
-	if !given || value.Time().IsZero() {
-		return ""
-	}
-	return value.Time().Format(time.RFC3339)
+// managerJSON is a resource manager; the names of the target's part are those of
+// rmctl targets --json.
+type managerJSON struct {
+	facts.Target
+	SSHConfig  string            `json:"sshConfig,omitempty"`
+	Attributes map[string]string `json:"attributes,omitempty"`
+	Shipped    bool              `json:"shipped,omitempty"`
+	State      string            `json:"state"`
+	Since      string            `json:"since"`
+	Cause      string            `json:"cause,omitempty"`
+	Retry      string            `json:"retry,omitempty"`
+	Listings   []listingJSON     `json:"listings"`
+	Problems   []wrongJSON       `json:"problems,omitempty"`
+	Queues     int               `json:"queues"`
+	Nodes      int               `json:"nodes"`
+	Jobs       int               `json:"jobs"`
 }

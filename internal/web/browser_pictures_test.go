@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -76,17 +77,20 @@ func inventedSite(t *testing.T, definitions map[string]*config.Definition) *laun
 	return d
 }
 
-// inventedHistory is what was in use of a cluster in the hour before.
-func inventedHistory(now time.Time) *history {
-	h := newHistory()
+// inventedHistory writes what was in use of a cluster in the hour before as a server keeps it.
+func inventedHistory(t *testing.T, now time.Time) string {
+	var samples [][10]int
 	for step := 360; step > 0; step-- {
 		at := now.Add(-time.Duration(step) * 10 * time.Second)
 		wave := math.Sin(float64(step)/50) + math.Sin(float64(step)/17)/4
 		used := 700 + int(150*wave)
-		h.add("cluster", sample{At: at, HasNodes: true, Used: used, Free: 942 - used, Unusable: 18, CPUs: 61440, CPUsUsed: int64(used * 57),
-			HasJobs: true, Running: used - 100, Waiting: 2000 + step + int(200*wave), Others: 58})
+		samples = append(samples, [10]int{int(at.Unix()), 3, used, 942 - used, 18, 61440, used * 57, used - 100, 2000 + step + int(200*wave), 58})
 	}
-	return h
+	text, err := json.Marshal(map[string]any{"version": 1, "managers": []any{map[string]any{"id": "cluster", "tiers": []any{samples, samples[:0], samples[:0]}}}})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "history.json")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
 }
 
 // RMCTL_UPDATE=1 RMCTL_CLUSTERS=1 go test ./internal/web -run Pictures draws the pictures
@@ -101,10 +105,9 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	form := inventedSite(t, map[string]*config.Definition{"cluster": slurm})
 	saved := &settings.LaunchConfiguration{Name: "nightly", Target: "cluster", Submission: job.Submission{Executable: "./simulate"}}
 	require.NoError(t, saved.Save(form.folder, false))
-	shown := serveWith(t, testPlatform(t), func(m *model.Model) { demonstrate(t, m, 3000, 960, time.Now()) })
-	worked := *shown.server.pages
-	worked.history, worked.began = inventedHistory(time.Now()), time.Now().Add(-70*time.Minute)
-	shown.server.hub.AddView("utilisation", worked.utilisationView)
+	options := testPlatform(t)
+	options.History = inventedHistory(t, time.Now())
+	shown := serveWith(t, options, func(m *model.Model) { demonstrate(t, m, 3000, 960, time.Now()) })
 	w := b.opens(t, shown.server.StartURL(shown.base))
 	w.prefers("light")
 	w.does(chromedp.EmulateViewport(1280, 800))
@@ -127,7 +130,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	w = b.opens(t, form.server.StartURL(form.base))
 	w.prefers("light")
 	w.does(chromedp.EmulateViewport(1280, 1040))
-	w.goes(form.base + launchAddressOf("cluster", "nightly") + "&set=tasks%3D32&set=partition%3Dnormal")
+	w.goes(form.base + "/launch?config=nightly&rm=cluster" + "&set=tasks%3D32&set=partition%3Dnormal")
 	w.reaches("Memory per node")
 	w.presses("16G")
 	w.reaches("Time limit")

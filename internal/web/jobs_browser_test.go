@@ -22,7 +22,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 	t.Run("a job is submitted by keys alone", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"local": "local"})
 		w := b.opens(t, d.server.StartURL(d.base))
-		w.goes(d.base + launchAddressOf("local", ""))
+		w.goes(d.base + formOf("local"))
 		name := `<img src=x onerror="document.title='ran'">`
 		w.reaches("Name of the job")
 		w.presses(name)
@@ -91,7 +91,7 @@ func TestSlurmInARealBrowser(t *testing.T) {
 	b := startBrowser(t)
 	d := launchSite(t, map[string]string{"big": "slurm"})
 	w := b.opens(t, d.server.StartURL(d.base))
-	w.goes(d.base + launchAddressOf("big", ""))
+	w.goes(d.base + formOf("big"))
 	require.Equal(t, "closed,normal", w.told(`[...`+fieldOf("Partition")+`.list.options].map((o) => o.value).sort().join()`))
 	for _, typed := range [][2]string{{"Job name", "<script>document.title='ran'</script>"}, {"Partition", "normal"}, {"Tasks", "2"}, {"Time limit", "many"}} {
 		w.reaches(typed[0])

@@ -184,11 +184,11 @@ func (p *Pages) launchDo(ctx context.Context, manager string, l *launchForm, do 
 		return done(err, "The command has run.")
 	case do[0] == "browse" && len(do) >= 2:
 		var err error
-		outcome.Browsed, err = l.browse(ctx, do[1], do[2:])
+		outcome.Browsed, err = browse(l, ctx, do[1], do[2:])
 		return outcome, err
 	case do[0] == "choose" && len(do) == 3:
 		outcome.FocusedOn = launchBrowsedInput(do[1])
-		return outcome, l.choose(ctx, do[1], do[2])
+		return outcome, choosePath(l, ctx, do[1], do[2])
 	case do[0] == "save":
 		return p.saveLaunch(manager, l)
 	}
@@ -316,7 +316,7 @@ func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.R
 	if data.Saved, err = p.launchSaved(manager, definition.Name); err != nil {
 		data.Warning = err.Error()
 	}
-	data.Preview = l.preview(ctx, manager)
+	data.Preview = previewOf(l, ctx, manager)
 	status := http.StatusOK
 	if outcome.Error != "" {
 		status = http.StatusUnprocessableEntity

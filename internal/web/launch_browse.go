@@ -51,7 +51,7 @@ type launchPath struct {
 }
 
 // pathOf returns what the path of a field, or of an input of the page, is like.
-func (l *launchForm) pathOf(id string) (launchPath, error) {
+func pathOf(l *launchForm, id string) (launchPath, error) {
 	switch id {
 	case launchDirectory:
 		return launchPath{label: "Directory", text: l.state.Directory + "/.", wantsFolder: true}, nil
@@ -68,16 +68,16 @@ func (l *launchForm) pathOf(id string) (launchPath, error) {
 
 // browse lists a folder for a path: the one named, else where the path is, else
 // where the job is to run.
-func (l *launchForm) browse(ctx context.Context, id string, folder []string) (*launchFolder, error) {
-	wanted, err := l.pathOf(id)
+func browse(l *launchForm, ctx context.Context, id string, folder []string) (*launchFolder, error) {
+	wanted, err := pathOf(l, id)
 	if err != nil {
 		return nil, err
 	}
-	listed := &launchFolder{For: id, Label: wanted.label, Path: l.firstFolder(wanted)}
+	listed := &launchFolder{For: id, Label: wanted.label, Path: firstFolder(l, wanted)}
 	if len(folder) > 0 {
 		listed.Path = folder[0]
 	}
-	entries, err := l.list(ctx, wanted, listed.Path)
+	entries, err := listFolder(l, ctx, wanted, listed.Path)
 	if err != nil {
 		return nil, fmt.Errorf("the folder cannot be shown: %w", err)
 	}
@@ -112,7 +112,7 @@ func (l *launchForm) browse(ctx context.Context, id string, folder []string) (*l
 }
 
 // firstFolder is where a path is looked for at first, always from the root on.
-func (l *launchForm) firstFolder(wanted launchPath) string {
+func firstFolder(l *launchForm, wanted launchPath) string {
 	text := strings.TrimPrefix(wanted.text, "file://")
 	switch {
 	case path.IsAbs(text) && !strings.Contains(text, "${"):
@@ -127,9 +127,9 @@ func (l *launchForm) firstFolder(wanted launchPath) string {
 	return cmp.Or(l.home(), "/")
 }
 
-// list returns what is in a folder, of the target unless the path wants this
+// listFolder returns what is in a folder, of the target unless the path wants this
 // machine's.
-func (l *launchForm) list(ctx context.Context, wanted launchPath, folder string) ([]control.Listed, error) {
+func listFolder(l *launchForm, ctx context.Context, wanted launchPath, folder string) ([]control.Listed, error) {
 	if !path.IsAbs(folder) {
 		return nil, fmt.Errorf("%q is not a whole path", folder)
 	}
@@ -149,8 +149,8 @@ func (l *launchForm) list(ctx context.Context, wanted launchPath, folder string)
 }
 
 // choose takes a path that was chosen.
-func (l *launchForm) choose(ctx context.Context, id, chosen string) error {
-	wanted, err := l.pathOf(id)
+func choosePath(l *launchForm, ctx context.Context, id, chosen string) error {
+	wanted, err := pathOf(l, id)
 	if err != nil {
 		return err
 	}

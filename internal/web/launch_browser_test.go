@@ -38,7 +38,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	t.Run("rules show and hide fields while somebody types", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
 		w := b.opens(t, d.server.StartURL(d.base))
-		w.goes(d.base + launchAddressOf("test", ""))
+		w.goes(d.base + formOf("test"))
 		w.shows("#Q queue=day nodes=1")
 		w.reaches("Queue")
 		w.presses(kb.End + "light")
@@ -70,7 +70,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	})
 	t.Run("a page that nothing was changed on changes nothing", func(t *testing.T) {
 		definitions := map[string]*config.Definition{}
-		for i, definition := range launchDefinitions(t) {
+		for i, definition := range launchDefinitions(t, filepath.Join("..", "..")) {
 			definitions[fmt.Sprintf("d%d", i)] = definition
 		}
 		d := inventedSite(t, definitions)
@@ -84,7 +84,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 				}
 			}
 			for _, tab := range tabs {
-				address := launchAddressOf(name, "") + "&" + url.Values{"tab": {tab}}.Encode()
+				address := formOf(name) + "&" + url.Values{"tab": {tab}}.Encode()
 				edits := w.toldLater(fmt.Sprintf(sendUnchanged, address))
 				require.Contains(t, []string{"null", "[]"}, edits, "%s, %s", definition.File, tab)
 			}
@@ -95,7 +95,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		gate := filepath.Join(d.home, "gate")
 		require.NoError(t, syscall.Mkfifo(gate, 0o600))
 		w := b.opens(t, d.server.StartURL(d.base))
-		w.goes(d.base + launchAddressOf("test", ""))
+		w.goes(d.base + formOf("test"))
 		w.clicks("Look")
 		w.awaits(`document.getElementById("launch").ariaBusy === "true"`)
 		w.reaches("Program")
@@ -107,7 +107,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	t.Run("the way back leads to what was filled in", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
 		w := b.opens(t, d.server.StartURL(d.base))
-		w.goes(d.base + launchAddressOf("test", ""))
+		w.goes(d.base + formOf("test"))
 		w.reaches("Send mail")
 		w.presses(" ")
 		w.awaits(fieldOf("Address") + " !== undefined")
@@ -128,7 +128,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	t.Run("a form that the server does not answer says so", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
 		w := b.opens(t, d.server.StartURL(d.base))
-		w.goes(d.base + launchAddressOf("test", ""))
+		w.goes(d.base + formOf("test"))
 		require.NoError(t, d.server.Close())
 		w.reaches("Queue")
 		w.presses("x")
@@ -138,7 +138,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	t.Run("what is wrong with several values stands on lines of their own", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
 		w := b.opens(t, d.server.StartURL(d.base))
-		w.goes(d.base + launchAddressOf("test", "") + "&set=one%3D1&set=two%3D2")
+		w.goes(d.base + formOf("test") + "&set=one%3D1&set=two%3D2")
 		w.awaits(`/attribute "one".*\n(.*\n)?attribute "two"/.test(document.getElementById("own-further-problem").innerText)`)
 	})
 	t.Run("a path is chosen, a table is filled in and a configuration is saved without another page", func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(d.home, "in", hostile), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(d.home, "in", "data"), nil, 0o600))
 		w := b.opens(t, d.server.StartURL(d.base))
-		w.goes(d.base + launchAddressOf("test", "") + "&tab=Options")
+		w.goes(d.base + formOf("test") + "&tab=Options")
 		w.told("window.isSame = true")
 		w.told(`document.querySelector("[aria-label='Browse for file']").focus()`)
 		w.presses(kb.Enter)
@@ -171,7 +171,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		w.clicks("Save")
 		w.shows(`Saved as "nightly"`)
 		require.Equal(t, "true", w.told("window.isSame"), "the page was loaded anew")
-		w.goes(d.base + launchAddress)
+		w.goes(d.base + "/launch")
 		w.clicks("nightly")
 		w.shows("#Q extra=xtreme")
 		require.NotEqual(t, "ran", w.told("document.title"))

@@ -1,11 +1,9 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,55 +20,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
-
-// everyWidget is a definition whose form has all that a form can have.
-const everyWidget = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="all"><control-data>
-	<attribute name="text"/><attribute name="lines"/><attribute name="list"/><attribute name="lists" type="array"/><attribute name="number" type="integer" min="1" max="9"/>
-	<attribute name="on" type="boolean"/><attribute name="size"><choice>small,large</choice><translateChoiceAs>-s,-l</translateChoiceAs><default>-l</default></attribute>
-	<attribute name="open"><choice>a,b</choice></attribute><attribute name="side"/><attribute name="file"/><attribute name="folder"/><attribute name="fixed" readOnly="true"><default>f</default></attribute>
-	<attribute name="mail" translateBooleanAs="-m,"/><attribute name="one"/><attribute name="two" type="integer"/><attribute name="odd"><default>two
-lines</default></attribute>
-	<script><line><arg>#!/bin/sh</arg></line></script>
-	<submit-batch name="submit"><arg>true</arg></submit-batch><button-action name="look"><arg>true</arg></button-action>
-	<launch-tab><dynamic><title>First</title>
-		<composite group="true"><title>Group</title><layout><grid-layout numColumns="3"/></layout>
-			<widget type="label"><fixed-text>Text:</fixed-text></widget><widget type="text" attribute="text"/><widget type="label"><fixed-text>beside it</fixed-text></widget>
-			<widget type="label"><fixed-text>Lines</fixed-text></widget><widget type="text" attribute="lines" style="SWT.MULTI"/></composite>
-		<widget type="spinner" attribute="number"/><widget type="checkbox" title="On" buttonId="on" attribute="on"/><widget type="checkbox" title="Loose" buttonId="loose"/>
-		<widget type="combo" readOnly="true" attribute="size"><control-state><enable-if button="on"/></control-state></widget><widget type="combo" attribute="open"/>
-		<button-group attribute="side"><title>Side</title><button type="radiobutton" title="left"/><button type="radiobutton" title="right"/></button-group>
-		<browse title="Browse" attribute="file"/><browse title="Choose" attribute="folder" directory="true" readOnly="true"/>
-		<action title="Look"><button-action><action>look</action></button-action></action>
-		<widget type="text" attribute="fixed"/><widget type="text" attribute="odd"/><widget type="checkbox" title="Mail" attribute="mail"/>
-		<composite><layout><grid-layout/></layout><widget type="label"><fixed-text>Only words.</fixed-text></widget></composite>
-		<widget><dynamic-text><arg>text is ${ptp_rm:text#value}</arg></dynamic-text></widget>
-	</dynamic><dynamic includeWidgetValuesFrom="First"><title>Second</title>
-		<viewer name="table" initialAllChecked="true"><column-data name="Type"/><column-data name="Default"/><items><include>one</include><include>two</include><include>size</include><include>mail</include></items><value pattern="@name=@value"/></viewer>
-		<widget type="text" attribute="lists"><control-state><show-if button="loose"/></control-state></widget>
-	</dynamic></launch-tab>
-</control-data></resource-manager-builder>`
-
-// launchDefinitions returns the shipped definitions and those from the field,
-// where these are, without commands for start-up, whose schedulers are not here.
-func launchDefinitions(t *testing.T) []*config.Definition {
-	t.Helper()
-	names := rms.Names()
-	field, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "..", "shared")), "definitions", "*.xml"))
-	require.NoError(t, err)
-	all, err := config.Read("all.xml", []byte(everyWidget))
-	require.NoError(t, err)
-	definitions := []*config.Definition{all}
-	for _, name := range append(names, field...) {
-		definition, _, err := control.UsableDefinition(name)
-		require.NoError(t, err)
-		definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
-		definitions = append(definitions, definition)
-	}
-	slices.SortFunc(definitions, func(a, b *config.Definition) int { return strings.Compare(a.File, b.File) })
-	return definitions
-}
 
 // sent returns what a browser sends of the inputs of a page's items.
 func sent(items []launchItem, posted url.Values) url.Values {
@@ -129,7 +79,7 @@ func TestAPageGivesTheValuesThatTheFormOnATerminalGives(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, local.Close()) })
 	random := rand.New(rand.NewPCG(5, 6))
 	compared := 0
-	for _, definition := range launchDefinitions(t) {
+	for _, definition := range launchDefinitions(t, filepath.Join("..", "..", "..")) {
 		controller := control.New(control.Options{Target: "here", Definition: definition, Connection: local, Store: store})
 		for round := range 3 {
 			s := job.Submission{Executable: "./a.out", Tag: uuid.NewString()}
@@ -166,7 +116,7 @@ func TestAPageGivesTheValuesThatTheFormOnATerminalGives(t *testing.T) {
 			require.Equal(t, terminal.Problems(page), v.shown.form.Problems(v.shown.page), definition.File)
 			if v.shown.ready() == nil {
 				rendered, err := controller.Render(fromFlags(v.shown.submission().Flags()))
-				preview := v.shown.preview(t.Context(), "here")
+				preview := previewOf(v.shown, t.Context(), "here")
 				require.Equal(t, err == nil, preview.Error == "", "%s: %v, %s", definition.File, err, preview.Error)
 				if err == nil {
 					require.Equal(t, rendered.Script, preview.Script, "%s: the command line gives another script", definition.File)
@@ -217,7 +167,7 @@ func TestEveryFormIsDrawnWithALabelForEveryInput(t *testing.T) {
 	templates, err := readTemplates()
 	require.NoError(t, err)
 	widgets := map[string]int{}
-	for _, definition := range launchDefinitions(t) {
+	for _, definition := range launchDefinitions(t, filepath.Join("..", "..", "..")) {
 		controller := control.New(control.Options{Target: "here", Definition: definition, Connection: local})
 		filled, page, err := controller.FormWithoutSession(t.Context(), job.Submission{})
 		require.NoError(t, err)

@@ -22,13 +22,13 @@ type launchPreview struct {
 }
 
 // preview resolves what the form would submit, and runs nothing.
-func (l *launchForm) preview(ctx context.Context, manager string) launchPreview {
+func previewOf(l *launchForm, ctx context.Context, manager string) launchPreview {
 	s := l.submission()
 	rendering, err := l.controller.Preview(ctx, s)
 	if err != nil {
 		return launchPreview{Error: printable(err.Error(), longestFact)}
 	}
-	preview := launchPreview{Script: output(cut(rendering.Script)), Rmctl: l.commandLine(manager, s)}
+	preview := launchPreview{Script: output(cut(rendering.Script)), Rmctl: commandLine(l, manager, s)}
 	if submit := l.controller.Definition().Submit(s.Debug); submit != nil {
 		for _, invocation := range rendering.Commands {
 			if invocation.Command == submit {
@@ -51,7 +51,7 @@ func cut(text string) string {
 }
 
 // commandLine returns the command line that submits the same.
-func (l *launchForm) commandLine(manager string, s job.Submission) string {
+func commandLine(l *launchForm, manager string, s job.Submission) string {
 	verb := "submit"
 	if submit := l.controller.Definition().Submit(s.Debug); submit != nil && submit.Element.IsInteractive() {
 		verb = "run"

@@ -123,7 +123,7 @@ func (d *launchDesk) does(manager, page string, changes url.Values) (*http.Respo
 		posted[name] = values
 	}
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	return d.do(http.MethodPost, launchAddressOf(manager, ""), header, strings.NewReader(posted.Encode()))
+	return d.do(http.MethodPost, formOf(manager), header, strings.NewReader(posted.Encode()))
 }
 
 // inputOf returns the name of the input that a label of a page is for.
@@ -178,7 +178,7 @@ const launchDefinition = `<resource-manager-builder xmlns="http://eclipse.org/pt
 
 func TestALaunchFormFollowsItsRulesWithoutAScriptInTheBrowser(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	page := d.get(launchAddressOf("test", ""))
+	page := d.get(formOf("test"))
 	require.Equal(t, []string{"Queue", "Nodes", "Send mail"}, labels(page))
 	require.Contains(t, page, "#Q queue=day nodes=1\n")
 
@@ -204,7 +204,7 @@ func TestALaunchFormFollowsItsRulesWithoutAScriptInTheBrowser(t *testing.T) {
 
 func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	page := d.get(launchAddressOf("test", ""))
+	page := d.get(formOf("test"))
 	submit := url.Values{"do": {`["submit"]`}}
 	response, refused := d.does("test", page, submit)
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
@@ -234,7 +234,7 @@ func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
 
 func TestAButtonOfALaunchFormRunsItsCommandAndShowsWhatItFound(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	page := d.get(launchAddressOf("test", ""))
+	page := d.get(formOf("test"))
 	queue, nodes := inputOf(t, page, "Queue"), inputOf(t, page, "Nodes")
 	press := html.UnescapeString(regexp.MustCompile(`value="([^"]*)">Look</button>`).FindStringSubmatch(page)[1])
 	_, page = d.does("test", page, url.Values{queue: {"typed"}, nodes: {"4"}})
@@ -246,7 +246,7 @@ func TestAButtonOfALaunchFormRunsItsCommandAndShowsWhatItFound(t *testing.T) {
 
 func TestALaunchFormIsSavedAndBegunFromALaunchConfiguration(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	page := d.get(launchAddressOf("test", ""))
+	page := d.get(formOf("test"))
 	fill := url.Values{
 		inputOf(t, page, "Nodes"): {"4"}, "program": {"./simulate"}, "arguments": {`'in put.dat' -v`}, "directory": {"/tmp"},
 		"environment": {"A=1\r\nB=two words"}, "further": {"extra=given"}, "save-as": {"nightly"}, "do": {`["save"]`},
@@ -267,23 +267,23 @@ func TestALaunchFormIsSavedAndBegunFromALaunchConfiguration(t *testing.T) {
 	_, page = d.does("test", page, fill)
 	require.Contains(t, page, "Saved as")
 
-	page = d.get(launchAddressOf("test", "nightly"))
+	page = d.get("/launch?config=nightly&rm=test")
 	for _, text := range []string{`value="./simulate"`, `value="&#39;in put.dat&#39; -v"`, "A=1\nB=two words</textarea>", "#Q queue=day nodes=4", "#Q extra=given",
 		html.EscapeString("rmctl submit -t test -s extra=given -s nodes=4 -e A=1 -e 'B=two words' -d /tmp -- ./simulate 'in put.dat' -v")} {
 		require.Contains(t, page, text)
 	}
-	require.Contains(t, d.get(launchAddress), html.EscapeString(launchAddressOf("test", "nightly")))
+	require.Contains(t, d.get("/launch"), html.EscapeString("/launch?config=nightly&rm=test"))
 }
 
 func TestPortableNamesFillALaunchForm(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	page := d.get(launchAddressOf("test", "") + "&set=nodes%3D3&program=a.out")
+	page := d.get(formOf("test") + "&set=nodes%3D3&program=a.out")
 	require.Contains(t, page, "#Q queue=day nodes=3")
 	_, page = d.does("test", page, url.Values{"further": {"nodes=7"}})
 	require.Contains(t, page, "nodes=7")
 	_, page = d.does("test", page, url.Values{"further": {"nodes=many\nqueue=night"}})
 	require.Regexp(t, `id="own-further-problem" class="problem">[^<]*nodes`, page)
-	page = d.get(launchAddressOf("test", "") + "&set=nodes%3D2&set=gone%3Dx")
+	page = d.get(formOf("test") + "&set=nodes%3D2&set=gone%3Dx")
 	require.Regexp(t, `id="own-further-problem" class="problem">[^<]*gone`, page)
 	require.Contains(t, page, "\nnodes=2\ngone=x</textarea>", "nobody can mend what the form began with")
 	_, page = d.does("test", page, url.Values{"further": {"nodes=2"}})
@@ -299,7 +299,7 @@ func TestPathsAreChosenFromTheTarget(t *testing.T) {
 	for _, name := range []string{"data", "a\u202egpj.sh"} {
 		require.NoError(t, os.WriteFile(filepath.Join(d.home, "in", name), nil, 0o600))
 	}
-	page := d.get(launchAddressOf("test", "") + "&tab=Options")
+	page := d.get(formOf("test") + "&tab=Options")
 	browse := regexp.MustCompile(`value="([^"]*)"[^>]*>Browse</button>`).FindAllStringSubmatch(page, -1)
 	_, page = d.does("test", page, url.Values{"do": {html.UnescapeString(browse[0][1])}})
 	require.Contains(t, page, `role="dialog"`)
@@ -325,7 +325,7 @@ func TestAPipeInThePlaceOfAScriptIsNotWaitedFor(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	pipe := filepath.Join(d.home, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	page := d.get(launchAddressOf("test", ""))
+	page := d.get(formOf("test"))
 	_, filled := d.does("test", page, url.Values{"script": {pipe}})
 	require.Contains(t, filled, "is no regular file")
 	response, chosen := d.does("test", page, url.Values{"do": {`["choose","script","` + pipe + `"]`}})
@@ -339,7 +339,7 @@ func TestAPipeInThePlaceOfAScriptIsNotWaitedFor(t *testing.T) {
 
 func TestTablesAndTabsOfALaunchFormCount(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	page := d.get(launchAddressOf("test", ""))
+	page := d.get(formOf("test"))
 	require.NotContains(t, page, "#Q extra")
 	_, page = d.does("test", page, url.Values{"do": {`["tab","Options"]`}})
 	require.Equal(t, "Options", hidden(t, page, "tab"))
@@ -358,7 +358,7 @@ func TestTablesAndTabsOfALaunchFormCount(t *testing.T) {
 
 func TestWhatAPageSendsForAFormIsNotTrusted(t *testing.T) {
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	page := d.get(launchAddressOf("test", ""))
+	page := d.get(formOf("test"))
 	for name, wrong := range map[string]url.Values{
 		"tag": {"tag": {"x"}}, "edits": {"edits": {"{"}}, "given": {"given": {`[1]`}}, "do": {"do": {"submit"}}, "word": {"do": {`["fly"]`}},
 	} {
@@ -368,12 +368,15 @@ func TestWhatAPageSendsForAFormIsNotTrusted(t *testing.T) {
 	}
 	_, page = d.does("test", page, url.Values{"edits": {`[{"input":"f.99","text":"x"},{"input":"c.0","text":"true"},{"input":"","text":"y"},{"input":"f.1.queue","text":"z"}]`}})
 	require.Contains(t, page, "#Q queue=day nodes=1\n")
-	response, _ := d.do(http.MethodGet, launchAddressOf("nowhere", ""), nil, nil)
+	response, _ := d.do(http.MethodGet, formOf("nowhere"), nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
 	require.NoError(t, d.platform.Stop("test"))
 	d.becomes("test", model.StateStopped)
-	response, page = d.do(http.MethodGet, launchAddressOf("test", ""), nil, nil)
+	response, page = d.do(http.MethodGet, formOf("test"), nil, nil)
 	require.Equal(t, http.StatusConflict, response.StatusCode)
 	require.Contains(t, page, "STOPPED")
-	require.Contains(t, d.get(launchAddress), "start it first")
+	require.Contains(t, d.get("/launch"), "start it first")
 }
+
+// formOf returns the address of the launch form of a resource manager.
+func formOf(manager string) string { return "/launch?" + url.Values{"rm": {manager}}.Encode() }

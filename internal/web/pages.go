@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/views"
@@ -28,19 +27,18 @@ type PagesOptions struct {
 
 // Pages are what people see of the server.
 type Pages struct {
-	platform    *views.Views
-	store       *jobstore.Store
-	folder      string
-	hub         *hub
-	ledger      *ledger
-	log         *slog.Logger
-	templates   *templates
-	mux         *http.ServeMux
-	nav         []navigation
-	history     *history
-	historyFile *historyFile
-	began       time.Time
-	ctx         context.Context // ends with the server
+	platform  *views.Views
+	store     *jobstore.Store
+	folder    string
+	hub       *hub
+	ledger    *ledger
+	log       *slog.Logger
+	templates *templates
+	mux       *http.ServeMux
+	nav       []navigation
+	history   *history
+	began     time.Time
+	ctx       context.Context // ends with the server
 }
 
 // newPages registers the pages. ctx ends with the server.
@@ -50,9 +48,7 @@ func newPages(ctx context.Context, mux *http.ServeMux, options PagesOptions) (*P
 		return nil, err
 	}
 	p := &Pages{platform: options.Platform, store: options.Store, folder: options.Folder, hub: options.Hub, ledger: options.Ledger, log: options.Log,
-		templates: templates, mux: mux, history: newHistory(), began: time.Now(), ctx: ctx}
-	p.historyFile = &historyFile{path: options.History, history: p.history, log: p.log}
-	p.historyFile.load(p.began)
+		templates: templates, mux: mux, history: openHistory(options.History, options.Log), began: time.Now(), ctx: ctx}
 	mux.Handle("GET /static/", templates.static)
 	p.addModelPages()
 	p.addLaunch()
@@ -110,23 +106,9 @@ func (p *Pages) addModelPages() {
 	}
 }
 
-// Run takes samples of what listings bring until ctx ends, and puts them into a
-// file from time to time and at the end.
+// Run takes samples of what listings bring until ctx ends.
 func (p *Pages) Run(ctx context.Context) {
-	models, file := p.platform.Model(), p.historyFile
-	snapshot := models.Snapshot()
-	for {
-		p.history.take(snapshot, p.ledger)
-		newer, err := models.Next(ctx, snapshot)
-		if err != nil {
-			file.save(snapshot, p.ledger, time.Now())
-			return
-		}
-		snapshot = newer
-		if now := time.Now(); file.isDue(now) {
-			file.save(snapshot, p.ledger, now)
-		}
-	}
+	p.history.run(ctx, p.platform.Model(), p.ledger)
 }
 
 // A drawing collects the regions of a view.
@@ -176,36 +158,11 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, name, title string,
 
 func (p *Pages) snapshot() *model.Snapshot { return p.platform.Model().Snapshot() }
 
-// only returns the named values of a query, for views that are the same for all others.
-func only(query url.Values, names ...string) url.Values {
-	kept := url.Values{}
-	for _, name := range names {
-		if text := query.Get(name); text != "" {
-			kept.Set(name, text)
-		}
-	}
-	return kept
-}
-
-func pageNumber(query url.Values) int {
-	page, err := strconv.Atoi(query.Get("page"))
-	if err != nil {
-		return 1
-	}
-	return page
-}
-
-// A choice is an option of a selection list.
-type choice struct {
-	Value, Label string
-	IsOn         bool
-}
-
 func (p *Pages) managersView(s *model.Snapshot, _ url.Values) ([]region, error) {
 	d := p.drawing("managers")
 	var rows []managerRow
 	for m := range s.Managers() {
-		row := p.ledger.managerRowOf(s, m)
+		row := managerRowOf(p.ledger, s, m)
 		if known, err := p.platform.Manager(row.ID); err == nil && row.Cause != "" {
 			row.Retry = moment{known.Retry}
 		}
@@ -220,7 +177,7 @@ func (p *Pages) managersPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) machinesView(s *model.Snapshot, query url.Values) ([]region, error) {
-	page := p.ledger.drawMachines(s, readMachinesQuery(query))
+	page := drawMachines(p.ledger, s, readMachinesQuery(query))
 	d := p.drawing("machines").whole("machines-notes", "machines-notes", page)
 	items(d, "machines", "machine", page.Machines, func(r machineRow) string { return r.Key })
 	items(d, "nodes", "node", page.Rows, func(r nodeRow) string { return r.Key })
@@ -230,16 +187,16 @@ func (p *Pages) machinesView(s *model.Snapshot, query url.Values) ([]region, err
 
 func (p *Pages) machinesPage(w http.ResponseWriter, r *http.Request) error {
 	query := readMachinesQuery(r.URL.Query())
-	return p.show(w, r, "machines", "Machines", query.values(), p.ledger.drawMachines(p.snapshot(), query))
+	return p.show(w, r, "machines", "Machines", query.values(), drawMachines(p.ledger, p.snapshot(), query))
 }
 
 func (p *Pages) nodeView(s *model.Snapshot, query url.Values) ([]region, error) {
-	return p.drawing("node").whole("node", "node-page", p.ledger.drawNode(s, query.Get("rm"), query.Get("id"))).done()
+	return p.drawing("node").whole("node", "node-page", drawNode(p.ledger, s, query.Get("rm"), query.Get("id"))).done()
 }
 
 func (p *Pages) nodePage(w http.ResponseWriter, r *http.Request) error {
 	query := only(r.URL.Query(), "rm", "id")
-	if p.ledger.drawNode(p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
+	if drawNode(p.ledger, p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
 		return failuref(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
 	}
 	return p.show(w, r, "node", "Node "+printable(query.Get("id"), longestCell), query, nil)
@@ -259,7 +216,7 @@ func (p *Pages) processPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) queuesView(s *model.Snapshot, query url.Values) ([]region, error) {
-	table := p.ledger.drawQueues(s, query.Get("rm"), pageNumber(query))
+	table := drawQueues(p.ledger, s, query.Get("rm"), pageNumber(query))
 	d := p.drawing("queues").whole("queues-notes", "queues-notes", table).whole("queues-pager", "queues-pager", table)
 	items(d, "queues", "queue", table.Rows, func(r queueRow) string { return r.Key })
 	return d.done()
@@ -270,7 +227,7 @@ func (p *Pages) queuesPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) jobsView(s *model.Snapshot, query url.Values) ([]region, error) {
-	table := p.ledger.drawJobs(s, readJobsQuery(query))
+	table := drawJobs(p.ledger, s, readJobsQuery(query))
 	d := p.drawing("jobs").whole("jobs-notes", "jobs-notes", table).whole("jobs-filters", "jobs-filters", table).
 		whole("jobs-summary", "jobs-summary", table).whole("jobs-head", "jobs-head", table).whole("jobs-pager", "jobs-pager", table)
 	items(d, "jobs", "job", table.Rows, func(r jobRow) string { return r.Key })
@@ -279,11 +236,11 @@ func (p *Pages) jobsView(s *model.Snapshot, query url.Values) ([]region, error) 
 
 func (p *Pages) jobsPage(w http.ResponseWriter, r *http.Request) error {
 	query := readJobsQuery(r.URL.Query())
-	return p.show(w, r, "jobs", "Jobs", query.values(), p.ledger.jobsChoices(p.snapshot(), query))
+	return p.show(w, r, "jobs", "Jobs", query.values(), jobsChoicesOf(p.ledger, p.snapshot(), query))
 }
 
 func (p *Pages) timelineView(s *model.Snapshot, query url.Values) ([]region, error) {
-	t := p.ledger.drawTimeline(s, p.history, readTimelineQuery(query), time.Now())
+	t := drawTimeline(p.ledger, s, p.history, readTimelineQuery(query), time.Now())
 	return p.drawing("timeline").whole("timeline-notes", "timeline-notes", t).whole("timeline", "timeline-lines", t).done()
 }
 

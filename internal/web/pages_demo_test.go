@@ -12,6 +12,9 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
+// noon is when what tests show was seen.
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
 // attributes makes attributes of pairs of an id and a text; what is empty is left out.
 func attributes(pairs ...string) []model.Attribute {
 	var all []model.Attribute
@@ -138,7 +141,7 @@ func demonstrateJob(u *model.Update, i int, queue string, date func(time.Duratio
 	}
 	id := fmt.Sprint(4_000_000 + i)
 	u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: queue, ID: id, Whole: true, Attributes: attributes(model.AttributeName, names[i%8], model.AttributeJobState, state,
-		model.AttributeJobStatus, native, monitor.AttributeJobDetail, detail, model.AttributeJobMessage, reason, monitor.AttributeJobUser, users[i%7], "queueId", queue, attributeProcesses, fmt.Sprint(1<<(i%8)),
+		model.AttributeJobStatus, native, monitor.AttributeJobDetail, detail, model.AttributeJobMessage, reason, monitor.AttributeJobUser, users[i%7], "queueId", queue, "jobNumProcs", fmt.Sprint(1<<(i%8)),
 		monitor.AttributeJobNodes, nodes, monitor.AttributeJobSubmitted, date(ago+2*time.Hour), monitor.AttributeJobStarted, started, monitor.AttributeJobEnded, ended, monitor.AttributeJobExitCode, exit, "launchedByPTP", fmt.Sprint(i%70 == 0),
 		"workingDir", "/home/"+users[i%7]+"/run")})
 	if i == 70 {
@@ -147,4 +150,13 @@ func demonstrateJob(u *model.Update, i int, queue string, date func(time.Duratio
 				model.AttributeProcessIndex, fmt.Sprint(rank), "processPID", fmt.Sprint(3120+rank), model.AttributeProcessNodeID, fmt.Sprintf("n%05d", rank+1), "processStdout", "step 1\nstep 2\n")})
 		}
 	}
+}
+
+// put gives a model resource managers by name.
+func put(m *model.Model, names ...string) {
+	m.Update(func(u *model.Update) {
+		for _, name := range names {
+			u.Put(model.Row{Kind: model.ResourceManager, ID: name})
+		}
+	})
 }

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -37,6 +39,7 @@ const mostHistories = 200
 // A history keeps samples of resource managers, and jobs that ran and are not listed any
 // more. It may be used by any number of goroutines, but only one takes.
 type history struct {
+	file   *historyFile
 	before map[string]*model.Manager // as they were taken last; nil in it for one that has stopped
 
 	mu        sync.Mutex
@@ -44,6 +47,32 @@ type history struct {
 	past      map[string]map[pastKey]pastJob
 	pastJobs  int
 	removed   map[string]bool // resource managers that went since the history was written
+}
+
+// openHistory returns the history that a file has; an empty path is none.
+func openHistory(path string, log *slog.Logger) *history {
+	h := newHistory()
+	h.file = &historyFile{path: path, history: h, log: log}
+	h.file.load(time.Now())
+	return h
+}
+
+// run takes samples of what listings bring until ctx ends, and puts them into the
+// file from time to time and at the end.
+func (h *history) run(ctx context.Context, models *model.Model, l *ledger) {
+	snapshot := models.Snapshot()
+	for {
+		h.take(snapshot, l)
+		newer, err := models.Next(ctx, snapshot)
+		if err != nil {
+			h.file.save(snapshot, l, time.Now())
+			return
+		}
+		snapshot = newer
+		if now := time.Now(); h.file.isDue(now) {
+			h.file.save(snapshot, l, now)
+		}
+	}
 }
 
 func newHistory() *history {

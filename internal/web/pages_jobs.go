@@ -3,88 +3,12 @@ package web
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
-
-// A jobRow is a job as a table shows it.
-type jobRow struct {
-	Key     string // unique in the table; what a form calls the job by
-	Address string
-	Manager string
-	ID      string
-	Name    string
-	Mark    mark
-	Native  string
-	User    string
-	Queue   string
-	Procs   string
-	Nodes   string
-	Reason  string
-	Exit    string
-	Doubt   string // why the state may be another by now; empty where nobody doubts it
-	Mine    bool
-	Ended   bool
-
-	Submitted, Started, Finished moment
-
-	Processes []stateCount // of the job, by their state
-	More      []string     // by the further columns of the table
-}
-
-// A stateCount is how many elements are in a state.
-type stateCount struct {
-	Mark  mark
-	Count string
-}
-
-// jobWords are the words for what a job does, where they tell more than its state.
-var jobWords = map[state.Detail]string{
-	state.Submitted:           "submitted",
-	state.SystemOnHold:        "held by the system",
-	state.UserOnHold:          "held by the user",
-	state.UserSystemOnHold:    "held by user and system",
-	state.SystemSuspended:     "suspended by the system",
-	state.UserSuspended:       "suspended by the user",
-	state.UserSystemSuspended: "suspended by user and system",
-	state.Canceled:            "cancelled",
-}
-
-// jobMark returns how a job's state is shown.
-func jobMark(job *model.Element) mark {
-	return markOfJob(seenState(job), givenText(job, monitor.AttributeJobDetail))
-}
-
-// markOfJob returns how a job is shown by its state, and by that in more words.
-func markOfJob(s model.State, text string) mark {
-	m := markOfState(model.Job, s)
-	detail, known := state.Parse(text)
-	if !known || model.JobState(detail) != s {
-		return m
-	}
-	if word := jobWords[detail]; word != "" {
-		m.Word = word
-	}
-	if detail.OnHold() {
-		m.Sign, m.Tone = signPause, "blue"
-	}
-	if detail == state.Canceled {
-		m.Sign = signCross
-	}
-	return m
-}
-
-// mostCounted bounds how many processes of a job are counted for a row.
-const mostCounted = 4096
-
-// attributeProcesses is how many processes a job has.
-const attributeProcesses = "jobNumProcs"
 
 // rowOf returns how a table shows a job.
 func rowOf(listed listedJob, own owner) jobRow {
@@ -133,26 +57,6 @@ func countProcesses(m *model.Manager, job string) []stateCount {
 	return all
 }
 
-// elementKey returns a text that names an element of a resource manager, for
-// forms and for the rows of a table. It has no white space, which ids may have.
-func elementKey(manager, id string) string {
-	return url.Values{"rm": {manager}, "id": {id}}.Encode()
-}
-
-// readElementKey is the inverse of elementKey.
-func readElementKey(key string) (manager, id string, err error) {
-	values, err := url.ParseQuery(key)
-	if err != nil || values.Get("rm") == "" || values.Get("id") == "" {
-		return "", "", fmt.Errorf("%q names no job: choose one from the table", printable(key, longestCell))
-	}
-	return values.Get("rm"), values.Get("id"), nil
-}
-
-// elementAddress returns the address of the page of an element.
-func elementAddress(page, manager, id string) string {
-	return page + "?" + elementKey(manager, id)
-}
-
 // A column is one of the columns of a table of jobs.
 type column struct {
 	Label   string
@@ -179,17 +83,8 @@ type jobsTable struct {
 	Several bool // whether jobs of several resource managers may be among them
 }
 
-// A filterLink leads to the table with another filter.
-type filterLink struct {
-	Label   string
-	Address string
-	Count   string
-	Mark    *mark // nil for a choice that is no state
-	IsOn    bool
-}
-
 // drawJobs returns what the page of jobs shows.
-func (l *ledger) drawJobs(s *model.Snapshot, q jobsQuery) jobsTable {
+func drawJobs(l *ledger, s *model.Snapshot, q jobsQuery) jobsTable {
 	chosen := l.choose(s, q)
 	managers := 0
 	for range s.Managers() {
@@ -199,7 +94,7 @@ func (l *ledger) drawJobs(s *model.Snapshot, q jobsQuery) jobsTable {
 		return q.with(func(q *jobsQuery) { q.Page = page })
 	}), Several: q.Manager == "" && managers > 1}
 	shown := chosen.Jobs[t.Pager.From:t.Pager.To]
-	more := q.furtherColumns(shown)
+	more := furtherColumns(q, shown)
 	old := map[*model.Manager]string{}
 	for m := range s.Managers() {
 		if n, isNeeded := noteOf(m.Element(), model.Job); isNeeded {
@@ -219,20 +114,20 @@ func (l *ledger) drawJobs(s *model.Snapshot, q jobsQuery) jobsTable {
 		t.Rows = append(t.Rows, row)
 	}
 	for _, c := range jobColumns {
-		t.Columns = append(t.Columns, q.column(c.label, c.sort, c.class))
+		t.Columns = append(t.Columns, columnOf(q, c.label, c.sort, c.class))
 	}
 	for _, definition := range more {
 		t.Columns = append(t.Columns, column{Label: printable(definition.Label(), 40)})
 	}
-	t.Filters = q.filters(chosen)
+	t.Filters = filtersOf(q, chosen)
 	t.Notes = notesOf(s, q.Manager, model.Job)
 	t.IsEmpty = len(t.Rows) == 0
-	t.Summary = q.summary(len(chosen.Jobs), t.Pager)
+	t.Summary = summaryOf(q, len(chosen.Jobs), t.Pager)
 	return t
 }
 
-// column returns the head of a column.
-func (q jobsQuery) column(label, sort, class string) column {
+// columnOf returns the head of a column.
+func columnOf(q jobsQuery, label, sort, class string) column {
 	c := column{Label: label, Class: class}
 	if sort == "" {
 		return c
@@ -249,8 +144,8 @@ func (q jobsQuery) column(label, sort, class string) column {
 	return c
 }
 
-// filters returns links to the jobs of each state, with how many these are.
-func (q jobsQuery) filters(c *chosen) []filterLink {
+// filtersOf returns links to the jobs of each state, with how many these are.
+func filtersOf(q jobsQuery, c *chosen) []filterLink {
 	links := []filterLink{{Label: "all", Address: q.with(func(q *jobsQuery) { q.State = "" }), Count: thousands(c.All), IsOn: q.State == ""}}
 	for _, filter := range jobFilters {
 		count := 0
@@ -266,8 +161,8 @@ func (q jobsQuery) filters(c *chosen) []filterLink {
 	return links
 }
 
-// summary says in words what the table shows.
-func (q jobsQuery) summary(all int, p pager) string {
+// summaryOf says in words what the table shows.
+func summaryOf(q jobsQuery, all int, p pager) string {
 	if all == 0 {
 		return "No jobs"
 	}
@@ -284,7 +179,7 @@ const mostColumns = 40
 
 // furtherColumns returns the attributes that some of the jobs have, views show
 // unasked, and the table does not show yet, as they appear.
-func (q jobsQuery) furtherColumns(jobs []listedJob) []*model.Definition {
+func furtherColumns(q jobsQuery, jobs []listedJob) []*model.Definition {
 	if !q.All {
 		return nil
 	}
@@ -299,31 +194,30 @@ func (q jobsQuery) furtherColumns(jobs []listedJob) []*model.Definition {
 	return more
 }
 
-// A pager leads through the pages of a table.
-type pager struct {
-	From, To        int // of what is shown, To excluded
-	Page, Pages     int
-	First, Previous string // addresses, empty on the first page
-	Next, Last      string // empty on the last page
+// A jobRow is a job as a table shows it.
+type jobRow struct {
+	Key     string // unique in the table; what a form calls the job by
+	Address string
+	Manager string
+	ID      string
+	Name    string
+	Mark    mark
+	Native  string
+	User    string
+	Queue   string
+	Procs   string
+	Nodes   string
+	Reason  string
+	Exit    string
+	Doubt   string // why the state may be another by now; empty where nobody doubts it
+	Mine    bool
+	Ended   bool
+
+	Submitted, Started, Finished moment
+
+	Processes []stateCount // of the job, by their state
+	More      []string     // by the further columns of the table
 }
 
-// pageOf returns a page of a table of so many rows, the last one where there are not so many
-// pages.
-func pageOf(rows, page, size int, address func(page int) string) pager {
-	p := pager{Pages: max(1, (rows+size-1)/size)}
-	p.Page = min(max(1, page), p.Pages)
-	p.From = (p.Page - 1) * size
-	p.To = min(rows, p.From+size)
-	if p.Page > 1 {
-		p.First, p.Previous = address(1), address(p.Page-1)
-	}
-	if p.Page < p.Pages {
-		p.Next, p.Last = address(p.Page+1), address(p.Pages)
-	}
-	return p
-}
-
-// String says which page it is.
-func (p pager) String() string {
-	return "page " + strconv.Itoa(p.Page) + " of " + thousands(p.Pages)
-}
+// mostCounted bounds how many processes of a job are counted for a row.
+const mostCounted = 4096

@@ -28,8 +28,8 @@ type hiddenField struct{ Name, Value string }
 const mostChoices = 500
 
 // jobsChoices returns what the filter offers.
-func (l *ledger) jobsChoices(s *model.Snapshot, q jobsQuery) jobsChoices {
-	c := jobsChoices{Query: q, IsFiltered: q.Manager+q.Queue+q.User+q.Text+q.State != "" || q.Mine, Hidden: q.hiddenFields(), Columns: q.columnsLink()}
+func jobsChoicesOf(l *ledger, s *model.Snapshot, q jobsQuery) jobsChoices {
+	c := jobsChoices{Query: q, IsFiltered: q.Manager+q.Queue+q.User+q.Text+q.State != "" || q.Mine, Hidden: hiddenFields(q), Columns: columnsLink(q)}
 	for m := range s.Managers() {
 		id := m.Element().ID()
 		c.Managers = append(c.Managers, choice{id, printable(m.Element().Name(), longestCell), id == q.Manager})
@@ -37,7 +37,7 @@ func (l *ledger) jobsChoices(s *model.Snapshot, q jobsQuery) jobsChoices {
 	if len(c.Managers) == 1 {
 		c.Managers = nil
 	}
-	queues, users := l.queuesAndUsers(s, q.Manager)
+	queues, users := queuesAndUsers(l, s, q.Manager)
 	if q.Queue != "" {
 		queues[q.Queue] = true
 	}
@@ -56,7 +56,7 @@ func (l *ledger) jobsChoices(s *model.Snapshot, q jobsQuery) jobsChoices {
 }
 
 // hiddenFields returns the parameters that the form keeps but does not show, by name.
-func (q jobsQuery) hiddenFields() []hiddenField {
+func hiddenFields(q jobsQuery) []hiddenField {
 	var hidden []hiddenField
 	for name, values := range q.values() {
 		if !slices.Contains([]string{"q", "user", "queue", "rm", "page", "mine"}, name) {
@@ -68,7 +68,7 @@ func (q jobsQuery) hiddenFields() []hiddenField {
 }
 
 // columnsLink returns the link to the table with all columns, or back.
-func (q jobsQuery) columnsLink() filterLink {
+func columnsLink(q jobsQuery) filterLink {
 	if q.All {
 		return filterLink{Label: "Fewer columns", Address: q.with(func(q *jobsQuery) { q.All = false })}
 	}
@@ -77,7 +77,7 @@ func (q jobsQuery) columnsLink() filterLink {
 
 // queuesAndUsers returns the queues and the users of a resource manager, or of all
 // if manager is empty.
-func (l *ledger) queuesAndUsers(s *model.Snapshot, manager string) (queues, users map[string]bool) {
+func queuesAndUsers(l *ledger, s *model.Snapshot, manager string) (queues, users map[string]bool) {
 	queues, users = map[string]bool{}, map[string]bool{}
 	for m := range s.Managers() {
 		if manager != "" && manager != m.Element().ID() {

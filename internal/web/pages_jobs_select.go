@@ -65,7 +65,7 @@ type chosen struct {
 	All     int // of every state
 }
 
-// choose returns the jobs that a query chooses; queries that differ in their page
+// choosePath returns the jobs that a query chooses; queries that differ in their page
 // alone share them.
 func (l *ledger) choose(s *model.Snapshot, q jobsQuery) *chosen {
 	return kept(l, s, q.selection(), func() *chosen { return l.chooseJobs(s, q) })

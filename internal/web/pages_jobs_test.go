@@ -12,15 +12,13 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
 // idsOf returns the ids of the jobs that an address chooses.
 func idsOf(t *testing.T, m *model.Model, address string) []string {
 	t.Helper()
 	query, err := url.ParseQuery(address)
 	require.NoError(t, err)
 	var ids []string
-	for _, row := range newLedger("").drawJobs(m.Snapshot(), readJobsQuery(query)).Rows {
+	for _, row := range drawJobs(newLedger(""), m.Snapshot(), readJobsQuery(query)).Rows {
 		ids = append(ids, row.ID)
 	}
 	return ids
@@ -60,7 +58,7 @@ func TestJobsAreChosenAndSorted(t *testing.T) {
 func TestJobsComeInPages(t *testing.T) {
 	m := demonstration(t, 120, 10, noon)
 	table := func(page int) jobsTable {
-		return newLedger("").drawJobs(m.Snapshot(), readJobsQuery(url.Values{"page": {fmt.Sprint(page)}}))
+		return drawJobs(newLedger(""), m.Snapshot(), readJobsQuery(url.Values{"page": {fmt.Sprint(page)}}))
 	}
 	require.Len(t, table(1).Rows, 50)
 	require.Empty(t, table(1).Pager.Previous)
@@ -72,7 +70,7 @@ func TestJobsComeInPages(t *testing.T) {
 }
 
 func TestTheCountsOfFiltersAreOfAllPages(t *testing.T) {
-	table := newLedger("").drawJobs(demonstration(t, 1000, 10, noon).Snapshot(), readJobsQuery(url.Values{"state": {"running"}}))
+	table := drawJobs(newLedger(""), demonstration(t, 1000, 10, noon).Snapshot(), readJobsQuery(url.Values{"state": {"running"}}))
 	counts := map[string]string{}
 	for _, filter := range table.Filters {
 		counts[filter.Label] = filter.Count
@@ -92,13 +90,13 @@ func TestAnAddressOfJobsSaysOnlyWhatIsUnusual(t *testing.T) {
 
 func TestFurtherColumnsAreTheAttributesThatAppear(t *testing.T) {
 	m := demonstration(t, 80, 10, noon)
-	table := newLedger("").drawJobs(m.Snapshot(), readJobsQuery(url.Values{"columns": {"all"}}))
+	table := drawJobs(newLedger(""), m.Snapshot(), readJobsQuery(url.Values{"columns": {"all"}}))
 	require.Len(t, table.Columns, len(jobColumns)+len(table.Rows[0].More))
 	require.Contains(t, table.Columns, column{Label: "Working Directory"})
 }
 
 func TestJobsShowTheirProcessesByState(t *testing.T) {
-	table := newLedger("").drawJobs(demonstration(t, 80, 10, noon).Snapshot(), readJobsQuery(url.Values{"q": {"4000070"}}))
+	table := drawJobs(newLedger(""), demonstration(t, 80, 10, noon).Snapshot(), readJobsQuery(url.Values{"q": {"4000070"}}))
 	require.Equal(t, []stateCount{{markOfState(model.Process, model.StateRunning), "4"}}, table.Rows[0].Processes)
 }
 
@@ -110,29 +108,9 @@ func TestWhereNobodyTellsOfProcessesCPUsStand(t *testing.T) {
 		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
 		u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: "1", Attributes: attributes("jobState", "RUNNING", model.AttributeJobStatus, "Running", monitor.AttributeJobCPUs, "64")})
 	})
-	row := newLedger("").drawJobs(m.Snapshot(), readJobsQuery(nil)).Rows[0]
+	row := drawJobs(newLedger(""), m.Snapshot(), readJobsQuery(nil)).Rows[0]
 	require.Equal(t, "64 CPUs", row.Procs)
 	require.Empty(t, row.Native, "the scheduler's word says the same")
-}
-
-func TestALedgerKeepsWhatWasDrawnOfOneRevision(t *testing.T) {
-	m := demonstration(t, 10, 10, noon)
-	l, made := newLedger(""), 0
-	ask := func(s *model.Snapshot, key string) int {
-		return kept(l, s, key, func() int { made++; return made })
-	}
-	before := m.Snapshot()
-	require.Equal(t, 1, ask(before, "a"))
-	require.Equal(t, 1, ask(before, "a"))
-	require.Equal(t, 2, ask(before, "b"))
-	m.Update(func(u *model.Update) { u.Put(model.Row{Manager: "cluster", Kind: model.Queue, ID: "new"}) })
-	require.Equal(t, 3, ask(m.Snapshot(), "a"), "another revision is another picture")
-	require.Equal(t, 4, ask(before, "a"), "an old snapshot is drawn, and not kept")
-	require.Equal(t, 3, ask(m.Snapshot(), "a"))
-	for i := range 10 * mostEntries {
-		ask(m.Snapshot(), fmt.Sprint(i))
-	}
-	require.LessOrEqual(t, len(l.entries), mostEntries)
 }
 
 func TestJobsOfAnOldPictureAreInDoubt(t *testing.T) {
@@ -140,7 +118,7 @@ func TestJobsOfAnOldPictureAreInDoubt(t *testing.T) {
 	m.Update(func(u *model.Update) {
 		u.Put(model.Row{Manager: "workshop", Kind: model.Job, Parent: "all", ID: "1", Attributes: attributes("jobState", "RUNNING")})
 	})
-	table := newLedger("").drawJobs(m.Snapshot(), readJobsQuery(url.Values{"state": {"running"}, "sort": {"id"}}))
+	table := drawJobs(newLedger(""), m.Snapshot(), readJobsQuery(url.Values{"state": {"running"}, "sort": {"id"}}))
 	require.Contains(t, table.Rows[len(table.Rows)-1].Doubt, "cannot be asked")
 	require.Empty(t, table.Rows[0].Doubt)
 }

@@ -108,9 +108,9 @@ type machinesPage struct {
 }
 
 // drawMachines returns what the page of machines shows.
-func (l *ledger) drawMachines(s *model.Snapshot, q machinesQuery) machinesPage {
+func drawMachines(l *ledger, s *model.Snapshot, q machinesQuery) machinesPage {
 	p := machinesPage{}
-	manager, machine := l.findMachine(s, q)
+	manager, machine := findMachine(l, s, q)
 	if machine != nil {
 		q.Manager, q.Machine = manager.Element().ID(), machine.ID()
 	}
@@ -144,7 +144,7 @@ func (l *ledger) drawMachines(s *model.Snapshot, q machinesQuery) machinesPage {
 }
 
 // findMachine returns the machine that a query means, nil where there is none.
-func (l *ledger) findMachine(s *model.Snapshot, q machinesQuery) (*model.Manager, *model.Element) {
+func findMachine(l *ledger, s *model.Snapshot, q machinesQuery) (*model.Manager, *model.Element) {
 	for m := range s.Managers() {
 		if q.Manager != "" && m.Element().ID() != q.Manager {
 			continue
@@ -265,7 +265,7 @@ type nodePage struct {
 const mostOnNode = 500
 
 // drawNode returns what the page of a node shows; nil where there is no such node.
-func (l *ledger) drawNode(s *model.Snapshot, manager, id string) *nodePage {
+func drawNode(l *ledger, s *model.Snapshot, manager, id string) *nodePage {
 	m, known := s.Manager(manager)
 	if !known {
 		return nil
@@ -294,12 +294,4 @@ func (l *ledger) drawNode(s *model.Snapshot, manager, id string) *nodePage {
 		p.Processes = append(p.Processes, processRowOf(m, process))
 	}
 	return p
-}
-
-// cutTo cuts a text to a number of bytes, between two characters.
-func cutTo(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
 }

@@ -52,7 +52,7 @@ type listingRow struct {
 var shownApart = []string{model.AttributeRMState, views.AttributeCause, monitor.AttributeStale, monitor.AttributeProblems, views.AttributeSince, monitor.AttributeListedJobs, monitor.AttributeListedNodes, monitor.AttributeListedQueues}
 
 // managerRowOf returns how the first page shows a resource manager.
-func (l *ledger) managerRowOf(s *model.Snapshot, m *model.Manager) managerRow {
+func managerRowOf(l *ledger, s *model.Snapshot, m *model.Manager) managerRow {
 	e := m.Element()
 	state := seenState(e)
 	row := managerRow{
@@ -78,7 +78,7 @@ func (l *ledger) managerRowOf(s *model.Snapshot, m *model.Manager) managerRow {
 			row.Note, row.IsOld = &n, true
 		}
 	}
-	l.countInto(&row, s, m)
+	countInto(l, &row, s, m)
 	if problems, isGiven := givenOf(e, monitor.AttributeProblems); isGiven {
 		for _, problem := range problems.Array() {
 			row.Problems = append(row.Problems, printable(problem, longestFact))
@@ -119,7 +119,7 @@ func listingRows(e *model.Element) []listingRow {
 }
 
 // countInto puts the numbers of what a resource manager has into its row.
-func (l *ledger) countInto(row *managerRow, s *model.Snapshot, m *model.Manager) {
+func countInto(l *ledger, row *managerRow, s *model.Snapshot, m *model.Manager) {
 	id := m.Element().ID()
 	census := l.census(s, m)
 	for _, state := range append(model.States(model.Job), "") {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,42 +8,6 @@ import (
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
-
-var kindsWithStates = []model.Kind{model.ResourceManager, model.Machine, model.Queue, model.Node, model.Job, model.Process}
-
-func TestEveryStateHasASignAndAWordOfItsOwn(t *testing.T) {
-	for _, kind := range kindsWithStates {
-		signs, words := map[string]model.State{}, map[string]model.State{}
-		for _, state := range model.States(kind) {
-			m := markOfState(kind, state)
-			require.NotEqual(t, notSeen, m, "%s %s", kind, state)
-			same, taken := signs[m.Sign]
-			require.False(t, taken, "who sees no colours cannot tell %s %s and %s apart", kind, state, same)
-			require.NotContains(t, words, m.Word)
-			signs[m.Sign], words[m.Word] = state, state
-		}
-	}
-}
-
-func TestBothStatesOfANodeShow(t *testing.T) {
-	drawn, words := map[string]string{}, map[string]bool{}
-	for l := range numberOfLooks {
-		m := l.mark()
-		require.False(t, words[m.Word], "two looks have the same word: %v", m)
-		words[m.Word] = true
-		state, use, _ := strings.Cut(m.Word, ", ")
-		if gross, extra := l.states(); gross == model.StateUp {
-			state = m.Word
-		} else if extra != model.NodeNone {
-			state, use = string(gross), "used" // of a node that cannot be used it matters only that somebody has it
-		}
-		same, taken := drawn[m.Sign+m.Tone]
-		require.True(t, !taken || same == state+use, "two looks are drawn alike: %v", m)
-		drawn[m.Sign+m.Tone] = state + use
-	}
-	require.Equal(t, "down, in use", lookFor(model.StateDown, model.NodeOtherExclusive).mark().Word)
-	require.Equal(t, "yours alone", lookFor(model.StateUp, model.NodeUserExclusive).mark().Word)
-}
 
 func TestAStateThatNobodySawIsNotShown(t *testing.T) {
 	m := model.New()
@@ -63,35 +26,6 @@ func TestAStateThatNobodySawIsNotShown(t *testing.T) {
 	require.Empty(t, rowOf(listedJob{manager, job}, nil).Procs, "nobody told how many processes it has")
 }
 
-func TestAJobsMarkTellsWhoHoldsIt(t *testing.T) {
-	m := model.New()
-	m.Update(func(u *model.Update) {
-		require.NoError(t, u.Define(model.Definition{ID: monitor.AttributeJobDetail, Type: model.String, Default: []string{""}}))
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm"})
-		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
-		for id, states := range map[string][2]string{"held": {"PENDING", "USER_ON_HOLD"}, "cancelled": {"TERMINATED", "CANCELED"}, "torn": {"RUNNING", "USER_ON_HOLD"}} {
-			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: id, Attributes: attributes(model.AttributeJobState, states[0], monitor.AttributeJobDetail, states[1])})
-		}
-	})
-	manager, _ := m.Snapshot().Manager("rm")
-	word := func(id string) string {
-		job, _ := manager.Get(model.Job, id)
-		return jobMark(job).Word
-	}
-	require.Equal(t, "held by the user", word("held"))
-	require.Equal(t, "cancelled", word("cancelled"))
-	require.Equal(t, "running", word("torn"), "a detail of another state counts for nothing")
-}
-
-func TestTextsAreSpelledOutForPeople(t *testing.T) {
-	require.Equal(t, "plain <b>text</b>", printable("plain <b>text</b>", 100), "markup is for the templates to escape")
-	require.Equal(t, "a␛[31mb␇", printable("a\x1b[31mb\x07", 100))
-	require.Equal(t, `a\u202eb`, printable("a\u202eb", 100), "nothing turns the text around")
-	require.Equal(t, "äöü…", printable("äöüß", 3))
-	require.Equal(t, "two lines", printable("two\nlines", 100))
-	require.Equal(t, "a\tb\nc␀", output("a\tb\r\nc\x00"))
-}
-
 func TestNodesOfOnesOwnProcessesAreInUse(t *testing.T) {
 	m := model.New()
 	defineAttributes(t, m)
@@ -103,13 +37,13 @@ func TestNodesOfOnesOwnProcessesAreInUse(t *testing.T) {
 			u.Put(model.Row{Manager: "mpi", Kind: model.Node, Parent: "here", ID: id, Attributes: attributes(model.AttributeNodeState, "UP", model.AttributeNodeExtraState, use)})
 		}
 	}))
-	drawn := newLedger("me").drawMachines(m.Snapshot(), machinesQuery{State: "used", Page: 1})
+	drawn := drawMachines(newLedger("me"), m.Snapshot(), machinesQuery{State: "used", Page: 1})
 	require.Equal(t, "1 free, 1 with your processes, 1 with your ended processes", drawn.Map.Words, "who sees no map hears it")
 	require.Equal(t, []string{"n1", "n2"}, []string{drawn.Rows[0].Name, drawn.Rows[1].Name})
 	require.Len(t, drawn.Rows, 2, "a node whose processes have ended is the job's still")
 	require.Equal(t, "cannot list its nodes; those that processes of your jobs are on are shown", drawn.Notes[0].Text)
 	manager, _ := m.Snapshot().Manager("mpi")
-	require.Contains(t, newLedger("me").managerRowOf(m.Snapshot(), manager).Facts, fact{Name: "rmUnlisted", Value: "queue, node"})
+	require.Contains(t, managerRowOf(newLedger("me"), m.Snapshot(), manager).Facts, fact{Name: "rmUnlisted", Value: "queue, node"})
 	used, free, unusable := count(manager, nil).AnyNode.use()
 	require.Equal(t, []int{2, 1, 0}, []int{used, free, unusable})
 }

@@ -48,7 +48,7 @@ func queuesAddress(manager string) string {
 
 // drawQueues returns what the page of queues shows, of one resource manager or of all where
 // its id is empty.
-func (l *ledger) drawQueues(s *model.Snapshot, manager string, page int) queuesTable {
+func drawQueues(l *ledger, s *model.Snapshot, manager string, page int) queuesTable {
 	t := queuesTable{Manager: manager, Notes: notesOf(s, manager, model.Queue)}
 	var queues []listedQueue
 	managers := 0
@@ -63,7 +63,7 @@ func (l *ledger) drawQueues(s *model.Snapshot, manager string, page int) queuesT
 	}
 	t.Pager = pageOf(len(queues), page, queuesPerPage, func(page int) string { return pageAddress(queuesAddress(manager), page) })
 	for _, each := range queues[t.Pager.From:t.Pager.To] {
-		row := l.queueRowOf(s, each.manager, each.queue)
+		row := queueRowOf(l, s, each.manager, each.queue)
 		if managers == 1 {
 			row.Manager = ""
 		}
@@ -79,7 +79,7 @@ type listedQueue struct {
 
 // queueRowOf returns how a table shows a queue. What its scheduler tells counts, else the
 // jobs are counted that are known.
-func (l *ledger) queueRowOf(s *model.Snapshot, m *model.Manager, queue *model.Element) queueRow {
+func queueRowOf(l *ledger, s *model.Snapshot, m *model.Manager, queue *model.Element) queueRow {
 	manager := m.Element().ID()
 	text := func(attribute string) string {
 		return printable(givenText(queue, attribute), longestCell)

@@ -120,7 +120,7 @@ type bar struct {
 }
 
 // drawTimeline returns the timeline up to now.
-func (l *ledger) drawTimeline(s *model.Snapshot, h *history, q timelineQuery, now time.Time) timeline {
+func drawTimeline(l *ledger, s *model.Snapshot, h *history, q timelineQuery, now time.Time) timeline {
 	from := now.Add(-q.length())
 	t := timeline{Query: q, From: moment{from}, To: moment{now}, Ticks: ticks(from, now), Notes: notesOf(s, q.Manager, model.Job)}
 	for m := range s.Managers() {
@@ -187,5 +187,3 @@ func ticks(from, to time.Time) []tick {
 	}
 	return all
 }
-
-func itoa(number int) string { return strconv.Itoa(number) }

@@ -59,7 +59,7 @@ func at(ago time.Duration) string { return noon.Add(-ago).Format(time.RFC3339) }
 // bars returns the titles of the bars of a timeline.
 func bars(s *site, h *history, now time.Time) []string {
 	titles := []string{}
-	for _, line := range newLedger("").drawTimeline(s.model.Snapshot(), h, timelineQuery{Hours: 24 * 7}, now).Queues {
+	for _, line := range drawTimeline(newLedger(""), s.model.Snapshot(), h, timelineQuery{Hours: 24 * 7}, now).Queues {
 		for _, bar := range line.Bars {
 			title := bar.Title
 			if bar.Address != "" {
@@ -219,21 +219,4 @@ func TestTheFileOfAHistoryIsBounded(t *testing.T) {
 	}
 	require.Equal(t, mostStored, sampled)
 	require.Positive(t, kept)
-}
-
-func TestAServerThatIsStartedAnewShowsItsHistory(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "history.json")
-	options := testPlatform(t)
-	options.History = path
-	demonstrate(t, options.Platform.Model(), 30, 20, time.Now())
-	server, err := New(options)
-	require.NoError(t, err)
-	require.NoError(t, server.Close())
-
-	options = testPlatform(t)
-	options.History = path
-	b := serveWith(t, options, func(m *model.Model) { demonstrate(t, m, 0, 20, time.Now().Add(-3*time.Hour)) }).enter()
-	require.Contains(t, b.get("/timeline"), "4000010 train-resnet, ", "a job that ran then")
-	require.Contains(t, b.get("/timeline"), ", not listed any more</title>")
-	require.Contains(t, b.get("/utilisation"), `data-label="Jobs waiting">21</td>`)
 }

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// submits submits a command to the target "here" and returns the job and the address of its page.
+func (d *launchDesk) submits(arguments ...string) (job.Job, string) {
+	d.t.Helper()
+	job, err := d.platform.Submit(d.t.Context(), "here", job.Submission{Executable: arguments[0], Arguments: arguments[1:], Directory: d.home})
+	require.NoError(d.t, err)
+	return job, elementAddress("/job", "here", job.ID)
+}
+
+// sees waits until the model shows a job in a state.
+func (d *launchDesk) sees(id string, wanted model.State) {
+	d.t.Helper()
+	d.awaits(id, string(wanted), func(job *model.Element) bool { return seenState(job) == wanted })
+}
+
+// knowsEnd waits until the model shows with which code a job has ended, which is
+// later than that it has: a listing does not tell it.
+func (d *launchDesk) knowsEnd(id string) {
+	d.t.Helper()
+	d.awaits(id, "known by its exit code", func(job *model.Element) bool {
+		_, known := job.Value(monitor.AttributeJobExitCode)
+		return known
+	})
+}
+
+func (d *launchDesk) awaits(id, what string, is func(*model.Element) bool) {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		snapshot := d.platform.Model().Snapshot()
+		if m, known := snapshot.Manager("here"); known {
+			if job, listed := m.Get(model.Job, id); listed && is(job) {
+				return
+			}
+		}
+		_, err := d.platform.Model().Next(ctx, snapshot)
+		require.NoError(d.t, err, "waiting for job %s to be %s", id, what)
+	}
+}
+
+func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
+	d := launchSite(t, map[string]string{"here": "local"})
+	job, address := d.submits("sh", "-c", `echo '<b>out</b>'; exit 3`)
+	page := d.get(address)
+	require.Contains(t, page, job.Tag, "it is on record before its resource manager shows it")
+	d.sees(job.ID, model.StateError)
+	d.knowsEnd(job.ID)
+	page = d.get(address)
+	require.NotContains(t, page, "Its resource manager does not show it")
+	headline := between(t, page, `<p class="headline">`, "</p>")
+	require.Contains(t, headline, "failed")
+	require.Contains(t, headline, `exit code</span> 3`)
+	require.NotContains(t, page, `name="operation"`, "nothing can be done to a job that has ended")
+	rows := strings.Split(between(t, page, `<div id="job-history">`, "</tbody>"), "<tr>")[2:]
+	require.Contains(t, rows[0], `data-label="What">intended<`)
+	require.Contains(t, rows[1], `data-label="What">accepted<`)
+	last := rows[len(rows)-1]
+	require.Contains(t, between(t, last, `data-label="State">`, "</td>"), "failed")
+	require.NotContains(t, last, `data-label="By"></td>`)
+	require.Contains(t, last, "<code>", "the line that says so")
+	require.Contains(t, d.get("/job?rm=here&id="+job.Tag), "<h1>Job "+job.ID, "a submission is found by its tag, too")
+	output := regexp.MustCompile(`<a href="([^"]+)" data-output="`).FindAllStringSubmatch(page, -1)
+	require.Len(t, output, 2)
+	require.Equal(t, "<b>out</b>\n", d.get(output[0][1]))
+}
+
+// between returns what is between two texts of a page.
+func between(t *testing.T, page, from, to string) string {
+	t.Helper()
+	_, after, found := strings.Cut(page, from)
+	require.True(t, found, from)
+	text, _, found := strings.Cut(after, to)
+	require.True(t, found, to)
+	return text
+}
+
+func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
+	d := launchSite(t, map[string]string{"here": "local"})
+	job, address := d.submits("sleep", "600")
+	d.sees(job.ID, model.StateRunning)
+	fields := url.Values{"operation": {"cancel"}, "job": {elementKey("here", job.ID)}, "back": {address}}
+	response, page := d.post("/jobs/operate", fields)
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Contains(t, page, "Cancel 1 job?")
+	require.Contains(t, page, job.ID)
+	known, err := d.store.ByTag(t.Context(), job.Tag)
+	require.NoError(t, err)
+	require.False(t, known.Detail.Ended(), "asking does nothing")
+
+	fields.Set("confirmed", "true")
+	fields.Add("job", "nonsense")
+	response, _ = d.post("/jobs/operate", fields)
+	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	known, err = d.store.ByTag(t.Context(), job.Tag)
+	require.NoError(t, err)
+	require.False(t, known.Detail.Ended(), "a request that is refused does nothing to any of its jobs")
+
+	fields["job"] = fields["job"][:1]
+	response, page = d.post("/jobs/operate", fields)
+	require.Equal(t, http.StatusSeeOther, response.StatusCode, page)
+	require.Equal(t, address, response.Header.Get("Location"))
+	d.sees(job.ID, model.StateTerminated)
+
+	response, page = d.post("/jobs/operate", fields)
+	require.Equal(t, http.StatusBadGateway, response.StatusCode)
+	require.Contains(t, page, "has ended", "what went wrong is told for each job")
+	for _, wrong := range []url.Values{{"operation": {"explode"}, "job": {elementKey("here", job.ID)}}, {"operation": {"cancel"}}, {"operation": {"cancel"}, "job": {"nonsense"}}} {
+		response, _ = d.post("/jobs/operate", wrong)
+		require.Equal(t, http.StatusBadRequest, response.StatusCode, wrong)
+	}
+}
+
+func TestThePageOfAJobThatNobodyKnowsIsNotFound(t *testing.T) {
+	b := serve(t, func(m *model.Model) { demonstrate(t, m, 10, 10, time.Now()) }).enter()
+	for _, address := range []string{"/job?rm=cluster&id=1", "/job?rm=none&id=4000001", "/job"} {
+		response, _ := b.do(http.MethodGet, address, nil, nil)
+		require.Equal(t, http.StatusNotFound, response.StatusCode, address)
+	}
+	require.Contains(t, b.get("/job?rm=cluster&id=4000001"), "Job 4000001")
+}
