@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":           {"attribute", "cases", "command", "config", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/launch", "internal/settings", "internal/tui", "internal/views", "internal/web", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
+	"cmd/rmctl":           {"attribute", "cases", "command", "config", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/launch", "internal/settings", "internal/tui", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
 	"internal/daemon":     {"remote", "remote/wire", "remote/relay"},
 	"internal/rmctltest":  {"internal/daemon"},
 	"cases":               {"attribute", "command", "config", "control", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
@@ -48,7 +48,7 @@ var allowedImports = map[string][]string{
 	"monitor":             {"job", "model", "state"},
 	"internal/views":      {"command", "config", "control", "internal/settings", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/facts":      {"command", "config", "control", "internal/settings"},
-	"internal/web":        {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/launch", "internal/settings", "internal/views", "job", "jobstore", "model", "monitor", "remote", "remote/wire", "state"},
+	"internal/web":        {"internal/views", "internal/web/answer", "internal/web/api", "internal/web/listing", "internal/web/live", "internal/web/pages", "jobstore", "remote/wire"},
 	"internal/tui":        {"internal/views", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
 	"job":                 {"schemas", "state"},
 	"internal/settings":   {"attribute", "config", "control", "internal/form", "job", "rms"},
@@ -57,6 +57,15 @@ var allowedImports = map[string][]string{
 	"state":               {},
 	"schemas":             {},
 	"rms":                 {},
+
+	"internal/web/answer":  {"attribute", "command", "config", "control", "internal/form", "internal/settings", "internal/views", "jobstore", "remote"},
+	"internal/web/live":    {"internal/web/answer", "model"},
+	"internal/web/listing": {"internal/views", "model", "monitor", "state"},
+	"internal/web/usage":   {"internal/settings", "internal/web/listing", "model", "monitor"},
+	"internal/web/launch":  {"attribute", "command", "config", "control", "internal/form", "internal/launch", "internal/web/answer", "job"},
+	"internal/web/pages":   {"attribute", "command", "config", "control", "internal/form", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor", "state"},
+	"internal/web/api":     {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/launch", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "remote/wire", "state"},
+	"internal/web/webtest": {"config", "control", "internal/views", "model", "monitor", "rms"},
 }
 
 // allowedEverywhere are the packages that every other one may import.

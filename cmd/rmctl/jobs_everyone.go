@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/web"
+	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -17,7 +17,7 @@ import (
 func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 	if !isWatched {
 		var wrong command.Listed
-		ask := func(client *web.Client, ctx context.Context, target settings.Target) (jobs []job.Document, at time.Time, err error) {
+		ask := func(client *api.Client, ctx context.Context, target settings.Target) (jobs []job.Document, at time.Time, err error) {
 			jobs, wrong, at, err = client.Jobs(ctx, target)
 			return jobs, at, err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/web"
+	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -30,7 +30,7 @@ the definition lets no newer listing be made, its listing is printed.
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !isWatched {
-				queues, at, err := served(c.Context(), a, (*web.Client).Queues)
+				queues, at, err := served(c.Context(), a, (*api.Client).Queues)
 				if err == nil {
 					return a.printQueues(queues, job.Timestamp(at))
 				}
@@ -98,7 +98,7 @@ newer listing be made, its listing is printed.
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !isWatched {
-				nodes, at, err := served(c.Context(), a, (*web.Client).Nodes)
+				nodes, at, err := served(c.Context(), a, (*api.Client).Nodes)
 				if err == nil {
 					return a.printNodes(nodes, job.Timestamp(at))
 				}

@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/web"
+	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -157,7 +158,7 @@ func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *syn
 
 // served asks the server that this user runs for a listing of the chosen target. An
 // error tells why the scheduler is to be asked instead.
-func served[T any](ctx context.Context, a *app, list func(*web.Client, context.Context, settings.Target) ([]T, time.Time, error)) ([]T, time.Time, error) {
+func served[T any](ctx context.Context, a *app, list func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)) ([]T, time.Time, error) {
 	var none time.Time
 	if a.listening != nil {
 		return nil, none, errors.New("what schedulers say is recorded")
@@ -178,7 +179,7 @@ func served[T any](ctx context.Context, a *app, list func(*web.Client, context.C
 	if _, err := os.Stat(socket); err != nil {
 		return nil, none, fmt.Errorf("no server runs: %w", err)
 	}
-	client := web.NewClient(socket)
+	client := api.NewClient(socket)
 	defer client.Close()
 	return list(client, ctx, target)
 }

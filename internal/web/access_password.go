@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/rmctl/rmctl/internal/web/answer"
 )
 
 const (
@@ -217,10 +219,10 @@ func networkOf(r *http.Request) string {
 // login opens a session for a name and its password.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if s.options.Passwords == nil {
-		return failuref(http.StatusNotFound, "this server knows no passwords; open the address that rmctl serve printed")
+		return answer.Errorf(http.StatusNotFound, "this server knows no passwords; open the address that rmctl serve printed")
 	}
 	if err := r.ParseForm(); err != nil {
-		return failuref(http.StatusBadRequest, "read the form: %w", err)
+		return answer.Errorf(http.StatusBadRequest, "read the form: %w", err)
 	}
 	right, wait := s.access.tries.begin(networkOf(r))
 	if right == nil {

@@ -6,6 +6,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/pages"
 )
 
 // contentSecurity lets pages use nothing but the server's own files: no script
@@ -23,15 +26,15 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		setHeaders(w.Header())
 		r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
 		if !s.hostAllowed(r.Host) {
-			s.fail(w, r, failuref(http.StatusMisdirectedRequest, "this server is not called %q; use the address that rmctl serve printed", r.Host))
+			s.fail(w, r, answer.Errorf(http.StatusMisdirectedRequest, "this server is not called %q; use the address that rmctl serve printed", r.Host))
 			return
 		}
 		if !fromHere(r) {
-			s.fail(w, r, failuref(http.StatusForbidden, "a page of another site asked for this, which is not allowed"))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "a page of another site asked for this, which is not allowed"))
 			return
 		}
 		if err := origins.Check(r); err != nil {
-			s.fail(w, r, failuref(http.StatusForbidden, "a page of another site asked for this, which is not allowed: %w", err))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "a page of another site asked for this, which is not allowed: %w", err))
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == loginPath {
@@ -53,9 +56,9 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		ctx, stop := context.WithCancel(r.Context())
 		defer stop()
 		defer context.AfterFunc(session.lasts, stop)()
-		r = WithCSRF(r.WithContext(ctx), session.csrf)
+		r = pages.WithCSRF(r.WithContext(ctx), session.csrf)
 		if changes(r) && subtle.ConstantTimeCompare([]byte(sentCSRF(r)), []byte(session.csrf)) != 1 {
-			s.fail(w, r, failuref(http.StatusForbidden, "the page was made for another session; load it again"))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "the page was made for another session; load it again"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -93,7 +96,7 @@ func (s *Server) hostAllowed(host string) bool {
 
 // refuse answers a request that belongs to no session.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
-	err := failuref(http.StatusUnauthorized, "open the address that rmctl serve printed, which has a token in it; in a program, send it as Authorization: Bearer TOKEN")
+	err := answer.Errorf(http.StatusUnauthorized, "open the address that rmctl serve printed, which has a token in it; in a program, send it as Authorization: Bearer TOKEN")
 	if s.options.Passwords == nil || isForPrograms(r) {
 		s.fail(w, r, err)
 		return

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/webtest"
 )
 
 func TestTheTokenOpensASessionAndIsNotInTheAddressAfterwards(t *testing.T) {
@@ -83,14 +86,14 @@ func TestTheEndOfASessionEndsItsStreams(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	other := b.other().enter()
 	next := other.listen(other.eventsOf("/"), nil)
-	views, journal := b.stream(b.eventsOf("/"), nil), b.stream(apiPath+"/events", nil)
+	views, journal := b.stream(b.eventsOf("/"), nil), b.stream(api.Path+"/events", nil)
 	response, _ := b.post("/logout", nil)
 	require.Equal(t, http.StatusSeeOther, response.StatusCode)
 	for _, stream := range []*http.Response{views, journal} {
 		_, err := io.ReadAll(stream.Body)
 		require.NoError(t, err)
 	}
-	put(b.model, "beta")
+	webtest.Put(b.model, "beta")
 	require.Equal(t, "patch", next().Kind, "other sessions go on")
 }
 

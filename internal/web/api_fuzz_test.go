@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/webtest"
 )
 
 // No request brings the server down or is its own fault, whatever it says.
@@ -23,7 +26,7 @@ func FuzzRequestsOfTheAPI(f *testing.F) {
 		f.Add(seed[0], seed[1], seed[2])
 	}
 	options := testPlatform(f)
-	defineAttributes(f, options.Platform.Model())
+	webtest.DefineAttributes(f, options.Platform.Model())
 	server, err := New(options)
 	require.NoError(f, err)
 	f.Cleanup(func() { require.NoError(f, server.Close()) })
@@ -33,7 +36,7 @@ func FuzzRequestsOfTheAPI(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // which ends streams
 		defer cancel()
-		request, err := http.NewRequestWithContext(ctx, method, "http://localhost"+apiPath+path, strings.NewReader(body))
+		request, err := http.NewRequestWithContext(ctx, method, "http://localhost"+api.Path+path, strings.NewReader(body))
 		if err != nil {
 			return // nor can it be sent
 		}

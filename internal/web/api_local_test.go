@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -50,12 +51,12 @@ func TestTheOwnSocketIsForTheAPIAndNotForBrowsers(t *testing.T) {
 	}}}
 	defer client.CloseIdleConnections()
 	b := &browser{t: t, server: server, base: "http://rmctl", client: client}
-	require.Contains(t, b.get(apiPath+"/managers"), `"managers":[]`)
+	require.Contains(t, b.get(api.Path+"/managers"), `"managers":[]`)
 	response, body := b.do(http.MethodGet, "/", nil, nil)
 	require.Equal(t, http.StatusForbidden, response.StatusCode)
 	require.Contains(t, body, "this socket is for the API")
 	for header, value := range map[string]string{"Origin": "http://localhost", "Sec-Fetch-Site": "none", "Cookie": "x=y", "Referer": "http://localhost/"} {
-		response, _ := b.do(http.MethodGet, apiPath+"/managers", http.Header{header: {value}}, nil)
+		response, _ := b.do(http.MethodGet, api.Path+"/managers", http.Header{header: {value}}, nil)
 		require.Equal(t, http.StatusForbidden, response.StatusCode, header)
 	}
 }
@@ -66,7 +67,7 @@ func TestWhoCannotBeToldToBeThisUserIsNotServedWithoutAToken(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	serveLocally(t, server, listener)
-	_, err = http.Get("http://" + listener.Addr().String() + apiPath + "/managers")
+	_, err = http.Get("http://" + listener.Addr().String() + api.Path + "/managers")
 	require.Error(t, err)
 }
 
@@ -105,7 +106,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 	require.EqualValues(t, 1, answer["notUnderstood"])
 	require.EqualValues(t, 1, answer["again"])
 
-	client := NewClient(serveOwn(t, b.server))
+	client := api.NewClient(serveOwn(t, b.server))
 	defer client.Close()
 	var jobs []job.Document
 	var listed command.Listed
@@ -113,7 +114,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 	var err error
 	require.Eventually(t, func() bool { // the model has it a little later than the file
 		jobs, listed, at, err = client.Jobs(t.Context(), target)
-		return !errors.Is(err, ErrNoListing)
+		return !errors.Is(err, api.ErrNoListing)
 	}, time.Minute, 20*time.Millisecond)
 	require.NoError(t, err)
 	require.Len(t, jobs, 2)
@@ -121,7 +122,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 	require.Equal(t, answer["listed"], at.Format(time.RFC3339Nano))
 	target.Host = "login.example.org"
 	_, _, _, err = client.Jobs(t.Context(), target)
-	require.ErrorIs(t, err, ErrNoListing, "the server knows another target by this name")
+	require.ErrorIs(t, err, api.ErrNoListing, "the server knows another target by this name")
 
 	require.NoError(t, options.Platform.Stop("site"))
 	p.await("site", model.StateStopped)

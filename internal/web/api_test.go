@@ -21,6 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -95,7 +97,7 @@ func (p *program) raw(method, path string, object any) (*http.Response, string) 
 		require.NoError(p.t, err)
 		header.Set("Content-Type", "application/json")
 	}
-	response, text := p.do(method, apiPath+path, header, bytes.NewReader(body))
+	response, text := p.do(method, api.Path+path, header, bytes.NewReader(body))
 	p.check(response, header, body, text)
 	return response, text
 }
@@ -121,7 +123,7 @@ func TestTheAPILetsNobodyInWithoutTheToken(t *testing.T) {
 	b := serve(t, nil)
 	for _, route := range routes(t) {
 		method, path, _ := strings.Cut(route, " ")
-		response, body := b.do(method, apiPath+path, nil, nil)
+		response, body := b.do(method, api.Path+path, nil, nil)
 		require.Equal(t, http.StatusUnauthorized, response.StatusCode, route)
 		require.Contains(t, body, `"kind":"refused"`, route)
 	}
@@ -134,7 +136,7 @@ func TestEachChangeOfTheAPINeedsTheTokenOfItsSession(t *testing.T) {
 		if method == http.MethodGet {
 			continue
 		}
-		response, body := b.do(method, apiPath+path, http.Header{"Content-Type": {"application/json"}}, strings.NewReader("{}"))
+		response, body := b.do(method, api.Path+path, http.Header{"Content-Type": {"application/json"}}, strings.NewReader("{}"))
 		require.Equal(t, http.StatusForbidden, response.StatusCode, route)
 		require.Contains(t, body, `"kind":"refused"`, route)
 	}
@@ -165,7 +167,7 @@ func TestRequestsThatAreNotAsDescribedAreRefused(t *testing.T) {
 		"a future cursor":  {http.MethodGet, "/events?after=99", bearer, "", "the newest event is 0", http.StatusConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response, body := p.do(try.method, apiPath+try.path, try.header, strings.NewReader(try.body))
+			response, body := p.do(try.method, api.Path+try.path, try.header, strings.NewReader(try.body))
 			require.Equal(t, try.status, response.StatusCode, body)
 			require.Contains(t, body, try.want)
 		})
@@ -334,8 +336,8 @@ func TestJobsAreCanceledThroughTheAPI(t *testing.T) {
 }
 
 // journal follows the events of jobs.
-func (p *program) journal(query string) func() received {
-	return p.listen(apiPath+"/events"+query, http.Header{"Authorization": {"Bearer " + p.server.access.token}})
+func (p *program) journal(query string) func() webtest.Received {
+	return p.listen(api.Path+"/events"+query, http.Header{"Authorization": {"Bearer " + p.server.access.token}})
 }
 
 func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
@@ -361,7 +363,7 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 	require.NoError(t, err)
 	second := run(t, server).program()
 	header := http.Header{"Authorization": {"Bearer " + server.access.token}, "Last-Event-Id": {last.ID}}
-	next = second.listen(apiPath+"/events?after=0", header)
+	next = second.listen(api.Path+"/events?after=0", header)
 	require.Equal(t, "intended", next().Kind)
 	record("3")
 	var told map[string]any
@@ -374,11 +376,11 @@ func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 	options := testPlatform(t)
 	require.NoError(t, options.Platform.Add(settings.Target{Name: "local", Definition: "local"})) // which is not started: the test lists
 	m := options.Platform.Model()
-	defineAttributes(t, m)
+	webtest.DefineAttributes(t, m)
 	put := func(id, detail string) {
 		require.Empty(t, m.Update(func(u *model.Update) {
 			u.Put(model.Row{Manager: "local", Kind: model.Queue, ID: "local"})
-			u.Put(model.Row{Manager: "local", Kind: model.Job, Parent: "local", ID: id, Attributes: attributes("jobState", "RUNNING", "jobDetail", detail)})
+			u.Put(model.Row{Manager: "local", Kind: model.Job, Parent: "local", ID: id, Attributes: webtest.Attributes("jobState", "RUNNING", "jobDetail", detail)})
 		}))
 	}
 	listed := func(at time.Time) {
@@ -413,13 +415,13 @@ func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 
 // row is a row of a manager "big" for a model.
 func row(kind model.Kind, parent, id string, pairs ...string) model.Row {
-	return model.Row{Manager: "big", Kind: kind, Parent: parent, ID: id, Attributes: attributes(pairs...)}
+	return model.Row{Manager: "big", Kind: kind, Parent: parent, ID: id, Attributes: webtest.Attributes(pairs...)}
 }
 
 func TestListingsAreAsTheCommandsTellThem(t *testing.T) {
 	options := testPlatform(t)
 	m := options.Platform.Model()
-	defineAttributes(t, m)
+	webtest.DefineAttributes(t, m)
 	require.Empty(t, m.Update(func(u *model.Update) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "big", Attributes: []model.Attribute{
 			{ID: monitor.AttributeListedJobs, Text: "2026-01-02T03:04:05Z"}, {ID: monitor.AttributeStale, Text: "no answer"}}})

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -145,8 +146,8 @@ func (w *tab) prefers(scheme string) {
 
 func TestPagesAreUsableByEveryone(t *testing.T) {
 	b := startBrowser(t)
-	forms := launchSite(t, map[string]string{"all": everyWidget, "test": launchDefinition})
-	shown := serveWith(t, testPlatform(t), func(m *model.Model) { demonstrate(t, m, 400, 300, time.Now()) }).enter()
+	forms := launchSite(t, map[string]string{"all": webtest.EveryWidget, "test": launchDefinition})
+	shown := serveWith(t, testPlatform(t), func(m *model.Model) { webtest.Demonstrate(t, m, 400, 300, time.Now()) }).enter()
 	menu, _, isMenu := strings.Cut(shown.get("/"), "</nav>")
 	require.True(t, isMenu)
 	var addresses []string

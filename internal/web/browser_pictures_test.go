@@ -25,6 +25,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -107,7 +108,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	require.NoError(t, saved.Save(form.folder, false))
 	options := testPlatform(t)
 	options.History = inventedHistory(t, time.Now())
-	shown := serveWith(t, options, func(m *model.Model) { demonstrate(t, m, 3000, 960, time.Now()) })
+	shown := serveWith(t, options, func(m *model.Model) { webtest.Demonstrate(t, m, 3000, 960, time.Now()) })
 	w := b.opens(t, shown.server.StartURL(shown.base))
 	w.prefers("light")
 	w.does(chromedp.EmulateViewport(1280, 800))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -102,7 +103,7 @@ func BenchmarkClients(b *testing.B) {
 func benchmarkClients(b *testing.B, queries []url.Values) {
 	options := testPlatform(b)
 	m := options.Platform.Model()
-	demonstrate(b, m, loadJobs, loadNodes, time.Now())
+	webtest.Demonstrate(b, m, loadJobs, loadNodes, time.Now())
 	server, err := New(options)
 	require.NoError(b, err)
 	base := run(b, server).enter()
@@ -147,10 +148,10 @@ func refresh(m *model.Model, round int) {
 	m.Update(func(u *model.Update) {
 		for i := round % 100; i < loadJobs; i += 100 {
 			now := states[(round/100+i/100)%2]
-			u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "normal", ID: strconv.Itoa(4_000_000 + i), Attributes: attributes(
+			u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "normal", ID: strconv.Itoa(4_000_000 + i), Attributes: webtest.Attributes(
 				model.AttributeJobState, now[0], model.AttributeJobStatus, now[1], monitor.AttributeJobDetail, now[2], model.AttributeJobMessage, fmt.Sprint("round ", round))})
 		}
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: attributes(monitor.AttributeListedJobs, time.Now().UTC().Format(time.RFC3339Nano))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: webtest.Attributes(monitor.AttributeListedJobs, time.Now().UTC().Format(time.RFC3339Nano))})
 	})
 }
 

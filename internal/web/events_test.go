@@ -13,24 +13,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/live"
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 )
 
 // with fills a model with resource managers.
 func with(names ...string) func(m *model.Model) {
-	return func(m *model.Model) { put(m, names...) }
+	return func(m *model.Model) { webtest.Put(m, names...) }
 }
 
 // stream opens a stream of events.
 func (b *browser) stream(address string, header http.Header) *http.Response {
 	b.t.Helper()
-	return openEvents(b.t, b.client, b.base+address, header)
+	return webtest.OpenEvents(b.t, b.client, b.base+address, header)
 }
 
 // listen opens a stream of events; next waits for one.
-func (b *browser) listen(address string, header http.Header) (next func() received) {
+func (b *browser) listen(address string, header http.Header) (next func() webtest.Received) {
 	b.t.Helper()
-	return listenTo(b.t, b.client, b.base+address, header)
+	return webtest.ListenTo(b.t, b.client, b.base+address, header)
 }
 
 // eventsOf returns the address of the stream that a page names.
@@ -57,7 +60,7 @@ func TestAPageIsToldOfWhatChangedAlone(t *testing.T) {
 	require.Len(t, changed[0].Items, 1, "alpha did not change")
 	require.Contains(t, changed[0].Items["beta"], "STARTING")
 
-	put(b.model, "aaa")
+	webtest.Put(b.model, "aaa")
 	second := next()
 	changed = second.Patches(t)
 	require.Equal(t, []string{"aaa", "alpha", "beta"}, changed[0].Order)
@@ -68,7 +71,7 @@ func TestAPageIsToldOfWhatChangedAlone(t *testing.T) {
 func TestAPageThatIsBehindIsGivenAllOfItsView(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	address := b.eventsOf("/")
-	put(b.model, "beta")
+	webtest.Put(b.model, "beta")
 	next := b.listen(address, http.Header{"Last-Event-Id": {"of an earlier server"}})
 	all := next().Patches(t)
 	if len(all[0].Order) == 1 { // drawn before beta came, which is told next
@@ -80,10 +83,10 @@ func TestAPageThatIsBehindIsGivenAllOfItsView(t *testing.T) {
 func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	var drawings atomic.Int32
-	b.server.hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]region, error) {
-		return []region{{ID: "x", HTML: template.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
+	b.server.hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]live.Region, error) {
+		return []live.Region{{ID: "x", HTML: template.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
 	})
-	nexts := []func() received{}
+	nexts := []func() webtest.Received{}
 	for range 20 {
 		nexts = append(nexts, b.listen("/events?view=counted", nil))
 	}
@@ -91,7 +94,7 @@ func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 		require.NotNil(t, next().Patches(t)[0].HTML)
 	}
 	before := drawings.Load()
-	put(b.model, "beta")
+	webtest.Put(b.model, "beta")
 	var texts []string
 	for _, next := range nexts {
 		texts = append(texts, next().Data)
@@ -104,11 +107,11 @@ func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 
 func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
-	b.server.hub.AddView("one", func(snapshot *model.Snapshot, query url.Values) ([]region, error) {
+	b.server.hub.AddView("one", func(snapshot *model.Snapshot, query url.Values) ([]live.Region, error) {
 		if _, there := snapshot.Manager(query.Get("manager")); !there {
-			return nil, failuref(http.StatusNotFound, "there is no resource manager %q", query.Get("manager"))
+			return nil, answer.Errorf(http.StatusNotFound, "there is no resource manager %q", query.Get("manager"))
 		}
-		return []region{{ID: "x", HTML: "here"}}, nil
+		return []live.Region{{ID: "x", HTML: "here"}}, nil
 	})
 	response, body := b.do(http.MethodGet, "/events?view=one&manager=beta", nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
@@ -120,13 +123,13 @@ func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
 	event := next()
 	require.Equal(t, "problem", event.Kind)
 	require.Equal(t, `"there is no resource manager \"alpha\""`, event.Data)
-	put(b.model, "alpha")
+	webtest.Put(b.model, "alpha")
 	require.Equal(t, "patch", next().Kind)
 }
 
 func TestStreamsOutliveTheLimitsOfRequests(t *testing.T) {
 	options := testPlatform(t)
-	put(options.Platform.Model(), "alpha")
+	webtest.Put(options.Platform.Model(), "alpha")
 	server, err := New(options)
 	require.NoError(t, err)
 	const limit = 6 * time.Second // which the pages before the stream must keep
@@ -135,7 +138,7 @@ func TestStreamsOutliveTheLimitsOfRequests(t *testing.T) {
 	next := b.listen(b.eventsOf("/"), nil)
 	begun := time.Now()
 	for i := 0; time.Since(begun) < limit+time.Second; i++ { // each is half a second after the one before
-		put(b.model, "beta"+strconv.Itoa(i))
+		webtest.Put(b.model, "beta"+strconv.Itoa(i))
 		require.Equal(t, "patch", next().Kind)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/web/webtest"
 )
 
 // sendUnchanged loads the page of a form beside the one that is shown, sends what
@@ -70,7 +71,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	})
 	t.Run("a page that nothing was changed on changes nothing", func(t *testing.T) {
 		definitions := map[string]*config.Definition{}
-		for i, definition := range launchDefinitions(t, filepath.Join("..", "..")) {
+		for i, definition := range webtest.LaunchDefinitions(t, filepath.Join("..", "..")) {
 			definitions[fmt.Sprintf("d%d", i)] = definition
 		}
 		d := inventedSite(t, definitions)

@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/web/launch"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -344,7 +345,7 @@ func TestTablesAndTabsOfALaunchFormCount(t *testing.T) {
 	_, page = d.does("test", page, url.Values{"do": {`["tab","Options"]`}})
 	require.Equal(t, "Options", hidden(t, page, "tab"))
 	value := inputOf(t, page, "extra")
-	check := launchCheck + strings.TrimPrefix(value, launchInput)
+	check := launch.CheckInput + strings.TrimPrefix(value, launch.ValueInput)
 	_, page = d.does("test", page, url.Values{check: {"false", "true"}, value: {"typed"}})
 	require.Contains(t, page, "#Q extra=typed")
 	_, page = d.does("test", page, url.Values{check: {"false"}})

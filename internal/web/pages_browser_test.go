@@ -7,13 +7,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 )
 
 func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 	b := startBrowser(t)
 	t.Run("jobs change on the page while others stay chosen", func(t *testing.T) {
-		server := serve(t, func(m *model.Model) { demonstrate(t, m, 30, 20, time.Now()) })
+		server := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 30, 20, time.Now()) })
 		w := b.opens(t, server.server.StartURL(server.base))
 		w.goes(server.base + "/jobs?sort=id")
 		w.told(`window.untouched = true`)
@@ -22,7 +23,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.awaits(`getComputedStyle(document.querySelector(".chosen")).display !== "none"`)
 		change := func(id, state string) {
 			server.model.Update(func(u *model.Update) {
-				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: attributes(model.AttributeJobState, state, model.AttributeName, "<img src=x onerror=fail()>")})
+				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: webtest.Attributes(model.AttributeJobState, state, model.AttributeName, "<img src=x onerror=fail()>")})
 			})
 		}
 		change("4000001", "SUSPENDED")
@@ -37,12 +38,12 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		require.Equal(t, "0", w.told(`document.querySelectorAll("input[data-row]:not(:checked)").length`))
 	})
 	t.Run("the focus stays where it is while rows and counts change", func(t *testing.T) {
-		server := serve(t, func(m *model.Model) { demonstrate(t, m, 30, 20, time.Now()) })
+		server := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 30, 20, time.Now()) })
 		w := b.opens(t, server.server.StartURL(server.base))
 		w.goes(server.base + "/jobs?sort=name")
 		put := func(id, name, state string) {
 			server.model.Update(func(u *model.Update) {
-				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: attributes(model.AttributeJobState, state, model.AttributeName, name)})
+				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: webtest.Attributes(model.AttributeJobState, state, model.AttributeName, name)})
 			})
 		}
 		put("1", "!a", "RUNNING")
@@ -64,7 +65,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		require.Equal(t, "true", w.told(`document.activeElement === `+chip))
 	})
 	t.Run("keys lead over the map of nodes", func(t *testing.T) {
-		server := serve(t, func(m *model.Model) { demonstrate(t, m, 0, 5000, time.Now()) })
+		server := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 0, 5000, time.Now()) })
 		w := b.opens(t, server.server.StartURL(server.base))
 		w.goes(server.base + "/machines?rm=cluster")
 		w.told(`document.querySelector("#node-map svg").focus()`)
@@ -74,14 +75,14 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.presses(kb.End)
 		w.shows("n05000: ")
 		server.model.Update(func(u *model.Update) {
-			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: attributes(model.AttributeNodeState, "ERROR", model.AttributeNodeExtraState, "NONE")})
+			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: webtest.Attributes(model.AttributeNodeState, "ERROR", model.AttributeNodeExtraState, "NONE")})
 		})
 		w.shows("n05000: error")
 		w.presses(kb.Enter)
 		w.awaits(`document.getElementById("node-details").innerText.includes("Node Number")`)
 		w.told(`document.querySelector("#node-details a").focus()`)
 		server.model.Update(func(u *model.Update) {
-			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: attributes(model.AttributeNodeState, "DOWN", model.AttributeNodeExtraState, "NONE")})
+			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: webtest.Attributes(model.AttributeNodeState, "DOWN", model.AttributeNodeExtraState, "NONE")})
 		})
 		w.awaits(`document.getElementById("node-details").innerText.includes("down")`)
 		require.Equal(t, "n05000", w.told(`document.activeElement.innerText`))

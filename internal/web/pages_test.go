@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -22,19 +23,19 @@ var pagesOfTheModel = []string{"/", "/machines", "/node?rm=evil&id=%3Cn%3E", "/q
 func TestHostileTextsStayTextOnEveryPage(t *testing.T) {
 	const evil = `<script>alert(1)</script>`
 	b := serve(t, func(m *model.Model) {
-		defineAttributes(t, m)
+		webtest.DefineAttributes(t, m)
 		problems := m.Update(func(u *model.Update) {
 			text := evil + "\x1b]0;title\x07\u202e"
 			now := time.Now().Format(time.RFC3339)
-			u.Put(model.Row{Kind: model.ResourceManager, ID: "evil", Attributes: attributes("rmState", "STARTING", "name", evil, "rmDescription", text, "rmStale", text)})
-			u.Put(model.Row{Kind: model.ResourceManager, ID: "evil", Attributes: append(attributes("rmState", "STARTED", "rmListedJobs", now, "rmListedNodes", now),
+			u.Put(model.Row{Kind: model.ResourceManager, ID: "evil", Attributes: webtest.Attributes("rmState", "STARTING", "name", evil, "rmDescription", text, "rmStale", text)})
+			u.Put(model.Row{Kind: model.ResourceManager, ID: "evil", Attributes: append(webtest.Attributes("rmState", "STARTED", "rmListedJobs", now, "rmListedNodes", now),
 				model.Attribute{ID: monitor.AttributeProblems, Elements: []string{"jobs: an id came twice (2 times; first job " + text + ")"}})})
 			u.Put(model.Row{Manager: "evil", Kind: model.Machine, ID: evil})
-			u.Put(model.Row{Manager: "evil", Kind: model.Node, Parent: evil, ID: "<n>", Attributes: attributes("nodeState", "UP", "nodeReason", text, "nodeStatus", text)})
-			u.Put(model.Row{Manager: "evil", Kind: model.Queue, ID: evil, Attributes: attributes("queueStatus", text)})
-			u.Put(model.Row{Manager: "evil", Kind: model.Job, Parent: evil, ID: evil, Attributes: attributes("jobState", "RUNNING", "name", text, "userId", text, "jobStatusMessage", text, "execName", text,
+			u.Put(model.Row{Manager: "evil", Kind: model.Node, Parent: evil, ID: "<n>", Attributes: webtest.Attributes("nodeState", "UP", "nodeReason", text, "nodeStatus", text)})
+			u.Put(model.Row{Manager: "evil", Kind: model.Queue, ID: evil, Attributes: webtest.Attributes("queueStatus", text)})
+			u.Put(model.Row{Manager: "evil", Kind: model.Job, Parent: evil, ID: evil, Attributes: webtest.Attributes("jobState", "RUNNING", "name", text, "userId", text, "jobStatusMessage", text, "execName", text,
 				monitor.AttributeJobStarted, time.Now().Add(-time.Hour).Format(time.RFC3339))})
-			u.Put(model.Row{Manager: "evil", Kind: model.Process, Parent: evil, ID: evil + ".0", Attributes: attributes("processState", "RUNNING", "processStdout", text, "processNodeId", "<n>")})
+			u.Put(model.Row{Manager: "evil", Kind: model.Process, Parent: evil, ID: evil + ".0", Attributes: webtest.Attributes("processState", "RUNNING", "processStdout", text, "processNodeId", "<n>")})
 		})
 		require.Empty(t, problems)
 	}).enter()
@@ -51,7 +52,7 @@ func TestHostileTextsStayTextOnEveryPage(t *testing.T) {
 }
 
 func TestPagesAreReadableWithoutScriptsAndByScreenReaders(t *testing.T) {
-	b := serve(t, func(m *model.Model) { demonstrate(t, m, 300, 200, time.Now()) }).enter()
+	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 300, 200, time.Now()) }).enter()
 	for _, address := range []string{"/", "/machines", "/node?rm=cluster&id=n00001", "/queues", "/jobs", "/process?rm=cluster&id=4000070.0", "/timeline", "/utilisation", "/managers/new", "/managers/edit?rm=none"} {
 		response, page := b.do(http.MethodGet, address, nil, nil)
 		if strings.HasSuffix(address, "none") {
@@ -73,7 +74,7 @@ func TestPagesAreReadableWithoutScriptsAndByScreenReaders(t *testing.T) {
 }
 
 func TestTheJobsThatHaveANodeAreOnItsPage(t *testing.T) {
-	b := serve(t, func(m *model.Model) { demonstrate(t, m, 300, 200, time.Now()) }).enter()
+	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 300, 200, time.Now()) }).enter()
 	page := b.get("/node?rm=cluster&id=n00006")
 	for _, job := range []string{"4000005", "4000003"} { // that have n[00006-00009] and n[00004-00007]
 		require.Contains(t, page, `<a href="/job?id=`+job+`&amp;rm=cluster">`+job+`</a>`)
@@ -84,7 +85,7 @@ func TestTheJobsThatHaveANodeAreOnItsPage(t *testing.T) {
 }
 
 func TestAPageOfWhatIsGoneIsNotFound(t *testing.T) {
-	b := serve(t, func(m *model.Model) { demonstrate(t, m, 10, 10, time.Now()) }).enter()
+	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 10, 10, time.Now()) }).enter()
 	for _, address := range []string{"/node?rm=cluster&id=none", "/node?rm=none&id=n00001", "/process?rm=cluster&id=1", "/node"} {
 		response, _ := b.do(http.MethodGet, address, nil, nil)
 		require.Equal(t, http.StatusNotFound, response.StatusCode, address)

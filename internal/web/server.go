@@ -14,6 +14,11 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/internal/web/live"
+	"github.com/rmctl/rmctl/internal/web/pages"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -54,9 +59,9 @@ type Server struct {
 	log     *slog.Logger
 	limits  limits
 	access  *access
-	hub     *hub
-	api     *API
-	pages   *Pages
+	hub     *live.Hub
+	api     *api.API
+	pages   *pages.Pages
 	handler http.Handler
 	mux     *http.ServeMux
 	ctx     context.Context // ends with Close
@@ -76,31 +81,31 @@ func New(options Options) (*Server, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{options: options, log: log, limits: usualLimits, access: access, mux: http.NewServeMux(), ctx: ctx, cancel: cancel}
-	s.hub = newHub(options.Platform.Model(), log)
-	ledger := newLedger(userName())
-	s.api = newAPI(s.mux, APIOptions{Platform: options.Platform, Store: options.Store, Folder: options.Folder, Ledger: ledger, Log: log})
-	s.pages, err = newPages(ctx, s.mux, PagesOptions{Platform: options.Platform, Store: options.Store, Folder: options.Folder, History: options.History,
+	s.hub = live.New(options.Platform.Model(), log)
+	ledger := listing.NewLedger(userName())
+	s.api = api.New(s.mux, api.Options{Platform: options.Platform, Store: options.Store, Folder: options.Folder, Ledger: ledger, Log: log})
+	s.pages, err = pages.New(ctx, s.mux, pages.Options{Platform: options.Platform, Store: options.Store, Folder: options.Folder, History: options.History,
 		Hub: s.hub, Ledger: ledger, Log: log})
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	s.mux.Handle("GET "+EventsPath, s.hub)
+	s.mux.Handle("GET "+live.EventsPath, s.hub)
 	s.handle("POST "+loginPath, s.login)
 	s.handle("POST /logout", s.logout)
 	s.handle("GET /", func(_ http.ResponseWriter, r *http.Request) error {
-		return failuref(http.StatusNotFound, "there is no page %s", r.URL.Path)
+		return answer.Errorf(http.StatusNotFound, "there is no page %s", r.URL.Path)
 	})
 	s.handler = s.guarded(s.mux)
 	snapshot := options.Platform.Model().Snapshot() // before the first request, so that no change is missed
-	s.running.Go(func() { s.hub.run(ctx, snapshot) })
+	s.running.Go(func() { s.hub.Run(ctx, snapshot) })
 	s.running.Go(func() { s.api.Run(ctx) })
 	s.running.Go(func() { s.pages.Run(ctx) })
 	return s, nil
 }
 
 // handle registers a handler whose errors are answered by fail.
-func (s *Server) handle(pattern string, h handler) {
+func (s *Server) handle(pattern string, h answer.Handler) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
 			s.fail(w, r, err)
@@ -111,7 +116,7 @@ func (s *Server) handle(pattern string, h handler) {
 // fail answers with what went wrong: an object for programs, else a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if isForPrograms(r) {
-		fail(w, r, s.log, err)
+		answer.Fail(w, r, s.log, err)
 		return
 	}
 	s.pages.Fail(w, r, err)
@@ -119,7 +124,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // isForPrograms reports whether a request expects no page.
 func isForPrograms(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == EventsPath
+	return strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == live.EventsPath
 }
 
 // ServeHTTP answers a request that came over the network.

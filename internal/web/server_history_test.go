@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -14,14 +15,14 @@ func TestAServerThatIsStartedAnewShowsItsHistory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.json")
 	options := testPlatform(t)
 	options.History = path
-	demonstrate(t, options.Platform.Model(), 30, 20, time.Now())
+	webtest.Demonstrate(t, options.Platform.Model(), 30, 20, time.Now())
 	server, err := New(options)
 	require.NoError(t, err)
 	require.NoError(t, server.Close())
 
 	options = testPlatform(t)
 	options.History = path
-	b := serveWith(t, options, func(m *model.Model) { demonstrate(t, m, 0, 20, time.Now().Add(-3*time.Hour)) }).enter()
+	b := serveWith(t, options, func(m *model.Model) { webtest.Demonstrate(t, m, 0, 20, time.Now().Add(-3*time.Hour)) }).enter()
 	require.Contains(t, b.get("/timeline"), "4000010 train-resnet, ", "a job that ran then")
 	require.Contains(t, b.get("/timeline"), ", not listed any more</title>")
 	require.Contains(t, b.get("/utilisation"), `data-label="Jobs waiting">21</td>`)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -21,13 +23,13 @@ func (d *launchDesk) submits(arguments ...string) (job.Job, string) {
 	d.t.Helper()
 	job, err := d.platform.Submit(d.t.Context(), "here", job.Submission{Executable: arguments[0], Arguments: arguments[1:], Directory: d.home})
 	require.NoError(d.t, err)
-	return job, elementAddress("/job", "here", job.ID)
+	return job, listing.ElementAddress("/job", "here", job.ID)
 }
 
 // sees waits until the model shows a job in a state.
 func (d *launchDesk) sees(id string, wanted model.State) {
 	d.t.Helper()
-	d.awaits(id, string(wanted), func(job *model.Element) bool { return seenState(job) == wanted })
+	d.awaits(id, string(wanted), func(job *model.Element) bool { return listing.SeenState(job) == wanted })
 }
 
 // knowsEnd waits until the model shows with which code a job has ended, which is
@@ -96,7 +98,7 @@ func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sleep", "600")
 	d.sees(job.ID, model.StateRunning)
-	fields := url.Values{"operation": {"cancel"}, "job": {elementKey("here", job.ID)}, "back": {address}}
+	fields := url.Values{"operation": {"cancel"}, "job": {listing.ElementKey("here", job.ID)}, "back": {address}}
 	response, page := d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Contains(t, page, "Cancel 1 job?")
@@ -122,14 +124,14 @@ func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
 	response, page = d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusBadGateway, response.StatusCode)
 	require.Contains(t, page, "has ended", "what went wrong is told for each job")
-	for _, wrong := range []url.Values{{"operation": {"explode"}, "job": {elementKey("here", job.ID)}}, {"operation": {"cancel"}}, {"operation": {"cancel"}, "job": {"nonsense"}}} {
+	for _, wrong := range []url.Values{{"operation": {"explode"}, "job": {listing.ElementKey("here", job.ID)}}, {"operation": {"cancel"}}, {"operation": {"cancel"}, "job": {"nonsense"}}} {
 		response, _ = d.post("/jobs/operate", wrong)
 		require.Equal(t, http.StatusBadRequest, response.StatusCode, wrong)
 	}
 }
 
 func TestThePageOfAJobThatNobodyKnowsIsNotFound(t *testing.T) {
-	b := serve(t, func(m *model.Model) { demonstrate(t, m, 10, 10, time.Now()) }).enter()
+	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 10, 10, time.Now()) }).enter()
 	for _, address := range []string{"/job?rm=cluster&id=1", "/job?rm=none&id=4000001", "/job"} {
 		response, _ := b.do(http.MethodGet, address, nil, nil)
 		require.Equal(t, http.StatusNotFound, response.StatusCode, address)

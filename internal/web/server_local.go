@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/remote/wire"
 )
 
@@ -23,12 +25,12 @@ func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
 	for _, header := range []string{"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Cookie", "Referer"} {
 		if r.Header.Get(header) != "" {
-			s.fail(w, r, failuref(http.StatusForbidden, "this socket is for programs; browsers are served at the address that rmctl serve printed"))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket is for programs; browsers are served at the address that rmctl serve printed"))
 			return
 		}
 	}
-	if !strings.HasPrefix(r.URL.Path, apiPath+"/") {
-		s.fail(w, r, failuref(http.StatusForbidden, "this socket is for the API"))
+	if !strings.HasPrefix(r.URL.Path, api.Path+"/") {
+		s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket is for the API"))
 		return
 	}
 	s.mux.ServeHTTP(w, r)

@@ -1,0 +1,54 @@
+package answer
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	WriteTimeout = 10 * time.Second // a client that takes nothing for so long is gone
+	Pause        = 20 * time.Second // without events, a comment is sent so often, which shows that both are there
+)
+
+// A stream is an answer of server-sent events that has begun.
+type Stream struct {
+	w          http.ResponseWriter
+	controller *http.ResponseController
+}
+
+// openStream begins the answer. From then on each write has its own time limit.
+func Open(w http.ResponseWriter) (*Stream, error) {
+	s := &Stream{w: w, controller: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	if err := s.Send([]byte("retry: 2000\n\n")); err != nil {
+		return nil, fmt.Errorf("begin a stream of events: %w", err)
+	}
+	return s, nil
+}
+
+// send writes events to the client now.
+func (s *Stream) Send(text []byte) error {
+	err := s.controller.SetWriteDeadline(time.Now().Add(WriteTimeout))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := s.w.Write(text); err != nil {
+		return err
+	}
+	return s.controller.Flush()
+}
+
+// eventText returns an event as it is written: its id, if it has one, its type
+// and its data, which has no line ends.
+func EventText(id, kind string, data []byte) []byte {
+	var text strings.Builder
+	if id != "" {
+		fmt.Fprintf(&text, "id: %s\n", id)
+	}
+	fmt.Fprintf(&text, "event: %s\ndata: %s\n\n", kind, data)
+	return []byte(text.String())
+}

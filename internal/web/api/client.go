@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/facts"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/remote/wire"
+)
+
+// A Client asks the server that another process of this user runs.
+type Client struct{ client *http.Client }
+
+// answerTimeout bounds a question: who asks can ask a scheduler instead.
+const answerTimeout = 5 * time.Second
+
+// oldestListing bounds how old a listing may be that stands for a new one, however
+// seldom the definition lets new ones be made.
+const oldestListing = 30 * time.Second
+
+// largestAnswer bounds what is read of one answer.
+const largestAnswer = 256 << 20
+
+// NewClient returns a client of the server at a socket. It has to be closed.
+func NewClient(socket string) *Client {
+	return &Client{&http.Client{Timeout: answerTimeout, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return wire.Dial(ctx, socket) },
+	}}}
+}
+
+// Close gives the connection up.
+func (c *Client) Close() { c.client.CloseIdleConnections() }
+
+// ErrNoListing tells that a server has no listing that is as good as a new one.
+var ErrNoListing = errors.New("the server has no listing that is as good as a new one")
+
+// Queues returns the queues of a target as the server's last listing has them, by
+// name, and when that was made. The error is ErrNoListing while the server knows
+// another target by the name, that is not STARTED, or the listing failed or is due.
+func (c *Client) Queues(ctx context.Context, target settings.Target) ([]control.Queue, time.Time, error) {
+	var answer struct{ Queues []control.Queue }
+	at, err := c.listed(ctx, target, model.Queue, "queues", &answer)
+	queues := slices.DeleteFunc(answer.Queues, func(q control.Queue) bool {
+		return q.State == "" && q.Native == "" // known from a job, not from a listing of queues
+	})
+	return queues, at, err
+}
+
+// Nodes is Queues for nodes.
+func (c *Client) Nodes(ctx context.Context, target settings.Target) ([]control.Node, time.Time, error) {
+	var answer struct{ Nodes []control.Node }
+	at, err := c.listed(ctx, target, model.Node, "nodes", &answer)
+	return answer.Nodes, at, err
+}
+
+// Jobs returns the jobs of everybody as the server's last listing of a target has them, what
+// was wrong with that, and when it was made. The error is as of Queues.
+func (c *Client) Jobs(ctx context.Context, target settings.Target) ([]job.Document, command.Listed, time.Time, error) {
+	var answer listedJobsJSON
+	at, err := c.listed(ctx, target, model.Job, "jobs", &answer)
+	listed := command.Listed{Rows: len(answer.Jobs), Again: answer.Again, NotUnderstood: answer.NotUnderstood}
+	if err != nil {
+		return nil, listed, at, err
+	}
+	began, err := time.Parse(time.RFC3339Nano, answer.Listed)
+	if err != nil || began.Before(at) { // which the server has of another process, and no newer one
+		return nil, listed, at, ErrNoListing
+	}
+	return answer.Jobs, listed, began, nil
+}
+
+// listed reads a listing of one kind if it is as good as a new one.
+func (c *Client) listed(ctx context.Context, target settings.Target, kind model.Kind, path string, into any) (time.Time, error) {
+	var m managerJSON
+	address := "/managers/" + url.PathEscape(target.Name)
+	if err := c.get(ctx, address, &m); err != nil {
+		return time.Time{}, err
+	}
+	at, isCurrent := m.current(target, kind, time.Now())
+	if !isCurrent {
+		return at, ErrNoListing
+	}
+	return at, c.get(ctx, address+"/"+path, into)
+}
+
+// current returns when elements of a kind of a target were listed, if that is as good
+// as listing them now.
+func (m managerJSON) current(target settings.Target, kind model.Kind, now time.Time) (time.Time, bool) {
+	if m.State != string(model.StateStarted) || m.Target != facts.OfTarget(target, false) || m.SSHConfig != target.SSHConfig {
+		return time.Time{}, false
+	}
+	for _, listing := range m.Listings {
+		at, err := time.Parse(time.RFC3339Nano, listing.At)
+		next, nextErr := time.Parse(time.RFC3339Nano, listing.Next)
+		if listing.Kind == kind.String() && listing.Error == "" && err == nil && nextErr == nil && now.Before(next) && now.Sub(at) <= oldestListing {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func (c *Client) get(ctx context.Context, path string, into any) (err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://rmctl"+Path+path, nil)
+	if err != nil {
+		return fmt.Errorf("ask the server of rmctl serve: %w", err)
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask the server of rmctl serve: %w", err)
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	body := io.LimitReader(response.Body, largestAnswer)
+	if response.StatusCode != http.StatusOK {
+		var refused answer.Failed
+		if err := json.NewDecoder(body).Decode(&refused); err != nil {
+			return fmt.Errorf("ask the server of rmctl serve: status %d", response.StatusCode)
+		}
+		return fmt.Errorf("the server of rmctl serve says: %s", refused.Error)
+	}
+	if err := json.NewDecoder(body).Decode(into); err != nil {
+		return fmt.Errorf("read the answer of rmctl serve: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+func (a *API) addListingsAPI() {
+	a.handle("GET /managers/{manager}/queues", a.answerQueues)
+	a.handle("GET /managers/{manager}/nodes", a.answerNodes)
+	a.handle("GET /managers/{manager}/jobs", a.answerListedJobs)
+	a.handle("GET /jobs", a.answerJobs)
+}
+
+func (a *API) managerNames() []string {
+	var names []string
+	for m := range a.platform.Model().Snapshot().Managers() {
+		names = append(names, m.Element().ID())
+	}
+	return names
+}
+
+func ageOf(m *model.Manager, listed string) ageJSON {
+	stale, _ := m.Element().Value(monitor.AttributeStale)
+	return ageJSON{Listed: listing.TimeOf(m.Element(), listed), Stale: stale.Text()}
+}
+
+func (a *API) answerQueues(w http.ResponseWriter, r *http.Request) error {
+	m, err := a.listed(r)
+	if err != nil {
+		return err
+	}
+	listed := struct {
+		ageJSON
+		Queues []control.Queue `json:"queues"`
+	}{ageOf(m, monitor.AttributeListedQueues), []control.Queue{}}
+	for e := range m.All(model.Queue) {
+		is, _ := e.Value(monitor.AttributeQueueDefault)
+		listed.Queues = append(listed.Queues, control.Queue{
+			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, model.AttributeQueueStatus), Default: is.Boolean(),
+			TimeLimit: listing.GivenText(e, monitor.AttributeQueueTimeLimit), Running: listing.GivenNumber(e, monitor.AttributeQueueRunning),
+			Waiting: listing.GivenNumber(e, monitor.AttributeQueueWaiting), Nodes: listing.GivenNumber(e, monitor.AttributeQueueNodes),
+		})
+	}
+	return answer.JSON(w, http.StatusOK, listed)
+}
+
+func (a *API) answerNodes(w http.ResponseWriter, r *http.Request) error {
+	m, err := a.listed(r)
+	if err != nil {
+		return err
+	}
+	listed := struct {
+		ageJSON
+		Nodes []control.Node `json:"nodes"`
+	}{ageOf(m, monitor.AttributeListedNodes), []control.Node{}}
+	for e := range m.All(model.Node) {
+		node := control.Node{
+			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, model.AttributeNodeStatus),
+			CPUs: listing.GivenNumber(e, monitor.AttributeNodeCPUs), CPUsUsed: listing.GivenNumber(e, monitor.AttributeNodeCPUsUsed),
+			Memory: listing.GivenNumber(e, monitor.AttributeNodeMemory), Reason: listing.GivenText(e, monitor.AttributeNodeReason),
+		}
+		if load, given := listing.GivenOf(e, monitor.AttributeNodeLoad); given {
+			number := load.Double()
+			node.Load = &number
+		}
+		if queues, given := listing.GivenOf(e, monitor.AttributeNodeQueues); given {
+			node.Queues = queues.Array()
+		}
+		listed.Nodes = append(listed.Nodes, node)
+	}
+	return answer.JSON(w, http.StatusOK, listed)
+}
+
+// mostListed bounds how many jobs one answer has.
+const mostListed = 1000
+
+func (a *API) answerJobs(w http.ResponseWriter, r *http.Request) error {
+	query, err := readJobsRequest(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	snapshot := a.platform.Model().Snapshot()
+	if _, known := snapshot.Manager(query.Manager); !known && query.Manager != "" {
+		return &views.UnknownManagerError{Name: query.Manager, Known: a.managerNames()}
+	}
+	all := a.ledger.Choose(snapshot, query).Jobs
+	first := min((query.Page-1)*query.Size, len(all))
+	jobs := []jobJSON{}
+	for _, each := range all[first:min(first+query.Size, len(all))] {
+		jobs = append(jobs, ofElement(each.Manager, each.Job))
+	}
+	return answer.JSON(w, http.StatusOK, struct {
+		Total    int       `json:"total"`
+		Page     int       `json:"page"`
+		Size     int       `json:"size"`
+		Revision uint64    `json:"revision"`
+		Jobs     []jobJSON `json:"jobs"`
+	}{len(all), query.Page, query.Size, snapshot.Revision(), jobs})
+}
+
+// readJobsRequest reads which jobs a program asks for. What is not as described is
+// an error: a program that misspells a filter must not get all jobs.
+func readJobsRequest(values url.Values) (listing.JobsQuery, error) {
+	q := listing.JobsQuery{Manager: values.Get("manager"), Queue: values.Get("queue"), User: values.Get("user"), State: values.Get("state"), Text: values.Get("text"),
+		Mine: values.Get("mine") == "true"}
+	for name, given := range values {
+		if !slices.Contains([]string{"manager", "queue", "user", "state", "text", "mine", "sort", "page", "size"}, name) || len(given) > 1 {
+			return q, answer.Errorf(http.StatusBadRequest, "%.50q: there is no such parameter, or it is given twice", name)
+		}
+	}
+	if _, known := listing.JobFilterOf(q.State); q.State != "" && !known {
+		return q, answer.Errorf(http.StatusBadRequest, "state=%.50q: there is no such state", q.State)
+	}
+	q.Sort, q.Descending = strings.CutPrefix(cmp.Or(values.Get("sort"), "-id"), "-")
+	if _, known := listing.JobSorts[q.Sort]; !known {
+		return q, answer.Errorf(http.StatusBadRequest, "sort=%.50q: jobs cannot be sorted by that", q.Sort)
+	}
+	if !slices.Contains([]string{"", "true", "false"}, values.Get("mine")) || len(q.Text) > listing.LongestFilter {
+		return q, answer.Errorf(http.StatusBadRequest, "mine is true or false, and text has %d bytes at most", listing.LongestFilter)
+	}
+	var err error
+	if q.Page, err = readNumber(values, "page", 1, math.MaxInt32); err != nil {
+		return q, err
+	}
+	q.Size, err = readNumber(values, "size", listing.PageSizes[0], mostListed)
+	return q, err
+}
+
+// readNumber reads a number from 1 to most from a query.
+func readNumber(values url.Values, name string, usual, most int) (int, error) {
+	text := values.Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 || number > most {
+		return 0, answer.Errorf(http.StatusBadRequest, "%s=%.50q: write a number from 1 to %d", name, text, most)
+	}
+	return number, nil
+}
+
+// listed returns what the model has of the resource manager that a request names.
+func (a *API) listed(r *http.Request) (*model.Manager, error) {
+	name := r.PathValue("manager")
+	m, known := a.platform.Model().Snapshot().Manager(name)
+	if !known {
+		return nil, &views.UnknownManagerError{Name: name, Known: a.managerNames()}
+	}
+	return m, nil
+}
+
+// ageJSON tells how old a listing is, and why where that is older than it should be.
+type ageJSON struct {
+	Listed string `json:"listed,omitempty"`
+	Stale  string `json:"stale,omitempty"`
+}
+
+// listedJobsJSON is a listing of the jobs of everybody as the scheduler gave it.
+type listedJobsJSON struct {
+	Listed        string         `json:"listed"`
+	NotUnderstood int            `json:"notUnderstood"`
+	Again         int            `json:"again"`
+	Jobs          []job.Document `json:"jobs"`
+}
+
+// answerListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
+// nothing that is on record is put in, nor left of what was listed before.
+func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("manager")
+	controller, err := a.platform.Controller(name)
+	if err != nil {
+		return err
+	}
+	var rows control.RowSet
+	made, err := controller.LatestRows(r.Context(), config.ListJobs, rows.Add)
+	if errors.Is(err, control.ErrNotListed) {
+		return answer.Errorf(http.StatusConflict, "the jobs of %q: %w, or that failed, or was too large", name, err)
+	}
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
+}

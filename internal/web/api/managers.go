@@ -1,0 +1,185 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/rmctl/rmctl/internal/facts"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+)
+
+// listingJSON is how the last listings of one kind of elements went.
+type listingJSON struct {
+	Kind    string  `json:"kind"`
+	At      string  `json:"at,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	Rows    int     `json:"rows"`
+	Error   string  `json:"error,omitempty"`
+	ErrorAt string  `json:"errorAt,omitempty"`
+	Next    string  `json:"next,omitempty"`
+}
+
+// wrongJSON is something that was wrong with what was listed.
+type wrongJSON struct {
+	Kind      string `json:"kind"`
+	What      string `json:"what"`
+	Attribute string `json:"attribute,omitempty"`
+	Example   string `json:"example,omitempty"`
+	Count     int    `json:"count"`
+}
+
+// targetJSON is what a resource manager is made of.
+type targetJSON struct {
+	Name       string            `json:"name"`
+	Definition string            `json:"definition"`
+	Transport  string            `json:"transport"`
+	Host       string            `json:"host"`
+	SSHConfig  string            `json:"sshConfig"`
+	Attributes map[string]string `json:"attributes"`
+}
+
+func (t targetJSON) target(name string) settings.Target {
+	return settings.Target{Name: name, Definition: cmp.Or(t.Definition, name), Transport: cmp.Or(t.Transport, settings.TransportLocal),
+		Host: t.Host, SSHConfig: t.SSHConfig, Attributes: t.Attributes}
+}
+
+func (a *API) addManagersAPI() {
+	a.handle("GET /managers", a.answerManagers)
+	a.handle("POST /managers", a.answerAddManager)
+	a.handle("GET /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
+		return a.answerManager(w, http.StatusOK, r.PathValue("manager"))
+	})
+	a.handle("PUT /managers/{manager}", a.answerEditManager)
+	a.handle("DELETE /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
+		if err := a.platform.Remove(r.PathValue("manager")); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	})
+	for word, do := range map[string]func(name string) error{"start": a.platform.Start, "stop": a.platform.Stop, "refresh": a.platform.Refresh} {
+		a.handle("POST /managers/{manager}/"+word, func(w http.ResponseWriter, r *http.Request) error {
+			if err := do(r.PathValue("manager")); err != nil {
+				return err
+			}
+			return a.answerManager(w, http.StatusAccepted, r.PathValue("manager"))
+		})
+	}
+	a.handle("GET /targets", a.answerTargets)
+}
+
+func (a *API) answerManagers(w http.ResponseWriter, _ *http.Request) error {
+	all := []managerJSON{}
+	snapshot := a.platform.Model().Snapshot()
+	for _, m := range a.platform.Managers() {
+		all = append(all, toManagerJSON(m, snapshot))
+	}
+	return answer.JSON(w, http.StatusOK, map[string]any{"managers": all})
+}
+
+func (a *API) answerManager(w http.ResponseWriter, status int, name string) error {
+	m, err := a.platform.Manager(name)
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, status, toManagerJSON(m, a.platform.Model().Snapshot()))
+}
+
+func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
+	told := managerJSON{
+		Target: facts.OfTarget(m.Target, false), SSHConfig: m.Target.SSHConfig, Attributes: m.Target.Attributes, Shipped: m.Target.Shipped,
+		State: string(m.State), Since: job.Timestamp(m.Since), Retry: job.Timestamp(m.Retry), Listings: []listingJSON{},
+	}
+	if m.Cause != nil {
+		told.Cause = m.Cause.Error()
+	}
+	for _, l := range m.Listings {
+		listing := listingJSON{Kind: l.Kind.String(), At: job.Timestamp(l.At), Seconds: l.Took.Seconds(), Rows: l.Rows,
+			ErrorAt: job.Timestamp(l.ErrAt), Next: job.Timestamp(l.Next)}
+		if l.Err != nil {
+			listing.Error = l.Err.Error()
+		}
+		told.Listings = append(told.Listings, listing)
+	}
+	for _, p := range m.Problems {
+		told.Problems = append(told.Problems, wrongJSON{Kind: p.Of.String(), What: p.What, Attribute: p.Attribute, Example: p.Example, Count: p.Count})
+	}
+	if in, known := snapshot.Manager(m.Target.Name); known {
+		told.Queues, told.Nodes, told.Jobs = in.Len(model.Queue), in.Len(model.Node), in.Len(model.Job)
+	}
+	return told
+}
+
+func (a *API) answerAddManager(w http.ResponseWriter, r *http.Request) error {
+	var asked targetJSON
+	if err := read(r, &asked); err != nil {
+		return err
+	}
+	if err := a.platform.Add(asked.target(asked.Name)); err != nil {
+		return refusedTarget(err)
+	}
+	return a.answerManager(w, http.StatusCreated, asked.Name)
+}
+
+func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
+	var asked targetJSON
+	if err := read(r, &asked); err != nil {
+		return err
+	}
+	name := r.PathValue("manager")
+	if asked.Name != "" && asked.Name != name {
+		return answer.Errorf(http.StatusBadRequest, "the object names %q, and the address %q: a resource manager keeps its name", asked.Name, name)
+	}
+	if err := a.platform.Edit(asked.target(name)); err != nil {
+		return refusedTarget(err)
+	}
+	return a.answerManager(w, http.StatusOK, name)
+}
+
+// refusedTarget is an error about a target that cannot be as it was asked for, such
+// as one whose definition is not there.
+func refusedTarget(err error) error {
+	if answer.Status(err) == http.StatusInternalServerError {
+		return answer.Errorf(http.StatusBadRequest, "%w", err)
+	}
+	return err
+}
+
+// answerTargets answers with the targets, also those that are no resource manager.
+func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
+	targets, err := settings.LoadTargets(a.folder)
+	if err != nil {
+		return err
+	}
+	all := []facts.Target{}
+	for _, name := range targets.Names() {
+		target, err := targets.Find(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, facts.OfTarget(target, name == targets.Default))
+	}
+	return answer.JSON(w, http.StatusOK, map[string]any{"targets": all})
+}
+
+// managerJSON is a resource manager; the names of the target's part are those of
+// rmctl targets --json.
+type managerJSON struct {
+	facts.Target
+	SSHConfig  string            `json:"sshConfig,omitempty"`
+	Attributes map[string]string `json:"attributes,omitempty"`
+	Shipped    bool              `json:"shipped,omitempty"`
+	State      string            `json:"state"`
+	Since      string            `json:"since"`
+	Cause      string            `json:"cause,omitempty"`
+	Retry      string            `json:"retry,omitempty"`
+	Listings   []listingJSON     `json:"listings"`
+	Problems   []wrongJSON       `json:"problems,omitempty"`
+	Queues     int               `json:"queues"`
+	Nodes      int               `json:"nodes"`
+	Jobs       int               `json:"jobs"`
+}

@@ -1,0 +1,248 @@
+// Package launch fills in a launch tab over requests that each bring what was
+// filled in before.
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/form"
+	submission "github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/job"
+)
+
+// launchTimeout bounds what making a form takes: commands for start-up, and
+// files that validators look up.
+const Timeout = 40 * time.Second
+
+// A launchForm is a launch tab that a page shows, and what is to come of it.
+type Tab struct {
+	Controller *control.Controller
+	State      *State
+	Form       *form.Form
+	Page       *form.Page     // the submission comes from it
+	Base       job.Submission // without what the fields say
+
+	Problems map[string]string // by the name of an input that is not of the definition
+	Warning  string            // why the form lacks something
+}
+
+// openLaunch makes the form of a controller's definition as the state says, with
+// what a page has posted for its fields. What is wrong with values does not keep
+// the form from being shown: it is told beside them.
+func Open(ctx context.Context, c *control.Controller, state *State, posted url.Values) (*Tab, error) {
+	l := &Tab{Controller: c, State: state, Problems: map[string]string{}}
+	var err error
+	if l.Base, err = state.submission(); err != nil {
+		var line *launchLineError
+		if !errors.As(err, &line) {
+			return nil, err
+		}
+		l.Problems[line.Input] = line.Reason
+	}
+	if err := l.open(ctx); err != nil {
+		return nil, err
+	}
+	state.fillLaunch(l.Form, posted, l.Stat(ctx))
+	return l, nil
+}
+
+// open makes the form without what was filled in. Values that are refused, a tab
+// that is not there any more, and commands that fail are left out one after the
+// other.
+func (l *Tab) open(ctx context.Context) error {
+	newForm := l.Controller.Form
+	for range 4 {
+		var err error
+		if l.Form, l.Page, err = newForm(ctx, l.Base); err == nil {
+			return nil
+		}
+		var failed *command.Error
+		var tab *form.UnknownPageError
+		switch {
+		case errors.As(err, &tab):
+			l.Base.Tab = ""
+		case errors.As(err, &failed):
+			// Whoever looks at a form need not wait until its scheduler answers again.
+			l.Warning = fmt.Sprintf("What the commands of the definition would find is missing: %v", err)
+			newForm = l.Controller.FormWithoutSession
+		case isRefusal(err) && len(l.Base.Values) > 0:
+			l.Problems["further"] = err.Error()
+			l.Base.Values = nil
+			l.State.showGiven()
+		default:
+			return err
+		}
+	}
+	return fmt.Errorf("the form of %q cannot be made: %s %s", l.Controller.Definition().Name, l.Problems["further"], l.Warning)
+}
+
+// isRefusal reports whether an error tells of values that were refused.
+func isRefusal(err error) bool {
+	var value *control.ValueError
+	var invalid *attribute.InvalidError
+	return errors.As(err, &value) || errors.As(err, &invalid)
+}
+
+// stat looks files up for validators.
+func (l *Tab) Stat(ctx context.Context) attribute.Stat {
+	return l.Controller.Stat(ctx, job.Submission{Directory: l.State.Directory})
+}
+
+// home returns the home directory of the target, empty where it is not known.
+func (l *Tab) Home() string {
+	if known := l.Form.Environment().Lookup("control.working.dir"); known != nil && path.IsAbs(attribute.Text(known.Value())) {
+		return attribute.Text(known.Value())
+	}
+	return ""
+}
+
+// pages returns the tabs of the form; of a definition without any, the one that
+// shows everything.
+func (l *Tab) pages() []*form.Page {
+	if pages := l.Form.Pages(); len(pages) > 0 {
+		return pages
+	}
+	return []*form.Page{l.Form.Whole()}
+}
+
+// turn shows another tab, which submissions then come from.
+func (l *Tab) Turn(title string) error {
+	page, err := l.Form.Page(title, false)
+	if err != nil {
+		return err
+	}
+	if page != nil {
+		l.Page, l.Base.Tab, l.State.Tab = page, title, title
+	}
+	return nil
+}
+
+// submission returns what the form would submit now. While anything in it is
+// refused it is without that.
+func (l *Tab) Submission() job.Submission {
+	return submission.Filled(l.Base, l.Form, l.Page)
+}
+
+// ready tells what keeps the form from being submitted or saved; nil if nothing does.
+func (l *Tab) Ready() error {
+	count := len(l.Problems) + len(l.Form.Problems(l.Page))
+	switch {
+	case count == 1:
+		return errors.New("one field cannot be used as it is")
+	case count > 1:
+		return fmt.Errorf("%d fields cannot be used as they are", count)
+	}
+	return nil
+}
+
+// runnable is ready for a submission.
+func (l *Tab) Runnable() error {
+	if err := l.Ready(); err != nil {
+		return err
+	}
+	if l.Base.Executable == "" && l.Base.Script == "" {
+		l.Problems["program"] = "name a program, or a script"
+		return errors.New("there is nothing to run yet")
+	}
+	return nil
+}
+
+// press runs the command of a button of the form. What it gives another value is
+// no longer what was filled in.
+func (l *Tab) Press(ctx context.Context, id string) error {
+	button, err := ButtonWith(l.Form, l.Page, id)
+	if err != nil {
+		return err
+	}
+	if err := l.Ready(); err != nil {
+		return err
+	}
+	found, err := PressButton(ctx, l.Controller, button, l.Submission())
+	if err != nil || !button.Refresh {
+		return err
+	}
+	l.State.Edits = slices.DeleteFunc(l.State.Edits, func(edit Edit) bool {
+		id, isValue := strings.CutPrefix(edit.Input, ValueInput)
+		field, known := l.Form.Field(id)
+		return isValue && known && found.Changed(field.Name)
+	})
+	l.clear(button.ClearValue.Name, !found.Changed(button.ClearValue.Name))
+	return l.Reopen(ctx)
+}
+
+// buttonWith returns a button of a form by the id of its field on a page.
+func ButtonWith(f *form.Form, page *form.Page, id string) (*config.PushButton, error) {
+	field, found := f.Field(id)
+	button := field.Action()
+	if !found || button == nil {
+		return nil, answer.Errorf(http.StatusBadRequest, "the form has no button %.50q", id)
+	}
+	if !slices.ContainsFunc(f.Fields(page), func(shown form.Field) bool { return shown.ID == id && shown.Enabled }) {
+		return nil, answer.Errorf(http.StatusConflict, "the button %q cannot be pressed now", field.Label)
+	}
+	return button, nil
+}
+
+// What a button found is told by what a form was made over before and after.
+type findings struct{ before, after *attribute.Environment }
+
+// pressButton runs the command of a button with what is filled in.
+func PressButton(ctx context.Context, controller *control.Controller, button *config.PushButton, filled job.Submission) (found findings, err error) {
+	if found.before, err = controller.FormEnvironment(ctx); err != nil {
+		return found, err
+	}
+	if _, err = controller.Press(ctx, button, filled); err != nil {
+		return found, err
+	}
+	found.after, err = controller.FormEnvironment(ctx)
+	return found, err
+}
+
+// changed reports whether an attribute has another value.
+func (f findings) Changed(name string) bool {
+	text := func(env *attribute.Environment) string {
+		if a := env.Lookup(name); a != nil {
+			return attribute.Text(a.Value())
+		}
+		return ""
+	}
+	return name != "" && text(f.before) != text(f.after)
+}
+
+// clear takes the value from the field of an attribute that a button clears,
+// unless its command has given it another one.
+func (l *Tab) clear(name string, isSame bool) {
+	if name == "" || !isSame {
+		return
+	}
+	for _, page := range l.pages() {
+		for _, field := range l.Form.Fields(page) {
+			if field.Name == name && field.ID != "" {
+				l.State.note(Edit{Input: ValueInput + field.ID})
+			}
+		}
+	}
+}
+
+// reopen makes the form anew, since commands have changed what it is made over
+// or edits were dropped.
+func (l *Tab) Reopen(ctx context.Context) error {
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	l.State.fillLaunch(l.Form, nil, l.Stat(ctx))
+	return nil
+}

@@ -1,0 +1,282 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/job"
+)
+
+// A launchState is all that a launch form holds. The page carries it: the server
+// keeps nothing of a form between two requests, so a page that was left open goes
+// on with another server, and after the browser's way back.
+type State struct {
+	Tab         string // the title of the tab that is shown, and that a submission comes from
+	Program     string
+	Arguments   string // quoted as in a shell
+	Directory   string
+	Script      string
+	Environment string // NAME=VALUE on each line
+	Further     string // name=value on each line, for attributes and portable names
+	Debug       bool
+	SaveAs      string
+	Replace     bool
+	Tag         string // of the submission that the page makes, a UUID
+
+	Given []job.Assignment // what the form began with, such as the values of a launch configuration
+	Edits []Edit           // what was filled in since, oldest first
+}
+
+// A launchEdit is a field that was filled in. Its input has the name launchInput
+// gives it, or launchCheck for the box that checks the row of a table.
+type Edit struct {
+	Input   string `json:"input"`
+	Text    string `json:"text"`
+	Refused bool   `json:"refused,omitempty"` // the field shows it, and holds what was filled in before
+}
+
+const (
+	ValueInput = "f."
+	CheckInput = "c."
+)
+
+// maxLaunchEdits bounds what a page may carry; no form has as many fields.
+const maxLaunchEdits = 10_000
+
+// startedLaunch returns the state of a form that nothing was filled in yet, over
+// a submission that it begins with.
+func Begin(s job.Submission) State {
+	l := State{
+		Tab: s.Tab, Program: s.Executable, Directory: s.Directory, Script: s.Script, Debug: s.Debug,
+		Given: s.Values, Tag: uuid.NewString(),
+	}
+	if len(s.Arguments) > 0 {
+		l.Arguments = shellescape.QuoteCommand(s.Arguments)
+	}
+	var lines []string
+	for _, variable := range s.Environment.Variables {
+		lines = append(lines, variable.Name+"="+variable.Value)
+	}
+	l.Environment = strings.Join(lines, "\n")
+	return l
+}
+
+// postedLaunch reads the state that a page has sent. What the inputs of the
+// form's own fields hold is not a part of it yet; see fillLaunch.
+func Posted(posted url.Values) (State, error) {
+	text := func(name string) string { return AsPosted(posted.Get(name)) }
+	l := State{
+		Tab: posted.Get("tab"), Program: text("program"), Arguments: text("arguments"), Directory: strings.TrimSpace(text("directory")),
+		Script: strings.TrimSpace(text("script")), Environment: text("environment"), Further: text("further"),
+		Debug: last(posted["debug"]) == "true", SaveAs: strings.TrimSpace(text("save-as")), Replace: last(posted["replace"]) == "true", Tag: posted.Get("tag"),
+	}
+	if _, err := uuid.Parse(l.Tag); err != nil {
+		return l, fmt.Errorf("the tag %.50q of the form is no UUID", l.Tag)
+	}
+	for name, into := range map[string]any{"given": &l.Given, "edits": &l.Edits} {
+		if sent := posted.Get(name); sent != "" {
+			if err := json.Unmarshal([]byte(sent), into); err != nil {
+				return l, fmt.Errorf("what the page sent as %q cannot be read: %w", name, err)
+			}
+		}
+	}
+	if len(l.Edits) > maxLaunchEdits || len(l.Given) > maxLaunchEdits {
+		return l, fmt.Errorf("the page sent more than %d values", maxLaunchEdits)
+	}
+	return l, nil
+}
+
+func last(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// asPosted returns a text as a browser sends it back that was shown it: with
+// other line ends, and without what HTML cannot hold.
+func AsPosted(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD").Replace(strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// asText returns Given and Edits as the page carries them.
+func AsText(value any) (string, error) {
+	text, err := json.Marshal(value)
+	return string(text), err
+}
+
+// note keeps an edit; of several of one input the last one counts, and what the
+// input held before one that is refused.
+func (l *State) note(edit Edit) {
+	l.Edits = slices.DeleteFunc(l.Edits, func(before Edit) bool {
+		return before.Input == edit.Input && (before.Refused || !edit.Refused)
+	})
+	l.Edits = append(l.Edits, edit)
+}
+
+// fill puts an edit into a form and keeps it.
+func (l *State) Fill(f *form.Form, edit Edit, stat attribute.Stat) {
+	edit.Refused = edit.apply(f, stat) != nil
+	l.note(edit)
+}
+
+// A launchLineError tells of a line of Environment or Further that is none.
+type launchLineError struct {
+	Input  string // "environment", "further" or another input that the page itself has
+	Reason string
+}
+
+func (e *launchLineError) Error() string { return e.Reason }
+
+// submission returns what the form would submit as far as that is not a matter of
+// its fields. Errors are *launchLineError.
+func (l *State) submission() (job.Submission, error) {
+	s := job.Submission{
+		Executable: l.Program, Arguments: attribute.Words(l.Arguments), Directory: l.Directory, Script: l.Script,
+		Tab: l.Tab, Debug: l.Debug, Tag: l.Tag,
+	}
+	refuse := func(input, format string, arguments ...any) (job.Submission, error) {
+		return s, &launchLineError{input, fmt.Sprintf(format, arguments...)}
+	}
+	for _, file := range []struct{ input, name string }{{"directory", l.Directory}, {"script", l.Script}} {
+		if file.name != "" && !path.IsAbs(file.name) {
+			return refuse(file.input, "write the whole path, from the root on")
+		}
+	}
+	if err := CheckScript(l.Script); err != nil {
+		s.Script = "" // which a preview would read
+		return refuse("script", "%v", err)
+	}
+	if s.Executable == "" && len(s.Arguments) > 0 {
+		return refuse("program", "there are arguments, but no program")
+	}
+	variables, wrong := Assignments(l.Environment)
+	if wrong != "" {
+		return refuse("environment", "%q: write NAME=VALUE", wrong)
+	}
+	for _, variable := range variables {
+		s.Environment.Variables = append(s.Environment.Variables, job.Variable(variable))
+	}
+	further, wrong := Assignments(l.Further)
+	if wrong != "" {
+		return refuse("further", "%q: write name=value", wrong)
+	}
+	given := slices.DeleteFunc(slices.Clone(l.Given), func(one job.Assignment) bool {
+		return slices.ContainsFunc(further, func(other job.Assignment) bool { return other.Name == one.Name })
+	})
+	s.Values = append(given, further...)
+	return s, nil
+}
+
+// checkScript refuses what is there and cannot be a script, such as a pipe that
+// nobody writes to: reading it would never end. That there is nothing is told where
+// it is read.
+func CheckScript(name string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("the script %q is no regular file", name)
+	}
+	return nil
+}
+
+// showGiven puts what the form began with among the further values, where it can
+// be mended.
+func (l *State) showGiven() {
+	var lines []string
+	for _, one := range l.Given {
+		lines = append(lines, one.Name+"="+one.Value)
+	}
+	if l.Further != "" {
+		lines = append(lines, l.Further)
+	}
+	l.Given, l.Further = nil, strings.Join(lines, "\n")
+}
+
+// assignments reads lines of name=value, of which empty ones say nothing; wrong
+// is the first that is none.
+func Assignments(text string) (all []job.Assignment, wrong string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		name, value, found := strings.Cut(line, "=")
+		switch {
+		case strings.TrimSpace(line) == "":
+		case !found || strings.TrimSpace(name) == "":
+			return nil, line
+		default:
+			all = append(all, job.Assignment{Name: strings.TrimSpace(name), Value: value})
+		}
+	}
+	return all, ""
+}
+
+// fillLaunch puts into a form what the state says was filled in, then what the
+// inputs of a page hold now: where that is something else than the form shows,
+// it becomes an edit. A validator's word on a value is with its field.
+func (l *State) fillLaunch(f *form.Form, posted url.Values, stat attribute.Stat) {
+	for _, edit := range l.Edits {
+		_ = edit.apply(f, stat) // the field shows what is wrong
+	}
+	shown := map[string]string{}
+	for input := range posted {
+		if text, known := shownBy(f, input); known {
+			shown[input] = text
+		}
+	}
+	for _, input := range inOrder(shown) {
+		text := last(posted[input])
+		if text = AsPosted(text); text != AsPosted(shown[input]) {
+			l.Fill(f, Edit{Input: input, Text: text}, stat)
+		}
+	}
+}
+
+// inOrder returns the names of inputs, those that check rows first: only then
+// are the values of rows theirs.
+func inOrder(shown map[string]string) []string {
+	var inputs []string
+	for input := range shown {
+		inputs = append(inputs, input)
+	}
+	slices.Sort(inputs)
+	return inputs
+}
+
+// shownBy returns what an input shows of a form; known is false for inputs of
+// which the form has none.
+func shownBy(f *form.Form, input string) (text string, known bool) {
+	if id, isCheck := strings.CutPrefix(input, CheckInput); isCheck {
+		field, found := f.Field(id)
+		return attribute.Text(field.On), found && field.Kind == form.Row
+	}
+	id, isInput := strings.CutPrefix(input, ValueInput)
+	field, found := f.Field(id)
+	if !isInput || !found || field.Fixed || field.Kind == form.Button {
+		return "", false
+	}
+	return field.Text, true
+}
+
+// apply fills a field in, and tells why what it is to hold is refused. One that
+// the form does not have any more, since the definition is another one now, is
+// left out.
+func (e Edit) apply(f *form.Form, stat attribute.Stat) error {
+	if _, known := shownBy(f, e.Input); !known {
+		return nil
+	}
+	if id, isCheck := strings.CutPrefix(e.Input, CheckInput); isCheck {
+		field, _ := f.Field(id)
+		f.Check(field, e.Text == "true")
+		return nil
+	}
+	field, _ := f.Field(strings.TrimPrefix(e.Input, ValueInput))
+	return f.Set(field, e.Text, stat)
+}

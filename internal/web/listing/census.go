@@ -1,0 +1,171 @@
+package listing
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// mostUsers bounds how many users' names are proposed to filter by.
+const mostUsers = 500
+
+// A census counts what a resource manager has, in one pass over its elements.
+type census struct {
+	Jobs    Tally
+	Queues  map[string]*Tally // jobs by the id of their queue
+	Users   []string          // who own jobs, sorted; the first ones met
+	Nodes   map[string]*NodeTally
+	AnyNode NodeTally
+}
+
+// A tally is a number of jobs by their state.
+type Tally struct {
+	All     int
+	ByState map[model.State]int
+	Mine    int
+}
+
+func (t *Tally) add(state model.State, isMine bool) {
+	t.All++
+	if t.ByState == nil {
+		t.ByState = map[model.State]int{}
+	}
+	t.ByState[state]++
+	if isMine {
+		t.Mine++
+	}
+}
+
+// count takes the census of a resource manager.
+func Count(m *model.Manager, own Owner) *census {
+	c := &census{Queues: map[string]*Tally{}, Nodes: map[string]*NodeTally{}}
+	users := map[string]bool{}
+	for job := range m.All(model.Job) {
+		queue := c.Queues[job.Parent()]
+		if queue == nil {
+			queue = &Tally{}
+			c.Queues[job.Parent()] = queue
+		}
+		state, isMine := SeenState(job), own.Has(job)
+		queue.add(state, isMine)
+		c.Jobs.add(state, isMine)
+		if user := GivenText(job, monitor.AttributeJobUser); user != "" && len(users) < mostUsers {
+			users[user] = true
+		}
+	}
+	for user := range users {
+		c.Users = append(c.Users, user)
+	}
+	slices.Sort(c.Users)
+	for node := range m.All(model.Node) {
+		machine := c.Nodes[node.Parent()]
+		if machine == nil {
+			machine = &NodeTally{}
+			c.Nodes[node.Parent()] = machine
+		}
+		look := LookOf(node)
+		machine.Add(node, look)
+		c.AnyNode.Add(node, look)
+	}
+	return c
+}
+
+// seenState returns the state of an element, empty where nobody was told one.
+func SeenState(e *model.Element) model.State { return model.State(GivenState(e)) }
+
+// An owner tells whose jobs are "mine": those that were submitted from here, and
+// those of the names that the user goes by with a resource manager.
+type Owner map[string]bool
+
+// ownerOf returns the names of a user: the one on this machine, and those that own
+// jobs which were submitted from here.
+func ownerOf(m *model.Manager, user string) Owner {
+	names := Owner{}
+	if user != "" {
+		names[user] = true
+	}
+	for job := range m.All(model.Job) {
+		if !isOurs(job) {
+			continue
+		}
+		if name := GivenText(job, monitor.AttributeJobUser); name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+func (o Owner) Has(job *model.Element) bool {
+	name := GivenText(job, monitor.AttributeJobUser)
+	return o[name] || isOurs(job)
+}
+
+// isOurs reports whether a job was submitted through rmctl.
+func isOurs(job *model.Element) bool {
+	ours, _ := GivenOf(job, monitor.AttributeJobLaunched)
+	return ours.Boolean()
+}
+
+// A ledger keeps what was drawn from one revision of the model for all who ask for
+// it. It is used by any number of goroutines.
+type Ledger struct {
+	user string // on this machine
+
+	mu       sync.Mutex
+	revision uint64
+	entries  map[string]*entry
+}
+
+// mostEntries bounds what is kept of one revision for single queries, whatever
+// these are; what all queries share is kept beside that.
+const mostEntries = 64
+
+type entry struct {
+	once  sync.Once
+	value any
+}
+
+func NewLedger(user string) *Ledger { return &Ledger{user: user} }
+
+// shared returns what make makes of a snapshot, from the ledger where it was made
+// before under this key. There are few such keys, whatever is asked for.
+func shared[T any](l *Ledger, s *model.Snapshot, key string, make func() T) T {
+	return remembered(l, s, key, math.MaxInt, make)
+}
+
+// kept is shared for keys that there may be any number of.
+func Kept[T any](l *Ledger, s *model.Snapshot, key string, make func() T) T {
+	return remembered(l, s, key, mostEntries, make)
+}
+
+func remembered[T any](l *Ledger, s *model.Snapshot, key string, most int, make func() T) T {
+	l.mu.Lock()
+	if s.Revision() > l.revision || l.entries == nil {
+		l.revision, l.entries = s.Revision(), map[string]*entry{}
+	}
+	if s.Revision() < l.revision || len(l.entries) >= most && l.entries[key] == nil {
+		l.mu.Unlock()
+		return make()
+	}
+	if l.entries[key] == nil {
+		l.entries[key] = &entry{}
+	}
+	e := l.entries[key]
+	l.mu.Unlock()
+	e.once.Do(func() { e.value = make() })
+	value, _ := e.value.(T)
+	return value
+}
+
+// census returns the census of a resource manager.
+func (l *Ledger) Census(s *model.Snapshot, m *model.Manager) *census {
+	return shared(l, s, "census\x00"+m.Element().ID(), func() *census { return Count(m, l.Owner(s, m)) })
+}
+
+// owner returns whose jobs are "mine" with a resource manager.
+func (l *Ledger) Owner(s *model.Snapshot, m *model.Manager) Owner {
+	return shared(l, s, "owner\x00"+m.Element().ID(), func() Owner { return ownerOf(m, l.user) })
+}

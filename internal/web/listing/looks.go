@@ -1,0 +1,154 @@
+package listing
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A look is how a node is shown by both of its states.
+type Look int
+
+var (
+	grossStates = []model.State{model.StateUp, model.StateDown, model.StateError, model.StateUnknown}
+	extraStates = []model.State{model.NodeNone, model.NodeUserExclusive, model.NodeUserShared, model.NodeOtherExclusive, model.NodeOtherShared,
+		model.NodeRunningProcess, model.NodeExitedProcess}
+)
+
+// numberOfLooks is how many looks there are.
+var NumberOfLooks = Look(len(grossStates) * len(extraStates))
+
+// The outlines of cells of the map, each in a box of 10 by 10, from its upper left corner.
+const (
+	CellFull   = "h10v10h-10z"
+	CellHollow = "h10v10h-10zm1.6 1.6v6.8h6.8v-6.8z"
+	CellHalf   = "h10v10h-10zm2 2v6h6z"
+	cellDot    = "h10v10h-10zm2 2v6h6v-6zm2 2h2v2h-2z"
+	CellCross  = "m1.5 0 3.500 3.500 3.500-3.500 1.500 1.500-3.500 3.500 3.500 3.500-1.500 1.500-3.500-3.500-3.500 3.500-1.500-1.500 3.500-3.500-3.500-3.500z"
+	CellPeak   = "m5 0 5 10h-10z"
+	CellSmall  = "m3.500 3.500h3v3h-3z"
+	CellBar    = "m0 4h10v2h-10z"
+	cellBelow  = "m0 12h10v-2h-10z" // below another one: the node is used all the same
+)
+
+// marksOfUse tell by whom a node is used.
+var marksOfUse = map[model.State]Mark{
+	model.NodeNone:           {"green", CellHollow, "free"},
+	model.NodeUserExclusive:  {"blue", CellFull, "yours alone"},
+	model.NodeUserShared:     {"blue", CellHalf, "yours, shared"},
+	model.NodeOtherExclusive: {"yellow", CellFull, "in use"},
+	model.NodeOtherShared:    {"yellow", CellHalf, "partly in use"},
+	model.NodeRunningProcess: {"green", CellFull, "with your processes"},
+	model.NodeExitedProcess:  {"orange", cellDot, "with your ended processes"},
+}
+
+// lookFor returns the look of a pair of states.
+func lookFor(gross, extra model.State) Look {
+	return Look(max(0, slices.Index(grossStates, gross))*len(extraStates) + max(0, slices.Index(extraStates, extra)))
+}
+
+// lookOf returns how a node is shown.
+func LookOf(node *model.Element) Look {
+	gross, extra := SeenState(node), model.NodeNone
+	if gross == "" {
+		gross = model.StateUnknown
+	}
+	if text := GivenText(node, model.AttributeNodeExtraState); text != "" {
+		extra = model.State(text)
+	}
+	return lookFor(gross, extra)
+}
+
+// states returns both states of a look.
+func (l Look) States() (gross, extra model.State) {
+	return grossStates[int(l)/len(extraStates)], extraStates[int(l)%len(extraStates)]
+}
+
+// mark returns how the look is drawn and called: of a node that is up by whom it is
+// used, of every other one why it cannot be.
+func (l Look) Mark() Mark {
+	gross, extra := l.States()
+	use := marksOfUse[extra]
+	var m Mark
+	switch gross {
+	case model.StateUp:
+		return use
+	case model.StateDown:
+		m = Mark{"grey", CellCross, "down"}
+	case model.StateError:
+		m = Mark{"red", CellPeak, "error"}
+	default:
+		m = Mark{"pale", CellSmall, "state unknown"}
+	}
+	if extra != model.NodeNone {
+		m.Word += ", " + use.Word
+		m.Sign = "m0 0" + m.Sign + cellBelow
+	}
+	return m
+}
+
+// sign returns the look as a sign in a box of 12 by 12.
+func (l Look) Sign() Mark {
+	m := l.Mark()
+	m.Sign = "M1 1" + m.Sign
+	return m
+}
+
+// A nodeTally counts nodes by their looks, and their CPUs as far as these are told.
+type NodeTally struct {
+	All            int
+	ByLook         map[Look]int
+	CPUs, CPUsUsed int64
+}
+
+func (t *NodeTally) Add(node *model.Element, l Look) {
+	t.All++
+	if t.ByLook == nil {
+		t.ByLook = map[Look]int{}
+	}
+	t.ByLook[l]++
+	cpus, hasCPUs := GivenOf(node, monitor.AttributeNodeCPUs)
+	used, hasUsed := GivenOf(node, monitor.AttributeNodeCPUsUsed)
+	if hasCPUs && hasUsed { // else they would count on one side alone
+		t.CPUs += cpus.Integer()
+		t.CPUsUsed += used.Integer()
+	}
+}
+
+// counts returns how many nodes have each look, in the order of the looks.
+func (t *NodeTally) Counts() []StateCount {
+	var all []StateCount
+	for l := range NumberOfLooks {
+		if n := t.ByLook[l]; n > 0 {
+			all = append(all, StateCount{l.Sign(), Thousands(n)})
+		}
+	}
+	return all
+}
+
+// use sums the nodes up in the groups of the utilisation plot.
+func (t *NodeTally) Use() (used, free, unusable int) {
+	for l, n := range t.ByLook {
+		gross, extra := l.States()
+		switch {
+		case gross != model.StateUp:
+			unusable += n
+		case extra == model.NodeNone:
+			free += n
+		default:
+			used += n
+		}
+	}
+	return used, free, unusable
+}
+
+// words says in words how many nodes there are of each look.
+func (t *NodeTally) Words() string {
+	var parts []string
+	for _, each := range t.Counts() {
+		parts = append(parts, each.Count+" "+each.Mark.Word)
+	}
+	return strings.Join(parts, ", ")
+}

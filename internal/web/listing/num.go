@@ -1,0 +1,7 @@
+package listing
+
+import (
+	"strconv"
+)
+
+func Itoa(number int) string { return strconv.Itoa(number) }

@@ -1,0 +1,138 @@
+// Package listing is what both pages and the API take from the model: which jobs
+// a query chooses, how many there are of what, and how states, times and texts are
+// written for people.
+package listing
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// The sizes of pages of a table, the usual one first.
+var PageSizes = []int{50, 100, 250}
+
+// longestFilter bounds what somebody may look for.
+const LongestFilter = 200
+
+// A jobsQuery says which jobs a table shows, and how.
+type JobsQuery struct {
+	Manager    string // empty for all resource managers
+	Queue      string
+	User       string
+	State      string // one of jobFilters, or empty for all
+	Text       string // in the id, name, user, queue or reason
+	Mine       bool
+	Sort       string // one of jobSorts
+	Descending bool
+	Page, Size int  // the first page is 1
+	All        bool // whether there is a column for each attribute that views show
+}
+
+// A jobFilter is a choice of jobs by their state.
+type jobFilter struct {
+	Name, Label string
+	States      []model.State
+}
+
+var JobFilters = []jobFilter{
+	{"running", "running", []model.State{model.StateRunning, model.StateStarted}},
+	{"waiting", "waiting", []model.State{model.StatePending}},
+	{"suspended", "suspended", []model.State{model.StateSuspended}},
+	{"ended", "ended", []model.State{model.StateTerminated}},
+	{"failed", "failed", []model.State{model.StateError}},
+	{"unknown", "unknown", []model.State{model.StateUnknown, ""}},
+}
+
+func JobFilterOf(name string) (jobFilter, bool) {
+	at := slices.IndexFunc(JobFilters, func(f jobFilter) bool { return f.Name == name })
+	if at < 0 {
+		return jobFilter{}, false
+	}
+	return JobFilters[at], true
+}
+
+// readJobsQuery reads a query from an address. What it does not know counts as not
+// said.
+func ReadJobsQuery(values url.Values) JobsQuery {
+	q := JobsQuery{
+		Manager: values.Get("rm"), Queue: values.Get("queue"), User: strings.TrimSpace(values.Get("user")),
+		Text: strings.TrimSpace(values.Get("q")), Mine: values.Get("mine") == "1", All: values.Get("columns") == "all",
+		Sort: "id", Descending: true, Page: 1, Size: PageSizes[0],
+	}
+	for _, text := range []*string{&q.Manager, &q.Queue, &q.User, &q.Text} {
+		*text = CutTo(*text, LongestFilter)
+	}
+	if _, known := JobFilterOf(values.Get("state")); known {
+		q.State = values.Get("state")
+	}
+	sort, descending := strings.CutPrefix(values.Get("sort"), "-")
+	if _, known := JobSorts[sort]; known {
+		q.Sort, q.Descending = sort, descending
+	}
+	if page, err := strconv.Atoi(values.Get("page")); err == nil && page > 0 {
+		q.Page = page
+	}
+	if size, err := strconv.Atoi(values.Get("size")); err == nil && slices.Contains(PageSizes, size) {
+		q.Size = size
+	}
+	return q
+}
+
+// values returns the query as an address has it, without what is usual.
+func (q JobsQuery) Values() url.Values {
+	values := url.Values{}
+	for name, text := range map[string]string{"rm": q.Manager, "queue": q.Queue, "user": q.User, "state": q.State, "q": q.Text} {
+		if text != "" {
+			values.Set(name, text)
+		}
+	}
+	if q.Mine {
+		values.Set("mine", "1")
+	}
+	if q.All {
+		values.Set("columns", "all")
+	}
+	if sort := q.sorting(); sort != "-id" {
+		values.Set("sort", sort)
+	}
+	if q.Page > 1 {
+		values.Set("page", strconv.Itoa(q.Page))
+	}
+	if q.Size != PageSizes[0] {
+		values.Set("size", strconv.Itoa(q.Size))
+	}
+	return values
+}
+
+func (q JobsQuery) sorting() string {
+	if q.Descending {
+		return "-" + q.Sort
+	}
+	return q.Sort
+}
+
+// Address returns where the page of the query is.
+func (q JobsQuery) Address() string {
+	if encoded := q.Values().Encode(); encoded != "" {
+		return "/jobs?" + encoded
+	}
+	return "/jobs"
+}
+
+// with returns the address of the query with a change, on its first page.
+func (q JobsQuery) With(change func(*JobsQuery)) string {
+	q.Page = 1
+	change(&q)
+	return q.Address()
+}
+
+// selection returns a key that queries have in common which choose the same jobs
+// in the same order.
+func (q JobsQuery) selection() string {
+	q.Page, q.Size, q.All = 1, PageSizes[0], false
+	return "jobs\x00" + q.Values().Encode()
+}

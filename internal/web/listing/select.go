@@ -1,0 +1,187 @@
+package listing
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A listedJob is a job and the resource manager that it belongs to.
+type ListedJob struct {
+	Manager *model.Manager
+	Job     *model.Element
+}
+
+// jobSorts are the orders of a table of jobs: the key of each, or nil for the order
+// of ids, which the model has by itself.
+var JobSorts = map[string]func(*model.Element) sortKey{
+	"id":    nil,
+	"name":  func(e *model.Element) sortKey { return sortKey{text: strings.ToLower(e.Name())} },
+	"user":  func(e *model.Element) sortKey { return textKey(e, monitor.AttributeJobUser) },
+	"queue": func(e *model.Element) sortKey { return sortKey{text: e.Parent()} },
+	"state": func(e *model.Element) sortKey {
+		return sortKey{number: float64(slices.Index(stateOrder, SeenState(e)))}
+	},
+	"procs":     func(e *model.Element) sortKey { return numberKey(e, AttributeProcesses) },
+	"submitted": func(e *model.Element) sortKey { return timeKey(e, monitor.AttributeJobSubmitted) },
+	"started":   func(e *model.Element) sortKey { return timeKey(e, monitor.AttributeJobStarted) },
+	"ended":     func(e *model.Element) sortKey { return timeKey(e, monitor.AttributeJobEnded) },
+}
+
+// stateOrder is the order of jobs by state: what needs a look first.
+var stateOrder = []model.State{model.StateError, model.StateSuspended, model.StateRunning, model.StateStarted, model.StatePending, model.StateUnknown, "", model.StateTerminated}
+
+// A sortKey is what a job is sorted by. Jobs without one come last in both directions.
+type sortKey struct {
+	isMissing bool
+	number    float64
+	text      string
+}
+
+func textKey(e *model.Element, attribute string) sortKey {
+	text := GivenText(e, attribute)
+	return sortKey{isMissing: text == "", text: text}
+}
+
+func numberKey(e *model.Element, attribute string) sortKey {
+	value, isGiven := GivenOf(e, attribute)
+	return sortKey{isMissing: !isGiven, number: value.Double()}
+}
+
+func timeKey(e *model.Element, attribute string) sortKey {
+	value, isGiven := GivenOf(e, attribute)
+	at := value.Time()
+	return sortKey{isMissing: !isGiven || at.IsZero(), number: float64(at.Unix())}
+}
+
+// chosen are the jobs that a query chooses, in its order, and how many there would be of
+// each state.
+type Chosen struct {
+	Jobs    []ListedJob
+	ByState map[model.State]int
+	All     int // of every state
+}
+
+// choosePath returns the jobs that a query chooses; queries that differ in their page
+// alone share them.
+func (l *Ledger) Choose(s *model.Snapshot, q JobsQuery) *Chosen {
+	return Kept(l, s, q.selection(), func() *Chosen { return l.chooseJobs(s, q) })
+}
+
+func (l *Ledger) chooseJobs(s *model.Snapshot, q JobsQuery) *Chosen {
+	c := &Chosen{ByState: map[model.State]int{}}
+	wanted, _ := JobFilterOf(q.State)
+	text := strings.ToLower(q.Text)
+	jobs := l.knownJobs(s)
+	for _, at := range l.order(s, q) {
+		job := &jobs[at]
+		if q.Manager != "" && job.Manager.Element().ID() != q.Manager || q.Queue != "" && job.Job.Parent() != q.Queue ||
+			q.Mine && !job.IsMine || q.User != "" && job.User != q.User || text != "" && !mentions(job.Job, text) {
+			continue
+		}
+		c.All++
+		c.ByState[job.State]++
+		if q.State == "" || slices.Contains(wanted.States, job.State) {
+			c.Jobs = append(c.Jobs, job.ListedJob)
+		}
+	}
+	return c
+}
+
+// A knownJob is a job with what it is chosen by.
+type knownJob struct {
+	ListedJob
+	User   string
+	State  model.State
+	IsMine bool
+}
+
+// knownJobs returns all jobs, by resource manager and id. All queries share them.
+func (l *Ledger) knownJobs(s *model.Snapshot) []knownJob {
+	return shared(l, s, "known jobs", func() []knownJob {
+		var all []knownJob
+		for m := range s.Managers() {
+			own := l.Owner(s, m)
+			all = slices.Grow(all, m.Len(model.Job))
+			for job := range m.All(model.Job) {
+				known := knownJob{ListedJob: ListedJob{m, job}}
+				for definition, value := range job.Attributes() {
+					switch definition.ID {
+					case monitor.AttributeJobUser:
+						known.User = value.Text()
+					case model.AttributeJobState:
+						known.State = model.State(value.Text())
+					case monitor.AttributeJobLaunched:
+						known.IsMine = value.Boolean()
+					}
+				}
+				known.IsMine = known.IsMine || own[known.User]
+				all = append(all, known)
+			}
+		}
+		return all
+	})
+}
+
+// order returns the places of jobs among the known ones in the order of a query.
+// All queries of that order share it.
+func (l *Ledger) order(s *model.Snapshot, q JobsQuery) []int32 {
+	return shared(l, s, "order of jobs\x00"+q.sorting(), func() []int32 { return sortJobs(l.knownJobs(s), q) })
+}
+
+// sortJobs returns the places of jobs, which are in the order of their ids, in the
+// order of a query.
+func sortJobs(jobs []knownJob, q JobsQuery) []int32 {
+	places := make([]int32, len(jobs))
+	for i := range places {
+		places[i] = int32(i)
+	}
+	key := JobSorts[q.Sort]
+	if key == nil {
+		if q.Descending {
+			slices.Reverse(places)
+		}
+		return places
+	}
+	keys := make([]sortKey, len(jobs))
+	for i := range jobs {
+		keys[i] = key(jobs[i].Job)
+	}
+	slices.SortStableFunc(places, func(i, j int32) int {
+		a, b := &keys[i], &keys[j]
+		if a.isMissing != b.isMissing {
+			if a.isMissing {
+				return 1
+			}
+			return -1
+		}
+		order := cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+		if q.Descending {
+			return -order
+		}
+		return order
+	})
+	return places
+}
+
+// mentions reports whether a job's id, name, user, queue or reason has a text in it,
+// which is in lower case.
+func mentions(job *model.Element, text string) bool {
+	if Contains(job.ID(), text) || Contains(job.Name(), text) || Contains(job.Parent(), text) {
+		return true
+	}
+	for definition, value := range job.Attributes() {
+		if (definition.ID == monitor.AttributeJobUser || definition.ID == model.AttributeJobMessage) && Contains(value.Text(), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// contains reports whether text has part in it, whose case is lower, in any case.
+func Contains(text, part string) bool {
+	return strings.Contains(text, part) || strings.Contains(strings.ToLower(text), part)
+}

@@ -1,0 +1,146 @@
+package listing
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// The most characters of a value that a cell of a table and a list of facts show.
+const (
+	LongestCell = 160
+	LongestFact = 4096
+)
+
+// printable returns a text for people, cut to a number of characters: what would
+// be invisible, or would change how the text around it reads, is spelled out.
+// Markup is left to the templates.
+func Printable(text string, most int) string {
+	if IsPlain(text) && len(text) <= most {
+		return text
+	}
+	var shown strings.Builder
+	count := 0
+	for _, char := range text {
+		if count++; count > most {
+			shown.WriteRune('…')
+			break
+		}
+		switch {
+		case char == '\n' || char == '\t':
+			shown.WriteRune(' ')
+		case char < ' ':
+			shown.WriteRune('\u2400' + char) // the picture of the control character
+		case char == 0x7f:
+			shown.WriteRune('\u2421')
+		case char != ' ' && !unicode.IsPrint(char):
+			fmt.Fprintf(&shown, `\u%04x`, char)
+		default:
+			shown.WriteRune(char)
+		}
+	}
+	return shown.String()
+}
+
+// isPlain reports whether a text is of printable ASCII characters alone.
+func IsPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// output returns what a program wrote for people: as printable, but with its line
+// breaks and tabs.
+func Output(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		columns := strings.Split(line, "\t")
+		for j, column := range columns {
+			columns[j] = Printable(column, utf8.RuneCountInString(column))
+		}
+		lines[i] = strings.Join(columns, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A moment is a time as pages show it. The zero time is none.
+type Moment struct{ At time.Time }
+
+// IsKnown reports whether there is a time.
+func (m Moment) IsKnown() bool { return !m.At.IsZero() }
+
+// Machine returns the time for programs.
+func (m Moment) Machine() string { return m.At.UTC().Format(time.RFC3339) }
+
+// Text returns the time for people, to the second.
+func (m Moment) Text() string { return m.At.Local().Format("2006-01-02 15:04:05") }
+
+// Brief returns the time for people where there is little room: without the day if
+// that is today.
+func (m Moment) Brief() string {
+	at, now := m.At.Local(), time.Now()
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04")
+	}
+	return at.Format("01-02 15:04")
+}
+
+// momentOf returns the time that a DATE attribute of an element holds.
+func MomentOf(e *model.Element, attribute string) Moment {
+	value, _ := GivenOf(e, attribute)
+	return Moment{value.Time()}
+}
+
+// span writes a length of time in its two largest units, such as 3d 4h.
+func Span(length time.Duration) string {
+	seconds := int64(max(0, length) / time.Second)
+	units := []struct {
+		name string
+		size int64
+	}{{"d", 24 * 3600}, {"h", 3600}, {"min", 60}, {"s", 1}}
+	for i, unit := range units {
+		if seconds < unit.size {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", seconds/unit.size, unit.name)
+		if i+1 < len(units) {
+			if rest := seconds % unit.size / units[i+1].size; rest > 0 {
+				text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return "0 s"
+}
+
+// thousands writes a number with a thin gap between each three digits.
+func Thousands(number int) string {
+	digits := strconv.Itoa(number)
+	if number < 0 || len(digits) <= 4 {
+		return digits
+	}
+	var grouped strings.Builder
+	for i, digit := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			grouped.WriteRune('\u202f')
+		}
+		grouped.WriteRune(digit)
+	}
+	return grouped.String()
+}
+
+// counted writes a number of things whose plural ends in s, such as "1 job" and "2 jobs".
+func Counted(number int, thing string) string {
+	if number == 1 {
+		return "1 " + thing
+	}
+	return Thousands(number) + " " + thing + "s"
+}

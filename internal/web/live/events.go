@@ -1,0 +1,59 @@
+package live
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/answer"
+)
+
+// EventsPath is the address of the stream of what a page shows live.
+const EventsPath = "/events"
+
+// ServeHTTP streams the changes of a view.
+func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := h.stream(w, r); err != nil {
+		answer.Fail(w, r, h.log, err)
+	}
+}
+
+// stream streams the changes of one view: view=NAME and the query that the
+// page's own address has. drawn=MARK or the header Last-Event-ID say what the
+// client shows already.
+func (h *Hub) stream(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	name, mark := query.Get("view"), query.Get("drawn")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		mark = last
+	}
+	query.Del("view")
+	query.Del("drawn")
+	watcher, err := h.watch(name, query, mark)
+	if err != nil {
+		return err
+	}
+	defer watcher.leave()
+	stream, err := answer.Open(w)
+	if err != nil {
+		return err
+	}
+	pause := time.NewTicker(answer.Pause)
+	defer pause.Stop()
+	for {
+		var text []byte
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-watcher.lost:
+			h.log.Info("a client that did not read was left", "address", r.RemoteAddr, "view", name)
+			return nil
+		case text = <-watcher.events:
+		case <-pause.C:
+			text = []byte(":\n\n")
+		}
+		if err := stream.Send(text); err != nil {
+			h.log.Debug("a client left its stream", "address", r.RemoteAddr, "view", name, "error", err)
+			return nil
+		}
+	}
+}

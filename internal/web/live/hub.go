@@ -1,0 +1,305 @@
+// Package live keeps pages up to date: what a page shows live is a view, drawn
+// once per change of the model for all clients that look at it, and sent to them
+// as fragments of HTML.
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/model"
+)
+
+const (
+	drawPause    = 500 * time.Millisecond // as of hub
+	maxWatchers  = 1000
+	maxUnwatched = 256 // drawings kept for pages that nobody listens for yet
+	watcherQueue = 8   // events that wait for one client; one that is further behind is left
+)
+
+// A hub draws views and sends what changed to those who look at them. It
+// listens to the model once for all clients, and draws each view with the same
+// query once for all of them.
+type Hub struct {
+	model   *model.Model
+	log     *slog.Logger
+	views   map[string]View // complete before run
+	pause   time.Duration   // between two drawings of a view
+	start   string          // tells the marks of this server from those of earlier ones
+	version atomic.Uint64   // counts what views may have to be drawn again for
+	changed chan struct{}   // holds at most one
+	mutex   sync.Mutex      // guards what follows, and what a scene says so of
+	scenes  map[string]*scene
+	clients int
+	marks   uint64
+}
+
+// A scene is a view with one query.
+type scene struct {
+	name     string
+	query    url.Values
+	view     View
+	drawing  sync.Mutex // held while the view is drawn
+	last     *Drawn     // guarded by hub.mutex, as the following
+	version  uint64     // of the hub when last was found to be right
+	at       time.Time  // then
+	problem  string     // why it could not be drawn since
+	watchers map[*watcher]struct{}
+}
+
+// A watcher is a client that looks at a view.
+type watcher struct {
+	hub    *Hub
+	scene  *scene
+	events chan []byte
+	lost   chan struct{} // closed when it did not take its events
+}
+
+func New(m *model.Model, log *slog.Logger) *Hub {
+	return &Hub{model: m, log: log, views: map[string]View{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
+}
+
+// AddView names a view, for Draw and for clients.
+func (h *Hub) AddView(name string, v View) {
+	h.views[name] = v
+}
+
+// Draw returns a view for a query, as it is now or was half a second ago.
+func (h *Hub) Draw(name string, query url.Values) (*Drawn, error) {
+	sc, err := h.scene(name, query)
+	if err != nil {
+		return nil, err
+	}
+	return h.draw(sc, h.pause)
+}
+
+// redraw has all views drawn again that somebody looks at, for changes that the
+// model does not tell of.
+func (h *Hub) redraw() {
+	h.version.Add(1)
+	h.wake()
+}
+
+// wake has run look at what clients look at.
+func (h *Hub) wake() {
+	select {
+	case h.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Run draws what changes after a snapshot until ctx ends. No client may be older than
+// the snapshot: it would miss changes.
+func (h *Hub) Run(ctx context.Context, last *model.Snapshot) {
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	listening.Go(func() {
+		for {
+			newer, err := h.model.Next(ctx, last)
+			if err != nil {
+				return
+			}
+			last = newer
+			h.redraw()
+		}
+	})
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.changed:
+		}
+		for _, sc := range h.watched() {
+			if _, err := h.draw(sc, 0); err != nil && ctx.Err() == nil {
+				h.log.Debug("a view could not be drawn", "view", sc.name, "query", sc.query.Encode(), "error", err)
+			}
+		}
+		pause.Reset(h.pause)
+	}
+}
+
+// watched returns what clients look at, and forgets the rest.
+func (h *Hub) watched() []*scene {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	var all []*scene
+	for key, sc := range h.scenes {
+		if len(sc.watchers) == 0 {
+			delete(h.scenes, key)
+			continue
+		}
+		all = append(all, sc)
+	}
+	return all
+}
+
+// scene returns the scene of a view with a query.
+func (h *Hub) scene(name string, query url.Values) (*scene, error) {
+	v, known := h.views[name]
+	if !known {
+		return nil, answer.Errorf(http.StatusNotFound, "there is no view %q", name)
+	}
+	sc := &scene{name: name, query: query, view: v, watchers: map[*watcher]struct{}{}}
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if found, there := h.scenes[sc.key()]; there {
+		return found, nil
+	}
+	if len(h.scenes) >= maxUnwatched {
+		for key, other := range h.scenes {
+			if len(other.watchers) == 0 {
+				delete(h.scenes, key)
+			}
+		}
+	}
+	h.scenes[sc.key()] = sc
+	return sc, nil
+}
+
+func (sc *scene) key() string { return sc.name + "?" + sc.query.Encode() }
+
+// draw returns a scene as it is now, or as it was at most age ago, and sends its
+// watchers what changed.
+func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
+	sc.drawing.Lock()
+	defer sc.drawing.Unlock()
+	version := h.version.Load()
+	h.mutex.Lock()
+	last := sc.last
+	isRight := last != nil && sc.problem == "" && (sc.version == version || time.Since(sc.at) < age)
+	h.mutex.Unlock()
+	if isRight {
+		return last, nil
+	}
+	regions, err := sc.view(h.model.Snapshot(), sc.query)
+	if err != nil {
+		return nil, h.failed(sc, err)
+	}
+	after := &Drawn{Name: sc.name, Query: sc.query.Encode(), regions: regions}
+	changes := patches(last, after)
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	sc.version, sc.at = version, time.Now()
+	if last != nil && len(changes) == 0 && sc.problem == "" {
+		return last, nil
+	}
+	sc.problem = ""
+	h.marks++
+	after.Mark = fmt.Sprintf("%s-%d", h.start, h.marks)
+	sc.last = after
+	if len(sc.watchers) == 0 {
+		return after, nil
+	}
+	text, err := event(after.Mark, changes)
+	if err != nil {
+		return nil, err
+	}
+	h.tell(sc, text)
+	return after, nil
+}
+
+// failed tells the watchers of a scene why it cannot be drawn, once.
+func (h *Hub) failed(sc *scene, err error) error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if sc.problem == err.Error() {
+		return err
+	}
+	sc.problem = err.Error()
+	text, writing := problemEvent(err)
+	if writing != nil {
+		return errors.Join(err, writing)
+	}
+	h.tell(sc, text)
+	return err
+}
+
+// tell hands an event to all watchers of a scene. h.mutex is held.
+func (h *Hub) tell(sc *scene, text []byte) {
+	for w := range sc.watchers {
+		select {
+		case w.events <- text:
+		default:
+			close(w.lost)
+			h.remove(w)
+		}
+	}
+}
+
+// watch begins to look at a view. What the client shows already, mark tells; it
+// is sent all of the view unless that is the newest drawing.
+func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error) {
+	sc, err := h.scene(name, query)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.draw(sc, h.pause); err != nil {
+		return nil, err
+	}
+	w := &watcher{hub: h, events: make(chan []byte, watcherQueue), lost: make(chan struct{})}
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.clients >= maxWatchers {
+		return nil, answer.Errorf(http.StatusServiceUnavailable, "%d pages are open already; close some", maxWatchers)
+	}
+	if current, there := h.scenes[sc.key()]; there {
+		sc = current // which is another one if this one was forgotten meanwhile
+	}
+	if sc.last != nil && sc.last.Mark != mark {
+		text, err := event(sc.last.Mark, patches(nil, sc.last))
+		if err != nil {
+			return nil, err
+		}
+		w.events <- text
+	}
+	w.scene = sc
+	h.scenes[sc.key()] = sc
+	sc.watchers[w] = struct{}{}
+	h.clients++
+	if sc.version != h.version.Load() {
+		h.wake() // the drawing is older than a change, of which run may have told before this client was there
+	}
+	return w, nil
+}
+
+// watching returns how many clients there are.
+func (h *Hub) watching() int {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.clients
+}
+
+// leave ends the watching.
+func (w *watcher) leave() {
+	w.hub.mutex.Lock()
+	defer w.hub.mutex.Unlock()
+	w.hub.remove(w)
+}
+
+// remove forgets a watcher, and its scene with the last one. h.mutex is held.
+func (h *Hub) remove(w *watcher) {
+	if _, there := w.scene.watchers[w]; !there {
+		return
+	}
+	delete(w.scene.watchers, w)
+	h.clients--
+	if len(w.scene.watchers) == 0 && h.scenes[w.scene.key()] == w.scene {
+		delete(h.scenes, w.scene.key())
+	}
+}

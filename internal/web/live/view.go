@@ -1,0 +1,153 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/model"
+)
+
+// A view draws what a page shows of a snapshot, for the query of the page's
+// address. It is called once per snapshot and query, however many clients look
+// at it, by one goroutine at a time or several; what it returns must not be
+// changed afterwards. A query that it does not take is an error, best one of
+// failuref with http.StatusBadRequest.
+type View func(snapshot *model.Snapshot, query url.Values) ([]Region, error)
+
+// A region is a part of a page that changes: the content of the element whose
+// id is ID. It has either HTML, which is replaced as a whole, or items, of which
+// only those that changed are replaced.
+type Region struct {
+	ID    string
+	HTML  template.HTML
+	Items []Item // nil for a region with HTML
+}
+
+// sameKind reports whether what is shown of one region can become the other.
+func (r Region) sameKind(other Region) bool {
+	return r.ID == other.ID && (r.Items == nil) == (other.Items == nil)
+}
+
+// An item is a child of a region's element, such as a row of a table: one
+// element of HTML with the attribute data-key="KEY", KEY being unique in the
+// region.
+type Item struct {
+	Key  string
+	HTML template.HTML
+}
+
+// drawn is a view as it was drawn of one snapshot.
+type Drawn struct {
+	Name    string
+	Query   string // encoded, in one form for all queries that mean the same
+	Mark    string // of this drawing, see Server.events
+	regions []Region
+}
+
+// Region returns the content of a region, for the template of a page.
+func (d *Drawn) Region(id string) (template.HTML, error) {
+	at := slices.IndexFunc(d.regions, func(r Region) bool { return r.ID == id })
+	if at < 0 {
+		return "", fmt.Errorf("the view %s has no region %q", d.Name, id)
+	}
+	if d.regions[at].Items == nil {
+		return d.regions[at].HTML, nil
+	}
+	var all []byte
+	for _, i := range d.regions[at].Items {
+		all = append(all, i.HTML...)
+	}
+	return template.HTML(all), nil
+}
+
+// Events returns the address of the stream that tells of changes after this
+// drawing.
+func (d *Drawn) Events() string {
+	query, err := url.ParseQuery(d.Query)
+	if err != nil {
+		query = url.Values{}
+	}
+	query.Set("view", d.Name)
+	query.Set("drawn", d.Mark)
+	return "/events?" + query.Encode()
+}
+
+// patch is what is sent of a region: all of it, or what changed.
+type patch struct {
+	ID    string            `json:"id"`
+	HTML  *template.HTML    `json:"html,omitempty"`  // the whole content
+	Order []string          `json:"order,omitempty"` // the keys of all items, unless they stay in their order
+	Empty bool              `json:"empty,omitempty"` // whether no item is left
+	Items map[string]string `json:"items,omitempty"` // HTML by key, of items that are new or changed
+}
+
+// patches returns what turns one drawing into another, nothing where they show
+// the same; before is nil for a client of which nothing is known.
+func patches(before, after *Drawn) []patch {
+	var all []patch
+	for i := range after.regions {
+		var known *Region
+		if before != nil && i < len(before.regions) && before.regions[i].sameKind(after.regions[i]) {
+			known = &before.regions[i]
+		}
+		if p, differs := regionPatch(known, &after.regions[i]); differs {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func regionPatch(before, after *Region) (patch, bool) {
+	p := patch{ID: after.ID}
+	if after.Items == nil {
+		if before != nil && before.HTML == after.HTML {
+			return p, false
+		}
+		p.HTML = &after.HTML
+		return p, true
+	}
+	known := map[string]template.HTML{}
+	sameOrder := before != nil && len(before.Items) == len(after.Items)
+	if before != nil {
+		for i, item := range before.Items {
+			known[item.Key] = item.HTML
+			sameOrder = sameOrder && item.Key == after.Items[i].Key
+		}
+	}
+	p.Items = map[string]string{}
+	for _, item := range after.Items {
+		if html, there := known[item.Key]; !there || html != item.HTML {
+			p.Items[item.Key] = string(item.HTML)
+		}
+		if !sameOrder {
+			p.Order = append(p.Order, item.Key)
+		}
+	}
+	p.Empty = len(after.Items) == 0
+	return p, !sameOrder || len(p.Items) > 0
+}
+
+// event returns patches as they are sent to clients.
+func event(mark string, all []patch) ([]byte, error) {
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false) // no part of an answer that is HTML, and thrice as long with it
+	if err := encoder.Encode(all); err != nil {
+		return nil, fmt.Errorf("write the changes of a view: %w", err)
+	}
+	return answer.EventText(mark, "patch", bytes.TrimSpace(data.Bytes())), nil
+}
+
+// problemEvent tells clients why a view cannot be drawn any more.
+func problemEvent(err error) ([]byte, error) {
+	data, writing := json.Marshal(err.Error())
+	if writing != nil {
+		return nil, fmt.Errorf("write why a view cannot be drawn: %w", writing)
+	}
+	return answer.EventText("", "problem", data), nil
+}

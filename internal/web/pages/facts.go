@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"slices"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+)
+
+// A fact is an attribute of an element as pages list it.
+type fact struct {
+	Name        string
+	Description string
+	Value       string
+	At          listing.Moment // of a date, instead of Value
+	Words       []string       // of an array, instead of Value
+	IsHidden    bool           // whether views show it on request only
+}
+
+// mostWords bounds the elements of an array that are shown.
+const mostWords = 200
+
+// factsOf returns the attributes that an element was given: those that views show
+// unasked, then the others.
+func factsOf(e *model.Element) []fact {
+	var facts []fact
+	for definition, value := range e.Attributes() {
+		if definition.ID == model.AttributeName {
+			continue // the page's heading
+		}
+		f := fact{Name: listing.Printable(definition.Label(), 60), Description: definition.Description, IsHidden: !definition.Display}
+		switch definition.Type {
+		case model.Date:
+			f.At = listing.Moment{At: value.Time()}
+		case model.Array:
+			words := value.Array()
+			for _, word := range words[:min(len(words), mostWords)] {
+				f.Words = append(f.Words, listing.Printable(word, listing.LongestFact))
+			}
+		default:
+			f.Value = listing.Printable(value.Text(), listing.LongestFact)
+		}
+		if f.Value != "" || f.At.IsKnown() || len(f.Words) > 0 {
+			facts = append(facts, f)
+		}
+	}
+	slices.SortStableFunc(facts, func(a, b fact) int {
+		switch {
+		case a.IsHidden == b.IsHidden:
+			return 0
+		case a.IsHidden:
+			return 1
+		}
+		return -1
+	})
+	return facts
+}
+
+// A processRow is a process as a table shows it.
+type processRow struct {
+	Key, Address, JobAddress string
+	Job                      string
+	Index                    string
+	PID                      string
+	Mark                     listing.Mark
+	Node                     string
+	NodeAddress              string
+	Exit                     string
+}
+
+// processRowOf returns how a table shows a process.
+func processRowOf(m *model.Manager, process *model.Element) processRow {
+	text := func(attribute string) string {
+		return listing.Printable(listing.GivenText(process, attribute), listing.LongestCell)
+	}
+	manager := m.Element().ID()
+	row := processRow{
+		Key: listing.ElementKey(manager, process.ID()), Address: listing.ElementAddress("/process", manager, process.ID()),
+		JobAddress: listing.ElementAddress("/job", manager, process.Parent()), Job: listing.Printable(process.Parent(), listing.LongestCell),
+		Index: text(model.AttributeProcessIndex), PID: text("processPID"), Mark: listing.MarkOf(process), Node: text(model.AttributeProcessNodeID),
+		Exit: text(model.AttributeProcessExitCode),
+	}
+	if row.Index == "" {
+		row.Index = listing.Printable(process.Name(), listing.LongestCell)
+	}
+	if signal := text("processSignalName"); signal != "" {
+		row.Exit = signal
+	}
+	if node := listing.GivenText(process, model.AttributeProcessNodeID); node != "" {
+		if _, known := m.Get(model.Node, node); known {
+			row.NodeAddress = listing.ElementAddress("/node", manager, node)
+		}
+	}
+	return row
+}
+
+// processPage is what the page of a process shows.
+type processPage struct {
+	Row            processRow
+	Manager        string
+	Facts          []fact
+	Stdout, Stderr string
+	Notes          []listing.Note
+}
+
+// drawProcess returns what the page of a process shows; nil where there is no such
+// process.
+func drawProcess(s *model.Snapshot, manager, id string) *processPage {
+	m, known := s.Manager(manager)
+	if !known {
+		return nil
+	}
+	process, known := m.Get(model.Process, id)
+	if !known {
+		return nil
+	}
+	stdout := listing.GivenText(process, "processStdout")
+	stderr := listing.GivenText(process, "processStderr")
+	facts := slices.DeleteFunc(factsOf(process), func(f fact) bool { return f.IsHidden })
+	return &processPage{Row: processRowOf(m, process), Manager: listing.Printable(m.Element().Name(), listing.LongestCell), Facts: facts,
+		Stdout: listing.Output(stdout), Stderr: listing.Output(stderr), Notes: listing.NotesOf(s, manager, model.Job)}
+}

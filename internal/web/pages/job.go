@@ -1,0 +1,361 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/internal/web/live"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+	"github.com/rmctl/rmctl/state"
+)
+
+// jobPage is what the page of a job shows.
+type jobPage struct {
+	Row         jobRow
+	IsListed    bool // whether its resource manager shows it
+	Doubts      []string
+	Facts       []fact
+	Submission  []fact
+	Script      string
+	Operations  []operationButton
+	Output      []outputLink // empty where the job cannot have written anything
+	Processes   []processRow
+	ProcessMore int
+	Cells       []mapLayer // the processes as a map
+	CellsWidth  int
+	CellsHeight int
+	History     []historyRow
+	HistoryLeft int
+	Notes       []listing.Note
+}
+
+// An operationButton does something to a job.
+type operationButton struct {
+	Name, Label string
+	Key         string // of the job
+}
+
+// An outputLink leads to what a job wrote.
+type outputLink struct {
+	Stream, Label string
+	Address       string // of the API, which tells it as it is
+}
+
+// A historyRow is an entry of a job's history as rmctl explain tells it.
+type historyRow struct {
+	Seen     listing.Moment
+	What     string
+	Mark     *listing.Mark // nil where it tells no state
+	Native   string
+	Source   string
+	Place    string // where in the output of the command
+	Line     string
+	Evidence string
+	Reason   string
+}
+
+// The most that the page of a job lists.
+const (
+	mostProcesses = 1000
+	mostHistory   = 200
+	cellsInRow    = 64
+	recordTimeout = 5 * time.Second
+)
+
+// drawJob returns what the page of a job shows; nil where nobody knows such a job. Where
+// it was submitted through rmctl the record tells more of it than its resource manager.
+func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error) {
+	m, known := s.Manager(manager)
+	if !known {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, recordTimeout)
+	defer cancel()
+	record, err := p.recorded(ctx, manager, id)
+	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+		return nil, err
+	}
+	isRecorded := err == nil
+	if isRecorded && record.ID != "" {
+		id = record.ID
+	}
+	element, isListed := m.Get(model.Job, id)
+	if !isListed && isRecorded {
+		element, isListed = m.Get(model.Job, record.Tag)
+	}
+	if !isListed && !isRecorded {
+		return nil, nil
+	}
+	page := &jobPage{IsListed: isListed, Notes: listing.NotesOf(s, manager, model.Job)}
+	if isListed {
+		page.Row, page.Facts = rowOf(listing.ListedJob{Manager: m, Job: element}, p.ledger.Owner(s, m)), factsOf(element)
+		page.addProcesses(m, element.ID())
+		if doubt := listing.GivenText(element, monitor.AttributeJobDoubt); doubt != "" {
+			page.Doubts = append(page.Doubts, listing.Printable(doubt, listing.LongestFact))
+		}
+	} else {
+		page.Row = rowOfRecord(record)
+	}
+	if isRecorded {
+		if err := p.addRecord(ctx, page, record); err != nil {
+			return nil, err
+		}
+	}
+	page.addOutput(manager, id)
+	page.Operations = p.operations(manager, element, record)
+	return page, nil
+}
+
+// recorded returns the job on record of an id or a tag.
+func (p *Pages) recorded(ctx context.Context, manager, id string) (job.Job, error) {
+	store := p.store
+	j, err := store.ByTag(ctx, id)
+	if err == nil && j.Target == manager || err != nil && !errors.Is(err, jobstore.ErrNotFound) {
+		return j, err
+	}
+	found, err := store.Find(ctx, id, manager)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return store.ByTag(ctx, found[0].Tag)
+}
+
+// rowOfRecord returns how a job is shown that its resource manager does not list.
+func rowOfRecord(job job.Job) jobRow {
+	detail := job.DetailOrUndetermined()
+	m := listing.MarkOfState(model.Job, model.JobState(detail))
+	if word := listing.JobWords[detail]; word != "" {
+		m.Word = word
+	}
+	id := job.ID
+	if id == "" {
+		id = job.Tag
+	}
+	row := jobRow{
+		Key: listing.ElementKey(job.Target, id), Address: listing.ElementAddress("/job", job.Target, id), Manager: listing.Printable(job.Target, listing.LongestCell), ID: listing.Printable(id, listing.LongestCell),
+		Name: listing.Printable(job.Name, listing.LongestCell), Mark: m, Native: listing.Printable(job.Native, listing.LongestCell), User: listing.Printable(job.Owner, listing.LongestCell), Queue: listing.Printable(job.Queue, listing.LongestCell),
+		Nodes: listing.Printable(job.Nodes, listing.LongestCell), Reason: listing.Printable(job.Reason, listing.LongestCell), Mine: true, Ended: detail.Ended(), Submitted: listing.Moment{At: job.SubmittedAt()},
+	}
+	if strings.EqualFold(row.Native, m.Word) {
+		row.Native = ""
+	}
+	if job.ExitCode != nil {
+		row.Exit = listing.Itoa(*job.ExitCode)
+	}
+	return row
+}
+
+// processCells are the outlines of processes on the map of a job.
+var processCells = map[model.State]string{
+	model.StateStarting: listing.CellHalf, model.StateRunning: listing.CellFull, model.StateSuspended: listing.CellBar, model.StateExited: listing.CellHollow,
+	model.StateSignalled: listing.CellCross, model.StateError: listing.CellPeak, model.StateUnknown: listing.CellSmall, "": listing.CellSmall,
+}
+
+// addProcesses puts the processes of the job on its page, as a table and as a map.
+func (page *jobPage) addProcesses(m *model.Manager, job string) {
+	places := map[model.State][]int{}
+	var listed []*model.Element
+	number := 0
+	for process := range m.Children(model.Process, job) {
+		if number >= mostMapped {
+			page.ProcessMore++
+			continue
+		}
+		places[listing.SeenState(process)] = append(places[listing.SeenState(process)], number)
+		listed = append(listed, process)
+		number++
+	}
+	if left := len(listed) - mostProcesses; left > 0 {
+		// Of many the table has first what needs a look.
+		slices.SortStableFunc(listed, func(a, b *model.Element) int { return trouble(b) - trouble(a) })
+		listed, page.ProcessMore = listed[:mostProcesses], page.ProcessMore+left
+	}
+	for _, process := range listed {
+		page.Processes = append(page.Processes, processRowOf(m, process))
+	}
+	if number < 2 {
+		return // one process alone needs no map
+	}
+	columns := min(number, cellsInRow)
+	page.CellsWidth, page.CellsHeight = columns*cellPitch, (number+columns-1)/columns*cellPitch
+	for _, state := range append(model.States(model.Process), "") {
+		if len(places[state]) > 0 {
+			cell := processCells[state]
+			mark := listing.MarkOfState(model.Process, state)
+			mark.Sign = "M1 1" + cell
+			page.Cells = append(page.Cells, mapLayer{Mark: mark, Path: outlines(places[state], columns, cell), Count: listing.Thousands(len(places[state]))})
+		}
+	}
+}
+
+// trouble tells how much a process needs a look.
+func trouble(process *model.Element) int {
+	switch listing.SeenState(process) {
+	case model.StateError, model.StateSignalled:
+		return 3
+	case model.StateSuspended, model.StateUnknown, "":
+		return 1
+	case model.StateExited:
+		if code := listing.GivenText(process, model.AttributeProcessExitCode); code != "" && code != "0" {
+			return 2
+		}
+	}
+	return 0
+}
+
+// addRecord puts what the record tells of a job on its page.
+func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
+	add := func(name, value string) {
+		if value != "" {
+			page.Submission = append(page.Submission, fact{Name: name, Value: listing.Printable(value, listing.LongestFact)})
+		}
+	}
+	if submitted := j.SubmittedAt(); !submitted.IsZero() {
+		page.Submission = append(page.Submission, fact{Name: "Submitted", At: listing.Moment{At: submitted}})
+	}
+	add("Tag", j.Tag)
+	add("Definition", j.Definition)
+	add("Connection", j.Connection)
+	add("Directory", j.Directory)
+	add("Output", j.OutputPath)
+	add("Errors", j.ErrorPath)
+	if len(j.Arguments) > 0 {
+		words := fact{Name: "Program"}
+		for _, word := range j.Arguments[:min(len(j.Arguments), mostWords)] {
+			words.Words = append(words.Words, listing.Printable(word, listing.LongestFact))
+		}
+		page.Submission = append(page.Submission, words)
+	}
+	page.Script = listing.Output(listing.CutTo(j.Script, 256<<10))
+	page.Doubts = append(page.Doubts, doubtsOf(j)...)
+	err := p.store.History(ctx, j.Tag, func(event job.Event) error {
+		if len(page.History) == mostHistory {
+			page.History, page.HistoryLeft = append(page.History[:0], page.History[1:]...), page.HistoryLeft+1
+		}
+		page.History = append(page.History, historyRowOf(event))
+		return nil
+	})
+	return err
+}
+
+// doubtsOf returns why what is known of a job may be wrong.
+func doubtsOf(j job.Job) []string {
+	var doubts []string
+	add := func(text string) { doubts = append(doubts, listing.Printable(text, listing.LongestFact)) }
+	if j.Stale {
+		add("Its state is in doubt: " + j.StaleReason)
+	}
+	if j.Missing {
+		add("Its scheduler no longer knows it.")
+	}
+	if j.Irregular != "" {
+		add(j.Irregular)
+	}
+	switch j.Phase {
+	case job.PhaseRejected:
+		add("It was not submitted: " + j.Error)
+	case job.PhaseUnknown, job.PhaseIntended:
+		add("Nobody knows yet whether it was submitted. " + j.Error)
+	case job.PhaseDismissed:
+		add("It was put aside: nobody will see its end. " + j.Error)
+	}
+	return doubts
+}
+
+func historyRowOf(event job.Event) historyRow {
+	row := historyRow{Seen: listing.Moment{At: event.Observed}, What: string(event.Kind), Native: listing.Printable(event.Native, listing.LongestCell), Source: listing.Printable(event.Source, listing.LongestCell),
+		Reason: listing.Printable(event.Reason, listing.LongestFact), Line: listing.Printable(event.Origin.Text, listing.LongestFact)}
+	if row.Seen.At.IsZero() {
+		row.Seen.At = event.Recorded
+	}
+	if event.Detail != "" {
+		m := listing.MarkOfState(model.Job, model.JobState(event.Detail))
+		if word := listing.JobWords[event.Detail]; word != "" {
+			m.Word = word
+		}
+		row.Mark = &m
+	}
+	if event.Origin.Line > 0 {
+		row.Place = fmt.Sprintf("%s, line %d", listing.Printable(event.Origin.Stream, 20), event.Origin.Line)
+	}
+	if event.Evidence != "" && event.Evidence != event.Origin.Text {
+		row.Evidence = listing.Output(event.Evidence)
+	}
+	return row
+}
+
+// addOutput adds what leads to the output of a job that has begun.
+func (page *jobPage) addOutput(manager, id string) {
+	waits := page.Row.Mark.Tone == "blue" // it has written nothing yet
+	if waits {
+		return
+	}
+	address := "/api/v1/managers/" + url.PathEscape(manager) + "/jobs/" + url.PathEscape(id) + "/output"
+	page.Output = []outputLink{{"stdout", "Standard output", address + "?stream=stdout"}, {"stderr", "Standard error", address + "?stream=stderr"}}
+}
+
+// operations returns what can be done to a job in its state with the commands that its
+// definition has. Exactly one of element and record may be missing.
+func (p *Pages) operations(manager string, element *model.Element, record job.Job) []operationButton {
+	controller, err := p.platform.Controller(manager)
+	if err != nil {
+		return nil // of what is not started nothing can be done
+	}
+	id, detail := record.ID, record.DetailOrUndetermined()
+	if element != nil {
+		id = element.ID()
+		text := listing.GivenText(element, monitor.AttributeJobDetail)
+		detail, _ = state.Parse(text)
+	}
+	if id == "" || detail.Ended() {
+		return nil
+	}
+	var buttons []operationButton
+	for _, each := range jobOperations {
+		if controller.Supports(each.operation) && each.suits(detail) {
+			buttons = append(buttons, operationButton{Name: string(each.operation), Label: each.label, Key: listing.ElementKey(manager, id)})
+		}
+	}
+	return buttons
+}
+
+// jobView draws the page of a job.
+func (p *Pages) jobView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
+	page, err := p.drawJob(s, query.Get("rm"), query.Get("id"))
+	if err != nil {
+		return nil, err
+	}
+	d := p.drawing("job")
+	if page == nil {
+		page = &jobPage{Doubts: []string{"Nobody knows this job any more."}}
+	}
+	return d.whole("job-head", "job-head", page).whole("job-buttons", "job-buttons", page).whole("job-processes", "job-processes", page).
+		whole("job-outputs", "job-outputs", page).whole("job-facts", "job-facts", page).whole("job-history", "job-history", page).done()
+}
+
+func (p *Pages) jobPage(w http.ResponseWriter, r *http.Request) error {
+	query := listing.Only(r.URL.Query(), "rm", "id")
+	page, err := p.drawJob(p.snapshot(), query.Get("rm"), query.Get("id"))
+	if err != nil {
+		return err
+	}
+	if page == nil {
+		return answer.Errorf(http.StatusNotFound, "resource manager %q has no job %q, and none was submitted through rmctl", query.Get("rm"), query.Get("id"))
+	}
+	title := "Job " + page.Row.ID
+	if page.Row.Name != "" && page.Row.Name != page.Row.ID {
+		title += " · " + page.Row.Name
+	}
+	return p.show(w, r, "job", title, query, page)
+}

@@ -1,0 +1,64 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/web/webtest"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/state"
+)
+
+func TestOfManyProcessesThoseInTroubleAreListedFirst(t *testing.T) {
+	m := model.New()
+	m.Update(func(u *model.Update) {
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm"})
+		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
+		u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: "1"})
+		for rank := range mostProcesses + 500 {
+			pairs := []string{model.AttributeProcessState, "EXITED", model.AttributeProcessIndex, strconv.Itoa(rank), model.AttributeProcessExitCode, "0"}
+			switch rank {
+			case 1400:
+				pairs[5] = "7"
+			case 1450:
+				pairs[1] = "EXITED_SIGNALLED"
+			}
+			u.Put(model.Row{Manager: "rm", Kind: model.Process, Parent: "1", ID: "1." + strconv.Itoa(rank), Attributes: webtest.Attributes(pairs...)})
+		}
+	})
+	manager, _ := m.Snapshot().Manager("rm")
+	page := &jobPage{}
+	page.addProcesses(manager, "1")
+	require.Len(t, page.Processes, mostProcesses)
+	require.Equal(t, 500, page.ProcessMore)
+	require.Equal(t, []string{"1450", "1400", "0"}, []string{page.Processes[0].Index, page.Processes[1].Index, page.Processes[2].Index})
+	require.Len(t, page.Cells, 2, "the map has all of them")
+}
+
+func TestAFormLeadsBackToThisServerAlone(t *testing.T) {
+	require.Equal(t, "/jobs?page=2", backTo("/jobs?page=2"))
+	for _, elsewhere := range []string{"", "https://example.org/jobs", "//example.org/jobs", "/job\\example", "/jobs\r\nSet-Cookie: a"} {
+		require.Equal(t, "/jobs", backTo(elsewhere))
+	}
+}
+
+func TestWhatCanBeDoneToAJobDependsOnItsState(t *testing.T) {
+	suiting := func(detail state.Detail) string {
+		var names []string
+		for _, each := range jobOperations {
+			if each.suits(detail) {
+				names = append(names, string(each.operation))
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	require.Equal(t, "cancel hold", suiting(state.QueuedActive))
+	require.Equal(t, "cancel release", suiting(state.UserOnHold))
+	require.Equal(t, "cancel suspend", suiting(state.Running))
+	require.Equal(t, "cancel resume", suiting(state.SystemSuspended))
+	require.Equal(t, "cancel", suiting(state.Undetermined))
+	require.Empty(t, suiting(state.Failed))
+}

@@ -1,0 +1,173 @@
+package pages
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/listing"
+)
+
+// managersPosted starts or stops a resource manager, whose name one of the fields
+// start, stop and refresh has.
+func (p *Pages) managersPosted(w http.ResponseWriter, r *http.Request) error {
+	for field, do := range map[string]func(string) error{
+		"start": p.platform.Start, "stop": p.platform.Stop, "refresh": p.platform.Refresh,
+	} {
+		name := r.PostFormValue(field)
+		if name == "" {
+			continue
+		}
+		if err := do(name); err != nil {
+			return err
+		}
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return nil
+	}
+	return answer.Errorf(http.StatusBadRequest, "nothing was asked for: choose what to do with which resource manager")
+}
+
+// A targetForm is the form of what a resource manager is made of.
+type targetForm struct {
+	IsNew      bool
+	Name       string
+	Definition string
+	Transport  string
+	Host       string
+	SSHConfig  string
+	Attributes string // name=value on each line
+	Problem    string // why it was not taken
+	Known      []string
+	Transports []listing.Choice
+}
+
+// newManagerPage shows the form of a new resource manager.
+func (p *Pages) newManagerPage(w http.ResponseWriter, r *http.Request) error {
+	return p.showTargetForm(w, r, http.StatusOK, targetForm{IsNew: true, Transport: settings.TransportLocal})
+}
+
+// editManagerPage shows the form of one that there is.
+func (p *Pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
+	m, err := p.platform.Manager(r.URL.Query().Get("rm"))
+	if err != nil {
+		return err
+	}
+	form := targetForm{Name: m.Target.Name, Definition: m.Target.Definition, Transport: m.Target.Transport, Host: m.Target.Host, SSHConfig: m.Target.SSHConfig}
+	for _, name := range slices.Sorted(maps.Keys(m.Target.Attributes)) {
+		form.Attributes += name + "=" + m.Target.Attributes[name] + "\n"
+	}
+	return p.showTargetForm(w, r, http.StatusOK, form)
+}
+
+func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status int, form targetForm) error {
+	form.Known = p.platform.Available()
+	for _, each := range []listing.Choice{
+		{Value: settings.TransportLocal, Label: "on this machine"}, {Value: settings.TransportSSH, Label: "by SSH, in rmctl itself"},
+		{Value: settings.TransportOpenSSH, Label: "by the ssh program"},
+	} {
+		each.IsOn = each.Value == form.Transport
+		form.Transports = append(form.Transports, each)
+	}
+	title := "Add a resource manager"
+	if !form.IsNew {
+		title = "Edit " + listing.Printable(form.Name, listing.LongestCell)
+	}
+	return p.page(w, r, status, "target", title, nil, form)
+}
+
+// targetPosted adds or changes a resource manager, and shows the form again where
+// what it says is not taken.
+func (p *Pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
+	form := targetForm{
+		IsNew: r.PostFormValue("new") == "true", Name: strings.TrimSpace(r.PostFormValue("name")), Definition: strings.TrimSpace(r.PostFormValue("definition")),
+		Transport: r.PostFormValue("transport"), Host: strings.TrimSpace(r.PostFormValue("host")), SSHConfig: strings.TrimSpace(r.PostFormValue("ssh_config")),
+		Attributes: r.PostFormValue("attributes"),
+	}
+	if err := p.save(form); err != nil {
+		form.Problem = listing.Printable(err.Error(), listing.LongestFact)
+		return p.showTargetForm(w, r, http.StatusUnprocessableEntity, form)
+	}
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Pages) save(form targetForm) error {
+	if form.Name == "" {
+		return errors.New("give it a name")
+	}
+	target := settings.Target{Name: form.Name, Definition: cmp.Or(form.Definition, form.Name), Transport: form.Transport, Host: form.Host, SSHConfig: form.SSHConfig}
+	for line := range strings.Lines(form.Attributes) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		name, value, isPair := strings.Cut(line, "=")
+		if !isPair || name == "" {
+			return fmt.Errorf("the value %q: write name=value", line)
+		}
+		if target.Attributes == nil {
+			target.Attributes = map[string]string{}
+		}
+		target.Attributes[strings.TrimSpace(name)] = value
+	}
+	if form.IsNew {
+		return p.platform.Add(target)
+	}
+	return p.platform.Edit(target)
+}
+
+// removeManagerPage asks whether to remove a resource manager.
+func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error {
+	m, err := p.platform.Manager(r.URL.Query().Get("rm"))
+	if err != nil {
+		return err
+	}
+	question := confirmation{
+		Action: "/managers/remove", Question: fmt.Sprintf("Remove the resource manager %s?", listing.Printable(m.Target.Name, listing.LongestCell)),
+		Consequence: "Its entry in the targets file goes, too. Jobs and their records stay.", Yes: "Remove", Back: "/", Fields: []hiddenField{{"rm", m.Target.Name}},
+	}
+	if m.Target.Shipped {
+		question.Consequence = "It is shipped with rmctl, so that it can be shown again at any time."
+	}
+	return p.page(w, r, http.StatusOK, "confirm", "Remove "+listing.Printable(m.Target.Name, listing.LongestCell), nil, question)
+}
+
+func (p *Pages) managerRemoved(w http.ResponseWriter, r *http.Request) error {
+	if err := p.platform.Remove(r.PostFormValue("rm")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
+}
+
+// A confirmation asks before something is done.
+type confirmation struct {
+	Action      string // the address that the answer goes to
+	Question    string
+	Consequence string
+	Rows        []jobRow // of the jobs that it is about
+	Yes         string   // what the button of the answer says
+	Back        string   // where no leads to
+	Fields      []hiddenField
+}
+
+// managerAddress returns the address of a page about a resource manager.
+func managerAddress(page, manager string) string {
+	return page + "?" + url.Values{"rm": {manager}}.Encode()
+}
+
+// unshown returns the targets that are no resource managers yet.
+func (p *Pages) unshown() []string {
+	shown := map[string]bool{}
+	for _, m := range p.platform.Managers() {
+		shown[m.Target.Name] = true
+	}
+	return slices.DeleteFunc(p.platform.Available(), func(name string) bool { return shown[name] })
+}

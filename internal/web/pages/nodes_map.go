@@ -1,0 +1,158 @@
+package pages
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+)
+
+// cellPitch is how far apart cells of the map are, in its own units.
+const cellPitch = 13
+
+// mostMapped bounds the nodes of a map. Of a larger machine the table has the rest.
+const mostMapped = 50_000
+
+// A nodeMap is the map of a machine's nodes: one outline for each look, whatever the
+// number of nodes, so that thousands are drawn at once.
+type nodeMap struct {
+	Manager, Machine string // ids
+	Nodes            int
+	Left             int // nodes that are not on the map
+	Columns          int
+	Width, Height    int
+	Layers           []mapLayer
+	Names            string // of the nodes, folded; see foldNames
+	Words            string // says in words what there is
+}
+
+// A mapLayer is all nodes of one look.
+type mapLayer struct {
+	Mark  listing.Mark
+	Cell  string // the outline of one cell
+	Path  string // the outlines of all
+	Codes string // the places of its nodes, as runs: from, length, from, length ...
+	Count string
+}
+
+// mapOf returns the map of nodes in a number of columns, 0 for as many as suit their number.
+func mapOf(manager *model.Manager, machine string, columns int) nodeMap {
+	n := nodeMap{Manager: manager.Element().ID(), Machine: machine}
+	var tally listing.NodeTally
+	var names []string
+	places := map[listing.Look][]int{}
+	for node := range manager.Children(model.Node, machine) {
+		look := listing.LookOf(node)
+		tally.Add(node, look)
+		if len(names) >= mostMapped {
+			n.Left++
+			continue
+		}
+		places[look] = append(places[look], len(names))
+		names = append(names, node.ID())
+	}
+	n.Nodes = len(names)
+	n.Words = tally.Words()
+	n.Columns = columns
+	if n.Columns == 0 {
+		n.Columns = usualColumnsFor(n.Nodes)
+	}
+	rows := (n.Nodes + n.Columns - 1) / n.Columns
+	n.Width, n.Height = n.Columns*cellPitch, max(1, rows)*cellPitch
+	for look := range listing.NumberOfLooks {
+		if len(places[look]) == 0 {
+			continue
+		}
+		m := look.Mark()
+		n.Layers = append(n.Layers, mapLayer{Mark: look.Sign(), Cell: m.Sign, Path: outlines(places[look], n.Columns, m.Sign),
+			Codes: runs(places[look]), Count: listing.Thousands(len(places[look]))})
+	}
+	n.Names = foldNames(names)
+	return n
+}
+
+// usualColumnsFor returns how many columns give a map that is wider than high.
+func usualColumnsFor(nodes int) int {
+	return min(max(16, int(math.Ceil(math.Sqrt(float64(nodes)*1.6)))), 160)
+}
+
+// outlines returns one outline of all cells at the places.
+func outlines(places []int, columns int, cell string) string {
+	path := make([]byte, 0, len(places)*(len(cell)+10))
+	for _, at := range places {
+		path = append(path, 'M')
+		path = strconv.AppendInt(path, int64(at%columns*cellPitch), 10)
+		path = append(path, ' ')
+		path = strconv.AppendInt(path, int64(at/columns*cellPitch), 10)
+		path = append(path, cell...)
+	}
+	return string(path)
+}
+
+// runs writes ascending numbers as where each run of them begins and how long it is.
+func runs(numbers []int) string {
+	var text strings.Builder
+	for i := 0; i < len(numbers); {
+		length := 1
+		for i+length < len(numbers) && numbers[i+length] == numbers[i]+length {
+			length++
+		}
+		if i > 0 {
+			text.WriteByte(' ')
+		}
+		text.WriteString(strconv.Itoa(numbers[i]))
+		text.WriteByte(' ')
+		text.WriteString(strconv.Itoa(length))
+		i += length
+	}
+	return text.String()
+}
+
+// foldNames writes names as JSON in which a run such as n001 to n128 is one entry:
+// what comes before the number, how many digits that has (0 for as many as it
+// needs), its first value, and how many there are. A name without such a number is
+// an entry of its own text.
+func foldNames(names []string) string {
+	entries := []any{}
+	for i := 0; i < len(names); {
+		stem, digits := splitNumber(names[i])
+		first, err := strconv.Atoi(digits)
+		if digits == "" || err != nil {
+			entries = append(entries, names[i])
+			i++
+			continue
+		}
+		width := 0
+		if digits[0] == '0' {
+			width = len(digits)
+		}
+		length := 1
+		for i+length < len(names) && names[i+length] == numbered(stem, width, first+length) {
+			length++
+		}
+		entries = append(entries, []any{stem, width, first, length})
+		i += length
+	}
+	text, err := json.Marshal(entries)
+	if err != nil { // of texts and numbers, which there is JSON for
+		return "[]"
+	}
+	return string(text)
+}
+
+// splitNumber cuts the number off the end of a name, which has at most nine digits.
+func splitNumber(name string) (stem, digits string) {
+	at := len(name)
+	for at > 0 && len(name)-at < 9 && name[at-1] >= '0' && name[at-1] <= '9' {
+		at--
+	}
+	return name[:at], name[at:]
+}
+
+func numbered(stem string, width, number int) string {
+	digits := strconv.Itoa(number)
+	return stem + strings.Repeat("0", max(0, width-len(digits))) + digits
+}

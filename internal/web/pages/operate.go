@@ -1,0 +1,162 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/state"
+)
+
+// A jobOperation is something that can be done to jobs in certain states.
+type jobOperation struct {
+	operation   control.Operation
+	label       string
+	consequence string
+	suits       func(state.Detail) bool
+}
+
+var jobOperations = []jobOperation{
+	{control.Cancel, "Cancel", "What is cancelled ends and does not come back.", func(d state.Detail) bool { return !d.Ended() }},
+	{control.Hold, "Hold", "What is held waits until somebody releases it.", func(d state.Detail) bool {
+		return d.Primary() == state.PrimarySubmitted && d != state.UserOnHold && d != state.UserSystemOnHold
+	}},
+	{control.Release, "Release", "", func(d state.Detail) bool { return d.OnHold() }},
+	{control.Suspend, "Suspend", "What is suspended stays where it is and stands still.", func(d state.Detail) bool { return d == state.Running }},
+	{control.Resume, "Resume", "", func(d state.Detail) bool { return d.Primary() == state.PrimarySuspended }},
+}
+
+// The bounds of doing something to several jobs at once.
+const (
+	mostAtOnce     = 250 // jobs of one request
+	sideBySide     = 4   // commands at the same time
+	operateTimeout = 5 * time.Minute
+)
+
+// An outcome is what came of doing something to a job.
+type outcome struct {
+	Address string
+	ID      string
+	Problem string // empty where it went well
+}
+
+// outcomes are what came of doing something to several jobs.
+type outcomes struct {
+	Summary string
+	Rows    []outcome
+	Back    string
+}
+
+// operatePosted asks whether to do something to jobs and, once that is confirmed, does it.
+func (p *Pages) operatePosted(w http.ResponseWriter, r *http.Request) error {
+	at := slices.IndexFunc(jobOperations, func(each jobOperation) bool { return string(each.operation) == r.PostFormValue("operation") })
+	if at < 0 {
+		return answer.Errorf(http.StatusBadRequest, "%q cannot be done to jobs", listing.Printable(r.PostFormValue("operation"), listing.LongestCell))
+	}
+	keys := slices.Compact(slices.Sorted(slices.Values(r.PostForm["job"])))
+	switch {
+	case len(keys) == 0:
+		return answer.Errorf(http.StatusBadRequest, "no job was chosen: tick jobs in the table first")
+	case len(keys) > mostAtOnce:
+		return answer.Errorf(http.StatusBadRequest, "%d jobs are too many at once: choose %d at most", len(keys), mostAtOnce)
+	}
+	back := backTo(r.PostFormValue("back"))
+	jobs := make([]jobName, len(keys))
+	for i, key := range keys { // all of them before anything is done
+		var err error
+		if jobs[i], err = readJobName(key); err != nil {
+			return err
+		}
+	}
+	if r.PostFormValue("confirmed") != "true" {
+		return p.askToOperate(w, r, jobOperations[at], jobs, back)
+	}
+	return p.operate(w, r, jobOperations[at], jobs, back)
+}
+
+// A jobName is what a form calls a job by.
+type jobName struct{ key, manager, id string }
+
+func readJobName(key string) (jobName, error) {
+	manager, id, err := listing.ReadElementKey(key)
+	if err != nil {
+		return jobName{}, answer.Errorf(http.StatusBadRequest, "%w", err)
+	}
+	return jobName{key, manager, id}, nil
+}
+
+// backTo returns an address of this server that a form names, else that of the jobs.
+func backTo(address string) string {
+	if strings.HasPrefix(address, "/job") && !strings.ContainsAny(address, "\\\r\n") {
+		return address
+	}
+	return "/jobs"
+}
+
+// askToOperate shows the question whether to do it.
+func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
+	question := confirmation{Action: "/jobs/operate", Question: fmt.Sprintf("%s %s?", do.label, listing.Counted(len(jobs), "job")), Consequence: do.consequence, Back: back,
+		Yes: do.label + " " + listing.Counted(len(jobs), "job"), Fields: []hiddenField{{"operation", string(do.operation)}, {"confirmed", "true"}, {"back", back}}}
+	s := p.snapshot()
+	for _, name := range jobs {
+		question.Fields = append(question.Fields, hiddenField{"job", name.key})
+		row := jobRow{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Printable(name.id, listing.LongestCell), Mark: listing.NotSeen}
+		if m, known := s.Manager(name.manager); known {
+			if job, listed := m.Get(model.Job, name.id); listed {
+				row = rowOf(listing.ListedJob{Manager: m, Job: job}, p.ledger.Owner(s, m))
+			}
+		}
+		question.Rows = append(question.Rows, row)
+	}
+	return p.page(w, r, http.StatusOK, "confirm", do.label+" jobs", nil, question)
+}
+
+// operate does it, and tells what came of it where that is more than success.
+func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(operateTimeout + bodyOfAnswer)); err != nil {
+		p.log.Debug("the time for an answer could not be set", "error", err)
+	}
+	// Who goes away meanwhile wants it all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), operateTimeout)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	result := outcomes{Rows: make([]outcome, len(jobs)), Back: back}
+	var work errgroup.Group
+	work.SetLimit(sideBySide)
+	for i, name := range jobs {
+		result.Rows[i] = outcome{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Printable(name.id, listing.LongestCell)}
+		work.Go(func() error {
+			if err := p.platform.Operate(ctx, name.manager, name.id, do.operation); err != nil {
+				result.Rows[i].Problem = listing.Printable(err.Error(), listing.LongestFact)
+			}
+			return nil
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	failed := 0
+	for _, each := range result.Rows {
+		if each.Problem != "" {
+			failed++
+		}
+	}
+	if failed == 0 {
+		http.Redirect(w, r, back, http.StatusSeeOther)
+		return nil
+	}
+	result.Summary = fmt.Sprintf("%s: %s of %s went wrong.", do.label, listing.Thousands(failed), listing.Counted(len(jobs), "job"))
+	return p.page(w, r, http.StatusBadGateway, "outcomes", do.label+" jobs", nil, result)
+}
+
+// bodyOfAnswer is the time for sending an answer that took long to make.
+const bodyOfAnswer = 10 * time.Second

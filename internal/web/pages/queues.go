@@ -1,0 +1,124 @@
+package pages
+
+import (
+	"cmp"
+	"net/url"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/internal/web/usage"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A queueRow is a queue in the table of queues.
+type queueRow struct {
+	Key           string
+	Manager, Name string
+	Mark          listing.Mark
+	Native        string
+	IsDefault     bool
+	TimeLimit     string
+	Nodes         string
+	Running       string
+	Waiting       string
+	Mine          string
+	Jobs          string // addresses of tables of its jobs
+	JobsRunning   string
+	JobsWaiting   string
+	MyJobs        string
+	Timeline      string
+	Share         int // of its jobs that run, in per cent; -1 where it has none
+}
+
+// queuesTable is what the page of queues shows.
+type queuesTable struct {
+	Manager string
+	Rows    []queueRow
+	Notes   []listing.Note
+	Pager   listing.Pager
+}
+
+// queuesPerPage is the size of a page of the table of queues.
+const queuesPerPage = 100
+
+func queuesAddress(manager string) string {
+	if manager == "" {
+		return "/queues"
+	}
+	return "/queues?" + url.Values{"rm": {manager}}.Encode()
+}
+
+// drawQueues returns what the page of queues shows, of one resource manager or of all where
+// its id is empty.
+func drawQueues(l *listing.Ledger, s *model.Snapshot, manager string, page int) queuesTable {
+	t := queuesTable{Manager: manager, Notes: listing.NotesOf(s, manager, model.Queue)}
+	var queues []listedQueue
+	managers := 0
+	for m := range s.Managers() {
+		if manager != "" && m.Element().ID() != manager {
+			continue
+		}
+		managers++
+		for queue := range m.All(model.Queue) {
+			queues = append(queues, listedQueue{m, queue})
+		}
+	}
+	t.Pager = listing.PageOf(len(queues), page, queuesPerPage, func(page int) string { return pageAddress(queuesAddress(manager), page) })
+	for _, each := range queues[t.Pager.From:t.Pager.To] {
+		row := queueRowOf(l, s, each.manager, each.queue)
+		if managers == 1 {
+			row.Manager = ""
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+type listedQueue struct {
+	manager *model.Manager
+	queue   *model.Element
+}
+
+// queueRowOf returns how a table shows a queue. What its scheduler tells counts, else the
+// jobs are counted that are known.
+func queueRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager, queue *model.Element) queueRow {
+	manager := m.Element().ID()
+	text := func(attribute string) string {
+		return listing.Printable(listing.GivenText(queue, attribute), listing.LongestCell)
+	}
+	jobs := l.Census(s, m).Queues[queue.ID()]
+	if jobs == nil {
+		jobs = &listing.Tally{}
+	}
+	usual := listing.ReadJobsQuery(nil)
+	usual.Manager, usual.Queue = manager, queue.ID()
+	state := func(state string) string { return usual.With(func(q *listing.JobsQuery) { q.State = state }) }
+	isDefault, _ := listing.GivenOf(queue, monitor.AttributeQueueDefault)
+	running, waiting := jobs.ByState[model.StateRunning]+jobs.ByState[model.StateStarted], jobs.ByState[model.StatePending]
+	row := queueRow{
+		Key: listing.ElementKey(manager, queue.ID()), Manager: listing.Printable(m.Element().Name(), listing.LongestCell), Name: listing.Printable(queue.Name(), listing.LongestCell),
+		Mark: listing.MarkOf(queue), Native: text(model.AttributeQueueStatus), IsDefault: isDefault.Boolean(), TimeLimit: text(monitor.AttributeQueueTimeLimit),
+		Nodes: text(monitor.AttributeQueueNodes), Running: cmp.Or(text(monitor.AttributeQueueRunning), listing.Thousands(running)), Waiting: cmp.Or(text(monitor.AttributeQueueWaiting), listing.Thousands(waiting)),
+		Mine: listing.Thousands(jobs.Mine), Jobs: state(""), JobsRunning: state("running"), JobsWaiting: state("waiting"),
+		MyJobs: usual.With(func(q *listing.JobsQuery) { q.Mine = true }), Timeline: usage.TimelineQuery{Manager: manager, Queue: queue.ID()}.Address(), Share: -1,
+	}
+	if running+waiting > 0 {
+		row.Share = 100 * running / (running + waiting)
+	}
+	return row
+}
+
+// pageAddress returns the address of another page of a table.
+func pageAddress(address string, page int) string {
+	at, err := url.Parse(address)
+	if err != nil { // of an address that was made here
+		return address
+	}
+	values := at.Query()
+	values.Del("page")
+	if page > 1 {
+		values.Set("page", listing.Itoa(page))
+	}
+	at.RawQuery = values.Encode()
+	return at.String()
+}

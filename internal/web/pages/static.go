@@ -1,0 +1,66 @@
+package pages
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+//go:embed static
+var staticFolder embed.FS
+
+// staticFiles serves the files of the folder static below /static/. Addresses
+// carry a hash of the content, so that browsers may keep what they have.
+type staticFiles struct {
+	hashes map[string]string // by path below static
+	server http.Handler
+}
+
+func readStatic() (*staticFiles, error) {
+	hashes := map[string]string{}
+	err := fs.WalkDir(staticFolder, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(staticFolder, name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(content)
+		hashes[strings.TrimPrefix(name, "static/")] = hex.EncodeToString(sum[:8])
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the static files: %w", err)
+	}
+	return &staticFiles{hashes: hashes, server: http.FileServerFS(staticFolder)}, nil
+}
+
+// address returns where a file of the folder static is served.
+func (f *staticFiles) address(name string) (string, error) {
+	hash, known := f.hashes[name]
+	if !known {
+		return "", fmt.Errorf("there is no static file %q", name)
+	}
+	return (&url.URL{Path: "/static/" + name, RawQuery: "v=" + hash}).String(), nil
+}
+
+// ServeHTTP answers with a file, and never with a list of them.
+func (f *staticFiles) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	hash, known := f.hashes[strings.TrimPrefix(r.URL.Path, "/static/")]
+	if !known {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("ETag", `"`+hash+`"`)
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == hash {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	f.server.ServeHTTP(w, r)
+}

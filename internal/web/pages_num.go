@@ -1,7 +1,0 @@
-package web
-
-import (
-	"strconv"
-)
-
-func itoa(number int) string { return strconv.Itoa(number) }

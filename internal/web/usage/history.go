@@ -1,0 +1,206 @@
+// Package usage is what was in use, and which jobs ran when: its history, with the
+// file that keeps it, the timeline and the plots.
+package usage
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A sample is how much of a resource manager was in use when it was listed.
+type sample struct {
+	At time.Time // when its nodes or jobs were seen
+
+	HasNodes             bool
+	Used, Free, Unusable int
+	CPUs, CPUsUsed       int64
+
+	HasJobs          bool
+	Running, Waiting int
+	Others           int // suspended, or in a state that is not known
+}
+
+// A tier keeps one sample for each step of time, so many of them.
+type tier struct {
+	step time.Duration
+	most int
+}
+
+// tiers bound what is kept of a resource manager: fine steps of the last hour, coarse
+// ones of the last week.
+var tiers = []tier{{10 * time.Second, 360}, {2 * time.Minute, 720}, {15 * time.Minute, 672}}
+
+// mostHistories bounds of how many resource managers the history is kept.
+const mostHistories = 200
+
+// A history keeps samples of resource managers, and jobs that ran and are not listed any
+// more. It may be used by any number of goroutines, but only one takes.
+type History struct {
+	file   *historyFile
+	before map[string]*model.Manager // as they were taken last; nil in it for one that has stopped
+
+	mu        sync.Mutex
+	byManager map[string][][]sample // by tier
+	past      map[string]map[pastKey]pastJob
+	pastJobs  int
+	removed   map[string]bool // resource managers that went since the history was written
+}
+
+// openHistory returns the history that a file has; an empty path is none.
+func Open(path string, log *slog.Logger) *History {
+	h := newHistory()
+	h.file = &historyFile{path: path, history: h, log: log}
+	h.file.load(time.Now())
+	return h
+}
+
+// run takes samples of what listings bring until ctx ends, and puts them into the
+// file from time to time and at the end.
+func (h *History) Run(ctx context.Context, models *model.Model, l *listing.Ledger) {
+	snapshot := models.Snapshot()
+	for {
+		h.take(snapshot, l)
+		newer, err := models.Next(ctx, snapshot)
+		if err != nil {
+			h.file.save(snapshot, l, time.Now())
+			return
+		}
+		snapshot = newer
+		if now := time.Now(); h.file.isDue(now) {
+			h.file.save(snapshot, l, now)
+		}
+	}
+}
+
+func newHistory() *History {
+	return &History{before: map[string]*model.Manager{}, byManager: map[string][][]sample{}, past: map[string]map[pastKey]pastJob{}, removed: map[string]bool{}}
+}
+
+// take adds a sample of each resource manager that was listed since the last one and the
+// jobs that it has not any more, and forgets those that were removed.
+func (h *History) take(s *model.Snapshot, l *listing.Ledger) {
+	h.keepOnly(s)
+	for m := range s.Managers() {
+		id, state := m.Element().ID(), listing.SeenState(m.Element())
+		if before, known := h.before[id]; !known || state == model.StateStopped {
+			h.notePast(s, l, before, m)
+			h.before[id] = nil
+		}
+		if state != model.StateStarted {
+			continue
+		}
+		jobs, nodes := listing.MomentOf(m.Element(), monitor.AttributeListedJobs).At, listing.MomentOf(m.Element(), monitor.AttributeListedNodes).At
+		at := jobs
+		if nodes.After(at) {
+			at = nodes
+		}
+		if at.IsZero() || !h.wants(id, at) {
+			continue
+		}
+		census := l.Census(s, m)
+		taken := sample{At: at, HasNodes: !nodes.IsZero(), HasJobs: !jobs.IsZero(), CPUs: census.AnyNode.CPUs, CPUsUsed: census.AnyNode.CPUsUsed}
+		taken.Used, taken.Free, taken.Unusable = census.AnyNode.Use()
+		taken.Running, taken.Waiting = census.Jobs.ByState[model.StateRunning]+census.Jobs.ByState[model.StateStarted], census.Jobs.ByState[model.StatePending]
+		taken.Others = census.Jobs.ByState[model.StateSuspended] + census.Jobs.ByState[model.StateUnknown]
+		h.add(id, taken)
+		h.notePast(s, l, h.before[id], m)
+		h.before[id] = m
+	}
+}
+
+// keepOnly forgets what is kept of resource managers that were there and are not any
+// more.
+func (h *History) keepOnly(s *model.Snapshot) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for manager := range h.before {
+		if _, known := s.Manager(manager); !known {
+			delete(h.before, manager)
+			delete(h.byManager, manager)
+			h.pastJobs -= len(h.past[manager])
+			delete(h.past, manager)
+			h.removed[manager] = true
+		}
+	}
+}
+
+// forgetRemoved is called once the history was written without the resource managers that
+// went.
+func (h *History) forgetRemoved() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.removed)
+}
+
+// wants reports whether a sample of a time is newer than what is kept, by a step.
+func (h *History) wants(manager string, at time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept := h.byManager[manager]
+	if kept == nil {
+		return len(h.byManager) < mostHistories
+	}
+	finest := kept[0]
+	return len(finest) == 0 || at.Sub(finest[len(finest)-1].At) >= tiers[0].step
+}
+
+// add keeps a sample in each tier that has none of its step.
+func (h *History) add(manager string, taken sample) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept := h.byManager[manager]
+	if kept == nil {
+		kept = make([][]sample, len(tiers))
+		h.byManager[manager] = kept
+	}
+	for i, t := range tiers {
+		if n := len(kept[i]); n > 0 && taken.At.Sub(kept[i][n-1].At) < t.step {
+			continue
+		}
+		kept[i] = append(kept[i], taken)
+		if len(kept[i]) > t.most {
+			kept[i] = append(kept[i][:0], kept[i][len(kept[i])-t.most:]...)
+		}
+	}
+}
+
+// began returns when the oldest sample was taken; the zero time where there is none.
+func (h *History) began() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var oldest time.Time
+	for _, tiers := range h.byManager {
+		for _, samples := range tiers {
+			if len(samples) > 0 && (oldest.IsZero() || samples[0].At.Before(oldest)) {
+				oldest = samples[0].At
+			}
+		}
+	}
+	return oldest
+}
+
+// since returns the samples of a resource manager since a time, in the finest steps that
+// reach back so far, and how far apart they are where none is missing.
+func (h *History) since(manager string, from time.Time) ([]sample, time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept := h.byManager[manager]
+	for i, samples := range kept {
+		reaches := len(samples) < tiers[i].most || !samples[0].At.After(from)
+		if !reaches && i < len(kept)-1 {
+			continue
+		}
+		first := 0
+		for first < len(samples) && samples[first].At.Before(from) {
+			first++
+		}
+		return append([]sample(nil), samples[first:]...), tiers[i].step
+	}
+	return nil, tiers[0].step
+}

@@ -1,0 +1,229 @@
+package usage
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A stretch is the time that a job is known to have run.
+type stretch struct {
+	job      *model.Element
+	past     *pastJob // instead, of one that is not listed any more
+	from, to time.Time
+	isOpen   bool
+}
+
+// A lineDrawing draws the lines of the queues of one resource manager.
+type lineDrawing struct {
+	manager   *model.Manager
+	query     TimelineQuery
+	own       listing.Owner
+	past      map[string][]pastJob // by the ids of queues
+	from, now time.Time
+	seen      time.Time // when the jobs were listed; what runs is drawn up to then, as nobody knows more
+}
+
+// A namedQueue is a queue, which may be there no more.
+type namedQueue struct{ id, name string }
+
+// queues returns the queues that there are, and then those of past jobs alone.
+func (d *lineDrawing) queues() []namedQueue {
+	var queues []namedQueue
+	for queue := range d.manager.All(model.Queue) {
+		queues = append(queues, namedQueue{queue.ID(), queue.Name()})
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.past)) {
+		if _, isThere := d.manager.Get(model.Queue, id); !isThere {
+			queues = append(queues, namedQueue{id, id})
+		}
+	}
+	return queues
+}
+
+// line returns the line of a queue.
+func (d *lineDrawing) line(queue namedQueue) queueLine {
+	manager := d.manager.Element().ID()
+	usual := listing.ReadJobsQuery(nil)
+	line := queueLine{Key: listing.ElementKey(manager, queue.id), Manager: listing.Printable(d.manager.Element().Name(), listing.LongestCell), Name: listing.Printable(queue.name, listing.LongestCell),
+		Address: usual.With(func(j *listing.JobsQuery) { j.Manager, j.Queue, j.Mine = manager, queue.id, d.query.Mine })}
+	lanes := mostLanes
+	if d.query.Queue != "" {
+		lanes = mostLanesAlone
+	}
+	var stretches []stretch
+	for job := range d.manager.Children(model.Job, queue.id) {
+		if d.query.Mine && !d.own.Has(job) {
+			continue
+		}
+		state := listing.SeenState(job)
+		if state == model.StatePending {
+			line.Waiting++
+			continue
+		}
+		ran, isKnown := stretchOf(job, state, d.seen, d.now)
+		switch {
+		case isKnown && ran.to.After(d.from) && ran.from.Before(d.now):
+			stretches = append(stretches, ran)
+		case !isKnown:
+			line.Untold++
+		}
+	}
+	for i := range d.past[queue.id] {
+		past := &d.past[queue.id][i]
+		stretches = append(stretches, stretch{past: past, from: past.began(), to: past.to})
+	}
+	placed, used := packed(stretches, lanes)
+	line.Left = len(stretches) - len(placed)
+	for _, each := range placed {
+		line.Bars = append(line.Bars, barOf(manager, each, d.from, d.now))
+	}
+	line.Height = max(1, used)*laneHeight + 4
+	line.Words = listing.Counted(len(stretches), "job")
+	if line.Left > 0 {
+		line.Load, line.Most = loadOf(stretches, d.from, d.now)
+	}
+	return line
+}
+
+// stretchOf returns when a job ran, as far as it was told.
+func stretchOf(job *model.Element, state model.State, seen, now time.Time) (stretch, bool) {
+	ran := stretch{job: job, from: listing.MomentOf(job, monitor.AttributeJobStarted).At, to: listing.MomentOf(job, monitor.AttributeJobEnded).At}
+	if ran.from.IsZero() {
+		return ran, false
+	}
+	if ran.to.IsZero() {
+		if model.Ended(model.Job, state) || seen.IsZero() {
+			return ran, false
+		}
+		ran.to, ran.isOpen = seen, true
+	}
+	if ran.to.After(now) {
+		ran.to = now
+	}
+	return ran, !ran.to.Before(ran.from)
+}
+
+// The measures of the outline of how many jobs ran at once.
+const (
+	loadHeight = 40
+	loadSteps  = 250
+)
+
+// loadOf returns the outline of how many of the stretches there were at once, and the
+// greatest number of them.
+func loadOf(stretches []stretch, from, now time.Time) (outline, most string) {
+	var changes [loadSteps + 1]int
+	at := func(t time.Time) int { return int(place(t, from, now) * loadSteps) }
+	for _, each := range stretches {
+		changes[at(each.from)]++
+		if end := at(each.to); end < loadSteps {
+			changes[end+1]--
+		}
+	}
+	counts, running, greatest := make([]int, loadSteps), 0, 1
+	for i := range counts {
+		running += changes[i]
+		counts[i] = running
+		greatest = max(greatest, running)
+	}
+	path := []byte("M0 " + listing.Itoa(loadHeight))
+	for i, each := range counts {
+		path = fmt.Appendf(path, "V%dH%d", loadHeight-each*loadHeight/greatest, (i+1)*timelineWidth/loadSteps)
+	}
+	return string(fmt.Appendf(path, "V%dz", loadHeight)), listing.Thousands(greatest)
+}
+
+// A placed stretch has its lane.
+type placedStretch struct {
+	stretch
+	lane int
+}
+
+// packed puts stretches into lanes in which they do not overlap, and leaves out those that
+// there is no room for. It returns how many lanes are used.
+func packed(stretches []stretch, lanes int) ([]placedStretch, int) {
+	slices.SortStableFunc(stretches, func(a, b stretch) int { return a.from.Compare(b.from) })
+	var placed []placedStretch
+	var busy laneHeap
+	used := 0
+	for _, each := range stretches {
+		switch {
+		case len(placed) >= mostBars:
+		case len(busy) > 0 && !busy[0].until.After(each.from):
+			lane := busy[0].number
+			busy[0].until = each.to
+			heap.Fix(&busy, 0)
+			placed = append(placed, placedStretch{each, lane})
+		case used < lanes:
+			heap.Push(&busy, lane{each.to, used})
+			placed = append(placed, placedStretch{each, used})
+			used++
+		}
+	}
+	return placed, used
+}
+
+// A lane is taken until a time.
+type lane struct {
+	until  time.Time
+	number int
+}
+
+// A laneHeap has the lane first that is free first.
+type laneHeap []lane
+
+func (h laneHeap) Len() int { return len(h) }
+func (h laneHeap) Less(i, j int) bool {
+	return cmp.Or(h[i].until.Compare(h[j].until), h[i].number-h[j].number) < 0
+}
+func (h laneHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push is of heap.Interface.
+func (h *laneHeap) Push(x any) {
+	if l, isLane := x.(lane); isLane {
+		*h = append(*h, l)
+	}
+}
+
+// Pop is of heap.Interface.
+func (h *laneHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// narrowestBar is the least width of a bar, as a share.
+const narrowestBar = 0.002
+
+// barOf returns how a job is drawn between two times.
+func barOf(manager string, p placedStretch, from, now time.Time) bar {
+	x := place(p.from, from, now)
+	b := bar{X: percent(x), Y: p.lane*laneHeight + 2, Width: percent(max(narrowestBar, place(p.to, from, now)-x)), IsOpen: p.isOpen}
+	var m listing.Mark
+	var id, name, user string
+	length := listing.Span(p.to.Sub(p.from))
+	if p.past != nil {
+		m, id, name, user = listing.MarkOfJob(p.past.state, p.past.detail), p.past.id, p.past.name, p.past.user
+		if !model.Ended(model.Job, p.past.state) {
+			length += " until it was seen last"
+		}
+		length += ", not listed any more"
+	} else {
+		m, id, name, user = listing.JobMark(p.job), p.job.ID(), p.job.Name(), listing.GivenText(p.job, monitor.AttributeJobUser)
+		b.Address = listing.ElementAddress("/job", manager, id)
+		if p.isOpen {
+			length += " so far"
+		}
+	}
+	b.Tone = m.Tone
+	b.Title = listing.Printable(id, 60) + " " + listing.Printable(name, 60) + ", " + listing.Printable(user, 40) + ": " + m.Word + ", " + length
+	return b
+}

@@ -1,0 +1,171 @@
+package usage
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// mostPast bounds how many jobs are kept that are not listed any more, the newest of all
+// resource managers together.
+const mostPast = 10_000
+
+// A pastJob is a job that ran, as it was when it was seen last.
+type pastJob struct {
+	pastKey
+	manager           string // its id
+	name, user, queue string
+	state             model.State
+	detail            string
+	to                time.Time // when it ended, or was seen last
+	isMine            bool
+}
+
+// A pastKey tells jobs of one resource manager apart, which gives ids again.
+type pastKey struct {
+	id   string
+	from int64 // when the job began, in seconds since 1970
+}
+
+func (p *pastJob) began() time.Time { return time.Unix(p.from, 0) }
+
+// What a past job has of texts: as much as its bar shows. A queue with a longer id has none.
+const (
+	longestPastID   = 60
+	longestPastUser = 40
+	longestPastLine = 100
+)
+
+// pastOf returns how a job that began is kept; false of a job that has not, or of which
+// nobody knows until when it ran. Jobs were seen at a time.
+func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, bool) {
+	state := listing.SeenState(job)
+	if state == model.StatePending {
+		return pastJob{}, false
+	}
+	ran, isKnown := stretchOf(job, state, seen, seen)
+	if !isKnown || len(job.Parent()) > longestPastLine {
+		return pastJob{}, false
+	}
+	return pastJob{
+		pastKey: pastKey{listing.CutTo(job.ID(), longestPastID), ran.from.Unix()}, name: listing.CutTo(job.Name(), longestPastID),
+		user: listing.CutTo(listing.GivenText(job, monitor.AttributeJobUser), longestPastUser), queue: job.Parent(), state: state,
+		detail: listing.GivenText(job, monitor.AttributeJobDetail), to: ran.to, isMine: own.Has(job),
+	}, true
+}
+
+// isListed reports whether the model has a past job itself.
+func (p *pastJob) isListed(m *model.Manager) bool {
+	job, known := m.Get(model.Job, p.id)
+	return known && listing.MomentOf(job, monitor.AttributeJobStarted).At.Unix() == p.from
+}
+
+// notePast keeps the jobs that a resource manager had before, when its jobs were seen,
+// and has no more, or that go by another start: their id was given again.
+func (h *History) notePast(s *model.Snapshot, l *listing.Ledger, before, now *model.Manager) {
+	if before == nil || before == now {
+		return
+	}
+	seen := listing.MomentOf(before.Element(), monitor.AttributeListedJobs).At
+	if seen.IsZero() {
+		return
+	}
+	own := l.Owner(s, now)
+	var gone []pastJob
+	for job := range before.All(model.Job) {
+		if is, known := now.Get(model.Job, job.ID()); known && (is == job || listing.MomentOf(is, monitor.AttributeJobStarted) == listing.MomentOf(job, monitor.AttributeJobStarted)) {
+			continue
+		}
+		if past, ran := pastOf(job, own, seen); ran {
+			gone = append(gone, past)
+		}
+	}
+	h.addPast(now.Element().ID(), newestPast(gone, mostPast))
+}
+
+// addPast keeps jobs as they were seen last.
+func (h *History) addPast(manager string, jobs []pastJob) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, job := range jobs {
+		job.manager = manager
+		if h.past[manager] == nil {
+			h.past[manager] = map[pastKey]pastJob{}
+		}
+		before, known := h.past[manager][job.pastKey]
+		switch {
+		case !known:
+			h.pastJobs++
+		case before.to.After(job.to):
+			continue
+		}
+		h.past[manager][job.pastKey] = job
+	}
+	if h.pastJobs <= mostPast {
+		return
+	}
+	newest := newestPast(h.allPast(), mostPast)
+	h.past, h.pastJobs = map[string]map[pastKey]pastJob{}, len(newest)
+	for _, job := range newest {
+		if h.past[job.manager] == nil {
+			h.past[job.manager] = map[pastKey]pastJob{}
+		}
+		h.past[job.manager][job.pastKey] = job
+	}
+}
+
+// allPast returns all past jobs; the lock is held.
+func (h *History) allPast() []pastJob {
+	all := make([]pastJob, 0, h.pastJobs)
+	for _, jobs := range h.past {
+		all = slices.AppendSeq(all, maps.Values(jobs))
+	}
+	return all
+}
+
+// newestPast returns so many jobs, those that were seen last, in this order.
+func newestPast(jobs []pastJob, most int) []pastJob {
+	slices.SortFunc(jobs, func(a, b pastJob) int {
+		return cmp.Or(b.to.Compare(a.to), cmp.Compare(b.from, a.from), cmp.Compare(a.manager, b.manager), cmp.Compare(a.id, b.id))
+	})
+	return jobs[:min(len(jobs), most)]
+}
+
+// forgetPast forgets the jobs that ended before a time; the lock is held.
+func (h *History) forgetPast(before time.Time) {
+	for manager, jobs := range h.past {
+		for key, job := range jobs {
+			if job.to.Before(before) {
+				delete(jobs, key)
+				h.pastJobs--
+			}
+		}
+		if len(jobs) == 0 {
+			delete(h.past, manager)
+		}
+	}
+}
+
+// pastOn returns the jobs of a resource manager by the ids of their queues that ran
+// after a time and are not listed any more, as they began.
+func (h *History) pastOn(m *model.Manager, from time.Time, mineOnly bool) map[string][]pastJob {
+	h.mu.Lock()
+	byQueue := map[string][]pastJob{}
+	for _, job := range h.past[m.Element().ID()] {
+		if job.to.After(from) && (job.isMine || !mineOnly) {
+			byQueue[job.queue] = append(byQueue[job.queue], job)
+		}
+	}
+	h.mu.Unlock()
+	for queue, jobs := range byQueue {
+		jobs = slices.DeleteFunc(jobs, func(job pastJob) bool { return job.isListed(m) })
+		slices.SortFunc(jobs, func(a, b pastJob) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id)) })
+		byQueue[queue] = jobs
+	}
+	return byQueue
+}

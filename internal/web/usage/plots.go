@@ -1,0 +1,271 @@
+package usage
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+)
+
+// A utilisationQuery says what plots show.
+type utilisationQuery struct {
+	Manager string // id; empty for all
+	Hours   int    // that they reach back; one of utilisationHours
+}
+
+var utilisationHours = []int{1, 6, 24, 24 * 7}
+
+func ReadUtilisationQuery(values url.Values) utilisationQuery {
+	q := utilisationQuery{Manager: values.Get("rm"), Hours: utilisationHours[0]}
+	if hours, err := strconv.Atoi(values.Get("hours")); err == nil && slices.Contains(utilisationHours, hours) {
+		q.Hours = hours
+	}
+	return q
+}
+
+func (q utilisationQuery) address() string {
+	values := url.Values{}
+	if q.Manager != "" {
+		values.Set("rm", q.Manager)
+	}
+	if q.Hours != utilisationHours[0] {
+		values.Set("hours", listing.Itoa(q.Hours))
+	}
+	if len(values) == 0 {
+		return "/utilisation"
+	}
+	return "/utilisation?" + values.Encode()
+}
+
+// The measures of a plot, in its own units.
+const (
+	plotWidth  = 1000
+	plotHeight = 200
+)
+
+// listingGap is how many steps may be missing between two samples before the plot shows
+// that nothing was seen between them, and how long that is at least: listings come
+// minutes apart where their scheduler is slow.
+const (
+	listingGap  = 3
+	shortestGap = 5 * time.Minute
+)
+
+// A plot shows shares of a whole over time, one upon the other.
+type plot struct {
+	Title  string
+	Layers []plotLayer
+	Gaps   []gap
+	Ticks  []tick
+	Scale  []string // the numbers at the top, in the middle and at the bottom
+	Words  string   // the newest sample in words
+}
+
+// A plotLayer is one share over time.
+type plotLayer struct {
+	Name, Tone string
+	Path       string
+	Now        string // the newest number
+}
+
+// A gap is a time of which nothing is known.
+type gap struct{ X, Width int }
+
+// utilisation is what the page of utilisation shows.
+type utilisation struct {
+	Query    utilisationQuery
+	Managers []managerPlots
+	Ranges   []listing.FilterLink
+	Since    listing.Moment // of when the oldest is that is kept
+}
+
+// managerPlots are the plots of one resource manager.
+type managerPlots struct {
+	ID, Name string
+	Note     *listing.Note
+	Plots    []plot
+	Table    []sampleRow // the same as text
+}
+
+// A sampleRow is a sample as text.
+type sampleRow struct {
+	At                         listing.Moment
+	Used, Free, Unusable, CPUs string
+	Running, Waiting           string
+}
+
+// mostSampleRows bounds the table beside a plot.
+const mostSampleRows = 30
+
+// drawUtilisation returns the plots up to now.
+func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, now time.Time) utilisation {
+	u := utilisation{Query: q, Since: listing.Moment{At: began}}
+	if oldest := h.began(); !oldest.IsZero() && oldest.Before(began) {
+		u.Since = listing.Moment{At: slices.MaxFunc([]time.Time{oldest, now.Add(-historyLife)}, time.Time.Compare)}
+	}
+	from := now.Add(-time.Duration(q.Hours) * time.Hour)
+	for m := range s.Managers() {
+		e := m.Element()
+		if q.Manager != "" && e.ID() != q.Manager {
+			continue
+		}
+		plots := managerPlots{ID: e.ID(), Name: listing.Printable(e.Name(), listing.LongestCell)}
+		if n, isNeeded := listing.NoteOf(e, model.Node); isNeeded && listing.SeenState(e) != model.StateStarted {
+			plots.Note = &n
+		}
+		samples, step := h.since(e.ID(), from)
+		plots.Plots = plotsOf(samples, step, from, now)
+		plots.Table = sampleRows(samples)
+		if len(plots.Plots) > 0 || plots.Note != nil || q.Manager != "" {
+			u.Managers = append(u.Managers, plots)
+		}
+	}
+	for _, hours := range utilisationHours {
+		label := listing.Counted(hours, "hour")
+		if hours > 24 {
+			label = listing.Counted(hours/24, "day")
+		}
+		u.Ranges = append(u.Ranges, listing.FilterLink{Label: label, Address: utilisationQuery{q.Manager, hours}.address(), IsOn: q.Hours == hours})
+	}
+	return u
+}
+
+// plotsOf returns the plots of what the samples have: of nodes, of CPUs, of jobs.
+func plotsOf(samples []sample, step time.Duration, from, now time.Time) []plot {
+	if len(samples) == 0 {
+		return nil
+	}
+	var plots []plot
+	newest := samples[len(samples)-1]
+	draw := func(title string, layers ...layerOf) {
+		plots = append(plots, plotOf(title, samples, step, from, now, layers))
+	}
+	if newest.HasNodes && newest.Used+newest.Free+newest.Unusable > 0 {
+		draw("Nodes", layerOf{"in use", "yellow", func(s sample) int { return s.Used }}, layerOf{"free", "green", func(s sample) int { return s.Free }},
+			layerOf{"unusable", "grey", func(s sample) int { return s.Unusable }})
+	}
+	if newest.CPUs > 0 {
+		draw("CPUs", layerOf{"in use", "yellow", func(s sample) int { return int(s.CPUsUsed) }}, layerOf{"not in use", "green", func(s sample) int { return int(s.CPUs - s.CPUsUsed) }})
+	}
+	if newest.HasJobs {
+		draw("Jobs", layerOf{"running", "green", func(s sample) int { return s.Running }}, layerOf{"waiting", "blue", func(s sample) int { return s.Waiting }},
+			layerOf{"suspended or unknown", "pale", func(s sample) int { return s.Others }})
+	}
+	return plots
+}
+
+// A layerOf says what a layer shows of a sample.
+type layerOf struct {
+	name, tone string
+	of         func(sample) int
+}
+
+func plotOf(title string, samples []sample, step time.Duration, from, now time.Time, layers []layerOf) plot {
+	p := plot{Title: title, Ticks: ticks(from, now)}
+	greatest := 0
+	for _, each := range samples {
+		sum := 0
+		for _, layer := range layers {
+			sum += layer.of(each)
+		}
+		greatest = max(greatest, sum)
+	}
+	top := roundUp(greatest)
+	p.Scale = []string{listing.Thousands(top), listing.Thousands(top / 2), "0"}
+	at := func(t time.Time) int { return int(place(t, from, now) * plotWidth) }
+	parts := connected(samples, max(listingGap*step, shortestGap))
+	previous := from
+	for _, part := range parts {
+		if x, end := at(previous), at(part[0].At); end > x+1 {
+			p.Gaps = append(p.Gaps, gap{x, end - x})
+		}
+		previous = part[len(part)-1].At
+	}
+	if x := at(previous); plotWidth-x > 1 {
+		p.Gaps = append(p.Gaps, gap{x, plotWidth - x})
+	}
+	newest := samples[len(samples)-1]
+	below := func(sample) int { return 0 }
+	for i, layer := range layers {
+		p.Layers = append(p.Layers, plotLayer{layer.name, layer.tone, areas(parts, at, top, below, layer.of), listing.Thousands(layer.of(newest))})
+		if i > 0 {
+			p.Words += ", "
+		}
+		p.Words += listing.Thousands(layer.of(newest)) + " " + layer.name
+		lower := below
+		below = func(s sample) int { return lower(s) + layer.of(s) }
+	}
+	return p
+}
+
+// connected cuts samples where more than a length of time lies between them.
+func connected(samples []sample, most time.Duration) [][]sample {
+	var parts [][]sample
+	begin := 0
+	for i := 1; i <= len(samples); i++ {
+		if i == len(samples) || samples[i].At.Sub(samples[i-1].At) > most {
+			parts = append(parts, samples[begin:i])
+			begin = i
+		}
+	}
+	return parts
+}
+
+// areas returns the outline of a layer upon what is below it.
+func areas(parts [][]sample, at func(time.Time) int, top int, below, of func(sample) int) string {
+	y := func(number int) int { return plotHeight - int(math.Round(float64(number)/float64(top)*plotHeight)) }
+	var path []byte
+	for _, part := range parts {
+		path = fmt.Appendf(path, "M%d %d", at(part[0].At), y(below(part[0])))
+		for _, each := range part {
+			path = fmt.Appendf(path, "L%d %d", at(each.At), y(below(each)+of(each)))
+		}
+		if len(part) == 1 { // one sample alone is a line of some width
+			path = append(path, "h2"...)
+		}
+		for _, each := range slices.Backward(part) {
+			path = fmt.Appendf(path, "L%d %d", at(each.At), y(below(each)))
+		}
+		path = append(path, 'z')
+	}
+	return string(path)
+}
+
+// roundUp returns the least number of 1, 2, 4, 5 and 8 times a power of ten that is not less
+// than a number, and 2 at least; for numbers beyond these it returns the greatest int.
+func roundUp(number int) int {
+	for power := 1; power <= math.MaxInt/10; power *= 10 {
+		for _, digit := range []int{1, 2, 4, 5, 8} {
+			if digit*power >= max(2, number) {
+				return digit * power
+			}
+		}
+	}
+	return math.MaxInt
+}
+
+// sampleRows returns samples as text, the newest first; of many, some.
+func sampleRows(samples []sample) []sampleRow {
+	every := (len(samples) + mostSampleRows - 1) / mostSampleRows
+	var rows []sampleRow
+	for i := len(samples) - 1; i >= 0; i -= every {
+		each := samples[i]
+		row := sampleRow{At: listing.Moment{At: each.At}}
+		if each.HasNodes {
+			row.Used, row.Free, row.Unusable = listing.Thousands(each.Used), listing.Thousands(each.Free), listing.Thousands(each.Unusable)
+		}
+		if each.CPUs > 0 {
+			row.CPUs = listing.Thousands(int(each.CPUsUsed)) + " of " + listing.Thousands(int(each.CPUs))
+		}
+		if each.HasJobs {
+			row.Running, row.Waiting = listing.Thousands(each.Running), listing.Thousands(each.Waiting)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

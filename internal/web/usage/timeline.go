@@ -1,0 +1,190 @@
+package usage
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A timelineQuery says which jobs a timeline shows.
+type TimelineQuery struct {
+	Manager, Queue string // ids; empty for all
+	Hours          int    // that it reaches back; one of timelineHours, 0 for the usual ones
+	Mine           bool
+}
+
+var timelineHours = []int{6, 1, 24, 24 * 7}
+
+func ReadTimelineQuery(values url.Values) TimelineQuery {
+	q := TimelineQuery{Manager: values.Get("rm"), Queue: values.Get("queue"), Mine: values.Get("mine") == "1"}
+	if hours, err := strconv.Atoi(values.Get("hours")); err == nil && slices.Contains(timelineHours, hours) {
+		q.Hours = hours
+	}
+	return q
+}
+
+func (q TimelineQuery) Address() string {
+	values := url.Values{}
+	if q.Manager != "" {
+		values.Set("rm", q.Manager)
+	}
+	if q.Queue != "" {
+		values.Set("queue", q.Queue)
+	}
+	if q.Hours != 0 && q.Hours != timelineHours[0] {
+		values.Set("hours", listing.Itoa(q.Hours))
+	}
+	if q.Mine {
+		values.Set("mine", "1")
+	}
+	if len(values) == 0 {
+		return "/timeline"
+	}
+	return "/timeline?" + values.Encode()
+}
+
+func (q TimelineQuery) with(change func(*TimelineQuery)) string {
+	change(&q)
+	return q.Address()
+}
+
+func (q TimelineQuery) length() time.Duration {
+	return time.Duration(cmp.Or(q.Hours, timelineHours[0])) * time.Hour
+}
+
+// The measures of a timeline, in its own units.
+const (
+	timelineWidth  = 1000
+	laneHeight     = 14
+	mostLanes      = 16
+	mostLanesAlone = 100 // of the only queue that is shown
+	mostQueues     = 30
+	mostBars       = 500 // of a queue
+)
+
+// A timeline shows when the jobs of queues ran.
+type timeline struct {
+	Query      TimelineQuery
+	Queues     []queueLine
+	MoreQueues int // that are not shown
+	Ticks      []tick
+	From, To   listing.Moment
+	Notes      []listing.Note
+	IsEmpty    bool
+}
+
+// A tick is a time on the axis.
+type tick struct {
+	X    string // in per cent of the width
+	Text string
+}
+
+// place returns where a time is between two, from 0 to 1.
+func place(at, from, to time.Time) float64 {
+	return min(1, max(0, float64(at.Sub(from))/float64(to.Sub(from))))
+}
+
+// percent writes a share for the coordinates of SVG.
+func percent(share float64) string {
+	return strconv.FormatFloat(100*share, 'f', 2, 64) + "%"
+}
+
+// A queueLine is the jobs of one queue.
+type queueLine struct {
+	Manager, Name string
+	Key           string
+	Address       string // of the table of its jobs
+	Height        int
+	Bars          []bar
+	Left          int    // jobs that there is no room for
+	Load          string // outline of how many of the jobs ran at once
+	Most          string // how many that were at most
+	Untold        int    // jobs that do not wait, of which no start is known, or no end
+	Waiting       int
+	Words         string
+}
+
+// A bar is a job. It ends where the job was last seen to run.
+type bar struct {
+	X, Width string // in per cent
+	Y        int
+	Tone     string
+	Title    string
+	Address  string // empty of a job that is not listed any more
+	IsOpen   bool   // whether the job runs on
+}
+
+// drawTimeline returns the timeline up to now.
+func DrawTimeline(l *listing.Ledger, s *model.Snapshot, h *History, q TimelineQuery, now time.Time) timeline {
+	from := now.Add(-q.length())
+	t := timeline{Query: q, From: listing.Moment{At: from}, To: listing.Moment{At: now}, Ticks: ticks(from, now), Notes: listing.NotesOf(s, q.Manager, model.Job)}
+	for m := range s.Managers() {
+		if q.Manager != "" && m.Element().ID() != q.Manager {
+			continue
+		}
+		d := lineDrawing{manager: m, query: q, own: l.Owner(s, m), past: h.pastOn(m, from, q.Mine), from: from, now: now,
+			seen: listing.MomentOf(m.Element(), monitor.AttributeListedJobs).At}
+		for _, queue := range d.queues() {
+			if q.Queue != "" && queue.id != q.Queue {
+				continue
+			}
+			if len(t.Queues) >= mostQueues {
+				t.MoreQueues++
+				continue
+			}
+			line := d.line(queue)
+			if len(line.Bars) > 0 || line.Untold > 0 || line.Waiting > 0 || q.Queue != "" {
+				t.Queues = append(t.Queues, line)
+			}
+		}
+	}
+	t.IsEmpty = len(t.Queues) == 0
+	return t
+}
+
+// timelineChoices lead to other timelines.
+type timelineChoices struct {
+	Ranges []listing.FilterLink
+	Whose  []listing.FilterLink
+}
+
+func (q TimelineQuery) Choices() timelineChoices {
+	var c timelineChoices
+	for _, hours := range []int{1, 6, 24, 24 * 7} {
+		label := listing.Counted(hours, "hour")
+		if hours > 24 {
+			label = listing.Counted(hours/24, "day")
+		}
+		c.Ranges = append(c.Ranges, listing.FilterLink{Label: label, Address: q.with(func(q *TimelineQuery) { q.Hours = hours }), IsOn: q.length() == time.Duration(hours)*time.Hour})
+	}
+	c.Whose = []listing.FilterLink{
+		{Label: "Everybody’s", Address: q.with(func(q *TimelineQuery) { q.Mine = false }), IsOn: !q.Mine},
+		{Label: "Mine", Address: q.with(func(q *TimelineQuery) { q.Mine = true }), IsOn: q.Mine},
+	}
+	return c
+}
+
+// ticks returns round times between two times, at most eight.
+func ticks(from, to time.Time) []tick {
+	length := to.Sub(from)
+	step, layout := 24*time.Hour, "01-02"
+	for _, each := range []time.Duration{10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour} {
+		if length/each <= 8 {
+			step, layout = each, "15:04"
+			break
+		}
+	}
+	_, offset := from.Local().Zone()
+	shift := time.Duration(offset) * time.Second
+	var all []tick
+	for at := from.Add(shift).Truncate(step).Add(step - shift); at.Before(to); at = at.Add(step) {
+		all = append(all, tick{percent(place(at, from, to)), at.Local().Format(layout)})
+	}
+	return all
+}
