@@ -21,12 +21,12 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":           {"attribute", "cases", "command", "config", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/launch", "internal/settings", "internal/tui", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
+	"cmd/rmctl":           {"attribute", "cases", "command", "config", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/submission", "internal/settings", "internal/tui", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
 	"internal/daemon":     {"remote", "remote/wire", "remote/relay"},
 	"internal/rmctltest":  {"internal/daemon"},
 	"cases":               {"attribute", "command", "config", "control", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	"cases/casetest":      {"cases"},
-	"control":             {"attribute", "command", "config", "internal/form", "internal/launch", "internal/poller", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
+	"control":             {"attribute", "command", "config", "internal/form", "internal/submission", "internal/poller", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	"internal/poller":     {"jobstore"},
 	"internal/importer":   {"attribute", "config", "control", "internal/settings", "rms", "schemas"},
 	"jobstore":            {"job", "state"},
@@ -52,7 +52,7 @@ var allowedImports = map[string][]string{
 	"internal/tui":        {"internal/views", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
 	"job":                 {"schemas", "state"},
 	"internal/settings":   {"attribute", "config", "control", "internal/form", "job", "rms"},
-	"internal/launch":     {"attribute", "command", "config", "internal/form", "job", "remote", "rms"},
+	"internal/submission": {"attribute", "command", "config", "internal/form", "job", "remote", "rms"},
 	"internal/lazyregexp": {},
 	"state":               {},
 	"schemas":             {},
@@ -62,9 +62,9 @@ var allowedImports = map[string][]string{
 	"internal/web/live":    {"internal/web/answer", "model"},
 	"internal/web/listing": {"internal/views", "model", "monitor", "state"},
 	"internal/web/usage":   {"internal/settings", "internal/web/listing", "model", "monitor"},
-	"internal/web/launch":  {"attribute", "command", "config", "control", "internal/form", "internal/launch", "internal/web/answer", "job"},
+	"internal/web/launch":  {"attribute", "command", "config", "control", "internal/form", "internal/submission", "internal/web/answer", "job"},
 	"internal/web/pages":   {"attribute", "command", "config", "control", "internal/form", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor", "state"},
-	"internal/web/api":     {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/launch", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "remote/wire", "state"},
+	"internal/web/api":     {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/submission", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "remote/wire", "state"},
 	"internal/web/webtest": {"config", "control", "internal/views", "model", "monitor", "rms"},
 }
 

@@ -27,8 +27,8 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/internal/poller"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -60,7 +60,7 @@ type Controller struct {
 	connection remote.Connection
 	place      remote.Info
 	runner     command.Runner
-	resolver   *launch.Resolver
+	resolver   *submission.Resolver
 	store      *jobstore.Store
 	types      map[string]tokenizer.Factory
 	trace      func(*config.Parser, tokenizer.Event)
@@ -100,7 +100,7 @@ func New(o Options) *Controller {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.resolver = &launch.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
+	c.resolver = &submission.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
 	if c.now == nil {
 		c.now = time.Now
 	}

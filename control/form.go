@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/form"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -51,7 +51,7 @@ func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environmen
 // of the submission.
 func (c *Controller) Stat(ctx context.Context, s job.Submission) attribute.Stat {
 	stat := c.stat(ctx)
-	return func(name string) (fs.FileInfo, error) { return stat(launch.Within(s.Directory, name)) }
+	return func(name string) (fs.FileInfo, error) { return stat(submission.Within(s.Directory, name)) }
 }
 
 // Press runs the command of a button of the form with what is filled in, and

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -87,7 +87,7 @@ func TestASubmissionHandsOverWhatItsFormShows(t *testing.T) {
 						meddle(random, f, field)
 					}
 				}
-				filled := launch.Filled(s, f, page)
+				filled := submission.Filled(s, f, page)
 				rendering, err := site.Render(filled)
 				require.NoError(t, err, "%s, tab %q: %v", file, tab.Title, filled.Values)
 				f.Apply(page, nil)
@@ -116,9 +116,9 @@ func TestAFormKnowsWhatTheSessionFoundAndTheTargetSets(t *testing.T) {
 	field := f.Fields(page)[0]
 	require.Equal(t, []string{"night"}, field.Items)
 	require.Equal(t, "day", field.Text)
-	require.Empty(t, launch.Filled(job.Submission{}, f, page).Values)
+	require.Empty(t, submission.Filled(job.Submission{}, f, page).Values)
 	require.NoError(t, f.Set(field, "night", nil))
-	require.Equal(t, values("queue", "night"), launch.Filled(job.Submission{}, f, page).Values)
+	require.Equal(t, values("queue", "night"), submission.Filled(job.Submission{}, f, page).Values)
 
 	_, _, err = site.Form(t.Context(), job.Submission{Values: values("nothing", "1")})
 	require.ErrorContains(t, err, "no such attribute")
@@ -137,7 +137,7 @@ func TestAButtonOfTheFormRunsItsCommandWithWhatIsFilledIn(t *testing.T) {
 	f, page, err := site.Form(t.Context(), job.Submission{Values: values("a", "typed")})
 	require.NoError(t, err)
 	fields := f.Fields(page)
-	s := launch.Filled(job.Submission{}, f, page)
+	s := submission.Filled(job.Submission{}, f, page)
 	_, err = site.Press(t.Context(), fields[2].Action(), s)
 	require.NoError(t, err)
 	fresh, err := site.FormEnvironment(t.Context())

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -99,8 +99,8 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	env.SetVariable(launch.AttributeTag, j.Tag)
-	launch.JobAttribute(env, j.Tag, j.ID, j.ShortID)
+	env.SetVariable(submission.AttributeTag, j.Tag)
+	submission.JobAttribute(env, j.Tag, j.ID, j.ShortID)
 	if err := c.resolver.ResolveValues(env, s, c.stat(ctx)); err != nil {
 		return "", err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/internal/poller"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -33,7 +33,7 @@ func namesIDs(c *Controller) bool {
 		return false // whose error everybody gets who wants to list
 	}
 	const id = "66f1dc87c0af2a4f4c8d9f"
-	env.SetVariable(launch.AttributeIDs, id)
+	env.SetVariable(submission.AttributeIDs, id)
 	invocation, err := command.Resolve(list, command.Scope{Environment: env}, job.Environment{})
 	if err != nil {
 		return false

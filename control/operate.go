@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -76,7 +76,7 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, j job.Job
 	if err != nil {
 		return err
 	}
-	launch.JobAttribute(env, j.ID, j.ID, j.ShortID)
+	submission.JobAttribute(env, j.ID, j.ID, j.ShortID)
 	outcome, err := outcomeOf(c.run(ctx, which, env, j.ID))
 	var unmarked error
 	if j.Tag != "" && mayHaveWorked(outcome, err) {

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -43,7 +43,7 @@ func (c *Controller) OutputPath(job job.Job, stderr bool) (string, error) {
 	if name != "" {
 		return name, nil
 	}
-	reason := fmt.Errorf("definition %q does not say where it is kept (attributes %s and %s)", c.definition.Name, launch.AttributeStdoutPath, launch.AttributeStderrPath)
+	reason := fmt.Errorf("definition %q does not say where it is kept (attributes %s and %s)", c.definition.Name, submission.AttributeStdoutPath, submission.AttributeStderrPath)
 	switch {
 	case job.Interactive:
 		reason = errors.New("it ran attached to a terminal, which its output went to")

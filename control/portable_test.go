@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -89,7 +89,7 @@ func TestAFormKeepsWhatPortableNamesSet(t *testing.T) {
 	field := f.Fields(page)[0]
 	require.Equal(t, "60", field.Text)
 	require.NoError(t, f.Set(field, "30", nil))
-	require.Equal(t, "n= p=batch t=30 m=1024 s=", commandLine(t, s, launch.Filled(given, f, page)))
+	require.Equal(t, "n= p=batch t=30 m=1024 s=", commandLine(t, s, submission.Filled(given, f, page)))
 }
 
 func TestProblemsOfPortableNamesStandWhereTheFileHasThem(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -42,8 +42,8 @@ func (c *Controller) prepare(ctx context.Context, s job.Submission, interactive 
 	if p.env, err = c.submissionEnvironment(ctx, s, c.refresh()); err != nil {
 		return nil, err
 	}
-	p.job = launch.JobAttribute(p.env, p.tag, "", "")
-	p.env.SetVariable(launch.AttributeTag, p.tag)
+	p.job = submission.JobAttribute(p.env, p.tag, "", "")
+	p.env.SetVariable(submission.AttributeTag, p.tag)
 	clearFacts(p.env)
 	if err := c.resolver.ResolveValues(p.env, s, c.stat(ctx)); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
@@ -52,7 +52,7 @@ func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error)
 		return answer{}, err
 	}
 	key := uuid.NewString()
-	j := launch.JobAttribute(env, key, asked.ID, asked.ShortID)
+	j := submission.JobAttribute(env, key, asked.ID, asked.ShortID)
 	clearFacts(env)
 	seen, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
 	ended, forgotten := false, false
@@ -140,7 +140,7 @@ var jobFacts = []string{
 // clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
 func clearFacts(env *attribute.Environment) {
 	for _, fact := range jobFacts {
-		if a := env.Lookup(launch.AttributeJobPrefix + fact); a != nil {
+		if a := env.Lookup(submission.AttributeJobPrefix + fact); a != nil {
 			a.SetValue(nil)
 		}
 	}
@@ -148,7 +148,7 @@ func clearFacts(env *attribute.Environment) {
 
 // jobFact returns a fact about a job that a parser left; empty if none did.
 func jobFact(env *attribute.Environment, fact string) string {
-	return env.Text(launch.AttributeJobPrefix + fact)
+	return env.Text(submission.AttributeJobPrefix + fact)
 }
 
 // observation collects what the parsers of a query left: the state as the value of
@@ -174,7 +174,7 @@ func (c *Controller) observation(env *attribute.Environment, j *attribute.Attrib
 	if _, isKnown := state.Parse(word); !isKnown && seen.Native == "" {
 		seen.Native = word
 	}
-	native := env.Lookup(launch.AttributeJobPrefix + job.FactNative)
+	native := env.Lookup(submission.AttributeJobPrefix + job.FactNative)
 	if native != nil && native.Value() != nil && (seen.Detail == "" || seen.Origin.Text == "") {
 		seen.Origin = originOf(native)
 	}

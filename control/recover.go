@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
@@ -139,10 +139,10 @@ func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, j job.J
 	if err != nil {
 		return job.Job{}, err
 	}
-	env.SetVariable(launch.AttributeTag, j.Tag)
-	env.SetVariable(launch.AttributeAge, strconv.Itoa(int(max(0, c.now().Sub(j.Created))/time.Second)))
+	env.SetVariable(submission.AttributeTag, j.Tag)
+	env.SetVariable(submission.AttributeAge, strconv.Itoa(int(max(0, c.now().Sub(j.Created))/time.Second)))
 	key := uuid.NewString()
-	named := launch.JobAttribute(env, key, "", "")
+	named := submission.JobAttribute(env, key, "", "")
 	clearFacts(env)
 	result, err := c.run(ctx, lookUp, env, key)
 	outcome, err := outcomeOf(result, err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -56,8 +56,8 @@ func (c *Controller) rows(ctx context.Context, asked listRequest, each func(comm
 		env.Remove(name) // of the start-up commands, which are no elements of this listing
 	}
 	if asked.command.Element == config.ListJobs {
-		env.SetVariable(launch.AttributeScope, string(asked.scope))
-		env.SetVariable(launch.AttributeIDs, asked.ids)
+		env.SetVariable(submission.AttributeScope, string(asked.scope))
+		env.SetVariable(submission.AttributeIDs, asked.ids)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -98,7 +98,7 @@ func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, 
 	if err != nil {
 		return nil, err
 	}
-	if queues := env.Variable(launch.AttributeQueues); queues != nil {
+	if queues := env.Variable(submission.AttributeQueues); queues != nil {
 		queues.SetValue(nil)
 	}
 	for _, startUp := range c.definition.CommandsOf(config.StartUpCommand) {
@@ -118,7 +118,7 @@ func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment
 	changed := attribute.NewEnvironment()
 	for _, key := range env.Variables() {
 		a := env.Variable(key)
-		if before := initial.Variable(key); !launch.IsEngineAttribute(key) && (before == nil || !before.Equal(a)) {
+		if before := initial.Variable(key); !submission.IsEngineAttribute(key) && (before == nil || !before.Equal(a)) {
 			changed.Define(key, a)
 		}
 	}
@@ -159,7 +159,7 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	queues := env.Lookup(launch.AttributeQueues)
+	queues := env.Lookup(submission.AttributeQueues)
 	if queues == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "attribute \"queues\"", Help: "so it cannot tell which queues there are"}
 	}
@@ -241,7 +241,7 @@ func (c *Controller) action(ctx context.Context, name string, s job.Submission, 
 	if a := env.Lookup(clear); a != nil {
 		a.SetValue(nil)
 	}
-	if queues := env.Variable(launch.AttributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, launch.AttributeQueues) {
+	if queues := env.Variable(submission.AttributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, submission.AttributeQueues) {
 		queues.SetValue(nil) // as at the start of a session: what it finds is all that there is
 	}
 	result, err := c.runIn(ctx, action, env, "", s.Environment)

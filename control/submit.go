@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/launch"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -136,9 +136,9 @@ func (c *Controller) intended(p *prepared) job.Job {
 	return job.Job{
 		Tag: p.tag, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
 		Interactive: p.submit.Element.IsInteractive(),
-		Observation: job.Observation{Name: p.env.Text(launch.AttributeExecutableName), Queue: p.env.Text(launch.AttributeQueueName), Owner: c.place.User}, Directory: p.env.Text(launch.AttributeDirectory),
+		Observation: job.Observation{Name: p.env.Text(submission.AttributeExecutableName), Queue: p.env.Text(submission.AttributeQueueName), Owner: c.place.User}, Directory: p.env.Text(submission.AttributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
-		Attributes: values, Script: p.env.Text(launch.AttributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitter(), Hosted: p.request.Hosted,
+		Attributes: values, Script: p.env.Text(submission.AttributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitter(), Hosted: p.request.Hosted,
 	}
 }
 
@@ -193,9 +193,9 @@ func (c *Controller) acceptance(p *prepared, id string, result *command.Result) 
 	a := job.Job{ID: id, ShortID: short, Observation: job.Observation{Detail: detail, Observed: result.Started, Source: p.submit.Name, Evidence: result.Stdout, Origin: originOf(p.job)}}
 	// The paths may be values of attributes that are themselves referred to,
 	// where @jobId is not replaced but looked up.
-	p.env.Define(attribute.JobPlaceholder, launch.JobAttribute(p.env, id, id, short))
-	a.OutputPath = c.outputPath(p.env, launch.AttributeStdoutPath, id)
-	a.ErrorPath = c.outputPath(p.env, launch.AttributeStderrPath, id)
+	p.env.Define(attribute.JobPlaceholder, submission.JobAttribute(p.env, id, id, short))
+	a.OutputPath = c.outputPath(p.env, submission.AttributeStdoutPath, id)
+	a.ErrorPath = c.outputPath(p.env, submission.AttributeStderrPath, id)
 	return a
 }
 
@@ -210,7 +210,7 @@ func (c *Controller) outputPath(env *attribute.Environment, name, id string) str
 		return ""
 	}
 	if !path.IsAbs(resolved) {
-		resolved = path.Join(env.Text(launch.AttributeDirectory), resolved) // where the job runs
+		resolved = path.Join(env.Text(submission.AttributeDirectory), resolved) // where the job runs
 	}
 	return c.resolver.OnTarget(resolved)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
-	"github.com/rmctl/rmctl/internal/launch"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -190,7 +190,7 @@ func (f *filling) submission() (job.Submission, error) {
 	if err != nil {
 		return s, err
 	}
-	return launch.Filled(s, f.form, f.page), nil
+	return submission.Filled(s, f.form, f.page), nil
 }
 
 // runnable refuses to go on without anything to run.

@@ -1,17 +1,17 @@
 package control
 
-import "github.com/rmctl/rmctl/internal/launch"
+import "github.com/rmctl/rmctl/internal/submission"
 
 // What resolving a submission gives, and the errors of it.
 type (
 	// A ValueError names an attribute that could not be given a value, and why.
-	ValueError = launch.ValueError
+	ValueError = submission.ValueError
 	// A VariableNameError names a variable of a job's environment whose name no shell takes.
-	VariableNameError = launch.VariableNameError
+	VariableNameError = submission.VariableNameError
 	// An UnsupportedError says what a definition lacks.
-	UnsupportedError = launch.UnsupportedError
+	UnsupportedError = submission.UnsupportedError
 	// A StagedFile is a file to put in place before a submission.
-	StagedFile = launch.StagedFile
+	StagedFile = submission.StagedFile
 	// A Rendering shows what a submission would do, without doing it.
-	Rendering = launch.Rendering
+	Rendering = submission.Rendering
 )

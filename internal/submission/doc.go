@@ -1,4 +1,4 @@
-// Package launch resolves submissions: a [Resolver] turns what a user asks for into
+// Package submission resolves submissions: a [Resolver] turns what a user asks for into
 // values of attributes, files and command lines, by one definition for one place. It
 // runs nothing and keeps nothing.
-package launch
+package submission
