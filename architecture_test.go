@@ -33,7 +33,7 @@ var allowedImports = map[string][]string{
 	"internal/form":       {"command", "config", "attribute"},
 	"command":             {"job", "tokenizer", "attribute", "remote", "config", "javaregex"},
 	"tokenizer":           {"attribute", "config", "javaregex"},
-	"config":              {"javaregex", "schemas", "attribute", "state"},
+	"config":              {"config/internal/tree", "config/internal/reference", "javaregex", "schemas", "attribute", "state"},
 	"attribute":           {"javaregex"},
 	"remote":              {},
 	"remote/channel":      {"remote"},
@@ -58,14 +58,16 @@ var allowedImports = map[string][]string{
 	"schemas":             {},
 	"rms":                 {},
 
-	"internal/web/answer":  {"attribute", "command", "config", "control", "internal/form", "internal/settings", "internal/views", "jobstore", "remote"},
-	"internal/web/live":    {"internal/web/answer", "model"},
-	"internal/web/listing": {"internal/views", "model", "monitor", "state"},
-	"internal/web/usage":   {"internal/settings", "internal/web/listing", "model", "monitor"},
-	"internal/web/launch":  {"attribute", "command", "config", "control", "internal/form", "internal/submission", "internal/web/answer", "job"},
-	"internal/web/pages":   {"attribute", "command", "config", "control", "internal/form", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor", "state"},
-	"internal/web/api":     {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/submission", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "remote/wire", "state"},
-	"internal/web/webtest": {"config", "control", "internal/views", "model", "monitor", "rms"},
+	"internal/web/answer":       {"attribute", "command", "config", "control", "internal/form", "internal/settings", "internal/views", "jobstore", "remote"},
+	"internal/web/live":         {"internal/web/answer", "model"},
+	"internal/web/listing":      {"internal/views", "model", "monitor", "state"},
+	"internal/web/usage":        {"internal/settings", "internal/web/listing", "model", "monitor"},
+	"internal/web/launch":       {"attribute", "command", "config", "control", "internal/form", "internal/submission", "internal/web/answer", "job"},
+	"internal/web/pages":        {"attribute", "command", "config", "control", "internal/form", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor", "state"},
+	"internal/web/api":          {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/submission", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "remote/wire", "state"},
+	"internal/web/webtest":      {"config", "control", "internal/views", "model", "monitor", "rms"},
+	"config/internal/tree":      {"schemas"},
+	"config/internal/reference": {},
 }
 
 // allowedEverywhere are the packages that every other one may import.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -12,7 +13,7 @@ import (
 // binding does not insist on the order of elements, nor its tokenizer on the
 // case of operators, so these are warnings.
 func (l *loader) checkSchema(root *schemas.Element) {
-	for _, violation := range schemas.Validate(root, l.documents.lineName) {
+	for _, violation := range schemas.Validate(root, l.source.LineName) {
 		severity := Error
 		if violation.Code == "misplaced-element" || violation.Code == "invalid-value" && isOperator(strings.ToUpper(violation.Found)) {
 			severity = Warning
@@ -23,14 +24,14 @@ func (l *loader) checkSchema(root *schemas.Element) {
 }
 
 // checkField checks the field that an action names.
-func (l *loader) checkField(e element, action *Action) {
+func (l *loader) checkField(e tree.Element, action *Action) {
 	if !action.Field.Set {
 		if action.Kind != Throw {
 			l.report(action.Position, Error, "missing-field", fmt.Sprintf("<%s> names no field", action.Kind), `add field="value"`)
 		}
 		return
 	}
-	l.checkFieldName(action.Field.Text, e.valuePosition("field"))
+	l.checkFieldName(action.Field.Text, e.ValuePosition("field"))
 }
 
 // checkFieldName checks the name of a field that stands at a position.
@@ -50,10 +51,10 @@ func (l *loader) checkFieldName(name string, at Position) {
 const fieldMark = "#"
 
 // checkEntryFields checks the fields that an entry takes its value and key from.
-func (l *loader) checkEntryFields(entry element) {
+func (l *loader) checkEntryFields(entry tree.Element) {
 	for _, name := range []string{"value", "key"} {
-		if field, isField := strings.CutPrefix(entry.text(name), fieldMark); isField {
-			l.checkFieldName(field, entry.valueWithin(name, len(fieldMark)))
+		if field, isField := strings.CutPrefix(entry.Value(name), fieldMark); isField {
+			l.checkFieldName(field, entry.ValueWithin(name, len(fieldMark)))
 		}
 	}
 }

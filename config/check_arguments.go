@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
@@ -16,72 +18,72 @@ var argumentCodes = []Code{
 	{"duplicate-command", Warning, "Two commands of one kind have one name."},
 }
 
-func (c *checker) checkArguments(e element) {
+func (c *checker) checkArguments(e tree.Element) {
 	switch {
 	case e.Name == "environment":
 		c.checkEnvironment(e)
 	case isArgument(e.Name):
 		c.checkVanishing(e)
 	case e.Name == "pre-launch-cmd" || e.Name == "post-launch-cmd":
-		c.checkWords([]argumentText{{e.text("exec"), func(index int) Position { return e.valueWithin("exec", index) }}})
+		c.checkWords([]argumentText{{e.Value("exec"), func(index int) Position { return e.ValueWithin("exec", index) }}})
 	}
-	if isCommandElement(e.Name) || e.isExtension(string(Fallback)) || e.isExtension(string(ProbeCommand)) {
+	if isCommandElement(e.Name) || e.IsExtension(string(Fallback)) || e.IsExtension(string(ProbeCommand)) {
 		var texts []argumentText
-		for _, argument := range e.named("arg") {
-			texts = append(texts, argumentText{argument.Text, argument.textWithin})
+		for _, argument := range e.Named("arg") {
+			texts = append(texts, argumentText{argument.Text, argument.TextWithin})
 		}
 		c.checkWords(texts)
 	}
 	for _, child := range e.Children {
-		c.checkArguments(element{child, c.loader})
+		c.checkArguments(e.Of(child))
 	}
 }
 
 var environmentName = lazyregexp.New(`^[^=\x00]+$`)
 var shellName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (c *checker) checkEnvironment(e element) {
-	name := e.text("name")
+func (c *checker) checkEnvironment(e tree.Element) {
+	name := e.Value("name")
 	switch {
 	case !environmentName.MatchString(name):
-		c.report(e.valuePosition("name"), Error, "invalid-environment-name", fmt.Sprintf("no variable can be called %s", schemas.Quote(name)), "")
-	case !shellName.MatchString(name) && !strings.Contains(name, referenceStart):
-		c.report(e.valuePosition("name"), Warning, "invalid-environment-name",
+		c.report(e.ValuePosition("name"), Error, "invalid-environment-name", fmt.Sprintf("no variable can be called %s", schemas.Quote(name)), "")
+	case !shellName.MatchString(name) && !strings.Contains(name, reference.Start):
+		c.report(e.ValuePosition("name"), Warning, "invalid-environment-name",
 			fmt.Sprintf("shells cannot use a variable that is called %s", schemas.Quote(name)), "use letters, digits and _ only")
 	}
-	if e.optional("value").Set && len(e.named("arg")) > 0 {
-		c.report(e.valuePosition("value"), Warning, "without-effect", "the variable has a value; its arguments are ignored", "leave out one of the two")
+	if e.Optional("value").Set && len(e.Named("arg")) > 0 {
+		c.report(e.ValuePosition("value"), Warning, "without-effect", "the variable has a value; its arguments are ignored", "leave out one of the two")
 	}
 }
 
 // checkVanishing checks how an argument is to vanish.
-func (c *checker) checkVanishing(e element) {
+func (c *checker) checkVanishing(e tree.Element) {
 	name := "isUndefinedIfMatches"
-	pattern := e.optional(name)
+	pattern := e.Optional(name)
 	if !pattern.Set {
 		name = "isUndefIfMatches"
-		pattern = e.optional(name)
+		pattern = e.Optional(name)
 	}
-	decider := e.optional("attribute")
+	decider := e.Optional("attribute")
 	if decider.Set {
 		c.checkDecider(e, decider.Text)
 	}
 	switch {
-	case !e.boolean("resolve", true):
+	case !e.Boolean("resolve", true):
 		if pattern.Set {
-			c.report(e.valuePosition(name), Warning, "without-effect", `with resolve="false" an argument never vanishes`, "leave out one of the two")
+			c.report(e.ValuePosition(name), Warning, "without-effect", `with resolve="false" an argument never vanishes`, "leave out one of the two")
 		}
 		return
 	case decider.Set && !pattern.Set:
-		c.report(e.valuePosition("attribute"), Warning, "without-effect", "the attribute decides nothing without isUndefinedIfMatches", "")
+		c.report(e.ValuePosition("attribute"), Warning, "without-effect", "the attribute decides nothing without isUndefinedIfMatches", "")
 		return
-	case !pattern.Set || strings.Contains(pattern.Text, referenceStart):
+	case !pattern.Set || strings.Contains(pattern.Text, reference.Start):
 		return
 	}
 	trimmed := strings.TrimSpace(pattern.Text)
 	if _, literal := literalOf(trimmed); !literal {
 		if _, err := javaregex.Compile(trimmed, 0); err != nil {
-			c.reportExpression(err, func(index int) Position { return e.valueWithin(name, index+strings.Index(pattern.Text, trimmed)) })
+			c.reportExpression(err, func(index int) Position { return e.ValueWithin(name, index+strings.Index(pattern.Text, trimmed)) })
 			return
 		}
 	}
@@ -91,19 +93,19 @@ func (c *checker) checkVanishing(e element) {
 }
 
 // checkDecider checks the attribute that decides whether an argument vanishes.
-func (c *checker) checkDecider(e element, name string) {
+func (c *checker) checkDecider(e tree.Element, name string) {
 	c.use(name, useIn(c.partOf(e)))
 	if name != "" && !c.names.has(name) {
-		c.undefined(e.valuePosition("attribute"), name, "the argument always vanishes")
+		c.undefined(e.ValuePosition("attribute"), name, "the argument always vanishes")
 	}
 }
 
 // reportNeverVanishing reports a pattern that the text of an argument never matches,
 // with what would match it if the references have no values.
-func (c *checker) reportNeverVanishing(e element, name, pattern string) {
-	at := e.valuePosition(name)
+func (c *checker) reportNeverVanishing(e tree.Element, name, pattern string) {
+	at := e.ValuePosition(name)
 	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", schemas.Quote(strings.TrimSpace(pattern)))
-	if rest := strings.TrimSpace(withoutReferences(e.Text)); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
+	if rest := strings.TrimSpace(reference.Remove(e.Text)); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
 		if pattern != "" {
 			c.reportReplacement(at, Warning, "never-undefined", message, pattern, escaped(rest))
 			return
@@ -114,7 +116,7 @@ func (c *checker) reportNeverVanishing(e element, name, pattern string) {
 }
 
 // partOf returns the name of the element of control-data that an element is in.
-func (c *checker) partOf(e element) string {
+func (c *checker) partOf(e tree.Element) string {
 	for inner := e.Element; inner.Parent != nil; inner = inner.Parent {
 		if inner.Parent.Name == "control-data" {
 			return inner.Name

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -25,13 +27,13 @@ var attributeCodes = []Code{
 }
 
 func (c *checker) checkAttributes() {
-	earlier := map[string]element{}
-	for _, control := range c.root.named("control-data") {
-		for _, e := range control.named("attribute", "property") {
-			name := e.text("name")
+	earlier := map[string]tree.Element{}
+	for _, control := range c.root.Named("control-data") {
+		for _, e := range control.Named("attribute", "property") {
+			name := e.Value("name")
 			if first, twice := earlier[name]; twice {
-				c.report(e.position(), Warning, "duplicate-attribute",
-					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", schemas.Quote(name), first.position().Line), "")
+				c.report(e.Position(), Warning, "duplicate-attribute",
+					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", schemas.Quote(name), first.Position().Line), "")
 			}
 			earlier[name] = e
 			c.checkAttribute(e)
@@ -41,46 +43,46 @@ func (c *checker) checkAttributes() {
 	c.checkReferenceCycles()
 }
 
-func (c *checker) checkAttribute(e element) {
+func (c *checker) checkAttribute(e tree.Element) {
 	c.checkBounds(e)
 	c.checkTranslations(e)
 	c.checkDefault(e)
-	if from, ok := e.first("items-from"); ok {
-		c.checkItems(from.Text, from.textPosition(true))
+	if from, ok := e.First("items-from"); ok {
+		c.checkItems(from.Text, from.TextPosition(true))
 	}
-	if link, ok := e.first("link-value-to"); ok {
+	if link, ok := e.First("link-value-to"); ok {
 		c.use(link.Text, usedElsewhere)
 		if !c.names.has(link.Text) {
-			c.undefined(link.textPosition(true), link.Text, "the link leads nowhere")
+			c.undefined(link.TextPosition(true), link.Text, "the link leads nowhere")
 		}
 	}
-	if validator, ok := e.first("validator"); ok {
+	if validator, ok := e.First("validator"); ok {
 		c.checkValidator(e, validator)
 	}
 }
 
 const unbounded = -1 << 31
 
-func (c *checker) checkBounds(e element) {
-	least, most := e.integer("min", unbounded), e.integer("max", unbounded)
+func (c *checker) checkBounds(e tree.Element) {
+	least, most := e.Integer("min", unbounded), e.Integer("max", unbounded)
 	if least != unbounded && most != unbounded && least > most {
-		c.report(e.valuePosition("min"), Warning, "empty-range", fmt.Sprintf("min is %d and max is %d: no value is allowed", least, most), "")
+		c.report(e.ValuePosition("min"), Warning, "empty-range", fmt.Sprintf("min is %d and max is %d: no value is allowed", least, most), "")
 	}
 }
 
-func (c *checker) checkTranslations(e element) {
-	if pair := e.optional("translateBooleanAs"); pair.Set && strings.Count(pair.Text, ",") != 1 {
-		c.report(e.valuePosition("translateBooleanAs"), Warning, "invalid-translation",
+func (c *checker) checkTranslations(e tree.Element) {
+	if pair := e.Optional("translateBooleanAs"); pair.Set && strings.Count(pair.Text, ",") != 1 {
+		c.report(e.ValuePosition("translateBooleanAs"), Warning, "invalid-translation",
 			fmt.Sprintf("%s is no pair of texts, so the switch stores true and false", schemas.Quote(pair.Text)),
 			"write what is stored for on and for off, with one comma between")
 	}
-	translated, ok := e.first("translateChoiceAs")
-	choice, hasChoice := e.first("choice")
+	translated, ok := e.First("translateChoiceAs")
+	choice, hasChoice := e.First("choice")
 	if !ok || !hasChoice {
 		return
 	}
 	if shown, stored := items(choice.Text), items(translated.Text); len(shown) != len(stored) {
-		c.report(translated.textPosition(true), Warning, "different-lengths",
+		c.report(translated.TextPosition(true), Warning, "different-lengths",
 			fmt.Sprintf("choice has %d items and translateChoiceAs has %d; PTP cannot show the items without a partner", len(shown), len(stored)), "")
 	}
 }
@@ -107,7 +109,7 @@ func (c *checker) checkItems(name string, at Position) {
 		return
 	}
 	e, defined := c.names.defined[name]
-	if !defined || c.names.openEnded || c.lists()[name] || strings.Contains(strings.ToLower(e.text("type")), "list") {
+	if !defined || c.names.openEnded || c.lists()[name] || strings.Contains(strings.ToLower(e.Value("type")), "list") {
 		return
 	}
 	c.report(at, Warning, "no-list", fmt.Sprintf("no parser adds to the list of %s, so that there are no items", schemas.Quote(name)),
@@ -137,21 +139,21 @@ func addsToValue(t *Target) bool {
 
 // An attributeValue is a default with where it stands and the rules that it is held to.
 type attributeValue struct {
-	element
+	tree.Element
 	value string
 	at    Position
 }
 
-func (c *checker) checkDefault(e element) {
-	given, ok := e.first("default")
-	if !ok || strings.TrimSpace(given.Text) == "" || strings.Contains(given.Text, referenceStart) {
+func (c *checker) checkDefault(e tree.Element) {
+	given, ok := e.First("default")
+	if !ok || strings.TrimSpace(given.Text) == "" || strings.Contains(given.Text, reference.Start) {
 		return
 	}
-	d := attributeValue{e, given.Text, given.textPosition(true)}
-	kind := strings.ToLower(e.text("type"))
-	translation := strings.Split(e.text("translateBooleanAs"), ",")
-	_, hasItems := e.first("items-from")
-	choice, hasChoice := e.first("choice")
+	d := attributeValue{e, given.Text, given.TextPosition(true)}
+	kind := strings.ToLower(e.Value("type"))
+	translation := strings.Split(e.Value("translateBooleanAs"), ",")
+	_, hasItems := e.First("items-from")
+	choice, hasChoice := e.First("choice")
 	switch {
 	case len(translation) == 2:
 		if d.value != translation[0] && d.value != translation[1] {
@@ -175,7 +177,7 @@ func (c *checker) refuseDefault(d attributeValue, reason, suggestion string) {
 
 func (c *checker) checkDefaultChoice(d attributeValue, choices []string) {
 	allowed := choices
-	if translated, ok := d.first("translateChoiceAs"); ok {
+	if translated, ok := d.First("translateChoiceAs"); ok {
 		allowed = append(allowed[:len(allowed):len(allowed)], items(translated.Text)...)
 	}
 	for _, one := range allowed {
@@ -189,7 +191,7 @@ func (c *checker) checkDefaultChoice(d attributeValue, choices []string) {
 
 func (c *checker) checkDefaultNumber(d attributeValue) {
 	number, err := strconv.Atoi(strings.TrimSpace(d.value))
-	least, most := d.integer("min", unbounded), d.integer("max", unbounded)
+	least, most := d.Integer("min", unbounded), d.Integer("max", unbounded)
 	switch {
 	case err != nil:
 		c.refuseDefault(d, "it is not an integer", "")
@@ -204,11 +206,11 @@ func (c *checker) checkDefaultNumber(d attributeValue) {
 // far as that can be done without looking at files. An expression that does not
 // compile is reported where it stands.
 func (c *checker) checkDefaultByValidator(d attributeValue) {
-	if _, valid := d.first("validator"); !valid {
+	if _, valid := d.First("validator"); !valid {
 		return
 	}
-	defined := c.attributes[d.text("name")]
-	if defined == nil || defined.Position != d.position() {
+	defined := c.attributes[d.Value("name")]
+	if defined == nil || defined.Position != d.Position() {
 		return // of two with one name the last counts
 	}
 	if refused, ok := refusal(defined.Check(d.value, nil)); ok {
@@ -238,13 +240,13 @@ func (c *checker) checkLinkCycles() {
 // linkOf returns the attribute that an attribute links to, empty for none.
 func (c *checker) linkOf(name string) string {
 	if e, defined := c.names.defined[name]; defined {
-		return e.childText("link-value-to").Text
+		return e.ChildText("link-value-to").Text
 	}
 	return ""
 }
 
 func (c *checker) reportCycle(circle []string) {
-	link, linked := c.names.defined[circle[0]].first("link-value-to")
+	link, linked := c.names.defined[circle[0]].First("link-value-to")
 	if !linked {
 		return
 	}
@@ -253,7 +255,7 @@ func (c *checker) reportCycle(circle []string) {
 	if len(circle) > most {
 		shown = append(shown, "…")
 	}
-	c.report(link.textPosition(true), Warning, "link-cycle",
+	c.report(link.TextPosition(true), Warning, "link-cycle",
 		"link-value-to leads in a circle: "+strings.Join(append(shown, circle[0]), " → "),
 		"link one of them to an attribute outside, or give it a default instead")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
 )
 
 // checkCommands checks commands and how their output is read.
@@ -66,7 +67,7 @@ func (c *Command) readingParsers() []*Parser {
 // mayActOnJob reports whether a target acts on the job, or may: its name may
 // become known only when it is used.
 func (t *Target) mayActOnJob() bool {
-	return t.Ref.Set && (strings.Contains(t.Ref.Text, attribute.JobPlaceholder) || strings.Contains(t.Ref.Text, referenceStart))
+	return t.Ref.Set && (strings.Contains(t.Ref.Text, attribute.JobPlaceholder) || strings.Contains(t.Ref.Text, reference.Start))
 }
 
 // actsOnJob reports whether a target acts on the job for certain.
@@ -97,7 +98,7 @@ func (c *Command) MayDescribe(name string) bool {
 }
 
 func (t *Target) mayDescribe(name string) bool {
-	if t.Ref.Text != name && !strings.Contains(t.Ref.Text, referenceStart) {
+	if t.Ref.Text != name && !strings.Contains(t.Ref.Text, reference.Start) {
 		return false
 	}
 	for action := range t.actions {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -89,7 +90,7 @@ func (l *loader) checkExpression(x *Expression, at func(offset int) Position) {
 	l.expressions.written[x] = written
 	l.expressions.order = append(l.expressions.order, x)
 	switch {
-	case strings.Contains(x.Text, referenceStart+referencePrefix+":"):
+	case strings.Contains(x.Text, reference.Start+reference.Prefix+":"):
 		return
 	case strings.Contains(x.Text, attribute.JobPlaceholder):
 		// An id has no groups of its own.

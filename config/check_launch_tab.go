@@ -158,7 +158,7 @@ func (f *form) checkWidget(w *Widget) {
 // offersItems reports whether an attribute may have items for a combo.
 func (f *form) offersItems(name string) bool {
 	e, defined := f.names.defined[name]
-	return !defined || e.optionalElement("choice") || e.optionalElement("items-from")
+	return !defined || optionalElement(e, "choice") || optionalElement(e, "items-from")
 }
 
 func (f *form) checkButtonGroup(g *ButtonGroup) {
@@ -213,7 +213,7 @@ func (f *form) checkViewer(v *Viewer) {
 // bindShown notes the attributes that viewers of all visible ones show.
 func (f *form) bindShown() {
 	for _, e := range f.names.inOrder {
-		if name := e.text("name"); e.boolean("visible", true) && f.allShown > f.hidden[name] {
+		if name := e.Value("name"); e.Boolean("visible", true) && f.allShown > f.hidden[name] {
 			f.use(name, bound)
 		}
 	}

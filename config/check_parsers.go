@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
@@ -131,7 +132,7 @@ func (c *checker) checkTarget(command *Command, target *Target) {
 // checkRef checks the name of the attribute that a target acts on.
 func (c *checker) checkRef(command *Command, target *Target) {
 	name := target.Ref.Text
-	if strings.Contains(name, referenceStart) {
+	if strings.Contains(name, reference.Start) {
 		return
 	}
 	_, defined := c.names.defined[name]

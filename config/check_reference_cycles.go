@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
 )
 
 // checkReferenceCycles reports each circle of defaults that refer to one
@@ -58,15 +59,15 @@ func (s *cycleSearch) stepsFrom(name string) []leading {
 	}
 	var steps []leading
 	for _, part := range []string{"value", "default"} {
-		text, ok := e.first(part)
+		text, ok := e.First(part)
 		if !ok {
 			continue
 		}
-		for _, r := range references(text.Text) {
-			field, known := attribute.ParseField(r.field)
-			isValue := r.field == "" || known && (field == attribute.FieldValue || field == attribute.FieldDefault)
-			if r.prefix == referencePrefix && r.closed && !r.nested && isValue {
-				steps = append(steps, leading{r.name, true, text.textWithin(r.nameOffset())})
+		for _, r := range reference.Find(text.Text) {
+			field, known := attribute.ParseField(r.Field)
+			isValue := r.Field == "" || known && (field == attribute.FieldValue || field == attribute.FieldDefault)
+			if r.Prefix == reference.Prefix && r.Closed && !r.Nested && isValue {
+				steps = append(steps, leading{r.Name, true, text.TextWithin(r.NameOffset())})
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -41,22 +43,22 @@ var unresolvedValues = map[string]string{
 func isArgument(name string) bool { return name == "arg" || name == "input" || name == "args" }
 
 // resolvesText reports whether the engine resolves the text of an element.
-func resolvesText(e element) bool {
+func resolvesText(e tree.Element) bool {
 	if isArgument(e.Name) {
-		return e.boolean("resolve", true)
+		return e.Boolean("resolve", true)
 	}
 	return resolvedTexts()[e.Name]
 }
 
-func resolvesValue(e element, name string) bool {
+func resolvesValue(e tree.Element, name string) bool {
 	switch {
 	case e.Name == "file":
 		return name == "name"
 	case e.Name == "process-mark":
 		return name == "text" || name == "shown"
 	case isArgument(e.Name):
-		return !e.optional("attribute").Set && e.boolean("resolve", true)
-	case e.isExtension("portable"):
+		return !e.Optional("attribute").Set && e.Boolean("resolve", true)
+	case e.IsExtension("portable"):
 		return name == "text"
 	case unresolvedValues[e.Name] == name:
 		return false
@@ -65,67 +67,67 @@ func resolvesValue(e element, name string) bool {
 }
 
 // checkTexts checks the references of an element and of all below it.
-func (c *checker) checkTexts(e element, part string) {
+func (c *checker) checkTexts(e tree.Element, part string) {
 	if e.Parent != nil && (e.Parent.Name == "control-data" || e.Parent.Name == "monitor-data") {
 		part = e.Name
 	}
 	for _, a := range e.Attributes {
 		if a.Space == "" && strings.Contains(a.Value, "$") {
-			at := func(index int) Position { return e.valueWithin(a.Name, index) }
+			at := func(index int) Position { return e.ValueWithin(a.Name, index) }
 			c.checkText(a.Value, resolvesValue(e, a.Name), part, e, at)
 		}
 	}
 	if strings.Contains(e.Text, "$") {
-		c.checkText(e.Text, resolvesText(e), part, e, e.textWithin)
+		c.checkText(e.Text, resolvesText(e), part, e, e.TextWithin)
 	}
 	for _, child := range e.Children {
-		c.checkTexts(element{child, c.loader}, part)
+		c.checkTexts(e.Of(child), part)
 	}
 }
 
-func (c *checker) checkText(text string, resolved bool, part string, e element, at func(index int) Position) {
+func (c *checker) checkText(text string, resolved bool, part string, e tree.Element, at func(index int) Position) {
 	// With resolveContents="false" a file is as a whole the value of the
 	// attribute that it refers to, if it does.
 	resolved = resolved || e.Name == "contents"
-	for _, r := range references(text) {
+	for _, r := range reference.Find(text) {
 		switch {
 		case !resolved && e.Name == "error-message": // it may tell users what to write
-		case !resolved && r.prefix == referencePrefix && r.closed:
-			c.report(at(r.offset), Warning, "unresolved-reference",
-				fmt.Sprintf("%s stays as it is written: references are not resolved here", schemas.Quote(r.written)), unresolvedHelp(e))
-			c.use(r.name, usedElsewhere)
+		case !resolved && r.Prefix == reference.Prefix && r.Closed:
+			c.report(at(r.Offset), Warning, "unresolved-reference",
+				fmt.Sprintf("%s stays as it is written: references are not resolved here", schemas.Quote(r.Written)), unresolvedHelp(e))
+			c.use(r.Name, usedElsewhere)
 		case !resolved:
 		case c.malformed(r, at):
-		case r.prefix == referencePrefix && r.nested:
+		case r.Prefix == reference.Prefix && r.Nested:
 			c.dynamicUses = true
-		case r.prefix == referencePrefix:
+		case r.Prefix == reference.Prefix:
 			c.checkReference(r, part, e, at)
 		}
 	}
 }
 
-func unresolvedHelp(e element) string {
-	if isArgument(e.Name) && !e.boolean("resolve", true) {
+func unresolvedHelp(e tree.Element) string {
+	if isArgument(e.Name) && !e.Boolean("resolve", true) {
 		return `leave out resolve="false"; shell variables such as ${HOME} stay as they are all the same`
 	}
 	return ""
 }
 
 // malformed reports what was meant to be a reference and is none.
-func (c *checker) malformed(r reference, at func(int) Position) bool {
+func (c *checker) malformed(r reference.Reference, at func(int) Position) bool {
 	switch {
-	case !r.closed:
-		c.report(at(r.offset), Warning, "malformed-reference", fmt.Sprintf("the reference %s has no closing brace", schemas.Quote(r.written)), "end it with }")
-	case r.prefix == "" && strings.HasPrefix(r.written, referenceStart+referencePrefix):
-		c.report(at(r.offset), Warning, "malformed-reference",
-			fmt.Sprintf("%s names no attribute", schemas.Quote(r.written)), "write ${ptp_rm:NAME#value}")
-	case r.prefix != referencePrefix && r.hasField && schemas.Nearest(r.prefix, []string{referencePrefix}) != "":
-		c.reportReplacement(at(r.offset+len(referenceStart)), Warning, "malformed-reference",
-			fmt.Sprintf("%s is no reference: the word before the colon is not %s", schemas.Quote(r.written), referencePrefix), r.prefix, referencePrefix)
-	case r.prefix == referencePrefix && !r.nested && r.field == "":
-		c.report(at(r.offset), Warning, "malformed-reference",
-			fmt.Sprintf("%s names no field; PTP puts the name of a Java object there", schemas.Quote(r.written)),
-			"write "+strings.TrimSuffix(strings.TrimSuffix(r.written, "}"), "#")+"#value}")
+	case !r.Closed:
+		c.report(at(r.Offset), Warning, "malformed-reference", fmt.Sprintf("the reference %s has no closing brace", schemas.Quote(r.Written)), "end it with }")
+	case r.Prefix == "" && strings.HasPrefix(r.Written, reference.Start+reference.Prefix):
+		c.report(at(r.Offset), Warning, "malformed-reference",
+			fmt.Sprintf("%s names no attribute", schemas.Quote(r.Written)), "write ${ptp_rm:NAME#value}")
+	case r.Prefix != reference.Prefix && r.HasField && schemas.Nearest(r.Prefix, []string{reference.Prefix}) != "":
+		c.reportReplacement(at(r.Offset+len(reference.Start)), Warning, "malformed-reference",
+			fmt.Sprintf("%s is no reference: the word before the colon is not %s", schemas.Quote(r.Written), reference.Prefix), r.Prefix, reference.Prefix)
+	case r.Prefix == reference.Prefix && !r.Nested && r.Field == "":
+		c.report(at(r.Offset), Warning, "malformed-reference",
+			fmt.Sprintf("%s names no field; PTP puts the name of a Java object there", schemas.Quote(r.Written)),
+			"write "+strings.TrimSuffix(strings.TrimSuffix(r.Written, "}"), "#")+"#value}")
 		return false // its name is checked all the same
 	default:
 		return false
@@ -133,16 +135,16 @@ func (c *checker) malformed(r reference, at func(int) Position) bool {
 	return true
 }
 
-func (c *checker) checkReference(r reference, part string, e element, at func(int) Position) {
-	c.use(r.name, useIn(part))
-	if !c.names.has(r.name) {
-		c.undefined(at(r.nameOffset()), r.name, "the reference is always empty")
+func (c *checker) checkReference(r reference.Reference, part string, e tree.Element, at func(int) Position) {
+	c.use(r.Name, useIn(part))
+	if !c.names.has(r.Name) {
+		c.undefined(at(r.NameOffset()), r.Name, "the reference is always empty")
 		return
 	}
-	if r.field != "" {
-		if _, known := attribute.ParseField(r.field); !known {
-			c.reportName(at(r.nameOffset()+len(r.name)+len("#")), Error, "unknown-field",
-				fmt.Sprintf("attributes have no field %q", r.field), r.field, attribute.FieldNames())
+	if r.Field != "" {
+		if _, known := attribute.ParseField(r.Field); !known {
+			c.reportName(at(r.NameOffset()+len(r.Name)+len("#")), Error, "unknown-field",
+				fmt.Sprintf("attributes have no field %q", r.Field), r.Field, attribute.FieldNames())
 			return
 		}
 	}
@@ -151,38 +153,38 @@ func (c *checker) checkReference(r reference, part string, e element, at func(in
 
 // checkAvailable reports references to what has no value where they are: the script
 // of a definition without one, and what gets its value only later.
-func (c *checker) checkAvailable(r reference, part string, e element, at func(int) Position) {
-	if _, defined := c.names.defined[r.name]; defined {
+func (c *checker) checkAvailable(r reference.Reference, part string, e tree.Element, at func(int) Position) {
+	if _, defined := c.names.defined[r.Name]; defined {
 		return
 	}
-	if (r.name == stagedScript || r.name == scriptText) && c.definition.Script == nil {
-		c.report(at(r.offset), Warning, "missing-script", "the definition has no script; the reference is always empty", "add a <script>")
+	if (r.Name == stagedScript || r.Name == scriptText) && c.definition.Script == nil {
+		c.report(at(r.Offset), Warning, "missing-script", "the definition has no script; the reference is always empty", "add a <script>")
 		return
 	}
-	if only := onlyIn[r.name]; only != "" && part != string(only) {
-		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("%s is known to x:%s only; the reference is empty", r.name, only), "")
+	if only := onlyIn[r.Name]; only != "" && part != string(only) {
+		c.report(at(r.Offset), Warning, "not-yet-known", fmt.Sprintf("%s is known to x:%s only; the reference is empty", r.Name, only), "")
 		return
 	}
-	if r.name == attribute.JobPlaceholder {
+	if r.Name == attribute.JobPlaceholder {
 		c.checkJobKnown(r, part, e, at)
 		return
 	}
-	if part == "script" && (c.names.files[r.name] || r.name == stagedScript) {
-		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", schemas.Quote(r.name)),
+	if part == "script" && (c.names.files[r.Name] || r.Name == stagedScript) {
+		c.report(at(r.Offset), Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", schemas.Quote(r.Name)),
 			"hand it over in the environment of the submit command")
 	}
 }
 
 // checkJobKnown reports a reference to the id of a job where there is no job, or none
 // with an id yet.
-func (c *checker) checkJobKnown(r reference, part string, e element, at func(int) Position) {
+func (c *checker) checkJobKnown(r reference.Reference, part string, e tree.Element, at func(int) Position) {
 	isGenerated := part == "script" || part == "managed-files"
 	isSubmitted := CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part
 	switch {
 	case isSessionPart(part):
-		c.report(at(r.offset), Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs; the reference is empty", part), "")
+		c.report(at(r.Offset), Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs; the reference is empty", part), "")
 	case isGenerated || isSubmitted:
-		c.report(at(r.offset), Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
+		c.report(at(r.Offset), Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
 			"write @jobId alone for an identifier that is unique, or let the script use the scheduler's own variable")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -32,7 +33,7 @@ func (c *checker) checkWords(texts []argumentText) {
 	first := true
 	for _, argument := range texts {
 		for _, word := range writtenWords(argument.text) {
-			if first && strings.HasPrefix(word.text, referenceStart) || isInterpreter(word.text) {
+			if first && strings.HasPrefix(word.text, reference.Start) || isInterpreter(word.text) {
 				return
 			}
 			first = false
@@ -139,7 +140,7 @@ func (s *wordScanner) next() (writtenWord, bool) {
 	}
 	for ; s.at < len(s.text) && (quote != 0 || !isBlank(s.text[s.at])); s.at++ {
 		switch character := s.text[s.at]; {
-		case strings.HasPrefix(s.text[s.at:], referenceStart+referencePrefix+":"):
+		case strings.HasPrefix(s.text[s.at:], reference.Start+reference.Prefix+":"):
 			s.skipReference()
 			put(hidden, hidden)
 		case quote == 0 && isQuote(character):
@@ -176,7 +177,7 @@ func (s *wordScanner) skipReference() {
 	depth := 0
 	for ; s.at < len(s.text); s.at++ {
 		switch {
-		case strings.HasPrefix(s.text[s.at:], referenceStart):
+		case strings.HasPrefix(s.text[s.at:], reference.Start):
 			depth++
 		case s.text[s.at] == '}':
 			if depth--; depth == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/schemas"
 	"github.com/rmctl/rmctl/state"
 )
@@ -30,7 +31,7 @@ func (c *checker) checkStates(command *Command) {
 			}
 			entry := action.Entries[0]
 			text := entry.Value.Text
-			if text == "" || strings.HasPrefix(text, "#") || strings.Contains(text, referenceStart) || tested[text] {
+			if text == "" || strings.HasPrefix(text, "#") || strings.Contains(text, reference.Start) || tested[text] {
 				continue
 			}
 			if _, known := state.Parse(text); !known {
@@ -100,8 +101,8 @@ func wordSources(parser *Parser, target *Target) []string {
 		sources = append(sources, ownValue)
 	}
 	for _, other := range parser.Targets {
-		if other != target && other.Ref.Text != "" && !strings.Contains(other.Ref.Text, referenceStart) && takesValue(other) {
-			sources = append(sources, referenceStart+referencePrefix+":"+other.Ref.Text+"#value}")
+		if other != target && other.Ref.Text != "" && !strings.Contains(other.Ref.Text, reference.Start) && takesValue(other) {
+			sources = append(sources, reference.Start+reference.Prefix+":"+other.Ref.Text+"#value}")
 		}
 	}
 	return sources
@@ -276,7 +277,7 @@ func (t *nativeTrial) resolve(value string) (string, bool) {
 	case value == t.source:
 		return t.word, true
 	}
-	return value, !strings.HasPrefix(value, "#") && !strings.Contains(value, referenceStart)
+	return value, !strings.HasPrefix(value, "#") && !strings.Contains(value, reference.Start)
 }
 
 // mayAct reports whether tests, or tests in them, change the state.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -14,16 +15,16 @@ import (
 func (c *checker) checkUses() {
 	jobParsers := c.useByParsers()
 	for _, e := range c.names.inOrder {
-		name := e.text("name")
+		name := e.Value("name")
 		if isReadByEngine(name) || c.names.discovered[name] {
 			continue
 		}
-		if c.uses[name] == 0 && !c.dynamicUses && !e.optionalElement("link-value-to") {
-			c.report(e.valuePosition("name"), Warning, "unused-attribute", fmt.Sprintf("nothing uses the attribute %s", schemas.Quote(name)), "")
+		if c.uses[name] == 0 && !c.dynamicUses && !optionalElement(e, "link-value-to") {
+			c.report(e.ValuePosition("name"), Warning, "unused-attribute", fmt.Sprintf("nothing uses the attribute %s", schemas.Quote(name)), "")
 			continue
 		}
 		if c.isUnreachable(e, name) && !jobParsers[name] {
-			c.report(e.valuePosition("name"), Warning, "unreachable-attribute",
+			c.report(e.ValuePosition("name"), Warning, "unreachable-attribute",
 				fmt.Sprintf("no control of the form sets %s, so that its value is empty in jobs submitted by the form", schemas.Quote(name)),
 				`bind a control to it, list it in a viewer, or make it visible="false"`)
 		}
@@ -35,17 +36,17 @@ func isReadByEngine(name string) bool {
 		slices.Contains(readAttributes, name) || slices.Contains(suppliedAttributes, name)
 }
 
-func (e element) optionalElement(name string) bool {
-	_, present := e.first(name)
+func optionalElement(e tree.Element, name string) bool {
+	_, present := e.First(name)
 	return present
 }
 
 // isUnreachable reports whether the form takes the value from an attribute that
 // jobs use: it does so with visible ones that none of its controls is bound to.
-func (c *checker) isUnreachable(e element, name string) bool {
+func (c *checker) isUnreachable(e tree.Element, name string) bool {
 	form := c.definition.LaunchTab
-	return form != nil && len(form.Tabs) > 0 && e.boolean("visible", true) &&
-		c.uses[name]&usedByJobs != 0 && c.uses[name]&bound == 0 && !e.optionalElement("link-value-to")
+	return form != nil && len(form.Tabs) > 0 && e.Boolean("visible", true) &&
+		c.uses[name]&usedByJobs != 0 && c.uses[name]&bound == 0 && !optionalElement(e, "link-value-to")
 }
 
 // useByParsers notes which attributes parsers name, and returns those that are

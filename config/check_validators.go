@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
-func (c *checker) checkValidator(e, validator element) {
-	message, hasMessage := validator.first("error-message")
-	rules := validator.named("regex", "file-info", "range")
+func (c *checker) checkValidator(e, validator tree.Element) {
+	message, hasMessage := validator.First("error-message")
+	rules := validator.Named("regex", "file-info", "range")
 	if len(rules) == 0 {
-		c.report(validator.position(), Warning, "validator-without-rule", "the validator accepts every value", "give it a regex, a range or a file-info")
+		c.report(validator.Position(), Warning, "validator-without-rule", "the validator accepts every value", "give it a regex, a range or a file-info")
 		return
 	}
 	if !hasMessage || strings.TrimSpace(message.Text) == "" {
-		c.report(validator.position(), Warning, "validator-without-message",
+		c.report(validator.Position(), Warning, "validator-without-message",
 			"the validator has no error-message: users see the rule instead, and PTP stores what it refuses",
 			"add <error-message> that says what a value has to be")
 	}
@@ -34,7 +35,7 @@ func (c *checker) checkValidator(e, validator element) {
 
 // checkRange reports a range that holds no number. What is no number is
 // reported when it is read.
-func (c *checker) checkRange(e element) {
+func (c *checker) checkRange(e tree.Element) {
 	r := attribute.Range{
 		LessThan: number(e, "lessThan"), LessOrEqual: number(e, "lessThanOrEqualTo"),
 		GreaterThan: number(e, "greaterThan"), GreaterOrEqual: number(e, "greaterThanOrEqualTo"),
@@ -50,15 +51,15 @@ func (c *checker) checkRange(e element) {
 	switch {
 	case upper == nil && lower == nil:
 		if len(e.Attributes) == 0 {
-			c.report(e.position(), Warning, "validator-without-rule", "the range has no bounds: it accepts every number", "")
+			c.report(e.Position(), Warning, "validator-without-rule", "the range has no bounds: it accepts every number", "")
 		}
 	case upper != nil && lower != nil && (*lower > *upper || *lower == *upper && (strictlyBelow || strictlyAbove)):
-		c.report(e.position(), Warning, "empty-range", "no number lies within the bounds", "")
+		c.report(e.Position(), Warning, "empty-range", "no number lies within the bounds", "")
 	}
 }
 
-func number(e element, name string) *float64 {
-	if !e.optional(name).Set {
+func number(e tree.Element, name string) *float64 {
+	if !e.Optional(name).Set {
 		return nil
 	}
 	quiet := loader{}
@@ -66,19 +67,19 @@ func number(e element, name string) *float64 {
 }
 
 // checkFileInfo reports what is ignored where a file is checked, since it cannot be read.
-func (c *checker) checkFileInfo(e element) {
+func (c *checker) checkFileInfo(e tree.Element) {
 	for _, name := range []string{"lastModifiedAfter", "lastModifiedBefore"} {
-		if date := e.text(name); date != "" {
+		if date := e.Value(name); date != "" {
 			if _, err := time.Parse(fileDateLayout, date); err != nil {
-				c.report(e.valuePosition(name), Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", schemas.Quote(date)), "write it as 2024/12/31 23:59:59")
+				c.report(e.ValuePosition(name), Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", schemas.Quote(date)), "write it as 2024/12/31 23:59:59")
 			}
 		}
 	}
 	offset := 0
-	for bit := range strings.SplitSeq(e.text("efsAttributes"), "|") {
+	for bit := range strings.SplitSeq(e.Value("efsAttributes"), "|") {
 		name := strings.TrimSpace(bit)
 		if name != "" && !isFileAttribute(strings.TrimPrefix(name, filePrefix)) {
-			c.reportName(e.valueWithin("efsAttributes", offset+strings.Index(bit, name)), Warning, "invalid-value",
+			c.reportName(e.ValueWithin("efsAttributes", offset+strings.Index(bit, name)), Warning, "invalid-value",
 				fmt.Sprintf("%s is no attribute of files, and is ignored", schemas.Quote(name)), name, fileAttributes())
 		}
 		offset += len(bit) + len("|")

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -10,7 +11,7 @@ import (
 // definition that was read from them.
 type checker struct {
 	*loader
-	root       element
+	root       tree.Element
 	definition *Definition
 	names      *knownNames
 	attributes map[string]*Attribute // of several of one name the last
@@ -21,7 +22,7 @@ type checker struct {
 	listed      map[string]bool // the attributes that parsers add to; nil until asked for
 }
 
-func (l *loader) checkDefinition(root element, d *Definition) {
+func (l *loader) checkDefinition(root tree.Element, d *Definition) {
 	c := &checker{
 		loader: l, root: root, definition: d, names: namesOf(root), attributes: map[string]*Attribute{}, uses: map[string]use{},
 		inspector: javaregex.NewInspector(inspectionEffort),

@@ -7,32 +7,20 @@
 package config
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
-// A Position is a place in a definition. Lines and columns count from 1,
-// columns in bytes; the zero Position is nowhere.
-type Position struct {
-	File         string
-	Line, Column int
-}
+// A Position is a place in a definition: File, Line and Column. Lines and columns
+// count from 1, columns in bytes; the zero Position is nowhere.
+type Position = tree.Position
 
-func (p Position) String() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-}
-
-// Optional is a text that may be absent; an absent text is not an empty one.
-type Optional struct {
-	Text string
-	Set  bool
-}
+// Optional is a text that may be absent: Text, and whether it is Set. An absent
+// text is not an empty one.
+type Optional = tree.Optional
 
 // A Definition describes one resource manager.
 type Definition struct {
@@ -50,7 +38,7 @@ type Definition struct {
 	LaunchTab    *LaunchTab
 	Monitor      Monitor
 
-	documents documents
+	documents tree.Documents
 }
 
 // Site holds defaults for the connection.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/config/internal/tree"
 )
 
 // A Severity tells whether a problem keeps a definition from being used.
@@ -65,9 +67,9 @@ const maxProblems = 1000
 
 // sorted returns the first problems in the order of their positions, those of
 // one file after the other.
-func (d Diagnostics) sorted(files documents) Diagnostics {
+func (d Diagnostics) sorted(files tree.Documents) Diagnostics {
 	slices.SortStableFunc(d, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(files.index(a.File), files.index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(files.Index(a.File), files.Index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if len(d) > maxProblems {
 		last := d[maxProblems]
@@ -76,7 +78,7 @@ func (d Diagnostics) sorted(files documents) Diagnostics {
 		d = append(d[:maxProblems], last)
 	}
 	for i := range d {
-		d[i].source = files[files.index(d[i].File)].source
+		d[i].source = files[files.Index(d[i].File)].Text
 	}
 	return d
 }

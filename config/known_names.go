@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
 )
 
 // suppliedAttributes are those that the engine sets, whether a definition has
@@ -38,20 +40,20 @@ const factPrefix = "job."
 
 // knownNames are the names by which texts of a definition can refer to attributes.
 type knownNames struct {
-	defined    map[string]element // attributes of the definition; of several the last
-	inOrder    []element          // the same, each once, in document order
-	files      map[string]bool    // managed files, whose paths are attributes
-	viewers    map[string]bool    // viewers, whose templates are attributes
-	discovered map[string]bool    // attributes that parsers construct under a name that stands there
+	defined    map[string]tree.Element // attributes of the definition; of several the last
+	inOrder    []tree.Element          // the same, each once, in document order
+	files      map[string]bool         // managed files, whose paths are attributes
+	viewers    map[string]bool         // viewers, whose templates are attributes
+	discovered map[string]bool         // attributes that parsers construct under a name that stands there
 	// openEnded tells that parsers also construct attributes whose names are in
 	// their input, so that any name may be known when it is used.
 	openEnded  bool
 	candidates []string // for suggestions
 }
 
-func namesOf(root element) *knownNames {
+func namesOf(root tree.Element) *knownNames {
 	names := &knownNames{
-		defined: map[string]element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
+		defined: map[string]tree.Element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
 	}
 	names.collect(root)
 	all := map[string]bool{}
@@ -59,7 +61,7 @@ func namesOf(root element) *knownNames {
 		names.inOrder = append(names.inOrder, e)
 		all[name] = true
 	}
-	slices.SortFunc(names.inOrder, func(a, b element) int {
+	slices.SortFunc(names.inOrder, func(a, b tree.Element) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	for _, more := range []map[string]bool{names.files, names.viewers, names.discovered} {
@@ -72,40 +74,40 @@ func namesOf(root element) *knownNames {
 	return names
 }
 
-func (n *knownNames) collect(e element) {
+func (n *knownNames) collect(e tree.Element) {
 	switch e.Name {
 	case "attribute", "property":
 		if e.Parent != nil && e.Parent.Name == "control-data" {
-			n.defined[e.text("name")] = e
+			n.defined[e.Value("name")] = e
 		}
 	case "file":
-		n.files[e.text("name")] = true
+		n.files[e.Value("name")] = true
 	case "viewer", "export-for-override":
-		n.viewers[e.text("name")] = true
+		n.viewers[e.Value("name")] = true
 	case "target":
-		if !e.optional("ref").Set {
+		if !e.Optional("ref").Set {
 			n.construct(e)
 		}
 	case string(ListJobs), string(ListNodes), string(ListQueues):
 		return // what they construct are elements of a listing, which no text refers to
 	}
 	for _, child := range e.Children {
-		n.collect(element{child, e.loader})
+		n.collect(e.Of(child))
 	}
 }
 
 // construct finds the names that a target without ref gives to attributes.
-func (n *knownNames) construct(e element) {
+func (n *knownNames) construct(e tree.Element) {
 	for _, child := range e.Children {
-		inner := element{child, e.loader}
-		field, known := attribute.ParseField(inner.text("field"))
+		inner := e.Of(child)
+		field, known := attribute.ParseField(inner.Value("field"))
 		if !known || field != attribute.FieldName || (child.Name != string(Set) && child.Name != string(Append)) {
 			n.construct(inner)
 			continue
 		}
-		entry, hasEntry := inner.first("entry")
-		value := entry.optionalOf(hasEntry, "value")
-		if child.Name == string(Set) && value.Set && !strings.Contains(value.Text, referenceStart) && !strings.HasPrefix(value.Text, "#") {
+		entry, hasEntry := inner.First("entry")
+		value := optionalOf(entry, hasEntry, "value")
+		if child.Name == string(Set) && value.Set && !strings.Contains(value.Text, reference.Start) && !strings.HasPrefix(value.Text, "#") {
 			n.discovered[value.Text] = true
 		} else {
 			n.openEnded = true
@@ -114,11 +116,11 @@ func (n *knownNames) construct(e element) {
 }
 
 // optionalOf is optional of an element that may be absent.
-func (e element) optionalOf(present bool, name string) Optional {
+func optionalOf(e tree.Element, present bool, name string) Optional {
 	if !present {
 		return Optional{}
 	}
-	return e.optional(name)
+	return e.Optional(name)
 }
 
 // has reports whether an attribute of that name can exist when it is used.

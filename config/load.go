@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -28,39 +29,31 @@ func Read(file string, source []byte) (*Definition, error) {
 func load(l *loader, source []byte) (*Definition, Diagnostics) {
 	root := l.readMerged(l.file, source)
 	if root == nil {
-		return nil, l.problems.sorted(l.documents)
+		return nil, l.problems.sorted(l.source.Documents)
 	}
 	if l.check {
 		l.checkSchema(root)
 		l.checkExtensionAttributes(root)
 	}
-	definition := l.definition(element{root, l})
-	definition.documents = l.documents
+	definition := l.definition(l.source.Element(root))
+	definition.documents = l.source.Documents
 	if l.check {
-		l.checkDefinition(element{root, l}, definition)
+		l.checkDefinition(l.source.Element(root), definition)
 	}
-	return definition, l.problems.sorted(l.documents)
+	return definition, l.problems.sorted(l.source.Documents)
 }
 
 type loader struct {
-	file      string
-	base      BaseReader // nil: a definition that extends another cannot be read
-	check     bool
-	documents documents
-	origins   *origins // nil: nobody asks
-	problems  Diagnostics
+	file     string
+	base     BaseReader // nil: a definition that extends another cannot be read
+	check    bool
+	source   tree.Source
+	origins  *origins // nil: nobody asks
+	problems Diagnostics
 
 	expressions expressionTable // for the checks
 
 	suggested int // how often a name was sought that may have been meant
-	placed    placedText
-}
-
-// A placedText is a text of a definition of which bytes were placed.
-type placedText struct {
-	element   *schemas.Element
-	attribute string // empty for the element's own text
-	places    *schemas.Places
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
@@ -77,24 +70,24 @@ func documentProblem(file string, err error) Diagnostic {
 	return problem
 }
 
-func (l *loader) definition(root element) *Definition {
-	d := &Definition{Position: root.position(), Name: root.text("name")}
-	root.children(func(child element) {
+func (l *loader) definition(root tree.Element) *Definition {
+	d := &Definition{Position: root.Position(), Name: root.Value("name")}
+	root.Core(func(child tree.Element) {
 		switch child.Name {
 		case "site-data":
 			d.Site = Site{
-				RemoteServices:    child.childText("remote-services").Text,
-				ConnectionName:    child.childText("connection-name").Text,
-				ControlConnection: child.childText("control-connection").Text,
-				MonitorConnection: child.childText("monitor-connection").Text,
+				RemoteServices:    child.ChildText("remote-services").Text,
+				ConnectionName:    child.ChildText("connection-name").Text,
+				ControlConnection: child.ChildText("control-connection").Text,
+				MonitorConnection: child.ChildText("monitor-connection").Text,
 			}
 		case "control-data":
 			l.control(d, child)
 		case "monitor-data":
 			d.Monitor = Monitor{
-				Position:       child.position(),
-				SchedulerType:  child.text("schedulerType"),
-				RefreshSeconds: child.integer("refreshFrequencyInSeconds", 60),
+				Position:       child.Position(),
+				SchedulerType:  child.Value("schedulerType"),
+				RefreshSeconds: child.Integer("refreshFrequencyInSeconds", 60),
 			}
 			d.Commands = append(d.Commands, l.extensionCommands(child, ListJobs, ListNodes, ListQueues)...)
 		}
@@ -102,8 +95,8 @@ func (l *loader) definition(root element) *Definition {
 	return d
 }
 
-func (l *loader) control(d *Definition, control element) {
-	control.children(func(child element) {
+func (l *loader) control(d *Definition, control tree.Element) {
+	control.Core(func(child tree.Element) {
 		switch child.Name {
 		case "attribute", "property": // property: format of 5.0
 			d.Attributes = append(d.Attributes, l.attribute(child))
@@ -121,25 +114,25 @@ func (l *loader) control(d *Definition, control element) {
 	})
 	d.Commands = append(d.Commands, l.extensionCommands(control, FindJob)...)
 	for _, child := range control.Children {
-		if e := (element{child, l}); e.isExtension("outcome") {
+		if e := control.Of(child); e.IsExtension("outcome") {
 			d.Outcomes = append(d.Outcomes, l.outcome(e))
-		} else if e.isExtension(string(ProbeCommand)) {
+		} else if e.IsExtension(string(ProbeCommand)) {
 			d.Probes = append(d.Probes, l.probe(e))
-		} else if e.isExtension("proven") {
-			d.Proofs = append(d.Proofs, Proof{By: e.text("by"), Of: e.text("of")})
-		} else if e.isExtension("portable") {
+		} else if e.IsExtension("proven") {
+			d.Proofs = append(d.Proofs, Proof{By: e.Value("by"), Of: e.Value("of")})
+		} else if e.IsExtension("portable") {
 			d.Portable = append(d.Portable, l.portableLink(e))
 		}
 	}
 }
 
 // extensionCommands reads the commands of our namespace that stand in an element.
-func (l *loader) extensionCommands(parent element, kinds ...CommandElement) []*Command {
+func (l *loader) extensionCommands(parent tree.Element, kinds ...CommandElement) []*Command {
 	var commands []*Command
 	for _, child := range parent.Children {
-		e := element{child, l}
+		e := parent.Of(child)
 		for _, kind := range kinds {
-			if e.isExtension(string(kind)) {
+			if e.IsExtension(string(kind)) {
 				commands = append(commands, l.command(e, kind))
 			}
 		}
@@ -170,91 +163,91 @@ var attributeTexts = []struct {
 	{"link-value-to", attribute.FieldLinkValueTo},
 }
 
-func (l *loader) attribute(e element) *Attribute {
-	a := &Attribute{Position: e.position(), Attribute: attribute.New(e.text("name"))}
+func (l *loader) attribute(e tree.Element) *Attribute {
+	a := &Attribute{Position: e.Position(), Attribute: attribute.New(e.Value("name"))}
 	set := func(field attribute.Field, value attribute.Value) {
 		if err := a.Set(field, value); err != nil {
-			l.report(e.position(), Error, "invalid-value", err.Error(), "")
+			l.report(e.Position(), Error, "invalid-value", err.Error(), "")
 		}
 	}
 	for _, text := range []struct {
 		name  string
 		field attribute.Field
 	}{{"type", attribute.FieldType}, {"status", attribute.FieldStatus}, {"translateBooleanAs", attribute.FieldTranslateBooleanAs}} {
-		if value := e.optional(text.name); value.Set {
+		if value := e.Optional(text.name); value.Set {
 			set(text.field, value.Text)
 		}
 	}
-	if e.optional("visible").Set {
-		set(attribute.FieldVisible, e.boolean("visible", true))
+	if e.Optional("visible").Set {
+		set(attribute.FieldVisible, e.Boolean("visible", true))
 	}
-	if e.optional("readOnly").Set {
-		set(attribute.FieldReadOnly, e.boolean("readOnly", false))
+	if e.Optional("readOnly").Set {
+		set(attribute.FieldReadOnly, e.Boolean("readOnly", false))
 	}
 	const unset = -1 << 31
-	if least := e.integer("min", unset); least != unset {
+	if least := e.Integer("min", unset); least != unset {
 		set(attribute.FieldMin, least)
 	}
-	if most := e.integer("max", unset); most != unset {
+	if most := e.Integer("max", unset); most != unset {
 		set(attribute.FieldMax, most)
 	}
 	for _, text := range attributeTexts {
-		if value := e.childText(text.element); value.Set {
+		if value := e.ChildText(text.element); value.Set {
 			set(text.field, value.Text)
 		}
 	}
-	if validator, ok := e.first("validator"); ok {
+	if validator, ok := e.First("validator"); ok {
 		a.SetValidator(l.validator(validator))
 	}
 	return a
 }
 
-func (l *loader) managedFiles(e element) *ManagedFiles {
-	files := &ManagedFiles{Position: e.position(), StagingLocation: e.childText("file-staging-location")}
-	for _, child := range e.named("file") {
+func (l *loader) managedFiles(e tree.Element) *ManagedFiles {
+	files := &ManagedFiles{Position: e.Position(), StagingLocation: e.ChildText("file-staging-location")}
+	for _, child := range e.Named("file") {
 		files.Files = append(files.Files, &File{
-			Position:             child.position(),
-			Name:                 child.text("name"),
-			UniqueIDPrefix:       child.boolean("uniqueIdPrefix", false),
-			ResolveContents:      child.boolean("resolveContents", true),
-			DeleteSourceAfterUse: child.boolean("deleteSourceAfterUse", false),
-			DeleteTargetAfterUse: child.boolean("deleteTargetAfterUse", false),
-			Mode:                 child.text("mode"),
+			Position:             child.Position(),
+			Name:                 child.Value("name"),
+			UniqueIDPrefix:       child.Boolean("uniqueIdPrefix", false),
+			ResolveContents:      child.Boolean("resolveContents", true),
+			DeleteSourceAfterUse: child.Boolean("deleteSourceAfterUse", false),
+			DeleteTargetAfterUse: child.Boolean("deleteTargetAfterUse", false),
+			Mode:                 child.Value("mode"),
 			Lines:                l.lines(child),
-			Contents:             child.childText("contents"),
-			Path:                 child.childText("path"),
+			Contents:             child.ChildText("contents"),
+			Path:                 child.ChildText("path"),
 		})
 	}
 	return files
 }
 
-func (l *loader) script(e element) *Script {
+func (l *loader) script(e tree.Element) *Script {
 	return &Script{
-		Position:               e.position(),
-		StagingLocation:        e.childText("file-staging-location"),
-		InsertEnvironmentAfter: e.integer("insertEnvironmentAfter", -1),
-		DeleteAfterSubmit:      e.boolean("deleteAfterSubmit", true),
+		Position:               e.Position(),
+		StagingLocation:        e.ChildText("file-staging-location"),
+		InsertEnvironmentAfter: e.Integer("insertEnvironmentAfter", -1),
+		DeleteAfterSubmit:      e.Boolean("deleteAfterSubmit", true),
 		Lines:                  l.lines(e),
 	}
 }
 
-func (l *loader) lines(e element) []*Line {
+func (l *loader) lines(e tree.Element) []*Line {
 	var lines []*Line
-	for _, child := range e.named("line") {
-		lines = append(lines, &Line{Position: child.position(), Arguments: l.arguments(child, "arg")})
+	for _, child := range e.Named("line") {
+		lines = append(lines, &Line{Position: child.Position(), Arguments: l.arguments(child, "arg")})
 	}
 	return lines
 }
 
-func (l *loader) arguments(e element, name string) []*Argument {
+func (l *loader) arguments(e tree.Element, name string) []*Argument {
 	var arguments []*Argument
-	for _, child := range e.named(name) {
+	for _, child := range e.Named(name) {
 		arguments = append(arguments, &Argument{
-			Position:             child.position(),
+			Position:             child.Position(),
 			Text:                 child.Text,
-			Attribute:            child.optional("attribute"),
-			IsUndefinedIfMatches: child.optional("isUndefinedIfMatches", "isUndefIfMatches"),
-			Resolve:              child.boolean("resolve", true),
+			Attribute:            child.Optional("attribute"),
+			IsUndefinedIfMatches: child.Optional("isUndefinedIfMatches", "isUndefIfMatches"),
+			Resolve:              child.Boolean("resolve", true),
 		})
 	}
 	return arguments

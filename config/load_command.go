@@ -5,26 +5,27 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
 )
 
-func (l *loader) command(e element, kind CommandElement) *Command {
+func (l *loader) command(e tree.Element, kind CommandElement) *Command {
 	c := &Command{
-		Position:           e.position(),
+		Position:           e.Position(),
 		Element:            kind,
-		Name:               e.text("name"),
-		Directory:          e.text("directory"),
+		Name:               e.Value("name"),
+		Directory:          e.Value("directory"),
 		Arguments:          l.arguments(e, "arg"),
 		Input:              l.arguments(e, "input"),
-		RedirectStderr:     e.boolean("redirectStderr", false),
-		StreamBufferLimit:  e.integer("streamBufferLimit", -1),
-		ReplaceEnvironment: e.boolean("replaceEnvironment", false),
-		WaitForID:          e.boolean("waitForId", false),
-		IgnoreExitStatus:   e.boolean("ignoreExitStatus", false),
-		KeepOpen:           e.boolean("keepOpen", false),
+		RedirectStderr:     e.Boolean("redirectStderr", false),
+		StreamBufferLimit:  e.Integer("streamBufferLimit", -1),
+		ReplaceEnvironment: e.Boolean("replaceEnvironment", false),
+		WaitForID:          e.Boolean("waitForId", false),
+		IgnoreExitStatus:   e.Boolean("ignoreExitStatus", false),
+		KeepOpen:           e.Boolean("keepOpen", false),
 	}
-	for flag := range strings.SplitSeq(e.text("flags"), "|") {
+	for flag := range strings.SplitSeq(e.Value("flags"), "|") {
 		switch strings.TrimSpace(flag) {
 		case "ALLOCATE_PTY":
 			c.AllocatePTY = true
@@ -32,7 +33,7 @@ func (l *loader) command(e element, kind CommandElement) *Command {
 			c.ForwardX11 = true
 		}
 	}
-	e.children(func(child element) {
+	e.Core(func(child tree.Element) {
 		switch child.Name {
 		case "environment":
 			c.Environment = append(c.Environment, l.environment(child))
@@ -52,22 +53,22 @@ func (l *loader) command(e element, kind CommandElement) *Command {
 	return c
 }
 
-func (l *loader) commandExtensions(e element, c *Command) {
-	c.Timeout = e.duration(schemas.ExtensionNamespace, "timeout")
-	c.Interval = e.duration(schemas.ExtensionNamespace, "interval")
+func (l *loader) commandExtensions(e tree.Element, c *Command) {
+	c.Timeout = duration(e, schemas.ExtensionNamespace, "timeout")
+	c.Interval = duration(e, schemas.ExtensionNamespace, "interval")
 	if c.Element == FindJob {
-		c.Remembers = e.duration("", "remembers")
+		c.Remembers = duration(e, "", "remembers")
 	}
 	for _, child := range e.Children {
-		fallback := element{child, l}
-		if fallback.isExtension("process-mark") {
+		fallback := e.Of(child)
+		if fallback.IsExtension("process-mark") {
 			c.ProcessMarks = append(c.ProcessMarks, l.processMark(fallback))
 		}
-		if !fallback.isExtension("fallback") {
+		if !fallback.IsExtension("fallback") {
 			continue
 		}
 		command := l.command(fallback, Fallback)
-		for kind := range strings.FieldsSeq(fallback.text("on")) {
+		for kind := range strings.FieldsSeq(fallback.Value("on")) {
 			command.On = append(command.On, OutcomeKind(kind))
 		}
 		c.Fallbacks = append(c.Fallbacks, command)
@@ -76,8 +77,8 @@ func (l *loader) commandExtensions(e element, c *Command) {
 
 // duration returns a length of time, 0 for an attribute that is absent, or that
 // is none, which the schema reports.
-func (e element) duration(space, name string) time.Duration {
-	text, found := e.lookup(space, name)
+func duration(e tree.Element, space, name string) time.Duration {
+	text, found := e.Lookup(space, name)
 	if !found {
 		return 0
 	}
@@ -88,40 +89,40 @@ func (e element) duration(space, name string) time.Duration {
 	return duration
 }
 
-func (l *loader) environment(e element) *EnvironmentEntry {
+func (l *loader) environment(e tree.Element) *EnvironmentEntry {
 	return &EnvironmentEntry{
-		Position:  e.position(),
-		Name:      e.text("name"),
-		Value:     e.optional("value"),
-		Preserve:  e.boolean("preserve", false),
+		Position:  e.Position(),
+		Name:      e.Value("name"),
+		Value:     e.Optional("value"),
+		Preserve:  e.Boolean("preserve", false),
 		Arguments: l.arguments(e, "arg"),
 	}
 }
 
-func (l *loader) simpleCommand(e element) *SimpleCommand {
+func (l *loader) simpleCommand(e tree.Element) *SimpleCommand {
 	return &SimpleCommand{
-		Position:         e.position(),
-		Name:             e.text("name"),
-		Exec:             e.text("exec"),
-		Directory:        e.text("directory"),
-		RedirectStderr:   e.boolean("redirectStderr", false),
-		IgnoreExitStatus: e.boolean("ignoreExitStatus", false),
-		Wait:             e.boolean("wait", true),
+		Position:         e.Position(),
+		Name:             e.Value("name"),
+		Exec:             e.Value("exec"),
+		Directory:        e.Value("directory"),
+		RedirectStderr:   e.Boolean("redirectStderr", false),
+		IgnoreExitStatus: e.Boolean("ignoreExitStatus", false),
+		Wait:             e.Boolean("wait", true),
 	}
 }
 
 // outcome reads an x:outcome; the schema reports kinds and exit codes that are none.
-func (l *loader) outcome(e element) *Outcome {
-	o := &Outcome{Position: e.position(), Kind: OutcomeKind(e.text("kind"))}
-	for code := range strings.FieldsSeq(e.text("exit")) {
+func (l *loader) outcome(e tree.Element) *Outcome {
+	o := &Outcome{Position: e.Position(), Kind: OutcomeKind(e.Value("kind"))}
+	for code := range strings.FieldsSeq(e.Value("exit")) {
 		if number, err := strconv.Atoi(code); err == nil {
 			o.ExitCodes = append(o.ExitCodes, number)
 		}
 	}
-	if text := e.optional("expression"); text.Set {
-		flags, _ := javaregex.ParseFlags(e.text("flags"))
-		o.Expression = &Expression{Position: e.valuePosition("expression"), Text: text.Text, Flags: flags}
-		l.checkExpression(o.Expression, func(offset int) Position { return e.valueWithin("expression", offset) })
+	if text := e.Optional("expression"); text.Set {
+		flags, _ := javaregex.ParseFlags(e.Value("flags"))
+		o.Expression = &Expression{Position: e.ValuePosition("expression"), Text: text.Text, Flags: flags}
+		l.checkExpression(o.Expression, func(offset int) Position { return e.ValueWithin("expression", offset) })
 	}
 	return o
 }

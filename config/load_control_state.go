@@ -1,12 +1,14 @@
 package config
 
-func (l *loader) controlState(e element, name string) *ControlState {
-	child, ok := e.first(name)
+import "github.com/rmctl/rmctl/config/internal/tree"
+
+func (l *loader) controlState(e tree.Element, name string) *ControlState {
+	child, ok := e.First(name)
 	if !ok {
 		return nil
 	}
 	return &ControlState{
-		Position:  child.position(),
+		Position:  child.Position(),
 		ShowIf:    l.ruleOf(child, "show-if"),
 		HideIf:    l.ruleOf(child, "hide-if"),
 		EnableIf:  l.ruleOf(child, "enable-if"),
@@ -14,22 +16,22 @@ func (l *loader) controlState(e element, name string) *ControlState {
 	}
 }
 
-func (l *loader) ruleOf(e element, name string) *Rule {
-	child, ok := e.first(name)
+func (l *loader) ruleOf(e tree.Element, name string) *Rule {
+	child, ok := e.First(name)
 	if !ok {
 		return nil
 	}
 	return l.rule(child)
 }
 
-func (l *loader) rule(e element) *Rule {
+func (l *loader) rule(e tree.Element) *Rule {
 	rule := &Rule{
-		Position:  e.position(),
+		Position:  e.Position(),
 		Kind:      RuleAlways,
-		Button:    e.reference("button"),
-		Selected:  e.boolean("selected", true),
-		Attribute: e.reference("attribute"),
-		Value:     e.optional("value"),
+		Button:    referenceIn(e, "button"),
+		Selected:  e.Boolean("selected", true),
+		Attribute: referenceIn(e, "attribute"),
+		Value:     e.Optional("value"),
 	}
 	switch {
 	case rule.Button.Name != "":
@@ -39,12 +41,12 @@ func (l *loader) rule(e element) *Rule {
 	}
 	// An operator inside beats what the element itself names.
 	for _, operator := range []RuleKind{RuleNot, RuleAnd, RuleOr} {
-		child, ok := e.first(string(operator))
+		child, ok := e.First(string(operator))
 		if !ok {
 			continue
 		}
 		rule.Kind = operator
-		for _, inner := range child.named("rule") {
+		for _, inner := range child.Named("rule") {
 			rule.Rules = append(rule.Rules, l.rule(inner))
 		}
 		break

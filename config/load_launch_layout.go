@@ -1,36 +1,38 @@
 package config
 
-func (l *loader) layout(e element) *Layout {
-	around, ok := e.first("layout")
+import "github.com/rmctl/rmctl/config/internal/tree"
+
+func (l *loader) layout(e tree.Element) *Layout {
+	around, ok := e.First("layout")
 	if !ok {
 		return nil
 	}
 	var layout *Layout
-	around.children(func(child element) {
+	around.Core(func(child tree.Element) {
 		kind, known := layoutKinds[child.Name]
 		if !known {
 			return
 		}
 		layout = &Layout{
-			Position:          child.position(),
+			Position:          child.Position(),
 			Kind:              kind,
-			Orientation:       child.text("type"),
-			Columns:           max(child.integer("numColumns", 1), 1),
-			EqualWidth:        child.boolean("makeColumnsEqualWidth", false),
-			Center:            child.boolean("center", false),
-			Justify:           child.boolean("justify", false),
-			Fill:              child.boolean("fill", false),
-			Pack:              child.boolean("pack", false),
-			Wrap:              child.boolean("wrap", false),
-			MarginHeight:      child.integer("marginHeight", NotSaid),
-			MarginWidth:       child.integer("marginWidth", NotSaid),
-			MarginTop:         child.integer("marginTop", NotSaid),
-			MarginBottom:      child.integer("marginBottom", NotSaid),
-			MarginLeft:        child.integer("marginLeft", NotSaid),
-			MarginRight:       child.integer("marginRight", NotSaid),
-			Spacing:           child.integer("spacing", NotSaid),
-			HorizontalSpacing: child.integer("horizontalSpacing", NotSaid),
-			VerticalSpacing:   child.integer("verticalSpacing", NotSaid),
+			Orientation:       child.Value("type"),
+			Columns:           max(child.Integer("numColumns", 1), 1),
+			EqualWidth:        child.Boolean("makeColumnsEqualWidth", false),
+			Center:            child.Boolean("center", false),
+			Justify:           child.Boolean("justify", false),
+			Fill:              child.Boolean("fill", false),
+			Pack:              child.Boolean("pack", false),
+			Wrap:              child.Boolean("wrap", false),
+			MarginHeight:      child.Integer("marginHeight", NotSaid),
+			MarginWidth:       child.Integer("marginWidth", NotSaid),
+			MarginTop:         child.Integer("marginTop", NotSaid),
+			MarginBottom:      child.Integer("marginBottom", NotSaid),
+			MarginLeft:        child.Integer("marginLeft", NotSaid),
+			MarginRight:       child.Integer("marginRight", NotSaid),
+			Spacing:           child.Integer("spacing", NotSaid),
+			HorizontalSpacing: child.Integer("horizontalSpacing", NotSaid),
+			VerticalSpacing:   child.Integer("verticalSpacing", NotSaid),
 		}
 	})
 	return layout
@@ -42,36 +44,36 @@ var layoutKinds = map[string]LayoutKind{
 
 var layoutDataKinds = map[string]LayoutKind{"row-data": RowLayout, "grid-data": GridLayout, "form-data": FormLayout}
 
-func (l *loader) layoutData(e element, name string) *LayoutData {
-	around, ok := e.first(name)
+func (l *loader) layoutData(e tree.Element, name string) *LayoutData {
+	around, ok := e.First(name)
 	if !ok {
 		return nil
 	}
 	var data *LayoutData
-	around.children(func(child element) {
+	around.Core(func(child tree.Element) {
 		kind, known := layoutDataKinds[child.Name]
 		if !known {
 			return
 		}
 		data = &LayoutData{
-			Position:         child.position(),
+			Position:         child.Position(),
 			Kind:             kind,
-			Height:           child.integer("height", NotSaid),
-			Width:            child.integer("width", NotSaid),
-			Exclude:          child.boolean("exclude", false),
-			Style:            child.text("style"),
-			HorizontalAlign:  child.text("horizontalAlign"),
-			VerticalAlign:    child.text("verticalAlign"),
-			GrabHorizontal:   child.boolean("grabExcessHorizontal", false),
-			GrabVertical:     child.boolean("grabExcessVertical", false),
-			HorizontalSpan:   max(child.integer("horizontalSpan", 1), 1),
-			VerticalSpan:     max(child.integer("verticalSpan", 1), 1),
-			HorizontalIndent: child.integer("horizontalIndent", NotSaid),
-			VerticalIndent:   child.integer("verticalIndent", NotSaid),
-			MinimumHeight:    child.integer("minHeight", NotSaid),
-			MinimumWidth:     child.integer("minWidth", NotSaid),
-			HeightHint:       child.integer("heightHint", NotSaid),
-			WidthHint:        child.integer("widthHint", NotSaid),
+			Height:           child.Integer("height", NotSaid),
+			Width:            child.Integer("width", NotSaid),
+			Exclude:          child.Boolean("exclude", false),
+			Style:            child.Value("style"),
+			HorizontalAlign:  child.Value("horizontalAlign"),
+			VerticalAlign:    child.Value("verticalAlign"),
+			GrabHorizontal:   child.Boolean("grabExcessHorizontal", false),
+			GrabVertical:     child.Boolean("grabExcessVertical", false),
+			HorizontalSpan:   max(child.Integer("horizontalSpan", 1), 1),
+			VerticalSpan:     max(child.Integer("verticalSpan", 1), 1),
+			HorizontalIndent: child.Integer("horizontalIndent", NotSaid),
+			VerticalIndent:   child.Integer("verticalIndent", NotSaid),
+			MinimumHeight:    child.Integer("minHeight", NotSaid),
+			MinimumWidth:     child.Integer("minWidth", NotSaid),
+			HeightHint:       child.Integer("heightHint", NotSaid),
+			WidthHint:        child.Integer("widthHint", NotSaid),
 			Top:              attachment(child, "top"),
 			Bottom:           attachment(child, "bottom"),
 			Left:             attachment(child, "left"),
@@ -81,26 +83,26 @@ func (l *loader) layoutData(e element, name string) *LayoutData {
 	return data
 }
 
-func attachment(e element, side string) *Attachment {
-	at, ok := e.first(side)
+func attachment(e tree.Element, side string) *Attachment {
+	at, ok := e.First(side)
 	if !ok {
 		return nil
 	}
 	return &Attachment{
-		Position:    at.position(),
-		Alignment:   at.text("alignment"),
-		Numerator:   at.integer("numerator", NotSaid),
-		Denominator: at.integer("denominator", NotSaid),
-		Offset:      at.integer("offset", 0),
+		Position:    at.Position(),
+		Alignment:   at.Value("alignment"),
+		Numerator:   at.Integer("numerator", NotSaid),
+		Denominator: at.Integer("denominator", NotSaid),
+		Offset:      at.Integer("offset", 0),
 	}
 }
 
-func (l *loader) font(e element) *Font {
-	child, ok := e.first("font")
+func (l *loader) font(e tree.Element) *Font {
+	child, ok := e.First("font")
 	if !ok {
 		return nil
 	}
-	font := &Font{Position: child.position(), Name: child.text("name"), Size: child.integer("size", 9), Style: child.text("style")}
+	font := &Font{Position: child.Position(), Name: child.Value("name"), Size: child.Integer("size", 9), Style: child.Value("style")}
 	if font.Style == "" {
 		font.Style = "normal"
 	}

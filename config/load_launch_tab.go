@@ -1,10 +1,14 @@
 package config
 
-import "strings"
+import (
+	"strings"
 
-func (l *loader) launchTab(e element) *LaunchTab {
-	tab := &LaunchTab{Position: e.position()}
-	e.children(func(child element) {
+	"github.com/rmctl/rmctl/config/internal/tree"
+)
+
+func (l *loader) launchTab(e tree.Element) *LaunchTab {
+	tab := &LaunchTab{Position: e.Position()}
+	e.Core(func(child tree.Element) {
 		switch child.Name {
 		case "dynamic":
 			tab.Tabs = append(tab.Tabs, l.tab(child))
@@ -15,16 +19,16 @@ func (l *loader) launchTab(e element) *LaunchTab {
 	return tab
 }
 
-func (l *loader) tab(e element) *Tab {
+func (l *loader) tab(e tree.Element) *Tab {
 	tab := &Tab{
 		Look:             l.look(e),
-		Title:            e.childText("title").Text,
-		ShowViewConfig:   e.boolean("showViewConfig", true),
-		ShowViewExcluded: e.boolean("showViewExcluded", false),
+		Title:            e.ChildText("title").Text,
+		ShowViewConfig:   e.Boolean("showViewConfig", true),
+		ShowViewExcluded: e.Boolean("showViewExcluded", false),
 		Controls:         l.controls(e),
 	}
-	if from := e.text("includeWidgetValuesFrom"); from != "" {
-		at := e.valuePosition("includeWidgetValuesFrom")
+	if from := e.Value("includeWidgetValuesFrom"); from != "" {
+		at := e.ValuePosition("includeWidgetValuesFrom")
 		for title := range strings.SplitSeq(from, ",") {
 			tab.IncludeFrom = append(tab.IncludeFrom, Reference{Position: at, Name: title})
 			at.Column += len(title) + len(",")
@@ -33,9 +37,9 @@ func (l *loader) tab(e element) *Tab {
 	return tab
 }
 
-func (l *loader) importTab(e element) *ImportTab {
-	tab := &ImportTab{Position: e.position(), Title: e.text("title")}
-	if viewer, ok := e.first("export-for-override"); ok {
+func (l *loader) importTab(e tree.Element) *ImportTab {
+	tab := &ImportTab{Position: e.Position(), Title: e.Value("title")}
+	if viewer, ok := e.First("export-for-override"); ok {
 		tab.Viewer = l.viewer(viewer)
 	}
 	return tab
@@ -43,23 +47,23 @@ func (l *loader) importTab(e element) *ImportTab {
 
 // look reads what all controls can have; an element that cannot have a part
 // does not hold it.
-func (l *loader) look(e element) Look {
+func (l *loader) look(e tree.Element) Look {
 	return Look{
-		Position:   e.position(),
+		Position:   e.Position(),
 		Layout:     l.layout(e),
 		LayoutData: l.layoutData(e, "layout-data"),
 		Font:       l.font(e),
-		Tooltip:    e.childText("tooltip"),
-		Style:      e.text("style"),
-		Foreground: e.text("foreground"),
-		Background: e.text("background"),
+		Tooltip:    e.ChildText("tooltip"),
+		Style:      e.Value("style"),
+		Foreground: e.Value("foreground"),
+		Background: e.Value("background"),
 		State:      l.controlState(e, "control-state"),
 	}
 }
 
-func (l *loader) controls(e element) []Control {
+func (l *loader) controls(e tree.Element) []Control {
 	var controls []Control
-	e.children(func(child element) {
+	e.Core(func(child tree.Element) {
 		if control := l.formControl(child); control != nil {
 			controls = append(controls, control)
 		}
@@ -67,10 +71,10 @@ func (l *loader) controls(e element) []Control {
 	return controls
 }
 
-func (l *loader) formControl(e element) Control {
+func (l *loader) formControl(e tree.Element) Control {
 	switch e.Name {
 	case "composite":
-		return &Composite{Look: l.look(e), Group: e.boolean("group", false), Title: e.childText("title"), Controls: l.controls(e)}
+		return &Composite{Look: l.look(e), Group: e.Boolean("group", false), Title: e.ChildText("title"), Controls: l.controls(e)}
 	case "tab-folder":
 		return l.tabFolder(e)
 	case "widget":
@@ -87,25 +91,25 @@ func (l *loader) formControl(e element) Control {
 	return nil // a part of the control around it
 }
 
-func (l *loader) tabFolder(e element) *TabFolder {
+func (l *loader) tabFolder(e tree.Element) *TabFolder {
 	folder := &TabFolder{Look: l.look(e)}
-	for _, item := range e.named("item") {
-		folder.Items = append(folder.Items, &TabItem{Look: l.look(item), Title: item.childText("title").Text, Controls: l.controls(item)})
+	for _, item := range e.Named("item") {
+		folder.Items = append(folder.Items, &TabItem{Look: l.look(item), Title: item.ChildText("title").Text, Controls: l.controls(item)})
 	}
 	return folder
 }
 
-func (l *loader) widget(e element) *Widget {
+func (l *loader) widget(e tree.Element) *Widget {
 	widget := &Widget{
 		Look:      l.look(e),
-		Type:      WidgetType(e.text("type")),
-		TypeID:    e.text("typeId"),
-		ButtonID:  e.reference("buttonId"),
-		Title:     e.optional("title"),
-		ReadOnly:  e.boolean("readOnly", false),
-		Attribute: e.bound(),
-		ItemsFrom: e.childReference("items-from"),
-		FixedText: e.childText("fixed-text"),
+		Type:      WidgetType(e.Value("type")),
+		TypeID:    e.Value("typeId"),
+		ButtonID:  referenceIn(e, "buttonId"),
+		Title:     e.Optional("title"),
+		ReadOnly:  e.Boolean("readOnly", false),
+		Attribute: boundAttribute(e),
+		ItemsFrom: childReference(e, "items-from"),
+		FixedText: e.ChildText("fixed-text"),
 	}
 	switch widget.Type {
 	case "":
@@ -113,123 +117,123 @@ func (l *loader) widget(e element) *Widget {
 	case EnvironmentModules: // format of 5.0
 		widget.Type, widget.TypeID = CustomWidget, EnvironmentModules
 	}
-	if dynamic, ok := e.first("dynamic-text"); ok {
+	if dynamic, ok := e.First("dynamic-text"); ok {
 		widget.DynamicText = l.arguments(dynamic, "arg")
 	}
 	return widget
 }
 
-func (l *loader) buttonGroup(e element) *ButtonGroup {
-	group := &ButtonGroup{Look: l.look(e), Group: e.boolean("group", false), Title: e.childText("title"), Attribute: e.bound()}
-	for _, button := range e.named("button") {
+func (l *loader) buttonGroup(e tree.Element) *ButtonGroup {
+	group := &ButtonGroup{Look: l.look(e), Group: e.Boolean("group", false), Title: e.ChildText("title"), Attribute: boundAttribute(e)}
+	for _, button := range e.Named("button") {
 		group.Buttons = append(group.Buttons, l.widget(button))
 	}
 	return group
 }
 
-func (l *loader) browse(e element) *Browse {
+func (l *loader) browse(e tree.Element) *Browse {
 	browse := &Browse{
 		Look:             l.look(e),
 		ButtonLayoutData: l.layoutData(e, "button-layout-data"),
 		ButtonState:      l.controlState(e, "button-control-state"),
-		Title:            e.optional("title"),
-		Directory:        e.boolean("directory", false),
-		URI:              e.boolean("uri", false),
-		LocalOnly:        e.boolean("localOnly", false),
-		ReadOnly:         e.boolean("readOnly", false),
-		Attribute:        e.bound(),
+		Title:            e.Optional("title"),
+		Directory:        e.Boolean("directory", false),
+		URI:              e.Boolean("uri", false),
+		LocalOnly:        e.Boolean("localOnly", false),
+		ReadOnly:         e.Boolean("readOnly", false),
+		Attribute:        boundAttribute(e),
 	}
-	browse.Style = e.text("textStyle")
+	browse.Style = e.Value("textStyle")
 	browse.LayoutData = l.layoutData(e, "text-layout-data")
 	browse.State = l.controlState(e, "text-control-state")
 	return browse
 }
 
-func (l *loader) pushButton(e element) *PushButton {
-	button := &PushButton{Look: l.look(e), Title: e.optional("title"), Refresh: true}
-	if action, ok := e.first("button-action"); ok {
-		button.Action = action.childReference("action")
-		button.ClearValue = action.reference("clearValue")
-		button.Refresh = action.boolean("refresh", true)
+func (l *loader) pushButton(e tree.Element) *PushButton {
+	button := &PushButton{Look: l.look(e), Title: e.Optional("title"), Refresh: true}
+	if action, ok := e.First("button-action"); ok {
+		button.Action = childReference(action, "action")
+		button.ClearValue = referenceIn(action, "clearValue")
+		button.Refresh = action.Boolean("refresh", true)
 	}
 	return button
 }
 
-func (l *loader) viewer(e element) *Viewer {
+func (l *loader) viewer(e tree.Element) *Viewer {
 	viewer := &Viewer{
 		Look:              l.look(e),
-		Tree:              e.text("type") == "tree",
-		Name:              e.reference("name"),
-		Label:             e.childText("label"),
-		InitialAllChecked: e.boolean("initialAllChecked", true),
-		Sort:              e.boolean("sort", true),
-		HeaderVisible:     e.boolean("headerVisible", true),
-		LinesVisible:      e.boolean("linesVisible", true),
-		TooltipEnabled:    e.boolean("tooltipEnabled", true),
+		Tree:              e.Value("type") == "tree",
+		Name:              referenceIn(e, "name"),
+		Label:             e.ChildText("label"),
+		InitialAllChecked: e.Boolean("initialAllChecked", true),
+		Sort:              e.Boolean("sort", true),
+		HeaderVisible:     e.Boolean("headerVisible", true),
+		LinesVisible:      e.Boolean("linesVisible", true),
+		TooltipEnabled:    e.Boolean("tooltipEnabled", true),
 	}
-	for _, column := range e.named("column-data") {
+	for _, column := range e.Named("column-data") {
 		viewer.Columns = append(viewer.Columns, l.column(column))
 	}
-	if items, ok := e.first("items"); ok {
-		viewer.AllPredefined = items.boolean("allPredefined", false)
-		viewer.AllDiscovered = items.boolean("allDiscovered", false)
-		viewer.Include = items.childReferences("include")
-		viewer.Exclude = items.childReferences("exclude")
+	if items, ok := e.First("items"); ok {
+		viewer.AllPredefined = items.Boolean("allPredefined", false)
+		viewer.AllDiscovered = items.Boolean("allDiscovered", false)
+		viewer.Include = childReferences(items, "include")
+		viewer.Exclude = childReferences(items, "exclude")
 	}
-	if value, ok := e.first("value"); ok {
-		viewer.Value = &ViewerValue{Position: value.position(), Pattern: value.text("pattern"), Separator: " "}
-		if separator := value.optional("separator"); separator.Set {
+	if value, ok := e.First("value"); ok {
+		viewer.Value = &ViewerValue{Position: value.Position(), Pattern: value.Value("pattern"), Separator: " "}
+		if separator := value.Optional("separator"); separator.Set {
 			viewer.Value.Separator = separator.Text
 		}
 	}
 	return viewer
 }
 
-func (l *loader) column(e element) *Column {
+func (l *loader) column(e tree.Element) *Column {
 	return &Column{
-		Position:   e.position(),
-		Name:       e.text("name"),
-		Width:      e.integer("width", NotSaid),
-		Alignment:  e.text("alignment"),
-		Resizable:  e.boolean("resizable", false),
-		Moveable:   e.boolean("moveable", false),
-		Foreground: e.text("foreground"),
-		Background: e.text("background"),
+		Position:   e.Position(),
+		Name:       e.Value("name"),
+		Width:      e.Integer("width", NotSaid),
+		Alignment:  e.Value("alignment"),
+		Resizable:  e.Boolean("resizable", false),
+		Moveable:   e.Boolean("moveable", false),
+		Foreground: e.Value("foreground"),
+		Background: e.Value("background"),
 		Font:       l.font(e),
-		Tooltip:    e.childText("tooltip"),
+		Tooltip:    e.ChildText("tooltip"),
 	}
 }
 
 // bound returns the attribute that a control is bound to.
-func (e element) bound() Reference {
-	if reference := e.reference("attribute"); reference.Name != "" {
+func boundAttribute(e tree.Element) Reference {
+	if reference := referenceIn(e, "attribute"); reference.Name != "" {
 		return reference
 	}
-	return e.reference("saveValueTo") // format of 5.0
+	return referenceIn(e, "saveValueTo") // format of 5.0
 }
 
 // reference returns the name that an XML attribute holds.
-func (e element) reference(name string) Reference {
-	value := e.optional(name)
+func referenceIn(e tree.Element, name string) Reference {
+	value := e.Optional(name)
 	if !value.Set {
 		return Reference{}
 	}
-	return Reference{Position: e.valuePosition(name), Name: value.Text}
+	return Reference{Position: e.ValuePosition(name), Name: value.Text}
 }
 
 // childReference returns the name that the first child of a name holds.
-func (e element) childReference(name string) Reference {
-	child, ok := e.first(name)
+func childReference(e tree.Element, name string) Reference {
+	child, ok := e.First(name)
 	if !ok {
 		return Reference{}
 	}
-	return Reference{Position: child.textPosition(true), Name: strings.TrimSpace(child.Text)}
+	return Reference{Position: child.TextPosition(true), Name: strings.TrimSpace(child.Text)}
 }
 
-func (e element) childReferences(name string) []Reference {
+func childReferences(e tree.Element, name string) []Reference {
 	var references []Reference
-	for _, child := range e.named(name) {
-		references = append(references, Reference{Position: child.textPosition(true), Name: strings.TrimSpace(child.Text)})
+	for _, child := range e.Named(name) {
+		references = append(references, Reference{Position: child.TextPosition(true), Name: strings.TrimSpace(child.Text)})
 	}
 	return references
 }

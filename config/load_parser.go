@@ -4,42 +4,43 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
-func (l *loader) parser(e element) *Parser {
+func (l *loader) parser(e tree.Element) *Parser {
 	p := &Parser{
-		Position:         e.position(),
+		Position:         e.Position(),
 		Element:          e.Name,
-		Type:             strings.TrimSpace(e.childText("type").Text),
-		Delimiter:        e.optional("delim"),
-		IncludeDelimiter: e.boolean("includeDelim", false),
-		MaxMatchLength:   e.integer("maxMatchLen", 0),
-		All:              e.boolean("all", false),
-		Save:             e.integer("save", 0),
-		ApplyToAll:       e.boolean("applyToAll", false),
+		Type:             strings.TrimSpace(e.ChildText("type").Text),
+		Delimiter:        e.Optional("delim"),
+		IncludeDelimiter: e.Boolean("includeDelim", false),
+		MaxMatchLength:   e.Integer("maxMatchLen", 0),
+		All:              e.Boolean("all", false),
+		Save:             e.Integer("save", 0),
+		ApplyToAll:       e.Boolean("applyToAll", false),
 	}
-	for _, target := range e.named("target") {
+	for _, target := range e.Named("target") {
 		p.Targets = append(p.Targets, l.target(target))
 	}
-	if exit, ok := e.first("exit-on"); ok {
+	if exit, ok := e.First("exit-on"); ok {
 		p.ExitOn = l.expression(exit)
 	}
-	if exit, ok := e.first("exit-after"); ok {
+	if exit, ok := e.First("exit-after"); ok {
 		p.ExitAfter = l.expression(exit)
 	}
 	return p
 }
 
-func (l *loader) target(e element) *Target {
+func (l *loader) target(e tree.Element) *Target {
 	t := &Target{
-		Position:        e.position(),
-		Ref:             e.optional("ref"),
-		refAt:           e.valuePosition("ref"),
-		MatchAll:        e.boolean("matchAll", false),
-		AllowOverwrites: e.boolean("allowOverwrites", false),
+		Position:        e.Position(),
+		Ref:             e.Optional("ref"),
+		refAt:           e.ValuePosition("ref"),
+		MatchAll:        e.Boolean("matchAll", false),
+		AllowOverwrites: e.Boolean("allowOverwrites", false),
 	}
-	e.children(func(child element) {
+	e.Core(func(child tree.Element) {
 		switch child.Name {
 		case "match":
 			t.Matches = append(t.Matches, l.match(child))
@@ -53,9 +54,9 @@ func (l *loader) target(e element) *Target {
 	return t
 }
 
-func (l *loader) match(e element) *Match {
-	m := &Match{Position: e.position(), MoveToTop: e.boolean("moveToTop", false), Actions: l.actions(e)}
-	if expression, ok := e.first("expression"); ok {
+func (l *loader) match(e tree.Element) *Match {
+	m := &Match{Position: e.Position(), MoveToTop: e.Boolean("moveToTop", false), Actions: l.actions(e)}
+	if expression, ok := e.First("expression"); ok {
 		m.Expression = l.expression(expression)
 	}
 	return m
@@ -64,35 +65,35 @@ func (l *loader) match(e element) *Match {
 // expression reads an element of regex type: the attribute wins over the text,
 // and text that goes over a line break loses the white space around it, which
 // no author means (five definitions in the field have such texts).
-func (l *loader) expression(e element) *Expression {
-	flags, _ := javaregex.ParseFlags(e.text("flags"))
-	x := &Expression{Flags: flags, Split: e.boolean("split", false)}
-	if written := e.optional("expression"); written.Set {
-		x.Text, x.Position = written.Text, e.valuePosition("expression")
-		l.checkExpression(x, func(offset int) Position { return e.valueWithin("expression", offset) })
+func (l *loader) expression(e tree.Element) *Expression {
+	flags, _ := javaregex.ParseFlags(e.Value("flags"))
+	x := &Expression{Flags: flags, Split: e.Boolean("split", false)}
+	if written := e.Optional("expression"); written.Set {
+		x.Text, x.Position = written.Text, e.ValuePosition("expression")
+		l.checkExpression(x, func(offset int) Position { return e.ValueWithin("expression", offset) })
 		return x
 	}
 	wrapped := strings.ContainsAny(e.Text, "\n\r")
-	x.Text, x.Position = e.Text, e.textPosition(wrapped)
+	x.Text, x.Position = e.Text, e.TextPosition(wrapped)
 	trimmed := 0
 	if wrapped {
 		trimmed = len(e.Text) - len(strings.TrimLeftFunc(e.Text, unicode.IsSpace))
 		x.Text = strings.TrimSpace(e.Text)
 	}
-	l.checkExpression(x, func(offset int) Position { return e.textWithin(trimmed + offset) })
+	l.checkExpression(x, func(offset int) Position { return e.TextWithin(trimmed + offset) })
 	return x
 }
 
-func (l *loader) test(e element) *Test {
-	t := &Test{Position: e.position(), Operator: l.operator(e), Actions: l.actions(e)}
-	e.children(func(child element) {
+func (l *loader) test(e tree.Element) *Test {
+	t := &Test{Position: e.Position(), Operator: l.operator(e), Actions: l.actions(e)}
+	e.Core(func(child tree.Element) {
 		switch child.Name {
 		case "test":
 			t.Tests = append(t.Tests, l.test(child))
 		case "value":
 			t.Values = append(t.Values, child.Text)
 			if field, isField := strings.CutPrefix(child.Text, fieldMark); isField {
-				l.checkFieldName(field, child.textWithin(len(fieldMark)))
+				l.checkFieldName(field, child.TextWithin(len(fieldMark)))
 			}
 		case "else":
 			t.HasElse = true
@@ -104,8 +105,8 @@ func (l *loader) test(e element) *Test {
 
 // operator reads the operator of a test; as in the reference its case does not
 // matter and what is unknown compares for equality.
-func (l *loader) operator(e element) Operator {
-	if written := strings.ToUpper(e.text("op")); isOperator(written) {
+func (l *loader) operator(e tree.Element) Operator {
+	if written := strings.ToUpper(e.Value("op")); isOperator(written) {
 		return Operator(written)
 	}
 	return Equal
@@ -119,9 +120,9 @@ func isOperator(text string) bool {
 	return false
 }
 
-func (l *loader) actions(e element) []*Action {
+func (l *loader) actions(e tree.Element) []*Action {
 	var actions []*Action
-	e.children(func(child element) {
+	e.Core(func(child tree.Element) {
 		switch kind := ActionKind(child.Name); kind {
 		case Set, Add, Append, Put, Throw:
 			actions = append(actions, l.action(child, kind))
@@ -130,27 +131,27 @@ func (l *loader) actions(e element) []*Action {
 	return actions
 }
 
-func (l *loader) action(e element, kind ActionKind) *Action {
+func (l *loader) action(e tree.Element, kind ActionKind) *Action {
 	a := &Action{
-		Position:       e.position(),
+		Position:       e.Position(),
 		Kind:           kind,
-		Field:          e.optional("field"),
-		ForceNewObject: e.boolean("forceNewObject", false),
-		Separator:      e.text("separator"),
-		Message:        e.text("message"),
+		Field:          e.Optional("field"),
+		ForceNewObject: e.Boolean("forceNewObject", false),
+		Separator:      e.Value("separator"),
+		Message:        e.Value("message"),
 	}
 	l.checkField(e, a)
-	for _, entry := range e.named("entry") {
+	for _, entry := range e.Named("entry") {
 		l.checkEntryFields(entry)
 		a.Entries = append(a.Entries, &Entry{
-			Position:   entry.position(),
-			Key:        entry.optional("key"),
-			KeyGroup:   entry.integer("keyGroup", 0),
-			KeyIndex:   entry.integer("keyIndex", 0),
-			Value:      entry.optional("value"),
-			valueAt:    entry.valuePosition("value"),
-			ValueGroup: entry.integer("valueGroup", 0),
-			ValueIndex: entry.integer("valueIndex", 0),
+			Position:   entry.Position(),
+			Key:        entry.Optional("key"),
+			KeyGroup:   entry.Integer("keyGroup", 0),
+			KeyIndex:   entry.Integer("keyIndex", 0),
+			Value:      entry.Optional("value"),
+			valueAt:    entry.ValuePosition("value"),
+			ValueGroup: entry.Integer("valueGroup", 0),
+			ValueIndex: entry.Integer("valueIndex", 0),
 		})
 	}
 	return a

@@ -3,22 +3,23 @@ package config
 import (
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
 // probe reads an x:probe; the schema reports versions that are none.
-func (l *loader) probe(e element) *Probe {
+func (l *loader) probe(e tree.Element) *Probe {
 	p := &Probe{
 		Command:  l.command(e, ProbeCommand),
-		AtLeast:  strings.TrimSpace(e.text("at-least")),
-		Required: e.boolean("required", true),
-		Effect:   e.text("effect"),
-		Mend:     e.text("mend"),
+		AtLeast:  strings.TrimSpace(e.Value("at-least")),
+		Required: e.Boolean("required", true),
+		Effect:   e.Value("effect"),
+		Mend:     e.Value("mend"),
 	}
-	if text := e.optional("version"); text.Set {
+	if text := e.Optional("version"); text.Set {
 		flags, _ := javaregex.ParseFlags("")
-		p.Version = &Expression{Position: e.valuePosition("version"), Text: text.Text, Flags: flags}
-		l.checkExpression(p.Version, func(offset int) Position { return e.valueWithin("version", offset) })
+		p.Version = &Expression{Position: e.ValuePosition("version"), Text: text.Text, Flags: flags}
+		l.checkExpression(p.Version, func(offset int) Position { return e.ValueWithin("version", offset) })
 	}
 	if l.check {
 		l.checkProbe(e, p)
@@ -27,12 +28,12 @@ func (l *loader) probe(e element) *Probe {
 }
 
 // checkProbe reports a version that is demanded and cannot be read.
-func (l *loader) checkProbe(e element, p *Probe) {
+func (l *loader) checkProbe(e tree.Element, p *Probe) {
 	if p.AtLeast == "" {
 		return
 	}
 	if p.Version == nil {
-		l.report(e.valuePosition("at-least"), Error, "missing-attribute", `"at-least" needs "version", which tells where the output has the version`, `add version="…"`)
+		l.report(e.ValuePosition("at-least"), Error, "missing-attribute", `"at-least" needs "version", which tells where the output has the version`, `add version="…"`)
 		return
 	}
 	if l.expressions.groups(p.Version) == 0 {

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/tree"
 )
 
-func (l *loader) validator(e element) *attribute.Validator {
-	v := &attribute.Validator{Message: e.childText("error-message").Text}
-	e.children(func(child element) {
+func (l *loader) validator(e tree.Element) *attribute.Validator {
+	v := &attribute.Validator{Message: e.ChildText("error-message").Text}
+	e.Core(func(child tree.Element) {
 		switch child.Name {
 		case "regex":
 			x := l.expression(child)
@@ -30,14 +31,14 @@ func (l *loader) validator(e element) *attribute.Validator {
 	return v
 }
 
-func (l *loader) bound(e element, name string) *float64 {
-	text := e.optional(name)
+func (l *loader) bound(e tree.Element, name string) *float64 {
+	text := e.Optional(name)
 	if !text.Set {
 		return nil
 	}
 	number, err := strconv.ParseFloat(strings.TrimSpace(text.Text), 64)
 	if err != nil {
-		l.report(e.valuePosition(name), Error, "invalid-value", strconv.Quote(text.Text)+" is not a number", "")
+		l.report(e.ValuePosition(name), Error, "invalid-value", strconv.Quote(text.Text)+" is not a number", "")
 		return nil
 	}
 	return &number
@@ -50,18 +51,18 @@ const (
 
 // fileInfo reads what a file must be. A date that cannot be read is ignored,
 // as in the reference.
-func fileInfo(e element) *attribute.FileInfo {
-	info := &attribute.FileInfo{IsDirectory: e.boolean("isDirectory", false)}
-	if date, err := time.ParseInLocation(fileDateLayout, e.text("lastModifiedAfter"), time.Local); err == nil {
+func fileInfo(e tree.Element) *attribute.FileInfo {
+	info := &attribute.FileInfo{IsDirectory: e.Boolean("isDirectory", false)}
+	if date, err := time.ParseInLocation(fileDateLayout, e.Value("lastModifiedAfter"), time.Local); err == nil {
 		info.LastModifiedAfter = date
 	}
-	if date, err := time.ParseInLocation(fileDateLayout, e.text("lastModifiedBefore"), time.Local); err == nil {
+	if date, err := time.ParseInLocation(fileDateLayout, e.Value("lastModifiedBefore"), time.Local); err == nil {
 		info.LastModifiedBefore = date
 	}
-	if length, err := strconv.ParseInt(strings.TrimSpace(e.text("length")), 10, 64); err == nil {
+	if length, err := strconv.ParseInt(strings.TrimSpace(e.Value("length")), 10, 64); err == nil {
 		info.Length = &length
 	}
-	for bit := range strings.SplitSeq(e.text("efsAttributes"), "|") {
+	for bit := range strings.SplitSeq(e.Value("efsAttributes"), "|") {
 		info.Permissions |= permissionBits[strings.TrimPrefix(strings.TrimSpace(bit), filePrefix)]
 	}
 	return info

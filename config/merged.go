@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
 // A Merged is a definition put together with all that it extends.
 type Merged struct {
 	root      *schemas.Element
-	documents documents
+	documents tree.Documents
 	origins   *origins
 }
 
@@ -20,16 +21,16 @@ type Merged struct {
 func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 	l := &loader{file: file, base: base, check: true, origins: &origins{overrides: map[*schemas.Element][]override{}}}
 	root := l.readMerged(file, source)
-	problems := l.problems.sorted(l.documents)
+	problems := l.problems.sorted(l.source.Documents)
 	if root == nil || problems.HasErrors() {
 		return nil, problems
 	}
-	return &Merged{root: root, documents: l.documents, origins: l.origins}, problems
+	return &Merged{root: root, documents: l.source.Documents, origins: l.origins}, problems
 }
 
 // Files returns the files that the definition is made of: its own, and each base
 // after the one that extends it.
-func (m *Merged) Files() []string { return m.documents.files() }
+func (m *Merged) Files() []string { return m.documents.Files() }
 
 // An Effect is what an element of an extending definition does to one of the base.
 type Effect string
@@ -107,7 +108,7 @@ func (m *Merged) part(e *schemas.Element, path string, depth int) Part {
 		return part
 	}
 	for _, attribute := range e.Attributes {
-		if attribute.Name != "name" && m.documents.position(attribute.Line, attribute.Column).File == part.File {
+		if attribute.Name != "name" && m.documents.Position(attribute.Line, attribute.Column).File == part.File {
 			part.Sets = append(part.Sets, attributeName(attribute))
 		}
 	}
@@ -125,7 +126,7 @@ func (m *Merged) Lost() []Lost {
 }
 
 func (m *Merged) positionOf(e *schemas.Element) Position {
-	return m.documents.position(e.Line, e.Column)
+	return m.documents.Position(e.Line, e.Column)
 }
 
 func attributeName(a schemas.Attribute) string {

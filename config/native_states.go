@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/config/internal/reference"
 )
 
 // A vocabulary is the words that a scheduler's commands have for the states of
@@ -84,7 +86,7 @@ func (v vocabulary) isTold(tested []string) bool {
 // runs reports whether the words of a command line name a program.
 func (c *Command) runs(program string) bool {
 	return slices.ContainsFunc(c.Arguments, func(argument *Argument) bool {
-		return holdsWord(withoutReferences(argument.Text), program)
+		return holdsWord(reference.Remove(argument.Text), program)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config/internal/reference"
 )
 
 // Attributes returns the names of the attributes that what the command runs is
@@ -44,9 +45,9 @@ func (s *Script) Attributes() []string {
 type needs map[string]bool
 
 func (n needs) text(text string) {
-	for _, r := range references(text) {
-		if r.prefix == referencePrefix && !r.nested && r.name != "" {
-			n[r.name] = true
+	for _, r := range reference.Find(text) {
+		if r.Prefix == reference.Prefix && !r.Nested && r.Name != "" {
+			n[r.Name] = true
 		}
 	}
 	if strings.Contains(text, attribute.JobPlaceholder) {

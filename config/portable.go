@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/config/internal/tree"
 )
 
 // A PortableName is a name by which users ask for something that every scheduler
@@ -120,12 +122,12 @@ var unitsOf = map[portableKind][]string{
 const absolutePath = "absolute"
 
 // portableLink reads an x:portable; the schema reports names and units that are none.
-func (l *loader) portableLink(e element) *PortableLink {
+func (l *loader) portableLink(e tree.Element) *PortableLink {
 	link := &PortableLink{
-		Position: e.position(), Name: e.text("name"), Attribute: e.text("attribute"), As: e.text("as"), Text: e.text("text"),
-		Separator: ",", Words: map[string]string{}, When: e.text("when"), Note: e.text("note"), Refused: e.text("refused"), Most: e.integer("most", 0),
-		Per: strings.Fields(e.text("per")), Times: strings.Fields(e.text("times")),
-		With: strings.Fields(e.text("with")), Unless: strings.Fields(e.text("unless")), Excludes: strings.Fields(e.text("excludes")),
+		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"), As: e.Value("as"), Text: e.Value("text"),
+		Separator: ",", Words: map[string]string{}, When: e.Value("when"), Note: e.Value("note"), Refused: e.Value("refused"), Most: e.Integer("most", 0),
+		Per: strings.Fields(e.Value("per")), Times: strings.Fields(e.Value("times")),
+		With: strings.Fields(e.Value("with")), Unless: strings.Fields(e.Value("unless")), Excludes: strings.Fields(e.Value("excludes")),
 	}
 	if link.Text == "" {
 		link.Text = wholePart
@@ -133,10 +135,10 @@ func (l *loader) portableLink(e element) *PortableLink {
 	if link.When == "" {
 		link.When = conditionOK
 	}
-	if separator := e.optional("separator"); separator.Set {
+	if separator := e.Optional("separator"); separator.Set {
 		link.Separator = separator.Text
 	}
-	for _, pair := range strings.Fields(e.text("words")) {
+	for _, pair := range strings.Fields(e.Value("words")) {
 		word, text, _ := strings.Cut(pair, "=")
 		link.Words[word] = text
 	}
@@ -148,14 +150,14 @@ func (l *loader) portableLink(e element) *PortableLink {
 func (c *checker) checkPortable() {
 	for _, child := range c.root.Children {
 		for _, inner := range child.Children {
-			if e := (element{inner, c.loader}); child.Name == "control-data" && e.isExtension("portable") {
+			if e := (c.root.Of(inner)); child.Name == "control-data" && e.IsExtension("portable") {
 				c.checkPortableLink(e, c.portableLink(e))
 			}
 		}
 	}
 }
 
-func (c *checker) checkPortableLink(e element, link *PortableLink) {
+func (c *checker) checkPortableLink(e tree.Element, link *PortableLink) {
 	name := portableNameOf(link.Name)
 	if name == nil {
 		return // reported by the schema
@@ -175,12 +177,12 @@ func (c *checker) checkPortableLink(e element, link *PortableLink) {
 	}
 }
 
-func (c *checker) invalidPortableLink(e element, attribute, format string, arguments ...any) {
-	c.report(e.valuePosition(attribute), Error, "invalid-portable-link", fmt.Sprintf(format, arguments...), "")
+func (c *checker) invalidPortableLink(e tree.Element, attribute, format string, arguments ...any) {
+	c.report(e.ValuePosition(attribute), Error, "invalid-portable-link", fmt.Sprintf(format, arguments...), "")
 }
 
 // checkPortableEffect reports a link that does nothing, or says that it does two things.
-func (c *checker) checkPortableEffect(e element, link *PortableLink) {
+func (c *checker) checkPortableEffect(e tree.Element, link *PortableLink) {
 	switch {
 	case link.Attribute == "" && link.Note == "" && link.Refused == "" && link.Most == 0:
 		c.invalidPortableLink(e, "name", "the link of %q sets no attribute, and says neither in a note why nor the most that is possible", link.Name)
@@ -193,7 +195,7 @@ func (c *checker) checkPortableEffect(e element, link *PortableLink) {
 
 // checkPortableOptions reports a unit or another option that values of the name do not
 // have.
-func (c *checker) checkPortableOptions(e element, link *PortableLink, name *PortableName) {
+func (c *checker) checkPortableOptions(e tree.Element, link *PortableLink, name *PortableName) {
 	isUnit := slices.ContainsFunc([]portableKind{portableTime, portableMemory, portablePath}, func(kind portableKind) bool { return slices.Contains(unitsOf[kind], link.As) })
 	if isUnit && !slices.Contains(unitsOf[name.kind], link.As) {
 		c.invalidPortableLink(e, "as", "%q cannot be converted to %q%s", link.Name, link.As, oneOf(unitsOf[name.kind]))
@@ -209,7 +211,7 @@ func (c *checker) checkPortableOptions(e element, link *PortableLink, name *Port
 		{"when", []portableKind{portableAfter}},
 		{"separator", []portableKind{portableAfter, portableMail}},
 	} {
-		if e.optional(only.attribute).Set && !slices.Contains(only.kinds, name.kind) {
+		if e.Optional(only.attribute).Set && !slices.Contains(only.kinds, name.kind) {
 			c.invalidPortableLink(e, only.attribute, "%q has no meaning for %q", only.attribute, link.Name)
 		}
 	}
@@ -235,31 +237,31 @@ func oneOf(texts []string) string {
 }
 
 // checkPortableText reports parts in the text of a link that its name does not have.
-func (c *checker) checkPortableText(e element, link *PortableLink, name *PortableName) {
+func (c *checker) checkPortableText(e tree.Element, link *PortableLink, name *PortableName) {
 	text := link.Text
-	if !e.optional("text").Set {
+	if !e.Optional("text").Set {
 		if link.Attribute != "" && !slices.Contains(name.kind.parts(), wholePart) {
-			c.report(e.valuePosition("name"), Error, "invalid-portable-link",
+			c.report(e.ValuePosition("name"), Error, "invalid-portable-link",
 				fmt.Sprintf("the link of %q does not say which part of it %q gets", link.Name, link.Attribute), `text="`+name.kind.parts()[0]+`"`)
 		}
 		return
 	}
 	for _, part := range []string{wholePart, "{ranges}", "{limit}", "{events}", "{address}"} {
 		if at := strings.Index(text, part); at >= 0 && !slices.Contains(name.kind.parts(), part) {
-			c.report(e.valueWithin("text", at), Error, "invalid-portable-link",
+			c.report(e.ValueWithin("text", at), Error, "invalid-portable-link",
 				fmt.Sprintf("%q has no part %s%s", link.Name, part, oneOf(name.kind.parts())), "")
 		}
 	}
 }
 
 // checkPortableAttributes reports names in a link that no attribute has.
-func (c *checker) checkPortableAttributes(e element, where string, names ...string) {
+func (c *checker) checkPortableAttributes(e tree.Element, where string, names ...string) {
 	for _, name := range names {
 		c.use(name, usedElsewhere)
 		if _, defined := c.names.defined[name]; !defined {
-			at := strings.Index(e.text(where), name)
-			c.reportName(e.valueWithin(where, max(at, 0)), Error, "invalid-portable-link",
-				fmt.Sprintf("the definition has no attribute %q to link %q to", name, e.text("name")), name, c.names.candidates)
+			at := strings.Index(e.Value(where), name)
+			c.reportName(e.ValueWithin(where, max(at, 0)), Error, "invalid-portable-link",
+				fmt.Sprintf("the definition has no attribute %q to link %q to", name, e.Value("name")), name, c.names.candidates)
 		}
 	}
 }

@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
 )
 
 // A ProcessMark (x:process-mark) is a text by which the output of an interactive
@@ -97,14 +100,14 @@ func markField(name string, closed bool) (MarkField, error) {
 }
 
 // processMark reads an x:process-mark.
-func (l *loader) processMark(e element) *ProcessMark {
-	m := &ProcessMark{Position: e.position(), Text: e.text("text"), Output: e.boolean("output", false), Shown: e.text("shown")}
+func (l *loader) processMark(e tree.Element) *ProcessMark {
+	m := &ProcessMark{Position: e.Position(), Text: e.Value("text"), Output: e.Boolean("output", false), Shown: e.Value("shown")}
 	if !l.check {
 		return m
 	}
 	if sample := markSample(m.Text); strings.TrimSpace(sample) != "" { // otherwise an attribute has all of it
 		if _, err := ParseMark(sample); err != nil {
-			l.report(e.valuePosition("text"), Error, "invalid-mark", fmt.Sprintf("the mark can never be found: %s", err), "")
+			l.report(e.ValuePosition("text"), Error, "invalid-mark", fmt.Sprintf("the mark can never be found: %s", err), "")
 		}
 	}
 	return m
@@ -113,12 +116,12 @@ func (l *loader) processMark(e element) *ProcessMark {
 // markSample returns the text of a mark with something in the place of each
 // reference, and nothing where references hold others.
 func markSample(text string) string {
-	for _, r := range references(text) {
-		if r.nested {
+	for _, r := range reference.Find(text) {
+		if r.Nested {
 			return ""
 		}
-		if r.closed && r.prefix == referencePrefix {
-			text = strings.ReplaceAll(text, r.written, " ")
+		if r.Closed && r.Prefix == reference.Prefix {
+			text = strings.ReplaceAll(text, r.Written, " ")
 		}
 	}
 	return text

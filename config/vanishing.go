@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
@@ -80,7 +81,7 @@ func fixedParts(text string) [][]rune {
 	depth := 0
 	for at, r := range text {
 		switch {
-		case strings.HasPrefix(text[at:], referenceStart+referencePrefix+":"):
+		case strings.HasPrefix(text[at:], reference.Start+reference.Prefix+":"):
 			depth++
 			if depth == 1 {
 				parts = append(parts, nil)
