@@ -6,12 +6,12 @@ import (
 	"log"
 
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 )
 
 // A recorded output is tried on a definition without any file.
 func ExampleEvaluation_Run() {
-	definition, problems := config.Load("mysite.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="mysite">
+	definition, problems := check.Load("mysite.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="mysite">
   <control-data>
     <submit-batch name="submit" waitForId="true">
       <arg>sbatch job.sh</arg>
@@ -26,7 +26,7 @@ func ExampleEvaluation_Run() {
       </stdout-parser>
     </submit-batch>
   </control-data>
-</resource-manager-builder>`))
+</resource-manager-builder>`), nil)
 	if err := problems.Err(); err != nil {
 		log.Fatal(err)
 	}

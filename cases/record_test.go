@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/job"
@@ -164,7 +165,7 @@ func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "small.xml")
 	require.NoError(t, os.WriteFile(file, []byte(recordedDefinition), 0o600))
-	definition, problems := config.Load(file, []byte(recordedDefinition))
+	definition, problems := check.Load(file, []byte(recordedDefinition), nil)
 	require.NoError(t, problems.Err())
 	store, err := jobstore.Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
@@ -234,7 +235,7 @@ func TestARecordedListIsAStep(t *testing.T) {
 	file := filepath.Join(folder, "listing.xml")
 	text := strings.Replace(listing, "<arg>queues</arg>", "<arg>echo day NORMAL calm</arg>", 1)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	definition, problems := config.Load(file, []byte(text))
+	definition, problems := check.Load(file, []byte(text), nil)
 	require.NoError(t, problems.Err())
 	store, err := jobstore.Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
@@ -278,7 +279,7 @@ func TestARecordingHoldsNoNames(t *testing.T) {
 }
 
 func TestAProgramThatIsMissingIsPlayedBackAsMissing(t *testing.T) {
-	definition, problems := config.Load("small.xml", []byte(recordedDefinition))
+	definition, problems := check.Load("small.xml", []byte(recordedDefinition), nil)
 	require.NoError(t, problems.Err())
 	answer, err := cases.Evaluation{Definition: definition}.Run(t.Context(), &cases.Case{Command: "get-job-status", Job: "7", Missing: true})
 	require.NoError(t, err)

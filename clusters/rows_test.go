@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/rmctltest"
 	"github.com/rmctl/rmctl/jobstore"
@@ -42,12 +43,12 @@ func TestRowsComeOverSSHWhileTheListingPrints(t *testing.T) {
 			taken := filepath.Join(folder, "taken")
 			require.NoError(t, syscall.Mkfifo(taken, 0o600))
 			require.NoError(t, os.Chmod(taken, 0o644))
-			definition, problems := config.Load("rows.xml", fmt.Appendf(nil, `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="rows">
+			definition, problems := check.Load("rows.xml", fmt.Appendf(nil, `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="rows">
 				<monitor-data schedulerType="ROWS"><x:list-nodes name="list" x:timeout="5m"><arg>sh -c</arg>
 					<arg resolve="false">'echo "first UP -"; read -r line &lt;%s; printf "second DOWN %%0.10485760d\n" 0; echo "third UP -"'</arg>
 					<stdout-parser delim="\n"><target><match><expression>(\w+) (\w+) (.+)</expression><set field="name"><entry valueGroup="1"/></set>
 						<put field="value"><entry key="state" valueGroup="2"/><entry key="reason" valueGroup="3"/></put></match></target></stdout-parser>
-				</x:list-nodes></monitor-data></resource-manager-builder>`, taken))
+				</x:list-nodes></monitor-data></resource-manager-builder>`, taken), nil)
 			require.NoError(t, problems.Err())
 			connection, err := connect(t.Context())
 			require.NoError(t, err)

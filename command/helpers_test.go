@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -28,7 +29,7 @@ func define(t testing.TB, controlData string) *config.Definition {
 	t.Helper()
 	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test"><control-data>` +
 		controlData + `</control-data></resource-manager-builder>`
-	definition, problems := config.Load("test.xml", []byte(text))
+	definition, problems := check.Load("test.xml", []byte(text), nil)
 	require.NoError(t, problems.Err())
 	return definition
 }

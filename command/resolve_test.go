@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -164,7 +165,7 @@ func TestErrorsInAnyTextOfACommandAreReported(t *testing.T) {
 
 // loadLeniently loads a definition that the loader itself finds fault with.
 func loadLeniently(controlData string) (*config.Definition, config.Diagnostics) {
-	return config.Load("test.xml", []byte(fmt.Sprintf(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="test"><control-data>%s</control-data></resource-manager-builder>`, controlData)))
+	return check.Load("test.xml", []byte(fmt.Sprintf(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="test"><control-data>%s</control-data></resource-manager-builder>`, controlData)), nil)
 }
 
 func TestVariablesAreSetInTheOrderOfTheReference(t *testing.T) {

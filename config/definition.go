@@ -1,12 +1,13 @@
-// Package config holds the definition of a resource manager as Go types, reads
-// it from XML with positions, and checks it.
+// Package config holds the definition of a resource manager as Go types, and reads
+// it from XML with positions.
 //
-// [Load] reads a definition and reports every problem of it in one go. The
-// types mirror the elements of the format; texts are kept as written, with
+// Load of package config/check reads a definition and reports every problem of it in
+// one go; [Read] reads one that was checked before. The types mirror the elements of the format; texts are kept as written, with
 // references unresolved, since they are resolved when a command runs.
 package config
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -144,6 +145,12 @@ const (
 	AllJobs ListScope = "all" // everybody's, as far as the scheduler shows them
 )
 
+var commandElements = []CommandElement{StartUpCommand, SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug,
+	GetJobStatus, TerminateJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, ShutDownCommand, ButtonAction}
+
+// IsCore reports whether it is an element of the format itself, and not one of ours.
+func (e CommandElement) IsCore() bool { return slices.Contains(commandElements, e) }
+
 // IsSubmit reports whether the command submits jobs.
 func (e CommandElement) IsSubmit() bool {
 	switch e {
@@ -248,7 +255,7 @@ type Target struct {
 	Else            []*Action
 	HasElse         bool
 
-	refAt Position // of the text of Ref
+	RefAt Position // of the text of Ref
 }
 
 // A Match is an expression with the actions that a matching segment causes.
@@ -282,6 +289,15 @@ const (
 	Or             Operator = "OR"
 	Not            Operator = "NOT"
 )
+
+// IsKnown reports whether it is one of the operators.
+func (o Operator) IsKnown() bool {
+	switch o {
+	case Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Not:
+		return true
+	}
+	return false
+}
 
 // A Test is evaluated on a target after the stream has ended.
 type Test struct {
@@ -327,7 +343,7 @@ type Entry struct {
 	ValueGroup int
 	ValueIndex int
 
-	valueAt Position // of the text of Value
+	ValueAt Position // of the text of Value
 }
 
 // An OutcomeKind classifies how a command failed.

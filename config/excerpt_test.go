@@ -39,22 +39,6 @@ func TestLongLinesAreShownAroundWhatIsWrong(t *testing.T) {
 	require.Equal(t, strings.Repeat(" ", 61)+"^~~~~", shown.marks)
 }
 
-func TestAByteOrderMarkDoesNotMoveTheMarks(t *testing.T) {
-	_, problems := Load("bom.xml", []byte("\ufeff<resource-manager-builder nam='x'/>"))
-	require.Contains(t, problems[0].Excerpt(problems[0].Source()), `
-    1 | <resource-manager-builder nam='x'/>
-      |                           ^~~
-        did you mean "name"?`)
-}
-
-func TestMarksStandBelowWhatIsWrongInOtherEncodings(t *testing.T) {
-	_, problems := Load("latin.xml", []byte("<?xml version='1.0' encoding='ISO-8859-1'?>\n<resource-manager-builder name='Z\xfcrich' nam='x'/>"))
-	require.Contains(t, problems[0].Excerpt(problems[0].Source()), `
-    2 | <resource-manager-builder name='Zürich' nam='x'/>
-      |                                         ^~~
-        did you mean "name"?`)
-}
-
 func TestPartsOfLongLinesBeginWithACharacter(t *testing.T) {
 	line := strings.Repeat("日", 50_000)
 	for at := range 12 {

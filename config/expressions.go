@@ -11,7 +11,7 @@ func (d *Definition) Expressions() []*Expression {
 	}
 	var ofCommand func(c *Command)
 	ofCommand = func(c *Command) {
-		for _, parser := range c.parsers() {
+		for _, parser := range c.Parsers() {
 			for _, target := range parser.Targets {
 				for _, match := range target.Matches {
 					add(match.Expression)

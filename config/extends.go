@@ -47,7 +47,7 @@ func (l *loader) readMerged(file string, source []byte) *schemas.Element {
 	}
 	extends, ok := l.source.Element(root).Lookup(schemas.ExtensionNamespace, extendsAttribute)
 	if !ok {
-		if l.check {
+		if l.strict {
 			l.reportMarkers(root, "override-without-base", "the definition extends none")
 			dropMarkers(root)
 		}
@@ -90,23 +90,6 @@ func (l *loader) readBase(extends schemas.Attribute, from string) *schemas.Eleme
 		return nil
 	}
 	return l.readMerged(file, source)
-}
-
-// Options say how a definition is loaded.
-type Options struct {
-	// Base finds what the definition extends. Without it a definition that
-	// extends another cannot be loaded.
-	Base BaseReader
-	// Unchecked leaves out the checks, and the time that they take, for
-	// definitions that were checked before.
-	Unchecked bool
-}
-
-// LoadWith reads a definition, and those that it extends, as [Load] does. Where
-// several files make up the definition, problems are sorted by file, its own
-// first.
-func LoadWith(file string, source []byte, options Options) (*Definition, Diagnostics) {
-	return load(&loader{file: file, base: options.Base, check: !options.Unchecked}, source)
 }
 
 // Source returns the text of the definition's own file, in UTF-8, without what it

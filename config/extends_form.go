@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -11,7 +12,7 @@ import (
 // base's form.
 func (f family) removeControls(attribute string) {
 	for _, child := range f.parent.Children {
-		if partName(child) == "launch-tab" && !f.isOwn(child) {
+		if tree.PartName(child) == "launch-tab" && !f.isOwn(child) {
 			removeControls(child, attribute)
 		}
 	}

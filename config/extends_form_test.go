@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 )
 
 // The form of a base must not offer what the definition has removed or hidden.
@@ -21,10 +22,10 @@ func TestControlsOfWhatIsRemovedOrHiddenGo(t *testing.T) {
 			<composite group="true"><title>Lone</title><button-group attribute="lone"><button type="radiobutton" title="a"/></button-group></composite>
 			<viewer name="v"><items allPredefined="true"><include>lone</include><exclude>kept</exclude><exclude>gone</exclude></items><value pattern=""/></viewer>
 		</dynamic></launch-tab></control-data></resource-manager-builder>`
-	definition, problems := config.LoadWith("own.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" x:extends="base.xml"><control-data>
+	definition, problems := check.Load("own.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" x:extends="base.xml"><control-data>
 		<attribute name="gone" x:remove="true"/><attribute name="lone" x:remove="true"/><attribute name="hidden" visible="false"/><attribute name="new"/>
 		<launch-tab><dynamic><title>Own</title><widget attribute="new"/></dynamic></launch-tab></control-data></resource-manager-builder>`),
-		config.Options{Base: func(string, string) (string, []byte, error) { return "base.xml", []byte(base), nil }})
+		func(string, string) (string, []byte, error) { return "base.xml", []byte(base), nil })
 	require.NoError(t, problems.Err())
 	for _, problem := range problems {
 		require.NotEqual(t, "undefined-attribute", problem.Code, problem.Message)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -70,9 +71,9 @@ func (m *merging) checkMarkers(e *schemas.Element, found markers) bool {
 	isListed := ruleOf(e).kind == listedPart
 	switch {
 	case found.at != nil && !isListed:
-		m.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", partName(e)), "")
+		m.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", tree.PartName(e)), "")
 	case found.remove && isListed && found.at == nil:
-		m.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", partName(e)), `x:at="the beginning of its text"`)
+		m.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", tree.PartName(e)), `x:at="the beginning of its text"`)
 	case found.remove && (found.before != nil || found.after != nil || found.replace):
 		m.problemAt(e, Error, "invalid-override", "what x:remove takes away can have no other marker but x:at", "")
 	case found.before != nil && found.after != nil:
@@ -114,31 +115,6 @@ func dropMarkers(e *schemas.Element) {
 	for _, child := range e.Children {
 		dropMarkers(child)
 	}
-}
-
-// checkExtensionAttributes reports attributes of ours where they mean nothing,
-// which the schema allows: it cannot say which of them an element may have.
-func (l *loader) checkExtensionAttributes(e *schemas.Element) {
-	for _, attribute := range e.Attributes {
-		if attribute.Space != schemas.ExtensionNamespace {
-			continue
-		}
-		if attribute.Name == "timeout" && !isCommand(e) || attribute.Name == extendsAttribute && e.Parent != nil {
-			l.report(l.place(attribute.Line, attribute.Column), Error, "unknown-attribute",
-				fmt.Sprintf("%q cannot have the attribute %q", partName(e), attributeName(attribute)), "")
-		}
-	}
-	for _, child := range e.Children {
-		l.checkExtensionAttributes(child)
-	}
-}
-
-// isCommand reports whether an element is of command type.
-func isCommand(e *schemas.Element) bool {
-	if e.Space != schemas.ExtensionNamespace {
-		return isCommandElement(e.Name)
-	}
-	return e.Name != "outcome" && e.Name != "process-mark"
 }
 
 // problem reports what is wrong with an attribute of the extending definition.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -53,7 +54,7 @@ func (m *merging) merge(base, e *schemas.Element) {
 	for _, child := range own {
 		m.child(siblings, child)
 	}
-	if partName(e) == "script" {
+	if tree.PartName(e) == "script" {
 		siblings.keepEnvironmentPlace(base)
 	}
 	for _, child := range e.Children {
@@ -86,7 +87,7 @@ func mergedAttributes(base, e *schemas.Element) []schemas.Attribute {
 func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
 	anew, placed := map[string]bool{}, map[string]bool{}
 	for _, child := range own {
-		name := partName(child)
+		name := tree.PartName(child)
 		switch {
 		case ruleOf(child).kind != listedPart || name == "line" || name == "x:outcome":
 		case slices.ContainsFunc(child.Attributes, isMarker):
@@ -97,7 +98,7 @@ func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
 	}
 	linked := linksGivenAnew(e.Children, own)
 	e.Children = slices.DeleteFunc(e.Children, func(child *schemas.Element) bool {
-		name := partName(child)
+		name := tree.PartName(child)
 		// What is changed is not proven any more.
 		goes := anew[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
@@ -112,11 +113,13 @@ func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
 func linksGivenAnew(base, own []*schemas.Element) map[*schemas.Element]bool {
 	going, last := map[*schemas.Element]bool{}, map[string]*schemas.Element{}
 	for _, child := range base {
-		if partName(child) != "x:portable" {
+		if tree.PartName(child) != "x:portable" {
 			continue
 		}
 		name := addressOf(child)
-		if !slices.ContainsFunc(own, func(given *schemas.Element) bool { return partName(given) == "x:portable" && addressOf(given) == name }) {
+		if !slices.ContainsFunc(own, func(given *schemas.Element) bool {
+			return tree.PartName(given) == "x:portable" && addressOf(given) == name
+		}) {
 			continue
 		}
 		if before := last[name]; before != nil {
@@ -131,13 +134,13 @@ func linksGivenAnew(base, own []*schemas.Element) map[*schemas.Element]bool {
 // and its name out of the others.
 func (f family) removeLinks(name string) {
 	f.parent.Children = slices.DeleteFunc(f.parent.Children, func(child *schemas.Element) bool {
-		if partName(child) != "x:portable" || f.isOwn(child) {
+		if tree.PartName(child) != "x:portable" || f.isOwn(child) {
 			return false
 		}
 		return attributeOf(child, "attribute") == name || slices.Contains(strings.Fields(attributeOf(child, "with")), name)
 	})
 	for _, child := range f.parent.Children {
-		if partName(child) != "x:portable" || f.isOwn(child) {
+		if tree.PartName(child) != "x:portable" || f.isOwn(child) {
 			continue
 		}
 		for i, listed := range child.Attributes {
@@ -166,7 +169,7 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 		m.remove(siblings, child, present)
 		return
 	case present < 0:
-		m.whole(child, fmt.Sprintf("the base has no <%s> like this, which is taken as a whole", partName(child)))
+		m.whole(child, fmt.Sprintf("the base has no <%s> like this, which is taken as a whole", tree.PartName(child)))
 		if at, ok := m.placeFor(siblings, child, marked); ok {
 			siblings.insert(at, child, nil)
 		}
@@ -174,13 +177,13 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 	}
 	base := siblings.parent.Children[present]
 	// What is hidden is not to be set in the form either.
-	if partName(child) == "attribute" && attributeOf(child, "visible") == "false" && attributeOf(base, "visible") != "false" {
+	if tree.PartName(child) == "attribute" && attributeOf(child, "visible") == "false" && attributeOf(base, "visible") != "false" {
 		siblings.removeControls(addressOf(child))
 	}
 	if ruleOf(child).merged && !marked.replace {
 		m.merge(base, child)
 	} else {
-		m.whole(child, fmt.Sprintf("this <%s> is taken as a whole", partName(child)))
+		m.whole(child, fmt.Sprintf("this <%s> is taken as a whole", tree.PartName(child)))
 		m.loader.origins.took(Replaces, child, base)
 	}
 	siblings.remove(present)
@@ -219,7 +222,7 @@ func (m *merging) find(siblings family, child *schemas.Element, marked markers) 
 	}
 	// Of several attributes of one name the last counts.
 	for i, other := range slices.Backward(siblings.parent.Children) {
-		if partName(other) == partName(child) && !siblings.isOwn(other) && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
+		if tree.PartName(other) == tree.PartName(child) && !siblings.isOwn(other) && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
 			return i, true
 		}
 	}
@@ -229,7 +232,7 @@ func (m *merging) find(siblings family, child *schemas.Element, marked markers) 
 // hasSameName compares names. A group of managed files has none: it is known by
 // the files in it.
 func hasSameName(a, b *schemas.Element) bool {
-	if partName(a) != "managed-files" {
+	if tree.PartName(a) != "managed-files" {
 		name := addressOf(b)
 		return name != "" && addressOf(a) == name
 	}
@@ -249,7 +252,7 @@ func (m *merging) remove(siblings family, child *schemas.Element, present int) {
 	if present >= 0 {
 		m.loader.origins.lost(Removes, child, siblings.parent.Children[present])
 		siblings.remove(present)
-		if partName(child) == "attribute" {
+		if tree.PartName(child) == "attribute" {
 			siblings.removeLinks(addressOf(child))
 			siblings.removeControls(addressOf(child))
 		}
@@ -263,7 +266,7 @@ func (m *merging) remove(siblings family, child *schemas.Element, present int) {
 func (f family) addresses(like *schemas.Element) []string {
 	var all []string
 	for _, other := range f.parent.Children {
-		if partName(other) == partName(like) && !f.isNew(other) {
+		if tree.PartName(other) == tree.PartName(like) && !f.isNew(other) {
 			all = append(all, f.addressInBase(other))
 		}
 	}
@@ -284,14 +287,14 @@ func (m *merging) placeFor(siblings family, child *schemas.Element, marked marke
 		return at, ok
 	}
 	ofBase := func(other *schemas.Element) bool {
-		return partName(other) == partName(child) && !siblings.isOwn(other)
+		return tree.PartName(other) == tree.PartName(child) && !siblings.isOwn(other)
 	}
 	if first := slices.IndexFunc(children, ofBase); first >= 0 && ruleOf(child).kind == listedPart {
-		if partName(child) == "x:outcome" { // the first that fits counts, so the site's come before those of the base
+		if tree.PartName(child) == "x:outcome" { // the first that fits counts, so the site's come before those of the base
 			return first, true
 		}
-		m.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", partName(child)),
-			fmt.Sprintf(`x:before or x:after with the beginning of another, or x:replace="true" on the whole <%s>`, partName(siblings.parent)))
+		m.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", tree.PartName(child)),
+			fmt.Sprintf(`x:before or x:after with the beginning of another, or x:replace="true" on the whole <%s>`, tree.PartName(siblings.parent)))
 		return 0, false
 	}
 	own := rank(siblings.parent, child)
@@ -312,7 +315,7 @@ func (m *merging) address(siblings family, child *schemas.Element, marker schema
 	isListed := ruleOf(child).kind == listedPart
 	var equal, beginning []int
 	for i, other := range siblings.parent.Children {
-		if partName(other) != partName(child) || siblings.isNew(other) {
+		if tree.PartName(other) != tree.PartName(child) || siblings.isNew(other) {
 			continue
 		}
 		switch address := siblings.addressInBase(other); {
@@ -330,17 +333,17 @@ func (m *merging) address(siblings family, child *schemas.Element, marker schema
 	case len(fitting) == 1:
 		return fitting[0], true
 	case len(fitting) > 1 && isListed:
-		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("%d <%s> of the base begin with %q", len(fitting), partName(child), text),
+		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("%d <%s> of the base begin with %q", len(fitting), tree.PartName(child), text),
 			siblings.choices(fitting))
 	case len(fitting) > 1:
-		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("the base has %d <%s> %q", len(fitting), partName(child), text), "")
+		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("the base has %d <%s> %q", len(fitting), tree.PartName(child), text), "")
 	case removed:
-		m.problem(marker, Warning, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", partName(child), text), "")
+		m.problem(marker, Warning, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
 		return -1, true
 	case isListed:
-		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", partName(child), text), "")
+		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
 	default:
-		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", partName(child), text),
+		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", tree.PartName(child), text),
 			Similar(text, siblings.addresses(child)))
 	}
 	return -1, false

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -50,9 +51,6 @@ var partRules = sync.OnceValue(func() map[string]partRule {
 	return rules
 })
 
-var commandElements = []CommandElement{StartUpCommand, SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug,
-	GetJobStatus, TerminateJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, ShutDownCommand, ButtonAction}
-
 // partOrders gives the children of elements that are merged in the order of the
 // schema, for what is added. Ours follow after those of the format.
 var partOrders = sync.OnceValue(func() map[string][]string {
@@ -74,26 +72,15 @@ var partOrders = sync.OnceValue(func() map[string][]string {
 // commandOrder is that of all elements of command type.
 var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "stderr-parser", "redirect-parser", "pre-launch-cmd", "post-launch-cmd"}
 
-// partName returns the element name by which rules are found.
-func partName(e *schemas.Element) string {
-	switch {
-	case e.Space == schemas.ExtensionNamespace:
-		return "x:" + e.Name
-	case e.Name == "property" && schemas.IsCore(e.Space): // format of 5.0
-		return "attribute"
-	}
-	return e.Name
-}
-
-func ruleOf(e *schemas.Element) partRule { return partRules()[partName(e)] }
+func ruleOf(e *schemas.Element) partRule { return partRules()[tree.PartName(e)] }
 
 // rank returns where among its siblings an element belongs.
 func rank(parent, e *schemas.Element) int {
-	order, ok := partOrders()[partName(parent)]
+	order, ok := partOrders()[tree.PartName(parent)]
 	if !ok {
 		order = commandOrder
 	}
-	if at := slices.Index(order, partName(e)); at >= 0 {
+	if at := slices.Index(order, tree.PartName(e)); at >= 0 {
 		return at
 	}
 	return len(order)
@@ -102,7 +89,7 @@ func rank(parent, e *schemas.Element) int {
 // addressOf returns the text by which an element is told from others of its
 // element name: its name or, where it has none, what it says.
 func addressOf(e *schemas.Element) string {
-	switch partName(e) {
+	switch tree.PartName(e) {
 	case "line":
 		texts := make([]string, 0, len(e.Children))
 		for _, argument := range e.Children {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -46,7 +47,7 @@ func (f family) keepEnvironmentPlace(base *schemas.Element) {
 func linesOf(script *schemas.Element) []*schemas.Element {
 	var lines []*schemas.Element
 	for _, child := range script.Children {
-		if partName(child) == "line" {
+		if tree.PartName(child) == "line" {
 			lines = append(lines, child)
 		}
 	}

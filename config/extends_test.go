@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -39,7 +40,7 @@ func TestDefinitionsAreMergedWithWhatTheyExtend(t *testing.T) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			source, err := os.ReadFile(file)
 			require.NoError(t, err)
-			_, problems := config.LoadWith(file, source, config.Options{Base: readBase})
+			_, problems := check.Load(file, source, readBase)
 			var text strings.Builder
 			for _, problem := range problems {
 				text.WriteString(problem.Excerpt(problem.Source()) + "\n")
@@ -125,11 +126,11 @@ func write(t *testing.T, text *strings.Builder, v reflect.Value, depth int) {
 // no less valid. Other checks than those of the schema take long, and see the same.
 func requireSameWhenMerged(t *testing.T, file string, source []byte) {
 	t.Helper()
-	original, problems := config.LoadWith(file, source, config.Options{Base: readBase, Unchecked: true})
-	require.NoError(t, problems.Err(), file)
+	original, err := config.Read(file, source, readBase)
+	require.NoError(t, err, file)
 	merged, problems := config.Merge(file, source, readBase)
 	require.NoError(t, problems.Err(), file)
-	reloaded, err := config.Read("merged.xml", merged.XML())
+	reloaded, err := config.Read("merged.xml", merged.XML(), nil)
 	require.NoError(t, err, file)
 	require.Equal(t, withoutPositions(t, original), withoutPositions(t, reloaded), file)
 	requireValidBySchema(t, merged, file)
@@ -150,7 +151,7 @@ func TestThePrintedDefinitionIsTheSameDefinition(t *testing.T) {
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		if _, problems := config.LoadWith(file, source, config.Options{Base: readBase}); !problems.HasErrors() {
+		if _, problems := check.Load(file, source, readBase); !problems.HasErrors() {
 			requireSameWhenMerged(t, file, source)
 		}
 	}
@@ -172,7 +173,7 @@ func TestDefinitionsFromTheFieldArePrintedAsTheyAre(t *testing.T) {
 
 func TestADefinitionThatExtendsNeedsSomebodyWhoReadsBases(t *testing.T) {
 	source := []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" x:extends="slurm"/>`)
-	definition, problems := config.Load("site.xml", source)
+	definition, problems := check.Load("site.xml", source, nil)
 	require.Nil(t, definition)
 	require.Len(t, problems, 1)
 	require.Equal(t, "unknown-base", problems[0].Code)
@@ -188,7 +189,7 @@ func TestChainsOfBasesEnd(t *testing.T) {
 			}
 			return next, []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" ` + extends + `/>`), nil
 		}
-		_, problems := config.LoadWith("", []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" x:extends="x"/>`), config.Options{Base: base})
+		_, problems := check.Load("", []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" x:extends="x"/>`), base)
 		return problems
 	}
 	require.Empty(t, deep(config.MaxBases))
@@ -245,15 +246,15 @@ func FuzzMerge(f *testing.F) {
 		read := func(name, from string) (string, []byte, error) {
 			return from + "<", base, nil
 		}
-		_, problems := config.LoadWith("site.xml", site, config.Options{Base: read})
+		_, problems := check.Load("site.xml", site, read)
 		merged, mergeProblems := config.Merge("site.xml", site, read)
 		require.True(t, merged != nil || mergeProblems.HasErrors())
 		if problems.HasErrors() {
 			return
 		}
-		reread, again := config.Load("merged.xml", merged.XML())
+		reread, again := check.Load("merged.xml", merged.XML(), nil)
 		require.NoError(t, again.Err(), "%s", merged.XML())
-		original, _ := config.LoadWith("site.xml", site, config.Options{Base: read})
+		original, _ := check.Load("site.xml", site, read)
 		require.Equal(t, withoutPositions(t, original), withoutPositions(t, reread))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 )
 
 // boundAttributes returns the attributes that the controls of a tab set.
@@ -27,7 +28,7 @@ func loadForm(t *testing.T) *config.LaunchTab {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", "launch-tab.xml"))
 	require.NoError(t, err)
-	definition, problems := config.Load("launch-tab.xml", source)
+	definition, problems := check.Load("launch-tab.xml", source, nil)
 	require.NoError(t, problems.Err(), "the form can be read")
 	return definition.LaunchTab
 }
@@ -211,7 +212,7 @@ func TestFormsOfDefinitionsFromTheFieldAreReadWhole(t *testing.T) {
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		definition, err := config.Read(filepath.Base(file), source)
+		definition, err := config.Read(filepath.Base(file), source, nil)
 		require.NoError(t, err)
 		if definition.LaunchTab == nil {
 			continue

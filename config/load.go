@@ -11,49 +11,47 @@ import (
 // RootElement is the name of a definition's root element.
 const RootElement = "resource-manager-builder"
 
-// Load reads a definition. File names it in positions. All problems are
-// reported; when there are errors among them the definition must not be used,
-// and it is nil when the document could not be read at all.
-func Load(file string, source []byte) (*Definition, Diagnostics) {
-	return load(&loader{file: file, check: true}, source)
-}
-
-// Read reads a definition that was checked before, such as a shipped one,
-// without the time that checks take. The error tells that the document is not
-// well-formed or has another root element.
-func Read(file string, source []byte) (*Definition, error) {
-	definition, problems := load(&loader{file: file}, source)
-	return definition, problems.Err()
-}
-
-func load(l *loader, source []byte) (*Definition, Diagnostics) {
+// Load reads a definition, and those that it extends, and has it checked. File
+// names it in positions; without a base reader a definition that extends another
+// cannot be loaded. All problems are reported; when there are errors among them the
+// definition must not be used, and it is nil when the document could not be read at
+// all. Where several files make up the definition, problems are sorted by file, its
+// own first.
+//
+// Programs call Load of package check, which has all checks.
+func Load(file string, source []byte, base BaseReader, check Check) (*Definition, Diagnostics) {
+	l := &loader{file: file, base: base, strict: check != nil}
 	root := l.readMerged(l.file, source)
 	if root == nil {
 		return nil, l.problems.sorted(l.source.Documents)
 	}
-	if l.check {
-		l.checkSchema(root)
-		l.checkExtensionAttributes(root)
-	}
 	definition := l.definition(l.source.Element(root))
 	definition.documents = l.source.Documents
-	if l.check {
-		l.checkDefinition(l.source.Element(root), definition)
+	if check != nil {
+		l.problems = append(l.problems, check(definition, l.source.Element(root))...)
 	}
 	return definition, l.problems.sorted(l.source.Documents)
+}
+
+// A Check returns the problems of a definition, which was read from the elements
+// below a root.
+type Check func(definition *Definition, root tree.Element) Diagnostics
+
+// Read reads a definition that was checked before, such as a shipped one, and those
+// that it extends, without the time that checks take. The error tells that it is not
+// well-formed, has another root element, or extends what cannot be read.
+func Read(file string, source []byte, base BaseReader) (*Definition, error) {
+	definition, problems := Load(file, source, base, nil)
+	return definition, problems.Err()
 }
 
 type loader struct {
 	file     string
 	base     BaseReader // nil: a definition that extends another cannot be read
-	check    bool
+	strict   bool       // reports what means nothing
 	source   tree.Source
 	origins  *origins // nil: nobody asks
 	problems Diagnostics
-
-	expressions expressionTable // for the checks
-
-	suggested int // how often a name was sought that may have been meant
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
@@ -107,7 +105,7 @@ func (l *loader) control(d *Definition, control tree.Element) {
 		case "launch-tab":
 			d.LaunchTab = l.launchTab(child)
 		default:
-			if isCommandElement(child.Name) {
+			if CommandElement(child.Name).IsCore() {
 				d.Commands = append(d.Commands, l.command(child, CommandElement(child.Name)))
 			}
 		}
@@ -138,15 +136,6 @@ func (l *loader) extensionCommands(parent tree.Element, kinds ...CommandElement)
 		}
 	}
 	return commands
-}
-
-func isCommandElement(name string) bool {
-	switch CommandElement(name) {
-	case StartUpCommand, SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug,
-		GetJobStatus, TerminateJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, ShutDownCommand, ButtonAction:
-		return true
-	}
-	return false
 }
 
 var attributeTexts = []struct {

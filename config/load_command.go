@@ -122,7 +122,6 @@ func (l *loader) outcome(e tree.Element) *Outcome {
 	if text := e.Optional("expression"); text.Set {
 		flags, _ := javaregex.ParseFlags(e.Value("flags"))
 		o.Expression = &Expression{Position: e.ValuePosition("expression"), Text: text.Text, Flags: flags}
-		l.checkExpression(o.Expression, func(offset int) Position { return e.ValueWithin("expression", offset) })
 	}
 	return o
 }

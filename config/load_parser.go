@@ -2,7 +2,6 @@ package config
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
@@ -36,7 +35,7 @@ func (l *loader) target(e tree.Element) *Target {
 	t := &Target{
 		Position:        e.Position(),
 		Ref:             e.Optional("ref"),
-		refAt:           e.ValuePosition("ref"),
+		RefAt:           e.ValuePosition("ref"),
 		MatchAll:        e.Boolean("matchAll", false),
 		AllowOverwrites: e.Boolean("allowOverwrites", false),
 	}
@@ -62,26 +61,11 @@ func (l *loader) match(e tree.Element) *Match {
 	return m
 }
 
-// expression reads an element of regex type: the attribute wins over the text,
-// and text that goes over a line break loses the white space around it, which
-// no author means (five definitions in the field have such texts).
+// expression reads an element of regex type.
 func (l *loader) expression(e tree.Element) *Expression {
 	flags, _ := javaregex.ParseFlags(e.Value("flags"))
-	x := &Expression{Flags: flags, Split: e.Boolean("split", false)}
-	if written := e.Optional("expression"); written.Set {
-		x.Text, x.Position = written.Text, e.ValuePosition("expression")
-		l.checkExpression(x, func(offset int) Position { return e.ValueWithin("expression", offset) })
-		return x
-	}
-	wrapped := strings.ContainsAny(e.Text, "\n\r")
-	x.Text, x.Position = e.Text, e.TextPosition(wrapped)
-	trimmed := 0
-	if wrapped {
-		trimmed = len(e.Text) - len(strings.TrimLeftFunc(e.Text, unicode.IsSpace))
-		x.Text = strings.TrimSpace(e.Text)
-	}
-	l.checkExpression(x, func(offset int) Position { return e.TextWithin(trimmed + offset) })
-	return x
+	text, at, _ := e.Expression()
+	return &Expression{Position: at, Text: text, Flags: flags, Split: e.Boolean("split", false)}
 }
 
 func (l *loader) test(e tree.Element) *Test {
@@ -92,9 +76,6 @@ func (l *loader) test(e tree.Element) *Test {
 			t.Tests = append(t.Tests, l.test(child))
 		case "value":
 			t.Values = append(t.Values, child.Text)
-			if field, isField := strings.CutPrefix(child.Text, fieldMark); isField {
-				l.checkFieldName(field, child.TextWithin(len(fieldMark)))
-			}
 		case "else":
 			t.HasElse = true
 			t.Else = l.actions(child)
@@ -106,18 +87,10 @@ func (l *loader) test(e tree.Element) *Test {
 // operator reads the operator of a test; as in the reference its case does not
 // matter and what is unknown compares for equality.
 func (l *loader) operator(e tree.Element) Operator {
-	if written := strings.ToUpper(e.Value("op")); isOperator(written) {
+	if written := strings.ToUpper(e.Value("op")); Operator(written).IsKnown() {
 		return Operator(written)
 	}
 	return Equal
-}
-
-func isOperator(text string) bool {
-	switch Operator(text) {
-	case Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Not:
-		return true
-	}
-	return false
 }
 
 func (l *loader) actions(e tree.Element) []*Action {
@@ -140,16 +113,14 @@ func (l *loader) action(e tree.Element, kind ActionKind) *Action {
 		Separator:      e.Value("separator"),
 		Message:        e.Value("message"),
 	}
-	l.checkField(e, a)
 	for _, entry := range e.Named("entry") {
-		l.checkEntryFields(entry)
 		a.Entries = append(a.Entries, &Entry{
 			Position:   entry.Position(),
 			Key:        entry.Optional("key"),
 			KeyGroup:   entry.Integer("keyGroup", 0),
 			KeyIndex:   entry.Integer("keyIndex", 0),
 			Value:      entry.Optional("value"),
-			valueAt:    entry.ValuePosition("value"),
+			ValueAt:    entry.ValuePosition("value"),
 			ValueGroup: entry.Integer("valueGroup", 0),
 			ValueIndex: entry.Integer("valueIndex", 0),
 		})

@@ -4,57 +4,23 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected diagnostics")
 
-// Each definition of testdata/diagnostics has its problems, as validate shows
-// them, beside it.
-func TestProblemsAreReportedWithTheirPositions(t *testing.T) {
-	files, err := filepath.Glob("testdata/diagnostics/*.xml")
+// sample returns a definition that has some of everything.
+func sample(t *testing.T) []byte {
+	t.Helper()
+	source, err := os.ReadFile("testdata/sample.xml")
 	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".xml"), func(t *testing.T) {
-			source, err := os.ReadFile(file)
-			require.NoError(t, err)
-			_, problems := config.Load(filepath.Base(file), source)
-			var text strings.Builder
-			for _, problem := range problems {
-				text.WriteString(problem.Excerpt(source) + "\n")
-			}
-			golden := strings.TrimSuffix(file, ".xml") + ".txt"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(text.String()), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			require.Equal(t, string(want), text.String())
-			require.NotEmpty(t, problems)
-		})
-	}
-}
-
-// Definitions that look suspicious and are right.
-func TestNothingIsReportedOfWhatIsRight(t *testing.T) {
-	shipped, err := filepath.Glob("../rms/*.xml")
-	require.NoError(t, err)
-	files, err := filepath.Glob("testdata/clean/*.xml")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range append(append(files, shipped...), "../docs/example.xml") {
-		source, err := os.ReadFile(file)
-		require.NoError(t, err)
-		_, problems := config.LoadWith(filepath.Base(file), source, config.Options{Base: readBase})
-		require.Empty(t, problems)
-	}
+	return source
 }
 
 func shared(t *testing.T, folder string) string {
@@ -70,71 +36,8 @@ func shared(t *testing.T, folder string) string {
 	return path
 }
 
-func TestDefinitionsFromTheFieldLoadWithoutErrors(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		require.NoError(t, err)
-		definition, problems := config.Load(filepath.Base(file), source)
-		require.NoError(t, problems.Err())
-		require.NotEmpty(t, definition.Name, file)
-	}
-}
-
-const sample = `<?xml version="1.0" encoding="UTF-8"?>
-<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="Sample">
-  <control-data>
-    <attribute name="queue" type="string" visible="false" readOnly="1" min="2">
-      <description>Where</description><choice>a,b</choice><default/>
-      <validator><range greaterThan="0"/><error-message>positive</error-message></validator>
-    </attribute>
-    <managed-files>
-      <file-staging-location>stage</file-staging-location>
-      <file name="f" uniqueIdPrefix="true" mode="0700"><contents>text</contents></file>
-    </managed-files>
-    <script insertEnvironmentAfter="0" deleteAfterSubmit="false">
-      <line><arg>#!/bin/sh</arg></line>
-      <line><arg isUndefIfMatches="a" attribute="queue" resolve="false">${HOME}</arg></line>
-    </script>
-    <start-up-command name="one"><arg>one</arg></start-up-command>
-    <start-up-command name="two"><arg>two</arg></start-up-command>
-    <submit-batch name="submit" directory="d" waitForId="true" flags="ALLOCATE_PTY | NONE" x:timeout="90s">
-      <arg>sub</arg><input>typed</input>
-      <environment name="E" value="v" preserve="true"/>
-      <stdout-parser delim="\n" all="true" save="3">
-        <target ref="@jobId" matchAll="true">
-          <match moveToTop="true">
-            <expression flags="DOTALL">
-				id=(.+)
-			</expression>
-            <append field="value" separator=","><entry valueGroup="1"/><entry value="x" keyIndex="1"/></append>
-          </match>
-          <test op="AND"><test><value>#value</value><value/></test><test op="GT"><value>1</value><value>2</value></test>
-            <else><throw message="no"/></else></test>
-          <else><set field="value"/></else>
-        </target>
-        <exit-on expression="STOP"/>
-      </stdout-parser>
-      <pre-launch-cmd exec="rm -f x" wait="false"/>
-    </submit-batch>
-    <get-job-status name="status"><arg>stat</arg>
-      <x:fallback name="history" on="not-found finished"><arg>hist</arg></x:fallback>
-    </get-job-status>
-    <launch-tab>
-      <dynamic includeWidgetValuesFrom="More"><title>Basic</title>
-        <composite><widget attribute="queue"/><browse saveValueTo="old"/></composite></dynamic>
-      <import title="Script"/>
-    </launch-tab>
-    <x:outcome kind="transient" exit="1 255" expression="refused"/>
-  </control-data>
-  <monitor-data schedulerType="PBS" refreshFrequencyInSeconds="15"/>
-</resource-manager-builder>
-`
-
 func TestEverythingOfADefinitionIsRead(t *testing.T) {
-	d, problems := config.Load("sample.xml", []byte(sample))
+	d, problems := check.Load("sample.xml", sample(t), nil)
 	require.NoError(t, problems.Err())
 
 	queue := d.Attribute("queue")
@@ -190,7 +93,7 @@ func TestEverythingOfADefinitionIsRead(t *testing.T) {
 }
 
 func TestSelectorsNameCommands(t *testing.T) {
-	d, _ := config.Load("sample.xml", []byte(sample))
+	d, _ := check.Load("sample.xml", sample(t), nil)
 	for text, want := range map[string]string{
 		"start-up-command":              "one",
 		"start-up-command[2]":           "two",
@@ -215,18 +118,10 @@ func TestSelectorsNameCommands(t *testing.T) {
 	require.ErrorContains(t, err, "only 2")
 }
 
-func TestAFloodOfProblemsIsCutShort(t *testing.T) {
-	source := "<resource-manager-builder name=\"x\"><control-data>" + strings.Repeat(`<attribute name="a"/>`, 5000) + "</control-data></resource-manager-builder>"
-	_, problems := config.Load("flood.xml", []byte(source))
-	require.Len(t, problems, 1001)
-	require.Equal(t, "too-many-problems", problems[1000].Code)
-	require.Error(t, problems.Err(), "what is not shown may be an error")
-}
-
 func TestProbesAreReadAsWritten(t *testing.T) {
-	source, err := os.ReadFile("testdata/diagnostics/probes.xml")
+	source, err := os.ReadFile("check/testdata/diagnostics/probes.xml")
 	require.NoError(t, err)
-	definition, _ := config.Load("probes.xml", source)
+	definition, _ := check.Load("probes.xml", source, nil)
 	require.Len(t, definition.Probes, 6)
 	probe := definition.Probes[0]
 	require.Equal(t, "good", probe.Name)

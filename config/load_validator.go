@@ -1,7 +1,6 @@
 package config
 
 import (
-	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -44,35 +43,21 @@ func (l *loader) bound(e tree.Element, name string) *float64 {
 	return &number
 }
 
-const (
-	fileDateLayout = "2006/01/02 15:04:05"
-	filePrefix     = "ATTRIBUTE_" // of the names of file attributes; may be left out
-)
-
 // fileInfo reads what a file must be. A date that cannot be read is ignored,
 // as in the reference.
 func fileInfo(e tree.Element) *attribute.FileInfo {
 	info := &attribute.FileInfo{IsDirectory: e.Boolean("isDirectory", false)}
-	if date, err := time.ParseInLocation(fileDateLayout, e.Value("lastModifiedAfter"), time.Local); err == nil {
+	if date, err := time.ParseInLocation(tree.FileDateLayout, e.Value("lastModifiedAfter"), time.Local); err == nil {
 		info.LastModifiedAfter = date
 	}
-	if date, err := time.ParseInLocation(fileDateLayout, e.Value("lastModifiedBefore"), time.Local); err == nil {
+	if date, err := time.ParseInLocation(tree.FileDateLayout, e.Value("lastModifiedBefore"), time.Local); err == nil {
 		info.LastModifiedBefore = date
 	}
 	if length, err := strconv.ParseInt(strings.TrimSpace(e.Value("length")), 10, 64); err == nil {
 		info.Length = &length
 	}
 	for bit := range strings.SplitSeq(e.Value("efsAttributes"), "|") {
-		info.Permissions |= permissionBits[strings.TrimPrefix(strings.TrimSpace(bit), filePrefix)]
+		info.Permissions |= tree.PermissionBits[strings.TrimPrefix(strings.TrimSpace(bit), tree.FileAttributePrefix)]
 	}
 	return info
-}
-
-// permissionBits are those attribute bits of the reference's file system that
-// POSIX knows as permissions.
-var permissionBits = map[string]fs.FileMode{
-	"OWNER_READ": 0o400, "OWNER_WRITE": 0o200, "OWNER_EXECUTE": 0o100,
-	"GROUP_READ": 0o040, "GROUP_WRITE": 0o020, "GROUP_EXECUTE": 0o010,
-	"OTHER_READ": 0o004, "OTHER_WRITE": 0o002, "OTHER_EXECUTE": 0o001,
-	"EXECUTABLE": 0o100, // by its owner
 }

@@ -16,10 +16,10 @@ type Merged struct {
 }
 
 // Merge reads a definition and what it extends, and puts them together, without
-// a look at what the result means; [LoadWith] does both. Merged is nil when
+// a look at what the result means; [Load] does both. Merged is nil when
 // there are errors among the problems.
 func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
-	l := &loader{file: file, base: base, check: true, origins: &origins{overrides: map[*schemas.Element][]override{}}}
+	l := &loader{file: file, base: base, strict: true, origins: &origins{overrides: map[*schemas.Element][]override{}}}
 	root := l.readMerged(file, source)
 	problems := l.problems.sorted(l.source.Documents)
 	if root == nil || problems.HasErrors() {
@@ -91,7 +91,7 @@ func (m *Merged) walk(e *schemas.Element, path string, depth int, visit func(e *
 }
 
 func (m *Merged) isMadeOfParts(e *schemas.Element, depth int) bool {
-	name := partName(e)
+	name := tree.PartName(e)
 	return depth == 0 || depth == 1 && (name == "control-data" || name == "monitor-data" || name == "site-data") || m.isChanged(e)
 }
 
@@ -109,7 +109,7 @@ func (m *Merged) part(e *schemas.Element, path string, depth int) Part {
 	}
 	for _, attribute := range e.Attributes {
 		if attribute.Name != "name" && m.documents.Position(attribute.Line, attribute.Column).File == part.File {
-			part.Sets = append(part.Sets, attributeName(attribute))
+			part.Sets = append(part.Sets, tree.AttributeName(attribute))
 		}
 	}
 	return part
@@ -129,17 +129,10 @@ func (m *Merged) positionOf(e *schemas.Element) Position {
 	return m.documents.Position(e.Line, e.Column)
 }
 
-func attributeName(a schemas.Attribute) string {
-	if a.Space == schemas.ExtensionNamespace {
-		return "x:" + a.Name
-	}
-	return a.Name
-}
-
 // called names an element in messages.
 func called(e *schemas.Element) string {
 	if name := addressOf(e); name != "" {
-		return fmt.Sprintf("%s %q", partName(e), name)
+		return fmt.Sprintf("%s %q", tree.PartName(e), name)
 	}
-	return partName(e)
+	return tree.PartName(e)
 }

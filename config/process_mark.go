@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/config/internal/tree"
 )
 
@@ -101,28 +100,5 @@ func markField(name string, closed bool) (MarkField, error) {
 
 // processMark reads an x:process-mark.
 func (l *loader) processMark(e tree.Element) *ProcessMark {
-	m := &ProcessMark{Position: e.Position(), Text: e.Value("text"), Output: e.Boolean("output", false), Shown: e.Value("shown")}
-	if !l.check {
-		return m
-	}
-	if sample := markSample(m.Text); strings.TrimSpace(sample) != "" { // otherwise an attribute has all of it
-		if _, err := ParseMark(sample); err != nil {
-			l.report(e.ValuePosition("text"), Error, "invalid-mark", fmt.Sprintf("the mark can never be found: %s", err), "")
-		}
-	}
-	return m
-}
-
-// markSample returns the text of a mark with something in the place of each
-// reference, and nothing where references hold others.
-func markSample(text string) string {
-	for _, r := range reference.Find(text) {
-		if r.Nested {
-			return ""
-		}
-		if r.Closed && r.Prefix == reference.Prefix {
-			text = strings.ReplaceAll(text, r.Written, " ")
-		}
-	}
-	return text
+	return &ProcessMark{Position: e.Position(), Text: e.Value("text"), Output: e.Boolean("output", false), Shown: e.Value("shown")}
 }

@@ -80,7 +80,7 @@ func ParseSelector(text string) (Selector, error) {
 	case Fallback, FindJob, ListJobs, ListNodes, ListQueues, ProbeCommand:
 		return s, nil
 	}
-	if !isCommandElement(string(s.Element)) {
+	if !s.Element.IsCore() {
 		return s, fmt.Errorf("selector %q: %q is not a command element such as get-job-status", text, s.Element)
 	}
 	return s, nil
@@ -116,13 +116,10 @@ func (d *Definition) Select(s Selector) (*Command, error) {
 	return all[s.Index-1], nil
 }
 
-// Parsers returns the command's parsers, that of standard output first.
-func (c *Command) Parsers() []*Parser { return c.parsers() }
-
 // Parser returns the parser of that element name or, for an empty name, the
 // first that the command has; nil if there is none.
 func (c *Command) Parser(name string) *Parser {
-	for _, parser := range c.parsers() {
+	for _, parser := range c.Parsers() {
 		if name == "" || parser.Element == name {
 			return parser
 		}

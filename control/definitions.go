@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -92,7 +93,7 @@ func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, 
 	if err != nil {
 		return nil, nil, err
 	}
-	definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase})
+	definition, problems := check.Load(file, source, ReadBase)
 	return definition, problems, nil
 }
 
@@ -105,9 +106,9 @@ func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics
 		return nil, nil, err
 	}
 	if _, isShipped := rms.Source(nameOrFile); isShipped && !NamesDefinitionFile(nameOrFile) {
-		definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase, Unchecked: true})
-		return definition, nil, problems.Err()
+		definition, err := config.Read(file, source, ReadBase)
+		return definition, nil, err
 	}
-	definition, problems := config.LoadWith(file, source, config.Options{Base: ReadBase})
+	definition, problems := check.Load(file, source, ReadBase)
 	return definition, problems, problems.Err()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 )
 
@@ -40,7 +41,7 @@ func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
 func TestAChangedBaseStartsASessionOfItsOwn(t *testing.T) {
 	load := func(base *config.Definition) *config.Definition {
 		read := func(string, string) (string, []byte, error) { return "base.xml", base.Source(), nil }
-		definition, problems := config.LoadWith("site.xml", []byte(extending), config.Options{Base: read})
+		definition, problems := check.Load("site.xml", []byte(extending), read)
 		require.NoError(t, problems.Err())
 		return definition
 	}

@@ -25,7 +25,7 @@ func probed(t *testing.T, file string) (definition *config.Definition, names []s
 	t.Helper()
 	source, err := os.ReadFile(file)
 	require.NoError(t, err)
-	plain, err := config.Read(file, source)
+	plain, err := config.Read(file, source, nil)
 	require.NoError(t, err)
 	var input strings.Builder
 	seen := map[string]bool{}
@@ -40,7 +40,7 @@ func probed(t *testing.T, file string) (definition *config.Definition, names []s
 	}
 	text := strings.ReplaceAll(strings.ReplaceAll(string(source), "<start-up-command", "<not-run"), "</start-up-command", "</not-run")
 	text = strings.Replace(text, "</control-data>", `<button-action name="probe"><arg>true</arg>`+input.String()+`</button-action></control-data>`, 1)
-	definition, err = config.Read(file, []byte(text))
+	definition, err = config.Read(file, []byte(text), nil)
 	require.NoError(t, err)
 	return definition, names
 }

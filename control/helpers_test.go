@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -30,7 +31,7 @@ func define(t testing.TB, controlData string, others ...string) *config.Definiti
 	t.Helper()
 	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test"><control-data>` +
 		controlData + `</control-data>` + strings.Join(others, "") + `</resource-manager-builder>`
-	definition, problems := config.Load("test.xml", []byte(text))
+	definition, problems := check.Load("test.xml", []byte(text), nil)
 	require.NoError(t, problems.Err())
 	return definition
 }

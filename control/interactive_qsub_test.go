@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
@@ -91,7 +92,7 @@ func interactivePBS(t *testing.T) *config.Definition {
 	}
 	require.NoError(t, err)
 	// Its start-up command asks the server for queues, of which there is none.
-	definition, problems := config.Load(path, source)
+	definition, problems := check.Load(path, source, nil)
 	require.NotNil(t, definition, "%v", problems)
 	definition.Commands = slices.DeleteFunc(definition.Commands, func(c *config.Command) bool { return c.Element == config.StartUpCommand })
 	return definition

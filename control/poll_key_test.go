@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
@@ -77,7 +78,7 @@ func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
 	for name, change := range map[string]func(*control.Options){
 		"a value that the listing uses": func(o *control.Options) { o.Defaults = []job.Assignment{{Name: "partition", Value: "big"}} },
 		"another definition": func(o *control.Options) {
-			definition, problems := config.Load("test.xml", append(o.Definition.Source(), "<!-- changed -->"...))
+			definition, problems := check.Load("test.xml", append(o.Definition.Source(), "<!-- changed -->"...), nil)
 			require.NoError(t, problems.Err())
 			another = *definition
 			o.Definition = &another

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
@@ -103,7 +104,7 @@ func TestOldSpellingsMakeNoDifference(t *testing.T) {
 			if old != string(source) {
 				changed++
 			}
-			definition, problems := config.Load(name+".xml", []byte(old))
+			definition, problems := check.Load(name+".xml", []byte(old), nil)
 			require.NoError(t, problems.Err(), "%s of %s", spelling, name)
 			file := filepath.Join(each, "defaults.values")
 			rendering := render(t, definition, submissionOf(t, file))
@@ -118,7 +119,7 @@ func fieldDefinition(t *testing.T, folder, name string) *config.Definition {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join(folder, name+".xml"))
 	require.NoError(t, err)
-	definition, problems := config.Load(name+".xml", source)
+	definition, problems := check.Load(name+".xml", source, nil)
 	require.NoError(t, problems.Err())
 	return definition
 }

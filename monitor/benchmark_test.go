@@ -43,7 +43,7 @@ func newListedCluster(b testing.TB) *listedCluster {
 		require.Regexp(b, arguments, string(source))
 		source = arguments.ReplaceAll(source, []byte("$1<arg>cat</arg><arg>"+c.file(element)+"</arg>$2"))
 	}
-	definition, err := config.Read("slurm.xml", source)
+	definition, err := config.Read("slurm.xml", source, nil)
 	require.NoError(b, err)
 	local, err := remote.NewLocal()
 	require.NoError(b, err)

@@ -228,8 +228,8 @@ func renderedPortable(t *testing.T, name, request string) (*control.Rendering, e
 	t.Helper()
 	source, shipped := rms.Source(name)
 	require.True(t, shipped)
-	definition, problems := config.LoadWith(name+".xml", source, config.Options{Base: control.ReadBase, Unchecked: true})
-	require.NoError(t, problems.Err())
+	definition, err := config.Read(name+".xml", source, control.ReadBase)
+	require.NoError(t, err)
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	s := job.Submission{Executable: "run", Directory: "/work"}

@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
@@ -45,7 +46,7 @@ var jobFacts = []string{
 func shippedDefinition(t testing.TB, name string) *config.Definition {
 	source, ok := rms.Source(name)
 	require.True(t, ok)
-	definition, problems := config.LoadWith(name+".xml", source, config.Options{Base: control.ReadBase})
+	definition, problems := check.Load(name+".xml", source, control.ReadBase)
 	require.Empty(t, problems)
 	return definition
 }

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/tokenizer"
-	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkSlurmRecords reads a status stream with the shipped definition, which
@@ -143,7 +144,7 @@ func (p benchmarkedParser) environment() *attribute.Environment {
 func benchmarkedParserOf(b testing.TB, file string, element config.CommandElement) benchmarkedParser {
 	source, err := os.ReadFile(file)
 	require.NoError(b, err)
-	definition, err := config.Read(file, source)
+	definition, err := config.Read(file, source, nil)
 	require.NoError(b, err)
 	for _, command := range definition.Commands {
 		if command.Element == element {
@@ -155,7 +156,7 @@ func benchmarkedParserOf(b testing.TB, file string, element config.CommandElemen
 }
 
 func parserFrom(b *testing.B, parser string) benchmarkedParser {
-	definition, err := config.Read("benchmark.xml", []byte(definitionWith(parser)))
+	definition, err := config.Read("benchmark.xml", []byte(definitionWith(parser)), nil)
 	require.NoError(b, err)
 	return benchmarkedParser{definition: definition, parser: definition.Commands[0].StdoutParser}
 }
@@ -252,7 +253,7 @@ func BenchmarkCompileStatusParsers(b *testing.B) {
 	for _, name := range []string{"slurm", "pbs"} {
 		source, err := os.ReadFile("../rms/" + name + ".xml")
 		require.NoError(b, err)
-		definition, err := config.Read(name, source)
+		definition, err := config.Read(name, source, nil)
 		require.NoError(b, err)
 		parsers := statusParsers(definition)
 		require.NotEmpty(b, parsers)

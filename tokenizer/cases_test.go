@@ -11,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/tokenizer"
-	"github.com/stretchr/testify/require"
 )
 
 // A goldenCase is a folder with a definition, an environment, a stream and what
@@ -92,7 +94,7 @@ func readGoldenCase(t testing.TB, folder string) goldenCase {
 	source, err := os.ReadFile(filepath.Join(folder, "tokenizer.xml"))
 	require.NoError(t, err)
 	c := goldenCase{name: filepath.Base(folder)}
-	c.definition, _ = config.Load(filepath.Join(folder, "tokenizer.xml"), source)
+	c.definition, _ = check.Load(filepath.Join(folder, "tokenizer.xml"), source, nil)
 	require.NotNil(t, c.definition)
 	readJSON(t, filepath.Join(folder, "env.json"), &c.initial)
 	readJSON(t, filepath.Join(folder, "expected.json"), &c.expected)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -30,7 +31,7 @@ const queueDefinition = `<resource-manager-builder xmlns="http://eclipse.org/ptp
 </resource-manager-builder>`
 
 func Example() {
-	definition, problems := config.Load("example.xml", []byte(queueDefinition))
+	definition, problems := check.Load("example.xml", []byte(queueDefinition), nil)
 	if definition == nil {
 		log.Fatal(problems.Err())
 	}
@@ -51,7 +52,7 @@ func Example() {
 }
 
 func ExampleTokenizer_Write() {
-	definition, _ := config.Load("example.xml", []byte(queueDefinition))
+	definition, _ := check.Load("example.xml", []byte(queueDefinition), nil)
 	env := attribute.NewEnvironment()
 	env.Define("queues", attribute.New("queues"))
 	run, err := tokenizer.Compile(definition.Commands[0].StdoutParser, env, "")
@@ -71,7 +72,7 @@ func ExampleTokenizer_Write() {
 }
 
 func ExampleOptions_Compile() {
-	definition, _ := config.Load("example.xml", []byte(queueDefinition))
+	definition, _ := check.Load("example.xml", []byte(queueDefinition), nil)
 	env := attribute.NewEnvironment()
 	env.Define("queues", attribute.New("queues"))
 	options := tokenizer.Options{Trace: func(event tokenizer.Event) {
@@ -139,7 +140,7 @@ func ExampleFactory() {
 			return &queueReader{env: env}, nil
 		},
 	}}
-	definition, _ := config.Load("example.xml", []byte(jsonDefinition))
+	definition, _ := check.Load("example.xml", []byte(jsonDefinition), nil)
 	for _, stream := range []string{`[{"name": "normal"}, {"name": "debug"}]`, `squeue: error`} {
 		env := attribute.NewEnvironment()
 		env.Define("queues", attribute.New("queues"))

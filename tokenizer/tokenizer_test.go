@@ -7,15 +7,17 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/tokenizer"
-	"github.com/stretchr/testify/require"
 )
 
 // parserOf returns the parser that the XML describes.
 func parserOf(t testing.TB, parser string) *config.Parser {
-	definition, _ := config.Load("test.xml", []byte(definitionWith(parser)))
+	definition, _ := check.Load("test.xml", []byte(definitionWith(parser)), nil)
 	require.NotNil(t, definition)
 	return definition.Commands[0].StdoutParser
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/rms"
 )
@@ -70,7 +71,7 @@ func (a *app) completeValues(c *cobra.Command, arguments []string, begun string)
 			}
 		}
 	}
-	for _, portable := range config.PortableNames() {
+	for _, portable := range portablename.Names() {
 		own := definition.Attribute(portable.Name)
 		if !hasValue && len(definition.PortableLinks(portable.Name)) > 0 && (own == nil || !own.Visible()) {
 			offered = append(offered, cobra.CompletionWithDesc(portable.Name+"=", portable.Meaning))

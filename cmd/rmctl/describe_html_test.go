@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 )
 
@@ -31,7 +31,7 @@ var (
 
 func pageOf(t *testing.T, source string) string {
 	t.Helper()
-	definition, problems := config.LoadWith(hostile, []byte(source), config.Options{Base: control.ReadBase})
+	definition, problems := check.Load(hostile, []byte(source), control.ReadBase)
 	require.NotNil(t, definition, "%v", problems)
 	var page bytes.Buffer
 	require.NoError(t, describe(definition).writePage(&page))
@@ -92,7 +92,7 @@ func TestPagesOfAllDefinitionsAreWritten(t *testing.T) {
 	for _, file := range append(shipped, field...) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		definition, problems := config.LoadWith(file, source, config.Options{Base: control.ReadBase})
+		definition, problems := check.Load(file, source, control.ReadBase)
 		require.NoError(t, problems.Err(), file)
 		var page bytes.Buffer
 		d := describe(definition)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/portablename"
 )
 
 // A portableDescription tells what a portable name does in a definition.
@@ -34,7 +35,7 @@ type portableLinkDescription struct {
 // describePortable returns the portable names that the definition has links for.
 func describePortable(d *config.Definition) []portableDescription {
 	var described []portableDescription
-	for _, name := range config.PortableNames() {
+	for _, name := range portablename.Names() {
 		one := portableDescription{Name: name.Name, Meaning: name.Meaning, Syntax: name.Syntax}
 		for _, link := range d.PortableLinks(name.Name) {
 			shown := portableLinkDescription{

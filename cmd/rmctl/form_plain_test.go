@@ -25,7 +25,7 @@ const askedForm = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" n
 	</launch-tab></control-data></resource-manager-builder>`
 
 func FuzzAnswersFillInAForm(f *testing.F) {
-	definition, err := config.Read("d.xml", []byte(askedForm))
+	definition, err := config.Read("d.xml", []byte(askedForm), nil)
 	require.NoError(f, err)
 	local, err := remote.NewLocal()
 	require.NoError(f, err)

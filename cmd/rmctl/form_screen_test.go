@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
@@ -32,7 +32,7 @@ type driver struct {
 
 func drive(t *testing.T, source []byte) *driver {
 	t.Helper()
-	definition, problems := config.Load("demo.xml", source)
+	definition, problems := check.Load("demo.xml", source, nil)
 	require.NoError(t, problems.Err())
 	t.Setenv("HOME", t.TempDir())
 	store, err := jobstore.Open(t.Context(), t.TempDir())

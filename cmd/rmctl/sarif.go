@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 )
 
 // SARIF 2.1.0 (docs.oasis-open.org/sarif/sarif/v2.1.0), as much of it as
@@ -97,7 +98,7 @@ const (
 
 // writeSARIF prints the problems that were collected as one document.
 func (v *validation) writeSARIF() error {
-	codes := config.Codes()
+	codes := check.Codes()
 	run := sarifRun{
 		ColumnKind:  "unicodeCodePoints",
 		Tool:        sarifTool{sarifDriver{Name: "rmctl", Version: buildVersion().Version, InformationURI: homepage, Rules: sarifRules(codes)}},
@@ -109,14 +110,14 @@ func (v *validation) writeSARIF() error {
 			sarifNotification{Level: "error", Message: sarifMessage{reason}})
 	}
 	for _, problem := range v.collected {
-		index := slices.IndexFunc(codes, func(code config.Code) bool { return code.Name == problem.Code })
+		index := slices.IndexFunc(codes, func(code check.Code) bool { return code.Name == problem.Code })
 		run.Results = append(run.Results, sarifResultOf(problem, index))
 	}
 	log := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 	return encodeJSON(v.stdout, log, "  ")
 }
 
-func sarifRules(codes []config.Code) []sarifRule {
+func sarifRules(codes []check.Code) []sarifRule {
 	rules := make([]sarifRule, 0, len(codes))
 	for _, code := range codes {
 		page := diagnosticsPage + "#" + code.Name

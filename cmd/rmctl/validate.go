@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/javaregex"
 )
@@ -113,7 +114,7 @@ func (v *validation) check(name string) error {
 		return nil
 	}
 	v.files++
-	definition, problems := config.LoadWith(file, source, config.Options{Base: control.ReadBase})
+	definition, problems := check.Load(file, source, control.ReadBase)
 	before := v.errors
 	for _, problem := range problems {
 		if v.strict {

@@ -19,7 +19,7 @@ func Example() {
 			<widget type="checkbox" title="Send mail" buttonId="mail" attribute="mail"/>
 			<widget type="text" title="Address:" attribute="address"><control-state><show-if button="mail"/></control-state></widget>
 		</dynamic></launch-tab>
-	</control-data></resource-manager-builder>`))
+	</control-data></resource-manager-builder>`), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

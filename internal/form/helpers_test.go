@@ -22,7 +22,7 @@ func define(t testing.TB, controlData string) *config.Definition {
 
 func read(t testing.TB, file string, source []byte) *config.Definition {
 	t.Helper()
-	definition, err := config.Read(file, source)
+	definition, err := config.Read(file, source, nil)
 	require.NoError(t, err)
 	return definition
 }

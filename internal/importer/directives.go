@@ -7,6 +7,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/portablename"
 )
 
 // A directive is what schedulers read a portable name's value from.
@@ -107,7 +108,7 @@ func (i *importing) portableLinks(d *config.Definition) string {
 	}
 	var links strings.Builder
 	linked := map[string]bool{}
-	for _, name := range config.PortableNames() {
+	for _, name := range portablename.Names() {
 		linked[name.Name] = len(d.PortableLinks(name.Name)) > 0
 	}
 	for _, line := range d.Script.Lines {

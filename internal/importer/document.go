@@ -63,8 +63,8 @@ func shippedFor(scheduler string) (*shipped, error) {
 	}
 	for _, name := range rms.Names() {
 		source, _ := rms.Source(name)
-		definition, problems := config.LoadWith(name+".xml", source, config.Options{Base: control.ReadBase, Unchecked: true})
-		if err := problems.Err(); err != nil {
+		definition, err := config.Read(name+".xml", source, control.ReadBase)
+		if err != nil {
 			return nil, err
 		}
 		submit := definition.Submit(false)

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/rms"
@@ -211,7 +211,7 @@ func (i *importing) checkResult() error {
 		names[target.Name] = true
 	}
 	for _, file := range i.result.Files {
-		_, problems := config.LoadWith(file.Name, []byte(file.Text), config.Options{Base: i.base})
+		_, problems := check.Load(file.Name, []byte(file.Text), i.base)
 		if err := problems.Err(); err != nil {
 			return i.fail(0, 0, "what was made of it cannot be used: %v", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/importer"
 	"github.com/rmctl/rmctl/job"
@@ -20,14 +21,14 @@ import (
 func load(t *testing.T, result *importer.Result) (*config.Definition, config.Diagnostics) {
 	t.Helper()
 	require.NotEmpty(t, result.Files)
-	return config.LoadWith(result.Files[0].Name, []byte(result.Files[0].Text), config.Options{Base: func(name, from string) (string, []byte, error) {
+	return check.Load(result.Files[0].Name, []byte(result.Files[0].Text), func(name, from string) (string, []byte, error) {
 		for _, file := range result.Files {
 			if file.Name == name {
 				return name, []byte(file.Text), nil
 			}
 		}
 		return control.ReadBase(name, from)
-	}})
+	})
 }
 
 // rendered shows the script, the files and the commands of a definition, but those
@@ -67,7 +68,7 @@ func TestDefinitionsFromTheFieldAreImportedAndRenderTheSame(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".xml"), func(t *testing.T) {
 			source, err := os.ReadFile(file)
 			require.NoError(t, err)
-			original, problems := config.Load("original.xml", source)
+			original, problems := check.Load("original.xml", source, nil)
 			require.NoError(t, problems.Err())
 			result, err := importer.Import(file, source, "", "")
 			require.NoError(t, err)

@@ -7,13 +7,14 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/job"
 )
 
 // portable are the portable names that an assignment gives values to. What is
 // given later counts more: source is the number of the one that a value is from.
 type portable struct {
-	values  map[string]config.PortableValue
+	values  map[string]portablename.Value
 	source  map[string]int
 	cleared map[string]int // names whose value was taken away, by the source
 }
@@ -23,13 +24,13 @@ type portable struct {
 // written as portable ones are, is left to it.
 func (a *assignment) splitPortable(values []job.Assignment, source int) (own []job.Assignment, problems []error) {
 	for _, value := range values {
-		if !config.IsPortableName(value.Name) {
+		if portablename.Lookup(value.Name) == nil {
 			own = append(own, value)
 			continue
 		}
 		linked := len(a.resolver.Definition.PortableLinks(value.Name)) > 0
 		hasOwn := a.env.Lookup(value.Name) != nil
-		parsed, err := config.ParsePortable(value.Name, value.Value)
+		parsed, err := portablename.Parse(value.Name, value.Value)
 		switch {
 		case hasOwn && (!linked || value.Value != "" && err != nil):
 			own = append(own, value)
@@ -59,13 +60,13 @@ func (p *portable) forget(name string) {
 // Between a portable name and an attribute's own name the later source counts; in
 // one source they must not contradict each other.
 func (a *assignment) applyPortable(directory string) []error {
-	request := config.PortableRequest{Values: a.portable.values, Directory: directory, IsGiven: func(name string) bool {
+	request := portablename.Request{Values: a.portable.values, Directory: directory, IsGiven: func(name string) bool {
 		found := a.env.Variable(name)
 		return a.given[name] && found != nil && found.Value() != nil
 	}}
-	settings, notes, problems := a.resolver.Definition.TranslatePortable(request)
+	settings, notes, problems := portablename.Translate(a.resolver.Definition, request)
 	for i, problem := range problems {
-		var wrong *config.PortableError
+		var wrong *portablename.Error
 		if errors.As(problem, &wrong) {
 			problems[i] = &ValueError{Attribute: wrong.Name, Reason: wrong.Reason, Help: a.portableHelp(wrong.Name)}
 		}
@@ -73,7 +74,7 @@ func (a *assignment) applyPortable(directory string) []error {
 	a.notes = notes
 	set := map[string]*portableSetting{}
 	for _, setting := range settings {
-		one := &portableSetting{PortableSetting: setting}
+		one := &portableSetting{Setting: setting}
 		for _, name := range setting.Names {
 			one.source = max(one.source, a.portable.source[name])
 		}
@@ -93,7 +94,7 @@ func (a *assignment) applyPortable(directory string) []error {
 
 // A portableSetting is a setting with what the attribute makes of it.
 type portableSetting struct {
-	config.PortableSetting
+	portablename.Setting
 	source    int
 	converted attribute.Value
 	outdone   bool // by what a later source says

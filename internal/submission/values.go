@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -35,7 +35,7 @@ func (e *ValueError) Error() string {
 func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*assignment, error) {
 	a := &assignment{
 		resolver: r, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
-		portable: portable{map[string]config.PortableValue{}, map[string]int{}, map[string]int{}},
+		portable: portable{map[string]portablename.Value{}, map[string]int{}, map[string]int{}},
 	}
 	if stat != nil && s.Directory != "" {
 		a.stat = func(name string) (fs.FileInfo, error) { return stat(Within(s.Directory, name)) }

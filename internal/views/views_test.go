@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
@@ -175,7 +175,7 @@ func (d *desk) writeSite() {
 		<shut-down-command name="end"><arg>touch</arg><arg>%[1]s/ended</arg></shut-down-command>
 	</control-data><monitor-data schedulerType="SITE">%[2]s</monitor-data></resource-manager-builder>`,
 		d.folder, listing("jobs", "state", "owner", "queue")+listing("nodes", "state")+listing("queues", "state"))
-	definition, problems := config.Load("site.xml", []byte(text))
+	definition, problems := check.Load("site.xml", []byte(text), nil)
 	require.NoError(d.t, problems.Err())
 	require.NotNil(d.t, definition)
 	require.NoError(d.t, os.WriteFile(filepath.Join(d.folder, "site.xml"), []byte(text), 0o600))

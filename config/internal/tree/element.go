@@ -5,6 +5,7 @@ package tree
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -12,15 +13,15 @@ import (
 // An Element wraps an XML element with typed access to what the format puts there.
 type Element struct {
 	*schemas.Element
-	source *Source
+	Source *Source
 }
 
 // Of returns a child of the element with the same access.
-func (e Element) Of(child *schemas.Element) Element { return Element{child, e.source} }
+func (e Element) Of(child *schemas.Element) Element { return Element{child, e.Source} }
 
 // Position returns where the element begins.
 func (e Element) Position() Position {
-	return e.source.Position(e.Line, e.Column)
+	return e.Source.Position(e.Line, e.Column)
 }
 
 // IsExtension reports whether the element is the one of that name in our namespace.
@@ -129,7 +130,7 @@ func (e Element) ValuePosition(name string) Position {
 	if !ok {
 		return e.Position()
 	}
-	return e.source.Position(attribute.ValueLine, attribute.ValueColumn)
+	return e.Source.Position(attribute.ValueLine, attribute.ValueColumn)
 }
 
 // ValueWithin returns where a byte of an attribute's value stands in the source.
@@ -138,7 +139,7 @@ func (e Element) ValueWithin(name string, index int) Position {
 	if !ok {
 		return e.Position()
 	}
-	return e.source.Position(e.source.places(e.Element, name, func() *schemas.Places { return e.ValuePlaces(attribute) }).Of(index))
+	return e.Source.Position(e.Source.places(e.Element, name, func() *schemas.Places { return e.ValuePlaces(attribute) }).Of(index))
 }
 
 // places returns what finds bytes of one text. That of the text which was looked
@@ -155,7 +156,7 @@ func (e Element) TextWithin(index int) Position {
 	if e.TextLine == 0 {
 		return e.Position()
 	}
-	return e.source.Position(e.source.places(e.Element, "", e.TextPlaces).Of(index))
+	return e.Source.Position(e.Source.places(e.Element, "", e.TextPlaces).Of(index))
 }
 
 // TextPosition returns where the text of the element begins, leading white
@@ -164,7 +165,7 @@ func (e Element) TextPosition(trimmed bool) Position {
 	if e.TextLine == 0 {
 		return e.Position()
 	}
-	position := e.source.Position(e.TextLine, e.TextColumn)
+	position := e.Source.Position(e.TextLine, e.TextColumn)
 	if !trimmed {
 		return position
 	}
@@ -179,4 +180,40 @@ func (e Element) TextPosition(trimmed bool) Position {
 		}
 	}
 	return position
+}
+
+// Expression returns what an element of regex type holds, where that begins, and
+// where a byte of it stands. The attribute wins over the text, and text that goes
+// over a line break loses the white space around it, which no author means (five
+// definitions in the field have such texts).
+func (e Element) Expression() (text string, at Position, within func(offset int) Position) {
+	if written := e.Optional("expression"); written.Set {
+		return written.Text, e.ValuePosition("expression"), func(offset int) Position { return e.ValueWithin("expression", offset) }
+	}
+	wrapped := strings.ContainsAny(e.Text, "\n\r")
+	text, trimmed := e.Text, 0
+	if wrapped {
+		trimmed = len(e.Text) - len(strings.TrimLeftFunc(e.Text, unicode.IsSpace))
+		text = strings.TrimSpace(e.Text)
+	}
+	return text, e.TextPosition(wrapped), func(offset int) Position { return e.TextWithin(trimmed + offset) }
+}
+
+// PartName returns the element name by which rules are found.
+func PartName(e *schemas.Element) string {
+	switch {
+	case e.Space == schemas.ExtensionNamespace:
+		return "x:" + e.Name
+	case e.Name == "property" && schemas.IsCore(e.Space): // format of 5.0
+		return "attribute"
+	}
+	return e.Name
+}
+
+// AttributeName returns the name of an attribute in messages.
+func AttributeName(a schemas.Attribute) string {
+	if a.Space == schemas.ExtensionNamespace {
+		return "x:" + a.Name
+	}
+	return a.Name
 }

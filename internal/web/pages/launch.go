@@ -14,9 +14,9 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/google/uuid"
 
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -311,7 +311,7 @@ func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.R
 		submit = debug
 	}
 	data.IsInteractive = submit != nil && submit.Element.IsInteractive()
-	for _, name := range config.PortableNames() {
+	for _, name := range portablename.Names() {
 		if len(definition.PortableLinks(name.Name)) > 0 {
 			data.Portable = append(data.Portable, name.Name)
 		}

@@ -28,7 +28,7 @@ func LaunchDefinitions(t testing.TB, root string) []*config.Definition {
 	names := rms.Names()
 	field, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join(root, "..", "shared")), "definitions", "*.xml"))
 	require.NoError(t, err)
-	all, err := config.Read("all.xml", []byte(EveryWidget))
+	all, err := config.Read("all.xml", []byte(EveryWidget), nil)
 	require.NoError(t, err)
 	definitions := []*config.Definition{all}
 	for _, name := range append(names, field...) {

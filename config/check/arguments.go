@@ -1,0 +1,148 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+var argumentCodes = []Code{
+	{"no-shell", config.Warning, "A command line holds what only a shell would understand."},
+	{"never-undefined", config.Warning, "An argument cannot match the expression by which it is to vanish."},
+	{"invalid-environment-name", config.Error, "A variable has a name that no environment can hold."},
+	{"duplicate-command", config.Warning, "Two commands of one kind have one name."},
+}
+
+func (c *checker) checkArguments(e tree.Element) {
+	switch {
+	case e.Name == "environment":
+		c.checkEnvironment(e)
+	case isArgument(e.Name):
+		c.checkVanishing(e)
+	case e.Name == "pre-launch-cmd" || e.Name == "post-launch-cmd":
+		c.checkWords([]argumentText{{e.Value("exec"), func(index int) config.Position { return e.ValueWithin("exec", index) }}})
+	}
+	if config.CommandElement(e.Name).IsCore() || e.IsExtension(string(config.Fallback)) || e.IsExtension(string(config.ProbeCommand)) {
+		var texts []argumentText
+		for _, argument := range e.Named("arg") {
+			texts = append(texts, argumentText{argument.Text, argument.TextWithin})
+		}
+		c.checkWords(texts)
+	}
+	for _, child := range e.Children {
+		c.checkArguments(e.Of(child))
+	}
+}
+
+var environmentName = lazyregexp.New(`^[^=\x00]+$`)
+var shellName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (c *checker) checkEnvironment(e tree.Element) {
+	name := e.Value("name")
+	switch {
+	case !environmentName.MatchString(name):
+		c.report(e.ValuePosition("name"), config.Error, "invalid-environment-name", fmt.Sprintf("no variable can be called %s", schemas.Quote(name)), "")
+	case !shellName.MatchString(name) && !strings.Contains(name, reference.Start):
+		c.report(e.ValuePosition("name"), config.Warning, "invalid-environment-name",
+			fmt.Sprintf("shells cannot use a variable that is called %s", schemas.Quote(name)), "use letters, digits and _ only")
+	}
+	if e.Optional("value").Set && len(e.Named("arg")) > 0 {
+		c.report(e.ValuePosition("value"), config.Warning, "without-effect", "the variable has a value; its arguments are ignored", "leave out one of the two")
+	}
+}
+
+// checkVanishing checks how an argument is to vanish.
+func (c *checker) checkVanishing(e tree.Element) {
+	name := "isUndefinedIfMatches"
+	pattern := e.Optional(name)
+	if !pattern.Set {
+		name = "isUndefIfMatches"
+		pattern = e.Optional(name)
+	}
+	decider := e.Optional("attribute")
+	if decider.Set {
+		c.checkDecider(e, decider.Text)
+	}
+	switch {
+	case !e.Boolean("resolve", true):
+		if pattern.Set {
+			c.report(e.ValuePosition(name), config.Warning, "without-effect", `with resolve="false" an argument never vanishes`, "leave out one of the two")
+		}
+		return
+	case decider.Set && !pattern.Set:
+		c.report(e.ValuePosition("attribute"), config.Warning, "without-effect", "the attribute decides nothing without isUndefinedIfMatches", "")
+		return
+	case !pattern.Set || strings.Contains(pattern.Text, reference.Start):
+		return
+	}
+	trimmed := strings.TrimSpace(pattern.Text)
+	if _, literal := literalOf(trimmed); !literal {
+		if _, err := javaregex.Compile(trimmed, 0); err != nil {
+			c.reportExpression(err, func(index int) config.Position {
+				return e.ValueWithin(name, index+strings.Index(pattern.Text, trimmed))
+			})
+			return
+		}
+	}
+	if !decider.Set && !canMatch(trimmed, e.Text) {
+		c.reportNeverVanishing(e, name, pattern.Text)
+	}
+}
+
+// checkDecider checks the attribute that decides whether an argument vanishes.
+func (c *checker) checkDecider(e tree.Element, name string) {
+	c.use(name, useIn(c.partOf(e)))
+	if name != "" && !c.names.has(name) {
+		c.undefined(e.ValuePosition("attribute"), name, "the argument always vanishes")
+	}
+}
+
+// reportNeverVanishing reports a pattern that the text of an argument never matches,
+// with what would match it if the references have no values.
+func (c *checker) reportNeverVanishing(e tree.Element, name, pattern string) {
+	at := e.ValuePosition(name)
+	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", schemas.Quote(strings.TrimSpace(pattern)))
+	if rest := strings.TrimSpace(reference.Remove(e.Text)); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
+		if pattern != "" {
+			c.reportReplacement(at, config.Warning, "never-undefined", message, pattern, escaped(rest))
+			return
+		}
+		message += ": without values it is " + schemas.Quote(rest)
+	}
+	c.report(at, config.Warning, "never-undefined", message, "")
+}
+
+// partOf returns the name of the element of control-data that an element is in.
+func (c *checker) partOf(e tree.Element) string {
+	for inner := e.Element; inner.Parent != nil; inner = inner.Parent {
+		if inner.Parent.Name == "control-data" {
+			return inner.Name
+		}
+	}
+	return ""
+}
+
+// checkCommandNames reports commands that cannot be named: buttons and selectors
+// look them up by their names.
+func (c *checker) checkCommandNames() {
+	type name struct {
+		element config.CommandElement
+		name    string
+	}
+	earlier := map[name]config.Position{}
+	for _, command := range c.definition.Commands {
+		key := name{command.Element, command.Name}
+		if first, twice := earlier[key]; twice && command.Name != "" {
+			c.report(command.Position, config.Warning, "duplicate-command",
+				fmt.Sprintf("a second %s is called %s; by its name the one on line %d is meant", command.Element, schemas.Quote(command.Name), first.Line), "")
+			continue
+		}
+		earlier[key] = command.Position
+	}
+}

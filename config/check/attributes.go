@@ -1,0 +1,262 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+var attributeCodes = []Code{
+	{"duplicate-attribute", config.Warning, "An attribute is defined twice."},
+	{"unused-attribute", config.Warning, "Nothing uses an attribute."},
+	{"unreachable-attribute", config.Warning, "No control of the form sets an attribute that jobs use."},
+	{"empty-range", config.Warning, "No number lies within the bounds."},
+	{"invalid-default", config.Warning, "A default is no value that a user could give."},
+	{"invalid-translation", config.Warning, "A switch is translated into something other than a pair of texts."},
+	{"different-lengths", config.Warning, "The lists of choices and of what is stored for them are not equally long."},
+	{"no-list", config.Warning, "Items come from an attribute that never holds a list."},
+	{"link-cycle", config.Warning, "Links between attributes lead in a circle."},
+	{"reference-cycle", config.Warning, "Defaults refer to one another in a circle."},
+	{"validator-without-message", config.Warning, "A validator does not say what a value has to be."},
+	{"validator-without-rule", config.Warning, "A validator accepts every value."},
+}
+
+func (c *checker) checkAttributes() {
+	earlier := map[string]tree.Element{}
+	for _, control := range c.root.Named("control-data") {
+		for _, e := range control.Named("attribute", "property") {
+			name := e.Value("name")
+			if first, twice := earlier[name]; twice {
+				c.report(e.Position(), config.Warning, "duplicate-attribute",
+					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", schemas.Quote(name), first.Position().Line), "")
+			}
+			earlier[name] = e
+			c.checkAttribute(e)
+		}
+	}
+	c.checkLinkCycles()
+	c.checkReferenceCycles()
+}
+
+func (c *checker) checkAttribute(e tree.Element) {
+	c.checkBounds(e)
+	c.checkTranslations(e)
+	c.checkDefault(e)
+	if from, ok := e.First("items-from"); ok {
+		c.checkItems(from.Text, from.TextPosition(true))
+	}
+	if link, ok := e.First("link-value-to"); ok {
+		c.use(link.Text, usedElsewhere)
+		if !c.names.has(link.Text) {
+			c.undefined(link.TextPosition(true), link.Text, "the link leads nowhere")
+		}
+	}
+	if validator, ok := e.First("validator"); ok {
+		c.checkValidator(e, validator)
+	}
+}
+
+const unbounded = -1 << 31
+
+func (c *checker) checkBounds(e tree.Element) {
+	least, most := e.Integer("min", unbounded), e.Integer("max", unbounded)
+	if least != unbounded && most != unbounded && least > most {
+		c.report(e.ValuePosition("min"), config.Warning, "empty-range", fmt.Sprintf("min is %d and max is %d: no value is allowed", least, most), "")
+	}
+}
+
+func (c *checker) checkTranslations(e tree.Element) {
+	if pair := e.Optional("translateBooleanAs"); pair.Set && strings.Count(pair.Text, ",") != 1 {
+		c.report(e.ValuePosition("translateBooleanAs"), config.Warning, "invalid-translation",
+			fmt.Sprintf("%s is no pair of texts, so the switch stores true and false", schemas.Quote(pair.Text)),
+			"write what is stored for on and for off, with one comma between")
+	}
+	translated, ok := e.First("translateChoiceAs")
+	choice, hasChoice := e.First("choice")
+	if !ok || !hasChoice {
+		return
+	}
+	if shown, stored := items(choice.Text), items(translated.Text); len(shown) != len(stored) {
+		c.report(translated.TextPosition(true), config.Warning, "different-lengths",
+			fmt.Sprintf("choice has %d items and translateChoiceAs has %d; PTP cannot show the items without a partner", len(shown), len(stored)), "")
+	}
+}
+
+// items returns the items of a list as a form has them: those that are not blank.
+func items(list string) []string {
+	var found []string
+	for item := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(item) != "" {
+			found = append(found, item)
+		}
+	}
+	return found
+}
+
+// checkItems checks where the items of a combo come from.
+func (c *checker) checkItems(name string, at config.Position) {
+	if name == "" {
+		return
+	}
+	c.use(name, usedElsewhere)
+	if !c.names.has(name) {
+		c.undefined(at, name, "there are no items")
+		return
+	}
+	e, defined := c.names.defined[name]
+	if !defined || c.names.openEnded || c.lists()[name] || strings.Contains(strings.ToLower(e.Value("type")), "list") {
+		return
+	}
+	c.report(at, config.Warning, "no-list", fmt.Sprintf("no parser adds to the list of %s, so that there are no items", schemas.Quote(name)),
+		fmt.Sprintf(`fill it in a start-up-command: <target ref="%s"> … <add field="value">`, name))
+}
+
+// lists returns the attributes that a parser adds to.
+func (c *checker) lists() map[string]bool {
+	if c.listed == nil {
+		c.listed = map[string]bool{}
+		eachParser(c.definition, func(p *config.Parser) {
+			for _, target := range p.Targets {
+				if p.Type != "" || addsToValue(target) {
+					c.listed[target.Ref.Text] = true
+				}
+			}
+		})
+	}
+	return c.listed
+}
+
+func addsToValue(t *config.Target) bool {
+	adds := false
+	eachAction(t, func(a *config.Action) { adds = adds || a.Kind == config.Add })
+	return adds
+}
+
+// An attributeValue is a default with where it stands and the rules that it is held to.
+type attributeValue struct {
+	tree.Element
+	value string
+	at    config.Position
+}
+
+func (c *checker) checkDefault(e tree.Element) {
+	given, ok := e.First("default")
+	if !ok || strings.TrimSpace(given.Text) == "" || strings.Contains(given.Text, reference.Start) {
+		return
+	}
+	d := attributeValue{e, given.Text, given.TextPosition(true)}
+	kind := strings.ToLower(e.Value("type"))
+	translation := strings.Split(e.Value("translateBooleanAs"), ",")
+	_, hasItems := e.First("items-from")
+	choice, hasChoice := e.First("choice")
+	switch {
+	case len(translation) == 2:
+		if d.value != translation[0] && d.value != translation[1] {
+			c.refuseDefault(d, fmt.Sprintf("the switch stores %s or %s", schemas.Quote(translation[0]), schemas.Quote(translation[1])), "")
+		}
+	case strings.Contains(kind, "bool"):
+		if lower := strings.ToLower(strings.TrimSpace(d.value)); lower != "true" && lower != "false" {
+			c.refuseDefault(d, "the attribute is a switch", "true or false")
+		}
+	case hasChoice:
+		c.checkDefaultChoice(d, items(choice.Text))
+	case strings.Contains(kind, "int") && !hasItems:
+		c.checkDefaultNumber(d)
+	}
+	c.checkDefaultByValidator(d)
+}
+
+func (c *checker) refuseDefault(d attributeValue, reason, suggestion string) {
+	c.report(d.at, config.Warning, "invalid-default", fmt.Sprintf("the default %s would be refused if a user gave it: %s", schemas.Quote(d.value), reason), suggestion)
+}
+
+func (c *checker) checkDefaultChoice(d attributeValue, choices []string) {
+	allowed := choices
+	if translated, ok := d.First("translateChoiceAs"); ok {
+		allowed = append(allowed[:len(allowed):len(allowed)], items(translated.Text)...)
+	}
+	for _, one := range allowed {
+		if strings.TrimSpace(one) == strings.TrimSpace(d.value) {
+			return
+		}
+	}
+	message := fmt.Sprintf("the default %s is none of the choices", schemas.Quote(d.value))
+	c.reportName(d.at, config.Warning, "invalid-default", message, strings.TrimSpace(d.value), allowed)
+}
+
+func (c *checker) checkDefaultNumber(d attributeValue) {
+	number, err := strconv.Atoi(strings.TrimSpace(d.value))
+	least, most := d.Integer("min", unbounded), d.Integer("max", unbounded)
+	switch {
+	case err != nil:
+		c.refuseDefault(d, "it is not an integer", "")
+	case least != unbounded && number < least:
+		c.refuseDefault(d, fmt.Sprintf("the smallest value is %d", least), "")
+	case most != unbounded && number > most:
+		c.refuseDefault(d, fmt.Sprintf("the largest value is %d", most), "")
+	}
+}
+
+// checkDefaultByValidator holds a default to the validator of its attribute, as
+// far as that can be done without looking at files. An expression that does not
+// compile is reported where it stands.
+func (c *checker) checkDefaultByValidator(d attributeValue) {
+	if _, valid := d.First("validator"); !valid {
+		return
+	}
+	defined := c.attributes[d.Value("name")]
+	if defined == nil || defined.Position != d.Position() {
+		return // of two with one name the last counts
+	}
+	if refused, ok := refusal(defined.Check(d.value, nil)); ok {
+		c.refuseDefault(d, refused.Reason, "")
+	}
+}
+
+// checkLinkCycles reports each circle of links once.
+func (c *checker) checkLinkCycles() {
+	followed := map[string]bool{}
+	for _, a := range c.definition.Attributes {
+		var path []string
+		inPath := map[string]int{}
+		for name := a.Name(); name != ""; name = c.linkOf(name) {
+			if at, again := inPath[name]; again {
+				c.reportCycle(path[at:])
+			}
+			if followed[name] {
+				break
+			}
+			followed[name], inPath[name] = true, len(path)
+			path = append(path, name)
+		}
+	}
+}
+
+// linkOf returns the attribute that an attribute links to, empty for none.
+func (c *checker) linkOf(name string) string {
+	if e, defined := c.names.defined[name]; defined {
+		return e.ChildText("link-value-to").Text
+	}
+	return ""
+}
+
+func (c *checker) reportCycle(circle []string) {
+	link, linked := c.names.defined[circle[0]].First("link-value-to")
+	if !linked {
+		return
+	}
+	const most = 10
+	shown := slices.Clone(circle[:min(most, len(circle))])
+	if len(circle) > most {
+		shown = append(shown, "…")
+	}
+	c.report(link.TextPosition(true), config.Warning, "link-cycle",
+		"link-value-to leads in a circle: "+strings.Join(append(shown, circle[0]), " → "),
+		"link one of them to an attribute outside, or give it a default instead")
+}

@@ -1,0 +1,143 @@
+package check
+
+import (
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// A checker finds the problems of a definition that no schema can express. It
+// looks at the elements, for the places of what stands in them, and at the
+// definition that was read from them.
+type checker struct {
+	root       tree.Element
+	problems   config.Diagnostics
+	definition *config.Definition
+	names      *knownNames
+	attributes map[string]*config.Attribute // of several of one name the last
+	inspector  *javaregex.Inspector
+
+	uses        map[string]use  // of attributes, by their names
+	dynamicUses bool            // references have names that are known only when they are resolved
+	listed      map[string]bool // the attributes that parsers add to; nil until asked for
+	suggested   int             // how often a name was sought that may have been meant
+	expressions expressionTable
+}
+
+// problemsOf checks a definition that was read from the elements below a root.
+func problemsOf(d *config.Definition, root tree.Element) config.Diagnostics {
+	c := &checker{
+		root: root, definition: d, names: namesOf(root), attributes: map[string]*config.Attribute{}, uses: map[string]use{},
+		inspector: javaregex.NewInspector(inspectionEffort),
+	}
+	c.checkSchema()
+	c.checkExtensionAttributes(root)
+	c.checkElements(root)
+	for _, a := range d.Attributes {
+		c.attributes[a.Name()] = a
+	}
+	c.checkTexts(root, "")
+	c.checkAttributes()
+	c.checkArguments(root)
+	c.checkLaunchTab()
+	c.checkFiles()
+	c.checkPortable()
+	c.checkCommandNames()
+	c.checkUses()
+	c.checkCommands()
+	c.checkRunaways()
+	return c.problems
+}
+
+func (c *checker) report(at config.Position, severity config.Severity, code, message, suggestion string) {
+	c.problems = append(c.problems, config.Diagnostic{Position: at, Severity: severity, Code: code, Message: message, Suggestion: suggestion})
+}
+
+// use tells what an attribute is used for.
+type use uint8
+
+const (
+	usedByJobs    use = 1 << iota // by the script, files and commands of a job
+	usedElsewhere                 // by other commands, attributes, or as a text of the form
+	bound                         // set by a control of the form
+	listed                        // shown in a viewer of the form
+	parsedInto                    // set by a parser
+)
+
+func (c *checker) use(name string, how use) { c.uses[name] |= how }
+
+// useIn returns what a reference in a part of control-data uses an attribute for.
+func useIn(part string) use {
+	switch {
+	case part == "script" || part == "managed-files":
+		return usedByJobs
+	case config.CommandElement(part).IsCore() && !isSessionPart(part):
+		return usedByJobs
+	}
+	return usedElsewhere
+}
+
+// Suggestions cost time that grows with the number of names; whoever has more
+// misspellings than this will look again.
+const (
+	maxSuggestions          = 100
+	maxSuggestionCandidates = 2000
+)
+
+// reportName reports a name that is wrong, with the candidate that was probably meant.
+func (c *checker) reportName(at config.Position, severity config.Severity, code, message, name string, candidates []string) {
+	var nearest string
+	if c.suggested < maxSuggestions && len(candidates) <= maxSuggestionCandidates {
+		nearest = schemas.Nearest(name, candidates)
+		c.suggested++
+	}
+	if nearest == "" {
+		c.report(at, severity, code, message, "")
+		return
+	}
+	c.reportReplacement(at, severity, code, message, name, nearest)
+}
+
+// reportReplacement reports a text that stands at a position and should be another.
+func (c *checker) reportReplacement(at config.Position, severity config.Severity, code, message, wrong, right string) {
+	c.report(at, severity, code, message, right)
+	c.problems[len(c.problems)-1].Replaces = wrong
+}
+
+// eachParser calls visit for the parsers of all commands.
+func eachParser(d *config.Definition, visit func(*config.Parser)) {
+	for _, command := range d.Commands {
+		for _, parser := range command.Parsers() {
+			visit(parser)
+		}
+		for _, fallback := range command.Fallbacks {
+			for _, parser := range fallback.Parsers() {
+				visit(parser)
+			}
+		}
+	}
+}
+
+// eachAction calls visit for the actions of a target: of its matches, its tests
+// and its else.
+func eachAction(t *config.Target, visit func(*config.Action)) {
+	all := func(actions []*config.Action) {
+		for _, action := range actions {
+			visit(action)
+		}
+	}
+	for _, match := range t.Matches {
+		all(match.Actions)
+	}
+	all(t.Else)
+	var tests func([]*config.Test)
+	tests = func(of []*config.Test) {
+		for _, test := range of {
+			all(test.Actions)
+			all(test.Else)
+			tests(test.Tests)
+		}
+	}
+	tests(t.Tests)
+}

@@ -1,0 +1,53 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A Code is a kind of problem that definitions can have.
+type Code struct {
+	Name     string // stable, in words joined by dashes
+	Severity config.Severity
+	Summary  string // one line, what is wrong
+}
+
+// Codes returns every kind of problem that [Load] reports, in the order of the
+// documentation. docs/diagnostics.md has a section for each.
+func Codes() []Code {
+	return slices.Concat(documentCodes, schemaCodes, extendsCodes, attributeCodes, referenceCodes, fileCodes, argumentCodes, launchTabCodes, parserCodes)
+}
+
+var documentCodes = []Code{
+	{"xml-syntax", config.Error, "The file is not well-formed XML."},
+	{"xml-encoding", config.Error, "The file is in an encoding that is not read, or not in the one that it names."},
+	{"xml-doctype", config.Error, "The file has a document type declaration."},
+	{"xml-limit", config.Error, "The file is larger or deeper than any definition."},
+	{"wrong-root", config.Error, "The root element is not that of a definition."},
+	{"too-many-problems", config.Error, "There are more problems than are shown."},
+}
+
+var schemaCodes = []Code{
+	{"unknown-element", config.Error, "The format has no element of this name."},
+	{"misplaced-element", config.Warning, "The element may not stand here, or not in this order."},
+	{"repeated-element", config.Error, "The element stands more often than allowed."},
+	{"missing-element", config.Error, "A required element is missing."},
+	{"unknown-attribute", config.Error, "The element has no XML attribute of this name."},
+	{"missing-attribute", config.Error, "A required XML attribute is missing."},
+	{"invalid-value", config.Error, "A value is not of the type that is demanded here."},
+	{"unexpected-text", config.Error, "Text stands where only elements may."},
+	{"schema-error", config.Error, "The schema built into the program is damaged."},
+}
+
+// extendsCodes are the problems of definitions that extend others.
+var extendsCodes = []Code{
+	{"unknown-base", config.Error, "The definition that this one extends cannot be read."},
+	{"base-cycle", config.Error, "Definitions extend one another in a circle."},
+	{"too-many-bases", config.Error, "Too many definitions extend one another."},
+	{"invalid-override", config.Error, "A change of the base is written in a way that has no meaning."},
+	{"override-without-base", config.Error, "A change of a base stands in a definition that extends none."},
+	{"override-without-place", config.Error, "An element does not tell where among those of the base it belongs."},
+	{"override-matches-nothing", config.Error, "A change is to something that the base does not have."},
+	{"override-ambiguous", config.Error, "A change fits more than one element of the base."},
+}

@@ -1,0 +1,202 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// checkSchema reports what the schema does not allow. The reference's XML
+// binding does not insist on the order of elements, nor its tokenizer on the
+// case of operators, so these are warnings.
+func (c *checker) checkSchema() {
+	for _, violation := range schemas.Validate(c.root.Element, c.root.Source.LineName) {
+		severity := config.Error
+		if violation.Code == "misplaced-element" || violation.Code == "invalid-value" && config.Operator(strings.ToUpper(violation.Found)).IsKnown() {
+			severity = config.Warning
+		}
+		c.report(c.root.Source.Position(violation.Line, violation.Column), severity, violation.Code, violation.Message, violation.Suggestion)
+		c.problems[len(c.problems)-1].Replaces = violation.Found
+	}
+}
+
+// checkExtensionAttributes reports attributes of ours where they mean nothing,
+// which the schema allows: it cannot say which of them an element may have.
+func (c *checker) checkExtensionAttributes(e tree.Element) {
+	for _, attribute := range e.Attributes {
+		if attribute.Space != schemas.ExtensionNamespace {
+			continue
+		}
+		if attribute.Name == "timeout" && !isCommand(e.Element) || attribute.Name == "extends" && e.Parent != nil {
+			c.report(e.Source.Position(attribute.Line, attribute.Column), config.Error, "unknown-attribute",
+				fmt.Sprintf("%q cannot have the attribute %q", tree.PartName(e.Element), tree.AttributeName(attribute)), "")
+		}
+	}
+	for _, child := range e.Children {
+		c.checkExtensionAttributes(e.Of(child))
+	}
+}
+
+// isCommand reports whether an element is of command type.
+func isCommand(e *schemas.Element) bool {
+	if e.Space != schemas.ExtensionNamespace {
+		return config.CommandElement(e.Name).IsCore()
+	}
+	return e.Name != "outcome" && e.Name != "process-mark"
+}
+
+// checkElements checks what is looked at where it is written: expressions, fields,
+// and elements of ours.
+func (c *checker) checkElements(e tree.Element) {
+	for _, child := range e.Children {
+		inner := e.Of(child)
+		if schemas.IsCore(child.Space) {
+			c.checkElement(e, inner)
+		} else if child.Space == schemas.ExtensionNamespace {
+			c.checkExtension(inner)
+		}
+		c.checkElements(inner)
+	}
+}
+
+func (c *checker) checkElement(parent, e tree.Element) {
+	switch {
+	case isExpression(parent, e):
+		flags, _ := javaregex.ParseFlags(e.Value("flags"))
+		text, at, within := e.Expression()
+		c.checkExpression(&config.Expression{Position: at, Text: text, Flags: flags}, within)
+	case parent.Name == "match" || parent.Name == "test" || parent.Name == "else":
+		c.checkActionOrValue(parent, e)
+	}
+}
+
+// isExpression reports whether an element is one of regex type that is read: of
+// several of one name only a validator has more than the first.
+func isExpression(parent, e tree.Element) bool {
+	switch e.Name {
+	case "regex":
+		return parent.Name == "validator"
+	case "expression", "exit-on", "exit-after":
+		first, _ := parent.First(e.Name)
+		return first.Element == e.Element && (parent.Name == "match") == (e.Name == "expression")
+	}
+	return false
+}
+
+// checkActionOrValue checks the fields that an action, or a value of a test, names.
+func (c *checker) checkActionOrValue(parent, e tree.Element) {
+	switch kind := config.ActionKind(e.Name); kind {
+	case config.Set, config.Add, config.Append, config.Put, config.Throw:
+		c.checkField(e, kind)
+		for _, entry := range e.Named("entry") {
+			c.checkEntryFields(entry)
+		}
+		return
+	}
+	if field, isField := strings.CutPrefix(e.Text, fieldMark); isField && parent.Name == "test" && e.Name == "value" {
+		c.checkFieldName(field, e.TextWithin(len(fieldMark)))
+	}
+}
+
+func (c *checker) checkExtension(e tree.Element) {
+	switch e.Name {
+	case "outcome":
+		c.checkSearched(e, "expression", e.Value("flags"))
+	case string(config.ProbeCommand):
+		c.checkProbe(e)
+	case "process-mark":
+		c.checkMark(e)
+	}
+}
+
+// checkSearched checks an expression in an attribute.
+func (c *checker) checkSearched(e tree.Element, name, flagNames string) {
+	text := e.Optional(name)
+	if !text.Set {
+		return
+	}
+	flags, _ := javaregex.ParseFlags(flagNames)
+	x := &config.Expression{Position: e.ValuePosition(name), Text: text.Text, Flags: flags}
+	c.checkExpression(x, func(offset int) config.Position { return e.ValueWithin(name, offset) })
+}
+
+// checkProbe reports a version that is demanded and cannot be read.
+func (c *checker) checkProbe(e tree.Element) {
+	c.checkSearched(e, "version", "")
+	if strings.TrimSpace(e.Value("at-least")) == "" {
+		return
+	}
+	if !e.Optional("version").Set {
+		c.report(e.ValuePosition("at-least"), config.Error, "missing-attribute", `"at-least" needs "version", which tells where the output has the version`, `add version="…"`)
+		return
+	}
+	if at := e.ValuePosition("version"); c.expressions.written[at].groups == 0 {
+		c.report(at, config.Error, "no-such-group", `"at-least" is compared with the first group of "version", which has none`, "put parentheses around the version")
+	}
+}
+
+// checkMark reports a mark of processes that cannot be found.
+func (c *checker) checkMark(e tree.Element) {
+	if sample := markSample(e.Value("text")); strings.TrimSpace(sample) != "" { // otherwise an attribute has all of it
+		if _, err := config.ParseMark(sample); err != nil {
+			c.report(e.ValuePosition("text"), config.Error, "invalid-mark", fmt.Sprintf("the mark can never be found: %s", err), "")
+		}
+	}
+}
+
+// markSample returns the text of a mark with something in the place of each
+// reference, and nothing where references hold others.
+func markSample(text string) string {
+	for _, r := range reference.Find(text) {
+		if r.Nested {
+			return ""
+		}
+		if r.Closed && r.Prefix == reference.Prefix {
+			text = strings.ReplaceAll(text, r.Written, " ")
+		}
+	}
+	return text
+}
+
+// checkField checks the field that an action names.
+func (c *checker) checkField(e tree.Element, kind config.ActionKind) {
+	field := e.Optional("field")
+	if !field.Set {
+		if kind != config.Throw {
+			c.report(e.Position(), config.Error, "missing-field", fmt.Sprintf("<%s> names no field", kind), `add field="value"`)
+		}
+		return
+	}
+	c.checkFieldName(field.Text, e.ValuePosition("field"))
+}
+
+// checkFieldName checks the name of a field that stands at a position.
+func (c *checker) checkFieldName(name string, at config.Position) {
+	if _, known := attribute.ParseField(name); known {
+		return
+	}
+	suggestion := schemas.Nearest(name, attribute.FieldNames())
+	if suggestion == "" {
+		suggestion = "one of " + strings.Join(attribute.FieldNames(), ", ")
+	}
+	c.report(at, config.Error, "unknown-field", fmt.Sprintf("attributes have no field %q", name), suggestion)
+}
+
+// fieldMark begins a value of an entry or test that is a field of the attribute
+// at hand.
+const fieldMark = "#"
+
+// checkEntryFields checks the fields that an entry takes its value and key from.
+func (c *checker) checkEntryFields(entry tree.Element) {
+	for _, name := range []string{"value", "key"} {
+		if field, isField := strings.CutPrefix(entry.Value(name), fieldMark); isField {
+			c.checkFieldName(field, entry.ValueWithin(name, len(fieldMark)))
+		}
+	}
+}

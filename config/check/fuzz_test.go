@@ -1,0 +1,90 @@
+package check_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// FuzzLoad reads and checks anything. Whatever it is, problems have places that
+// exist, checks do not depend on chance, and what has no error can be used.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte("<resource-manager-builder/>"))
+	f.Add([]byte("\ufeff<?xml version='1.0' encoding='UTF-8'?>\r\n<r:resource-manager-builder xmlns:r='http://eclipse.org/ptp/rm'><r:control-data/></r:resource-manager-builder>"))
+	seeds, err := filepath.Glob(filepath.Join("testdata", "diagnostics", "*.xml"))
+	require.NoError(f, err)
+	for _, file := range append(seeds, filepath.Join("..", "testdata", "sample.xml"), filepath.Join("..", "..", "rms", "fork.xml")) {
+		source, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(source)
+	}
+	f.Fuzz(func(t *testing.T, source []byte) {
+		definition, problems := check.Load("fuzz.xml", source, nil)
+		if definition == nil && !problems.HasErrors() {
+			t.Fatal("neither a definition nor an error")
+		}
+		requirePlaces(t, problems, source)
+		_, again := check.Load("fuzz.xml", source, nil)
+		require.Equal(t, describe(problems, source), describe(again, source))
+		if problems.HasErrors() {
+			return
+		}
+		unchecked, err := config.Read("fuzz.xml", source, nil)
+		require.NoError(t, err)
+		require.Len(t, unchecked.Attributes, len(definition.Attributes))
+		require.Len(t, unchecked.Commands, len(definition.Commands))
+	})
+}
+
+// asUTF8 returns what columns count bytes of. Of a text that is not valid in its
+// encoding the characters count that come before that, and U+FFFD from there on.
+func asUTF8(source []byte) string {
+	if text, err := schemas.Decode(source); err == nil {
+		return text.UTF8
+	}
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(source, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(source, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return strings.Map(func(r rune) rune { return r }, string(source)) // each invalid byte is a U+FFFD
+	}
+	var units []uint16
+	for rest := source[2:]; len(rest) >= 2; rest = rest[2:] {
+		units = append(units, order.Uint16(rest))
+	}
+	return string(utf16.Decode(units))
+}
+
+// requirePlaces demands that each problem has a place in the source and a code.
+func requirePlaces(t *testing.T, problems config.Diagnostics, source []byte) {
+	lines := strings.Split(asUTF8(source), "\n")
+	for _, problem := range problems {
+		require.NotEmpty(t, problem.Code)
+		require.NotEmpty(t, problem.Message)
+		require.Positive(t, problem.Line, problem)
+		require.LessOrEqual(t, problem.Line, len(lines), problem)
+		require.Positive(t, problem.Column, problem)
+		require.LessOrEqual(t, problem.Column, len(lines[problem.Line-1])+1, problem)
+	}
+}
+
+func describe(problems config.Diagnostics, source []byte) string {
+	var text strings.Builder
+	for _, problem := range problems {
+		text.WriteString(problem.String() + "\n" + problem.Excerpt(source) + "\n")
+	}
+	return text.String()
+}

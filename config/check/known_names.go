@@ -1,0 +1,138 @@
+package check
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
+)
+
+// suppliedAttributes are those that the engine sets, whether a definition has
+// them or not.
+var suppliedAttributes = []string{
+	attribute.JobPlaceholder,
+	"control.user.name", "control.address", "control.working.dir", "working.directory", "ptpDirectory",
+	"os.name", "os.arch", "os.version",
+	"launchMode", "executablePath", "executableName", "executableDirectory", "progArgs", "directory",
+	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
+	"ems", "script", "script_path", "managed_file_for_script",
+	"job.tag", submissionAge, listingScope, listingIDs,
+}
+
+// Attributes that the engine sets for one command only.
+const (
+	submissionAge = "job.age"   // of the submission that x:find-job looks up
+	listingScope  = "job.scope" // whose jobs x:list-jobs is to list
+	listingIDs    = "job.ids"   // of the jobs that x:list-jobs is to list; empty for all
+)
+
+// readAttributes are those that the engine reads where a definition has them.
+var readAttributes = []string{
+	"control.queue.name", "stdout_remote_path", "stderr_remote_path", "mpiNumberOfProcesses", "queues",
+}
+
+// factPrefix begins the names of the attributes that tell of a job.
+const factPrefix = "job."
+
+// knownNames are the names by which texts of a definition can refer to attributes.
+type knownNames struct {
+	defined    map[string]tree.Element // attributes of the definition; of several the last
+	inOrder    []tree.Element          // the same, each once, in document order
+	files      map[string]bool         // managed files, whose paths are attributes
+	viewers    map[string]bool         // viewers, whose templates are attributes
+	discovered map[string]bool         // attributes that parsers construct under a name that stands there
+	// openEnded tells that parsers also construct attributes whose names are in
+	// their input, so that any name may be known when it is used.
+	openEnded  bool
+	candidates []string // for suggestions
+}
+
+func namesOf(root tree.Element) *knownNames {
+	names := &knownNames{
+		defined: map[string]tree.Element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
+	}
+	names.collect(root)
+	all := map[string]bool{}
+	for name, e := range names.defined {
+		names.inOrder = append(names.inOrder, e)
+		all[name] = true
+	}
+	slices.SortFunc(names.inOrder, func(a, b tree.Element) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	for _, more := range []map[string]bool{names.files, names.viewers, names.discovered} {
+		maps.Copy(all, more)
+	}
+	for _, name := range suppliedAttributes {
+		all[name] = true
+	}
+	names.candidates = slices.Sorted(maps.Keys(all))
+	return names
+}
+
+func (n *knownNames) collect(e tree.Element) {
+	switch e.Name {
+	case "attribute", "property":
+		if e.Parent != nil && e.Parent.Name == "control-data" {
+			n.defined[e.Value("name")] = e
+		}
+	case "file":
+		n.files[e.Value("name")] = true
+	case "viewer", "export-for-override":
+		n.viewers[e.Value("name")] = true
+	case "target":
+		if !e.Optional("ref").Set {
+			n.construct(e)
+		}
+	case string(config.ListJobs), string(config.ListNodes), string(config.ListQueues):
+		return // what they construct are elements of a listing, which no text refers to
+	}
+	for _, child := range e.Children {
+		n.collect(e.Of(child))
+	}
+}
+
+// construct finds the names that a target without ref gives to attributes.
+func (n *knownNames) construct(e tree.Element) {
+	for _, child := range e.Children {
+		inner := e.Of(child)
+		field, known := attribute.ParseField(inner.Value("field"))
+		if !known || field != attribute.FieldName || (child.Name != string(config.Set) && child.Name != string(config.Append)) {
+			n.construct(inner)
+			continue
+		}
+		entry, hasEntry := inner.First("entry")
+		value := optionalOf(entry, hasEntry, "value")
+		if child.Name == string(config.Set) && value.Set && !strings.Contains(value.Text, reference.Start) && !strings.HasPrefix(value.Text, "#") {
+			n.discovered[value.Text] = true
+		} else {
+			n.openEnded = true
+		}
+	}
+}
+
+// optionalOf is optional of an element that may be absent.
+func optionalOf(e tree.Element, present bool, name string) config.Optional {
+	if !present {
+		return config.Optional{}
+	}
+	return e.Optional(name)
+}
+
+// has reports whether an attribute of that name can exist when it is used.
+func (n *knownNames) has(name string) bool {
+	_, defined := n.defined[name]
+	return defined || n.openEnded || n.files[name] || n.viewers[name] || n.discovered[name] ||
+		slices.Contains(suppliedAttributes, name) ||
+		strings.Contains(name, attribute.JobPlaceholder) || isExternal(name)
+}
+
+// isExternal reports whether a name belongs to the program that shows a form.
+func isExternal(name string) bool {
+	return strings.HasPrefix(name, "org.eclipse.debug") || strings.HasPrefix(name, "org.eclipse.ptp")
+}

@@ -1,0 +1,245 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+var launchTabCodes = []Code{
+	{"duplicate-tab", config.Warning, "Two tabs of the form have one title."},
+	{"duplicate-button", config.Warning, "Two buttons of the form have one identifier."},
+	{"unknown-tab", config.Warning, "The values of a tab are included that the form does not have."},
+	{"unknown-button", config.Warning, "A rule names a button that the form does not have."},
+	{"unknown-command", config.Warning, "A button of the form runs a command that the definition does not have."},
+	{"incomplete-rule", config.Warning, "A rule on an attribute does not say which value it has to have."},
+	{"no-items", config.Warning, "A combo that nothing can be typed into has no items."},
+	{"without-effect", config.Warning, "Something is ignored where it stands."},
+}
+
+// A form is what the checks of a launch tab share.
+type form struct {
+	*checker
+	tabs     map[string]*config.Tab
+	buttons  map[string]config.Position
+	commands map[string]bool // that buttons can run
+
+	// For suggestions; each in the order of the document.
+	titles, buttonIDs, commandNames []string
+
+	allShown int            // viewers that show all visible attributes
+	hidden   map[string]int // how many of those leave out an attribute
+}
+
+func (c *checker) checkLaunchTab() {
+	tab := c.definition.LaunchTab
+	if tab == nil {
+		return
+	}
+	f := &form{checker: c, tabs: map[string]*config.Tab{}, buttons: map[string]config.Position{}, commands: map[string]bool{}, hidden: map[string]int{}}
+	for _, command := range c.definition.Commands {
+		if isSessionPart(string(command.Element)) {
+			f.commands[command.Name] = true
+			f.commandNames = append(f.commandNames, command.Name)
+		}
+	}
+	for _, tab := range tab.Tabs {
+		f.addTab(tab)
+	}
+	tab.Walk(f.addButtons)
+	for _, tab := range tab.Tabs {
+		f.checkIncludes(tab)
+		f.checkRules(tab.State)
+	}
+	tab.Walk(f.checkControl)
+	f.bindShown()
+}
+
+func (f *form) addTab(tab *config.Tab) {
+	if earlier, twice := f.tabs[tab.Title]; twice {
+		f.report(tab.Position, config.Warning, "duplicate-tab",
+			fmt.Sprintf("a second tab has the title %s; the one of line %d is meant wherever it is named", schemas.Quote(tab.Title), earlier.Line), "")
+		return
+	}
+	f.tabs[tab.Title] = tab
+	f.titles = append(f.titles, tab.Title)
+}
+
+func (f *form) checkIncludes(tab *config.Tab) {
+	for _, include := range tab.IncludeFrom {
+		if _, known := f.tabs[include.Name]; known || include.Name == "" {
+			continue
+		}
+		message := fmt.Sprintf("the form has no tab %s", schemas.Quote(include.Name))
+		if trimmed := strings.TrimSpace(include.Name); f.tabs[trimmed] != nil {
+			f.reportReplacement(include.Position, config.Warning, "unknown-tab", message+": blanks around a title are part of it", include.Name, trimmed)
+			continue
+		}
+		f.reportName(include.Position, config.Warning, "unknown-tab", message, include.Name, f.titles)
+	}
+}
+
+func (f *form) addButtons(control config.Control) {
+	switch c := control.(type) {
+	case *config.Widget:
+		f.addButton(c)
+	case *config.ButtonGroup:
+		for _, button := range c.Buttons {
+			f.addButton(button)
+		}
+	}
+}
+
+func (f *form) addButton(w *config.Widget) {
+	id := w.ButtonID
+	if id.Name == "" {
+		return
+	}
+	if !w.Type.IsButton() {
+		f.report(id.Position, config.Warning, "without-effect", fmt.Sprintf("a widget of type %s is no button; its buttonId is ignored", w.Type), "")
+		return
+	}
+	if earlier, twice := f.buttons[id.Name]; twice {
+		f.report(id.Position, config.Warning, "duplicate-button",
+			fmt.Sprintf("a second button is called %s; the first is on line %d, and identifiers hold for all tabs", schemas.Quote(id.Name), earlier.Line), "")
+		return
+	}
+	f.buttons[id.Name] = id.Position
+	f.buttonIDs = append(f.buttonIDs, id.Name)
+}
+
+func (f *form) checkControl(control config.Control) {
+	f.checkRules(control.Common().State)
+	f.bind(config.Bound(control))
+	switch c := control.(type) {
+	case *config.Widget:
+		f.checkWidget(c)
+	case *config.ButtonGroup:
+		f.checkButtonGroup(c)
+	case *config.Browse:
+		f.checkRules(c.ButtonState)
+	case *config.PushButton:
+		f.checkPushButton(c)
+	case *config.Viewer:
+		f.checkViewer(c)
+	}
+}
+
+// bind notes that a control sets an attribute, which has to exist.
+func (f *form) bind(to config.Reference) {
+	if to.Name == "" {
+		return
+	}
+	f.use(to.Name, bound)
+	if !f.names.has(to.Name) {
+		f.undefined(to.Position, to.Name, "PTP cannot show the tab")
+	}
+}
+
+func (f *form) checkWidget(w *config.Widget) {
+	if w.Attribute.Name != "" && w.Type != config.CustomWidget {
+		switch {
+		case w.Type == config.LabelWidget:
+			f.report(w.Attribute.Position, config.Warning, "without-effect", "a label shows its text only; its attribute is ignored", "")
+		case len(w.DynamicText) > 0:
+			f.report(w.Attribute.Position, config.Warning, "without-effect", "the widget has a dynamic-text; its attribute is ignored", "")
+		}
+	}
+	if w.ItemsFrom.Name != "" {
+		f.checkItems(w.ItemsFrom.Name, w.ItemsFrom.Position)
+	}
+	if w.Type == config.ComboWidget && w.ReadOnly && w.ItemsFrom.Name == "" && !f.offersItems(w.Attribute.Name) {
+		f.report(w.Position, config.Warning, "no-items", "nothing can be chosen here: neither the combo nor its attribute has items, and it is read-only",
+			"give its attribute a choice or items-from")
+	}
+}
+
+// offersItems reports whether an attribute may have items for a combo.
+func (f *form) offersItems(name string) bool {
+	e, defined := f.names.defined[name]
+	return !defined || optionalElement(e, "choice") || optionalElement(e, "items-from")
+}
+
+func (f *form) checkButtonGroup(g *config.ButtonGroup) {
+	for _, button := range g.Buttons {
+		f.checkRules(button.State)
+		if button.Attribute.Name != "" {
+			f.use(button.Attribute.Name, usedElsewhere)
+			f.report(button.Attribute.Position, config.Warning, "without-effect", "a button of a group sets the attribute of the group; its own is ignored", "")
+		}
+	}
+}
+
+func (f *form) checkPushButton(b *config.PushButton) {
+	if name := b.ClearValue.Name; name != "" {
+		f.use(name, usedElsewhere)
+		if !f.names.has(name) {
+			f.undefined(b.ClearValue.Position, name, "there is nothing to clear")
+		}
+	}
+	if b.Action.Name == "" {
+		return
+	}
+	if !f.commands[b.Action.Name] {
+		f.reportName(b.Action.Position, config.Warning, "unknown-command",
+			fmt.Sprintf("no button-action is called %s, and no start-up-command or shut-down-command; the button does nothing", schemas.Quote(b.Action.Name)),
+			b.Action.Name, f.commandNames)
+	}
+}
+
+func (f *form) checkViewer(v *config.Viewer) {
+	for _, include := range v.Include {
+		f.use(include.Name, bound)
+		if !f.names.has(include.Name) {
+			f.undefined(include.Position, include.Name, "the viewer has no row for it")
+		}
+	}
+	excluded := map[string]bool{}
+	for _, exclude := range v.Exclude {
+		excluded[exclude.Name] = true
+		if !f.names.has(exclude.Name) {
+			f.undefined(exclude.Position, exclude.Name, "nothing is left out")
+		}
+	}
+	if v.AllPredefined {
+		f.allShown++
+		for name := range excluded {
+			f.hidden[name]++
+		}
+	}
+}
+
+// bindShown notes the attributes that viewers of all visible ones show.
+func (f *form) bindShown() {
+	for _, e := range f.names.inOrder {
+		if name := e.Value("name"); e.Boolean("visible", true) && f.allShown > f.hidden[name] {
+			f.use(name, bound)
+		}
+	}
+}
+
+func (f *form) checkRules(state *config.ControlState) {
+	for _, rule := range state.Rules() {
+		rule.Walk(f.checkRule)
+	}
+}
+
+func (f *form) checkRule(r *config.Rule) {
+	switch r.Kind {
+	case config.RuleButton:
+		if _, known := f.buttons[r.Button.Name]; !known {
+			f.reportName(r.Button.Position, config.Warning, "unknown-button",
+				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", schemas.Quote(r.Button.Name)), r.Button.Name, f.buttonIDs)
+		}
+	case config.RuleAttribute:
+		f.use(r.Attribute.Name, usedElsewhere)
+		if !f.names.has(r.Attribute.Name) {
+			f.undefined(r.Attribute.Position, r.Attribute.Name, "the rule is never true")
+		}
+		if !r.Value.Set {
+			f.report(r.Attribute.Position, config.Warning, "incomplete-rule", "the rule does not say which value the attribute has to have; PTP cannot show the form", `add value="…"`)
+		}
+	}
+}

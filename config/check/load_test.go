@@ -1,0 +1,117 @@
+package check_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/rms"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected diagnostics")
+
+// readBase finds the shipped definitions.
+func readBase(name, _ string) (string, []byte, error) {
+	source, shipped := rms.Source(name)
+	if !shipped {
+		return "", nil, os.ErrNotExist
+	}
+	return name, source, nil
+}
+
+// Each definition of testdata/diagnostics has its problems, as validate shows
+// them, beside it.
+func TestProblemsAreReportedWithTheirPositions(t *testing.T) {
+	files, err := filepath.Glob("testdata/diagnostics/*.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".xml"), func(t *testing.T) {
+			source, err := os.ReadFile(file)
+			require.NoError(t, err)
+			_, problems := check.Load(filepath.Base(file), source, nil)
+			var text strings.Builder
+			for _, problem := range problems {
+				text.WriteString(problem.Excerpt(source) + "\n")
+			}
+			golden := strings.TrimSuffix(file, ".xml") + ".txt"
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(text.String()), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), text.String())
+			require.NotEmpty(t, problems)
+		})
+	}
+}
+
+// Definitions that look suspicious and are right.
+func TestNothingIsReportedOfWhatIsRight(t *testing.T) {
+	shipped, err := filepath.Glob("../../rms/*.xml")
+	require.NoError(t, err)
+	files, err := filepath.Glob("testdata/clean/*.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range append(append(files, shipped...), "../../docs/example.xml") {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		_, problems := check.Load(filepath.Base(file), source, readBase)
+		require.Empty(t, problems)
+	}
+}
+
+func shared(t *testing.T, folder string) string {
+	t.Helper()
+	base := os.Getenv("RMCTL_SHARED")
+	if base == "" {
+		base = filepath.Join("..", "..", "..", "shared")
+	}
+	path := filepath.Join(base, folder)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("definitions of other projects are not part of this one and not here: %v", err)
+	}
+	return path
+}
+
+func TestDefinitionsFromTheFieldLoadWithoutErrors(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		definition, problems := check.Load(filepath.Base(file), source, nil)
+		require.NoError(t, problems.Err())
+		require.NotEmpty(t, definition.Name, file)
+	}
+}
+
+func TestAFloodOfProblemsIsCutShort(t *testing.T) {
+	source := "<resource-manager-builder name=\"x\"><control-data>" + strings.Repeat(`<attribute name="a"/>`, 5000) + "</control-data></resource-manager-builder>"
+	_, problems := check.Load("flood.xml", []byte(source), nil)
+	require.Len(t, problems, 1001)
+	require.Equal(t, "too-many-problems", problems[1000].Code)
+	require.Error(t, problems.Err(), "what is not shown may be an error")
+}
+
+func TestAByteOrderMarkDoesNotMoveTheMarks(t *testing.T) {
+	_, problems := check.Load("bom.xml", []byte("\ufeff<resource-manager-builder nam='x'/>"), nil)
+	require.Contains(t, problems[0].Excerpt(problems[0].Source()), `
+    1 | <resource-manager-builder nam='x'/>
+      |                           ^~~
+        did you mean "name"?`)
+}
+
+func TestMarksStandBelowWhatIsWrongInOtherEncodings(t *testing.T) {
+	_, problems := check.Load("latin.xml", []byte("<?xml version='1.0' encoding='ISO-8859-1'?>\n<resource-manager-builder name='Z\xfcrich' nam='x'/>"), nil)
+	require.Contains(t, problems[0].Excerpt(problems[0].Source()), `
+    2 | <resource-manager-builder name='Zürich' nam='x'/>
+      |                                         ^~~
+        did you mean "name"?`)
+}

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/reference"
+)
+
+// A vocabulary is the words that a scheduler's commands have for the states of
+// jobs in one of their forms.
+type vocabulary struct {
+	scheduler string
+	programs  []string // that print the words; empty where the type of the scheduler has to tell
+	types     []string // beginnings of schedulerType, in capital letters
+	telling   []string // words of which the tests have to know one, where the type of the scheduler does not tell enough
+	words     []string // what is worst to miss first: the ends of jobs
+}
+
+// vocabularies are those that the schedulers document. Words that the commands
+// show only when they are asked for jobs of the past are left out, since
+// status commands ask for jobs of the present; so is M of OpenPBS, which says
+// that another server knows the state.
+var vocabularies = []vocabulary{
+	{"Slurm", []string{"squeue", "scontrol", "sacct"}, nil, nil, []string{
+		"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL", "REVOKED",
+		"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD",
+		"RUNNING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING", "SUSPENDED", "STOPPED",
+	}},
+	{"Slurm", []string{"squeue"}, nil, nil, []string{
+		"CD", "CA", "F", "TO", "OOM", "NF", "PR", "DL", "BF", "RV",
+		"PD", "CF", "RQ", "RH", "RF", "SE", "RD",
+		"R", "CG", "SO", "SI", "RS", "S", "ST",
+	}},
+	{"TORQUE", nil, []string{"TORQUE"}, nil, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
+	// All kinds of PBS call themselves so; what is common to them is sure.
+	{"PBS", nil, []string{"PBS"}, []string{"C"}, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
+	{"OpenPBS", nil, []string{"PBS", "OPENPBS"}, []string{"B", "F", "U", "X"}, []string{"B", "E", "H", "Q", "R", "S", "T", "U", "W"}},
+	{"PBS", nil, []string{"PBS", "OPENPBS"}, nil, []string{"E", "H", "Q", "R", "S", "T", "W"}},
+	{"Grid Engine", nil, []string{"GRIDENGINE", "GRID_ENGINE", "GE", "OGE", "SGE", "UGE"}, nil, []string{
+		"Eqw", "qw", "hqw", "hRwq", "t", "r", "Rr", "hr", "s", "S", "T", "dr", "dt",
+	}},
+	{"LSF", []string{"bjobs"}, nil, nil, []string{"DONE", "EXIT", "PEND", "WAIT", "PSUSP", "RUN", "USUSP", "SSUSP", "UNKWN", "ZOMBI"}},
+	{"LoadLeveler", []string{"llq"}, nil, nil, []string{
+		"C", "CA", "NR", "RM", "TX", "X", "CP", "RP", "VP", "XP", "V",
+		"I", "NQ", "D", "P", "ST", "H", "S", "HS",
+		"R", "CK", "E", "EP", "MP",
+	}},
+}
+
+// vocabularyOf returns the words of the scheduler that a status command asks,
+// in the form that its tests know. Both the command, or the type of the
+// scheduler, and the tests have to point to it.
+func vocabularyOf(d *config.Definition, command *config.Command, tested []string) (vocabulary, bool) {
+	var best vocabulary
+	most := 0
+	for _, candidate := range vocabularies {
+		if !candidate.isAskedBy(d, command) || !candidate.isTold(tested) {
+			continue
+		}
+		shared := 0
+		for _, word := range tested {
+			if slices.Contains(candidate.words, word) {
+				shared++
+			}
+		}
+		if shared > most && shared >= 2 && 2*shared >= len(tested) {
+			best, most = candidate, shared
+		}
+	}
+	return best, most > 0
+}
+
+func (v vocabulary) isAskedBy(d *config.Definition, command *config.Command) bool {
+	if len(v.programs) > 0 {
+		return slices.ContainsFunc(v.programs, func(program string) bool { return runs(command, program) })
+	}
+	declared := strings.ToUpper(d.Monitor.SchedulerType)
+	return runs(command, "qstat") && slices.ContainsFunc(v.types, func(name string) bool { return strings.HasPrefix(declared, name) })
+}
+
+func (v vocabulary) isTold(tested []string) bool {
+	return len(v.telling) == 0 || slices.ContainsFunc(v.telling, func(word string) bool { return slices.Contains(tested, word) })
+}
+
+// runs reports whether the words of a command line name a program.
+func runs(c *config.Command, program string) bool {
+	return slices.ContainsFunc(c.Arguments, func(argument *config.Argument) bool {
+		return holdsWord(reference.Remove(argument.Text), program)
+	})
+}
+
+// holdsWord reports whether a text holds a word that letters and digits neither
+// precede nor follow.
+func holdsWord(text, word string) bool {
+	for at := 0; ; {
+		index := strings.Index(text[at:], word)
+		if index < 0 {
+			return false
+		}
+		start, end := at+index, at+index+len(word)
+		if (start == 0 || !isWordByte(text[start-1])) && (end == len(text) || !isWordByte(text[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func isWordByte(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}

@@ -1,0 +1,163 @@
+package check_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// Of the matches that take a segment in any golden case of the tokenizer, none
+// is said never to do so.
+func TestNoMatchThatTakesASegmentIsSaidToBeUseless(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "tokenizer", "*", "tokenizer.xml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	useless := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		definition, problems := check.Load(file, source, nil)
+		require.NotNil(t, definition, file)
+		took := matchesThatTook(t, definition, filepath.Dir(file))
+		for _, problem := range problems {
+			if problem.Code != "never-matches" && problem.Code != "unreachable-match" {
+				continue
+			}
+			useless++
+			for _, match := range took {
+				require.False(t, isWithin(problem.Position, match, definition), "%s, but the match took a segment", problem)
+			}
+		}
+	}
+	require.NotZero(t, useless, "some cases have useless matches")
+}
+
+func matchesThatTook(t *testing.T, definition *config.Definition, folder string) []*config.Match {
+	var initial attribute.Initial
+	text, err := os.ReadFile(filepath.Join(folder, "env.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &initial))
+	stream, err := os.ReadFile(filepath.Join(folder, "input.txt"))
+	if os.IsNotExist(err) {
+		return nil // packed, because it is long
+	}
+	require.NoError(t, err)
+	selector, err := config.ParseSelector(initial.Selector)
+	require.NoError(t, err)
+	command, err := definition.Select(selector)
+	require.NoError(t, err)
+	environment := attribute.NewEnvironment()
+	initial.Define(environment)
+	var took []*config.Match
+	options := tokenizer.Options{Trace: func(event tokenizer.Event) {
+		if matched, ok := event.(tokenizer.MatchEvent); ok {
+			took = append(took, matched.Match)
+		}
+	}}
+	run, err := options.Compile(command.Parser(selector.Parser), environment, initial.Job)
+	if err != nil {
+		return nil
+	}
+	_ = run.Run(bytes.NewReader(stream)) // some cases end with an error
+	return took
+}
+
+// isWithin reports whether a position is in a match and in none behind it.
+func isWithin(at config.Position, match *config.Match, definition *config.Definition) bool {
+	var last *config.Match
+	for _, command := range definition.Commands {
+		for _, parser := range []*config.Parser{command.StdoutParser, command.StderrParser, command.RedirectParser} {
+			if parser == nil {
+				continue
+			}
+			for _, target := range parser.Targets {
+				for _, candidate := range target.Matches {
+					if !isBefore(at, candidate.Position) && (last == nil || isBefore(last.Position, candidate.Position)) {
+						last = candidate
+					}
+				}
+			}
+		}
+	}
+	return last == match
+}
+
+func isBefore(a, b config.Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
+}
+
+// parserCodes are the problems of commands, parsers and expressions.
+var parserCodes = []string{
+	"invalid-expression", "runaway-expression", "never-matches", "only-flags", "unreachable-match", "no-such-group", "no-groups-here",
+	"missing-field", "malformed-test", "nameless-target", "no-job-id", "job-id-from-banner", "no-status-command", "no-job-state", "lists-nothing",
+	"unknown-state", "unmapped-native-state",
+}
+
+// What is said of parsers in definitions from the field was looked at one by
+// one: all of it is true.
+func TestProblemsOfParsersInTheFieldAreTheKnownOnes(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
+	require.NoError(t, err)
+	var found strings.Builder
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		_, problems := check.Load(filepath.Base(file), source, nil)
+		for _, problem := range problems {
+			if slices.Contains(parserCodes, problem.Code) {
+				fmt.Fprintln(&found, problem)
+			}
+		}
+	}
+	golden := filepath.Join("testdata", "field-problems.txt")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(found.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), found.String())
+}
+
+func TestShippedDefinitionsHaveNoProblems(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "rms", "*.xml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		_, problems := check.Load(filepath.Base(file), source, readBase)
+		require.Empty(t, problems)
+	}
+}
+
+// What would take too long to prove is not proven; a definition made to be
+// slow is checked in time all the same.
+func TestChecksOfExpressionsAreBounded(t *testing.T) {
+	var matches strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&matches, `<match><expression>(?:a|b)*a(?:a|b){%d}x</expression><add field="value"><entry valueGroup="0"/></add></match>`, i%40+1)
+		fmt.Fprintf(&matches, `<match><expression>(?!x%d)(?:\w+\s?)*(?:\d+-?)*y</expression><add field="value"><entry valueGroup="0"/></add></match>`, i)
+	}
+	source := `<resource-manager-builder name="slow"><control-data><attribute name="queues" visible="false"/><start-up-command name="list"><arg>list</arg><stdout-parser delim="\n"><target ref="queues">` +
+		matches.String() + `</target></stdout-parser></start-up-command></control-data></resource-manager-builder>`
+	_, problems := check.Load("slow.xml", []byte(source), nil)
+	require.NoError(t, problems.Err())
+	codes := map[string]int{}
+	for _, problem := range problems {
+		codes[problem.Code]++
+	}
+	require.NotZero(t, codes["runaway-expression"], "what is hard to prove leaves time for the rest")
+	require.Less(t, codes["runaway-expression"], 20, "trying each would take long")
+}

@@ -1,0 +1,204 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+var referenceCodes = []Code{
+	{"undefined-attribute", config.Warning, "An attribute is named that nothing defines."},
+	{"malformed-reference", config.Warning, "A reference is not written as ${ptp_rm:NAME#FIELD}."},
+	{"unresolved-reference", config.Warning, "A reference stands where references are not resolved."},
+	{"not-yet-known", config.Warning, "A reference is used before its attribute has a value."},
+}
+
+// resolvedTexts are the elements whose texts the engine resolves, besides arguments.
+var resolvedTexts = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"file-staging-location": true, "path": true, "contents": true,
+		"expression": true, "exit-on": true, "exit-after": true,
+		"default": true, "value": true, "description": true, "tooltip": true, "fixed-text": true,
+	}
+})
+
+// resolvedValues are the attributes of elements whose values the engine resolves.
+var resolvedValues = []string{
+	"directory", "exec", "isUndefinedIfMatches", "isUndefIfMatches", "ref", "message", "key", "value", "expression",
+	"pattern", "separator",
+}
+
+// unresolvedValues are exceptions from resolvedValues, by the element.
+var unresolvedValues = map[string]string{
+	"regex": "expression", "outcome": "expression",
+	"rule": "value", "show-if": "value", "hide-if": "value", "enable-if": "value", "disable-if": "value",
+}
+
+func isArgument(name string) bool { return name == "arg" || name == "input" || name == "args" }
+
+// resolvesText reports whether the engine resolves the text of an element.
+func resolvesText(e tree.Element) bool {
+	if isArgument(e.Name) {
+		return e.Boolean("resolve", true)
+	}
+	return resolvedTexts()[e.Name]
+}
+
+func resolvesValue(e tree.Element, name string) bool {
+	switch {
+	case e.Name == "file":
+		return name == "name"
+	case e.Name == "process-mark":
+		return name == "text" || name == "shown"
+	case isArgument(e.Name):
+		return !e.Optional("attribute").Set && e.Boolean("resolve", true)
+	case e.IsExtension("portable"):
+		return name == "text"
+	case unresolvedValues[e.Name] == name:
+		return false
+	}
+	return slices.Contains(resolvedValues, name)
+}
+
+// checkTexts checks the references of an element and of all below it.
+func (c *checker) checkTexts(e tree.Element, part string) {
+	if e.Parent != nil && (e.Parent.Name == "control-data" || e.Parent.Name == "monitor-data") {
+		part = e.Name
+	}
+	for _, a := range e.Attributes {
+		if a.Space == "" && strings.Contains(a.Value, "$") {
+			at := func(index int) config.Position { return e.ValueWithin(a.Name, index) }
+			c.checkText(a.Value, resolvesValue(e, a.Name), part, e, at)
+		}
+	}
+	if strings.Contains(e.Text, "$") {
+		c.checkText(e.Text, resolvesText(e), part, e, e.TextWithin)
+	}
+	for _, child := range e.Children {
+		c.checkTexts(e.Of(child), part)
+	}
+}
+
+func (c *checker) checkText(text string, resolved bool, part string, e tree.Element, at func(index int) config.Position) {
+	// With resolveContents="false" a file is as a whole the value of the
+	// attribute that it refers to, if it does.
+	resolved = resolved || e.Name == "contents"
+	for _, r := range reference.Find(text) {
+		switch {
+		case !resolved && e.Name == "error-message": // it may tell users what to write
+		case !resolved && r.Prefix == reference.Prefix && r.Closed:
+			c.report(at(r.Offset), config.Warning, "unresolved-reference",
+				fmt.Sprintf("%s stays as it is written: references are not resolved here", schemas.Quote(r.Written)), unresolvedHelp(e))
+			c.use(r.Name, usedElsewhere)
+		case !resolved:
+		case c.malformed(r, at):
+		case r.Prefix == reference.Prefix && r.Nested:
+			c.dynamicUses = true
+		case r.Prefix == reference.Prefix:
+			c.checkReference(r, part, e, at)
+		}
+	}
+}
+
+func unresolvedHelp(e tree.Element) string {
+	if isArgument(e.Name) && !e.Boolean("resolve", true) {
+		return `leave out resolve="false"; shell variables such as ${HOME} stay as they are all the same`
+	}
+	return ""
+}
+
+// malformed reports what was meant to be a reference and is none.
+func (c *checker) malformed(r reference.Reference, at func(int) config.Position) bool {
+	switch {
+	case !r.Closed:
+		c.report(at(r.Offset), config.Warning, "malformed-reference", fmt.Sprintf("the reference %s has no closing brace", schemas.Quote(r.Written)), "end it with }")
+	case r.Prefix == "" && strings.HasPrefix(r.Written, reference.Start+reference.Prefix):
+		c.report(at(r.Offset), config.Warning, "malformed-reference",
+			fmt.Sprintf("%s names no attribute", schemas.Quote(r.Written)), "write ${ptp_rm:NAME#value}")
+	case r.Prefix != reference.Prefix && r.HasField && schemas.Nearest(r.Prefix, []string{reference.Prefix}) != "":
+		c.reportReplacement(at(r.Offset+len(reference.Start)), config.Warning, "malformed-reference",
+			fmt.Sprintf("%s is no reference: the word before the colon is not %s", schemas.Quote(r.Written), reference.Prefix), r.Prefix, reference.Prefix)
+	case r.Prefix == reference.Prefix && !r.Nested && r.Field == "":
+		c.report(at(r.Offset), config.Warning, "malformed-reference",
+			fmt.Sprintf("%s names no field; PTP puts the name of a Java object there", schemas.Quote(r.Written)),
+			"write "+strings.TrimSuffix(strings.TrimSuffix(r.Written, "}"), "#")+"#value}")
+		return false // its name is checked all the same
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *checker) checkReference(r reference.Reference, part string, e tree.Element, at func(int) config.Position) {
+	c.use(r.Name, useIn(part))
+	if !c.names.has(r.Name) {
+		c.undefined(at(r.NameOffset()), r.Name, "the reference is always empty")
+		return
+	}
+	if r.Field != "" {
+		if _, known := attribute.ParseField(r.Field); !known {
+			c.reportName(at(r.NameOffset()+len(r.Name)+len("#")), config.Error, "unknown-field",
+				fmt.Sprintf("attributes have no field %q", r.Field), r.Field, attribute.FieldNames())
+			return
+		}
+	}
+	c.checkAvailable(r, part, e, at)
+}
+
+// checkAvailable reports references to what has no value where they are: the script
+// of a definition without one, and what gets its value only later.
+func (c *checker) checkAvailable(r reference.Reference, part string, e tree.Element, at func(int) config.Position) {
+	if _, defined := c.names.defined[r.Name]; defined {
+		return
+	}
+	if (r.Name == stagedScript || r.Name == scriptText) && c.definition.Script == nil {
+		c.report(at(r.Offset), config.Warning, "missing-script", "the definition has no script; the reference is always empty", "add a <script>")
+		return
+	}
+	if only := onlyIn[r.Name]; only != "" && part != string(only) {
+		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("%s is known to x:%s only; the reference is empty", r.Name, only), "")
+		return
+	}
+	if r.Name == attribute.JobPlaceholder {
+		c.checkJobKnown(r, part, e, at)
+		return
+	}
+	if part == "script" && (c.names.files[r.Name] || r.Name == stagedScript) {
+		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", schemas.Quote(r.Name)),
+			"hand it over in the environment of the submit command")
+	}
+}
+
+// checkJobKnown reports a reference to the id of a job where there is no job, or none
+// with an id yet.
+func (c *checker) checkJobKnown(r reference.Reference, part string, e tree.Element, at func(int) config.Position) {
+	isGenerated := part == "script" || part == "managed-files"
+	isSubmitted := config.CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part
+	switch {
+	case isSessionPart(part):
+		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs; the reference is empty", part), "")
+	case isGenerated || isSubmitted:
+		c.report(at(r.Offset), config.Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
+			"write @jobId alone for an identifier that is unique, or let the script use the scheduler's own variable")
+	}
+}
+
+// onlyIn are the attributes that the engine sets for one command only, and that command.
+var onlyIn = map[string]config.CommandElement{submissionAge: config.FindJob, listingScope: config.ListJobs, listingIDs: config.ListJobs}
+
+func isSessionPart(part string) bool {
+	kind := config.CommandElement(part)
+	return (config.CommandElement(part).IsCore() || kind == config.ProbeCommand || kind == config.ListJobs || kind == config.ListNodes || kind == config.ListQueues) && !kind.ActsOnJob()
+}
+
+// undefined reports a name that nothing defines.
+func (c *checker) undefined(at config.Position, name, consequence string) {
+	c.reportName(at, config.Warning, "undefined-attribute", fmt.Sprintf("no attribute %s is defined; %s", schemas.Quote(name), consequence), name, c.names.candidates)
+}

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+func (c *checker) checkValidator(e, validator tree.Element) {
+	message, hasMessage := validator.First("error-message")
+	rules := validator.Named("regex", "file-info", "range")
+	if len(rules) == 0 {
+		c.report(validator.Position(), config.Warning, "validator-without-rule", "the validator accepts every value", "give it a regex, a range or a file-info")
+		return
+	}
+	if !hasMessage || strings.TrimSpace(message.Text) == "" {
+		c.report(validator.Position(), config.Warning, "validator-without-message",
+			"the validator has no error-message: users see the rule instead, and PTP stores what it refuses",
+			"add <error-message> that says what a value has to be")
+	}
+	for _, rule := range rules {
+		switch rule.Name {
+		case "range":
+			c.checkRange(rule)
+		case "file-info":
+			c.checkFileInfo(rule)
+		}
+	}
+}
+
+// checkRange reports a range that holds no number. What is no number is
+// reported when it is read.
+func (c *checker) checkRange(e tree.Element) {
+	r := attribute.Range{
+		LessThan: number(e, "lessThan"), LessOrEqual: number(e, "lessThanOrEqualTo"),
+		GreaterThan: number(e, "greaterThan"), GreaterOrEqual: number(e, "greaterThanOrEqualTo"),
+	}
+	upper, strictlyBelow := r.LessOrEqual, r.LessThan != nil
+	if strictlyBelow {
+		upper = r.LessThan
+	}
+	lower, strictlyAbove := r.GreaterOrEqual, r.GreaterThan != nil
+	if strictlyAbove {
+		lower = r.GreaterThan
+	}
+	switch {
+	case upper == nil && lower == nil:
+		if len(e.Attributes) == 0 {
+			c.report(e.Position(), config.Warning, "validator-without-rule", "the range has no bounds: it accepts every number", "")
+		}
+	case upper != nil && lower != nil && (*lower > *upper || *lower == *upper && (strictlyBelow || strictlyAbove)):
+		c.report(e.Position(), config.Warning, "empty-range", "no number lies within the bounds", "")
+	}
+}
+
+func number(e tree.Element, name string) *float64 {
+	number, err := strconv.ParseFloat(strings.TrimSpace(e.Value(name)), 64)
+	if err != nil {
+		return nil
+	}
+	return &number
+}
+
+// checkFileInfo reports what is ignored where a file is checked, since it cannot be read.
+func (c *checker) checkFileInfo(e tree.Element) {
+	for _, name := range []string{"lastModifiedAfter", "lastModifiedBefore"} {
+		if date := e.Value(name); date != "" {
+			if _, err := time.Parse(tree.FileDateLayout, date); err != nil {
+				c.report(e.ValuePosition(name), config.Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", schemas.Quote(date)), "write it as 2024/12/31 23:59:59")
+			}
+		}
+	}
+	offset := 0
+	for bit := range strings.SplitSeq(e.Value("efsAttributes"), "|") {
+		name := strings.TrimSpace(bit)
+		if name != "" && !isFileAttribute(strings.TrimPrefix(name, tree.FileAttributePrefix)) {
+			c.reportName(e.ValueWithin("efsAttributes", offset+strings.Index(bit, name)), config.Warning, "invalid-value",
+				fmt.Sprintf("%s is no attribute of files, and is ignored", schemas.Quote(name)), name, fileAttributes())
+		}
+		offset += len(bit) + len("|")
+	}
+}
+
+func isFileAttribute(name string) bool {
+	_, permission := tree.PermissionBits[name]
+	switch name {
+	case "READ_ONLY", "IMMUTABLE", "ARCHIVE", "HIDDEN", "SYMLINK", "LINK_TARGET":
+		return true
+	}
+	return permission
+}
+
+func fileAttributes() []string {
+	names := []string{tree.FileAttributePrefix + "READ_ONLY", tree.FileAttributePrefix + "IMMUTABLE", tree.FileAttributePrefix + "ARCHIVE", tree.FileAttributePrefix + "HIDDEN", tree.FileAttributePrefix + "SYMLINK", tree.FileAttributePrefix + "LINK_TARGET"}
+	for name := range tree.PermissionBits {
+		names = append(names, tree.FileAttributePrefix+name)
+	}
+	return names
+}
+
+// refusal returns the refusal of a value that an error tells of.
+func refusal(err error) (*attribute.InvalidError, bool) {
+	var refused *attribute.InvalidError
+	return refused, errors.As(err, &refused)
+}

@@ -1,0 +1,62 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/rmctl/rmctl/config/internal/tree"
+)
+
+// A PortableLink (x:portable) tells what a portable name sets in a definition.
+type PortableLink struct {
+	Position
+	Name      string
+	Attribute string            // what gets the value; empty for a name that sets nothing
+	As        string            // the unit or form that the value is converted to; empty for the plain one
+	Text      string            // what the attribute gets, with {} for the value
+	Separator string            // between the parts of a list
+	Words     map[string]string // the definition's words for those of users
+	When      string            // of after: ok or any
+	Per       []string          // counts that the value is divided by, before it is
+	Times     []string          // multiplied by these
+	With      []string          // names that have to be given, and
+	Unless    []string          // names that must not be given, for the link to count; NAME=COUNT is a count that was given so
+	Excludes  []string          // attributes that say the same in another way
+	Most      int               // the highest count; 0 for any
+	Note      string            // why there is no effect
+	Refused   string            // why this cannot be asked for, and what to do
+}
+
+// PortableLinks returns the links of a portable name, in document order.
+func (d *Definition) PortableLinks(name string) []*PortableLink {
+	var links []*PortableLink
+	for _, link := range d.Portable {
+		if link.Name == name {
+			links = append(links, link)
+		}
+	}
+	return links
+}
+
+// portableLink reads an x:portable; the schema reports names and units that are none.
+func (l *loader) portableLink(e tree.Element) *PortableLink {
+	link := &PortableLink{
+		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"), As: e.Value("as"), Text: e.Value("text"),
+		Separator: ",", Words: map[string]string{}, When: e.Value("when"), Note: e.Value("note"), Refused: e.Value("refused"), Most: e.Integer("most", 0),
+		Per: strings.Fields(e.Value("per")), Times: strings.Fields(e.Value("times")),
+		With: strings.Fields(e.Value("with")), Unless: strings.Fields(e.Value("unless")), Excludes: strings.Fields(e.Value("excludes")),
+	}
+	if link.Text == "" {
+		link.Text = "{}"
+	}
+	if link.When == "" {
+		link.When = "ok"
+	}
+	if separator := e.Optional("separator"); separator.Set {
+		link.Separator = separator.Text
+	}
+	for _, pair := range strings.Fields(e.Value("words")) {
+		word, text, _ := strings.Cut(pair, "=")
+		link.Words[word] = text
+	}
+	return link
+}

@@ -1,0 +1,302 @@
+package portablename
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A Setting is what a link makes of a request.
+type Setting struct {
+	Link  *config.PortableLink
+	Value string   // for the link's attribute, as its users write it
+	Names []string // the portable names that the value comes of, that of the link first
+}
+
+// A Error tells why a portable name cannot be used as it was.
+type Error struct {
+	Name   string
+	Reason string
+}
+
+// Error names the portable name and what is wrong with it.
+func (e *Error) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }
+
+// A Request is what is asked for by portable names.
+type Request struct {
+	Values    map[string]Value
+	IsGiven   func(attribute string) bool // whether an attribute of the definition has a value of its own
+	Directory string                      // of the job; empty where it is not known
+}
+
+// Translate returns what a request sets in the definition, in the order of
+// the links, and notes on what has no effect. Whatever the definition cannot do is
+// an error, a *Error for each name: nothing that was asked for is dropped.
+func Translate(d *config.Definition, r Request) (settings []Setting, notes []string, problems []error) {
+	t := translation{definition: d, request: r}
+	if r.overfull() {
+		t.refuse("tasks", "%d tasks do not fit on %d nodes with %d tasks each", r.Values["tasks"].amount, r.Values["nodes"].amount, r.Values["tasksPerNode"].amount)
+	}
+	for _, name := range names {
+		if value, isGiven := r.Values[name.Name]; isGiven {
+			t.translate(name.Name, value)
+		}
+	}
+	return t.settings, t.notes, t.problems
+}
+
+// A translation collects what becomes of a request.
+type translation struct {
+	definition *config.Definition
+	request    Request
+	settings   []Setting
+	notes      []string
+	problems   []error
+}
+
+func (t *translation) refuse(name, format string, arguments ...any) {
+	t.problems = append(t.problems, &Error{name, fmt.Sprintf(format, arguments...)})
+}
+
+// translate applies the links of a name to its value. It refuses the value if no link
+// uses all of it.
+func (t *translation) translate(name string, value Value) {
+	links := t.definition.PortableLinks(name)
+	if len(links) == 0 && !isTold(t.definition, t.request, name, nil) {
+		t.refuse(name, "definition %q has no link for it, so this cannot be asked for there", t.definition.Name)
+		return
+	}
+	used := map[string]bool{} // the parts of the value that reach the scheduler
+	before := len(t.problems)
+	for _, link := range links {
+		if t.request.counts(link, value) {
+			t.apply(link, value, used)
+		}
+	}
+	if len(t.problems) > before || isTold(t.definition, t.request, name, used) {
+		return
+	}
+	if unused := value.untold(used); unused != "" {
+		t.refuse(name, "definition %q cannot express %s", t.definition.Name, unused)
+	}
+}
+
+// apply adds what a link makes of a value, and notes which parts of it are used.
+func (t *translation) apply(link *config.PortableLink, value Value, used map[string]bool) {
+	switch {
+	case link.Most > 0 && value.amount > int64(link.Most):
+		t.refuse(link.Name, "definition %q can give at most %d", t.definition.Name, link.Most)
+		return
+	case link.Refused != "":
+		t.refuse(link.Name, "definition %q cannot express this: %s", t.definition.Name, link.Refused)
+		return
+	case link.Attribute == "":
+		used[wholePart] = true
+		if link.Note != "" {
+			t.notes = append(t.notes, fmt.Sprintf("%s has no effect: %s", link.Name, link.Note))
+		}
+		return
+	}
+	text, err := t.request.translated(link, value, used)
+	if err != nil {
+		t.refuse(link.Name, "%v", err)
+	} else if text != "" {
+		t.settings = append(t.settings, Setting{link, text, t.request.sources(link)})
+	}
+}
+
+func (r Request) overfull() bool {
+	tasks, nodes, each := r.Values["tasks"], r.Values["nodes"], r.Values["tasksPerNode"]
+	return tasks.amount > 0 && nodes.amount > 0 && each.amount > 0 && tasks.amount > nodes.amount*each.amount
+}
+
+// has reports whether a name was given, or a count as NAME=COUNT says.
+func (r Request) has(word string) bool {
+	name, count, hasCount := strings.Cut(word, "=")
+	if Lookup(name) != nil {
+		value, given := r.Values[name]
+		return given && (!hasCount || count == strconv.FormatInt(value.amount, 10))
+	}
+	return r.IsGiven != nil && r.IsGiven(word)
+}
+
+// counts reports whether a link is one for the request.
+func (r Request) counts(link *config.PortableLink, value Value) bool {
+	if value.name.kind == kindAfter && link.When != value.condition {
+		return false
+	}
+	lacks := func(name string) bool { return !r.has(name) }
+	return !slices.ContainsFunc(link.With, lacks) && !slices.ContainsFunc(link.Unless, r.has)
+}
+
+// sources returns the portable names that a link's value comes of.
+func (r Request) sources(link *config.PortableLink) []string {
+	names := []string{link.Name}
+	for _, word := range slices.Concat(link.Per, link.Times, link.With) {
+		name, _, _ := strings.Cut(word, "=")
+		if _, given := r.Values[name]; given && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isTold reports whether a count, though it sets nothing itself, is part of what
+// another name sets.
+func isTold(d *config.Definition, r Request, name string, told map[string]bool) bool {
+	if told[wholePart] {
+		return true
+	}
+	return slices.ContainsFunc(d.Portable, func(link *config.PortableLink) bool {
+		value, given := r.Values[link.Name]
+		return given && link.Attribute != "" && r.counts(link, value) && (slices.Contains(link.Per, name) || slices.Contains(link.Times, name))
+	})
+}
+
+// untold names what of a value no link has used, empty for nothing.
+func (v Value) untold(told map[string]bool) string {
+	switch v.name.kind {
+	case kindArray:
+		if told["{ranges}"] && v.limit != "" && !told["{limit}"] {
+			return "how many jobs of an array run at a time"
+		}
+		if told["{ranges}"] {
+			return ""
+		}
+	case kindMail:
+		if len(v.list) > 0 && !told["{events}"] {
+			return "when mail is sent"
+		}
+		if v.address != "" && !told["{address}"] {
+			return "to whom mail is sent"
+		}
+		return ""
+	case kindAfter:
+		if v.condition == conditionOK {
+			return "that jobs have to succeed first, only that they have to end: write any: before the ids"
+		}
+		return "that jobs only have to end first, whatever became of them"
+	}
+	return "this together with what else was asked for"
+}
+
+// translated returns what a link makes of a value, empty where the part that it is
+// for was not given, and notes which parts it has used.
+func (r Request) translated(link *config.PortableLink, v Value, told map[string]bool) (string, error) {
+	parts, err := r.parts(link, v)
+	if err != nil {
+		return "", err
+	}
+	used := slices.DeleteFunc(slices.Clone(v.name.Parts()), func(part string) bool { return !strings.Contains(link.Text, part) })
+	if slices.ContainsFunc(used, func(part string) bool { return parts[part] == "" }) {
+		return "", nil
+	}
+	var values []string
+	for _, part := range used {
+		told[part] = true
+		values = append(values, part, parts[part])
+	}
+	if len(used) == 0 {
+		told[wholePart] = true // a text that says it all
+	}
+	return strings.NewReplacer(values...).Replace(link.Text), nil
+}
+
+// parts returns the texts of the parts of a value that a link may take.
+func (r Request) parts(link *config.PortableLink, v Value) (map[string]string, error) {
+	switch v.name.kind {
+	case kindCount, kindMemory, kindTime:
+		text, err := r.amount(link, v)
+		return map[string]string{wholePart: text}, err
+	case kindPath:
+		text, err := r.pathFor(link, v)
+		return map[string]string{wholePart: text}, err
+	case kindArray:
+		whole := v.text
+		if v.limit != "" {
+			whole += "%" + v.limit
+		}
+		return map[string]string{wholePart: whole, "{ranges}": v.text, "{limit}": v.limit}, nil
+	case kindAfter:
+		return map[string]string{wholePart: strings.Join(v.list, link.Separator)}, nil
+	case kindMail:
+		events := make([]string, 0, len(v.list))
+		for _, event := range v.list {
+			word, known := link.Words[event]
+			if !known && strings.Contains(link.Text, "{events}") {
+				return nil, fmt.Errorf("mail cannot be sent at %q there", event)
+			}
+			events = append(events, word)
+		}
+		return map[string]string{"{events}": strings.Join(events, link.Separator), "{address}": v.address}, nil
+	}
+	return map[string]string{wholePart: v.text}, nil
+}
+
+func dividedUp(a, b int64) int64 { return (a + b - 1) / b }
+
+// amount divides, multiplies and converts, rounding up each time.
+func (r Request) amount(link *config.PortableLink, v Value) (string, error) {
+	amount := v.amount
+	for _, name := range link.Per {
+		if by, given := r.Values[name]; given {
+			amount = dividedUp(amount, by.amount)
+		}
+	}
+	for _, name := range link.Times {
+		by, given := r.Values[name]
+		if given && amount > maxMemory/by.amount {
+			return "", fmt.Errorf("%d times %d %s is more than any scheduler gives", amount, by.amount, name)
+		}
+		if given {
+			amount *= by.amount
+		}
+	}
+	return inUnit(amount, link.As), nil
+}
+
+// inUnit writes seconds or bytes in a unit of a link.
+func inUnit(amount int64, unit string) string {
+	switch unit {
+	case "min":
+		return strconv.FormatInt(dividedUp(amount, 60), 10)
+	case "h":
+		return strconv.FormatInt(dividedUp(amount, 3600), 10)
+	case "h:mm":
+		minutes := dividedUp(amount, 60)
+		return fmt.Sprintf("%d:%02d", minutes/60, minutes%60)
+	case "h:mm:ss":
+		return fmt.Sprintf("%d:%02d:%02d", amount/3600, amount/60%60, amount%60)
+	case "d-hh:mm:ss":
+		return fmt.Sprintf("%d-%02d:%02d:%02d", amount/86400, amount/3600%24, amount/60%60, amount%60)
+	}
+	if bytes, ok := memoryUnits()[unit]; ok {
+		amount = dividedUp(amount, bytes)
+	}
+	return strconv.FormatInt(amount, 10)
+}
+
+// pathFor writes a path with the definition's words for the id and the index.
+func (r Request) pathFor(link *config.PortableLink, v Value) (string, error) {
+	text := v.text
+	for _, word := range []string{"%j", "%a"} {
+		if !strings.Contains(v.text, word) {
+			continue
+		}
+		if _, known := link.Words[word]; !known {
+			return "", fmt.Errorf("%s cannot be part of a file's name there", word)
+		}
+	}
+	text = placeholder.ReplaceAllStringFunc(text, func(word string) string { return link.Words[word] })
+	if link.As == absolutePath && !path.IsAbs(text) {
+		if r.Directory == "" {
+			return "", fmt.Errorf("the path has to begin with / there, since the directory of the job is not known")
+		}
+		text = path.Join(r.Directory, text)
+	}
+	return text, nil
+}
