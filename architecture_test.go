@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":           {"attribute", "cases", "command", "config", "config/check", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/portablename", "internal/settings", "internal/submission", "internal/tui", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
+	"cmd/rmctl":           {"attribute", "cases", "cases/mutate", "cases/record", "command", "config", "config/check", "control", "internal/daemon", "internal/facts", "internal/form", "internal/importer", "internal/portablename", "internal/settings", "internal/submission", "internal/tui", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/relay", "remote/ssh", "rms", "state", "tokenizer"},
 	"internal/daemon":     {"remote", "remote/wire", "remote/relay"},
 	"internal/rmctltest":  {"internal/daemon"},
 	"cases":               {"attribute", "command", "config", "control", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
@@ -66,6 +66,8 @@ var allowedImports = map[string][]string{
 	"internal/web/pages":        {"attribute", "command", "control", "internal/form", "internal/portablename", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor", "state"},
 	"internal/web/api":          {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/submission", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "remote/wire", "state"},
 	"internal/web/webtest":      {"config", "control", "internal/views", "model", "monitor", "rms"},
+	"cases/record":              {"cases", "command", "job", "config", "attribute", "remote"},
+	"cases/mutate":              {"cases", "command", "config", "rms", "state"},
 	"config/check":              {"internal/portablename", "config", "config/internal/tree", "config/internal/reference", "javaregex", "schemas", "attribute", "state"},
 	"internal/portablename":     {"config"},
 	"config/internal/tree":      {"schemas"},

@@ -34,23 +34,3 @@ func BenchmarkRunAll(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(folders)*b.N)/b.Elapsed().Seconds(), "cases/s")
 }
-
-// BenchmarkMutation damages the cases of the shipped definitions.
-func BenchmarkMutation(b *testing.B) {
-	var roots []string
-	for _, name := range shippedCases {
-		roots = append(roots, filepath.Join("../testdata", name))
-	}
-	folders, err := cases.Find(roots...)
-	require.NoError(b, err)
-	mutants := 0
-	for b.Loop() {
-		mutation := cases.Mutation{Runner: &cases.Runner{}}
-		reports, err := mutation.Run(b.Context(), folders)
-		require.NoError(b, err)
-		for _, report := range reports {
-			mutants += report.Mutants()
-		}
-	}
-	b.ReportMetric(float64(mutants)/b.Elapsed().Seconds(), "mutants/s")
-}

@@ -31,6 +31,13 @@ type Answer struct {
 	Err       error    // why the status is ERROR
 }
 
+// Same reports whether two answers are the same, as JSON shows them.
+func (a *Answer) Same(b *Answer) bool {
+	expected := a.Reduced(nil)
+	found, err := differences(&expected, b.Reduced(nil))
+	return err == nil && len(found) == 0 && slices.Equal(a.Arguments, b.Arguments)
+}
+
 // Run runs the case's command with the recorded answer in place of a scheduler's.
 // The case's expectation is not looked at. An error tells that the case does not
 // fit the definition, or that ctx was done; what the definition makes of the
@@ -107,7 +114,7 @@ func environment(definition *config.Definition, element config.CommandElement, c
 		}
 		env.Define(a.Name(), a)
 	}
-	for name, value := range (Place{}).attributes() {
+	for name, value := range (Place{}).Attributes() {
 		env.SetVariable(name, value)
 	}
 	key := ""

@@ -184,9 +184,9 @@ func jobOf(before, after *attribute.Attribute) *Job {
 	return &job
 }
 
-// reduced returns what happened with the message as far as one is expected: all
+// Reduced returns what happened with the message as far as one is expected: all
 // of the expected one where it is part of what was told.
-func (e Expectation) reduced(expected *Expectation) Expectation {
+func (e Expectation) Reduced(expected *Expectation) Expectation {
 	switch {
 	case expected == nil, expected.Status.Message == "":
 		e.Status.Message = ""

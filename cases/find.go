@@ -51,7 +51,7 @@ func findBelow(root string) ([]string, error) {
 			return nil
 		case !entry.IsDir():
 			return nil
-		case isFlow(path):
+		case IsFlow(path):
 			folders = append(folders, path)
 			return filepath.SkipDir
 		case exists(filepath.Join(path, CaseFile)):
@@ -65,7 +65,8 @@ func findBelow(root string) ([]string, error) {
 	return folders, nil
 }
 
-func isFlow(folder string) bool { return exists(filepath.Join(folder, FlowFile)) }
+// IsFlow reports whether a folder holds a flow.
+func IsFlow(folder string) bool { return exists(filepath.Join(folder, FlowFile)) }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -233,10 +233,10 @@ func (p *player) list(ctx context.Context, kind config.CommandElement) (stepResu
 }
 
 // tells reports whether a deed leaves something that an expectation can name.
-func tells(deed Deed) bool { return tellsJob(deed) || deed == DoQueues || deed == DoNodes }
+func tells(deed Deed) bool { return deed.TellsOfJob() || deed == DoQueues || deed == DoNodes }
 
-// tellsJob reports whether what a deed leaves is known of the job.
-func tellsJob(deed Deed) bool {
+// TellsOfJob reports whether what a deed leaves is known of the job.
+func (deed Deed) TellsOfJob() bool {
 	return deed == DoSubmit || deed == DoRun || deed == DoStatus || deed == DoWait
 }
 

@@ -15,17 +15,17 @@ type Place struct {
 	System string `toml:"system,omitempty"` // as uname -s prints it, in lower case
 }
 
-func (p Place) info() remote.Info {
+// Info returns the place as a connection describes itself.
+func (p Place) Info() remote.Info {
 	return remote.Info{
 		Transport: "local", User: cmp.Or(p.User, "user"), Host: cmp.Or(p.Host, "login"),
 		Home: cmp.Or(p.Home, "/home/user"), System: cmp.Or(p.System, "linux"),
 	}
 }
 
-// attributes returns what a controller tells commands of the place (see
-// rm-format, the attributes that the engine supplies).
-func (p Place) attributes() map[string]string {
-	info := p.info()
+// Attributes returns the attributes of the place that a controller supplies to commands.
+func (p Place) Attributes() map[string]string {
+	info := p.Info()
 	return map[string]string{
 		"control.user.name":   info.User,
 		"control.address":     info.Host,

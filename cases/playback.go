@@ -35,7 +35,7 @@ type playback struct {
 }
 
 func newPlayback(f *Flow) *playback {
-	info := f.Place.info()
+	info := f.Place.Info()
 	return &playback{
 		place: info, recordings: f.Commands, used: make([]bool, len(f.Commands)),
 		files: map[string]playedFile{info.Home: {name: path.Base(info.Home), mode: fs.ModeDir | 0o700}},

@@ -145,7 +145,7 @@ func (r *Runner) try(ctx context.Context, c *Case) ([]Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	got := answer.reduced(c.Expected)
+	got := answer.Reduced(c.Expected)
 	found, err := differences(c.Expected, got)
 	if err != nil {
 		return nil, fmt.Errorf("comparing with %s: %w", ExpectedFile, err)
@@ -186,7 +186,7 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 
 // RunFolder reads and tries the case or the flow in a folder.
 func (r *Runner) RunFolder(ctx context.Context, folder string) Result {
-	if isFlow(folder) {
+	if IsFlow(folder) {
 		flow, err := ReadFlow(folder)
 		if err != nil {
 			return Result{Folder: folder, Verdict: Broken, Err: err}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/cases/casetest"
+	"github.com/rmctl/rmctl/cases/mutate"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -55,13 +56,13 @@ func TestFlowsOfRecordedOutputs(t *testing.T) { casetest.Run(t, "../testdata/flo
 func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 	folders, definitions := foldersOfCases(t, false)
 	more, extending := foldersOfCases(t, true)
-	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 6}.Run(t.Context(), append(folders, more...))
+	reports, err := mutate.Run(t.Context(), &cases.Runner{}, 6, append(folders, more...))
 	require.NoError(t, err)
 	require.Len(t, reports, len(definitions)+len(extending))
 	for _, report := range reports {
 		require.Empty(t, report.Errors)
 		for _, mutant := range report.Deceptive {
-			if mutant.Verdict == cases.MutantFooled {
+			if mutant.Verdict == mutate.Fooled {
 				require.Fail(t, mutant.Wrong, "%s: %s, %s", mutant.Original, mutant.Operator, mutant.Place)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/cases/record"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
@@ -87,8 +87,8 @@ func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, 
 		return usage("--force and --append contradict each other")
 	}
 	if !flags.force && !flags.add {
-		var exists *cases.ExistsError
-		if err := cases.CheckFolder(folder); errors.As(err, &exists) {
+		var exists *record.ExistsError
+		if err := record.CheckFolder(folder); errors.As(err, &exists) {
 			return usage("%v; --append adds to a recording there, --force puts the new one in its place", exists)
 		} else if err != nil {
 			return err
@@ -100,9 +100,9 @@ func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, 
 	if err := os.MkdirAll(folder, 0o700); err != nil { // before anything is submitted that could not be written
 		return fmt.Errorf("making the folder of the recording: %w", err)
 	}
-	var recorder *cases.Recorder
+	var recorder *record.Recorder
 	inner := &app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, listening: func(connection remote.Connection) remote.Connection {
-		recorder = cases.NewRecorder(connection)
+		recorder = record.New(connection)
 		return recorder
 	}}
 	words := append(a.sharedFlags(), arguments...)
@@ -150,10 +150,10 @@ type recorded struct {
 
 // writeRecordings writes what was heard: for one target into the folder, for
 // several into a folder each.
-func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *cases.Recorder, what recorded) error {
+func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.Recorder, what recorded) error {
 	used := map[string]*control.Controller{}
 	for name, controller := range inner.controllers {
-		if slices.ContainsFunc(recorder.CommandsOf(controller.Definition()), func(c cases.Recorded) bool { return c.Command != nil }) {
+		if slices.ContainsFunc(recorder.CommandsOf(controller.Definition()), func(c record.Recorded) bool { return c.Command != nil }) {
 			used[name] = controller
 		}
 	}
@@ -161,7 +161,7 @@ func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *cases.R
 		a.say("what ran attached to the terminal was not recorded")
 	}
 	if recorder != nil && recorder.Dropped() > 0 {
-		a.say("only the first %d commands were recorded", cases.MaxRecordedCommands)
+		a.say("only the first %d commands were recorded", record.MaxCommands)
 	}
 	if len(used) == 0 {
 		a.say("no scheduler command ran, so there is nothing to record; with --fresh, start and status ask also where a young answer is there")
@@ -191,7 +191,7 @@ func removeIfEmpty(folder string) error {
 	return nil
 }
 
-func (a *app) writeRecording(ctx context.Context, inner *app, controller *control.Controller, recorder *cases.Recorder, what recorded) error {
+func (a *app) writeRecording(ctx context.Context, inner *app, controller *control.Controller, recorder *record.Recorder, what recorded) error {
 	if err := a.startUpCommands(ctx, controller, recorder); err != nil {
 		a.say("the commands that start a session failed, so the flow has none: %v", err)
 	}
@@ -200,7 +200,7 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 		return err
 	}
 	definition := controller.Definition()
-	r := cases.Recording{
+	r := record.Recording{
 		Folder: what.folder, Append: what.add, Definition: target.Definition, Loaded: definition, Place: recorder.Info(),
 		Commands:    recorder.CommandsOf(definition),
 		Description: "recorded by rmctl record -- " + what.arguments[0],
@@ -210,7 +210,7 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 		return err
 	}
 	if !what.keep {
-		r.Names = cases.NewAnonymizer(definition.Sources()...)
+		r.Names = record.NewAnonymizer(definition.Sources()...)
 		for _, pair := range what.names {
 			if err := r.Names.Ask(pair[0], pair[1]); err != nil {
 				return &usageError{err}
@@ -227,9 +227,9 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 
 // startUpCommands runs the commands that start a session where the session was
 // there already: without them the recorded commands do not stand for themselves.
-func (a *app) startUpCommands(ctx context.Context, controller *control.Controller, recorder *cases.Recorder) error {
+func (a *app) startUpCommands(ctx context.Context, controller *control.Controller, recorder *record.Recorder) error {
 	needed := controller.Definition().CommandsOf(config.StartUpCommand)
-	ran := func(c cases.Recorded) bool { return c.Command != nil && slices.Contains(needed, c.Command) }
+	ran := func(c record.Recorded) bool { return c.Command != nil && slices.Contains(needed, c.Command) }
 	if len(needed) == 0 || slices.ContainsFunc(recorder.Commands(), ran) {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (a *app) startUpCommands(ctx context.Context, controller *control.Controlle
 }
 
 // recordedJobs returns the jobs that commands were run for, as far as rmctl knows them.
-func (a *app) recordedJobs(ctx context.Context, target string, commands []cases.Recorded) ([]job.Job, error) {
+func (a *app) recordedJobs(ctx context.Context, target string, commands []record.Recorded) ([]job.Job, error) {
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (a *app) say(format string, arguments ...any) {
 
 // printRecording shows on standard error what was written and what was replaced
 // in it: standard output belongs to the recorded command.
-func (a *app) printRecording(r cases.Recording, written *cases.Written) error {
+func (a *app) printRecording(r record.Recording, written *record.Written) error {
 	folders := fmt.Sprintf("%d cases", len(written.Cases))
 	if written.Flow != "" {
 		folders += " and a flow"

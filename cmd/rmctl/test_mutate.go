@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/cases/mutate"
 )
 
 // mutateFlags ask for damaged outputs.
@@ -23,7 +24,7 @@ type mutateFlags struct {
 
 func (f *mutateFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.wanted, "mutate", false, "damage the recorded outputs, too: each must give the same answer or an error, never another job id or a wrong end")
-	c.Flags().IntVar(&f.perCase, "mutants", cases.DefaultPerCase, "try `N` mutants of a case at most")
+	c.Flags().IntVar(&f.perCase, "mutants", mutate.DefaultPerCase, "try `N` mutants of a case at most")
 	c.Flags().StringVar(&f.keep, "keep-mutants", "", "write each mutant that fooled its definition as a case below this `DIR`")
 }
 
@@ -39,28 +40,27 @@ func (f *mutateFlags) check() error {
 
 // printedMutation is what came of the mutants of a definition, as JSON.
 type printedMutation struct {
-	Definition string                      `json:"definition"`
-	Cases      int                         `json:"cases"`
-	Mutants    int                         `json:"mutants"`
-	Score      float64                     `json:"score"`
-	Verdicts   map[cases.MutantVerdict]int `json:"verdicts"`
-	Deceptive  []printedMutant             `json:"deceptive"`
-	Errors     []string                    `json:"errors,omitempty"`
+	Definition string                 `json:"definition"`
+	Cases      int                    `json:"cases"`
+	Mutants    int                    `json:"mutants"`
+	Score      float64                `json:"score"`
+	Verdicts   map[mutate.Verdict]int `json:"verdicts"`
+	Deceptive  []printedMutant        `json:"deceptive"`
+	Errors     []string               `json:"errors,omitempty"`
 }
 
 type printedMutant struct {
-	Verdict   cases.MutantVerdict `json:"verdict"`
-	Case      string              `json:"case"`
-	Operator  string              `json:"operator"`
-	Place     string              `json:"place"`
-	Wrong     string              `json:"wrong"`
-	Reproduce string              `json:"reproduce"`
+	Verdict   mutate.Verdict `json:"verdict"`
+	Case      string         `json:"case"`
+	Operator  string         `json:"operator"`
+	Place     string         `json:"place"`
+	Wrong     string         `json:"wrong"`
+	Reproduce string         `json:"reproduce"`
 }
 
 // mutate damages the cases, and fails if that fools a definition.
 func (a *app) mutate(ctx context.Context, flags testFlags, runner *cases.Runner, folders []string) error {
-	mutation := cases.Mutation{Runner: runner, PerCase: flags.mutate.perCase}
-	reports, err := mutation.Run(ctx, folders)
+	reports, err := mutate.Run(ctx, runner, flags.mutate.perCase, folders)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (a *app) mutate(ctx context.Context, flags testFlags, runner *cases.Runner,
 		if len(report.Errors) > 0 {
 			worst = worse(worst, &exitError{code: exitUsage})
 		}
-		if report.Verdicts[cases.MutantFooled] > 0 {
+		if report.Verdicts[mutate.Fooled] > 0 {
 			worst = worse(worst, &exitError{code: exitFailed})
 		}
 	}
@@ -97,12 +97,12 @@ func worse(one, other error) error {
 	return one
 }
 
-func (a *app) keepMutants(flags testFlags, report cases.MutationReport) error {
+func (a *app) keepMutants(flags testFlags, report mutate.Report) error {
 	if flags.mutate.keep == "" {
 		return nil
 	}
 	for _, mutant := range report.Deceptive {
-		if mutant.Verdict != cases.MutantFooled {
+		if mutant.Verdict != mutate.Fooled {
 			continue
 		}
 		kept := *mutant.Case
@@ -117,7 +117,7 @@ func (a *app) keepMutants(flags testFlags, report cases.MutationReport) error {
 	return nil
 }
 
-func (a *app) printMutation(flags testFlags, report cases.MutationReport) error {
+func (a *app) printMutation(flags testFlags, report mutate.Report) error {
 	if a.json {
 		return printJSON(a.stdout, struct {
 			Mutation printedMutation `json:"mutation"`
@@ -126,7 +126,7 @@ func (a *app) printMutation(flags testFlags, report cases.MutationReport) error 
 	var text strings.Builder
 	if report.Mutants() > 0 {
 		fmt.Fprintf(&text, "mutants of %s: %.2f%% did not fool it (%d mutants of %d cases:", report.Definition, report.Score(), report.Mutants(), report.Cases)
-		for i, verdict := range cases.MutantVerdicts() {
+		for i, verdict := range mutate.Verdicts() {
 			separator := ","
 			if i == 0 {
 				separator = ""
@@ -136,10 +136,10 @@ func (a *app) printMutation(flags testFlags, report cases.MutationReport) error 
 		text.WriteString(")\n")
 	}
 	for _, mutant := range report.Deceptive {
-		if mutant.Verdict == cases.MutantFooled || a.verbose > 0 {
+		if mutant.Verdict == mutate.Fooled || a.verbose > 0 {
 			fmt.Fprintf(&text, "%-7s %s: %s, %s: %s\n", strings.ToUpper(string(mutant.Verdict)), oneLine(mutant.Original), mutant.Operator, mutant.Place, oneLine(mutant.Wrong))
 		}
-		if mutant.Verdict == cases.MutantFooled {
+		if mutant.Verdict == mutate.Fooled {
 			fmt.Fprintf(&text, "        %s\n", oneLine(reproducing(flags, mutant)))
 		}
 	}
@@ -150,7 +150,7 @@ func (a *app) printMutation(flags testFlags, report cases.MutationReport) error 
 }
 
 // reproducing returns the command that shows what a mutant does.
-func reproducing(flags testFlags, mutant cases.MutantResult) string {
+func reproducing(flags testFlags, mutant mutate.Result) string {
 	words := []string{"rmctl", "test", "-v"}
 	if flags.mutate.keep != "" {
 		return shellescape.QuoteCommand(append(words, filepath.Join(flags.mutate.keep, mutant.Case.Folder)))
@@ -159,13 +159,13 @@ func reproducing(flags testFlags, mutant cases.MutantResult) string {
 		words = append(words, "--definition", flags.definition)
 	}
 	words = append(words, "--mutate")
-	if flags.mutate.perCase != cases.DefaultPerCase {
+	if flags.mutate.perCase != mutate.DefaultPerCase {
 		words = append(words, "--mutants", fmt.Sprint(flags.mutate.perCase))
 	}
 	return shellescape.QuoteCommand(append(words, "--keep-mutants", "mutants", mutant.Original))
 }
 
-func mutationAsPrinted(flags testFlags, report cases.MutationReport) printedMutation {
+func mutationAsPrinted(flags testFlags, report mutate.Report) printedMutation {
 	printed := printedMutation{
 		Definition: report.Definition, Cases: report.Cases, Mutants: report.Mutants(), Score: report.Score(),
 		Verdicts: report.Verdicts, Deceptive: []printedMutant{},

@@ -1,4 +1,4 @@
-package cases
+package mutate
 
 import (
 	"bytes"
@@ -37,18 +37,18 @@ var damagers = []struct {
 
 // A damage collects the mutants of one recorded answer.
 type damage struct {
-	original Output
+	original output
 	lines    [][]byte // of standard output, with their line ends
 	operator string
-	mutants  []Mutant
+	mutants  []mutant
 }
 
 // add keeps a mutant unless nothing is different in it.
-func (d *damage) add(output Output, place string, values ...any) {
-	if output.equal(d.original) {
+func (d *damage) add(damaged output, place string, values ...any) {
+	if damaged.equal(d.original) {
 		return
 	}
-	d.mutants = append(d.mutants, Mutant{Operator: d.operator, Place: fmt.Sprintf(place, values...), Output: output})
+	d.mutants = append(d.mutants, mutant{Operator: d.operator, Place: fmt.Sprintf(place, values...), Output: damaged})
 }
 
 // addStdout keeps a mutant that differs in its standard output only.
@@ -242,20 +242,20 @@ func failCommand(d *damage) {
 	const message = "error: communication failure: 17 retries, job 4711 not outputed\n"
 	half := d.original.Stdout[: len(d.original.Stdout)/2 : len(d.original.Stdout)/2]
 	for _, exit := range []int{1, 255} {
-		d.add(Output{Stderr: []byte(message), Exit: exit}, "message on standard error, exit %d", exit)
-		d.add(Output{Stdout: []byte(message), Exit: exit}, "message on standard output, exit %d", exit)
-		d.add(Output{Stdout: half, Stderr: []byte(message), Exit: exit}, "after half of the output, exit %d", exit)
-		d.add(Output{Stdout: joined(d.original.Stdout, []byte(message)), Exit: exit}, "message after the output, exit %d", exit)
+		d.add(output{Stderr: []byte(message), Exit: exit}, "message on standard error, exit %d", exit)
+		d.add(output{Stdout: []byte(message), Exit: exit}, "message on standard output, exit %d", exit)
+		d.add(output{Stdout: half, Stderr: []byte(message), Exit: exit}, "after half of the output, exit %d", exit)
+		d.add(output{Stdout: joined(d.original.Stdout, []byte(message)), Exit: exit}, "message after the output, exit %d", exit)
 	}
-	d.add(Output{Stderr: []byte("sh: 1: " + strconv.Quote("command") + ": not found\n"), Exit: 127}, "program missing, exit 127")
-	d.add(Output{Stdout: []byte(message)}, "message on standard output, exit 0")
+	d.add(output{Stderr: []byte("sh: 1: " + strconv.Quote("command") + ": not found\n"), Exit: 127}, "program missing, exit 127")
+	d.add(output{Stdout: []byte(message)}, "message on standard output, exit 0")
 }
 
 func emptyOutput(d *damage) {
-	d.add(Output{}, "exit 0")
-	d.add(Output{Exit: 1}, "exit 1")
-	d.add(Output{Stdout: []byte("\n")}, "an empty line")
-	d.add(Output{Stdout: bytes.Repeat([]byte("\n"), len(d.lines)+1)}, "empty lines")
+	d.add(output{}, "exit 0")
+	d.add(output{Exit: 1}, "exit 1")
+	d.add(output{Stdout: []byte("\n")}, "an empty line")
+	d.add(output{Stdout: bytes.Repeat([]byte("\n"), len(d.lines)+1)}, "empty lines")
 }
 
 // columnsOf returns where the fields of a line begin and end: of a row with |

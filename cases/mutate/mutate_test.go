@@ -1,4 +1,4 @@
-package cases_test
+package mutate
 
 import (
 	"bytes"
@@ -13,18 +13,18 @@ import (
 	"github.com/rmctl/rmctl/cases"
 )
 
-// The files in testdata/mutants are outputs; beside each stands what becomes of
+// The files in testdata are outputs; beside each stands what becomes of
 // it, a line for each mutant. With RMCTL_UPDATE=1 the lists are written.
 func TestOutputsAreDamagedAsListed(t *testing.T) {
-	files, err := filepath.Glob("testdata/mutants/*.txt")
+	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			output, err := os.ReadFile(file)
+			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			var listed strings.Builder
-			for _, mutant := range cases.Mutants(cases.Output{Stdout: output}) {
+			for _, mutant := range mutants(output{Stdout: text}) {
 				fmt.Fprintf(&listed, "%s | %s | %d %q %q\n", mutant.Operator, mutant.Place, mutant.Output.Exit, mutant.Output.Stdout, mutant.Output.Stderr)
 			}
 			list := strings.TrimSuffix(file, ".txt") + ".mutants"
@@ -41,7 +41,7 @@ func TestOutputsAreDamagedAsListed(t *testing.T) {
 
 func TestEveryOperatorDamagesARowWithADate(t *testing.T) {
 	damaged := map[string]bool{}
-	for _, mutant := range cases.Mutants(cases.Output{Stdout: []byte("COMPLETED|0:0|n1|2026-11-20T14:00:00\n")}) {
+	for _, mutant := range mutants(output{Stdout: []byte("COMPLETED|0:0|n1|2026-11-20T14:00:00\n")}) {
 		damaged[mutant.Operator] = true
 	}
 	for _, operator := range documentedOperators(t) {
@@ -54,7 +54,7 @@ func TestEveryOperatorDamagesARowWithADate(t *testing.T) {
 // documentedOperators returns the first column of the table of operators.
 func documentedOperators(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/cases.md")
+	text, err := os.ReadFile("../../docs/cases.md")
 	require.NoError(t, err)
 	_, table, _ := strings.Cut(string(text), "| operator |")
 	table, _, _ = strings.Cut(table, "\n\n")
@@ -76,9 +76,9 @@ func FuzzMutantsDifferAndAreBounded(f *testing.F) {
 	f.Add([]byte("|||\n\xff|2026-01-01 10:00:00|=\n"), []byte("\n"), -1)
 	f.Add(bytes.Repeat([]byte("a = b | c\n"), 300), []byte(""), 0)
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, exit int) {
-		original := cases.Output{Stdout: bytes.Clone(stdout), Stderr: bytes.Clone(stderr), Exit: exit}
+		original := output{Stdout: bytes.Clone(stdout), Stderr: bytes.Clone(stderr), Exit: exit}
 		counts := map[string]int{}
-		for _, mutant := range cases.Mutants(original) {
+		for _, mutant := range mutants(original) {
 			counts[mutant.Operator]++
 			same := bytes.Equal(mutant.Output.Stdout, stdout) && bytes.Equal(mutant.Output.Stderr, stderr) && mutant.Output.Exit == exit
 			require.False(t, same, "%s, %s changes nothing", mutant.Operator, mutant.Place)
@@ -102,7 +102,7 @@ const submitting = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" 
 </control-data></resource-manager-builder>`
 
 // mutation damages one case of a definition and returns what came of it.
-func mutation(t *testing.T, id, state, selector, stdout string) cases.MutationReport {
+func mutation(t *testing.T, id, state, selector, stdout string) Report {
 	t.Helper()
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "site.xml"), fmt.Appendf(nil, submitting, id, state), 0o600))
@@ -111,10 +111,10 @@ func mutation(t *testing.T, id, state, selector, stdout string) cases.MutationRe
 		Expected: &cases.Expectation{Status: cases.Status{State: cases.OK}},
 	}
 	require.NoError(t, cases.Write(c))
-	reports, err := cases.Mutation{Runner: &cases.Runner{}, PerCase: 1000}.Run(t.Context(), []string{c.Folder})
+	reports, err := Run(t.Context(), &cases.Runner{}, 1000, []string{c.Folder})
 	require.NoError(t, err)
 	if len(reports) == 0 {
-		return cases.MutationReport{}
+		return Report{}
 	}
 	require.Len(t, reports, 1)
 	require.Empty(t, reports[0].Errors)
@@ -129,15 +129,15 @@ func TestADefinitionThatWantsWholeLinesIsNotFooled(t *testing.T) {
 		require.Equal(t, "site", report.Definition)
 		require.Empty(t, report.Deceptive)
 		require.Equal(t, 100.0, report.Score())
-		require.Positive(t, report.Verdicts[cases.MutantSame], "a banner changes nothing")
-		require.Positive(t, report.Verdicts[cases.MutantRefused], "an empty output tells nothing")
-		require.Equal(t, report.Mutants(), report.Verdicts[cases.MutantSame]+report.Verdicts[cases.MutantRefused])
+		require.Positive(t, report.Verdicts[Same], "a banner changes nothing")
+		require.Positive(t, report.Verdicts[Refused], "an empty output tells nothing")
+		require.Equal(t, report.Mutants(), report.Verdicts[Same]+report.Verdicts[Refused])
 	}
 }
 
 func TestACutIDFoolsADefinitionThatTakesWhatItGets(t *testing.T) {
 	report := mutation(t, `(?s)job (\d+).*`, carefulState, "submit-batch", "job 17\n")
-	require.Positive(t, report.Verdicts[cases.MutantFooled])
+	require.Positive(t, report.Verdicts[Fooled])
 	require.Less(t, report.Score(), 100.0)
 	fooling := report.Deceptive[0]
 	require.Equal(t, "truncated", fooling.Operator)
@@ -152,7 +152,7 @@ func TestACutIDFoolsADefinitionThatTakesWhatItGets(t *testing.T) {
 
 func TestAWordInABannerFoolsADefinitionThatTakesAnyWord(t *testing.T) {
 	report := mutation(t, carefulID, `(?s).*(COMPLETED|RUNNING).*`, "get-job-status", "state=RUNNING;\n")
-	require.Positive(t, report.Verdicts[cases.MutantFooled])
+	require.Positive(t, report.Verdicts[Fooled])
 	for _, fooling := range report.Deceptive {
 		require.Equal(t, "COMPLETED in place of RUNNING", fooling.Wrong)
 	}
@@ -160,8 +160,8 @@ func TestAWordInABannerFoolsADefinitionThatTakesAnyWord(t *testing.T) {
 
 func TestAnotherStateThatIsNoEndIsAstray(t *testing.T) {
 	report := mutation(t, carefulID, `(?s)state=(RUNNING|SUSPENDED|SUBMITTED)?.*`, "get-job-status", "state=RUNNING;\nstate=SUSPENDED;\n")
-	require.Zero(t, report.Verdicts[cases.MutantFooled])
-	require.Positive(t, report.Verdicts[cases.MutantAstray], "where the second line is lost")
+	require.Zero(t, report.Verdicts[Fooled])
+	require.Positive(t, report.Verdicts[Astray], "where the second line is lost")
 	require.Equal(t, 100.0, report.Score())
 }
 
@@ -173,8 +173,8 @@ func TestMutantsAreTheSameEachTimeAndAsManyAsAsked(t *testing.T) {
 	root := t.TempDir()
 	c := &cases.Case{Folder: filepath.Join(root, "c"), Definition: "slurm", Command: "submit-batch", Stdout: []byte("Submitted batch job 17\n")}
 	require.NoError(t, cases.Write(c))
-	run := func(perCase, parallel int) cases.MutationReport {
-		reports, err := cases.Mutation{Runner: &cases.Runner{Parallel: parallel}, PerCase: perCase}.Run(t.Context(), []string{c.Folder})
+	run := func(perCase, parallel int) Report {
+		reports, err := Run(t.Context(), &cases.Runner{Parallel: parallel}, perCase, []string{c.Folder})
 		require.NoError(t, err)
 		return reports[0]
 	}
@@ -196,7 +196,7 @@ func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {
 		write("selector", `definition = "slurm"`+"\n"+`command = "no-such-command"`+"\nexit = 0\n"),
 		write("good", `definition = "slurm"`+"\n"+`command = "submit-batch"`+"\nexit = 1\n"),
 	}
-	reports, err := cases.Mutation{Runner: &cases.Runner{}}.Run(t.Context(), folders)
+	reports, err := Run(t.Context(), &cases.Runner{}, 0, folders)
 	require.NoError(t, err)
 	var errs []string
 	tried := 0
@@ -211,4 +211,23 @@ func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {
 	for i, err := range errs {
 		require.Contains(t, err, folders[i], "it names the case")
 	}
+}
+
+// BenchmarkMutation damages the cases of the shipped definitions.
+func BenchmarkMutation(b *testing.B) {
+	var roots []string
+	for _, name := range []string{"slurm", "pbs", "local"} {
+		roots = append(roots, filepath.Join("../../testdata", name))
+	}
+	folders, err := cases.Find(roots...)
+	require.NoError(b, err)
+	mutants := 0
+	for b.Loop() {
+		reports, err := Run(b.Context(), &cases.Runner{}, 0, folders)
+		require.NoError(b, err)
+		for _, report := range reports {
+			mutants += report.Mutants()
+		}
+	}
+	b.ReportMetric(float64(mutants)/b.Elapsed().Seconds(), "mutants/s")
 }

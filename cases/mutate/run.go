@@ -1,4 +1,6 @@
-package cases
+// Package mutate damages recorded outputs in the ways in which sites and failures do,
+// and reports what definitions make of them.
+package mutate
 
 import (
 	"cmp"
@@ -12,51 +14,53 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/state"
 )
 
-// A MutantVerdict is what a definition made of a mutant.
-type MutantVerdict string
+// A Verdict is what a definition made of a mutant.
+type Verdict string
 
 // The verdicts on mutants.
 const (
-	MutantSame    MutantVerdict = "same"    // it gave the answer of the recorded output
-	MutantRefused MutantVerdict = "refused" // it gave an error, or told nothing of the job
-	MutantAstray  MutantVerdict = "astray"  // it gave another state, but none that ends a job: asking again mends that
-	MutantFooled  MutantVerdict = "fooled"  // it gave another job id, or a wrong end of the job
+	Same    Verdict = "same"    // it gave the answer of the recorded output
+	Refused Verdict = "refused" // it gave an error, or told nothing of the job
+	Astray  Verdict = "astray"  // it gave another state, but none that ends a job: asking again mends that
+	Fooled  Verdict = "fooled"  // it gave another job id, or a wrong end of the job
 )
 
-// MutantVerdicts returns all verdicts in the order of reports.
-func MutantVerdicts() []MutantVerdict {
-	return []MutantVerdict{MutantSame, MutantRefused, MutantAstray, MutantFooled}
+// Verdicts returns all verdicts in the order of reports.
+func Verdicts() []Verdict {
+	return []Verdict{Same, Refused, Astray, Fooled}
 }
 
-// A MutantResult tells what a definition made of one mutant.
-type MutantResult struct {
-	Mutant
-	Verdict MutantVerdict
-	Wrong   string // for people: what differs, with MutantAstray and MutantFooled
+// A Result is what a definition made of one mutant, a recorded output that was damaged.
+type Result struct {
+	Operator string // the way in which the output was damaged, as docs/cases.md names it
+	Place    string // what of the output was damaged, for people
+	Verdict  Verdict
+	Wrong    string // for people: what differs, with Astray and Fooled
 	// Case is the mutant as a case, which expects what the recorded output gives.
 	// Its folder is the name below which a folder for mutants keeps it.
-	Case *Case
+	Case *cases.Case
 	// Original is the folder of the case that was damaged.
 	Original string
 }
 
-// A MutationReport tells how a definition stood up to mutants.
-type MutationReport struct {
-	Definition string                // its name
-	Cases      int                   // that were damaged: those of commands that submit jobs or ask for their state
-	Verdicts   map[MutantVerdict]int // how many mutants got each
-	Deceptive  []MutantResult        // fooled and astray, in the order of the cases
-	Errors     []error               // cases that could not be tried
+// A Report tells how a definition stood up to mutants.
+type Report struct {
+	Definition string          // its name
+	Cases      int             // that were damaged: those of commands that submit jobs or ask for their state
+	Verdicts   map[Verdict]int // how many mutants got each
+	Deceptive  []Result        // fooled and astray, in the order of the cases
+	Errors     []error         // cases that could not be tried
 }
 
 // Mutants returns how many were tried.
-func (r MutationReport) Mutants() int {
+func (r Report) Mutants() int {
 	sum := 0
 	for _, count := range r.Verdicts {
 		sum += count
@@ -65,32 +69,30 @@ func (r MutationReport) Mutants() int {
 }
 
 // Score returns the share of mutants that did not fool the definition, in percent.
-func (r MutationReport) Score() float64 {
-	return percent(r.Mutants()-r.Verdicts[MutantFooled], r.Mutants())
+func (r Report) Score() float64 {
+	if r.Mutants() == 0 {
+		return 100
+	}
+	return 100 * float64(r.Mutants()-r.Verdicts[Fooled]) / float64(r.Mutants())
 }
 
-// A Mutation damages cases.
-type Mutation struct {
-	Runner  *Runner
-	PerCase int // mutants of a case at most, an equal share of each operator; 0 for DefaultPerCase
-}
-
-// DefaultPerCase is how many mutants of a case are tried unless a Mutation says otherwise.
+// DefaultPerCase is how many mutants of a case are tried where nothing else is asked for.
 const DefaultPerCase = 100
 
-// Run damages the cases in the folders and reports, by definition, what came
-// of it. Flows are left out: each of their commands can be a case of its own. The
-// error is that of ctx.
-func (m Mutation) Run(ctx context.Context, folders []string) ([]MutationReport, error) {
+// Run damages the cases in the folders and reports, by definition, the results. Of
+// each case it tries that many mutants at most, an equal share of each operator; 0
+// means DefaultPerCase. Flows are left out: each of their commands can be a case of
+// its own. The error is that of ctx.
+func Run(ctx context.Context, runner *cases.Runner, perCase int, folders []string) ([]Report, error) {
 	tried := make([]mutated, len(folders))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(cmp.Or(max(m.Runner.Parallel, 0), runtime.GOMAXPROCS(0)))
+	group.SetLimit(cmp.Or(max(runner.Parallel, 0), runtime.GOMAXPROCS(0)))
 	for i, folder := range folders {
-		if isFlow(folder) {
+		if cases.IsFlow(folder) {
 			continue
 		}
 		group.Go(func() error {
-			tried[i] = m.mutate(ctx, folder)
+			tried[i] = mutateCase(ctx, runner, cmp.Or(perCase, DefaultPerCase), folder)
 			return ctx.Err()
 		})
 	}
@@ -103,13 +105,13 @@ func (m Mutation) Run(ctx context.Context, folders []string) ([]MutationReport, 
 // mutated is what came of the mutants of one case.
 type mutated struct {
 	definition *config.Definition // nil for a case that cannot be read or is not damaged
-	verdicts   map[MutantVerdict]int
-	deceptive  []MutantResult
+	verdicts   map[Verdict]int
+	deceptive  []Result
 	err        error
 }
 
-func reported(tried []mutated) []MutationReport {
-	var reports []MutationReport
+func reported(tried []mutated) []Report {
+	var reports []Report
 	for _, one := range tried {
 		name := ""
 		if one.definition != nil {
@@ -117,10 +119,10 @@ func reported(tried []mutated) []MutationReport {
 		} else if one.err == nil {
 			continue
 		}
-		at := slices.IndexFunc(reports, func(report MutationReport) bool { return report.Definition == name })
+		at := slices.IndexFunc(reports, func(report Report) bool { return report.Definition == name })
 		if at < 0 {
 			at = len(reports)
-			reports = append(reports, MutationReport{Definition: name, Verdicts: map[MutantVerdict]int{}})
+			reports = append(reports, Report{Definition: name, Verdicts: map[Verdict]int{}})
 		}
 		report := &reports[at]
 		if one.err != nil {
@@ -133,63 +135,61 @@ func reported(tried []mutated) []MutationReport {
 		}
 		report.Deceptive = append(report.Deceptive, one.deceptive...)
 	}
-	slices.SortStableFunc(reports, func(a, b MutationReport) int { return cmp.Compare(a.Definition, b.Definition) })
+	slices.SortStableFunc(reports, func(a, b Report) int { return cmp.Compare(a.Definition, b.Definition) })
 	return reports
 }
 
-// mutate tries the mutants of one case.
-func (m Mutation) mutate(ctx context.Context, folder string) (result mutated) {
-	r := m.Runner
-	c, err := Read(folder)
+// mutateCase tries the mutants of one case.
+func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string) (result mutated) {
+	c, err := cases.Read(folder)
 	if err != nil {
 		return mutated{err: err}
 	}
 	definition, err := r.Load(c.Definition, c.Folder)
 	if err != nil {
-		return mutated{err: fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, CaseFile), c.Definition, err)}
+		return mutated{err: fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, cases.CaseFile), c.Definition, err)}
 	}
 	result.definition = definition
 	selector, err := config.ParseSelector(c.Command)
 	if err != nil {
-		return mutated{definition: definition, err: fmt.Errorf("%s: %w", filepath.Join(c.Folder, CaseFile), err)}
+		return mutated{definition: definition, err: fmt.Errorf("%s: %w", filepath.Join(c.Folder, cases.CaseFile), err)}
 	}
 	purpose := purposeOf(selector.Element)
 	if purpose == tellsNothing {
 		return mutated{}
 	}
-	evaluation := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
-	original, err := evaluation.Run(ctx, c)
+	original, err := r.Evaluate(ctx, c)
 	if err != nil {
-		return mutated{definition: definition, err: fmt.Errorf("%s: %w", filepath.Join(c.Folder, CaseFile), err)}
+		return mutated{definition: definition, err: err}
 	}
 	right := purpose.understood(original, c.Exit)
-	result.verdicts = map[MutantVerdict]int{}
-	for number, mutant := range chosenMutants(Mutants(Output{Stdout: c.Stdout, Stderr: c.Stderr, Exit: c.Exit}), cmp.Or(m.PerCase, DefaultPerCase)) {
+	result.verdicts = map[Verdict]int{}
+	for number, mutant := range chosenMutants(mutants(output{Stdout: c.Stdout, Stderr: c.Stderr, Exit: c.Exit}), perCase) {
 		damaged := *c
 		damaged.Stdout, damaged.Stderr, damaged.Exit = mutant.Output.Stdout, mutant.Output.Stderr, mutant.Output.Exit
-		answer, err := evaluation.Run(ctx, &damaged)
+		answer, err := r.Evaluate(ctx, &damaged)
 		if err != nil {
-			result.err = fmt.Errorf("%s: mutant %s, %s: %w", filepath.Join(c.Folder, CaseFile), mutant.Operator, mutant.Place, err)
+			result.err = fmt.Errorf("mutant %s, %s: %w", mutant.Operator, mutant.Place, err)
 			return result
 		}
 		verdict, wrong := judge(right, purpose.understood(answer, damaged.Exit))
 		result.verdicts[verdict]++
-		if verdict != MutantFooled && verdict != MutantAstray {
+		if verdict != Fooled && verdict != Astray {
 			continue
 		}
 		damaged.Folder = filepath.Join(filepath.Base(c.Folder), fmt.Sprintf("%s-%d", mutant.Operator, number+1))
 		damaged.Description = fmt.Sprintf("mutant of %s: %s, %s", filepath.Base(c.Folder), mutant.Operator, mutant.Place)
-		damaged.Definition = r.definitionOutside(c)
-		expected := original.reduced(c.Expected)
+		damaged.Definition = definitionOutside(r, c)
+		expected := original.Reduced(c.Expected)
 		damaged.Expected = &expected
-		result.deceptive = append(result.deceptive, MutantResult{Mutant: mutant, Verdict: verdict, Wrong: wrong, Case: &damaged, Original: c.Folder})
+		result.deceptive = append(result.deceptive, Result{Operator: mutant.Operator, Place: mutant.Place, Verdict: verdict, Wrong: wrong, Case: &damaged, Original: c.Folder})
 	}
 	return result
 }
 
 // definitionOutside names the definition of a case so that a copy of the case
 // elsewhere finds it.
-func (r *Runner) definitionOutside(c *Case) string {
+func definitionOutside(r *cases.Runner, c *cases.Case) string {
 	name, folder := c.Definition, c.Folder
 	if r.Definition != "" {
 		name, folder = r.Definition, ""
@@ -235,7 +235,7 @@ type understanding struct {
 }
 
 // understood returns what a controller takes from an answer.
-func (p commandPurpose) understood(answer *Answer, exit int) understanding {
+func (p commandPurpose) understood(answer *cases.Answer, exit int) understanding {
 	var u understanding
 	if job := answer.Job; job != nil {
 		u = understanding{id: job.ID, shortID: job.ShortID, detail: job.Detail}
@@ -259,7 +259,7 @@ func (p commandPurpose) understood(answer *Answer, exit int) understanding {
 }
 
 // ofSearch returns what counts of the answer to a search for a job.
-func (u understanding) ofSearch(answer *Answer) understanding {
+func (u understanding) ofSearch(answer *cases.Answer) understanding {
 	switch {
 	case answer.Status.Outcome == config.NotFound || answer.Err == nil && u.id == "":
 		return understanding{absent: true}
@@ -270,7 +270,7 @@ func (u understanding) ofSearch(answer *Answer) understanding {
 }
 
 // ofSubmission returns what counts of the answer to a submission.
-func (u understanding) ofSubmission(answer *Answer, exit int) understanding {
+func (u understanding) ofSubmission(answer *cases.Answer, exit int) understanding {
 	var failed *command.Error
 	isAmbiguous := exit == 0 && errors.As(answer.Err, &failed) && failed.Ambiguous()
 	if u.id == "" || answer.Err != nil && !isAmbiguous {
@@ -280,21 +280,21 @@ func (u understanding) ofSubmission(answer *Answer, exit int) understanding {
 }
 
 // judge compares what was understood of a mutant with what is right.
-func judge(right, got understanding) (verdict MutantVerdict, wrong string) {
+func judge(right, got understanding) (verdict Verdict, wrong string) {
 	if wrong := got.mistake(right); wrong != "" {
-		return MutantFooled, wrong
+		return Fooled, wrong
 	}
 	isEmpty := got.detail == "" && got.id == ""
 	isLost := right.detail != "" || right.id != "" || right.absent && !got.absent
 	switch {
 	case isEmpty && isLost:
-		return MutantRefused, ""
+		return Refused, ""
 	case got.detail != right.detail:
-		return MutantAstray, fmt.Sprintf("%s in place of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))
+		return Astray, fmt.Sprintf("%s in place of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))
 	case got.detail.Ended() && got.exitCode != "" && got.exitCode != right.exitCode:
-		return MutantAstray, fmt.Sprintf("exit code %s in place of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
+		return Astray, fmt.Sprintf("exit code %s in place of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
 	}
-	return MutantSame, ""
+	return Same, ""
 }
 
 // mistake describes what a controller would act on and must not: an absence, an id or

@@ -1,4 +1,4 @@
-package cases
+package record
 
 import (
 	"bytes"
@@ -9,15 +9,16 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
 )
 
 // expect puts the attributes before the command into a case, and what the
 // definition makes of it. Of the attributes only those stay without which
 // something else would come out: they tell of the job what nobody needs to know.
-func (w *writer) expect(ctx context.Context, written *Case, c Recorded) error {
-	runner := Runner{Parallel: 1}
-	try := func(initial *attribute.Initial) (*Answer, error) {
+func (w *writer) expect(ctx context.Context, written *cases.Case, c Recorded) error {
+	runner := cases.Runner{Parallel: 1}
+	try := func(initial *attribute.Initial) (*cases.Answer, error) {
 		tried := *written
 		tried.Before = initial
 		return runner.Evaluate(ctx, &tried)
@@ -30,14 +31,14 @@ func (w *writer) expect(ctx context.Context, written *Case, c Recorded) error {
 	if err != nil {
 		return err
 	}
-	if !MatchArguments(written.Arguments, wanted.Arguments) {
+	if !cases.MatchArguments(written.Arguments, wanted.Arguments) {
 		written.Arguments = nil
 		w.remark("%s: its command line cannot be told from the recorded attributes, so the case does not hold it", written.Command)
 	}
 	for i := len(all.Attributes) - 1; i >= 0; i-- {
 		fewer := *all
 		fewer.Attributes = slices.Delete(slices.Clone(all.Attributes), i, i+1)
-		if answer, err := try(&fewer); err == nil && sameAnswer(wanted, answer) {
+		if answer, err := try(&fewer); err == nil && wanted.Same(answer) {
 			all = &fewer
 		}
 	}
@@ -47,15 +48,9 @@ func (w *writer) expect(ctx context.Context, written *Case, c Recorded) error {
 	if wanted, err = try(written.Before); err != nil {
 		return err
 	}
-	got := wanted.reduced(nil)
+	got := wanted.Reduced(nil)
 	written.Expected = &got
 	return nil
-}
-
-func sameAnswer(a, b *Answer) bool {
-	expected := a.reduced(nil)
-	found, err := differences(&expected, b.reduced(nil))
-	return err == nil && len(found) == 0 && slices.Equal(a.Arguments, b.Arguments)
 }
 
 const scriptAttribute = "script"
@@ -83,7 +78,7 @@ func before(c Recorded, definition *config.Definition) *attribute.Initial {
 }
 
 func isOfPlace(attribute string) bool {
-	_, is := Place{}.attributes()[attribute]
+	_, is := cases.Place{}.Attributes()[attribute]
 	return is || strings.HasPrefix(attribute, "os.")
 }
 
@@ -99,7 +94,7 @@ func (w *writer) replaced(initial *attribute.Initial) (*attribute.Initial, error
 	if err := decoder.Decode(&tree); err != nil {
 		return nil, fmt.Errorf("reading the attributes before a command: %w", err)
 	}
-	if text, err = marshal(w.inTree(tree)); err != nil {
+	if text, err = json.Marshal(w.inTree(tree)); err != nil {
 		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
 	}
 	replaced := &attribute.Initial{}

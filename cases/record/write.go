@@ -1,4 +1,4 @@
-package cases
+package record
 
 import (
 	"cmp"
@@ -13,16 +13,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
-// StartedFile tells readers of a recording how a command was started, beyond
+// startedFile tells readers of a recording how a command was started, beyond
 // its command line. Nothing reads it but people.
-const StartedFile = "started.toml"
+const startedFile = "started.toml"
 
 // A Recording is what is to be written of the commands that ran on one connection.
 type Recording struct {
@@ -188,12 +191,12 @@ func (w *writer) output(text []byte) []byte {
 }
 
 // recordedCase returns a command as a case, without attributes and expectation.
-func (w *writer) recordedCase(folder string, c Recorded) (*Case, error) {
+func (w *writer) recordedCase(folder string, c Recorded) (*cases.Case, error) {
 	definition, err := w.definitionFrom(folder)
 	if err != nil {
 		return nil, err
 	}
-	written := &Case{
+	written := &cases.Case{
 		Folder: folder, Definition: definition, Job: w.text(c.Job), Arguments: w.texts(c.Arguments), Exit: max(c.Exit, 0), Missing: c.Missing,
 		Seconds: c.Duration.Round(time.Millisecond).Seconds(), Stdout: w.output(c.Stdout), Stderr: w.output(c.Stderr),
 	}
@@ -250,7 +253,7 @@ func (w *writer) cases(ctx context.Context) error {
 			continue
 		}
 		if len(c.Cut) > 0 {
-			w.remark("%s printed more than %d bytes; there is no case of it", w.selector(c.Command), MaxRecordedOutput)
+			w.remark("%s printed more than %d bytes; there is no case of it", w.selector(c.Command), MaxOutput)
 			continue
 		}
 		folder := filepath.Join(w.Folder, casesFolder, fmt.Sprintf("%02d-%s", w.last+1, fileName(c.Command)))
@@ -275,8 +278,8 @@ func (w *writer) cases(ctx context.Context) error {
 	return nil
 }
 
-func (w *writer) write(written *Case, c Recorded) error {
-	if err := Write(written); err != nil {
+func (w *writer) write(written *cases.Case, c Recorded) error {
+	if err := cases.Write(written); err != nil {
 		return err
 	}
 	started := struct {
@@ -287,10 +290,20 @@ func (w *writer) write(written *Case, c Recorded) error {
 	for name, value := range w.settings(c) {
 		started.Environment[name] = w.text(value)
 	}
-	return writeTOML(filepath.Join(written.Folder, StartedFile), started)
+	text, err := toml.Marshal(started)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", startedFile, err)
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(written.Folder, startedFile), text, 0o600); err != nil {
+		return fmt.Errorf("writing %s: %w", startedFile, err)
+	}
+	return nil
 }
 
-func contents(c *Case) string {
+func contents(c *cases.Case) string {
 	return strings.Join(append([]string{c.Command, c.Job, string(c.Stdout), string(c.Stderr), fmt.Sprint(c.Exit, c.Missing)}, c.Arguments...), "\x00")
 }
 

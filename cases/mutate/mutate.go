@@ -1,4 +1,4 @@
-package cases
+package mutate
 
 import (
 	"bytes"
@@ -13,27 +13,27 @@ const (
 	mostFields = 16 // fields of one line that an operator damages
 )
 
-// An Output is what a command printed, and how it ended.
-type Output struct {
+// An output is what a command printed, and how it ended.
+type output struct {
 	Stdout, Stderr []byte
 	Exit           int
 }
 
-func (a Output) equal(other Output) bool {
+func (a output) equal(other output) bool {
 	return a.Exit == other.Exit && bytes.Equal(a.Stdout, other.Stdout) && bytes.Equal(a.Stderr, other.Stderr)
 }
 
-// A Mutant is a recorded output that was damaged in one way.
-type Mutant struct {
+// A mutant is a recorded output that was damaged in one way.
+type mutant struct {
 	Operator string // the way in which it was damaged, as docs/cases.md names it
 	Place    string // what of the output was damaged, for people
-	Output   Output
+	Output   output
 }
 
-// Mutants damages an output in the ways in which sites and failures do. The
+// mutants damages an output in the ways in which sites and failures do. The
 // same output gives the same mutants in the same order; none equals the output.
 // Of one operator there are at most some hundreds, spread over the output.
-func Mutants(output Output) []Mutant {
+func mutants(output output) []mutant {
 	d := &damage{original: output, lines: bytes.SplitAfter(output.Stdout, []byte("\n"))}
 	if last := len(d.lines) - 1; len(d.lines[last]) == 0 {
 		d.lines = d.lines[:last]
@@ -47,7 +47,7 @@ func Mutants(output Output) []Mutant {
 
 // chosenMutants returns at most that many mutants, in their order: of each
 // operator an equal share, or all where it has fewer, spread over the output.
-func chosenMutants(mutants []Mutant, most int) []Mutant {
+func chosenMutants(mutants []mutant, most int) []mutant {
 	if len(mutants) <= most {
 		return mutants
 	}
@@ -66,7 +66,7 @@ func chosenMutants(mutants []Mutant, most int) []Mutant {
 		}
 	}
 	slices.Sort(chosen)
-	list := make([]Mutant, len(chosen))
+	list := make([]mutant, len(chosen))
 	for i, index := range chosen {
 		list[i] = mutants[index]
 	}

@@ -1,4 +1,4 @@
-package cases
+package record
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/cases"
 )
 
 // makeRoom removes the former recording, or with Append finds a place beside it.
@@ -24,7 +26,7 @@ func (w *writer) makeRoom() error {
 		return fmt.Errorf("making the folder of the recording: %w", err)
 	}
 	w.flowAt = filepath.Join(w.Folder, flowFolder)
-	for number := 2; exists(w.flowAt); number++ {
+	for number := 2; isThere(w.flowAt); number++ {
 		w.flowAt = filepath.Join(w.Folder, fmt.Sprintf("%s-%d", flowFolder, number))
 	}
 	entries, err := os.ReadDir(filepath.Join(w.Folder, casesFolder))
@@ -44,13 +46,18 @@ func (w *writer) makeRoom() error {
 // know remembers a case that is there, so that it does not come twice. What
 // cannot be read does not keep anything from being recorded.
 func (w *writer) know(folder string) {
-	if !exists(filepath.Join(folder, CaseFile)) {
+	if !isThere(filepath.Join(folder, cases.CaseFile)) {
 		return
 	}
-	former, err := Read(folder)
+	former, err := cases.Read(folder)
 	if err != nil {
 		w.remark("%v", err)
 		return
 	}
 	w.known[contents(former)] = true
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

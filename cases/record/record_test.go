@@ -1,4 +1,4 @@
-package cases_test
+package record_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/cases/record"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
@@ -33,18 +34,18 @@ func newLocal(t *testing.T) *remote.Local {
 }
 
 func TestRecorderBehavesAsTheConnectionItWraps(t *testing.T) {
-	open := func(*testing.T) remote.Connection { return cases.NewRecorder(newLocal(t)) }
+	open := func(*testing.T) remote.Connection { return record.New(newLocal(t)) }
 	impatient := func(*testing.T) remote.Connection {
 		local := newLocal(t)
 		local.Grace, local.Linger = 300*time.Millisecond, time.Minute
-		return cases.NewRecorder(local)
+		return record.New(local)
 	}
 	// The rest is for the connection itself.
 	remotetest.RunWith(t, open, remotetest.Options{Volume: 4 << 20, Commands: 20, Values: 100, Impatient: impatient})
 }
 
 func TestRecorderKeepsWhatACommandWasGivenAndPrinted(t *testing.T) {
-	recorder := cases.NewRecorder(newLocal(t))
+	recorder := record.New(newLocal(t))
 	var stdout, stderr bytes.Buffer
 	process, err := recorder.Start(t.Context(), remote.Command{
 		Arguments: []string{"sh", "-c", "cat; echo oops >&2; exit 3"}, Directory: "/", Environment: map[string]string{"A": "b"},
@@ -72,7 +73,7 @@ func TestRecorderKeepsWhatACommandWasGivenAndPrinted(t *testing.T) {
 }
 
 func TestRecorderKeepsTheOrderOfMergedStreams(t *testing.T) {
-	recorder := cases.NewRecorder(newLocal(t))
+	recorder := record.New(newLocal(t))
 	var both bytes.Buffer
 	process, err := recorder.Start(t.Context(), remote.Command{
 		Arguments: []string{"sh", "-c", "echo 1; echo 2 >&2; echo 3"}, Stdout: &both, Stderr: &both,
@@ -86,23 +87,23 @@ func TestRecorderKeepsTheOrderOfMergedStreams(t *testing.T) {
 }
 
 func TestRecorderKeepsOnlyTheBeginningOfLongOutput(t *testing.T) {
-	recorder := cases.NewRecorder(talkative{newLocal(t)})
+	recorder := record.New(talkative{newLocal(t)})
 	process, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"squeue"}, Stdout: io.Discard})
 	require.NoError(t, err)
 	_, err = process.Wait()
 	require.NoError(t, err)
 	one := recorder.Commands()[0]
-	require.Len(t, one.Stdout, cases.MaxRecordedOutput)
+	require.Len(t, one.Stdout, record.MaxOutput)
 	require.Equal(t, []string{"stdout"}, one.Cut)
 }
 
 func TestRecorderKeepsABoundedNumberOfCommands(t *testing.T) {
-	recorder := cases.NewRecorder(silent{newLocal(t)})
-	for range cases.MaxRecordedCommands + 2 {
+	recorder := record.New(silent{newLocal(t)})
+	for range record.MaxCommands + 2 {
 		_, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"squeue"}})
 		require.NoError(t, err)
 	}
-	require.Len(t, recorder.Commands(), cases.MaxRecordedCommands)
+	require.Len(t, recorder.Commands(), record.MaxCommands)
 	require.Equal(t, 2, recorder.Dropped())
 }
 
@@ -115,7 +116,7 @@ func (silent) Start(context.Context, remote.Command) (remote.Handle, error) { re
 type talkative struct{ remote.Connection }
 
 func (talkative) Start(_ context.Context, started remote.Command) (remote.Handle, error) {
-	_, err := started.Stdout.Write(make([]byte, cases.MaxRecordedOutput+1))
+	_, err := started.Stdout.Write(make([]byte, record.MaxOutput+1))
 	return done{}, err
 }
 
@@ -126,7 +127,7 @@ func (done) Terminate()                  {}
 func (done) Signal(syscall.Signal) error { return nil }
 
 func TestRecorderLeavesOutWhatIsAttachedToTheTerminal(t *testing.T) {
-	recorder := cases.NewRecorder(newLocal(t))
+	recorder := record.New(newLocal(t))
 	process, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"true"}, Foreground: true})
 	require.NoError(t, err)
 	_, err = process.Wait()
@@ -136,7 +137,7 @@ func TestRecorderLeavesOutWhatIsAttachedToTheTerminal(t *testing.T) {
 }
 
 func TestRecorderTellsProgramsThatAreMissing(t *testing.T) {
-	recorder := cases.NewRecorder(newLocal(t))
+	recorder := record.New(newLocal(t))
 	_, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"no-such-program-at-all"}})
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
 	require.True(t, recorder.Commands()[0].Missing)
@@ -160,7 +161,7 @@ const recordedDefinition = `<resource-manager-builder xmlns="http://eclipse.org/
 </control-data></resource-manager-builder>`
 
 // recordSmall submits a job and waits for it, and writes the recording.
-func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
+func recordSmall(t *testing.T, anonymize bool) (string, *record.Written) {
 	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "small.xml")
@@ -171,7 +172,7 @@ func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	home := t.TempDir()
-	recorder := cases.NewRecorder(elsewhere{newLocal(t), remote.Info{Transport: "local", User: "alice", Host: "login7.site.org", Home: home}})
+	recorder := record.New(elsewhere{newLocal(t), remote.Info{Transport: "local", User: "alice", Host: "login7.site.org", Home: home}})
 	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
 	j, err := controller.Submit(t.Context(), job.Submission{
 		Executable: "true", Arguments: []string{"geheim"}, Directory: home, Values: []job.Assignment{{Name: "account", Value: "fusion"}},
@@ -180,12 +181,12 @@ func recordSmall(t *testing.T, anonymize bool) (string, *cases.Written) {
 	j, err = controller.Wait(t.Context(), j, "", nil)
 	require.NoError(t, err)
 
-	recording := cases.Recording{
+	recording := record.Recording{
 		Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(),
 		Commands: recorder.CommandsOf(definition), Jobs: []job.Job{j}, Waited: true,
 	}
 	if anonymize {
-		recording.Names = cases.NewAnonymizer(definition.Sources()...)
+		recording.Names = record.NewAnonymizer(definition.Sources()...)
 		recording.Names.Person("alice", home)
 		recording.Names.Place("login7.site.org")
 	}
@@ -233,19 +234,23 @@ func TestARecordedFlowHasTheStepsOfTheUser(t *testing.T) {
 func TestARecordedListIsAStep(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "listing.xml")
-	text := strings.Replace(listing, "<arg>queues</arg>", "<arg>echo day NORMAL calm</arg>", 1)
+	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="listing"><control-data/><monitor-data>
+<x:list-queues name="queues"><arg>echo day NORMAL calm</arg><stdout-parser delim="\n">
+		<target><match><expression>(\w+) (\w+) (.*)</expression><set field="name"><entry valueGroup="1"/></set>
+			<put field="value"><entry key="state" valueGroup="2"/><entry key="reason" valueGroup="3"/></put></match></target>
+	</stdout-parser></x:list-queues></monitor-data></resource-manager-builder>`
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	definition, problems := check.Load(file, []byte(text), nil)
 	require.NoError(t, problems.Err())
 	store, err := jobstore.Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	recorder := cases.NewRecorder(newLocal(t))
+	recorder := record.New(newLocal(t))
 	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
 	_, err = controller.Rows(t.Context(), config.ListQueues, "", func(command.Row) error { return nil })
 	require.NoError(t, err)
 
-	recording := cases.Recording{Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(), Commands: recorder.CommandsOf(definition)}
+	recording := record.Recording{Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(), Commands: recorder.CommandsOf(definition)}
 	written, err := recording.Write(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, written.Remarks)

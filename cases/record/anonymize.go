@@ -1,4 +1,4 @@
-package cases
+package record
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/cases"
 )
 
 // An Anonymizer replaces the names of persons and places by placeholders, the
@@ -66,10 +68,10 @@ func NewAnonymizer(definition ...[]byte) *Anonymizer {
 // Person names the user and the home directory of the recording.
 func (a *Anonymizer) Person(user, home string) {
 	if user != "" && !a.keeps(KindUser, user, 2) {
-		a.add(&literal{kind: KindUser, old: user, new: Place{}.info().User})
+		a.add(&literal{kind: KindUser, old: user, new: cases.Place{}.Info().User})
 	}
 	if strings.Count(home, "/") > 0 && home != "/" {
-		a.add(&literal{kind: KindHome, old: strings.TrimRight(home, "/"), new: Place{}.info().Home})
+		a.add(&literal{kind: KindHome, old: strings.TrimRight(home, "/"), new: cases.Place{}.Info().Home})
 	}
 }
 
@@ -77,7 +79,7 @@ func (a *Anonymizer) Person(user, home string) {
 func (a *Anonymizer) Place(host string) {
 	short, domain, _ := strings.Cut(host, ".")
 	if !notPersonal()[strings.ToLower(short)] && !a.keeps(KindHost, short, 2) {
-		a.add(&literal{kind: KindHost, old: short, new: Place{}.info().Host})
+		a.add(&literal{kind: KindHost, old: short, new: cases.Place{}.Info().Host})
 	}
 	a.learnDomain(domain)
 }

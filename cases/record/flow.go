@@ -1,4 +1,4 @@
-package cases
+package record
 
 import (
 	"bytes"
@@ -8,21 +8,22 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
 )
 
 // deedOf tells what a user did to have a command run.
-var deedOf = map[config.CommandElement]Deed{
-	config.GetJobStatus: DoStatus,
-	config.TerminateJob: DoCancel,
-	config.HoldJob:      DoHold,
-	config.ReleaseJob:   DoRelease,
-	config.SuspendJob:   DoSuspend,
-	config.ResumeJob:    DoResume,
-	config.ButtonAction: DoAction,
-	config.ListQueues:   DoQueues,
-	config.ListNodes:    DoNodes,
+var deedOf = map[config.CommandElement]cases.Deed{
+	config.GetJobStatus: cases.DoStatus,
+	config.TerminateJob: cases.DoCancel,
+	config.HoldJob:      cases.DoHold,
+	config.ReleaseJob:   cases.DoRelease,
+	config.SuspendJob:   cases.DoSuspend,
+	config.ResumeJob:    cases.DoResume,
+	config.ButtonAction: cases.DoAction,
+	config.ListQueues:   cases.DoQueues,
+	config.ListNodes:    cases.DoNodes,
 }
 
 // flow writes what was done as steps, and the commands in their order.
@@ -32,9 +33,9 @@ func (w *writer) flow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := &Flow{
+	f := &cases.Flow{
 		Folder: folder, Definition: definition, Description: w.text(w.Description),
-		Place: Place{User: w.text(w.Place.User), Host: w.text(w.Place.Host), Home: w.text(w.Place.Home), System: w.Place.System},
+		Place: cases.Place{User: w.text(w.Place.User), Host: w.text(w.Place.Host), Home: w.text(w.Place.Home), System: w.Place.System},
 	}
 	commands := w.played()
 	f.Steps = w.steps(commands)
@@ -53,7 +54,7 @@ func (w *writer) flow(ctx context.Context) error {
 		}
 		f.Commands = append(f.Commands, written)
 	}
-	if err := WriteFlow(f); err != nil {
+	if err := cases.WriteFlow(f); err != nil {
 		return err
 	}
 	for i, written := range f.Commands {
@@ -98,8 +99,8 @@ func saysTheSame(a, b Recorded) bool {
 
 // steps returns what was done. Start-up commands run by themselves in the first
 // step; where nothing else was done, starting is the step.
-func (w *writer) steps(commands []Recorded) []Step {
-	var steps []Step
+func (w *writer) steps(commands []Recorded) []cases.Step {
+	var steps []cases.Step
 	started, stopped := false, false
 	for i, c := range commands {
 		if c.Command == nil {
@@ -111,7 +112,7 @@ func (w *writer) steps(commands []Recorded) []Step {
 			started = true
 		case element == config.ShutDownCommand:
 			if !stopped {
-				steps = append(steps, Step{Do: DoStop})
+				steps = append(steps, cases.Step{Do: cases.DoStop})
 			}
 			stopped = true
 		case element.IsSubmit():
@@ -122,21 +123,21 @@ func (w *writer) steps(commands []Recorded) []Step {
 	}
 	onlyStopped := stopped && len(steps) == 1 // which takes a session that was started
 	if onlyStopped || started && len(steps) == 0 {
-		steps = append([]Step{{Do: DoStart}}, steps...)
+		steps = append([]cases.Step{{Do: cases.DoStart}}, steps...)
 	}
 	return steps
 }
 
 // operation returns the step of a command that submits nothing. The last query of a
 // job that was waited for is the wait.
-func (w *writer) operation(c Recorded, later []Recorded) Step {
+func (w *writer) operation(c Recorded, later []Recorded) cases.Step {
 	element := c.Command.Element
-	step := Step{Do: deedOf[element], Job: w.text(c.Job)}
+	step := cases.Step{Do: deedOf[element], Job: w.text(c.Job)}
 	if element == config.ButtonAction {
 		step.Name = c.Command.Name
 	}
 	if element == config.GetJobStatus && w.Waited && w.hasEnded(c.Job) && !asksAgain(later, c.Job) {
-		step.Do = DoWait
+		step.Do = cases.DoWait
 	}
 	return step
 }
@@ -154,7 +155,7 @@ func (w *writer) hasEnded(id string) bool {
 }
 
 // submission tells what was submitted, as far as the command line depends on it.
-func (w *writer) submission(c Recorded) Step {
+func (w *writer) submission(c Recorded) cases.Step {
 	run := job.Submission{Directory: w.text(c.Before.Text("directory"))}
 	if w.shows(c.Key) {
 		run.Tag = c.Key
@@ -170,7 +171,7 @@ func (w *writer) submission(c Recorded) Step {
 		}
 		run.Values = append(run.Values, job.Assignment{Name: defined.Name(), Value: w.text(attribute.Text(now.Value()))})
 	}
-	return Step{Do: DoSubmit, Submission: run}
+	return cases.Step{Do: cases.DoSubmit, Submission: run}
 }
 
 // shows reports whether any answer holds a tag.
@@ -180,8 +181,8 @@ func (w *writer) shows(tag string) bool {
 
 // expectFlow plays the flow and keeps what comes out as what is expected. What
 // goes otherwise than it did when it was recorded is remarked.
-func (w *writer) expectFlow(ctx context.Context, f *Flow) error {
-	runner := &Runner{Parallel: 1, Update: true}
+func (w *writer) expectFlow(ctx context.Context, f *cases.Flow) error {
+	runner := &cases.Runner{Parallel: 1, Update: true}
 	result := runner.RunFlow(ctx, f)
 	if result.Err != nil {
 		return result.Err
@@ -202,11 +203,11 @@ func (w *writer) expectFlow(ctx context.Context, f *Flow) error {
 
 // compareEnd remarks where the flow leaves a job in another state than rmctl
 // has seen it in.
-func (w *writer) compareEnd(f *Flow, job job.Job) {
-	var last Expect
+func (w *writer) compareEnd(f *cases.Flow, job job.Job) {
+	var last cases.Expect
 	isTold := false
 	for _, step := range f.Steps {
-		isTold = isTold || tellsJob(step.Do)
+		isTold = isTold || step.Do.TellsOfJob()
 		if step.Expect.ID == w.text(job.ID) {
 			last = step.Expect
 		}

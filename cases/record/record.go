@@ -1,4 +1,6 @@
-package cases
+// Package record keeps the commands that run on a connection, and writes them as cases
+// and flows, with placeholders for the names of persons and places.
+package record
 
 import (
 	"bytes"
@@ -19,9 +21,9 @@ import (
 // The most that a recorder keeps: of one stream of a command, in bytes, and how
 // many commands, which are those of about a day of waiting.
 const (
-	MaxRecordedOutput   = 16 << 20
-	MaxRecordedInput    = 1 << 20
-	MaxRecordedCommands = 10_000
+	MaxOutput   = 16 << 20
+	maxInput    = 1 << 20
+	MaxCommands = 10_000
 )
 
 // A Recorder is a connection that keeps what the commands on it were given and
@@ -36,8 +38,8 @@ type Recorder struct {
 	dropped  int
 }
 
-// NewRecorder returns a recorder of what runs on a connection.
-func NewRecorder(connection remote.Connection) *Recorder { return &Recorder{Connection: connection} }
+// New returns a recorder of what runs on a connection.
+func New(connection remote.Connection) *Recorder { return &Recorder{Connection: connection} }
 
 // A Recorded is one command that ran while it was recorded.
 type Recorded struct {
@@ -122,7 +124,7 @@ func (r *Recorder) Start(ctx context.Context, started remote.Command) (remote.Ha
 func (r *Recorder) keep(one *recording) bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if len(r.recorded) >= MaxRecordedCommands {
+	if len(r.recorded) >= MaxCommands {
 		r.dropped++
 		return false
 	}
@@ -140,7 +142,7 @@ type recording struct {
 }
 
 func newRecording(ctx context.Context, started remote.Command) *recording {
-	one := &recording{stdin: heard{limit: MaxRecordedInput}, stdout: heard{limit: MaxRecordedOutput}, stderr: heard{limit: MaxRecordedOutput}}
+	one := &recording{stdin: heard{limit: maxInput}, stdout: heard{limit: MaxOutput}, stderr: heard{limit: MaxOutput}}
 	one.done = Recorded{
 		Arguments: started.Arguments, Directory: started.Directory, Environment: started.Environment,
 		Exit: -1, Started: time.Now(),
