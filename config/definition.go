@@ -44,7 +44,7 @@ type Definition struct {
 
 // Site holds defaults for the connection.
 type Site struct {
-	RemoteServices, ConnectionName, ControlConnection, MonitorConnection string
+	ConnectionName, ControlConnection string
 }
 
 // An Attribute is an attribute of the definition and where it stands.

@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // A LaunchTab is the form of a definition: a tab for each way of filling it in.
 type LaunchTab struct {
 	Position
@@ -34,11 +36,9 @@ func (l *LaunchTab) Walk(visit func(Control)) {
 // A Tab (dynamic) is one tab of the form.
 type Tab struct {
 	Look
-	Title            string
-	IncludeFrom      []Reference // titles of tabs whose values count, too; not trimmed
-	ShowViewConfig   bool        // whether there is a button that shows the values
-	ShowViewExcluded bool        // whether there is a button that shows what is left out
-	Controls         []Control
+	Title       string
+	IncludeFrom []Reference // titles of tabs whose values count, too; not trimmed
+	Controls    []Control
 }
 
 // Walk calls visit for each control of the tab, the outer ones before those
@@ -93,18 +93,29 @@ func Bound(control Control) Reference {
 	return Reference{}
 }
 
-// A Look is what controls have in common. What a control's element cannot have
-// is unset.
+// A Look is what controls have in common, as far as a form without pixels shows it.
+// What a control's element cannot have is unset.
 type Look struct {
 	Position
-	Layout     *Layout     // how the controls inside are arranged; nil if it is not said
-	LayoutData *LayoutData // how the control stands among those beside it
-	Font       *Font
-	Tooltip    Optional // may hold references
-	Style      string   // tokens as written; see StyleTokens
-	Foreground string   // the name of a colour
-	Background string
-	State      *ControlState // nil for a control that is always there
+	Columns int           // of the grid of the controls inside; 0 for another layout
+	Span    int           // how many columns of a grid around it the control takes; at least 1
+	Tooltip Optional      // may hold references
+	Style   string        // tokens as written; see StyleTokens
+	State   *ControlState // nil for a control that is always there
+}
+
+// StyleTokens returns the tokens of a style, such as WRAP of "SWT.BORDER |
+// SWT.WRAP", without the prefix.
+func StyleTokens(style string) []string {
+	var tokens []string
+	for token := range strings.SplitSeq(style, "|") {
+		token = strings.TrimSpace(token)
+		token = strings.TrimPrefix(strings.TrimPrefix(token, "SWT."), "GridData.")
+		if token != "" {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
 }
 
 // Common returns the look itself.
@@ -160,21 +171,16 @@ const (
 	RadioButtonWidget WidgetType = "radiobutton"
 	SpinnerWidget     WidgetType = "spinner"
 	ComboWidget       WidgetType = "combo"
-	CustomWidget      WidgetType = "custom"
+	CustomWidget      WidgetType = "custom" // the one that definitions use is of commands that run before the program
 )
 
 // IsButton reports whether the widget is one that is selected or not.
 func (t WidgetType) IsButton() bool { return t == CheckboxWidget || t == RadioButtonWidget }
 
-// EnvironmentModules is the type of the one custom widget that definitions use:
-// commands, such as those of environment modules, that run before the program.
-const EnvironmentModules = "envconfig"
-
 // A Widget shows a text, or shows and sets the value of an attribute.
 type Widget struct {
 	Look
 	Type        WidgetType
-	TypeID      string    // of a custom widget
 	ButtonID    Reference // the name by which rules mean this button
 	Title       Optional
 	ReadOnly    bool
@@ -196,15 +202,15 @@ type ButtonGroup struct {
 
 // A Browse is a text for a path and a button that chooses one.
 type Browse struct {
-	Look                           // of the text; style is its textStyle, the state its text-control-state
-	ButtonLayoutData *LayoutData   // how the button stands among the controls beside it
-	ButtonState      *ControlState // when the button is there; nil for always
-	Title            Optional      // of the button
-	Directory        bool          // chooses a directory instead of a file
-	URI              bool          // stores the URI of the file instead of its path
-	LocalOnly        bool          // chooses on this machine instead of the target
-	ReadOnly         bool
-	Attribute        Reference
+	Look                      // of the text; style is its textStyle, the state its text-control-state
+	ButtonSpan  int           // how many columns of a grid the button takes
+	ButtonState *ControlState // when the button is there; nil for always
+	Title       Optional      // of the button
+	Directory   bool          // chooses a directory instead of a file
+	URI         bool          // stores the URI of the file instead of its path
+	LocalOnly   bool          // chooses on this machine instead of the target
+	ReadOnly    bool
+	Attribute   Reference
 }
 
 // A PushButton (action) runs a command of the definition.
@@ -220,32 +226,16 @@ type PushButton struct {
 // chosen make up its own value.
 type Viewer struct {
 	Look
-	Tree              bool
 	Name              Reference // what its value is stored under
 	Label             Optional
 	InitialAllChecked bool
 	Sort              bool
-	HeaderVisible     bool
-	LinesVisible      bool
-	TooltipEnabled    bool
-	Columns           []*Column
-	AllPredefined     bool // shows all visible attributes of the definition
-	AllDiscovered     bool // shows all visible attributes that parsers have found
+	Columns           []string // Name, Value, Type, Status, Default, Description or Tooltip
+	AllPredefined     bool     // shows all visible attributes of the definition
+	AllDiscovered     bool     // shows all visible attributes that parsers have found
 	Include           []Reference
 	Exclude           []Reference
 	Value             *ViewerValue // nil for one whose value is empty
-}
-
-// A Column is a column of a viewer.
-type Column struct {
-	Position
-	Name                   string // Name, Value, Type, Status, Default, Description or Tooltip
-	Width                  int    // pixels; NotSaid leaves it open
-	Alignment              string
-	Resizable, Moveable    bool
-	Foreground, Background string
-	Font                   *Font
-	Tooltip                Optional
 }
 
 // A ViewerValue tells how the value of a viewer is made of its chosen rows.

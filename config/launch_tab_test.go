@@ -49,49 +49,19 @@ func TestTabsSayWhatTheyShowAndInclude(t *testing.T) {
 	tab := form.Tab("Basic")
 	require.Equal(t, position(17, 4), tab.Position)
 	require.Equal(t, []config.Reference{reference(17, 38, "More"), reference(17, 43, " Other")}, tab.IncludeFrom, "titles are not trimmed")
-	require.False(t, tab.ShowViewConfig)
-	require.True(t, tab.ShowViewExcluded)
 	require.Equal(t, "SWT.NONE", tab.Style)
-	require.Equal(t, "SWT.COLOR_WHITE", tab.Background)
 	require.Equal(t, text("basic help"), tab.Tooltip)
-	require.Equal(t, &config.Font{Position: position(32, 5), Name: "Sans", Size: 11, Style: "bold"}, tab.Font)
 	require.Equal(t, "Import", form.Import.Title)
 	require.Equal(t, "exported", form.Import.Viewer.Name.Name)
 	require.Nil(t, form.Tab("Nowhere"))
-
-	more := form.Tab("More")
-	require.True(t, more.ShowViewConfig, "the buttons of a tab have defaults")
-	require.False(t, more.ShowViewExcluded)
 }
 
-func TestLayoutsAreReadWithTheirFigures(t *testing.T) {
+func TestGridsAreReadWithTheirColumns(t *testing.T) {
 	tab := loadForm(t).Tab("Basic")
-	require.Equal(t, &config.Layout{
-		Position: position(20, 6), Kind: config.GridLayout, Columns: 3, EqualWidth: true, MarginHeight: 1, MarginWidth: 2, MarginTop: 3,
-		MarginBottom: 4, MarginLeft: 5, MarginRight: 6, Spacing: config.NotSaid, HorizontalSpacing: 7, VerticalSpacing: 8,
-	}, tab.Layout)
-	require.Equal(t, &config.LayoutData{
-		Position: position(24, 6), Kind: config.FormLayout, Height: 10, Width: 20, HorizontalSpan: 1, VerticalSpan: 1,
-		HorizontalIndent: config.NotSaid, VerticalIndent: config.NotSaid, MinimumHeight: config.NotSaid, MinimumWidth: config.NotSaid,
-		HeightHint: config.NotSaid, WidthHint: config.NotSaid,
-		Top:    &config.Attachment{Position: position(25, 7), Alignment: "SWT.TOP", Numerator: 1, Denominator: 2, Offset: 3},
-		Bottom: &config.Attachment{Position: position(26, 7), Numerator: config.NotSaid, Denominator: config.NotSaid},
-		Left:   &config.Attachment{Position: position(27, 7), Numerator: config.NotSaid, Denominator: config.NotSaid, Offset: 4},
-		Right:  &config.Attachment{Position: position(28, 7), Numerator: 3, Denominator: config.NotSaid},
-	}, tab.LayoutData)
-	row := tab.Controls[0].Common().Layout
-	require.Equal(t, config.RowLayout, row.Kind)
-	require.Equal(t, "SWT.HORIZONTAL", row.Orientation)
-	require.Equal(t, []bool{true, true, true, true, true}, []bool{row.Center, row.Justify, row.Fill, row.Pack, row.Wrap})
-	require.Equal(t, 9, row.Spacing)
-	require.Equal(t, 1, row.Columns)
-	grid := tab.Controls[0].Common().LayoutData
-	require.Equal(t, &config.LayoutData{
-		Position: position(38, 7), Kind: config.GridLayout, Height: config.NotSaid, Width: config.NotSaid, Style: "GridData.FILL_BOTH",
-		HorizontalAlign: "SWT.FILL", VerticalAlign: "SWT.TOP", GrabHorizontal: true, GrabVertical: true, HorizontalSpan: 2, VerticalSpan: 3,
-		HorizontalIndent: 4, VerticalIndent: 5, MinimumHeight: 6, MinimumWidth: 7, HeightHint: 8, WidthHint: 9,
-	}, grid)
-	require.True(t, tab.Controls[0].Inside()[0].Common().LayoutData.Exclude, "a row's control may take no room")
+	require.Equal(t, 3, tab.Columns)
+	require.Equal(t, 1, tab.Span, "data of a form layout has no columns")
+	require.Zero(t, tab.Controls[0].Common().Columns, "a row has none")
+	require.Equal(t, 2, tab.Controls[0].Common().Span)
 }
 
 func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
@@ -109,7 +79,6 @@ func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
 		config.CustomWidget, config.CustomWidget,
 	}, kinds)
 	require.Equal(t, text("Queue of ${ptp_rm:queue#name}"), widgets[""].FixedText)
-	require.Equal(t, "SWT.COLOR_DARK_RED", widgets[""].Foreground)
 
 	queue := widgets["queue"]
 	require.Equal(t, reference(53, 88, "queue"), queue.Attribute)
@@ -122,8 +91,6 @@ func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
 	dynamic := widgets["computed"]
 	require.Equal(t, "a ${ptp_rm:queue#value}", dynamic.DynamicText[0].Text)
 	require.Len(t, dynamic.DynamicText, 2)
-	require.Equal(t, config.EnvironmentModules, widgets["modules"].TypeID)
-	require.Equal(t, config.EnvironmentModules, widgets["older"].TypeID, "the spelling of the format 5.0 counts")
 
 	require.Equal(t, []string{"name", "flag", "nodes", "queue", "modules", "older", "side", "file", "old"}, boundAttributes(form.Tab("Basic")))
 }
@@ -140,8 +107,8 @@ func TestGroupsBrowsersAndButtonsAreRead(t *testing.T) {
 	require.Equal(t, text("Browse…"), browse.Title)
 	require.Equal(t, []bool{true, true, true, true}, []bool{browse.Directory, browse.URI, browse.LocalOnly, browse.ReadOnly})
 	require.Equal(t, "SWT.BORDER", browse.Style)
-	require.Equal(t, 2, browse.LayoutData.HorizontalSpan)
-	require.Equal(t, 1, browse.ButtonLayoutData.HorizontalSpan)
+	require.Equal(t, 2, browse.Span)
+	require.Equal(t, 1, browse.ButtonSpan)
 	require.Equal(t, "more", browse.State.EnableIf.Button.Name)
 	require.Equal(t, "left", browse.ButtonState.HideIf.Button.Name)
 	require.Equal(t, "old", older.Attribute.Name)
@@ -160,26 +127,16 @@ func TestViewersAreReadWithColumnsItemsAndValue(t *testing.T) {
 	require.Equal(t, text("a page"), folder.Items[0].Tooltip)
 	viewer := folder.Items[0].Controls[0].(*config.Viewer)
 	require.Equal(t, "environment", viewer.Name.Name)
-	require.True(t, viewer.Tree)
-	require.Equal(t, []bool{false, false, false, false, false},
-		[]bool{viewer.InitialAllChecked, viewer.Sort, viewer.HeaderVisible, viewer.LinesVisible, viewer.TooltipEnabled})
+	require.False(t, viewer.InitialAllChecked || viewer.Sort)
 	require.Equal(t, text("Variables"), viewer.Label)
-	column := viewer.Columns[0]
-	require.Equal(t, "Name", column.Name)
-	require.Equal(t, 100, column.Width)
-	require.Equal(t, "SWT.LEFT", column.Alignment)
-	require.True(t, column.Resizable && column.Moveable)
-	require.Equal(t, text("what it is called"), column.Tooltip)
-	require.Equal(t, "italic", column.Font.Style)
-	require.Equal(t, config.NotSaid, viewer.Columns[1].Width)
+	require.Equal(t, "Name", viewer.Columns[0])
 	require.True(t, viewer.AllPredefined && viewer.AllDiscovered)
 	require.Equal(t, "queue", viewer.Include[0].Name)
 	require.Equal(t, "flag", viewer.Exclude[0].Name)
 	require.Equal(t, "export @name='@value'", viewer.Value.Pattern)
 	require.Equal(t, "; ", viewer.Value.Separator)
 	exported := form.Import.Viewer
-	require.False(t, exported.Tree)
-	require.True(t, exported.InitialAllChecked && exported.Sort && exported.HeaderVisible && exported.LinesVisible && exported.TooltipEnabled)
+	require.True(t, exported.InitialAllChecked && exported.Sort)
 	require.Equal(t, " ", exported.Value.Separator, "a blank unless something else is said")
 }
 

@@ -74,10 +74,8 @@ func (l *loader) definition(root tree.Element) *Definition {
 		switch child.Name {
 		case "site-data":
 			d.Site = Site{
-				RemoteServices:    child.ChildText("remote-services").Text,
 				ConnectionName:    child.ChildText("connection-name").Text,
 				ControlConnection: child.ChildText("control-connection").Text,
-				MonitorConnection: child.ChildText("monitor-connection").Text,
 			}
 		case "control-data":
 			l.control(d, child)

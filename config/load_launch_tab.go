@@ -21,11 +21,9 @@ func (l *loader) launchTab(e tree.Element) *LaunchTab {
 
 func (l *loader) tab(e tree.Element) *Tab {
 	tab := &Tab{
-		Look:             l.look(e),
-		Title:            e.ChildText("title").Text,
-		ShowViewConfig:   e.Boolean("showViewConfig", true),
-		ShowViewExcluded: e.Boolean("showViewExcluded", false),
-		Controls:         l.controls(e),
+		Look:     l.look(e),
+		Title:    e.ChildText("title").Text,
+		Controls: l.controls(e),
 	}
 	if from := e.Value("includeWidgetValuesFrom"); from != "" {
 		at := e.ValuePosition("includeWidgetValuesFrom")
@@ -48,17 +46,29 @@ func (l *loader) importTab(e tree.Element) *ImportTab {
 // look reads what all controls can have; an element that cannot have a part
 // does not hold it.
 func (l *loader) look(e tree.Element) Look {
-	return Look{
-		Position:   e.Position(),
-		Layout:     l.layout(e),
-		LayoutData: l.layoutData(e, "layout-data"),
-		Font:       l.font(e),
-		Tooltip:    e.ChildText("tooltip"),
-		Style:      e.Value("style"),
-		Foreground: e.Value("foreground"),
-		Background: e.Value("background"),
-		State:      l.controlState(e, "control-state"),
+	look := Look{
+		Position: e.Position(),
+		Span:     span(e, "layout-data"),
+		Tooltip:  e.ChildText("tooltip"),
+		Style:    e.Value("style"),
+		State:    l.controlState(e, "control-state"),
 	}
+	if layout, ok := e.First("layout"); ok {
+		if grid, isGrid := layout.First("grid-layout"); isGrid {
+			look.Columns = max(grid.Integer("numColumns", 1), 1)
+		}
+	}
+	return look
+}
+
+// span returns how many columns of a grid a control takes, 1 where that is not given.
+func span(e tree.Element, name string) int {
+	if data, ok := e.First(name); ok {
+		if grid, isGrid := data.First("grid-data"); isGrid {
+			return max(grid.Integer("horizontalSpan", 1), 1)
+		}
+	}
+	return 1
 }
 
 func (l *loader) controls(e tree.Element) []Control {
@@ -103,7 +113,6 @@ func (l *loader) widget(e tree.Element) *Widget {
 	widget := &Widget{
 		Look:      l.look(e),
 		Type:      WidgetType(e.Value("type")),
-		TypeID:    e.Value("typeId"),
 		ButtonID:  referenceIn(e, "buttonId"),
 		Title:     e.Optional("title"),
 		ReadOnly:  e.Boolean("readOnly", false),
@@ -114,8 +123,8 @@ func (l *loader) widget(e tree.Element) *Widget {
 	switch widget.Type {
 	case "":
 		widget.Type = TextWidget
-	case EnvironmentModules: // format of 5.0
-		widget.Type, widget.TypeID = CustomWidget, EnvironmentModules
+	case "envconfig": // format of 5.0
+		widget.Type = CustomWidget
 	}
 	if dynamic, ok := e.First("dynamic-text"); ok {
 		widget.DynamicText = l.arguments(dynamic, "arg")
@@ -133,18 +142,18 @@ func (l *loader) buttonGroup(e tree.Element) *ButtonGroup {
 
 func (l *loader) browse(e tree.Element) *Browse {
 	browse := &Browse{
-		Look:             l.look(e),
-		ButtonLayoutData: l.layoutData(e, "button-layout-data"),
-		ButtonState:      l.controlState(e, "button-control-state"),
-		Title:            e.Optional("title"),
-		Directory:        e.Boolean("directory", false),
-		URI:              e.Boolean("uri", false),
-		LocalOnly:        e.Boolean("localOnly", false),
-		ReadOnly:         e.Boolean("readOnly", false),
-		Attribute:        boundAttribute(e),
+		Look:        l.look(e),
+		ButtonSpan:  span(e, "button-layout-data"),
+		ButtonState: l.controlState(e, "button-control-state"),
+		Title:       e.Optional("title"),
+		Directory:   e.Boolean("directory", false),
+		URI:         e.Boolean("uri", false),
+		LocalOnly:   e.Boolean("localOnly", false),
+		ReadOnly:    e.Boolean("readOnly", false),
+		Attribute:   boundAttribute(e),
 	}
 	browse.Style = e.Value("textStyle")
-	browse.LayoutData = l.layoutData(e, "text-layout-data")
+	browse.Span = span(e, "text-layout-data")
 	browse.State = l.controlState(e, "text-control-state")
 	return browse
 }
@@ -162,17 +171,13 @@ func (l *loader) pushButton(e tree.Element) *PushButton {
 func (l *loader) viewer(e tree.Element) *Viewer {
 	viewer := &Viewer{
 		Look:              l.look(e),
-		Tree:              e.Value("type") == "tree",
 		Name:              referenceIn(e, "name"),
 		Label:             e.ChildText("label"),
 		InitialAllChecked: e.Boolean("initialAllChecked", true),
 		Sort:              e.Boolean("sort", true),
-		HeaderVisible:     e.Boolean("headerVisible", true),
-		LinesVisible:      e.Boolean("linesVisible", true),
-		TooltipEnabled:    e.Boolean("tooltipEnabled", true),
 	}
 	for _, column := range e.Named("column-data") {
-		viewer.Columns = append(viewer.Columns, l.column(column))
+		viewer.Columns = append(viewer.Columns, column.Value("name"))
 	}
 	if items, ok := e.First("items"); ok {
 		viewer.AllPredefined = items.Boolean("allPredefined", false)
@@ -187,21 +192,6 @@ func (l *loader) viewer(e tree.Element) *Viewer {
 		}
 	}
 	return viewer
-}
-
-func (l *loader) column(e tree.Element) *Column {
-	return &Column{
-		Position:   e.Position(),
-		Name:       e.Value("name"),
-		Width:      e.Integer("width", NotSaid),
-		Alignment:  e.Value("alignment"),
-		Resizable:  e.Boolean("resizable", false),
-		Moveable:   e.Boolean("moveable", false),
-		Foreground: e.Value("foreground"),
-		Background: e.Value("background"),
-		Font:       l.font(e),
-		Tooltip:    e.ChildText("tooltip"),
-	}
 }
 
 // bound returns the attribute that a control is bound to.

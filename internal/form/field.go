@@ -280,7 +280,7 @@ func (f *Form) columns(viewer *config.Viewer, a *attribute.Attribute) string {
 	var parts []string
 	for _, column := range viewer.Columns {
 		var text string
-		switch column.Name {
+		switch column {
 		case "Type":
 			text = a.Text(attribute.FieldType)
 		case "Status":
@@ -289,7 +289,7 @@ func (f *Form) columns(viewer *config.Viewer, a *attribute.Attribute) string {
 			text = a.Text(attribute.FieldDefault)
 		}
 		if text != "" {
-			parts = append(parts, column.Name+": "+oneLine(text))
+			parts = append(parts, column+": "+oneLine(text))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -19,7 +19,7 @@ func (f *Form) Fields(page *Page) []Field {
 		return nil
 	}
 	b := builder{form: f}
-	b.inside(page.Controls, page.layout, state)
+	b.inside(page.Controls, page.columns, state)
 	return b.fields
 }
 
@@ -57,14 +57,12 @@ type cell struct {
 	state   State
 }
 
-func (b *builder) inside(controls []config.Control, layout *config.Layout, around State) {
+// inside adds the fields of controls in a grid of that many columns; without columns
+// all stand in one row.
+func (b *builder) inside(controls []config.Control, columns int, around State) {
 	all := make([]cell, 0, len(controls))
 	for _, control := range controls {
 		all = append(all, cell{control, b.form.within(around, control.Common().State)})
-	}
-	columns := 0 // all in one row
-	if layout != nil && layout.Kind == config.GridLayout {
-		columns = layout.Columns
 	}
 	for _, line := range arrange(b.seen(all, columns), columns) {
 		beside := b.line(line)
@@ -156,18 +154,11 @@ func arrange(cells []cell, columns int) [][]cell {
 
 // width is how many columns of a grid a control takes.
 func (c cell) width() int {
-	width := span(c.control.Common().LayoutData)
+	width := c.control.Common().Span
 	if browse, ok := c.control.(*config.Browse); ok {
-		width += span(browse.ButtonLayoutData)
+		width += browse.ButtonSpan
 	}
 	return width
-}
-
-func span(data *config.LayoutData) int {
-	if data == nil {
-		return 1
-	}
-	return data.HorizontalSpan
 }
 
 // A labelText is a label that waits for the field it belongs to.
@@ -266,13 +257,13 @@ func (b *builder) container(c cell, waiting *[]labelText, last *int) bool {
 		if control.Group {
 			b.heading(b.form.expand(control.Title.Text))
 		}
-		b.inside(control.Controls, control.Layout, c.state)
+		b.inside(control.Controls, control.Columns, c.state)
 	case *config.TabFolder:
 		b.leave(waiting, last)
 		for _, item := range control.Items {
 			if state := b.form.within(c.state, item.State); state.Shown {
 				b.heading(b.form.expand(item.Title))
-				b.inside(item.Controls, item.Layout, state)
+				b.inside(item.Controls, item.Columns, state)
 				b.depth = depth
 			}
 		}

@@ -50,7 +50,7 @@ type Page struct {
 	Controls []config.Control
 
 	state    *config.ControlState
-	layout   *config.Layout
+	columns  int // of its grid; 0 for none
 	includes []config.Reference
 }
 
@@ -77,7 +77,7 @@ func over(definition *config.Definition, environment *attribute.Environment) *Fo
 	for _, tab := range definition.LaunchTab.Tabs {
 		f.pages = append(f.pages, &Page{
 			Title: tab.Title, Tooltip: tab.Tooltip.Text, Controls: tab.Controls,
-			state: tab.State, layout: tab.Layout, includes: tab.IncludeFrom,
+			state: tab.State, columns: tab.Columns, includes: tab.IncludeFrom,
 		})
 	}
 	if script := definition.LaunchTab.Import; script != nil {

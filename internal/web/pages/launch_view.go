@@ -113,8 +113,8 @@ func launchGroup(f *form.Form, fields []form.Field, depth int) (items []launchIt
 func launchTable(f *form.Form, rows []form.Field) launchItem {
 	table := launchItem{Field: form.Field{Depth: rows[0].Depth}, Widget: "table", DOM: "t-" + domOf(strings.TrimSuffix(rows[0].ID, rows[0].Name))}
 	for _, column := range rows[0].Viewer().Columns {
-		if slices.Contains([]string{"Type", "Status", "Default"}, column.Name) {
-			table.Columns = append(table.Columns, column.Name)
+		if slices.Contains([]string{"Type", "Status", "Default"}, column) {
+			table.Columns = append(table.Columns, column)
 		}
 	}
 	for _, row := range rows {
