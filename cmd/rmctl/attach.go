@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -41,7 +42,7 @@ Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
 			}
 			return a.follow(c.Context(), sessions, hold{
 				tag: job.Tag, withTerminal: job.controller.AllocatesTerminal(false), endsInput: isTerminal(a.stdin),
-				attach: func(ctx context.Context, attachment daemon.Attachment, _ *console) (daemon.Attached, error) {
+				attach: func(ctx context.Context, attachment daemon.Attachment, _ *terminal.Console) (daemon.Attached, error) {
 					return sessions.Attach(ctx, job.Tag, attachment)
 				},
 			})
@@ -108,8 +109,8 @@ func (a *app) runHosted(ctx context.Context, sessions daemon.Sessions, controlle
 	}
 	return a.follow(ctx, sessions, hold{
 		tag: s.Tag, withTerminal: controller.AllocatesTerminal(s.Debug), endsInput: true,
-		attach: func(ctx context.Context, attachment daemon.Attachment, console *console) (daemon.Attached, error) {
-			launch.Terminal = console.terminal
+		attach: func(ctx context.Context, attachment daemon.Attachment, console *terminal.Console) (daemon.Attached, error) {
+			launch.Terminal = console.Terminal
 			return sessions.Start(ctx, launch, &attachment)
 		},
 	})
@@ -120,7 +121,7 @@ type hold struct {
 	tag          string
 	withTerminal bool // the job has a pseudo-terminal
 	endsInput    bool // the end of what is typed is the end of the job's input
-	attach       func(context.Context, daemon.Attachment, *console) (daemon.Attached, error)
+	attach       func(context.Context, daemon.Attachment, *terminal.Console) (daemon.Attached, error)
 }
 
 // follow attaches the terminal to the session of a job until either ends, and
@@ -130,19 +131,19 @@ func (a *app) follow(ctx context.Context, sessions daemon.Sessions, h hold) erro
 	defer detach()
 	lasting := context.WithoutCancel(ctx)
 	var canceling cancellation
-	console, err := a.openConsole(h.withTerminal, choices{detach: detach, cancel: func() {
+	console, err := terminal.Open(a.stdin, a.stderr, h.withTerminal, terminal.Choices{Detach: detach, Cancel: func() {
 		canceling.begin(func() error { return sessions.End(lasting, h.tag) })
 	}})
 	if err != nil {
 		return err
 	}
 	attachment := daemon.Attachment{
-		Stdin: console.keyboard, Stdout: a.stdout, Stderr: a.stderr,
-		EndInput: h.endsInput && !console.keyboard.isRaw, // a raw terminal types no end: one that ends has gone away
-		Resized:  console.sizes, Signals: console.signals, Prompter: newPrompter(),
+		Stdin: console.Keys(), Stdout: a.stdout, Stderr: a.stderr,
+		EndInput: h.endsInput && !console.IsRaw(), // a raw terminal types no end: one that ends has gone away
+		Resized:  console.Sizes, Signals: console.Signals, Prompter: newPrompter(),
 	}
-	if console.terminal != nil {
-		attachment.Size = console.terminal.Size
+	if console.Terminal != nil {
+		attachment.Size = console.Terminal.Size
 	}
 	code, waitErr := -1, error(nil)
 	attached, err := h.attach(lasting, attachment, console)
@@ -151,7 +152,7 @@ func (a *app) follow(ctx context.Context, sessions daemon.Sessions, h hold) erro
 		code, waitErr = attached.Wait()
 		stop()
 	}
-	if err := errors.Join(err, canceling.wait(), console.close()); err != nil {
+	if err := errors.Join(err, canceling.wait(), console.Close()); err != nil {
 		return err
 	}
 	return a.sessionEnded(lasting, h.tag, code, waitErr)
@@ -221,7 +222,7 @@ const namePoll = 20 * time.Millisecond
 // named by what it prints has its tag for an id only where it ended without a name.
 func (a *app) runDetached(ctx context.Context, sessions daemon.Sessions, launch daemon.Launch, withTerminal, named bool) error {
 	if withTerminal {
-		launch.Terminal = unseenTerminal()
+		launch.Terminal = terminal.Unseen()
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {

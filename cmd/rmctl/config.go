@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -179,7 +180,7 @@ func newConfigList(a *app) *cobra.Command {
 			for _, name := range names {
 				l := settings.ListedLaunchConfiguration(configuration, name)
 				if a.json {
-					if err := printJSON(a.stdout, l); err != nil {
+					if err := terminal.JSON(a.stdout, l); err != nil {
 						return err
 					}
 					continue
@@ -190,7 +191,7 @@ func newConfigList(a *app) *cobra.Command {
 				a.sayNone("there are no launch configurations; rmctl config save makes one")
 				return nil
 			}
-			return printTable(a.stdout, []string{"NAME", "TARGET", "RUNS"}, rows)
+			return terminal.Table(a.stdout, []string{"NAME", "TARGET", "RUNS"}, rows)
 		},
 	}
 }
@@ -205,14 +206,14 @@ func launchRow(l *settings.LaunchConfiguration) []string {
 		runs = shellescape.QuoteCommand(append([]string{l.Executable}, l.Arguments...))
 	}
 	const longest = 100
-	if text := []rune(orDash(runs)); len(text) > longest {
+	if text := []rune(terminal.OrDash(runs)); len(text) > longest {
 		runs = string(text[:longest]) + "…"
 	}
 	target := l.Target
 	if target == "" {
 		target = l.Definition
 	}
-	return []string{l.Name, orDash(target), orDash(runs)}
+	return []string{l.Name, terminal.OrDash(target), terminal.OrDash(runs)}
 }
 
 func newConfigShow(a *app) *cobra.Command {
@@ -237,7 +238,7 @@ func newConfigShow(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printJSON(a.stdout, l)
+				return terminal.JSON(a.stdout, l)
 			}
 			if _, err := fmt.Fprint(a.stdout, printable(string(text))); err != nil {
 				return fmt.Errorf("printing: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote/relay"
 )
@@ -88,27 +89,27 @@ func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Tim
 			shown.State = "connecting"
 		} else if connection.Users == 0 {
 			shown.Idle = max(now.Sub(connection.Used), 0).Seconds()
-			idle = age(connection.Used, now)
+			idle = terminal.Age(connection.Used, now)
 		}
 		if a.json {
-			if err := printJSON(a.stdout, shown); err != nil {
+			if err := terminal.JSON(a.stdout, shown); err != nil {
 				return err
 			}
 			continue
 		}
-		since := age(connection.Since, now)
+		since := terminal.Age(connection.Since, now)
 		if connection.Connecting {
 			since = "connecting"
 		}
 		rows = append(rows, []string{
-			orDash(strings.Join(shown.Targets, ",")), oneLine(shown.Host), oneLine(shown.Transport), since, idle, fmt.Sprint(shown.Commands),
+			terminal.OrDash(strings.Join(shown.Targets, ",")), oneLine(shown.Host), oneLine(shown.Transport), since, idle, fmt.Sprint(shown.Commands),
 		})
 	}
 	if len(rows) == 0 {
 		a.sayNone("no connection is kept")
 		return nil
 	}
-	return printTable(a.stdout, []string{"TARGET", "HOST", "TRANSPORT", "SINCE", "IDLE", "COMMANDS"}, rows)
+	return terminal.Table(a.stdout, []string{"TARGET", "HOST", "TRANSPORT", "SINCE", "IDLE", "COMMANDS"}, rows)
 }
 
 // targetsOf returns the targets that use a connection. A configuration that

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 )
 
 func newDescribe(a *app) *cobra.Command {
@@ -47,7 +48,7 @@ where each part comes from.`,
 			case page:
 				return d.writePage(a.stdout)
 			case a.json:
-				return printJSON(a.stdout, d)
+				return terminal.JSON(a.stdout, d)
 			}
 			_, err = fmt.Fprint(a.stdout, printable(d.text(a.verbose > 0)))
 			return err
@@ -113,5 +114,5 @@ func (a *app) describeMerged(name string) error {
 	for _, lost := range merged.Lost() {
 		printed.Gone = append(printed.Gone, goneJSON{lost.Path, string(lost.Effect), lost.Override.Position.String(), lost.By.String()})
 	}
-	return printJSON(a.stdout, printed)
+	return terminal.JSON(a.stdout, printed)
 }

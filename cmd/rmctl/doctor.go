@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -88,7 +89,7 @@ type findingJSON struct {
 func (a *app) printFindings(findings []control.Finding) error {
 	if a.json {
 		for _, finding := range findings {
-			if err := printJSON(a.stdout, findingJSON(finding)); err != nil {
+			if err := terminal.JSON(a.stdout, findingJSON(finding)); err != nil {
 				return err
 			}
 		}
@@ -98,7 +99,7 @@ func (a *app) printFindings(findings []control.Finding) error {
 	for _, finding := range findings {
 		rows = append(rows, []string{string(finding.Verdict), oneLine(finding.Name), oneLine(finding.Seen)})
 	}
-	if err := printTable(a.stdout, []string{"", "CHECK", "SEEN"}, rows); err != nil {
+	if err := terminal.Table(a.stdout, []string{"", "CHECK", "SEEN"}, rows); err != nil {
 		return err
 	}
 	for _, finding := range findings {

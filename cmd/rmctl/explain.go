@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -48,21 +49,21 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error 
 	var rows [][]string
 	err := store.History(c.Context(), j.Tag, func(event job.Event) error {
 		if a.json {
-			return printJSON(a.stdout, event)
+			return terminal.JSON(a.stdout, event)
 		}
-		rows = append(rows, []string{clock(event.Observed), string(event.Kind), orDash(string(event.Detail)), orDash(event.Native), orDash(event.Source), place(event.Origin), because(event)})
+		rows = append(rows, []string{terminal.Clock(event.Observed), string(event.Kind), terminal.OrDash(string(event.Detail)), terminal.OrDash(event.Native), terminal.OrDash(event.Source), place(event.Origin), because(event)})
 		return nil
 	})
 	if err != nil || a.json {
 		return err
 	}
-	return printTable(a.stdout, []string{"SEEN", "WHAT", "STATE", "WORD", "BY", "AT", "FROM"}, rows)
+	return terminal.Table(a.stdout, []string{"SEEN", "WHAT", "STATE", "WORD", "BY", "AT", "FROM"}, rows)
 }
 
 // place is where in the output of a command a line stands.
 func place(origin job.Origin) string {
 	if origin.Line == 0 {
-		return orDash(origin.Stream)
+		return terminal.OrDash(origin.Stream)
 	}
 	return fmt.Sprintf("%s:%d", oneLine(origin.Stream), origin.Line)
 }
@@ -76,5 +77,5 @@ func because(event job.Event) string {
 			parts = append(parts, part)
 		}
 	}
-	return atMost(strings.Join(parts, " | "), longestCell)
+	return terminal.AtMost(strings.Join(parts, " | "), terminal.LongestCell)
 }

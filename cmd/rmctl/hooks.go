@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -81,7 +82,7 @@ const longestHookText = 4096
 // hookText is what a scheduler said, on one line, as it may stand in a mail or on
 // a terminal. A zero byte would keep the hook from being run.
 func hookText(text string) string {
-	return atMost(oneLine(text), longestHookText)
+	return terminal.AtMost(oneLine(text), longestHookText)
 }
 
 func orUndetermined(detail state.Detail) state.Detail {

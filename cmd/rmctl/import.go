@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/importer"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/terminal"
 )
 
 func newImport(a *app) *cobra.Command {
@@ -99,7 +100,7 @@ func (a *app) printImported(file, folder string, result *importer.Result, dryRun
 				files[i].Text = ""
 			}
 		}
-		return printJSON(a.stdout, importedJSON{result.Format, folder, files, result.TargetsByName(), result.Report})
+		return terminal.JSON(a.stdout, importedJSON{result.Format, folder, files, result.TargetsByName(), result.Report})
 	}
 	if dryRun {
 		if err := a.printDryImport(result); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -93,7 +94,7 @@ func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool
 		for _, each := range jobs {
 			document := each.Document()
 			document.Seen = seen
-			if err := printJSON(a.stdout, document); err != nil {
+			if err := terminal.JSON(a.stdout, document); err != nil {
 				return err
 			}
 		}
@@ -126,10 +127,10 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 func submittedRow(job job.Job, now time.Time) []string {
 	submitted := "-"
 	if at := job.SubmittedAt(); !at.IsZero() {
-		submitted = age(at, now) + " ago"
+		submitted = terminal.Age(at, now) + " ago"
 	}
 	return []string{
-		orDash(job.ID), orDash(job.Target), string(job.DetailOrUndetermined()), submitted,
-		orDash(job.Name), remark(job),
+		terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.DetailOrUndetermined()), submitted,
+		terminal.OrDash(job.Name), remark(job),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 )
@@ -52,18 +53,18 @@ func (a *app) printEveryone(jobs []job.Document, seen string) error {
 	for _, listed := range jobs {
 		if a.json {
 			listed.Seen = seen
-			if err := printJSON(a.stdout, listed); err != nil {
+			if err := terminal.JSON(a.stdout, listed); err != nil {
 				return err
 			}
 			continue
 		}
 		cells = append(cells, []string{
-			orDash(listed.ID), orDash(listed.Owner), orDash(listed.Detail), orDash(listed.Queue), orDash(listed.Name), orDash(listed.Submitted), orDash(listed.Nodes),
-			atMost(oneLine(listed.Reason), longestCell),
+			terminal.OrDash(listed.ID), terminal.OrDash(listed.Owner), terminal.OrDash(listed.Detail), terminal.OrDash(listed.Queue), terminal.OrDash(listed.Name), terminal.OrDash(listed.Submitted), terminal.OrDash(listed.Nodes),
+			terminal.AtMost(oneLine(listed.Reason), terminal.LongestCell),
 		})
 	}
 	if len(cells) == 0 {
 		return nil
 	}
-	return printTable(a.stdout, []string{"JOB", "USER", "DETAIL", "QUEUE", "NAME", "SUBMITTED", "NODES", "REASON"}, cells)
+	return terminal.Table(a.stdout, []string{"JOB", "USER", "DETAIL", "QUEUE", "NAME", "SUBMITTED", "NODES", "REASON"}, cells)
 }

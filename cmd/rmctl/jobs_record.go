@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -74,7 +75,7 @@ func (a *app) exportJobs(ctx context.Context, store *jobstore.Store) error {
 			return nil
 		})
 		if err == nil {
-			err = printJSON(a.stdout, exported)
+			err = terminal.JSON(a.stdout, exported)
 		}
 		if err != nil {
 			return err

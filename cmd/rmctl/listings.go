@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 )
@@ -63,7 +64,7 @@ func (a *app) printQueues(queues []control.Queue, seen string) error {
 		switch {
 		case a.json:
 			q.Seen = seen
-			err = printJSON(a.stdout, q)
+			err = terminal.JSON(a.stdout, q)
 		case q.State == "":
 			_, err = fmt.Fprintln(a.stdout, oneLine(q.Name))
 		default:
@@ -71,7 +72,7 @@ func (a *app) printQueues(queues []control.Queue, seen string) error {
 			if q.Default {
 				mark = "default"
 			}
-			rows = append(rows, []string{orDash(q.Name), orDash(q.State), orDash(q.Native), orDash(q.TimeLimit), orDashNumber(q.Nodes), orDashNumber(q.Running), orDashNumber(q.Waiting), mark})
+			rows = append(rows, []string{terminal.OrDash(q.Name), terminal.OrDash(q.State), terminal.OrDash(q.Native), terminal.OrDash(q.TimeLimit), orDashNumber(q.Nodes), orDashNumber(q.Running), orDashNumber(q.Waiting), mark})
 		}
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (a *app) printQueues(queues []control.Queue, seen string) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return printTable(a.stdout, []string{"QUEUE", "STATE", "NATIVE", "TIME LIMIT", "NODES", "RUNNING", "WAITING", ""}, rows)
+	return terminal.Table(a.stdout, []string{"QUEUE", "STATE", "NATIVE", "TIME LIMIT", "NODES", "RUNNING", "WAITING", ""}, rows)
 }
 
 func newNodes(a *app) *cobra.Command {
@@ -129,7 +130,7 @@ func (a *app) printNodes(nodes []control.Node, seen string) error {
 	for _, n := range nodes {
 		if a.json {
 			n.Seen = seen
-			if err := printJSON(a.stdout, n); err != nil {
+			if err := terminal.JSON(a.stdout, n); err != nil {
 				return err
 			}
 			continue
@@ -138,13 +139,13 @@ func (a *app) printNodes(nodes []control.Node, seen string) error {
 		if n.Load != nil {
 			load = strconv.FormatFloat(*n.Load, 'f', 2, 64)
 		}
-		rows = append(rows, []string{orDash(n.Name), orDash(n.State), orDash(n.Native), orDashNumber(n.CPUsUsed) + "/" + orDashNumber(n.CPUs), orDashNumber(n.Memory), orDash(load),
-			orDash(strings.Join(n.Queues, ",")), atMost(oneLine(n.Reason), longestCell)})
+		rows = append(rows, []string{terminal.OrDash(n.Name), terminal.OrDash(n.State), terminal.OrDash(n.Native), orDashNumber(n.CPUsUsed) + "/" + orDashNumber(n.CPUs), orDashNumber(n.Memory), terminal.OrDash(load),
+			terminal.OrDash(strings.Join(n.Queues, ",")), terminal.AtMost(oneLine(n.Reason), terminal.LongestCell)})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return printTable(a.stdout, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, rows)
+	return terminal.Table(a.stdout, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, rows)
 }
 
 // warnOfListing returns what tells the user, once of each listing, that there was

@@ -1,21 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
 )
@@ -50,7 +48,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 		notices, stderr := &tui.Notices{}, w.app.stderr
 		w.app.stderr = notices
 		defer func() { w.app.stderr = stderr }()
-		show = (&frame{file: file, notices: notices, size: term.GetSize}).show(w)
+		show = w.inPlace(&terminal.Frame{File: file, Size: term.GetSize}, notices)
 	}
 	for {
 		asked := w.now()
@@ -80,13 +78,13 @@ func (w *listingWatch) run(ctx context.Context) error {
 // append prints a listing after the others.
 func (w *listingWatch) append(at time.Time, print func() error, failure error) error {
 	if failure != nil {
-		w.app.say("%s: %v", clock(at), failure)
+		w.app.say("%s: %v", terminal.Clock(at), failure)
 		return nil
 	}
 	if w.app.json {
 		return print()
 	}
-	if _, err := fmt.Fprintf(w.app.stdout, "%s  %s\n", clock(at), w.title); err != nil {
+	if _, err := fmt.Fprintf(w.app.stdout, "%s  %s\n", terminal.Clock(at), w.title); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	err := print()
@@ -96,20 +94,8 @@ func (w *listingWatch) append(at time.Time, print func() error, failure error) e
 	return err
 }
 
-// A frame is the part of a terminal that a listing is printed to, again and again. It
-// takes what is printed until it is drawn.
-type frame struct {
-	bytes.Buffer
-	file    *os.File
-	notices *tui.Notices
-	size    func(descriptor int) (columns, rows int, err error)
-	drawn   []string // as they stand there
-
-	columns, rows int // of the terminal, when that was drawn
-}
-
-// show returns what prints listings in place.
-func (f *frame) show(w *listingWatch) func(time.Time, func() error, error) error {
+// inPlace returns what prints listings in place.
+func (w *listingWatch) inPlace(f *terminal.Frame, notices *tui.Notices) func(time.Time, func() error, error) error {
 	shown := ""
 	return func(at time.Time, print func() error, failure error) error {
 		problem := ""
@@ -124,52 +110,13 @@ func (f *frame) show(w *listingWatch) func(time.Time, func() error, error) error
 			if err != nil {
 				return err
 			}
-			shown = strings.TrimRight(fmt.Sprintf("%s  %s\n%s", clock(at), w.title, f.String()), "\n")
+			shown = strings.TrimRight(fmt.Sprintf("%s  %s\n%s", terminal.Clock(at), w.title, f.String()), "\n")
 		}
-		for _, notice := range f.notices.Take() {
+		for _, notice := range notices.Take() {
 			problem += "\n" + oneLine(notice)
 		}
-		return f.draw(shown + problem)
+		return f.Draw(shown + problem)
 	}
-}
-
-// draw writes the lines that have changed over those that stand there, as far as the
-// terminal has room.
-func (f *frame) draw(text string) error {
-	columns, rows, err := f.size(int(f.file.Fd()))
-	if err != nil || columns <= 0 || rows <= 0 {
-		columns, rows = 80, 24
-	}
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if room := max(rows-1, 1); len(lines) > room {
-		left := len(lines) - room + 1
-		lines = append(lines[:room-1:room-1], fmt.Sprintf("… %d lines more", left))
-	}
-	var out strings.Builder
-	if (columns != f.columns || rows != f.rows) && f.drawn != nil { // what stands there has moved
-		out.WriteString("\x1b[H\x1b[2J")
-		f.drawn = nil
-	}
-	f.columns, f.rows = columns, rows
-	if count := len(f.drawn); count > 0 {
-		fmt.Fprintf(&out, "\r\x1b[%dA", count)
-	}
-	for i, line := range lines {
-		lines[i] = ansi.Truncate(line, columns, "…")
-		if i >= len(f.drawn) || f.drawn[i] != lines[i] {
-			out.WriteString(lines[i])
-			if ansi.StringWidth(lines[i]) < columns { // else it would take the last character away
-				out.WriteString("\x1b[K")
-			}
-		}
-		out.WriteString("\n")
-	}
-	out.WriteString("\x1b[J")
-	f.drawn = lines
-	if _, err := io.WriteString(f.file, out.String()); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
 }
 
 // A listed is a listing that was made.

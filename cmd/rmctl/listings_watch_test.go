@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/rmctltest"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
@@ -45,7 +46,7 @@ func watching(t *testing.T, a *app, took time.Duration, answers ...string) (wait
 		}
 		return listed{print: func(seen string) error {
 			if a.json {
-				return printJSON(a.stdout, map[string]string{"name": answer, "seen": seen[:len("2006-01-02T15:04:05")]})
+				return terminal.JSON(a.stdout, map[string]string{"name": answer, "seen": seen[:len("2006-01-02T15:04:05")]})
 			}
 			_, err := fmt.Fprintln(a.stdout, answer)
 			return err
@@ -85,39 +86,6 @@ func TestTheFirstListingHasToSucceed(t *testing.T) {
 	require.Empty(t, stdout.String())
 }
 
-// framed is a frame on a terminal of a size; text is what is written to it by the
-// next drawing.
-func framed(t *testing.T, columns, rows *int) (text func(shown string) string) {
-	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	f := &frame{file: file, size: func(int) (int, int, error) { return *columns, *rows, nil }}
-	read := 0
-	return func(shown string) string {
-		require.NoError(t, f.draw(shown))
-		all, err := os.ReadFile(file.Name())
-		require.NoError(t, err)
-		written := string(all[read:])
-		read = len(all)
-		return written
-	}
-}
-
-func TestOnlyChangedLinesAreDrawnAgain(t *testing.T) {
-	columns, rows := 20, 6
-	draw := framed(t, &columns, &rows)
-	require.Equal(t, "time\x1b[K\na\x1b[K\nb\x1b[K\n\x1b[J", draw("time\na\nb\n"))
-	require.Equal(t, "\r\x1b[3A\n\nc\x1b[K\n\x1b[J", draw("time\na\nc\n"))
-	require.Equal(t, "\r\x1b[3A\n\x1b[J", draw("time\n"), "what stands below goes away")
-	require.Equal(t, "\r\x1b[1A\n1\x1b[K\n2\x1b[K\n3\x1b[K\n… 2 lines more\x1b[K\n\x1b[J", draw("time\n1\n2\n3\n4\n5\n"), "no more than there is room for")
-	rows = 10
-	require.Contains(t, draw("time\n1\n"), "\x1b[H\x1b[2Jtime", "all of it, since a terminal moves lines when its size changes")
-	columns = 4
-	require.Contains(t, draw("漢字漢字\n"), "\x1b[H\x1b[2J漢…\x1b[K")
-	require.Equal(t, "\r\x1b[1Aabcd\n\x1b[J", draw("abcd\n"), "the last column stays")
-}
-
 func TestWhatIsSaidStandsBelowAListing(t *testing.T) {
 	columns, rows := 40, 10
 	var written strings.Builder
@@ -126,17 +94,18 @@ func TestWhatIsSaidStandsBelowAListing(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	f := &frame{file: file, notices: &tui.Notices{}, size: func(int) (int, int, error) { return columns, rows, nil }}
-	show := f.show(w)
+	notices := &tui.Notices{}
+	f := &terminal.Frame{File: file, Size: func(int) (int, int, error) { return columns, rows, nil }}
+	show := w.inPlace(f, notices)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	require.NoError(t, show(at, func() error {
 		_, err := fmt.Fprintln(a.stdout, "n1 UP")
 		return err
 	}, nil))
-	_, err = fmt.Fprintln(f.notices, "rmctl: warning: \x1b[2Jodd")
+	_, err = fmt.Fprintln(notices, "rmctl: warning: \x1b[2Jodd")
 	require.NoError(t, err)
 	require.NoError(t, show(at, nil, errors.New("no answer")))
-	require.Equal(t, []string{"2026-03-01 12:00:00  nodes of site", "n1 UP", "! no answer", `rmctl: warning: \u001b[2Jodd`}, f.drawn)
+	require.Equal(t, []string{"2026-03-01 12:00:00  nodes of site", "n1 UP", "! no answer", `rmctl: warning: \u001b[2Jodd`}, f.Drawn)
 	require.Empty(t, written.String())
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -57,7 +58,7 @@ connection and definition, with the targets that have these. It asks no schedule
 					continue
 				}
 				if a.json {
-					err := printJSON(a.stdout, pollJSON{
+					err := terminal.JSON(a.stdout, pollJSON{
 						Target: targets[0], Targets: targets, Connection: poll.Key + suffixOf(poll), Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
 						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: job.Timestamp(poll.Paused),
 					})
@@ -69,12 +70,12 @@ connection and definition, with the targets that have these. It asks no schedule
 				state := ""
 				switch {
 				case !poll.Paused.IsZero():
-					state = atMost(fmt.Sprintf("paused after %d failures: %s", poll.Failures, oneLine(poll.Error)), longestCell)
+					state = terminal.AtMost(fmt.Sprintf("paused after %d failures: %s", poll.Failures, oneLine(poll.Error)), terminal.LongestCell)
 				case poll.Error != "":
-					state = atMost(oneLine(poll.Error), longestCell)
+					state = terminal.AtMost(oneLine(poll.Error), terminal.LongestCell)
 				}
 				rows = append(rows, []string{
-					orDash(strings.Join(targets, ", ")), age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
+					terminal.OrDash(strings.Join(targets, ", ")), terminal.Age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
 					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
 				})
 			}
@@ -82,7 +83,7 @@ connection and definition, with the targets that have these. It asks no schedule
 				a.sayNone("no scheduler was asked for jobs yet")
 				return nil
 			}
-			return printTable(a.stdout, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, rows)
+			return terminal.Table(a.stdout, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, rows)
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -57,7 +58,7 @@ works while the job runs and afterwards.
 func (a *app) printProcesses(processes []job.Process) error {
 	if a.json {
 		for _, p := range processes {
-			if err := printJSON(a.stdout, p); err != nil {
+			if err := terminal.JSON(a.stdout, p); err != nil {
 				return err
 			}
 		}
@@ -69,9 +70,9 @@ func (a *app) printProcesses(processes []job.Process) error {
 		if p.PID != 0 {
 			pid = strconv.Itoa(p.PID)
 		}
-		rows = append(rows, []string{strconv.Itoa(p.Rank), orDash(p.Node), orDash(pid), orDash(string(p.State)), orDash(knownNumber(p.ExitCode)), orDash(knownNumber(p.Signal)), orDash(lastLine(p.Output))})
+		rows = append(rows, []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), terminal.OrDash(pid), terminal.OrDash(string(p.State)), terminal.OrDash(knownNumber(p.ExitCode)), terminal.OrDash(knownNumber(p.Signal)), terminal.OrDash(lastLine(p.Output))})
 	}
-	return printTable(a.stdout, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, rows)
+	return terminal.Table(a.stdout, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, rows)
 }
 
 func knownNumber(known *int) string {
@@ -93,7 +94,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 			continue
 		}
 		if a.json {
-			return printJSON(a.stdout, p)
+			return terminal.JSON(a.stdout, p)
 		}
 		_, err := fmt.Fprint(a.stdout, p.Output)
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/cases/record"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -298,7 +299,7 @@ func (a *app) printRecording(r record.Recording, written *record.Written) error 
 	}
 	if len(rows) > 0 {
 		a.say("replaced in it; look at the files before you share them:")
-		if err := printTable(a.stderr, []string{"KIND", "WAS", "IS NOW", "TIMES"}, rows); err != nil {
+		if err := terminal.Table(a.stderr, []string{"KIND", "WAS", "IS NOW", "TIMES"}, rows); err != nil {
 			return err
 		}
 	}

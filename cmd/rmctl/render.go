@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -105,7 +106,7 @@ func (a *app) render(controller *control.Controller, s job.Submission) error {
 	}
 	r := facts.OfRendering(rendering)
 	if a.json {
-		return printJSON(a.stdout, r)
+		return terminal.JSON(a.stdout, r)
 	}
 	return printRendered(a.stdout, r)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -288,7 +289,7 @@ func (a *app) printReplay(result replayResult, env *attribute.Environment) error
 		return fmt.Errorf("printing the attributes: %w", err)
 	}
 	if a.json {
-		return printJSON(a.stdout, result)
+		return terminal.JSON(a.stdout, result)
 	}
 	if result.Status.State != "OK" {
 		fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(result.Status.Message))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -72,8 +73,8 @@ func (c *replayCounts) print(w io.Writer) error {
 		at := config.Position{File: one.File, Line: one.Line, Column: one.Column}
 		rows = append(rows, []string{
 			strconv.FormatInt(one.Tried, 10), strconv.FormatInt(one.Matched, 10), strconv.FormatFloat(one.Milliseconds, 'f', 1, 64),
-			orDash(one.Engine), oneLine(at.String()), orDash(one.Expression),
+			terminal.OrDash(one.Engine), oneLine(at.String()), terminal.OrDash(one.Expression),
 		})
 	}
-	return printTable(w, []string{"TRIED", "MATCHED", "MS", "ENGINE", "WHERE", "EXPRESSION"}, rows)
+	return terminal.Table(w, []string{"TRIED", "MATCHED", "MS", "ENGINE", "WHERE", "EXPRESSION"}, rows)
 }

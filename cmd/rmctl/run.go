@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"os/signal"
+	"syscall"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -102,18 +105,33 @@ func (a *app) runHere(ctx context.Context, controller *control.Controller, s job
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	console, err := a.openConsole(controller.AllocatesTerminal(s.Debug), choices{cancel: func() { cancel(errChosen) }})
+	console, err := terminal.Open(a.stdin, a.stderr, controller.AllocatesTerminal(s.Debug), terminal.Choices{Cancel: func() { cancel(errChosen) }})
 	if err != nil {
 		return job.Job{}, err
 	}
 	job, err := controller.RunInteractive(ctx, s, control.Terminal{
-		Stdin: console.keyboard, Stdout: a.stdout, Stderr: a.stderr, Terminal: console.terminal, Signals: console.signals,
+		Stdin: console.Keys(), Stdout: a.stdout, Stderr: a.stderr, Terminal: console.Terminal, Signals: console.Signals,
 	})
 	if errors.Is(context.Cause(ctx), errChosen) && job.Detail.Ended() {
 		err = nil // it was what the user wanted
 	}
-	return job, errors.Join(err, console.close())
+	return job, errors.Join(err, console.Close())
 }
 
 // errChosen tells that the user chose to cancel the job.
 var errChosen = errors.New("the user canceled the job")
+
+// attached returns a context for a job attached to the terminal. What is typed
+// there to interrupt reaches the job by itself, and the job decides what comes
+// of it; rmctl only passes on that it is to end itself.
+func (a *app) attached(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !isTerminal(a.stdin) {
+		return context.WithCancel(ctx)
+	}
+	lasting, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
+	if ctx.Err() != nil { // it was to end before the job had the terminal
+		stop()
+		return context.WithCancel(ctx)
+	}
+	return lasting, stop
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/terminal"
 )
 
 // SARIF 2.1.0 (docs.oasis-open.org/sarif/sarif/v2.1.0), as much of it as
@@ -114,7 +115,7 @@ func (v *validation) writeSARIF() error {
 		run.Results = append(run.Results, sarifResultOf(problem, index))
 	}
 	log := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
-	return encodeJSON(v.stdout, log, "  ")
+	return terminal.IndentedJSON(v.stdout, log, "  ")
 }
 
 func sarifRules(codes []check.Code) []sarifRule {

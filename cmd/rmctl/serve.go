@@ -18,6 +18,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/web"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/remote"
@@ -194,7 +195,7 @@ func (s *serving) begin(start func(name string) error, url string) error {
 		return err
 	}
 	if s.app.json {
-		return printJSON(s.app.stdout, struct {
+		return terminal.JSON(s.app.stdout, struct {
 			URL string `json:"url"`
 		}{url})
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -119,7 +120,7 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 		for _, job := range asked {
 			printed, err := a.withProcesses(ctx, job.Job)
 			if err == nil {
-				err = printJSON(a.stdout, statusDocument{printed, notUnderstood[job.controller]})
+				err = terminal.JSON(a.stdout, statusDocument{printed, notUnderstood[job.controller]})
 			}
 			if err != nil {
 				return err
@@ -156,7 +157,7 @@ func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*cont
 
 func statusRow(job job.Job, now time.Time) []string {
 	return []string{
-		orDash(job.ID), orDash(job.Target), string(job.Detail.Primary()), string(job.DetailOrUndetermined()),
-		orDash(job.Queue), age(job.Observed, now), remark(job),
+		terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.Detail.Primary()), string(job.DetailOrUndetermined()),
+		terminal.OrDash(job.Queue), terminal.Age(job.Observed, now), remark(job),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -117,7 +118,7 @@ anything runs.`,
 
 func (a *app) printSubmitted(job job.Job) error {
 	if a.json {
-		return printJSON(a.stdout, job.Document())
+		return terminal.JSON(a.stdout, job.Document())
 	}
 	_, err := fmt.Fprintln(a.stdout, printable(job.ID))
 	return err
@@ -147,8 +148,8 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 // showChange says on standard error what state a job is in now.
 func (a *app) showChange(job job.Job) {
 	detail := string(job.DetailOrUndetermined())
-	if wantsColour(a.stderr) {
-		detail = coloured(detail)
+	if terminal.WantsColour(a.stderr) {
+		detail = terminal.StateInColour(detail)
 	}
 	line := fmt.Sprintf("%s: %s", oneLine(job.ID), detail)
 	if note := remark(job); note != "" {

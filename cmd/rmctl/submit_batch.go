@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -167,7 +168,7 @@ func (a *app) printBatchResult(line int, result batchResult) error {
 			document := result.job.Document()
 			printed.Document = &document
 		}
-		return printJSON(a.stdout, printed)
+		return terminal.JSON(a.stdout, printed)
 	}
 	if result.err != nil {
 		fmt.Fprintf(a.stderr, "line %d: %s\n", line, printable(result.err.Error()))

@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -45,7 +46,7 @@ func (a *app) printTargets(targets *settings.Targets) error {
 		}
 		r := facts.OfTarget(target, name == targets.Default)
 		if a.json {
-			if err := printJSON(a.stdout, r); err != nil {
+			if err := terminal.JSON(a.stdout, r); err != nil {
 				return err
 			}
 			continue
@@ -59,7 +60,7 @@ func (a *app) printTargets(targets *settings.Targets) error {
 	if a.json {
 		return nil
 	}
-	return printTable(a.stdout, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, rows)
+	return terminal.Table(a.stdout, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, rows)
 }
 
 // shippedJSON is how a shipped definition is printed as JSON; the names are a contract.
@@ -85,7 +86,7 @@ func (a *app) printShippedDefinitions() error {
 		described := describe(definition)
 		shown := shippedJSON{name, described.Mode, described.SchedulerType, described.Proven}
 		if a.json {
-			if err := printJSON(a.stdout, shown); err != nil {
+			if err := terminal.JSON(a.stdout, shown); err != nil {
 				return err
 			}
 			continue
@@ -102,5 +103,5 @@ func (a *app) printShippedDefinitions() error {
 	if a.json {
 		return nil
 	}
-	return printTable(a.stdout, []string{"DEFINITION", "JOBS", "PROVEN BY", "OF"}, rows)
+	return terminal.Table(a.stdout, []string{"DEFINITION", "JOBS", "PROVEN BY", "OF"}, rows)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -152,7 +153,7 @@ func (r *testReport) add(ctx context.Context, result cases.Result) error {
 	var err error
 	switch {
 	case r.json:
-		err = printJSON(r.stdout, result)
+		err = terminal.JSON(r.stdout, result)
 	case r.flags.tap:
 		err = r.tap.Add(result)
 	default:

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/terminal"
 )
 
 // coverageFlags ask how much of their definitions cases exercise.
@@ -74,7 +75,7 @@ func (a *app) printCoverage(flags testFlags, coverages *cases.Coverages) error {
 
 func (a *app) printCoverageReport(flags testFlags, report cases.CoverageReport) error {
 	if a.json {
-		return printJSON(a.stdout, struct {
+		return terminal.JSON(a.stdout, struct {
 			Coverage printedCoverage `json:"coverage"`
 		}{coverageAsPrinted(report)})
 	}

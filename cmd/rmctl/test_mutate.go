@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/cases/mutate"
+	"github.com/rmctl/rmctl/internal/terminal"
 )
 
 // mutateFlags ask for damaged outputs.
@@ -119,7 +120,7 @@ func (a *app) keepMutants(flags testFlags, report mutate.Report) error {
 
 func (a *app) printMutation(flags testFlags, report mutate.Report) error {
 	if a.json {
-		return printJSON(a.stdout, struct {
+		return terminal.JSON(a.stdout, struct {
 			Mutation printedMutation `json:"mutation"`
 		}{mutationAsPrinted(flags, report)})
 	}

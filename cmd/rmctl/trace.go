@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -22,13 +23,13 @@ type traceWriter struct {
 }
 
 func (a *app) newTraceWriter(parser *config.Parser) *traceWriter {
-	return &traceWriter{to: a.stderr, json: a.json, colour: wantsColour(a.stderr), width: widestPosition(parser)}
+	return &traceWriter{to: a.stderr, json: a.json, colour: terminal.WantsColour(a.stderr), width: widestPosition(parser)}
 }
 
 // begin tells in which folder the output lies that the events after it are of.
 func (w *traceWriter) begin(folder string) {
 	if w.json {
-		w.err = printJSON(w.to, struct {
+		w.err = terminal.JSON(w.to, struct {
 			Event  string `json:"event"`
 			Folder string `json:"folder"`
 		}{"reading", folder})
@@ -40,7 +41,7 @@ func (w *traceWriter) begin(folder string) {
 func (w *traceWriter) write(event tokenizer.Event) {
 	var err error
 	if w.json {
-		err = printJSON(w.to, traceObject(event))
+		err = terminal.JSON(w.to, traceObject(event))
 	} else if line, shown := lineOf(event); shown {
 		_, err = fmt.Fprintln(w.to, w.format(line))
 	}
@@ -82,16 +83,9 @@ func (w *traceWriter) format(line traceLine) string {
 		atPadding = strings.Repeat(" ", max(0, w.width-utf8.RuneCountInString(at))+2)
 	}
 	if w.colour {
-		kind, at = inColour(line.colour, kind), inColour(faint, at)
+		kind, at = terminal.InColour(line.colour, kind), terminal.InColour(faint, at)
 	}
 	return strings.TrimRight(kind+kindPadding+at+atPadding+printable(line.text), " ")
-}
-
-func inColour(colour, text string) string {
-	if colour == "" || text == "" {
-		return text
-	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
 // lineOf describes an event. Only the error is not shown: it follows the trace.

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
@@ -185,12 +186,12 @@ type diagnosticJSON struct {
 }
 
 func (v *validation) showJSON(problem config.Diagnostic) error {
-	return printJSON(v.stdout, diagnosticJSON{problem.File, problem.Line, problem.Column, string(problem.Severity), problem.Code, problem.Message, problem.Suggestion})
+	return terminal.JSON(v.stdout, diagnosticJSON{problem.File, problem.Line, problem.Column, string(problem.Severity), problem.Code, problem.Message, problem.Suggestion})
 }
 
 func (v *validation) showText(problem config.Diagnostic) error {
 	text := printable(problem.Excerpt(problem.Source()))
-	if wantsColour(v.stdout) {
+	if terminal.WantsColour(v.stdout) {
 		text = colouredProblem(text, problem)
 	}
 	_, err := fmt.Fprintln(v.stdout, text)
@@ -207,13 +208,13 @@ func colouredProblem(text string, problem config.Diagnostic) string {
 	}
 	lines := strings.Split(text, "\n")
 	place, message, _ := strings.Cut(lines[0], ": "+string(problem.Severity)+": ")
-	lines[0] = inColour(bold, place+": ") + inColour(colour, string(problem.Severity)+": ") + inColour(bold, message)
+	lines[0] = terminal.InColour(bold, place+": ") + terminal.InColour(colour, string(problem.Severity)+": ") + terminal.InColour(bold, message)
 	if marks := slices.IndexFunc(lines, isMarks); marks > 0 {
 		gutter, mark, _ := strings.Cut(lines[marks], "^")
-		lines[marks] = gutter + inColour(colour, "^"+mark)
+		lines[marks] = gutter + terminal.InColour(colour, "^"+mark)
 	}
 	if last := len(lines) - 1; problem.Advice() != "" && last > 0 {
-		lines[last] = inColour(green, lines[last])
+		lines[last] = terminal.InColour(green, lines[last])
 	}
 	return strings.Join(lines, "\n")
 }

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/internal/terminal"
 )
 
 type versionJSON struct {
@@ -28,7 +30,7 @@ func newVersion(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
 			if a.json {
-				return printJSON(a.stdout, v)
+				return terminal.JSON(a.stdout, v)
 			}
 			revision := ""
 			if v.Revision != "" {

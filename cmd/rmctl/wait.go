@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
 )
@@ -199,7 +200,7 @@ func (a *app) waited(ctx context.Context, jobs []awaited, until state.Detail) er
 			exit = jobExit(job)
 		}
 		if a.json {
-			return printJSON(a.stdout, job.Document())
+			return terminal.JSON(a.stdout, job.Document())
 		}
 		return nil
 	})

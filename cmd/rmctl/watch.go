@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -261,10 +262,10 @@ func (w *watch) isWatched(event job.Event) bool {
 func (w *watch) tell(ctx context.Context, event job.Event) error {
 	var err error
 	if w.app.json {
-		err = printJSON(w.app.stdout, event)
+		err = terminal.JSON(w.app.stdout, event)
 	} else {
-		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", clock(event.Observed), orDash(event.Target), orDash(cmp.Or(event.ID, event.Tag)),
-			event.Kind, orDash(string(event.Detail)), atMost(oneLine(event.Reason), longestCell))
+		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", terminal.Clock(event.Observed), terminal.OrDash(event.Target), terminal.OrDash(cmp.Or(event.ID, event.Tag)),
+			event.Kind, terminal.OrDash(string(event.Detail)), terminal.AtMost(oneLine(event.Reason), terminal.LongestCell))
 	}
 	if err != nil {
 		return fmt.Errorf("printing an event: %w", err)

@@ -1,7 +1,6 @@
-package main
+package terminal
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -23,40 +22,41 @@ const twiceWithin = time.Second
 // interruptKey is what Ctrl-C types at a raw terminal.
 const interruptKey = 0x03
 
-// A console is the user's terminal while a job is attached to it: what is typed,
+// A Console is the user's terminal while a job is attached to it: what is typed,
 // its size, and the signals that come from it.
-type console struct {
+type Console struct {
+	Terminal *remote.Terminal // nil where the job has no pseudo-terminal
+	Signals  chan syscall.Signal
+	Sizes    chan remote.Size
+
 	keyboard *keyboard
-	terminal *remote.Terminal // nil where the job has no pseudo-terminal
-	signals  chan syscall.Signal
 
 	file    *os.File
-	saved   *term.State // nil where the terminal was left as it is
-	sizes   chan remote.Size
+	saved   *term.State    // nil where the terminal was left as it is
 	notices chan os.Signal // from the system
 	end     chan struct{}
 	serving sync.WaitGroup
 }
 
-// choices are what a user may do with the job after two interrupts. Detach is
+// Choices are what a user may do with the job after two interrupts. Detach is
 // nil where that cannot be done.
-type choices struct {
-	detach, cancel func()
+type Choices struct {
+	Detach, Cancel func()
 }
 
-// openConsole takes the terminal for a job. With a pseudo-terminal every key is
-// the job's; the terminal comes back as it was with close.
-func (a *app) openConsole(withTerminal bool, choices choices) (*console, error) {
-	c := &console{
-		signals: make(chan syscall.Signal, 8), sizes: make(chan remote.Size, 1), notices: make(chan os.Signal, 8), end: make(chan struct{}),
-		keyboard: &keyboard{source: a.stdin, screen: a.stderr, choices: choices, now: time.Now},
+// Open takes the terminal for a job. With a pseudo-terminal every key is
+// the job's; the terminal comes back as it was with [Console.Close].
+func Open(stdin io.Reader, screen io.Writer, withTerminal bool, choices Choices) (*Console, error) {
+	c := &Console{
+		Signals: make(chan syscall.Signal, 8), Sizes: make(chan remote.Size, 1), notices: make(chan os.Signal, 8), end: make(chan struct{}),
+		keyboard: &keyboard{source: stdin, screen: screen, choices: choices, now: time.Now},
 	}
-	if file, isFile := a.stdin.(*os.File); isFile && isTerminal(file) {
+	if file, isFile := stdin.(*os.File); isFile && Is(file) {
 		c.file, c.keyboard.isTerminal = file, true
 	}
 	if withTerminal {
-		c.terminal = unseenTerminal()
-		c.terminal.Resized = c.sizes
+		c.Terminal = Unseen()
+		c.Terminal.Resized = c.Sizes
 		if c.file != nil {
 			saved, err := term.MakeRaw(int(c.file.Fd()))
 			if err != nil {
@@ -64,8 +64,8 @@ func (a *app) openConsole(withTerminal bool, choices choices) (*console, error) 
 			}
 			c.saved, c.keyboard.isRaw = saved, true
 			signal.Notify(c.notices, syscall.SIGWINCH) // before the size is taken: a change after that is told
-			c.terminal.Type = os.Getenv("TERM")
-			c.terminal.Size = c.size(c.terminal.Size)
+			c.Terminal.Type = os.Getenv("TERM")
+			c.Terminal.Size = c.size(c.Terminal.Size)
 		}
 	}
 	signal.Notify(c.notices, syscall.SIGINT, syscall.SIGQUIT)
@@ -73,14 +73,20 @@ func (a *app) openConsole(withTerminal bool, choices choices) (*console, error) 
 	return c, nil
 }
 
-// unseenTerminal is what a job gets that asks for a pseudo-terminal where nobody
+// Unseen is what a job gets that asks for a pseudo-terminal where nobody
 // has one.
-func unseenTerminal() *remote.Terminal {
+func Unseen() *remote.Terminal {
 	return &remote.Terminal{Type: "dumb", Size: remote.Size{Columns: 80, Rows: 24}}
 }
 
-// close gives the terminal back as it was.
-func (c *console) close() error {
+// Keys returns what is typed for the job.
+func (c *Console) Keys() io.Reader { return c.keyboard }
+
+// IsRaw reports whether every key is the job's: such a terminal types no end.
+func (c *Console) IsRaw() bool { return c.keyboard.isRaw }
+
+// Close gives the terminal back as it was.
+func (c *Console) Close() error {
 	close(c.end)
 	c.serving.Wait()
 	if c.saved == nil {
@@ -92,7 +98,7 @@ func (c *console) close() error {
 	return nil
 }
 
-func (c *console) size(usual remote.Size) remote.Size {
+func (c *Console) size(usual remote.Size) remote.Size {
 	columns, rows, err := term.GetSize(int(c.file.Fd()))
 	if err != nil || columns <= 0 || rows <= 0 {
 		return usual
@@ -101,7 +107,7 @@ func (c *console) size(usual remote.Size) remote.Size {
 }
 
 // serve hands sizes and signals on until the console is closed.
-func (c *console) serve() {
+func (c *Console) serve() {
 	defer signal.Stop(c.notices)
 	for {
 		select {
@@ -122,18 +128,18 @@ func (c *console) serve() {
 }
 
 // resize tells the newest size. One that nobody has taken yet is out of date.
-func (c *console) resize() {
+func (c *Console) resize() {
 	select {
-	case <-c.sizes:
+	case <-c.Sizes:
 	default:
 	}
-	c.sizes <- c.size(c.terminal.Size)
+	c.Sizes <- c.size(c.Terminal.Size)
 }
 
 // offer hands a signal on; a job that takes none any more misses it.
-func (c *console) offer(number syscall.Signal) {
+func (c *Console) offer(number syscall.Signal) {
 	select {
-	case c.signals <- number:
+	case c.Signals <- number:
 	default:
 	}
 }
@@ -143,7 +149,7 @@ func (c *console) offer(number syscall.Signal) {
 type keyboard struct {
 	source     io.Reader
 	screen     io.Writer
-	choices    choices
+	choices    Choices
 	isTerminal bool
 	isRaw      bool // interrupts are typed bytes, not signals
 	now        func() time.Time
@@ -218,7 +224,7 @@ func (k *keyboard) isSecond() bool {
 func (k *keyboard) ask() {
 	k.asking = true
 	question := "rmctl: detach, cancel or go on? [d/c/G] "
-	if k.choices.detach == nil {
+	if k.choices.Detach == nil {
 		question = "rmctl: cancel or go on? [c/G] "
 	}
 	k.say("\n" + question)
@@ -229,12 +235,12 @@ func (k *keyboard) ask() {
 func (k *keyboard) answer(key byte) (goesOn bool) {
 	switch key {
 	case 'd', 'D':
-		if k.choices.detach == nil {
+		if k.choices.Detach == nil {
 			return false
 		}
-		k.choices.detach()
+		k.choices.Detach()
 	case 'c', 'C':
-		k.choices.cancel()
+		k.choices.Cancel()
 	case 'g', 'G', '\r', '\n':
 		goesOn = k.isRaw
 	default:
@@ -254,19 +260,4 @@ func (k *keyboard) say(text string) {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	_, _ = io.WriteString(k.screen, text)
-}
-
-// attached returns a context for a job attached to the terminal. What is typed
-// there to interrupt reaches the job by itself, and the job decides what comes
-// of it; rmctl only passes on that it is to end itself.
-func (a *app) attached(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !isTerminal(a.stdin) {
-		return context.WithCancel(ctx)
-	}
-	lasting, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
-	if ctx.Err() != nil { // it was to end before the job had the terminal
-		stop()
-		return context.WithCancel(ctx)
-	}
-	return lasting, stop
 }

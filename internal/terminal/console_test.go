@@ -1,8 +1,7 @@
-package main
+package terminal
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"runtime"
 	"strings"
@@ -28,9 +27,9 @@ type typist struct {
 func newTypist(isRaw, mayDetach bool) *typist {
 	p := &typist{clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	p.keyboard = &keyboard{screen: &p.screen, isTerminal: true, isRaw: isRaw, now: func() time.Time { return p.clock }}
-	p.choices.cancel = func() { p.chosen = append(p.chosen, "cancel") }
+	p.choices.Cancel = func() { p.chosen = append(p.chosen, "cancel") }
 	if mayDetach {
-		p.choices.detach = func() { p.chosen = append(p.chosen, "detach") }
+		p.choices.Detach = func() { p.chosen = append(p.chosen, "detach") }
 	}
 	return p
 }
@@ -105,31 +104,16 @@ func TestASizeThatChangesAsSoonAsItWasTakenIsTold(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, errors.Join(terminal.Close(), device.Close())) }()
 	require.NoError(t, pty.Setsize(device, &pty.Winsize{Rows: 24, Cols: 80}))
-	c, err := (&app{stdin: terminal, stderr: &bytes.Buffer{}}).openConsole(true, choices{})
+	c, err := Open(terminal, &bytes.Buffer{}, true, Choices{})
 	require.NoError(t, err)
-	require.Equal(t, remote.Size{Columns: 80, Rows: 24}, c.terminal.Size)
+	require.Equal(t, remote.Size{Columns: 80, Rows: 24}, c.Terminal.Size)
 	require.NoError(t, pty.Setsize(device, &pty.Winsize{Rows: 30, Cols: 99}))
 	require.NoError(t, syscall.Kill(syscall.Getpid(), syscall.SIGWINCH)) // it is not the terminal of this process
 	select {
-	case size := <-c.sizes:
+	case size := <-c.Sizes:
 		require.Equal(t, remote.Size{Columns: 99, Rows: 30}, size)
 	case <-time.After(time.Minute):
 		require.Fail(t, "the change was not noticed")
 	}
-	require.NoError(t, c.close())
-}
-
-func TestARequestToEndThatComesBeforeTheJobHasTheTerminalCounts(t *testing.T) {
-	device, terminal, err := pty.Open()
-	require.NoError(t, err)
-	defer func() { require.NoError(t, errors.Join(terminal.Close(), device.Close())) }()
-	ctx, end := context.WithCancel(t.Context())
-	a := &app{stdin: terminal}
-	late, stop := a.attached(ctx)
-	defer stop()
-	end()
-	require.NoError(t, late.Err(), "what is typed to interrupt is for the job to decide on")
-	early, stop := a.attached(ctx)
-	defer stop()
-	require.ErrorIs(t, early.Err(), context.Canceled)
+	require.NoError(t, c.Close())
 }

@@ -1,0 +1,42 @@
+package terminal
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// framed is a frame on a terminal of a size; text is what is written to it by the
+// next drawing.
+func framed(t *testing.T, columns, rows *int) (text func(shown string) string) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	f := &Frame{File: file, Size: func(int) (int, int, error) { return *columns, *rows, nil }}
+	read := 0
+	return func(shown string) string {
+		require.NoError(t, f.Draw(shown))
+		all, err := os.ReadFile(file.Name())
+		require.NoError(t, err)
+		written := string(all[read:])
+		read = len(all)
+		return written
+	}
+}
+
+func TestOnlyChangedLinesAreDrawnAgain(t *testing.T) {
+	columns, rows := 20, 6
+	draw := framed(t, &columns, &rows)
+	require.Equal(t, "time\x1b[K\na\x1b[K\nb\x1b[K\n\x1b[J", draw("time\na\nb\n"))
+	require.Equal(t, "\r\x1b[3A\n\nc\x1b[K\n\x1b[J", draw("time\na\nc\n"))
+	require.Equal(t, "\r\x1b[3A\n\x1b[J", draw("time\n"), "what stands below goes away")
+	require.Equal(t, "\r\x1b[1A\n1\x1b[K\n2\x1b[K\n3\x1b[K\n… 2 lines more\x1b[K\n\x1b[J", draw("time\n1\n2\n3\n4\n5\n"), "no more than there is room for")
+	rows = 10
+	require.Contains(t, draw("time\n1\n"), "\x1b[H\x1b[2Jtime", "all of it, since a terminal moves lines when its size changes")
+	columns = 4
+	require.Contains(t, draw("漢字漢字\n"), "\x1b[H\x1b[2J漢…\x1b[K")
+	require.Equal(t, "\r\x1b[1Aabcd\n\x1b[J", draw("abcd\n"), "the last column stays")
+}

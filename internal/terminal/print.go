@@ -1,0 +1,179 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+
+	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/state"
+)
+
+// JSON prints one object on a line, which a terminal shows as it is.
+func JSON(w io.Writer, value any) error {
+	return IndentedJSON(w, value, "")
+}
+
+// IndentedJSON prints a value as JSON, over several lines if there is an indent.
+func IndentedJSON(w io.Writer, value any, indent string) error {
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(value)
+	if err == nil {
+		_, err = w.Write(printableJSON(encoded.Bytes()))
+	}
+	if err != nil {
+		return fmt.Errorf("printing JSON: %w", err)
+	}
+	return nil
+}
+
+// printableJSON writes what JSON allows in its texts and a terminal acts upon,
+// controls of eight bits and letters that turn the line, as escapes: the meaning
+// is the same.
+func printableJSON(encoded []byte) []byte {
+	isShown := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
+	if bytes.IndexFunc(encoded, func(r rune) bool { return !isShown(r) }) < 0 {
+		return encoded
+	}
+	shown := make([]byte, 0, len(encoded)+len(encoded)/8)
+	for _, r := range string(encoded) {
+		if isShown(r) {
+			shown = utf8.AppendRune(shown, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			shown = fmt.Appendf(shown, `\u%04x`, unit)
+		}
+	}
+	return shown
+}
+
+// Table prints rows in aligned columns; the last column is not padded.
+// On a terminal, cells that are states are StateInColour.
+func Table(w io.Writer, header []string, rows [][]string) error {
+	widths := make([]int, len(header))
+	all := append([][]string{header}, rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
+		}
+	}
+	colour := WantsColour(w)
+	for _, row := range all {
+		var line strings.Builder
+		for i, cell := range row {
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			padding := strings.Repeat(" ", widths[i]-ansi.StringWidth(cell))
+			if colour {
+				cell = StateInColour(cell)
+			}
+			line.WriteString(cell + padding)
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+	}
+	return nil
+}
+
+// StateInColour colours a text that is a job's state: green while it runs or has
+// succeeded, red when it failed, yellow while it waits for somebody.
+func StateInColour(text string) string {
+	const red, green, yellow = "31", "32", "33"
+	colour := ""
+	switch detail := state.Detail(text); {
+	case detail == state.Failed || detail == state.Canceled:
+		colour = red
+	case detail == state.Running || detail == state.Completed || detail == state.OutputReady:
+		colour = green
+	case detail.OnHold() || detail.Primary() == state.PrimarySuspended:
+		colour = yellow
+	default:
+		return text
+	}
+	return InColour(colour, text)
+}
+
+// WantsColour reports whether a stream is a terminal whose user has nothing
+// against colour (no-color.org).
+func WantsColour(w io.Writer) bool {
+	if f, isFrame := w.(*Frame); isFrame {
+		w = f.File
+	}
+	return Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// Is reports whether a stream is a terminal.
+func Is(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Clock is a time for people.
+func Clock(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.Local().Format(time.DateTime)
+}
+
+// Age tells how long ago something was, in the largest unit that fits.
+func Age(at, now time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	passed := max(now.Sub(at), 0)
+	switch {
+	case passed < time.Minute:
+		return fmt.Sprintf("%ds", int(passed.Seconds()))
+	case passed < time.Hour:
+		return fmt.Sprintf("%dm", int(passed.Minutes()))
+	case passed < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(passed.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(passed.Hours()/24))
+	}
+}
+
+// LongestCell bounds what stands in one cell of a table: each row is as wide as
+// the widest of its column.
+const LongestCell = 120
+
+// OrDash is what a cell of a table shows of a text.
+func OrDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return AtMost(tui.OneLine(text), LongestCell)
+}
+
+// AtMost returns as many characters of a text as there is room for.
+func AtMost(text string, longest int) string {
+	if utf8.RuneCountInString(text) <= longest {
+		return text
+	}
+	return string([]rune(text)[:longest]) + "…"
+}
+
+// InColour gives a text a colour, a parameter of the terminal's SGR sequence.
+func InColour(colour, text string) string {
+	if colour == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
