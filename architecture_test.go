@@ -49,6 +49,7 @@ var allowedImports = map[string][]string{
 	"internal/views":      {"command", "config", "control", "internal/settings", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/facts":      {"command", "config", "control", "internal/settings"},
 	"internal/web":        {"internal/views", "internal/web/answer", "internal/web/api", "internal/web/listing", "internal/web/live", "internal/web/pages", "jobstore", "remote/wire"},
+	"internal/describe":   {"internal/tui", "config", "attribute", "state"},
 	"internal/terminal":   {"internal/tui", "remote", "state"},
 	"internal/tui":        {"internal/views", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
 	"job":                 {"schemas", "state"},

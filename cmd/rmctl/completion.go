@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/rms"
@@ -94,7 +95,7 @@ func (a *app) offeredValues(c *cobra.Command, definition *config.Definition, kno
 		return []string{"true", "false"}
 	}
 	from := known.Text(attribute.FieldItemsFrom)
-	if queues := describeQueues(definition); from == "" && queues != nil && known.Name() == queues.Attribute {
+	if from == "" && known.Name() == describe.QueueAttribute(definition) {
 		from = "queues"
 	}
 	targets, err := a.loadTargets()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/terminal"
 )
 
@@ -43,46 +44,20 @@ where each part comes from.`,
 			if err != nil {
 				return err
 			}
-			d := describe(definition)
+			d := describe.Of(definition)
 			switch {
 			case page:
-				return d.writePage(a.stdout)
+				return d.WritePage(a.stdout)
 			case a.json:
 				return terminal.JSON(a.stdout, d)
 			}
-			_, err = fmt.Fprint(a.stdout, printable(d.text(a.verbose > 0)))
+			_, err = fmt.Fprint(a.stdout, printable(d.Text(a.verbose > 0)))
 			return err
 		},
 	}
 	c.Flags().BoolVar(&page, "html", false, "write a page for a browser")
 	c.Flags().BoolVar(&merged, "merged", false, "print the definition with all that it extends put into it")
 	return c
-}
-
-type mergedJSON struct {
-	Files []string   `json:"files"` // the definition's own, and each base after the one that extends it
-	Parts []partJSON `json:"parts"`
-	Gone  []goneJSON `json:"gone"` // what bases have and the definition has not
-	XML   string     `json:"xml"`
-}
-
-type partJSON struct {
-	Path      string         `json:"path"`
-	Position  string         `json:"position"`
-	Sets      []string       `json:"sets,omitempty"`
-	Overrides []overrideJSON `json:"overrides,omitempty"`
-}
-
-type overrideJSON struct {
-	Effect   string `json:"effect"`
-	Position string `json:"position"`
-}
-
-type goneJSON struct {
-	Element  string `json:"element"`
-	Effect   string `json:"effect"`
-	Position string `json:"position"`
-	By       string `json:"by"`
 }
 
 // describeMerged prints a definition with all that it extends put into it. It
@@ -103,16 +78,5 @@ func (a *app) describeMerged(name string) error {
 		_, err = fmt.Fprint(a.stdout, printable(string(merged.XML())))
 		return err
 	}
-	printed := mergedJSON{Files: merged.Files(), Parts: []partJSON{}, Gone: []goneJSON{}, XML: string(merged.XML())}
-	for _, part := range merged.Parts() {
-		one := partJSON{Path: part.Path, Position: part.Position.String(), Sets: part.Sets}
-		for _, override := range part.Overrides {
-			one.Overrides = append(one.Overrides, overrideJSON{string(override.Effect), override.Position.String()})
-		}
-		printed.Parts = append(printed.Parts, one)
-	}
-	for _, lost := range merged.Lost() {
-		printed.Gone = append(printed.Gone, goneJSON{lost.Path, string(lost.Effect), lost.Override.Position.String(), lost.By.String()})
-	}
-	return terminal.JSON(a.stdout, printed)
+	return terminal.JSON(a.stdout, describe.Merged(merged))
 }

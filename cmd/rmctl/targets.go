@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -65,15 +66,10 @@ func (a *app) printTargets(targets *settings.Targets) error {
 
 // shippedJSON is how a shipped definition is printed as JSON; the names are a contract.
 type shippedJSON struct {
-	Name          string      `json:"name"`
-	Mode          string      `json:"mode"` // batch, interactive or none
-	SchedulerType string      `json:"schedulerType,omitempty"`
-	Proven        []proofJSON `json:"proven"`
-}
-
-type proofJSON struct {
-	By string `json:"by"` // software, recordings or documentation
-	Of string `json:"of"`
+	Name          string           `json:"name"`
+	Mode          string           `json:"mode"` // batch, interactive or none
+	SchedulerType string           `json:"schedulerType,omitempty"`
+	Proven        []describe.Proof `json:"proven"`
 }
 
 func (a *app) printShippedDefinitions() error {
@@ -83,7 +79,7 @@ func (a *app) printShippedDefinitions() error {
 		if err != nil {
 			return err
 		}
-		described := describe(definition)
+		described := describe.Of(definition)
 		shown := shippedJSON{name, described.Mode, described.SchedulerType, described.Proven}
 		if a.json {
 			if err := terminal.JSON(a.stdout, shown); err != nil {

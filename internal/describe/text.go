@@ -1,21 +1,23 @@
-package main
+package describe
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// text returns the description for a terminal; all of it, not only what users
+// Text returns the description for a terminal; all of it, not only what users
 // of the definition need, with everything set.
-func (d description) text(everything bool) string {
+func (d Description) Text(everything bool) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s (%s), %s jobs\n", d.Name, d.File, d.Mode)
 	if len(d.Extends) > 0 {
 		fmt.Fprintf(&text, "extends %s\n", strings.Join(d.Extends, ", which extends "))
 	}
 	for _, proof := range d.Proven {
-		fmt.Fprintf(&text, "proven by %s: %s\n", proof.By, oneLine(proof.Of))
+		fmt.Fprintf(&text, "proven by %s: %s\n", proof.By, tui.OneLine(proof.Of))
 	}
 	if monitor := d.monitorText(); monitor != "" {
 		text.WriteString(monitor + "\n")
@@ -49,10 +51,10 @@ func (d description) text(everything bool) string {
 }
 
 // monitorText tells how queues and jobs are watched.
-func (d description) monitorText() string {
+func (d Description) monitorText() string {
 	var facts []string
 	if d.SchedulerType != "" {
-		facts = append(facts, "scheduler "+oneLine(d.SchedulerType))
+		facts = append(facts, "scheduler "+tui.OneLine(d.SchedulerType))
 	}
 	if d.Queues != nil {
 		queue := "queue: attribute " + d.Queues.Attribute
@@ -69,13 +71,13 @@ func (d description) monitorText() string {
 
 func (a attributeDescription) text(everything bool) string {
 	facts := a.facts(everything)
-	line := fmt.Sprintf("  %-22s %s", a.Name, oneLine(a.Description))
+	line := fmt.Sprintf("  %-22s %s", a.Name, tui.OneLine(a.Description))
 	if len(facts) > 0 {
-		line += " (" + oneLine(strings.Join(facts, "; ")) + ")"
+		line += " (" + tui.OneLine(strings.Join(facts, "; ")) + ")"
 	}
 	line = strings.TrimRight(line, " ") + "\n"
 	if everything {
-		if tooltip := oneLine(a.Tooltip); tooltip != "" {
+		if tooltip := tui.OneLine(a.Tooltip); tooltip != "" {
 			line += fmt.Sprintf("  %-22s   %s\n", "", tooltip)
 		}
 		line += fmt.Sprintf("  %-22s   %s\n", "", a.Position)
@@ -151,13 +153,13 @@ func (v validatorDescription) text(everything bool) string {
 // writeText writes a command: the line that it runs, shortened unless everything
 // is wanted, and then also what belongs to it.
 func (c commandDescription) writeText(text *strings.Builder, everything bool) {
-	fmt.Fprintf(text, "  %-22s %-20s %s", c.Element, c.Name, shortened(oneLine(line(c.Arguments)), everything))
+	fmt.Fprintf(text, "  %-22s %-20s %s", c.Element, c.Name, shortened(tui.OneLine(line(c.Arguments)), everything))
 	if len(c.Fallbacks) > 0 && !everything {
 		names := make([]string, 0, len(c.Fallbacks))
 		for _, fallback := range c.Fallbacks {
 			names = append(names, fallback.Name)
 		}
-		fmt.Fprintf(text, " (else %s)", oneLine(strings.Join(names, ", ")))
+		fmt.Fprintf(text, " (else %s)", tui.OneLine(strings.Join(names, ", ")))
 	}
 	text.WriteByte('\n')
 	if !everything {
@@ -165,7 +167,7 @@ func (c commandDescription) writeText(text *strings.Builder, everything bool) {
 	}
 	fact := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(text, "    %s: %s\n", name, oneLine(value))
+			fmt.Fprintf(text, "    %s: %s\n", name, tui.OneLine(value))
 		}
 	}
 	fact("after", strings.Join(c.On, ", "))
@@ -219,32 +221,32 @@ func shortened(text string, everything bool) string {
 }
 
 func (p parserDescription) writeText(text *strings.Builder) {
-	fmt.Fprintf(text, "    %s: %s\n", p.Element, oneLine(p.Segments))
+	fmt.Fprintf(text, "    %s: %s\n", p.Element, tui.OneLine(p.Segments))
 	if p.Type != "" {
-		fmt.Fprintf(text, "      of type %s\n", oneLine(p.Type))
+		fmt.Fprintf(text, "      of type %s\n", tui.OneLine(p.Type))
 	}
 	for _, target := range p.Targets {
-		fmt.Fprintf(text, "      %s:\n", oneLine(target.Title()))
+		fmt.Fprintf(text, "      %s:\n", tui.OneLine(target.Title()))
 		for _, match := range target.Matches {
-			fmt.Fprintf(text, "        %s: %s\n", match.Title(), oneLine(joined(match.Actions)))
+			fmt.Fprintf(text, "        %s: %s\n", match.Title(), tui.OneLine(joined(match.Actions)))
 		}
 		for _, test := range target.Tests {
 			if len(test.Actions) > 0 {
-				fmt.Fprintf(text, "        if %s: %s\n", oneLine(test.Condition), oneLine(joined(test.Actions)))
+				fmt.Fprintf(text, "        if %s: %s\n", tui.OneLine(test.Condition), tui.OneLine(joined(test.Actions)))
 			}
 			if len(test.Else) > 0 {
-				fmt.Fprintf(text, "        unless %s: %s\n", oneLine(test.Condition), oneLine(joined(test.Else)))
+				fmt.Fprintf(text, "        unless %s: %s\n", tui.OneLine(test.Condition), tui.OneLine(joined(test.Else)))
 			}
 		}
 		if len(target.Else) > 0 {
-			fmt.Fprintf(text, "        otherwise: %s\n", oneLine(joined(target.Else)))
+			fmt.Fprintf(text, "        otherwise: %s\n", tui.OneLine(joined(target.Else)))
 		}
 	}
 	if p.ExitOn != "" {
-		fmt.Fprintf(text, "      ends at %s\n", oneLine(p.ExitOn))
+		fmt.Fprintf(text, "      ends at %s\n", tui.OneLine(p.ExitOn))
 	}
 	if p.ExitAfter != "" {
-		fmt.Fprintf(text, "      ends after %s\n", oneLine(p.ExitAfter))
+		fmt.Fprintf(text, "      ends after %s\n", tui.OneLine(p.ExitAfter))
 	}
 }
 
@@ -262,9 +264,9 @@ func (m matchDescription) Title() string {
 	case m.Expression == "":
 		return "anything"
 	case m.Split:
-		return "split at " + oneLine(m.Expression)
+		return "split at " + tui.OneLine(m.Expression)
 	}
-	return oneLine(m.Expression)
+	return tui.OneLine(m.Expression)
 }
 
 func joined(actions []string) string {
@@ -274,31 +276,31 @@ func joined(actions []string) string {
 	return strings.Join(actions, "; ")
 }
 
-func (d description) writeScript(text *strings.Builder) {
+func (d Description) writeScript(text *strings.Builder) {
 	if d.Script == nil {
 		return
 	}
 	text.WriteString("\nScript:\n")
 	for i, line := range d.Script.Lines {
-		fmt.Fprintf(text, "  %s\n", oneLine(line.Text))
+		fmt.Fprintf(text, "  %s\n", tui.OneLine(line.Text))
 		if i == d.Script.InsertEnvironmentAfter {
 			text.WriteString("  (the variables of -e)\n")
 		}
 	}
 }
 
-func (d description) writeStates(text *strings.Builder) {
+func (d Description) writeStates(text *strings.Builder) {
 	if len(d.States) > 0 {
 		text.WriteString("\nStates:\n")
 	}
 	for _, state := range d.States {
-		fmt.Fprintf(text, "  %-22s if %s (%s)\n", state.State, oneLine(state.When), state.Command)
+		fmt.Fprintf(text, "  %-22s if %s (%s)\n", state.State, tui.OneLine(state.When), state.Command)
 	}
 	if len(d.Outcomes) > 0 {
 		text.WriteString("\nFailures:\n")
 	}
 	for _, outcome := range d.Outcomes {
-		fmt.Fprintf(text, "  %-22s %s\n", outcome.Kind, oneLine(outcome.Condition()))
+		fmt.Fprintf(text, "  %-22s %s\n", outcome.Kind, tui.OneLine(outcome.Condition()))
 	}
 }
 
@@ -314,14 +316,14 @@ func (o outcomeDescription) Condition() string {
 	return text
 }
 
-func (d description) writeForm(text *strings.Builder) {
+func (d Description) writeForm(text *strings.Builder) {
 	if len(d.Form) > 0 {
 		text.WriteString("\nForm:\n")
 	}
 	for _, tab := range d.Form {
-		fmt.Fprintf(text, "  %s", oneLine(tab.Title))
+		fmt.Fprintf(text, "  %s", tui.OneLine(tab.Title))
 		if len(tab.Includes) > 0 {
-			fmt.Fprintf(text, " (with the values of %s)", oneLine(strings.Join(tab.Includes, ", ")))
+			fmt.Fprintf(text, " (with the values of %s)", tui.OneLine(strings.Join(tab.Includes, ", ")))
 		}
 		if tab.Import {
 			text.WriteString(" (submits a script of your own)")
@@ -339,7 +341,7 @@ func (c controlDescription) writeText(text *strings.Builder, indent string) {
 	if !c.IsSeen() {
 		return
 	}
-	fmt.Fprintf(text, "%s%s\n", indent, oneLine(c.Summary()))
+	fmt.Fprintf(text, "%s%s\n", indent, tui.OneLine(c.Summary()))
 	for _, inside := range c.Inside {
 		inside.writeText(text, indent+"  ")
 	}

@@ -1,10 +1,11 @@
-package main
+package describe
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/tui"
 )
 
 // A probeDescription tells what rmctl doctor looks for beyond what the commands
@@ -48,7 +49,7 @@ func (p probeDescription) Demand() string {
 }
 
 // writeProbes tells what rmctl doctor runs to see whether jobs can run.
-func (d description) writeProbes(text *strings.Builder) {
+func (d Description) writeProbes(text *strings.Builder) {
 	if len(d.Probes) > 0 {
 		text.WriteString("\nProbes, which rmctl doctor runs:\n")
 	}
@@ -57,10 +58,10 @@ func (d description) writeProbes(text *strings.Builder) {
 		if !probe.Required {
 			need = "optional"
 		}
-		fmt.Fprintf(text, "  %-22s %-20s %s\n", oneLine(probe.Name), need, oneLine(line(probe.Arguments)))
+		fmt.Fprintf(text, "  %-22s %-20s %s\n", tui.OneLine(probe.Name), need, tui.OneLine(line(probe.Arguments)))
 		for _, fact := range [][2]string{{"demand", probe.Demand()}, {"effect", probe.Effect}, {"mend", probe.Mend}, {"time", probe.Timeout}, {"at", probe.Position}} {
 			if fact[1] != "" {
-				fmt.Fprintf(text, "    %s: %s\n", fact[0], oneLine(fact[1]))
+				fmt.Fprintf(text, "    %s: %s\n", fact[0], tui.OneLine(fact[1]))
 			}
 		}
 	}

@@ -1,4 +1,6 @@
-package main
+// Package describe describes definitions for people and programs: as text, as JSON
+// and as a page for a browser.
+package describe
 
 import (
 	"slices"
@@ -8,9 +10,9 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A description is what describe shows of a definition; its names in JSON are a
-// contract, told in docs/definitions.md. Positions are file:line:column.
-type description struct {
+// A Description is what rmctl describe shows of a definition; its names in JSON are
+// a contract, which docs/definitions.md documents. Positions are file:line:column.
+type Description struct {
 	Name          string                 `json:"name"`
 	File          string                 `json:"file"`
 	Extends       []string               `json:"extends,omitempty"` // files, the nearest base first
@@ -29,7 +31,13 @@ type description struct {
 	Portable      []portableDescription  `json:"portable,omitempty"`
 	Tabs          []string               `json:"tabs,omitempty"`
 	Form          []tabDescription       `json:"form,omitempty"`
-	Proven        []proofJSON            `json:"proven"`
+	Proven        []Proof                `json:"proven"`
+}
+
+// A Proof is what a definition was proven against.
+type Proof struct {
+	By string `json:"by"` // software, recordings or documentation
+	Of string `json:"of"`
 }
 
 type queuesDescription struct {
@@ -68,11 +76,12 @@ type validatorDescription struct {
 // settable reports whether users set the attribute.
 func (a attributeDescription) Settable() bool { return a.Visible && !a.ReadOnly }
 
-func describe(d *config.Definition) description {
-	described := description{
+// Of describes a definition, which must have been loaded without errors.
+func Of(d *config.Definition) Description {
+	described := Description{
 		Name: d.Name, File: d.File, Extends: d.Files()[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
-		Connection: d.Site.ConnectionName, Refresh: d.Monitor.RefreshSeconds, Queues: describeQueues(d),
-		Proven: []proofJSON{}, Attributes: []attributeDescription{}, Commands: []commandDescription{},
+		Connection: d.Site.ConnectionName, Refresh: d.Monitor.RefreshSeconds, Queues: queuesOf(d),
+		Proven: []Proof{}, Attributes: []attributeDescription{}, Commands: []commandDescription{},
 		Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles), States: describeStates(d), Portable: describePortable(d), Form: describeForm(d.LaunchTab),
 	}
 	if submit := d.Submit(false); submit != nil {
@@ -93,7 +102,7 @@ func describe(d *config.Definition) description {
 		described.Outcomes = append(described.Outcomes, describeOutcome(outcome))
 	}
 	for _, proof := range d.Proofs {
-		described.Proven = append(described.Proven, proofJSON{proof.By, proof.Of})
+		described.Proven = append(described.Proven, Proof{proof.By, proof.Of})
 	}
 	for _, probe := range d.Probes {
 		described.Probes = append(described.Probes, describeProbe(probe))
@@ -104,8 +113,17 @@ func describe(d *config.Definition) description {
 	return described
 }
 
-// describeQueues tells how the queues are known: by the attributes of these names.
-func describeQueues(d *config.Definition) *queuesDescription {
+// QueueAttribute returns the attribute that holds the queue of a job; empty where the
+// definition has no queues.
+func QueueAttribute(d *config.Definition) string {
+	if queues := queuesOf(d); queues != nil {
+		return queues.Attribute
+	}
+	return ""
+}
+
+// queuesOf tells how the queues are known: by the attributes of these names.
+func queuesOf(d *config.Definition) *queuesDescription {
 	chosen := d.Attribute("control.queue.name")
 	if chosen == nil && d.Attribute("queues") == nil {
 		return nil

@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/portablename"
+	"github.com/rmctl/rmctl/internal/tui"
 )
 
 // A portableDescription tells what a portable name does in a definition.
@@ -90,11 +91,11 @@ func (l portableLinkDescription) Effect() string {
 	if l.Refused != "" {
 		facts = append(facts, "refused: "+l.Refused)
 	}
-	return oneLine(strings.Join(facts, "; "))
+	return tui.OneLine(strings.Join(facts, "; "))
 }
 
 // writePortable lists the portable names; with everything, what each link does.
-func (d description) writePortable(text *strings.Builder, everything bool) {
+func (d Description) writePortable(text *strings.Builder, everything bool) {
 	if len(d.Portable) > 0 {
 		text.WriteString("\nPortable names, set with -s name=value as well:\n")
 	}

@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func pageOf(t *testing.T, source string) string {
 	definition, problems := check.Load(hostile, []byte(source), control.ReadBase)
 	require.NotNil(t, definition, "%v", problems)
 	var page bytes.Buffer
-	require.NoError(t, describe(definition).writePage(&page))
+	require.NoError(t, Of(definition).WritePage(&page))
 	return page.String()
 }
 
@@ -95,9 +95,9 @@ func TestPagesOfAllDefinitionsAreWritten(t *testing.T) {
 		definition, problems := check.Load(file, source, control.ReadBase)
 		require.NoError(t, problems.Err(), file)
 		var page bytes.Buffer
-		d := describe(definition)
-		require.NoError(t, d.writePage(&page), file)
+		d := Of(definition)
+		require.NoError(t, d.WritePage(&page), file)
 		requireOwnTagsOnly(t, page.String())
-		require.NotEmpty(t, d.text(true))
+		require.NotEmpty(t, d.Text(true))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	_ "embed"
@@ -11,14 +11,14 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-//go:embed describe.html
+//go:embed page.html
 var pageText string
 
-// writePage writes the description as a page that needs nothing else: no
+// WritePage writes the description as a page that needs nothing else: no
 // scripts, styles inside, readable on a screen, bright or dark, and on paper.
 // All that stands in it may be hostile; html/template escapes it by its place.
-func (d description) writePage(w io.Writer) error {
-	p := page{description: d, anchors: map[string]string{}}
+func (d Description) WritePage(w io.Writer) error {
+	p := page{Description: d, anchors: map[string]string{}}
 	for i, a := range d.Attributes {
 		p.anchors[a.Name] = fmt.Sprintf("attribute-%d", i+1)
 	}
@@ -36,7 +36,7 @@ func (d description) writePage(w io.Writer) error {
 }
 
 type page struct {
-	description
+	Description
 	anchors map[string]string // of attributes, by name
 }
 
