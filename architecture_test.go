@@ -50,6 +50,8 @@ var allowedImports = map[string][]string{
 	"internal/facts":      {"command", "config", "control", "internal/settings"},
 	"internal/web":        {"internal/views", "internal/web/answer", "internal/web/api", "internal/web/listing", "internal/web/live", "internal/web/pages", "jobstore", "remote/wire"},
 	"internal/describe":   {"internal/tui", "config", "attribute", "state"},
+	"internal/trace":      {"internal/terminal", "internal/tui", "tokenizer", "config", "attribute"},
+	"internal/replay":     {"internal/terminal", "internal/tui", "control", "tokenizer", "config", "attribute"},
 	"internal/terminal":   {"internal/tui", "remote", "state"},
 	"internal/tui":        {"internal/views", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
 	"job":                 {"schemas", "state"},

@@ -1,21 +1,20 @@
 package main
 
 import (
-	"cmp"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/replay"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/trace"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -76,7 +75,7 @@ type replayResult struct {
 	} `json:"status"`
 	Attributes json.RawMessage `json:"attributes"`
 	Discovered json.RawMessage `json:"discovered"`
-	Statistics *replayCounts   `json:"statistics,omitempty"` // with -v
+	Statistics *replay.Counts  `json:"statistics,omitempty"` // with -v
 }
 
 func (a *app) replay(flags replayFlags, arguments []string) error {
@@ -84,22 +83,22 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	selector, err := replaySelector(flags, initial)
+	selector, err := replay.Selector(flags.command, flags.stream, initial)
 	if err != nil {
 		return &usageError{err}
 	}
 	if selector.Element == config.ProbeCommand {
 		return a.replayProbe(definition, selector, flags, arguments[1:])
 	}
-	parser, command, err := selectParser(definition, selector)
+	parser, command, err := replay.Parser(definition, selector)
 	if err != nil {
 		return &usageError{err}
 	}
-	env, job, err := replayEnvironment(definition, command, flags, initial)
+	env, job, err := replay.Environment(definition, command, flags.job, flags.values, initial, flags.environment == "")
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
-	input, err := a.replayInput(arguments[1:])
+	input, err := replay.Input(a.stdin, arguments[1:])
 	if err != nil {
 		return err
 	}
@@ -135,126 +134,12 @@ func (a *app) replayed(flags replayFlags, name string) (*config.Definition, attr
 	return definition, initial, nil
 }
 
-// replaySelector returns which command's output it is, and which stream of it.
-func replaySelector(flags replayFlags, initial attribute.Initial) (config.Selector, error) {
-	text := flags.command
-	if text == "" {
-		text = initial.Selector
-	}
-	if text == "" {
-		return config.Selector{}, errors.New("which command's output is it? name it with --command, such as --command get-job-status")
-	}
-	selector, err := config.ParseSelector(text)
-	if err == nil && flags.stream != "" {
-		selector.Parser = flags.stream + "-parser"
-	}
-	return selector, err
-}
-
-func selectParser(definition *config.Definition, selector config.Selector) (*config.Parser, *config.Command, error) {
-	command, err := definition.Select(selector)
-	if err != nil {
-		return nil, nil, err
-	}
-	parser := command.Parser(selector.Parser)
-	if parser == nil {
-		which := selector.Parser
-		if which == "" {
-			which = "parser"
-		}
-		return nil, nil, fmt.Errorf("%s: %s %q has no %s", command.Position, command.Element, command.Name, which)
-	}
-	return parser, command, nil
-}
-
-// replayEnvironment returns the attributes before the run, and what stands for @jobId.
-func replayEnvironment(definition *config.Definition, command *config.Command, flags replayFlags, initial attribute.Initial) (*attribute.Environment, string, error) {
-	env := attribute.NewEnvironment()
-	if initial.UseDefinition {
-		defineWithDefaults(env, definition)
-	}
-	initial.Define(env)
-	job := cmp.Or(flags.job, initial.Job)
-	if flags.environment == "" && command.Element.ActsOnJob() {
-		if err := defineJob(env, command, job); err != nil {
-			return nil, "", err
-		}
-	}
-	if err := setValues(env, flags.values); err != nil {
-		return nil, "", err
-	}
-	return env, job, nil
-}
-
-// defineWithDefaults defines the attributes of a definition, each with its default if
-// it has no value.
-func defineWithDefaults(env *attribute.Environment, definition *config.Definition) {
-	for _, defined := range definition.Attributes {
-		a := defined.Clone()
-		if a.Value() == nil {
-			a.SetValue(a.Field(attribute.FieldDefault))
-		}
-		env.Define(a.Name(), a)
-	}
-}
-
-// defineJob defines the attribute of the job that a command acts on, unless there is
-// one.
-func defineJob(env *attribute.Environment, command *config.Command, job string) error {
-	key := cmp.Or(job, attribute.JobPlaceholder)
-	if env.Lookup(key) != nil {
-		return nil
-	}
-	env.SetVariable(key, nil)
-	if command.Element.IsSubmit() || job == "" {
-		return nil
-	}
-	return env.Variable(key).Set(attribute.FieldName, job)
-}
-
-// setValues sets attributes from settings of the form name=value.
-func setValues(env *attribute.Environment, settings []string) error {
-	for _, setting := range settings {
-		name, value, found := strings.Cut(setting, "=")
-		if !found || name == "" {
-			return usage("-s %q: write name=value", setting)
-		}
-		if env.Lookup(name) == nil {
-			return &control.ValueError{Attribute: name, Reason: "there is no such attribute"}
-		}
-		env.Lookup(name).SetValue(value)
-	}
-	return nil
-}
-
-// replayInput opens a file, unpacked where its name ends in .gz, or standard input.
-func (a *app) replayInput(arguments []string) (io.ReadCloser, error) {
-	if len(arguments) == 0 || arguments[0] == "-" {
-		return io.NopCloser(a.stdin), nil
-	}
-	file, err := os.Open(arguments[0])
-	if err != nil {
-		return nil, fmt.Errorf("reading the captured output: %w", err)
-	}
-	if !strings.HasSuffix(arguments[0], ".gz") {
-		return file, nil
-	}
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("unpacking %s: %w", arguments[0], err), file.Close())
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{unpacked, file}, nil
-}
-
-func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, job string, input io.Reader, trace bool) error {
+func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, job string, input io.Reader, isTraced bool) error {
 	options := tokenizer.Options{Timed: a.verbose > 0}
-	var traced *traceWriter
-	if trace {
-		traced = a.newTraceWriter(parser)
-		options.Trace = traced.write
+	var traced *trace.Writer
+	if isTraced {
+		traced = trace.New(a.stderr, parser, a.json)
+		options.Trace = traced.Write
 	}
 	result := replayResult{}
 	result.Status.State = "OK"
@@ -262,7 +147,7 @@ func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, j
 	if err == nil {
 		err = run.Run(input)
 		if a.verbose > 0 {
-			result.Statistics = countsOf(run.Stats())
+			result.Statistics = replay.CountsOf(run.Stats())
 		}
 	}
 	if err != nil {
@@ -275,7 +160,7 @@ func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, j
 	case err != nil:
 		return &exitError{code: exitFailed}
 	case traced != nil:
-		return traced.err
+		return traced.Err()
 	}
 	return nil
 }
@@ -295,7 +180,7 @@ func (a *app) printReplay(result replayResult, env *attribute.Environment) error
 		fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(result.Status.Message))
 	}
 	if result.Statistics != nil {
-		if err := result.Statistics.print(a.stderr); err != nil {
+		if err := result.Statistics.Print(a.stderr); err != nil {
 			return err
 		}
 	}
@@ -323,4 +208,41 @@ func (a *app) printAttribute(kind, key string, attr *attribute.Attribute) error 
 	}
 	_, err := fmt.Fprintln(a.stdout, oneLine(line))
 	return err
+}
+
+// maxProbeOutput bounds, in bytes, what is read of the output of a probe.
+const maxProbeOutput = 16 << 20
+
+// replayProbe tells what doctor would find if the program of an x:probe printed
+// the input and succeeded.
+func (a *app) replayProbe(definition *config.Definition, selector config.Selector, flags replayFlags, arguments []string) error {
+	if flags.stream != "" || selector.Parser != "" || flags.trace || len(flags.values) > 0 || flags.environment != "" {
+		return usage("a probe has no parser: it is replayed without --stream, --trace, -s and --env")
+	}
+	selected, err := definition.Select(selector)
+	if err != nil {
+		return &usageError{err}
+	}
+	input, err := replay.Input(a.stdin, arguments)
+	if err != nil {
+		return err
+	}
+	defer input.Close() //nolint:errcheck // only read
+	output, err := io.ReadAll(io.LimitReader(input, maxProbeOutput))
+	if err != nil {
+		return fmt.Errorf("reading the captured output: %w", err)
+	}
+	for _, probe := range definition.Probes {
+		if probe.Command != selected {
+			continue
+		}
+		finding := control.JudgeProbe(probe, &command.Result{Stdout: string(output)})
+		if err := a.printFindings([]control.Finding{finding}); err != nil {
+			return err
+		}
+		if finding.Verdict == control.Problem {
+			return &exitError{code: exitFailed}
+		}
+	}
+	return nil
 }

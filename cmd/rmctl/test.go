@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/trace"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -190,15 +191,15 @@ func (r *testReport) print(result cases.Result) error {
 // trace tries a case or a flow once more, and shows on standard error what is
 // done with its outputs, each below the folder that holds it.
 func (r *testReport) trace(ctx context.Context, result cases.Result) error {
-	var writer *traceWriter
+	var writer *trace.Writer
 	var shown cases.Reading
 	runner := &cases.Runner{Definition: r.flags.definition, Trace: func(read cases.Reading, event tokenizer.Event) {
 		if read.Parser != shown.Parser || read.Folder != shown.Folder {
-			writer = r.newTraceWriter(read.Parser)
-			writer.begin(read.Folder)
+			writer = trace.New(r.stderr, read.Parser, r.json)
+			writer.Begin(read.Folder)
 			shown = read
 		}
-		writer.write(event)
+		writer.Write(event)
 	}}
 	if result.Flow != nil {
 		runner.RunFlow(ctx, result.Flow)
@@ -208,7 +209,7 @@ func (r *testReport) trace(ctx context.Context, result cases.Result) error {
 	if writer == nil {
 		return ctx.Err()
 	}
-	return errors.Join(ctx.Err(), writer.err)
+	return errors.Join(ctx.Err(), writer.Err())
 }
 
 func (r *testReport) close() error {

@@ -1,7 +1,9 @@
-package main
+package trace
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -174,7 +176,7 @@ func (t *traceTexts) value(value attribute.Value) any {
 		return texts
 	case map[string]string:
 		entries := map[string]string{}
-		for i, key := range sortedKeys(v) {
+		for i, key := range slices.Sorted(maps.Keys(v)) {
 			if i == longestJSONList {
 				t.cut = true
 				break

@@ -1,4 +1,4 @@
-package main
+package replay
 
 import (
 	"fmt"
@@ -8,11 +8,12 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// replayCounts is what a tokenizer counted; the names are a contract.
-type replayCounts struct {
+// Counts are what a tokenizer counted; the names are a contract.
+type Counts struct {
 	Bytes       int64              `json:"bytes"`
 	Segments    int64              `json:"segments"`
 	Matched     int64              `json:"matched"`
@@ -33,8 +34,9 @@ type expressionCounts struct {
 	Milliseconds float64 `json:"milliseconds"` // that the tries took
 }
 
-func countsOf(stats tokenizer.Stats) *replayCounts {
-	counts := &replayCounts{Bytes: stats.Bytes, Segments: stats.Segments, Matched: stats.Matched, Unmatched: stats.Unmatched,
+// CountsOf returns what a tokenizer has counted.
+func CountsOf(stats tokenizer.Stats) *Counts {
+	counts := &Counts{Bytes: stats.Bytes, Segments: stats.Segments, Matched: stats.Matched, Unmatched: stats.Unmatched,
 		Expressions: []expressionCounts{}}
 	add := func(at config.Position, counted expressionCounts) {
 		counted.File, counted.Line, counted.Column = at.File, at.Line, at.Column
@@ -59,8 +61,8 @@ func milliseconds(duration time.Duration) float64 {
 	return float64(duration.Microseconds()) / 1000
 }
 
-// print writes the counts for a person to read.
-func (c *replayCounts) print(w io.Writer) error {
+// Print writes the counts for a person to read.
+func (c *Counts) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%d bytes, %d segments: %d matched, %d unmatched\n", c.Bytes, c.Segments, c.Matched, c.Unmatched)
 	if err != nil {
 		return fmt.Errorf("printing the counts: %w", err)
@@ -73,7 +75,7 @@ func (c *replayCounts) print(w io.Writer) error {
 		at := config.Position{File: one.File, Line: one.Line, Column: one.Column}
 		rows = append(rows, []string{
 			strconv.FormatInt(one.Tried, 10), strconv.FormatInt(one.Matched, 10), strconv.FormatFloat(one.Milliseconds, 'f', 1, 64),
-			terminal.OrDash(one.Engine), oneLine(at.String()), terminal.OrDash(one.Expression),
+			terminal.OrDash(one.Engine), tui.OneLine(at.String()), terminal.OrDash(one.Expression),
 		})
 	}
 	return terminal.Table(w, []string{"TRIED", "MATCHED", "MS", "ENGINE", "WHERE", "EXPRESSION"}, rows)

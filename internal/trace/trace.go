@@ -1,4 +1,5 @@
-package main
+// Package trace shows what a tokenizer does: with lines for people, or in JSON.
+package trace
 
 import (
 	"fmt"
@@ -9,25 +10,30 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A traceWriter tells what a tokenizer does: with --json an object an event, else
-// a line, coloured on a terminal.
-type traceWriter struct {
+// A Writer shows what a tokenizer does: in JSON an object an event, else a line,
+// coloured on a terminal.
+type Writer struct {
 	to     io.Writer
 	json   bool
 	colour bool
 	width  int   // of the column of positions
-	err    error // the first of writing; a trace that fails does not stop the run
+	err    error // the first of writing
 }
 
-func (a *app) newTraceWriter(parser *config.Parser) *traceWriter {
-	return &traceWriter{to: a.stderr, json: a.json, colour: terminal.WantsColour(a.stderr), width: widestPosition(parser)}
+// New returns a writer for the events of a parser.
+func New(to io.Writer, parser *config.Parser, json bool) *Writer {
+	return &Writer{to: to, json: json, colour: terminal.WantsColour(to), width: widestPosition(parser)}
 }
 
-// begin tells in which folder the output lies that the events after it are of.
-func (w *traceWriter) begin(folder string) {
+// Err returns the first error of writing.
+func (w *Writer) Err() error { return w.err }
+
+// Begin names the folder of the output that the next events are about.
+func (w *Writer) Begin(folder string) {
 	if w.json {
 		w.err = terminal.JSON(w.to, struct {
 			Event  string `json:"event"`
@@ -35,10 +41,11 @@ func (w *traceWriter) begin(folder string) {
 		}{"reading", folder})
 		return
 	}
-	_, w.err = fmt.Fprintln(w.to, w.format(traceLine{kind: "reading", text: oneLine(folder), colour: bold}))
+	_, w.err = fmt.Fprintln(w.to, w.format(traceLine{kind: "reading", text: tui.OneLine(folder), colour: bold}))
 }
 
-func (w *traceWriter) write(event tokenizer.Event) {
+// Write shows an event. A trace that fails does not stop the run.
+func (w *Writer) Write(event tokenizer.Event) {
 	var err error
 	if w.json {
 		err = terminal.JSON(w.to, traceObject(event))
@@ -71,12 +78,12 @@ const (
 // kindWidth is the width of the column that tells what happened, with its indentation.
 const kindWidth = 13
 
-func (w *traceWriter) format(line traceLine) string {
+func (w *Writer) format(line traceLine) string {
 	kind := strings.Repeat("  ", line.depth) + line.kind
 	kindPadding := strings.Repeat(" ", max(1, kindWidth-len(kind)))
 	at := ""
 	if line.at.Line > 0 {
-		at = printable(line.at.String())
+		at = tui.Printable(line.at.String())
 	}
 	atPadding := ""
 	if line.depth > 0 {
@@ -85,7 +92,7 @@ func (w *traceWriter) format(line traceLine) string {
 	if w.colour {
 		kind, at = terminal.InColour(line.colour, kind), terminal.InColour(faint, at)
 	}
-	return strings.TrimRight(kind+kindPadding+at+atPadding+printable(line.text), " ")
+	return strings.TrimRight(kind+kindPadding+at+atPadding+tui.Printable(line.text), " ")
 }
 
 // lineOf describes an event. Only the error is not shown: it follows the trace.

@@ -1,0 +1,134 @@
+// Package replay feeds captured output through one parser of a definition.
+package replay
+
+import (
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+)
+
+// Selector returns which command's output a user means, and which stream of it: by
+// --command and --stream, or by the initial environment.
+func Selector(command, stream string, initial attribute.Initial) (config.Selector, error) {
+	text := command
+	if text == "" {
+		text = initial.Selector
+	}
+	if text == "" {
+		return config.Selector{}, errors.New("which command's output is it? name it with --command, such as --command get-job-status")
+	}
+	selector, err := config.ParseSelector(text)
+	if err == nil && stream != "" {
+		selector.Parser = stream + "-parser"
+	}
+	return selector, err
+}
+
+// Parser returns the parser that a selector names, and its command.
+func Parser(definition *config.Definition, selector config.Selector) (*config.Parser, *config.Command, error) {
+	command, err := definition.Select(selector)
+	if err != nil {
+		return nil, nil, err
+	}
+	parser := command.Parser(selector.Parser)
+	if parser == nil {
+		which := selector.Parser
+		if which == "" {
+			which = "parser"
+		}
+		return nil, nil, fmt.Errorf("%s: %s %q has no %s", command.Position, command.Element, command.Name, which)
+	}
+	return parser, command, nil
+}
+
+// Environment returns the attributes before the run, and what stands for @jobId.
+// Settings have the form name=value. The job is that of the initial environment
+// where it is empty; with definesJob a command that acts on one has an attribute for it.
+func Environment(definition *config.Definition, command *config.Command, job string, settings []string, initial attribute.Initial, definesJob bool) (*attribute.Environment, string, error) {
+	env := attribute.NewEnvironment()
+	if initial.UseDefinition {
+		defineWithDefaults(env, definition)
+	}
+	initial.Define(env)
+	job = cmp.Or(job, initial.Job)
+	if definesJob && command.Element.ActsOnJob() {
+		if err := defineJob(env, command, job); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := setValues(env, settings); err != nil {
+		return nil, "", err
+	}
+	return env, job, nil
+}
+
+// defineWithDefaults defines the attributes of a definition, each with its default if
+// it has no value.
+func defineWithDefaults(env *attribute.Environment, definition *config.Definition) {
+	for _, defined := range definition.Attributes {
+		a := defined.Clone()
+		if a.Value() == nil {
+			a.SetValue(a.Field(attribute.FieldDefault))
+		}
+		env.Define(a.Name(), a)
+	}
+}
+
+// defineJob defines the attribute of the job that a command acts on, unless there is
+// one.
+func defineJob(env *attribute.Environment, command *config.Command, job string) error {
+	key := cmp.Or(job, attribute.JobPlaceholder)
+	if env.Lookup(key) != nil {
+		return nil
+	}
+	env.SetVariable(key, nil)
+	if command.Element.IsSubmit() || job == "" {
+		return nil
+	}
+	return env.Variable(key).Set(attribute.FieldName, job)
+}
+
+// setValues sets attributes from settings of the form name=value.
+func setValues(env *attribute.Environment, settings []string) error {
+	for _, setting := range settings {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return fmt.Errorf("-s %q: write name=value", setting)
+		}
+		if env.Lookup(name) == nil {
+			return &control.ValueError{Attribute: name, Reason: "there is no such attribute"}
+		}
+		env.Lookup(name).SetValue(value)
+	}
+	return nil
+}
+
+// Input opens a file, unpacked where its name ends in .gz, or standard input.
+func Input(stdin io.Reader, arguments []string) (io.ReadCloser, error) {
+	if len(arguments) == 0 || arguments[0] == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	file, err := os.Open(arguments[0])
+	if err != nil {
+		return nil, fmt.Errorf("reading the captured output: %w", err)
+	}
+	if !strings.HasSuffix(arguments[0], ".gz") {
+		return file, nil
+	}
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("unpacking %s: %w", arguments[0], err), file.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{unpacked, file}, nil
+}
