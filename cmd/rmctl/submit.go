@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/hooks"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
@@ -134,9 +135,9 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	if err != nil {
 		return err
 	}
-	hooks := a.hookEnds(ctx, onEnd, 1)
-	hooks.see(job)
-	defer hooks.finish()
+	ends := hooks.AtEnd(ctx, a.openStore, a.stderr, onEnd, 1)
+	ends.See(job)
+	defer ends.Finish()
 	if output {
 		if err := controller.Output(ctx, job, false, a.stdout); err != nil {
 			return err

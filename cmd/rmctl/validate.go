@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/diagnostics"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/javaregex"
 )
@@ -147,7 +147,7 @@ func (v *validation) check(name string) error {
 func (v *validation) finish() error {
 	switch {
 	case v.sarif:
-		if err := v.writeSARIF(); err != nil {
+		if err := terminal.IndentedJSON(v.stdout, diagnostics.SARIF(v.collected, v.unreadable, buildVersion().Version), "  "); err != nil {
 			return err
 		}
 	case !v.json && v.errors+v.warnings > 0:
@@ -175,52 +175,13 @@ func (v *validation) collect(problem config.Diagnostic) error {
 	return nil
 }
 
-type diagnosticJSON struct {
-	File       string `json:"file"`
-	Line       int    `json:"line"`
-	Column     int    `json:"column"`
-	Severity   string `json:"severity"`
-	Code       string `json:"code"`
-	Message    string `json:"message"`
-	Suggestion string `json:"suggestion,omitempty"`
-}
-
 func (v *validation) showJSON(problem config.Diagnostic) error {
-	return terminal.JSON(v.stdout, diagnosticJSON{problem.File, problem.Line, problem.Column, string(problem.Severity), problem.Code, problem.Message, problem.Suggestion})
+	return terminal.JSON(v.stdout, diagnostics.JSON(problem))
 }
 
 func (v *validation) showText(problem config.Diagnostic) error {
-	text := printable(problem.Excerpt(problem.Source()))
-	if terminal.WantsColour(v.stdout) {
-		text = colouredProblem(text, problem)
-	}
-	_, err := fmt.Fprintln(v.stdout, text)
+	_, err := fmt.Fprintln(v.stdout, diagnostics.Text(problem, terminal.WantsColour(v.stdout)))
 	return err
-}
-
-// colouredProblem gives the parts of a problem's text their colours. The text
-// was made printable before, so that no other escape sequences are in it.
-func colouredProblem(text string, problem config.Diagnostic) string {
-	const bold, boldRed, boldYellow, green = "1", "1;31", "1;33", "32"
-	colour := boldYellow
-	if problem.Severity == config.Error {
-		colour = boldRed
-	}
-	lines := strings.Split(text, "\n")
-	place, message, _ := strings.Cut(lines[0], ": "+string(problem.Severity)+": ")
-	lines[0] = terminal.InColour(bold, place+": ") + terminal.InColour(colour, string(problem.Severity)+": ") + terminal.InColour(bold, message)
-	if marks := slices.IndexFunc(lines, isMarks); marks > 0 {
-		gutter, mark, _ := strings.Cut(lines[marks], "^")
-		lines[marks] = gutter + terminal.InColour(colour, "^"+mark)
-	}
-	if last := len(lines) - 1; problem.Advice() != "" && last > 0 {
-		lines[last] = terminal.InColour(green, lines[last])
-	}
-	return strings.Join(lines, "\n")
-}
-
-func isMarks(line string) bool {
-	return strings.HasPrefix(line, "      | ") && strings.Trim(line[len("      | "):], " ^~") == ""
 }
 
 func (a *app) showEngines(definition *config.Definition) {

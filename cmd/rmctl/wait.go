@@ -12,8 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/hooks"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -69,9 +71,9 @@ standard error.`,
 			if err := a.showAwaited(c.Context(), jobs, wanted); err != nil {
 				return err
 			}
-			hooks := a.hookEnds(c.Context(), onEnd, len(jobs))
-			err = a.waitForAll(ctx, jobs, wanted, hooks)
-			hooks.finish()
+			ends := hooks.AtEnd(c.Context(), a.openStore, a.stderr, onEnd, len(jobs))
+			err = a.waitForAll(ctx, jobs, wanted, ends)
+			ends.Finish()
 			if err != nil {
 				return err
 			}
@@ -118,11 +120,11 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until state.Detai
 }
 
 // waitForAll waits for jobs of any targets.
-func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail, hooks *endHooks) error {
-	if hooks.line != "" {
+func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail, ends *hooks.Ends) error {
+	if !ends.IsEmpty() {
 		// Also where the time is up already, the jobs that it was too short for are named below.
 		err := a.eachAwaited(context.WithoutCancel(ctx), jobs, func(job job.Job) error {
-			hooks.see(job)
+			ends.See(job)
 			return nil
 		})
 		if err != nil {
@@ -131,7 +133,7 @@ func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail
 	}
 	var lock sync.Mutex
 	changed := func(job job.Job) {
-		hooks.see(job)
+		ends.See(job)
 		lock.Lock()
 		defer lock.Unlock()
 		a.showChange(job)
@@ -208,4 +210,33 @@ func (a *app) waited(ctx context.Context, jobs []awaited, until state.Detail) er
 		return err
 	}
 	return exit
+}
+
+// addOnEnd adds the flag of commands that wait for the end of jobs.
+func addOnEnd(c *cobra.Command, line *string) {
+	c.Flags().StringVar(line, "on-end", "", "run the shell command `CMD` when a job has ended, with what is known in RMCTL_JOB_…")
+}
+
+// hookEnd runs the command of --on-end for the job of a submission, if it was made and
+// has ended.
+func (a *app) hookEnd(ctx context.Context, line, tag string) error {
+	if line == "" {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // a request to end rmctl has ended the job, and it is told
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	job, err := store.ByTag(ctx, tag)
+	if errors.Is(err, jobstore.ErrNotFound) {
+		return nil // what was wrong with it was told
+	}
+	if err != nil {
+		return err
+	}
+	ends := hooks.AtEnd(ctx, a.openStore, a.stderr, line, 1)
+	ends.See(job)
+	ends.Finish()
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/hooks"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -50,7 +51,8 @@ nothing is left out, and the events of a job keep their order.`,
 	}
 	c.Flags().Int64Var(&w.cursor, "after", 0, "print what happened after the event with this `CURSOR`; 0 for everything (default: from now on)")
 	c.Flags().BoolVar(&w.plain, "plain", false, "print what happens on lines, also on a terminal")
-	w.hooks.add(c)
+	c.Flags().StringVar(&w.hooks.OnChange, "on-change", "", "run the shell command `CMD` at each change of state, with what is known in RMCTL_JOB_…")
+	addOnEnd(c, &w.hooks.OnEnd)
 	return c
 }
 
@@ -59,7 +61,7 @@ type watch struct {
 	app    *app
 	cursor int64
 	plain  bool
-	hooks  hooks
+	hooks  hooks.Hooks
 
 	store    *jobstore.Store
 	tags     map[string]bool      // of the jobs that were named
@@ -270,5 +272,5 @@ func (w *watch) tell(ctx context.Context, event job.Event) error {
 	if err != nil {
 		return fmt.Errorf("printing an event: %w", err)
 	}
-	return w.hooks.run(ctx, w.app.stderr, event)
+	return w.hooks.Run(ctx, w.app.stderr, event)
 }

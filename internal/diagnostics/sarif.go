@@ -1,4 +1,4 @@
-package main
+package diagnostics
 
 import (
 	"encoding/xml"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/internal/terminal"
 )
 
 // SARIF 2.1.0 (docs.oasis-open.org/sarif/sarif/v2.1.0), as much of it as
@@ -97,25 +96,25 @@ const (
 	diagnosticsPage = homepage + "/blob/main/docs/diagnostics.md"
 )
 
-// writeSARIF prints the problems that were collected as one document.
-func (v *validation) writeSARIF() error {
+// SARIF returns problems of definitions as one document; unreadable says why files
+// could not be read, and version is that of the program.
+func SARIF(problems []config.Diagnostic, unreadable []string, version string) any {
 	codes := check.Codes()
 	run := sarifRun{
 		ColumnKind:  "unicodeCodePoints",
-		Tool:        sarifTool{sarifDriver{Name: "rmctl", Version: buildVersion().Version, InformationURI: homepage, Rules: sarifRules(codes)}},
-		Invocations: []sarifInvocation{{ExecutionSuccessful: len(v.unreadable) == 0}},
+		Tool:        sarifTool{sarifDriver{Name: "rmctl", Version: version, InformationURI: homepage, Rules: sarifRules(codes)}},
+		Invocations: []sarifInvocation{{ExecutionSuccessful: len(unreadable) == 0}},
 		Results:     []sarifResult{},
 	}
-	for _, reason := range v.unreadable {
+	for _, reason := range unreadable {
 		run.Invocations[0].ToolExecutionNotifications = append(run.Invocations[0].ToolExecutionNotifications,
 			sarifNotification{Level: "error", Message: sarifMessage{reason}})
 	}
-	for _, problem := range v.collected {
+	for _, problem := range problems {
 		index := slices.IndexFunc(codes, func(code check.Code) bool { return code.Name == problem.Code })
 		run.Results = append(run.Results, sarifResultOf(problem, index))
 	}
-	log := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
-	return terminal.IndentedJSON(v.stdout, log, "  ")
+	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }
 
 func sarifRules(codes []check.Code) []sarifRule {
