@@ -22,10 +22,19 @@ func mainCode() int {
 	defer cancel(nil)
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, catchSignals: func() {
 		// Never stopped: a second signal must not end the process before the first is handled.
-		interrupted, _ := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		interrupted, _ := signal.NotifyContext(ctx, append(endRequests(), os.Interrupt)...)
 		context.AfterFunc(interrupted, func() { cancel(context.Cause(interrupted)) })
 	}}
 	return a.execute(ctx, os.Args[1:])
+}
+
+// endRequests are the signals that ask rmctl to end itself. One that was started by
+// nohup goes on when its terminal hangs up.
+func endRequests() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{syscall.SIGTERM}
+	}
+	return []os.Signal{syscall.SIGTERM, syscall.SIGHUP}
 }
 
 // execute runs one command line.

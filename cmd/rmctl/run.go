@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os/signal"
-	"syscall"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -128,7 +127,7 @@ func (a *app) attached(ctx context.Context) (context.Context, context.CancelFunc
 	if !isTerminal(a.stdin) {
 		return context.WithCancel(ctx)
 	}
-	lasting, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
+	lasting, stop := signal.NotifyContext(context.WithoutCancel(ctx), endRequests()...)
 	if ctx.Err() != nil { // it was to end before the job had the terminal
 		stop()
 		return context.WithCancel(ctx)

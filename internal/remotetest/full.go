@@ -16,6 +16,7 @@ import (
 // none for zero. Open returns a connection that does not know the limit yet, impatient
 // one that besides soon kills what does not want to end; the suite closes both.
 func RunFull(t *testing.T, commands, besides int, open, impatient func(t *testing.T) remote.Connection) {
+	HeedHangUps()
 	connect := func(t *testing.T, open func(t *testing.T) remote.Connection) *suite {
 		t.Helper()
 		t.Parallel()

@@ -25,6 +25,7 @@ const soon = 10 * time.Second
 // the suite closes it. A connection that was cut off may be one that connects
 // again: then further calls succeed.
 func RunLost(t *testing.T, open func(t *testing.T) (connection remote.Connection, cut func())) {
+	HeedHangUps()
 	tests := []struct {
 		name string
 		test func(t *testing.T, l *loss)

@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) remote.Connection) {
 
 // RunWith is Run with options.
 func RunWith(t *testing.T, open func(t *testing.T) remote.Connection, options Options) {
+	HeedHangUps()
 	options.Volume = cmp.Or(options.Volume, 64<<20)
 	options.Commands = cmp.Or(options.Commands, 200)
 	options.Values = cmp.Or(options.Values, 2000)

@@ -17,6 +17,7 @@ import (
 // though the line to it stands: whoever cancels is not held. Open returns a
 // connection for itself, and what silences its place; the suite closes it.
 func RunSilent(t *testing.T, open func(t *testing.T) (connection remote.Connection, silence func())) {
+	HeedHangUps()
 	tests := []struct {
 		name string
 		test func(t *testing.T, connection remote.Connection, silence func())

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/remotetest"
 )
 
 // A Desk is where a user works with rmctl: a home folder with targets, and a
@@ -30,6 +31,7 @@ type Desk struct {
 // a folder it has the targets that everybody has.
 func NewDesk(t *testing.T, folder string, environment ...string) *Desk {
 	t.Helper()
+	remotetest.HeedHangUps()
 	home, err := os.MkdirTemp("", "rmctl-desk-") // not below the name of the test, which is too long for a socket
 	require.NoError(t, err)
 	t.Cleanup(func() {
