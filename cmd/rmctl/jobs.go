@@ -3,13 +3,20 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -133,4 +140,132 @@ func submittedRow(job job.Job, now time.Time) []string {
 		terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.DetailOrUndetermined()), submitted,
 		terminal.OrDash(job.Name), remark(job),
 	}
+}
+
+// printJobsOfEveryone prints what the scheduler of the target lists, once or again
+// and again.
+func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
+	if !isWatched {
+		var wrong command.Listed
+		ask := func(client *api.Client, ctx context.Context, target settings.Target) (jobs []job.Document, at time.Time, err error) {
+			jobs, wrong, at, err = client.Jobs(ctx, target)
+			return jobs, at, err
+		}
+		jobs, at, err := served(ctx, a, ask)
+		if err == nil {
+			a.warnOfListing()(config.ListJobs, wrong)
+			return a.printEveryone(jobs, job.Timestamp(at))
+		}
+		a.log().Info("the scheduler is asked", "reason", err)
+	}
+	controller, err := a.controller(ctx, "")
+	if err != nil {
+		return err
+	}
+	print := func(rows []command.Row, seen string) error {
+		return a.printEveryone(controller.JobsOf(rows), seen)
+	}
+	list := listInTurn(controller, config.ListJobs, print)
+	if !isWatched {
+		list = func(ctx context.Context) (listed, error) {
+			var rows control.RowSet
+			_, err := controller.Rows(ctx, config.ListJobs, config.AllJobs, rows.Add)
+			return listed{print: func(seen string) error { return print(rows.Rows(), seen) }}, err
+		}
+	}
+	return a.printListing(ctx, "jobs", controller, list, isWatched)
+}
+
+// printEveryone prints listed jobs, as of a time where that is said.
+func (a *app) printEveryone(jobs []job.Document, seen string) error {
+	var cells [][]string
+	for _, listed := range jobs {
+		if a.json {
+			listed.Seen = seen
+			if err := terminal.JSON(a.stdout, listed); err != nil {
+				return err
+			}
+			continue
+		}
+		cells = append(cells, []string{
+			terminal.OrDash(listed.ID), terminal.OrDash(listed.Owner), terminal.OrDash(listed.Detail), terminal.OrDash(listed.Queue), terminal.OrDash(listed.Name), terminal.OrDash(listed.Submitted), terminal.OrDash(listed.Nodes),
+			terminal.AtMost(oneLine(listed.Reason), terminal.LongestCell),
+		})
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	return terminal.Table(a.stdout, []string{"JOB", "USER", "DETAIL", "QUEUE", "NAME", "SUBMITTED", "NODES", "REASON"}, cells)
+}
+
+// pruneJobs forgets jobs that are over and older than an age.
+func (a *app) pruneJobs(ctx context.Context, store *jobstore.Store, text string) error {
+	age, err := parseAge(text)
+	if err != nil {
+		return err
+	}
+	count, err := store.Prune(ctx, time.Now().Add(-age), a.target)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%d forgotten\n", count)
+	return err
+}
+
+// parseAge reads a length of time, which may be in days.
+func parseAge(text string) (time.Duration, error) {
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		number, err := strconv.Atoi(days)
+		if err != nil || number < 0 || number > 100*365 {
+			return 0, usage("--prune %q: write a number of days, such as 90d", text)
+		}
+		return time.Duration(number) * 24 * time.Hour, nil
+	}
+	age, err := time.ParseDuration(text)
+	if err != nil || age < 0 {
+		return 0, usage("--prune %q: write a length of time, such as 12h or 90d", text)
+	}
+	return age, nil
+}
+
+// exportedJob is a job with all that is on record of it.
+type exportedJob struct {
+	job.Document
+	Definition string         `json:"definition"`
+	Connection string         `json:"connection"`
+	Directory  string         `json:"directory,omitempty"`
+	Arguments  []string       `json:"arguments,omitempty"`
+	Attributes map[string]any `json:"attributes,omitempty"`
+	Script     string         `json:"script,omitempty"`
+	Request    string         `json:"request,omitempty"`
+	History    []job.Event    `json:"history"`
+}
+
+// exportJobs prints all that is on record, oldest first.
+func (a *app) exportJobs(ctx context.Context, store *jobstore.Store) error {
+	jobs, err := store.List(ctx, jobstore.Filter{Target: a.target, All: true})
+	if err != nil {
+		return err
+	}
+	for i := len(jobs) - 1; i >= 0; i-- {
+		j, err := store.ByTag(ctx, jobs[i].Tag)
+		if err != nil {
+			return err
+		}
+		exported := exportedJob{
+			Document: j.Document(), Definition: j.Definition, Connection: j.Connection, Directory: j.Directory,
+			Arguments: j.Arguments, Attributes: j.Attributes, Script: j.Script, Request: j.Request, History: []job.Event{},
+		}
+		err = store.History(ctx, j.Tag, func(event job.Event) error {
+			exported.History = append(exported.History, event)
+			return nil
+		})
+		if err == nil {
+			err = terminal.JSON(a.stdout, exported)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

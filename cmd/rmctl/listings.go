@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 )
@@ -174,4 +178,159 @@ func orDashNumber(number *int) string {
 		return "-"
 	}
 	return strconv.Itoa(*number)
+}
+
+// A listingWatch prints a listing again and again: in place on a terminal, else one
+// after the other with the time before each.
+type listingWatch struct {
+	app      *app
+	title    string
+	interval time.Duration // the shortest from the beginning of one listing to that of the next
+	list     lister
+
+	now   func() time.Time
+	after func(time.Duration) <-chan time.Time
+}
+
+// A scheduler is not kept busy with listings for more than a twentieth of the time.
+const quietListings = 20
+
+// watchListing prints a listing until the context ends, which is no error.
+func (a *app) watchListing(ctx context.Context, title string, interval time.Duration, list lister) error {
+	w := &listingWatch{app: a, title: title, interval: interval, list: list, now: time.Now, after: time.After}
+	return unlessInterrupted(ctx, w.run(ctx))
+}
+
+// run lists and prints. The first listing has to succeed; when a later one fails that
+// is said, and the next one is awaited.
+func (w *listingWatch) run(ctx context.Context) error {
+	show, isShown := w.append, false
+	if file, isFile := w.app.stdout.(*os.File); isFile && !w.app.json && isTerminal(file) && os.Getenv("TERM") != "dumb" {
+		// What is said meanwhile would move what stands there: it is told below it.
+		notices, stderr := &tui.Notices{}, w.app.stderr
+		w.app.stderr = notices
+		defer func() { w.app.stderr = stderr }()
+		show = w.inPlace(&terminal.Frame{File: file, Size: term.GetSize}, notices)
+	}
+	for {
+		asked := w.now()
+		l, err := w.list(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !isShown {
+			return err
+		}
+		if l.begun.IsZero() {
+			l.begun, l.took = asked, w.now().Sub(asked)
+		}
+		if err := show(l.begun, func() error { return l.print(job.Timestamp(l.begun)) }, err); err != nil {
+			return err
+		}
+		isShown = true
+		next := l.begun.Add(max(w.interval, l.took*quietListings))
+		select {
+		case <-w.after(max(next.Sub(w.now()), 0)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// append prints a listing after the others.
+func (w *listingWatch) append(at time.Time, print func() error, failure error) error {
+	if failure != nil {
+		w.app.say("%s: %v", terminal.Clock(at), failure)
+		return nil
+	}
+	if w.app.json {
+		return print()
+	}
+	if _, err := fmt.Fprintf(w.app.stdout, "%s  %s\n", terminal.Clock(at), w.title); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	err := print()
+	if err == nil {
+		_, err = fmt.Fprintln(w.app.stdout)
+	}
+	return err
+}
+
+// inPlace returns what prints listings in place.
+func (w *listingWatch) inPlace(f *terminal.Frame, notices *tui.Notices) func(time.Time, func() error, error) error {
+	shown := ""
+	return func(at time.Time, print func() error, failure error) error {
+		problem := ""
+		if failure != nil {
+			problem = "\n! " + oneLine(failure.Error())
+		} else {
+			f.Reset()
+			stdout := w.app.stdout
+			w.app.stdout = f
+			err := print()
+			w.app.stdout = stdout
+			if err != nil {
+				return err
+			}
+			shown = strings.TrimRight(fmt.Sprintf("%s  %s\n%s", terminal.Clock(at), w.title, f.String()), "\n")
+		}
+		for _, notice := range notices.Take() {
+			problem += "\n" + oneLine(notice)
+		}
+		return f.Draw(shown + problem)
+	}
+}
+
+// A listed is a listing that was made.
+type listed struct {
+	begun time.Time     // zero where it began when it was asked for
+	took  time.Duration // likewise
+	// print prints it. Seen is when it began, for JSON; empty where that is not said.
+	print func(seen string) error
+}
+
+// A lister asks for what there is. What it returns with an error tells when that
+// was, and cannot be printed.
+type lister func(ctx context.Context) (listed, error)
+
+// listInTurn returns what lists again and again as all views of this user do, which
+// share each listing. The first one is not waited for.
+func listInTurn(controller *control.Controller, kind config.CommandElement, print func(rows []command.Row, seen string) error) lister {
+	turns, isFirst := controller.Turns(false), true
+	return func(ctx context.Context) (listed, error) {
+		var rows control.RowSet
+		var made control.MadeListing
+		due, err := turns.Due(ctx, kind)
+		switch {
+		case err != nil:
+		case isFirst && due.After(time.Now()):
+			_, err = controller.Rows(ctx, kind, config.AllJobs, rows.Add)
+		default:
+			made, err = turns.Rows(ctx, kind, rows.Add)
+		}
+		isFirst = false
+		return listed{made.Begun, made.Took, func(seen string) error { return print(rows.Rows(), seen) }}, err
+	}
+}
+
+// addWatch adds the flag by which a listing is printed again and again.
+func addWatch(c *cobra.Command, isWatched *bool) {
+	c.Flags().BoolVarP(isWatched, "watch", "w", false, "ask again and again, as often as the definition lets it")
+}
+
+// watchHelp tells of that flag.
+const watchHelp = `With --watch it does so again and again, until it is interrupted: in place on a
+terminal, else one after the other with the time before each. Each JSON object then
+has "seen", the time of its listing.`
+
+// printListing prints a listing of a target, once or again and again.
+func (a *app) printListing(ctx context.Context, what string, controller *control.Controller, list lister, isWatched bool) error {
+	if isWatched {
+		return a.watchListing(ctx, fmt.Sprintf("%s of %s", what, oneLine(controller.Target())), controller.Interval(), list)
+	}
+	l, err := list(ctx)
+	if err != nil {
+		return err
+	}
+	return l.print("")
 }

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,4 +74,99 @@ func (a *app) operate(ctx context.Context, operation control.Operation, job foun
 		}
 	}
 	return job.controller.Operate(ctx, operation, job.Job)
+}
+
+// largestInput bounds what is sent to a job at once.
+const largestInput = 16 << 20
+
+func newSend(a *app) *cobra.Command {
+	var again bool
+	c := &cobra.Command{
+		Use:   "send [flags] JOB [TEXT...]",
+		Short: "Feed input to an interactive job",
+		Long: `send feeds a line to an interactive job that the background process hosts, as if it
+was typed there: the words of TEXT, or all of standard input as it is where there
+is no TEXT. With --input it is the input that the definition gives such jobs,
+resolved again; the job has to be running.`,
+		Example: `  rmctl send 4711 run next.dat
+  rmctl send 4711 <commands.txt
+  rmctl send --input 4711`,
+		Args:              atLeast(1, "a job"),
+		ValidArgsFunction: a.completeOneJob(attachableJob),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if again && len(arguments) > 1 {
+				return usage("send: --input sends the definition's input; it takes no text")
+			}
+			return a.send(c.Context(), arguments[0], arguments[1:], again)
+		},
+	}
+	c.Flags().SetInterspersed(false) // what follows the job is text
+	c.Flags().BoolVar(&again, "input", false, "send the input that the definition has for such jobs")
+	return c
+}
+
+func (a *app) send(ctx context.Context, name string, words []string, again bool) error {
+	job, err := a.findJob(ctx, name)
+	if err != nil {
+		return err
+	}
+	sessions, err := a.sessionOf(ctx, job)
+	if err != nil {
+		return fmt.Errorf("sending input: %w", err)
+	}
+	input := strings.Join(words, " ") + "\n"
+	switch {
+	case again:
+		input, err = job.controller.Input(ctx, job.Job)
+	case len(words) == 0:
+		input, err = a.readInput()
+	}
+	if err != nil {
+		return err
+	}
+	err = sessions.Send(ctx, job.Tag, []byte(input))
+	if errors.Is(err, daemon.ErrNoSession) {
+		return fmt.Errorf("sending input to job %s: it has just ended", job.ID)
+	}
+	return err
+}
+
+func (a *app) readInput() (string, error) {
+	input, err := io.ReadAll(io.LimitReader(a.stdin, largestInput+1))
+	if err != nil {
+		return "", fmt.Errorf("reading standard input: %w", err)
+	}
+	if len(input) > largestInput {
+		return "", fmt.Errorf("standard input is longer than %d bytes, which is as much as can be sent at once", largestInput)
+	}
+	return string(input), nil
+}
+
+func newOutput(a *app) *cobra.Command {
+	var stderr, follow bool
+	c := &cobra.Command{
+		Use:   "output JOB",
+		Short: "Print what a job has written",
+		Long: `output prints the file that a job's standard output goes to, as its definition
+tells where that is. With -f it waits for the file, and prints what is added to
+it until the job has ended.`,
+		Example: `  rmctl output 4711
+  rmctl output -f 4711
+  rmctl output --stderr slurm/4711`,
+		Args:              exactly(1, "a job"),
+		ValidArgsFunction: a.completeOneJob(anyJob),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			job, err := a.findJob(c.Context(), arguments[0])
+			if err != nil {
+				return err
+			}
+			if follow {
+				return job.controller.Follow(c.Context(), job.Job, stderr, a.stdout)
+			}
+			return job.controller.Output(c.Context(), job.Job, stderr, a.stdout)
+		},
+	}
+	c.Flags().BoolVar(&stderr, "stderr", false, "print the standard error instead")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on printing until the job has ended")
+	return c
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +13,8 @@ import (
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -100,4 +105,96 @@ func (a *app) printShippedDefinitions() error {
 		return nil
 	}
 	return terminal.Table(a.stdout, []string{"DEFINITION", "JOBS", "PROVEN BY", "OF"}, rows)
+}
+
+// pollJSON is how a shared query is printed as JSON; the names are a contract.
+type pollJSON struct {
+	Target      string   `json:"target"` // the first of them
+	Targets     []string `json:"targets"`
+	Connection  string   `json:"connection"`
+	Last        string   `json:"last,omitempty"`
+	Seconds     float64  `json:"seconds"` // the last one took
+	Jobs        int      `json:"jobs"`
+	Hour        int      `json:"lastHour"`
+	Day         int      `json:"lastDay"`
+	DaySeconds  float64  `json:"lastDaySeconds"`
+	DayFailures int      `json:"lastDayFailures"`
+	Error       string   `json:"error,omitempty"`
+	Paused      string   `json:"paused,omitempty"`
+}
+
+func newPolls(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "polls",
+		Short: "Show how often schedulers are asked for jobs, and how long that takes",
+		Long: `polls shows the queries that all processes of rmctl share: one line for each
+connection and definition, with the targets that have these. It asks no scheduler.`,
+		Example: `  rmctl polls
+  rmctl polls -t slurm --json`,
+		Args: exactly(0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			store, err := a.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := a.knowsTarget(c.Context(), store); err != nil {
+				return err
+			}
+			now := time.Now()
+			polls, err := store.Polls(c.Context(), now)
+			if err != nil {
+				return err
+			}
+			var rows [][]string
+			for _, poll := range polls {
+				targets := namesOf(poll)
+				if len(targets) == 0 || a.target != "" && !slices.Contains(targets, a.target) {
+					continue
+				}
+				if a.json {
+					err := terminal.JSON(a.stdout, pollJSON{
+						Target: targets[0], Targets: targets, Connection: poll.Key + suffixOf(poll), Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
+						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: job.Timestamp(poll.Paused),
+					})
+					if err != nil {
+						return err
+					}
+					continue
+				}
+				state := ""
+				switch {
+				case !poll.Paused.IsZero():
+					state = terminal.AtMost(fmt.Sprintf("paused after %d failures: %s", poll.Failures, oneLine(poll.Error)), terminal.LongestCell)
+				case poll.Error != "":
+					state = terminal.AtMost(oneLine(poll.Error), terminal.LongestCell)
+				}
+				rows = append(rows, []string{
+					terminal.OrDash(strings.Join(targets, ", ")), terminal.Age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
+					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
+				})
+			}
+			if len(rows) == 0 {
+				a.sayNone("no scheduler was asked for jobs yet")
+				return nil
+			}
+			return terminal.Table(a.stdout, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, rows)
+		},
+	}
+}
+
+// namesOf returns the targets that share a query, each with what is listed of it.
+func namesOf(poll jobstore.PollCount) []string {
+	names := make([]string, len(poll.Targets))
+	for i, target := range poll.Targets {
+		names[i] = target + suffixOf(poll)
+	}
+	return names
+}
+
+// suffixOf names the command of a listing; empty for the query for own jobs.
+func suffixOf(poll jobstore.PollCount) string {
+	if poll.Kind == jobstore.OwnJobs {
+		return ""
+	}
+	return " x:" + string(poll.Kind)
 }
