@@ -32,10 +32,7 @@ type emitter struct {
 	dialect dialect
 	groups  int
 	whole   bool
-	// behind is set within a lookbehind, which the backtracking engine reads
-	// from its end.
-	behind bool
-	out    strings.Builder
+	out     strings.Builder
 	// asciiOnly is set when what was written means the same as in Java only on ASCII text.
 	asciiOnly bool
 	size      int // instructions that the linear engine will need, about
@@ -100,8 +97,6 @@ func (e *emitter) node(part node, where place, copies int) error {
 		return e.backreference(part)
 	case assertion:
 		return e.assertion(part.kind, where)
-	case cluster:
-		return e.cluster()
 	case lineBreak:
 		e.out.WriteString(`(?:\r\n|`)
 		e.set(verticalSpace)
@@ -239,14 +234,6 @@ func (e *emitter) look(part look, copies int) error {
 	if err := e.needsBacktracking("lookahead or lookbehind"); err != nil {
 		return err
 	}
-	if part.behind && neverBehind(part.body) {
-		if !part.negative {
-			e.out.WriteString("(?!)")
-		}
-		return nil
-	}
-	outer := e.behind
-	e.behind = part.behind
 	e.out.WriteString("(?")
 	if part.behind {
 		e.out.WriteByte('<')
@@ -259,7 +246,6 @@ func (e *emitter) look(part look, copies int) error {
 	if err := e.node(part.body, place{}, copies); err != nil {
 		return err
 	}
-	e.behind = outer
 	e.out.WriteByte(')')
 	return nil
 }

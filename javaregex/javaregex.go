@@ -4,17 +4,15 @@
 // over a backtracking engine, bounded in work, where it cannot. Texts are bytes; each byte that is not part of valid
 // UTF-8 counts as one character, U+FFFD.
 //
-// CANON_EQ, \b{g} and \N{…} are refused: where Java finds \b{g} depends on the
-// loops, lookarounds and atomic groups that it tried before, and the names of
-// all characters take a megabyte. Known differences that remain,
-// all of them in corners that are easily avoided:
+// CANON_EQ, \X, \b{g}, \N{…}, Unicode blocks and scripts are refused, and in a
+// lookbehind backreferences, repetitions without an upper bound and counts
+// behind more than one character. No definition is known to use them.
+// Known differences that remain, all of them in corners that are easily avoided:
 //   - Java keeps what a group found on a way that it gave up later, if the group
 //     is in a lookaround, an atomic group or a loop of fixed length.
 //   - Java ends a counted loop such as (a*?){2} after a round that matched nothing.
 //   - Java matches the inside of a lookbehind forwards, which shows in
-//     possessive quantifiers and groups there, and miscounts lengths with * or +.
-//   - Java finds out how far a lookbehind has to look back without counting
-//     what \X matches, so that (?<=a?\X) misses longer clusters.
+//     possessive quantifiers and groups there.
 //   - Java splits between the two UTF-16 halves of a character.
 //   - A reference such as \1 under CASE_INSENSITIVE without UNICODE_CASE also
 //     ignores the case of letters beyond ASCII.

@@ -119,8 +119,6 @@ func (a *language) approximate(part node, next int32) int32 {
 		switch part.(type) {
 		case backreference:
 			return a.compileRepeat(repeat{body: one{everyRune}, max: unlimited}, next)
-		case cluster:
-			return a.compileRepeat(repeat{body: one{everyRune}, min: 1, max: unlimited}, next)
 		case look:
 			return next
 		}

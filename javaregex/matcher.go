@@ -21,6 +21,7 @@ type matcher struct {
 	source string
 	parsed program
 	whole  bool
+	limit  int // most work of a match of the backtracking engine
 
 	reason    string // why the linear engine cannot be right; empty where it can
 	written   string // the expression for the linear engine
@@ -47,7 +48,7 @@ type matcher struct {
 }
 
 func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
-	m := &matcher{source: source, parsed: parsed, whole: whole}
+	m := &matcher{source: source, parsed: parsed, whole: whole, limit: maxWork}
 	m.hasPreviousEnd = holds(parsed.root, isPreviousMatchEnd)
 	m.literals = findLiterals(parsed.root)
 	text, err := emit(parsed, linear, whole)
@@ -291,7 +292,7 @@ func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past boo
 	if err != nil {
 		return dst, false, fmt.Errorf("compiling %s: %w", shortened(m.source), err)
 	}
-	dst, matched, _, err := engine.Find(dst, buffer.runes, start, m.parsed.groups, maxWork)
+	dst, matched, _, err := engine.Find(dst, buffer.runes, start, m.parsed.groups, m.limit)
 	if err != nil {
 		return dst, false, fmt.Errorf("matching %s: %w", shortened(m.source), err)
 	}

@@ -22,7 +22,7 @@ func (p *parser) escaped() (node, error) {
 	case 'R':
 		return lineBreak{}, nil
 	case 'X':
-		return cluster{}, nil
+		return nil, p.failAt(p.offset(start), `\X is not supported; try (?:\P{M}\p{M}*)`)
 	case 'b':
 		if p.peek() == '{' && p.runeAt(p.position+1) == 'g' {
 			return nil, p.failAt(p.offset(start), `\b{g} is not supported; try \b`)
@@ -277,9 +277,9 @@ func (p *parser) property(negated bool) (runeSet, error) {
 		}
 		name = string(p.runeAt(p.position))
 	}
-	set, known := property(name, p.flags)
-	if !known {
-		return nil, p.fail("unknown character property %q", name)
+	set, err := property(name, p.flags)
+	if err != nil {
+		return nil, p.fail("%s", err)
 	}
 	p.position++
 	if negated {

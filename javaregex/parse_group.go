@@ -82,8 +82,10 @@ func (p *parser) groupBody(kind node, saved Flags) (node, error) {
 	}
 	if around, isLook := kind.(look); isLook {
 		around.body = body
-		if around.behind && !studyLookbehind(body) {
-			return nil, p.fail("the lookbehind has no obvious maximum length")
+		if around.behind {
+			if construct := unsupportedBehind(body); construct != "" {
+				return nil, p.fail("%s in a lookbehind is not supported", construct)
+			}
 		}
 		kind = around
 	} else {

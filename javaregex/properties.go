@@ -1,6 +1,7 @@
 package javaregex
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"unicode"
@@ -174,58 +175,65 @@ func plainProperty(name string, ignoreCase bool) (runeSet, bool) {
 	return nil, false
 }
 
-func binaryProperty(name string, ignoreCase bool) (runeSet, bool) {
+// upperCaseProperty looks a name up in a table of names in upper case.
+func upperCaseProperty(table map[string]*namedSet, name string, ignoreCase bool) (runeSet, bool) {
 	name = strings.ToUpper(name)
-	if ignoreCase && (name == "LOWERCASE" || name == "UPPERCASE" || name == "TITLECASE") {
-		return anyCase.runes(), true
-	}
-	if set, found := binaryProperties()[name]; found {
-		return set.runes(), true
-	}
-	return nil, false
-}
-
-func unicodePosixProperty(name string, ignoreCase bool) (runeSet, bool) {
-	name = strings.ToUpper(name)
-	if ignoreCase && (name == "LOWER" || name == "UPPER") {
-		return anyCase.runes(), true
-	}
-	if set, found := unicodePosixProperties()[name]; found {
-		return set.runes(), true
-	}
-	return nil, false
-}
-
-// property resolves what stands between the braces of \p{…}.
-func property(text string, flags Flags) (runeSet, bool) {
-	ignoreCase := flags&CaseInsensitive != 0
-	if key, value, paired := strings.Cut(text, "="); paired {
-		switch strings.ToLower(key) {
-		case "sc", "script":
-			return scriptSet(value)
-		case "blk", "block":
-			return blockSet(value)
-		case "gc", "general_category":
-			return plainProperty(value, ignoreCase)
-		}
+	set, found := table[name]
+	if !found {
 		return nil, false
 	}
-	if name, found := strings.CutPrefix(text, "In"); found {
-		return blockSet(name)
-	}
-	if name, found := strings.CutPrefix(text, "Is"); found {
-		if set, known := binaryProperty(name, ignoreCase); known {
-			return set, true
-		}
-		if set, known := plainProperty(name, ignoreCase); known {
-			return set, true
-		}
-		return scriptSet(name)
-	}
-	if flags&unicodeClasses != 0 {
-		if set, known := unicodePosixProperty(text, ignoreCase); known {
-			return set, true
+	switch name {
+	case "LOWER", "UPPER", "LOWERCASE", "UPPERCASE", "TITLECASE":
+		if ignoreCase {
+			set = anyCase
 		}
 	}
-	return plainProperty(text, ignoreCase)
+	return set.runes(), true
+}
+
+// property resolves the name between the braces of \p{…}.
+func property(name string, flags Flags) (runeSet, error) {
+	ignoreCase := flags&CaseInsensitive != 0
+	if key, value, paired := strings.Cut(name, "="); paired {
+		return pairedProperty(name, strings.ToLower(key), value, ignoreCase)
+	}
+	if strings.HasPrefix(name, "In") {
+		return nil, unsupportedBlock(name)
+	}
+	plain, hasIs := strings.CutPrefix(name, "Is")
+	if hasIs {
+		if set, known := upperCaseProperty(binaryProperties(), plain, ignoreCase); known {
+			return set, nil
+		}
+	} else if flags&unicodeClasses != 0 {
+		if set, known := upperCaseProperty(unicodePosixProperties(), name, ignoreCase); known {
+			return set, nil
+		}
+	}
+	set, known := plainProperty(plain, ignoreCase)
+	switch {
+	case known:
+		return set, nil
+	case hasIs:
+		return nil, fmt.Errorf("unknown character property %q; a script is not supported", name)
+	}
+	return nil, fmt.Errorf("unknown character property %q", name)
+}
+
+func pairedProperty(name, key, value string, ignoreCase bool) (runeSet, error) {
+	switch key {
+	case "gc", "general_category":
+		if set, known := plainProperty(value, ignoreCase); known {
+			return set, nil
+		}
+	case "sc", "script":
+		return nil, fmt.Errorf("the script %q is not supported; list its characters", name)
+	case "blk", "block":
+		return nil, unsupportedBlock(name)
+	}
+	return nil, fmt.Errorf("unknown character property %q", name)
+}
+
+func unsupportedBlock(name string) error {
+	return fmt.Errorf(`the Unicode block %q is not supported; write a range such as [\u0370-\u03FF]`, name)
 }

@@ -17,6 +17,7 @@ type inventor struct {
 	runes  []rune
 	groups int
 	rich   bool // with constructs that only a backtracking engine knows
+	behind int  // how many lookbehinds are open
 }
 
 func (v *inventor) pick(from []string) string { return from[v.random.IntN(len(from))] }
@@ -46,7 +47,10 @@ func (v *inventor) expression(depth int) string {
 
 func (v *inventor) part(depth int) string {
 	quantifiers := []string{"", "", "", "*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,2}?", "{2,}"}
-	if v.rich {
+	switch {
+	case v.behind > 0:
+		quantifiers = []string{"", "", "", "", "", "?", "?", "??", "{2}", "{0,2}?", "?+", "{1,2}+"}
+	case v.rich:
 		quantifiers = append(quantifiers, "*+", "++", "?+", "{1,2}+")
 	}
 	part := v.pick(v.atoms)
@@ -56,10 +60,17 @@ func (v *inventor) part(depth int) string {
 			openings = append(openings, "(?>", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?s:", "(?m:", "(?d:")
 		}
 		opening := v.pick(openings)
-		if opening == "(" {
+		behind := strings.HasPrefix(opening, "(?<")
+		switch {
+		case opening == "(":
 			v.groups++
+		case behind:
+			v.behind++
 		}
 		part = opening + v.expression(depth-1) + ")"
+		if behind {
+			v.behind--
+		}
 	} else if v.rich && v.random.IntN(12) == 0 && v.groups > 0 {
 		part = fmt.Sprintf(`\%d`, 1+v.random.IntN(v.groups))
 	}
@@ -78,12 +89,6 @@ var richInventor = inventor{
 		`_`, "-", " ", "[^\\S\\n]", "(?i)", "(?m)", "(?d)", "(?u)", `\Qa.\E`, `\G`, "{2}", "}", "]", "#",
 	},
 	runes: []rune("aabbkK1_ -é\n\n\r\r.\u0085\u0301\u212A\U0001F600"),
-	rich:  true,
-}
-
-var clusterInventor = inventor{
-	atoms: []string{`\X`, `\X`, "a", "b", ".", `\n`, `[^a]`, `\p{M}`, "$"},
-	runes: []rune("aab\n\r\u0301\u0301\u200D\u0600\u1100\uAC00\u2764"),
 	rich:  true,
 }
 
@@ -118,22 +123,35 @@ func invented(base inventor, seed uint64, count, depth int) []question {
 	return questions
 }
 
+func randomQuestions() []question {
+	return append(invented(plainInventor, 1, 5_000, 3), invented(richInventor, 2, 6_000, 3)...)
+}
+
 func TestRandomExpressionsMeanWhatTheyMeanInJava(t *testing.T) {
-	questions := append(invented(plainInventor, 1, 5_000, 3), invented(richInventor, 2, 5_000, 3)...)
-	questions = append(questions, invented(clusterInventor, 3, 1_000, 2)...)
+	t.Parallel()
+	questions := randomQuestions()
 	java := askJava(t, questions)
-	var tolerated int
+	var here answerer
+	var tolerated, unsupported, undecided int
 	for i, q := range questions {
-		own := ownAnswer(q)
-		if own == java[i] || own == "undecided" || java[i] == "undecided" {
+		own := here.answer(q)
+		switch {
+		case own == "unsupported":
+			unsupported++
+			continue
+		case own == "undecided" || java[i] == "undecided":
+			undecided++
+			continue
+		case own == java[i]:
 			continue
 		}
 		require.Truef(t, isKnownDifference(q, java[i], own), "%s: java %s, here %s", q, java[i], own)
 		tolerated++
 	}
-	t.Logf("%d questions, %d answered differently as known", len(questions), tolerated)
+	t.Logf("%d questions, %d unsupported, %d undecided, %d answered differently as known", len(questions), unsupported, undecided, tolerated)
 	// More would mean that something else hides behind the known differences.
 	require.Less(t, tolerated, len(questions)/400)
+	require.Less(t, unsupported, len(questions)/15)
 }
 
 // isKnownDifference recognises where the engines cannot, or need not, follow

@@ -47,9 +47,6 @@ type (
 
 	// lineBreak is \R.
 	lineBreak struct{}
-
-	// cluster is \X, an extended grapheme cluster.
-	cluster struct{}
 )
 
 // unlimited is the upper bound of a repeat without one; it is also the

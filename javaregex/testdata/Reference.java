@@ -57,10 +57,6 @@ public class Reference {
     /** Beyond this there are Han characters and little else. */
     static final int LAST_POINT = 0x1FFFF;
 
-    /** But for these, which extend what stands before them. */
-    static final int FIRST_TAG = 0xE0000;
-    static final int LAST_TAG = 0xE0FFF;
-
     static String members(Pattern pattern) {
         StringBuilder out = new StringBuilder("yes");
         int start = -1;
@@ -75,46 +71,6 @@ public class Reference {
             }
         }
         return out.toString();
-    }
-
-    /**
-     * Tells in how many pieces the pattern is found in each of the contexts, which
-     * U+0001 separates, in which a code point replaces the first blank. The answer has
-     * runs of code points with the same numbers: the first, the last, the numbers.
-     */
-    static String counts(Pattern pattern, String[] contexts) {
-        StringBuilder out = new StringBuilder("yes");
-        Matcher matcher = pattern.matcher("");
-        String before = "";
-        int start = 0;
-        for (int point = 0; point <= LAST_TAG + 1; point++) {
-            if (point == LAST_POINT + 1) {
-                out.append(run(start, point - 1, before));
-                point = FIRST_TAG;
-                start = point;
-                before = "";
-            }
-            StringBuilder numbers = new StringBuilder();
-            for (String context : point <= LAST_TAG ? contexts : new String[0]) {
-                int place = context.indexOf(' ');
-                matcher.reset(new StringBuilder(context).deleteCharAt(place).insert(place, Character.toChars(point)));
-                int found = 0;
-                while (matcher.find()) {
-                    found++;
-                }
-                numbers.append(found);
-            }
-            if (!before.contentEquals(numbers)) {
-                out.append(run(start, point - 1, before));
-                start = point;
-                before = numbers.toString();
-            }
-        }
-        return out.toString();
-    }
-
-    static String run(int first, int last, String numbers) {
-        return numbers.isEmpty() ? "" : " " + first + " " + last + " " + numbers;
     }
 
     static String answer(String[] words) {
@@ -138,8 +94,6 @@ public class Reference {
                     out.append(" =").append(Base64.getEncoder().encodeToString(piece.getBytes(StandardCharsets.UTF_8)));
                 }
                 return out.toString();
-            case "counts":
-                return counts(pattern, text.split("\u0001"));
             default:
                 return members(pattern);
         }
