@@ -301,54 +301,46 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 	return "", "", "", false
 }
 
-// A trial counts the steps for so many rounds that there are some, and for
-// four and eight rounds more. If each round doubles the steps, each four make
-// them sixteen times as many; if they grow with the fifth power of the rounds,
-// the second four make them eight times as many at most.
+// A trial measures the work of the engine for so many rounds that there is some, and
+// for four and eight rounds more. If each round doubles the work, each four make it
+// sixteen times as much; if it grows with the fifth power of the rounds, the second
+// four make it eight times as much at most.
 const (
 	trialRounds  = 64
 	fewestRounds = 4
-	trialSteps   = 1000
+	trialWork    = 20_000
 	trialGrowth  = 12
-	mostSteps    = 300_000
-	stepsPerUnit = 20 // of effort
-	trialWork    = maxWork / 10
-	trialEffort  = 30_000
+	mostWork     = 6_000_000
+	workPerUnit  = 2000 // of effort
+	endlessWork  = maxWork / 10
 )
 
-// runsAway reports whether the number of steps explodes, and whether the
-// engine, which may know better than to take them, has too much work as well.
+// runsAway reports whether the work of the engine explodes with the number of rounds.
 func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
-	text := func(rounds int) string { return before + strings.Repeat(repeated, rounds) + after }
-	steps := func(rounds, most int) int {
-		count := countSteps(m.parsed, text(rounds), most)
-		i.effort -= count / stepsPerUnit
-		return count
+	engine, err := m.backtrackingEngine()
+	if err != nil {
+		return false
 	}
-	if steps(trialRounds, mostSteps/10) < mostSteps/10 {
+	text := func(rounds int) string { return before + strings.Repeat(repeated, rounds) + after }
+	work := func(rounds, most int) int {
+		_, _, took, _ := engine.Find(nil, []rune(text(rounds)), 0, 0, most)
+		i.effort -= took / workPerUnit
+		return min(took, most)
+	}
+	if !m.required.in([]byte(text(trialRounds))) || work(trialRounds, mostWork/10) < mostWork/10 {
 		return false // as a rule: the two readings were only apparent
 	}
 	rounds := fewestRounds
-	for steps(rounds, trialSteps) < trialSteps {
+	for work(rounds, trialWork) < trialWork {
 		if rounds++; rounds > trialRounds {
 			return false
 		}
 	}
-	some := steps(rounds+fewestRounds, mostSteps)
-	if steps(rounds+2*fewestRounds, mostSteps) < min(some*trialGrowth, mostSteps) {
+	some := work(rounds+fewestRounds, mostWork)
+	if work(rounds+2*fewestRounds, mostWork) < min(some*trialGrowth, mostWork) || i.effort < 0 {
 		return false
 	}
-	i.effort -= trialEffort
-	engine, err := m.compileBacktracking("")
-	if err != nil || i.effort < 0 {
-		return false
-	}
-	endless := text(trialRounds)
-	if !m.required.inString(endless) {
-		return false
-	}
-	_, _, _, err = engine.Find(nil, []rune(endless), 0, 0, trialWork)
-	return err != nil
+	return work(trialRounds, endlessWork) == endlessWork
 }
 
 // ends returns texts that may make a match fail at last, after rounds of a text
