@@ -32,5 +32,6 @@ func (p *Pattern) matches(text string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return compiled.MatchString(text)
+	_, matched, err := compiled.Match(nil, []byte(text))
+	return matched, err
 }

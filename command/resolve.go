@@ -60,7 +60,8 @@ func matches(pattern, text string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return expression.MatchString(text)
+	_, matched, err := expression.Match(nil, []byte(text))
+	return matched, err
 }
 
 // Words returns the words of a command line: each argument is split by itself.

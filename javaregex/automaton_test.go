@@ -153,7 +153,7 @@ func FuzzAutomaton(f *testing.F) {
 	f.Add(`(a|ab)(c|bcd)(d*)`, uint8(0), []byte("abcd"))
 	f.Add(`(é*?)(\S+)\s*([^é]*)`, uint8(0), []byte("ééé x\xffé"))
 	f.Fuzz(func(t *testing.T, expression string, flags uint8, text []byte) {
-		compiled, err := Compile(expression, Flags(flags)&(UnixLines<<1-1))
+		compiled, err := Compile(expression, Flags(flags)&(unixLines<<1-1))
 		if err != nil {
 			return
 		}

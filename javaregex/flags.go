@@ -3,18 +3,18 @@ package javaregex
 import "strings"
 
 // Flags change the meaning of an expression, as those of java.util.regex.Pattern do.
+// [ParseFlags] reads their Java names.
 type Flags uint16
 
-// The flags; [ParseFlags] reads their Java names.
 const (
-	CaseInsensitive Flags = 1 << iota
-	Multiline
-	DotAll
-	UnicodeCase
-	CanonEq
-	Literal
-	Comments
-	UnixLines
+	caseInsensitive Flags = 1 << iota
+	multiline
+	dotAll
+	unicodeCase
+	canonEq
+	literalText
+	comments
+	unixLines
 	unicodeClasses // (?U); definitions have no name for it
 )
 
@@ -22,14 +22,14 @@ var flagNames = []struct {
 	name string
 	flag Flags
 }{
-	{"CASE_INSENSITIVE", CaseInsensitive},
-	{"MULTILINE", Multiline},
-	{"DOTALL", DotAll},
-	{"UNICODE_CASE", UnicodeCase},
-	{"CANON_EQ", CanonEq},
-	{"LITERAL", Literal},
-	{"COMMENTS", Comments},
-	{"UNIX_LINES", UnixLines},
+	{"CASE_INSENSITIVE", caseInsensitive},
+	{"MULTILINE", multiline},
+	{"DOTALL", dotAll},
+	{"UNICODE_CASE", unicodeCase},
+	{"CANON_EQ", canonEq},
+	{"LITERAL", literalText},
+	{"COMMENTS", comments},
+	{"UNIX_LINES", unixLines},
 }
 
 // ParseFlags reads flag names separated by '|', blanks around them allowed.
@@ -52,15 +52,4 @@ func ParseFlags(text string) (flags Flags, unknown []string) {
 		}
 	}
 	return flags, unknown
-}
-
-// String returns the names of the flags, separated by '|'.
-func (f Flags) String() string {
-	var names []string
-	for _, candidate := range flagNames {
-		if f&candidate.flag != 0 {
-			names = append(names, candidate.name)
-		}
-	}
-	return strings.Join(names, "|")
 }

@@ -161,11 +161,11 @@ func FuzzInspector(f *testing.F) {
 		if err != nil {
 			return
 		}
-		matchesFirst, err := first.MatchString(text)
+		_, matchesFirst, err := first.Match(nil, []byte(text))
 		if err != nil {
 			return
 		}
-		matchesSecond, err := second.MatchString(text)
+		_, matchesSecond, err := second.Match(nil, []byte(text))
 		if err != nil {
 			return
 		}

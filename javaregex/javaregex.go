@@ -89,18 +89,9 @@ func (r *Regexp) Groups() int { return r.parsed.groups }
 
 // Engine names the engine that runs whole matches of the expression:
 // "automaton", this package's own, or "regexp", Go's, in time linear in the text;
-// or "regexp2", backtracking, a fork of its runner.
-func (r *Regexp) Engine() string {
-	name, _ := r.whole.engine()
-	return name
-}
-
-// EngineReason tells which construct made regexp2 necessary; it is empty
-// for the other engines.
-func (r *Regexp) EngineReason() string {
-	_, reason := r.whole.engine()
-	return reason
-}
+// or "regexp2", backtracking, a fork of its runner. The reason is the construct
+// that made regexp2 necessary, empty for the other engines.
+func (r *Regexp) Engine() (name, reason string) { return r.whole.engine() }
 
 // Match reports whether the expression matches all of text. The result holds
 // the start and end of group 0 and of each capturing group, -1 for one that
@@ -111,9 +102,6 @@ func (r *Regexp) EngineReason() string {
 func (r *Regexp) Match(dst []int, text []byte) ([]int, bool, error) {
 	return r.whole.match(dst, text)
 }
-
-// MatchString is like Match without positions.
-func (r *Regexp) MatchString(text string) (bool, error) { return r.whole.matchString(text) }
 
 // Find searches text from offset, in bytes, for the first match of the
 // expression and returns the positions as Match does. What stands before

@@ -3,7 +3,6 @@ package javaregex
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -84,18 +83,6 @@ func (l requiredLiterals) in(text []byte) bool {
 			return false
 		}
 		text = text[at+len(literal):]
-	}
-	return true
-}
-
-// inString is like in.
-func (l requiredLiterals) inString(text string) bool {
-	for _, literal := range l {
-		_, after, found := strings.Cut(text, string(literal))
-		if !found {
-			return false
-		}
-		text = after
 	}
 	return true
 }

@@ -184,19 +184,6 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 	return append(dst[:0], found...), found != nil, nil
 }
 
-func (m *matcher) matchString(text string) (bool, error) {
-	if !m.required.inString(text) {
-		return false, nil
-	}
-	if !m.asciiOnly {
-		if linear := m.linearEngine(); linear != nil {
-			return linear.MatchString(text), nil
-		}
-	}
-	_, matched, err := m.match(nil, []byte(text))
-	return matched, err
-}
-
 // find searches from an offset or, where the last match was an empty one
 // there, past it: \G still is at the offset then.
 func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {

@@ -34,10 +34,10 @@ func parse(expression string, flags Flags) (program, error) {
 	if len(expression) > maxExpressionLength {
 		return program{}, p.failAt(maxExpressionLength, "the expression is longer than %d bytes", maxExpressionLength)
 	}
-	if flags&CanonEq != 0 {
+	if flags&canonEq != 0 {
 		return program{}, p.failAt(0, "CANON_EQ is not supported; list the ways to write the character instead")
 	}
-	if flags&Literal != 0 {
+	if flags&literalText != 0 {
 		var parts []node
 		for _, r := range expression {
 			parts = append(parts, p.literal(r))
@@ -70,7 +70,7 @@ func (p *parser) ended() bool { return p.position >= len(p.runes) }
 
 // skipBlanks moves over white space and comments where COMMENTS is set.
 func (p *parser) skipBlanks() {
-	if !p.has(Comments) {
+	if !p.has(comments) {
 		return
 	}
 	for !p.ended() {
@@ -88,7 +88,7 @@ func (p *parser) skipBlanks() {
 }
 
 func (p *parser) endsComment(r rune) bool {
-	if r == 0 || p.has(UnixLines) {
+	if r == 0 || p.has(unixLines) {
 		return r == 0 || r == '\n'
 	}
 	return r == '\n' || r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
@@ -206,9 +206,9 @@ func (p *parser) part(r rune) (node, error) {
 
 func (p *parser) startKind() assertionKind {
 	switch {
-	case !p.has(Multiline):
+	case !p.has(multiline):
 		return textStart
-	case p.has(UnixLines):
+	case p.has(unixLines):
 		return unixLineStart
 	}
 	return lineStart
@@ -216,11 +216,11 @@ func (p *parser) startKind() assertionKind {
 
 func (p *parser) endKind() assertionKind {
 	switch {
-	case p.has(Multiline) && p.has(UnixLines):
+	case p.has(multiline) && p.has(unixLines):
 		return unixLineEnd
-	case p.has(Multiline):
+	case p.has(multiline):
 		return lineEnd
-	case p.has(UnixLines):
+	case p.has(unixLines):
 		return lastUnixLineEnd
 	}
 	return lastLineEnd
@@ -228,9 +228,9 @@ func (p *parser) endKind() assertionKind {
 
 func (p *parser) dot() runeSet {
 	switch {
-	case p.has(DotAll):
+	case p.has(dotAll):
 		return everyRune
-	case p.has(UnixLines):
+	case p.has(unixLines):
 		return noNewline
 	}
 	return noLineTerminator
@@ -239,7 +239,7 @@ func (p *parser) dot() runeSet {
 // literal returns a rune as such, or the letters that it stands for where
 // case is ignored.
 func (p *parser) literal(r rune) node {
-	if r < utf8.RuneSelf && !p.has(CaseInsensitive) {
+	if r < utf8.RuneSelf && !p.has(caseInsensitive) {
 		return asciiLiterals()[r]
 	}
 	return one{p.letter(r)}
@@ -257,9 +257,9 @@ var asciiLiterals = sync.OnceValue(func() *[utf8.RuneSelf]node {
 
 func (p *parser) letter(r rune) runeSet {
 	switch {
-	case !p.has(CaseInsensitive):
+	case !p.has(caseInsensitive):
 		return singleRune(r)
-	case p.has(UnicodeCase):
+	case p.has(unicodeCase):
 		return equivalentLetter(r)
 	}
 	return singleRune(r).foldedASCII()

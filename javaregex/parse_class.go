@@ -205,9 +205,9 @@ func (p *parser) classRange(members *classReader, low rune) error {
 		return p.failAt(p.offset(start), "illegal character range: it ends before it begins")
 	}
 	set := rangeOf(low, high)
-	if p.has(CaseInsensitive) && p.has(UnicodeCase) {
+	if p.has(caseInsensitive) && p.has(unicodeCase) {
 		set = set.foldedUnicode()
-	} else if p.has(CaseInsensitive) {
+	} else if p.has(caseInsensitive) {
 		set = set.foldedASCII()
 	}
 	members.addTerm(set)

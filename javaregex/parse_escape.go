@@ -58,7 +58,7 @@ var escapedAssertions = map[rune]assertionKind{
 // adjusted applies the flags to an assertion that is written as an escape.
 func (p *parser) adjusted(kind assertionKind) assertionKind {
 	switch {
-	case kind == lastLineEnd && p.has(UnixLines):
+	case kind == lastLineEnd && p.has(unixLines):
 		return lastUnixLineEnd
 	case kind == noWordEdge && p.has(unicodeClasses):
 		return noUnicodeWordEdge
@@ -100,8 +100,8 @@ func (p *parser) namedReference() (node, error) {
 func (p *parser) reference(number int) node {
 	return backreference{
 		group:              number,
-		ignoreCase:         p.has(CaseInsensitive),
-		ignoreNonASCIICase: p.has(UnicodeCase),
+		ignoreCase:         p.has(caseInsensitive),
+		ignoreNonASCIICase: p.has(unicodeCase),
 	}
 }
 

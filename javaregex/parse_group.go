@@ -99,13 +99,13 @@ func (p *parser) groupBody(kind node, saved Flags) (node, error) {
 }
 
 var flagLetters = map[rune]Flags{
-	'i': CaseInsensitive,
-	'm': Multiline,
-	's': DotAll,
-	'd': UnixLines,
-	'u': UnicodeCase,
-	'x': Comments,
-	'U': unicodeClasses | UnicodeCase,
+	'i': caseInsensitive,
+	'm': multiline,
+	's': dotAll,
+	'd': unixLines,
+	'u': unicodeCase,
+	'x': comments,
+	'U': unicodeClasses | unicodeCase,
 }
 
 // flagGroup reads (?i-m) and (?i-m:…).

@@ -193,7 +193,7 @@ func upperCaseProperty(table map[string]*namedSet, name string, ignoreCase bool)
 
 // property resolves the name between the braces of \p{…}.
 func property(name string, flags Flags) (runeSet, error) {
-	ignoreCase := flags&CaseInsensitive != 0
+	ignoreCase := flags&caseInsensitive != 0
 	if key, value, paired := strings.Cut(name, "="); paired {
 		return pairedProperty(name, strings.ToLower(key), value, ignoreCase)
 	}

@@ -103,7 +103,7 @@ func invented(base inventor, seed uint64, count, depth int) []question {
 		if maker.rich {
 			// One flag in four, on average.
 			mask := maker.random.IntN(1 << 8)
-			flags = Flags(mask&maker.random.IntN(1<<8)) &^ (CanonEq | Literal)
+			flags = Flags(mask&maker.random.IntN(1<<8)) &^ (canonEq | literalText)
 		}
 		for range 2 {
 			q := question{operation: "match", expression: expression, flags: flags, text: maker.text()}

@@ -26,14 +26,14 @@ type question struct {
 }
 
 func (q question) String() string {
-	return fmt.Sprintf("%s %q %s on %q from %d", q.operation, q.expression, q.flags, q.text, q.offset)
+	return fmt.Sprintf("%s %q %b on %q from %d", q.operation, q.expression, q.flags, q.text, q.offset)
 }
 
 // javaFlags are the values of the constants of java.util.regex.Pattern.
 func javaFlags(flags Flags) int {
 	values := map[Flags]int{
-		UnixLines: 0x01, CaseInsensitive: 0x02, Comments: 0x04, Multiline: 0x08,
-		Literal: 0x10, DotAll: 0x20, UnicodeCase: 0x40, CanonEq: 0x80,
+		unixLines: 0x01, caseInsensitive: 0x02, comments: 0x04, multiline: 0x08,
+		literalText: 0x10, dotAll: 0x20, unicodeCase: 0x40, canonEq: 0x80,
 	}
 	total := 0
 	for flag, value := range values {
@@ -89,14 +89,12 @@ func (a *answerer) answer(q question) string {
 	case "find":
 		positions, matched, err = compiled.Find(nil, []byte(q.text), q.offset)
 	case "split":
-		var pieces [][]byte
-		pieces, err = compiled.Split([]byte(q.text))
-		if err != nil {
+		if positions, err = compiled.Split(nil, []byte(q.text)); err != nil {
 			return "undecided"
 		}
 		answer := "yes"
-		for _, piece := range pieces {
-			answer += " =" + base64.StdEncoding.EncodeToString(piece)
+		for pieces := range slices.Chunk(positions, 2) {
+			answer += " =" + base64.StdEncoding.EncodeToString([]byte(q.text[pieces[0]:pieces[1]]))
 		}
 		return answer
 	}

@@ -4,23 +4,9 @@ import "bytes"
 
 // Split splits text at the matches of the expression as Java's Pattern.split
 // does: an empty match at the start gives no piece, trailing empty pieces are
-// left out, a text without a match is one piece. The pieces share text's memory.
-// Errors are those of Match.
-func (r *Regexp) Split(text []byte) ([][]byte, error) {
-	positions, err := r.SplitIndex(nil, text)
-	if err != nil {
-		return nil, err
-	}
-	pieces := make([][]byte, 0, len(positions)/2)
-	for i := 0; i < len(positions); i += 2 {
-		pieces = append(pieces, text[positions[i]:positions[i+1]])
-	}
-	return pieces, nil
-}
-
-// SplitIndex is like Split, but returns the start and end of each piece,
-// appended to dst[:0].
-func (r *Regexp) SplitIndex(dst []int, text []byte) ([]int, error) {
+// left out, a text without a match is one piece. It returns the start and end of
+// each piece, appended to dst[:0]. Errors are those of Match.
+func (r *Regexp) Split(dst []int, text []byte) ([]int, error) {
 	dst = dst[:0]
 	pieceStart, previousEnd, past := 0, 0, false
 	for {

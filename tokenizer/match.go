@@ -84,7 +84,7 @@ func (m *match) try(text []byte, look int64) (matched bool, end, captured int, e
 	case m.regex.config.Split:
 		c.renew(text)
 		c.split = true
-		c.indexes, err = m.regex.regexp.SplitIndex(c.indexes, text)
+		c.indexes, err = m.regex.regexp.Split(c.indexes, text)
 		return err == nil, 0, 0, err
 	}
 	if matched, err = m.regex.match(text, look); err != nil || !matched {

@@ -184,14 +184,15 @@ func (t *Tokenizer) Stats() Stats {
 		stats.Matches[i] = m.stats
 		stats.Matches[i].Tried += t.passed + m.target.passed
 		if m.regex != nil {
-			stats.Matches[i].Engine = m.regex.regexp.Engine()
+			stats.Matches[i].Engine, _ = m.regex.regexp.Engine()
 		}
 	}
 	for _, exit := range []*expression{t.exitOn, t.exitAfter} {
 		if exit != nil {
 			counted := exit.exits
 			counted.Tried += t.passed
-			counted.Expression, counted.Engine = exit.config, exit.regexp.Engine()
+			counted.Expression = exit.config
+			counted.Engine, _ = exit.regexp.Engine()
 			stats.Exits = append(stats.Exits, counted)
 		}
 	}

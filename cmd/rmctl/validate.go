@@ -188,7 +188,7 @@ func (a *app) showEngines(definition *config.Definition) {
 	for _, x := range definition.Expressions() {
 		engine := "known when its references are"
 		if compiled, err := javaregex.Compile(x.Text, x.Flags); err == nil {
-			engine = compiled.Engine()
+			engine, _ = compiled.Engine()
 		}
 		fmt.Fprintf(a.stdout, "%s: %s runs %s\n", x.Position, engine, oneLine(x.Text))
 	}

@@ -146,9 +146,10 @@ func (c *checker) checkRunaway(inspector *javaregex.Inspector, x *config.Express
 	if !found {
 		return
 	}
+	_, reason := compiled.Engine()
 	c.report(x.Position, config.Warning, "runaway-expression",
 		fmt.Sprintf("matching takes a time that doubles with each further %s in a text such as %s: the expression can read it in several ways, and needs the backtracking engine (%s)",
-			schemas.Quote(visible(repeated)), schemas.Quote(visible(before+strings.Repeat(repeated, 3)+"…"+after)), compiled.EngineReason()),
+			schemas.Quote(visible(repeated)), schemas.Quote(visible(before+strings.Repeat(repeated, 3)+"…"+after)), reason),
 		"let the parts of nested repetitions begin with different characters, or use (?>…)")
 }
 

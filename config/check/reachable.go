@@ -121,7 +121,7 @@ func (c *checker) checkShadowed(match *config.Match, before []earlier, texts jav
 // take. Programs do not print that within a line, so that [.].+ in effect takes
 // all that [.].+\s takes, too.
 func (c *checker) lineBreaks() []*javaregex.Regexp {
-	breaks, err := c.expressions.compile(`.*[\r\x{85}\x{2028}\x{2029}].*`, javaregex.DotAll)
+	breaks, err := c.expressions.compile(`(?s).*[\r\x{85}\x{2028}\x{2029}].*`, 0)
 	if err != nil {
 		return nil
 	}
