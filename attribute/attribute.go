@@ -99,7 +99,7 @@ func (a *Attribute) Effective(field Field) Value {
 		return a.ReadOnly()
 	case FieldType:
 		if a.fields[FieldType] == nil {
-			return DefaultType
+			return defaultType
 		}
 	}
 	return a.Field(field)

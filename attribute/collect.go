@@ -64,7 +64,7 @@ func (a *Attribute) entries(field Field, key, text string) (map[string]string, e
 	if present, has := entries[key]; has {
 		size -= len(present)
 	} else {
-		size += ItemSize + len(key)
+		size += itemSize + len(key)
 	}
 	if err := a.CheckSize(field, size); err != nil {
 		return nil, err

@@ -76,16 +76,6 @@ func (a *Attribute) Items() []Item {
 	return list
 }
 
-// ItemsOf returns the items for a list of values, of which those that the
-// attribute's choice translates are shown as the choice shows them.
-func (a *Attribute) ItemsOf(values []string) []Item {
-	list := make([]Item, len(values))
-	for i, value := range values {
-		list[i] = Item{a.Shown(value), value}
-	}
-	return list
-}
-
 // Shown returns what users see of a value of the attribute's choice.
 func (a *Attribute) Shown(stored string) string {
 	for _, item := range a.Items() {

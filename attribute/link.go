@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A LinkError tells of attributes whose links lead back to themselves.
-type LinkError struct {
+// A linkError tells of attributes whose links lead back to themselves.
+type linkError struct {
 	Names []string // the attributes in the order of their links; the last links to the first
 }
 
-func (e *LinkError) Error() string {
+func (e *linkError) Error() string {
 	return fmt.Sprintf("link-value-to leads in a circle: %s", strings.Join(append(slices.Clone(e.Names), e.Names[0]), " → "))
 }
 
@@ -23,14 +23,14 @@ func (e *LinkError) Error() string {
 // that a link leads to, before its value is read.
 //
 // Of links in a circle the one that closes it counts as leading nowhere. All
-// links are resolved nevertheless; the error is a *LinkError for the first circle.
+// links are resolved nevertheless; the error is a *linkError for the first circle.
 func (e *Environment) ResolveLinks(settled map[string]bool, derive func(name string)) error {
 	r := linkResolver{environment: e, settled: settled, derive: derive, done: map[string]bool{}}
 	for _, key := range e.Variables() {
 		r.resolve(key)
 	}
 	if r.circle != nil {
-		return &LinkError{Names: r.circle}
+		return &linkError{Names: r.circle}
 	}
 	return nil
 }

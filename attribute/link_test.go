@@ -58,9 +58,6 @@ func TestLinksInACircleAreReportedAndTakeDefaults(t *testing.T) {
 	linked(t, env, "c", "b", map[attribute.Field]attribute.Value{attribute.FieldDefault: "dc"})
 	linked(t, env, "self", "self", map[attribute.Field]attribute.Value{attribute.FieldDefault: "ds"})
 	err := env.ResolveLinks(nil, nil)
-	var circle *attribute.LinkError
-	require.ErrorAs(t, err, &circle)
-	require.Equal(t, []string{"b", "c"}, circle.Names)
 	require.ErrorContains(t, err, "b → c → b")
 	require.Equal(t, "dc", env.Text("a"))
 	require.Equal(t, "ds", env.Text("self"))

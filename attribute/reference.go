@@ -2,44 +2,33 @@ package attribute
 
 import "strings"
 
-// A Reference is a text that is one reference such as ${ptp_rm:queue#value} and nothing
-// else, taken apart for those who resolve it again and again.
-type Reference struct {
-	text, name string
-	field      Field
-}
-
-// ParseReference takes a text apart. It reports false for every other text, also for
-// one with references or @jobId within, and for a field that is not known.
-func ParseReference(text string) (Reference, bool) {
+// resolveWhole resolves a text that is one reference such as ${ptp_rm:queue#value} and
+// nothing else, which most are, in one step. It reports false for every other text, for
+// one with references within, and where the value needs another pass.
+func (e *Environment) resolveWhole(text string, read func(*Attribute)) (resolved string, done bool) {
 	inside, begins := strings.CutPrefix(text, referenceStart+referencePrefix+":")
 	inside, ends := strings.CutSuffix(inside, "}")
-	if !begins || !ends || strings.ContainsAny(inside, "$}") || strings.Contains(inside, JobPlaceholder) {
-		return Reference{}, false
+	if !begins || !ends || strings.ContainsAny(inside, "$}") {
+		return "", false
 	}
-	parsed := Reference{text: text, field: FieldValue}
-	var fieldName string
-	if parsed.name, fieldName, _ = strings.Cut(inside, "#"); fieldName != "" {
+	name, fieldName, _ := strings.Cut(inside, "#")
+	field := FieldValue
+	if fieldName != "" {
 		var known bool
-		if parsed.field, known = ParseField(fieldName); !known {
-			return Reference{}, false
+		if field, known = ParseField(fieldName); !known {
+			return "", false
 		}
 	}
-	return parsed, true
-}
-
-// ResolveReference is [Environment.ResolveNoting] of the text of a reference.
-func (e *Environment) ResolveReference(r Reference, job string, read func(*Attribute)) (string, error) {
-	found := e.Lookup(r.name)
+	found := e.Lookup(name)
 	if found == nil {
-		return "", nil
+		return "", true
 	}
-	text := found.Text(r.field)
-	if strings.Contains(text, referenceStart) || len(text) > maxResolvedBytes {
-		return e.ResolveNoting(r.text, job, read)
+	resolved = found.Text(field)
+	if strings.Contains(resolved, referenceStart) || len(resolved) > maxResolvedBytes {
+		return "", false
 	}
 	if read != nil {
 		read(found)
 	}
-	return text, nil
+	return resolved, true
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 )
 
-func TestAReferenceTakenApartResolvesLikeItsText(t *testing.T) {
+func TestAWholeReferenceResolvesLikeOneInAText(t *testing.T) {
 	env := attribute.NewEnvironment()
 	define := func(name string, field attribute.Field, value attribute.Value) {
 		defined := env.Lookup(name)
@@ -38,27 +38,13 @@ func TestAReferenceTakenApartResolvesLikeItsText(t *testing.T) {
 		"${ptp_rm:nested#value}", "${ptp_rm:round#value}", "${ptp_rm:job#value}", "${ptp_rm:shell#value}", "${ptp_rm:list#value}", "${ptp_rm:map#value}",
 		"${ptp_rm:unset#value}", "${ptp_rm:missing#value}", "${ptp_rm:found#value}", "${ptp_rm:#value}", "${ptp_rm:}", "${ptp_rm:long#value}",
 	} {
-		parsed, is := attribute.ParseReference(text)
-		require.True(t, is, text)
 		for _, job := range []string{"", "17"} {
 			var expectedRead, read []*attribute.Attribute
-			expected, expectedErr := env.ResolveNoting(text, job, func(a *attribute.Attribute) { expectedRead = append(expectedRead, a) })
-			resolved, err := env.ResolveReference(parsed, job, func(a *attribute.Attribute) { read = append(read, a) })
-			require.Equal(t, expectedErr, err, text)
-			require.True(t, expected == resolved, text)
+			expected, expectedErr := env.ResolveNoting("-"+text, job, func(a *attribute.Attribute) { expectedRead = append(expectedRead, a) })
+			resolved, err := env.ResolveNoting(text, job, func(a *attribute.Attribute) { read = append(read, a) })
+			require.Equal(t, expectedErr == nil, err == nil, text)
+			require.True(t, expected == "-"+resolved, text)
 			require.Equal(t, expectedRead, read, text)
-			_, err = env.ResolveReference(parsed, job, nil)
-			require.Equal(t, expectedErr, err, text)
 		}
-	}
-}
-
-func TestWhatIsMoreThanOneReferenceIsNotTakenApart(t *testing.T) {
-	for _, text := range []string{
-		"", "queue", "${ptp_rm:queue#value} ", "a${ptp_rm:queue#value}", "${ptp_rm:queue#value}${ptp_rm:queue#value}", "${ptp_rm:${ptp_rm:queue#value}#value}",
-		"${ptp_rm:@jobId#name}", "${ptp_rm:queue#colour}", "${ptp_rm:queue#value#name}", "${HOME}", "${ptp_rm}", "${ptp_rm:queue#value", "ptp_rm:queue#value}",
-	} {
-		_, is := attribute.ParseReference(text)
-		require.False(t, is, text)
 	}
 }

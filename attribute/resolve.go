@@ -18,13 +18,13 @@ const (
 	maxResolvedBytes = 16 << 20
 )
 
-// A ResolveError tells which reference of a text could not be resolved.
-type ResolveError struct {
+// A resolveError tells which reference of a text could not be resolved.
+type resolveError struct {
 	Text   string // the text that was being resolved
 	Reason string
 }
 
-func (e *ResolveError) Error() string {
+func (e *resolveError) Error() string {
 	return fmt.Sprintf("resolving %q: %s", abbreviate(e.Text), e.Reason)
 }
 
@@ -36,7 +36,7 @@ func (e *ResolveError) Error() string {
 // value; ${...} of any other kind, such as a shell variable, stays as it is.
 //
 // An unknown field, more than one field, and references that lead back to
-// themselves give a *ResolveError together with the text unchanged but for
+// themselves give an error together with the text unchanged but for
 // @jobId, which is what the reference implementation goes on with.
 func (e *Environment) Resolve(text, job string) (string, error) {
 	return e.ResolveNoting(text, job, nil)
@@ -51,11 +51,14 @@ func (e *Environment) ResolveNoting(text, job string, read func(*Attribute)) (st
 	if !strings.Contains(text, referenceStart) {
 		return text, nil
 	}
+	if resolved, done := e.resolveWhole(text, read); done {
+		return resolved, nil
+	}
 	original := text
 	for range maxResolvePasses {
 		next, changed, err := e.resolveOnce(text, read)
 		if err != nil {
-			return original, &ResolveError{Text: original, Reason: err.Error()}
+			return original, &resolveError{Text: original, Reason: err.Error()}
 		}
 		if !changed {
 			return next, nil
@@ -64,11 +67,11 @@ func (e *Environment) ResolveNoting(text, job string, read func(*Attribute)) (st
 			break
 		}
 		if len(next) > maxResolvedBytes {
-			return original, &ResolveError{Text: original, Reason: fmt.Sprintf("the result is longer than %d bytes", maxResolvedBytes)}
+			return original, &resolveError{Text: original, Reason: fmt.Sprintf("the result is longer than %d bytes", maxResolvedBytes)}
 		}
 		text = next
 	}
-	return original, &ResolveError{Text: original, Reason: "its references lead back to themselves"}
+	return original, &resolveError{Text: original, Reason: "its references lead back to themselves"}
 }
 
 // resolveOnce makes one pass over text. Each reference whose end is found is

@@ -83,8 +83,7 @@ func TestReferencesThatCannotBeResolvedLeaveTheTextAsItIs(t *testing.T) {
 		"@jobId ${ptp_rm:growing#value}":   "lead back to themselves",
 	} {
 		resolved, err := env.Resolve(text, "J")
-		var unresolved *attribute.ResolveError
-		require.ErrorAs(t, err, &unresolved, text)
+		require.ErrorContains(t, err, "resolving ", text)
 		require.ErrorContains(t, err, reason)
 		require.Equal(t, "J"+strings.TrimPrefix(text, "@jobId"), resolved)
 	}
@@ -105,8 +104,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, job string) {
 		resolved, err := env.Resolve(text, job)
 		if err != nil {
-			var unresolved *attribute.ResolveError
-			require.ErrorAs(t, err, &unresolved)
+			require.ErrorContains(t, err, "resolving ")
 			return
 		}
 		if !strings.Contains(text, attribute.JobPlaceholder) && !strings.Contains(text, "${") {

@@ -6,12 +6,12 @@ import "fmt"
 // in bytes. Definitions can double a value with each line of output.
 const LargestValue = 64 << 20
 
-// ItemSize is what an element of a list, or an entry of a map, counts besides
+// itemSize is what an element of a list, or an entry of a map, counts besides
 // its texts, in bytes.
-const ItemSize = 16
+const itemSize = 16
 
 // Size returns the size of a field in bytes: the length of a text, and of a list
-// or map all texts with [ItemSize] for each item. Its text form is no longer.
+// or map all texts with [itemSize] for each item. Its text form is no longer.
 func (a *Attribute) Size(field Field) int {
 	switch value := a.Field(field).(type) {
 	case string:
@@ -37,11 +37,11 @@ func sizeOf(value Value) int {
 		return len(v)
 	case []string:
 		for _, text := range v {
-			size += ItemSize + len(text)
+			size += itemSize + len(text)
 		}
 	case map[string]string:
 		for key, text := range v {
-			size += ItemSize + len(key) + len(text)
+			size += itemSize + len(key) + len(text)
 		}
 	}
 	return size

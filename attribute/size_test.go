@@ -64,5 +64,5 @@ func TestTheSizeOfAFieldCoversItsTextForm(t *testing.T) {
 		require.GreaterOrEqual(t, a.Size(attribute.FieldValue), len(a.Text(attribute.FieldValue)))
 		require.Equal(t, a.Size(attribute.FieldValue), a.Clone().Size(attribute.FieldValue))
 	}
-	require.Equal(t, attribute.ItemSize+2, a.Size(attribute.FieldValue))
+	require.Equal(t, 16+2, a.Size(attribute.FieldValue))
 }

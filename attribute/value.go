@@ -15,8 +15,8 @@ import (
 // package belong to it afterwards.
 type Value any
 
-// DefaultType is the type that an attribute reports when none was set.
-const DefaultType = "java.lang.String"
+// defaultType is the type that an attribute reports when none was set.
+const defaultType = "java.lang.String"
 
 // Text returns the text form of a value as references and arguments show it:
 // nil is empty, lists are [a, b], maps {k=v, l=w} with sorted keys.

@@ -12,18 +12,18 @@ import (
 
 // What is kept of processes.
 const (
-	MaximumProcessOutput = 4096 // bytes of the output of each
+	maximumProcessOutput = 4096 // bytes of the output of each
 	maximumProcesses     = 1 << 16
 	processesWithOutput  = 1 << 13 // so many of them, those with the lowest ranks
 )
 
-// ProcessAttribute is what the name of an attribute begins with that tells of a
+// processAttribute is what the name of an attribute begins with that tells of a
 // process; its rank follows. The value is a map with the keys node, pid, state,
 // exitCode, signal and output, as far as they are known.
-const ProcessAttribute = "process."
+const processAttribute = "process."
 
-// Processes returns the processes that the attributes of an environment describe, by rank.
-func Processes(env *attribute.Environment) []job.Process {
+// processesIn returns the processes that the attributes of an environment describe, by rank.
+func processesIn(env *attribute.Environment) []job.Process {
 	var processes []job.Process
 	for _, name := range env.Discovered() {
 		rank, isProcess := processRank(name)
@@ -37,7 +37,7 @@ func Processes(env *attribute.Environment) []job.Process {
 }
 
 func processRank(name string) (int, bool) {
-	digits, isProcess := strings.CutPrefix(name, ProcessAttribute)
+	digits, isProcess := strings.CutPrefix(name, processAttribute)
 	rank, err := strconv.Atoi(digits)
 	return rank, isProcess && err == nil && rank >= 0 && strconv.Itoa(rank) == digits
 }
@@ -45,8 +45,8 @@ func processRank(name string) (int, bool) {
 // processOf reads the entries of an attribute, which a parser may have made.
 func processOf(rank int, entries map[string]string) job.Process {
 	p := job.Process{Rank: rank, Node: entries["node"], Output: entries["output"]}
-	if len(p.Output) > MaximumProcessOutput {
-		p.Output = p.Output[len(p.Output)-MaximumProcessOutput:]
+	if len(p.Output) > maximumProcessOutput {
+		p.Output = p.Output[len(p.Output)-maximumProcessOutput:]
 	}
 	if number := numberIn(entries["pid"]); number != nil {
 		p.PID = *number
@@ -154,7 +154,7 @@ func (t *processTable) printed(rank int, text []byte) {
 		return
 	}
 	if t.outputs[rank] == nil {
-		t.outputs[rank] = &tail{limit: MaximumProcessOutput}
+		t.outputs[rank] = &tail{limit: maximumProcessOutput}
 	}
 	t.outputs[rank].write(text)
 	t.changed[rank] = true
@@ -177,7 +177,7 @@ func (t *processTable) take() []job.Process {
 // publish writes processes into an environment.
 func publish(env *attribute.Environment, processes []job.Process) {
 	for _, p := range processes {
-		published := attribute.New(ProcessAttribute + strconv.Itoa(p.Rank))
+		published := attribute.New(processAttribute + strconv.Itoa(p.Rank))
 		published.SetValue(entriesOf(&p))
 		env.Discover(published)
 	}
@@ -224,7 +224,7 @@ func (r *run) concludeProcesses(s *streams) {
 	if !r.Command.Element.IsInteractive() {
 		return
 	}
-	told := Processes(r.Scope.Environment)
+	told := processesIn(r.Scope.Environment)
 	if s.processes == nil {
 		if len(told) == 0 {
 			return

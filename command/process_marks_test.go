@@ -180,7 +180,7 @@ func TestTheEndOfWhatEachProcessPrintsIsKept(t *testing.T) {
 	got := printing(t, printer{stdout: stdout.String(), part: 4096}, tags, "")
 	require.Equal(t, all.String(), got.stdout)
 	require.Contains(t, got.processes, `line 1998\n"`)
-	require.Less(t, len(got.processes), 4*command.MaximumProcessOutput)
+	require.Less(t, len(got.processes), 4*4096)
 }
 
 // A prompt is seen before it is answered, even if it begins like a mark.

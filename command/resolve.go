@@ -17,10 +17,10 @@ type Scope struct {
 	Job         string // replaces @jobId; empty for none
 }
 
-// Argument returns the text of an argument, empty where it is undefined
+// argument returns the text of an argument, empty where it is undefined
 // (rm-format: an argument vanishes when its text, or the attribute it depends
 // on, matches isUndefinedIfMatches as a whole).
-func (s Scope) Argument(a *config.Argument) (string, error) {
+func (s Scope) argument(a *config.Argument) (string, error) {
 	if !a.Resolve {
 		return a.Text, nil
 	}
@@ -68,7 +68,7 @@ func matches(pattern, text string) (bool, error) {
 func (s Scope) Words(arguments []*config.Argument) ([]string, error) {
 	var words []string
 	for _, argument := range arguments {
-		text, err := s.Argument(argument)
+		text, err := s.argument(argument)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func (s Scope) Words(arguments []*config.Argument) ([]string, error) {
 func (s Scope) Line(arguments []*config.Argument) (string, error) {
 	var line strings.Builder
 	for i, argument := range arguments {
-		text, err := s.Argument(argument)
+		text, err := s.argument(argument)
 		if err != nil {
 			return "", err
 		}
@@ -105,14 +105,14 @@ type Invocation struct {
 	Keep               []string // with ReplaceEnvironment, what stays of the place's own
 	Input              string
 	HasInput           bool
-	PreLaunch          []SimpleInvocation
-	PostLaunch         []SimpleInvocation
+	PreLaunch          []simpleInvocation
+	PostLaunch         []simpleInvocation
 
 	marks []*mark // of processes, in what it prints; a preview has none
 }
 
-// A SimpleInvocation is a resolved command that runs before or after another.
-type SimpleInvocation struct {
+// A simpleInvocation is a resolved command that runs before or after another.
+type simpleInvocation struct {
 	Command   *config.SimpleCommand
 	Arguments []string
 	Directory string
@@ -174,14 +174,14 @@ func resolve(c *config.Command, scope Scope, environment job.Environment) (*Invo
 	return i, nil
 }
 
-func resolveSimple(commands []*config.SimpleCommand, directory string, scope Scope) ([]SimpleInvocation, error) {
-	var resolved []SimpleInvocation
+func resolveSimple(commands []*config.SimpleCommand, directory string, scope Scope) ([]simpleInvocation, error) {
+	var resolved []simpleInvocation
 	for _, c := range commands {
 		line, err := scope.Environment.Resolve(c.Exec, scope.Job)
 		if err != nil {
 			return nil, err
 		}
-		simple := SimpleInvocation{Command: c, Arguments: attribute.Words(line), Directory: directory}
+		simple := simpleInvocation{Command: c, Arguments: attribute.Words(line), Directory: directory}
 		if c.Directory != "" {
 			if simple.Directory, err = scope.Environment.Resolve(c.Directory, scope.Job); err != nil {
 				return nil, err

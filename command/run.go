@@ -335,7 +335,7 @@ func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Handle
 
 // simpleCommands runs commands one after the other; those that are not waited
 // for are ended together with the command they belong to.
-func (r *run) simpleCommands(ctx context.Context, commands []SimpleInvocation) error {
+func (r *run) simpleCommands(ctx context.Context, commands []simpleInvocation) error {
 	for _, simple := range commands {
 		if simple.Command.Wait {
 			if err := r.simpleCommand(ctx, simple); err != nil {
@@ -357,7 +357,7 @@ func (r *run) simpleCommands(ctx context.Context, commands []SimpleInvocation) e
 	return nil
 }
 
-func (r *run) simpleCommand(ctx context.Context, simple SimpleInvocation) error {
+func (r *run) simpleCommand(ctx context.Context, simple simpleInvocation) error {
 	var stderr tail
 	process, err := r.connection.Start(ctx, r.simpleStart(simple, &stderr))
 	if err != nil {
@@ -389,7 +389,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-func (r *run) simpleStart(simple SimpleInvocation, stderr io.Writer) remote.Command {
+func (r *run) simpleStart(simple simpleInvocation, stderr io.Writer) remote.Command {
 	environment := make(map[string]string, len(r.invocation.Environment))
 	for _, variable := range r.invocation.Environment {
 		environment[variable.Name] = variable.Value

@@ -29,9 +29,8 @@ type entry struct {
 // An operand is a text of the definition that stands for a value.
 type operand struct {
 	kind    operandKind
-	text    string               // to resolve
-	whole   *attribute.Reference // what the text is, if it is one reference and was taken apart
-	literal attribute.Value      // converted
+	text    string          // to resolve
+	literal attribute.Value // converted
 	field   attribute.Field
 	err     error // why the text means nothing; reported when it is used
 }
@@ -60,13 +59,6 @@ func newOperand(written config.Optional) operand {
 		return operand{kind: reference, text: written.Text}
 	}
 	return operand{kind: literalOperand, text: written.Text, literal: attribute.Literal(written.Text)}
-}
-
-// takeApart prepares an operand that is resolved again and again.
-func (o *operand) takeApart() {
-	if whole, is := attribute.ParseReference(o.text); o.kind == reference && is {
-		o.whole = &whole
-	}
 }
 
 func unknownField(name string) error {
@@ -113,14 +105,7 @@ func (t *Tokenizer) unconvertedText(o *operand, at config.Position, object *attr
 // resolveOperand expands the references of an operand. Values may hold @jobId, which
 // only a second resolution replaces.
 func (t *Tokenizer) resolveOperand(o *operand, at config.Position) string {
-	var resolved string
-	if o.whole != nil {
-		var err error
-		resolved, err = t.env.ResolveReference(*o.whole, t.job, t.consult)
-		t.warn(at, err)
-	} else {
-		resolved = t.resolve(at, o.text)
-	}
+	resolved := t.resolve(at, o.text)
 	if resolved == o.text {
 		return resolved
 	}

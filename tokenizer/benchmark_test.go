@@ -105,7 +105,7 @@ func benchmarkSegment(b *testing.B, line, expression string) {
 		<set field="default"><entry valueGroup="2"/></set>
 		<set field="value"><entry valueGroup="3"/></set>
 	</match></target></stdout-parser>`)
-	run, err := tokenizer.Compile(parser.parser, parser.environment(), "")
+	run, err := tokenizer.Options{}.Compile(parser.parser, parser.environment(), "")
 	require.NoError(b, err)
 	segment := []byte(line)
 	b.ReportAllocs()
@@ -262,7 +262,7 @@ func BenchmarkCompileStatusParsers(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, parser := range parsers {
-					_, err := tokenizer.Compile(parser, env, "1")
+					_, err := tokenizer.Options{}.Compile(parser, env, "1")
 					require.NoError(b, err)
 				}
 			}

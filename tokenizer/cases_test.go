@@ -153,7 +153,7 @@ func (c goldenCase) environment() *attribute.Environment {
 // run feeds the stream in one piece and compares the outcome with what is expected.
 func (c goldenCase) run(t *testing.T) {
 	environment := c.environment()
-	run, err := tokenizer.Compile(c.parser(t), environment, c.initial.Job)
+	run, err := tokenizer.Options{}.Compile(c.parser(t), environment, c.initial.Job)
 	if err == nil {
 		err = run.Run(bytes.NewReader(c.stream))
 	}

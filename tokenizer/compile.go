@@ -61,7 +61,7 @@ func (t *Tokenizer) compileTarget(described *config.Target) (*target, error) {
 	var joining joiner
 	compiled := &target{config: described, landmarks: anyLandmark, otherwise: compileActions(onlyElse(described.Else), &joining)}
 	for _, one := range described.Matches {
-		m := &match{config: one, target: compiled, actions: compileActions(one.Actions, &joining), stats: MatchStats{Match: one}}
+		m := &match{config: one, target: compiled, actions: compileActions(one.Actions, &joining), stats: MatchStats{Match: one, Expression: one.Expression}}
 		m.naming = namingAction(m.actions)
 		m.givesValue = givesValue(m.actions, t.options.Origins)
 		var err error
@@ -169,7 +169,7 @@ func (t *Tokenizer) compileExpression(described *config.Expression) (*expression
 		shared = &pattern{regexp: compiled}
 		t.patterns[key] = shared
 	}
-	return &expression{config: described, pattern: shared}, nil
+	return &expression{config: described, pattern: shared, exits: MatchStats{Expression: described}}, nil
 }
 
 // expressionError tells where an expression is wrong: at the character itself

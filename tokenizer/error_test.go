@@ -120,7 +120,7 @@ b▶[c</expression></match></target></stdout-parser>`, "the expression cannot be
 	} {
 		t.Run(name, func(t *testing.T) {
 			source, at := unmarked(t, c.parser)
-			_, err := tokenizer.Compile(parserOf(t, source), variables("r"), "")
+			_, err := tokenizer.Options{}.Compile(parserOf(t, source), variables("r"), "")
 			var failure *tokenizer.Error
 			require.ErrorAs(t, err, &failure)
 			require.ErrorContains(t, err, c.message)
@@ -133,7 +133,7 @@ b▶[c</expression></match></target></stdout-parser>`, "the expression cannot be
 
 func TestErrorsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 159) + "\xff\x1b" + strings.Repeat("y", 10_000)
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r"><match><expression flags="DOTALL">(.*)</expression>
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r"><match><expression flags="DOTALL">(.*)</expression>
 <throw field="value" message="${ptp_rm:r#value}"><entry valueGroup="1"/></throw></match></target></stdout-parser>`), variables("r"), "")
 	require.NoError(t, err)
 	err = run.Run(strings.NewReader(long))
@@ -148,7 +148,7 @@ func TestAnExpressionThatBacktracksTooMuchIsAnErrorAtItsPlace(t *testing.T) {
 	t.Parallel()
 	source, at := unmarked(t, `<stdout-parser delim="\n"><target ref="r"><match>
 <expression>▶(a)(a+)+\1[bc]</expression></match></target></stdout-parser>`)
-	run, err := tokenizer.Compile(parserOf(t, source), variables("r"), "")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, source), variables("r"), "")
 	require.NoError(t, err)
 	err = run.Run(strings.NewReader(strings.Repeat("a", 60) + "\n"))
 	var failure *tokenizer.Error

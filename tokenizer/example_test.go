@@ -40,7 +40,7 @@ func Example() {
 		env.Define(one.Name(), one.Clone())
 	}
 	command := definition.Commands[0]
-	run, err := tokenizer.Compile(command.StdoutParser, env, "")
+	run, err := tokenizer.Options{}.Compile(command.StdoutParser, env, "")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func ExampleTokenizer_Write() {
 	definition, _ := check.Load("example.xml", []byte(queueDefinition), nil)
 	env := attribute.NewEnvironment()
 	env.Define("queues", attribute.New("queues"))
-	run, err := tokenizer.Compile(definition.Commands[0].StdoutParser, env, "")
+	run, err := tokenizer.Options{}.Compile(definition.Commands[0].StdoutParser, env, "")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func ExampleFactory() {
 		fmt.Printf("%q, %v\n", env.Text("queues"), err)
 	}
 	// A definition may name only what the program knows.
-	_, err := tokenizer.Compile(definition.Commands[0].StdoutParser, attribute.NewEnvironment(), "")
+	_, err := tokenizer.Options{}.Compile(definition.Commands[0].StdoutParser, attribute.NewEnvironment(), "")
 	fmt.Println(err)
 	// Output:
 	// "[normal, debug]", <nil>

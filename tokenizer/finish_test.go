@@ -19,7 +19,7 @@ func merged(t *testing.T, overwrite bool, first, later string) (*attribute.Attri
 <match><expression>1</expression><set field="name"><entry value="n"/></set>%s</match>
 <match><expression>2</expression><set field="name" forceNewObject="true"><entry value="n"/></set>%s</match>
 </target></stdout-parser>`, overwrite, first, later)
-	run, err := tokenizer.Compile(parserOf(t, parser), env, "")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, parser), env, "")
 	require.NoError(t, err)
 	err = run.Run(strings.NewReader("1\n2"))
 	return env.DiscoveredAttribute("n"), err
@@ -114,7 +114,7 @@ func compares(t *testing.T, operator config.Operator, left, right string) bool {
 	env := variables("r")
 	parser := fmt.Sprintf(`<stdout-parser><target ref="r"><match><set field="value"><entry value="acted"/></set></match>
 <test op="%s"><value>%s</value><value>%s</value><set field="value"><entry value="holds"/></set></test></target></stdout-parser>`, operator, left, right)
-	run, err := tokenizer.Compile(parserOf(t, parser), env, "")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, parser), env, "")
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader("")))
 	return env.Text("r") == "holds"
@@ -123,7 +123,7 @@ func compares(t *testing.T, operator config.Operator, left, right string) bool {
 func TestValuesWithReferencesAreResolvedTwice(t *testing.T) {
 	env := variables("r", "source")
 	env.Variable("source").SetValue("<@jobId>")
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser><target ref="r"><match><set field="value"><entry value="of ${ptp_rm:source#value}"/></set></match></target></stdout-parser>`), env, "7")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser><target ref="r"><match><set field="value"><entry value="of ${ptp_rm:source#value}"/></set></match></target></stdout-parser>`), env, "7")
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader("")))
 	require.Equal(t, "of <7>", env.Text("r"))

@@ -38,7 +38,7 @@ func TestValuesThatGrowByThemselvesAreAnError(t *testing.T) {
 				`<set field="value"><entry value="${ptp_rm:g#value}"/></set></match></target>`, ofAll},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n" applyToAll="true">`+c.targets+`</stdout-parser>`), variables("r", "g"), "")
+			run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n" applyToAll="true">`+c.targets+`</stdout-parser>`), variables("r", "g"), "")
 			require.NoError(t, err)
 			var output strings.Builder
 			if strings.Contains(c.targets, "line") {
@@ -66,7 +66,7 @@ func allocated() uint64 {
 }
 
 func TestFortyLinesThatDoubleAValueTakeBoundedMemory(t *testing.T) {
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r">
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r">
 <match><expression>first (.*)</expression><set field="value"><entry valueGroup="1"/></set></match>
 <match><append field="value"><entry value="#value"/></append></match></target></stdout-parser>`), variables("r"), "")
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestValuesAsLargeAsTheOutputAreNoError(t *testing.T) {
 	for i := range 800 { // 80 MB together
 		output.WriteString(line[i:] + "\n")
 	}
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n"><target><match><expression>(.*)</expression>
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target><match><expression>(.*)</expression>
 <set field="name"><entry valueGroup="1"/></set><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>`), variables(), "")
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader(output.String())))
@@ -90,7 +90,7 @@ func TestValuesAsLargeAsTheOutputAreNoError(t *testing.T) {
 		"replaced":    `<target ref="r"><match><expression>(.*)</expression><set field="value"><entry valueGroup="1"/></set></match></target>`,
 		"constructed": `<target><match><expression>(.*)</expression><set field="value"><entry valueGroup="1"/></set></match></target>`,
 	} {
-		run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n">`+parser+`</stdout-parser>`), variables("r"), "")
+		run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n">`+parser+`</stdout-parser>`), variables("r"), "")
 		require.NoError(t, err)
 		require.NoError(t, run.Run(strings.NewReader(output.String())), kind)
 	}

@@ -12,8 +12,8 @@ import (
 type expression struct {
 	config *config.Expression
 	*pattern
-	found []int     // where it occurred last, as far as that is asked for
-	exits ExitStats // where it is an exit-on or exit-after
+	found []int      // where it occurred last, as far as that is asked for
+	exits MatchStats // where it is an exit-on or exit-after
 }
 
 // A pattern is shared by all expressions that are the same, and remembers what it made of

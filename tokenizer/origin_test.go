@@ -93,7 +93,7 @@ func TestLinesArePassedOverAndCounted(t *testing.T) {
 
 func TestOriginsAreKeptOnlyForWhoAsks(t *testing.T) {
 	env := variables("job")
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="job"><match><expression>(.*)</expression>`+setsState+`</match></target></stdout-parser>`), env, "")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="job"><match><expression>(.*)</expression>`+setsState+`</match></target></stdout-parser>`), env, "")
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader("R")))
 	require.Nil(t, env.Variable("job").Origin())

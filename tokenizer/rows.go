@@ -268,7 +268,6 @@ func (r *rowMaker) addPuts(action *action) bool {
 		}
 		switch entry.value.kind {
 		case absentOperand, literalOperand, reference:
-			entry.value.takeApart()
 			r.keys = append(r.keys, entry.key.text)
 			r.puts = append(r.puts, source{entry: entry, action: action})
 		default:

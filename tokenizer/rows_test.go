@@ -138,7 +138,7 @@ func TestRowsTellWhatIsDiscoveredWithoutThem(t *testing.T) {
 				stream.WriteString(shape)
 			}
 			env := variables()
-			run, err := tokenizer.Compile(parserOf(t, parser), env, "")
+			run, err := tokenizer.Options{}.Compile(parserOf(t, parser), env, "")
 			require.NoError(t, err)
 			require.NoError(t, run.Run(strings.NewReader(stream.String())))
 			wanted := map[string]map[string]string{}

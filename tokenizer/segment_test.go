@@ -80,7 +80,7 @@ func TestTargetsSeeTheSegmentsThatCount(t *testing.T) {
 			parser := parserOf(t, strings.Replace(collecting(c.attributes), "</stdout-parser>", c.exits+"</stdout-parser>", 1))
 			for size := range len(c.stream) + 1 {
 				env := variables("r")
-				run, err := tokenizer.Compile(parser, env, "")
+				run, err := tokenizer.Options{}.Compile(parser, env, "")
 				require.NoError(t, err)
 				require.NoError(t, run.Run(&pieceReader{rest: []byte(c.stream), size: size + 1}))
 				require.Equal(t, c.seen, env.Variable("r").Value(), "in pieces of %d", size+1)
@@ -162,7 +162,7 @@ func TestALineOf100Megabytes(t *testing.T) {
 	}
 	parser := parserOf(t, `<stdout-parser delim="\n"><target ref="r"><match><add field="value"><entry value="seen"/></add></match></target></stdout-parser>`)
 	env := variables("r")
-	run, err := tokenizer.Compile(parser, env, "")
+	run, err := tokenizer.Options{}.Compile(parser, env, "")
 	require.NoError(t, err)
 	require.EqualError(t, run.Run(line()), "test.xml:2:34: a segment of the output is longer than the limit of 67108864 bytes: "+
 		"does the parser's delimiter occur in it? Programs can raise the limit (LongestSegment of tokenizer.Options)")

@@ -194,5 +194,5 @@ func (t *Tokenizer) longestSegment() int {
 	if t.options.LongestSegment > 0 {
 		return t.options.LongestSegment
 	}
-	return DefaultLongestSegment
+	return defaultLongestSegment
 }

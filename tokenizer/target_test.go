@@ -10,7 +10,7 @@ import (
 
 func TestATargetThatMovesToTheTopLeavesTheOthersInOrder(t *testing.T) {
 	env := variables("first", "second", "third")
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n">
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n">
 <target ref="first"><match><expression>x</expression><add field="value"><entry value="x"/></add></match></target>
 <target ref="second"><match><expression>[xy]</expression><add field="value"><entry valueGroup="0"/></add></match></target>
 <target ref="third"><match moveToTop="true"><expression>[yz]</expression><add field="value"><entry valueGroup="0"/></add></match></target>
@@ -24,7 +24,7 @@ func TestATargetThatMovesToTheTopLeavesTheOthersInOrder(t *testing.T) {
 
 func TestEachTargetSeesWhatAllBeforeItHaveLeft(t *testing.T) {
 	env := variables("first", "second", "third")
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser applyToAll="true">
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser applyToAll="true">
 <target ref="first"><match><expression>(..).*</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 <target ref="second"><match><expression>(..).*</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 <target ref="third"><match><expression>(.*)</expression><set field="value"><entry valueGroup="1"/></set></match></target>

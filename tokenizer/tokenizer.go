@@ -21,9 +21,9 @@ import (
 	"github.com/rmctl/rmctl/javaregex"
 )
 
-// DefaultLongestSegment is the length in bytes that a segment may have unless
+// defaultLongestSegment is the length in bytes that a segment may have unless
 // [Options] say otherwise.
-const DefaultLongestSegment = 64 << 20
+const defaultLongestSegment = 64 << 20
 
 // A Factory makes a tokenizer of a type that a definition names instead of
 // describing one. Closing what it returns ends the stream.
@@ -32,7 +32,7 @@ type Factory func(parser *config.Parser, env *attribute.Environment, job string)
 // Options change how a tokenizer works; the zero value is ready to use.
 type Options struct {
 	// LongestSegment bounds the length of a segment in bytes and thereby the
-	// memory that a stream can take; 0 stands for DefaultLongestSegment.
+	// memory that a stream can take; 0 stands for defaultLongestSegment.
 	LongestSegment int
 	// Types holds the tokenizers that definitions may name by type.
 	Types map[string]Factory
@@ -90,11 +90,6 @@ type Tokenizer struct {
 	err     error
 
 	leadingParts map[*match][]*javaregex.Regexp // for traces
-}
-
-// Compile prepares a parser for one run with the default options.
-func Compile(parser *config.Parser, env *attribute.Environment, job string) (*Tokenizer, error) {
-	return Options{}.Compile(parser, env, job)
 }
 
 // Write takes the next bytes of the stream. It looks at the segments that they
@@ -168,9 +163,6 @@ type (
 	readerOnly struct{ io.Reader }
 )
 
-// Err returns the error that has ended the parser so far, an [*Error], or nil.
-func (t *Tokenizer) Err() error { return t.err }
-
 // Totals returns what the tokenizer has counted so far of the stream as a whole:
 // [Stats] without Matches and Exits.
 func (t *Tokenizer) Totals() Stats { return t.stats }
@@ -191,7 +183,6 @@ func (t *Tokenizer) Stats() Stats {
 		if exit != nil {
 			counted := exit.exits
 			counted.Tried += t.passed
-			counted.Expression = exit.config
 			counted.Engine, _ = exit.regexp.Engine()
 			stats.Exits = append(stats.Exits, counted)
 		}
@@ -207,26 +198,18 @@ type Stats struct {
 	Unmatched int64        // segments that were tried on all targets, and none took
 	Blank     int64        // of these, the empty one after the last delimiter
 	Matches   []MatchStats // in the order of the definition
-	Exits     []ExitStats  // of exit-on and exit-after, in this order, where the parser has them
+	Exits     []MatchStats // of exit-on and exit-after, in this order, where the parser has them
 }
 
-// ExitStats counts how often the expression of an exit-on or exit-after was
-// tried, and whether it made the parser leave the stream.
-type ExitStats struct {
-	Expression *config.Expression
-	Engine     string // that runs the expression, as javaregex names it
+// MatchStats counts how often a match was tried and how often it took a segment, or
+// the same of the expression of an exit-on or exit-after.
+type MatchStats struct {
+	Match      *config.Match      // nil for an exit-on or exit-after
+	Expression *config.Expression // nil for a match without one
+	Engine     string             // that runs the expression, as javaregex names it; empty where there is none
 	Tried      int64
 	Matched    int64
 	Time       time.Duration // that the tries took, if [Options] say Timed
-}
-
-// MatchStats counts how often a match was tried and how often it took a segment.
-type MatchStats struct {
-	Match   *config.Match
-	Engine  string // that runs the expression, as javaregex names it; empty where there is none
-	Tried   int64
-	Matched int64
-	Time    time.Duration // that the tries took, if [Options] say Timed
 }
 
 // take looks at one segment of the stream. It returns how many bytes of it were

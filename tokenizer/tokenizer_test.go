@@ -39,7 +39,7 @@ func collecting(attributes string) string {
 
 func TestWhatFollowsAnExitIsAcceptedAndDiscarded(t *testing.T) {
 	env := variables("r")
-	run, err := tokenizer.Compile(parserOf(t, strings.Replace(collecting(`delim="\n"`), "</stdout-parser>", "<exit-after>END</exit-after></stdout-parser>", 1)), env, "")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, strings.Replace(collecting(`delim="\n"`), "</stdout-parser>", "<exit-after>END</exit-after></stdout-parser>", 1)), env, "")
 	require.NoError(t, err)
 	for range 3 {
 		n, err := io.WriteString(run, "a\nEND\nb\n")
@@ -53,7 +53,7 @@ func TestWhatFollowsAnExitIsAcceptedAndDiscarded(t *testing.T) {
 
 func TestAfterAnErrorTheStreamIsAcceptedAndDiscarded(t *testing.T) {
 	env := variables("r")
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r">
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r">
 <match><expression>bad (.*)</expression><throw field="value" message="it is ${ptp_rm:r#value}"><entry valueGroup="1"/></throw></match>
 </target></stdout-parser>`), env, "")
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestAfterAnErrorTheStreamIsAcceptedAndDiscarded(t *testing.T) {
 
 func TestAReadingErrorIsReportedAndWhatWasReadCounts(t *testing.T) {
 	env := variables("r")
-	run, err := tokenizer.Compile(parserOf(t, collecting(`delim="\n"`)), env, "")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, collecting(`delim="\n"`)), env, "")
 	require.NoError(t, err)
 	lost := errors.New("connection lost")
 	err = run.Run(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(lost)))
@@ -90,7 +90,7 @@ func TestAReadingErrorIsReportedAndWhatWasReadCounts(t *testing.T) {
 
 func TestATypeThatAProgramRegisteredTakesTheWholeStream(t *testing.T) {
 	parser := parserOf(t, `<stdout-parser><type>mine</type></stdout-parser>`)
-	_, err := tokenizer.Compile(parser, variables(), "")
+	_, err := tokenizer.Options{}.Compile(parser, variables(), "")
 	require.ErrorContains(t, err, `test.xml:2:34: there is no parser of type "mine"`)
 
 	var custom custom
@@ -128,7 +128,7 @@ func (c *custom) Close() error {
 }
 
 func TestMatchesAreCounted(t *testing.T) {
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r">
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r">
 <match><expression>a.*</expression></match><match><expression>b.*</expression></match></target></stdout-parser>`), variables("r"), "")
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader("a1\nb1\na2\nc\n")))
@@ -142,7 +142,7 @@ func TestMatchesAreCounted(t *testing.T) {
 
 func TestAnUnmatchedSegmentCostsNoMemory(t *testing.T) {
 	env := variables("r")
-	run, err := tokenizer.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r"><match><expression>\s*State=(\w+).*</expression>
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r"><match><expression>\s*State=(\w+).*</expression>
 <set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>`), env, "")
 	require.NoError(t, err)
 	lines := []byte(strings.Repeat("nothing to see in this line\n", 100))

@@ -233,7 +233,11 @@ func (f *Form) items(from string, a *attribute.Attribute) []attribute.Item {
 		return nil
 	}
 	values, _ := list.Value().([]string)
-	return a.ItemsOf(values)
+	items := make([]attribute.Item, len(values))
+	for i, value := range values {
+		items[i] = attribute.Item{Shown: a.Shown(value), Stored: value}
+	}
+	return items
 }
 
 // choices fills a field with items. One that has none, as long as nothing has

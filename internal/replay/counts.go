@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,21 +39,16 @@ type expressionCounts struct {
 func CountsOf(stats tokenizer.Stats) *Counts {
 	counts := &Counts{Bytes: stats.Bytes, Segments: stats.Segments, Matched: stats.Matched, Unmatched: stats.Unmatched,
 		Expressions: []expressionCounts{}}
-	add := func(at config.Position, counted expressionCounts) {
+	for _, stat := range slices.Concat(stats.Matches, stats.Exits) {
+		counted := expressionCounts{Engine: stat.Engine, Tried: stat.Tried, Matched: stat.Matched, Milliseconds: milliseconds(stat.Time)}
+		var at config.Position
+		if stat.Expression != nil {
+			at, counted.Expression = stat.Expression.Position, stat.Expression.Text
+		} else {
+			at = stat.Match.Position
+		}
 		counted.File, counted.Line, counted.Column = at.File, at.Line, at.Column
 		counts.Expressions = append(counts.Expressions, counted)
-	}
-	for _, match := range stats.Matches {
-		counted := expressionCounts{Engine: match.Engine, Tried: match.Tried, Matched: match.Matched, Milliseconds: milliseconds(match.Time)}
-		at := match.Match.Position
-		if match.Match.Expression != nil {
-			at, counted.Expression = match.Match.Expression.Position, match.Match.Expression.Text
-		}
-		add(at, counted)
-	}
-	for _, exit := range stats.Exits {
-		add(exit.Expression.Position, expressionCounts{Expression: exit.Expression.Text, Engine: exit.Engine,
-			Tried: exit.Tried, Matched: exit.Matched, Milliseconds: milliseconds(exit.Time)})
 	}
 	return counts
 }

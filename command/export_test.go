@@ -1,0 +1,4 @@
+package command
+
+// Processes returns the processes that an environment holds.
+var Processes = processesIn
