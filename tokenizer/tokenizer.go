@@ -94,7 +94,7 @@ type Tokenizer struct {
 
 // Write takes the next bytes of the stream. It looks at the segments that they
 // complete and keeps the rest. An error of the parser does not show here but in
-// Err and Close: the rest of the stream is accepted and discarded, so that the
+// Close: the rest of the stream is accepted and discarded, so that the
 // command that writes it never blocks, as it is after exit-on and exit-after.
 // Write fails only after Close.
 func (t *Tokenizer) Write(p []byte) (int, error) {
