@@ -78,6 +78,9 @@ var allowedImports = map[string][]string{
 	"internal/diagnostics":      {"internal/terminal", "internal/tui", "config"},
 	"internal/hooks":            {"internal/terminal", "internal/tui", "jobstore", "job", "state"},
 	"internal/manual":           {},
+	"internal/execution":        {},
+	"internal/files":            {},
+	"internal/timezone":         {},
 }
 
 // allowedEverywhere are the packages that every other one may import.

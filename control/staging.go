@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -100,15 +101,15 @@ func (c *Controller) removePartial(ctx context.Context, staged []jobstore.Staged
 		folders[path.Dir(file.Path)] = append(folders[path.Dir(file.Path)], file.Path)
 	}
 	var problems []error
-	for folder, files := range folders {
+	for folder, paths := range folders {
 		if _, err := c.connection.Stat(ctx, folder); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		entries, err := c.List(ctx, folder)
 		problems = append(problems, err)
 		for _, entry := range entries {
-			isPartial := func(name string) bool { return remote.IsPartialOf(entry.Name, name) }
-			if !entry.Folder && slices.ContainsFunc(files, isPartial) {
+			isPartial := func(name string) bool { return files.IsPartialOf(entry.Name, name) }
+			if !entry.Folder && slices.ContainsFunc(paths, isPartial) {
 				problems = append(problems, c.removeFile(ctx, path.Join(folder, entry.Name)))
 			}
 		}

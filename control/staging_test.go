@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/remote"
 )
 
 // leaves records a submission that was cut off with its files in place; a file
@@ -81,7 +81,7 @@ func TestTheIdIsOnRecordBeforeFilesAreRemoved(t *testing.T) {
 // breaksOff leaves what a program leaves that is killed while it writes a file.
 func (s *site) breaksOff(t *testing.T, file string) (partial string) {
 	t.Helper()
-	partial = path.Join(path.Dir(file), remote.PartialName(file, "1234"))
+	partial = path.Join(path.Dir(file), files.PartialName(file, "1234"))
 	s.write(t, partial, "begin of the con")
 	return partial
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/state"
@@ -50,7 +51,7 @@ func (c *Controller) ownZone(which *config.Command) (own *time.Location, isOwn b
 	}
 	for _, variable := range invocation.Environment {
 		if variable.Name == timeZoneVariable {
-			own, isOwn = remote.LoadZone(variable.Value)
+			own, isOwn = timezone.Load(variable.Value)
 		}
 	}
 	return own, isOwn

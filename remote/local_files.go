@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/files"
 )
 
 // Stat describes the file that path leads to, following symbolic links.
@@ -43,7 +46,7 @@ func (l *Local) WriteFile(ctx context.Context, path string, content io.Reader, m
 	}
 	target := l.absolute(path)
 	directory := filepath.Dir(target)
-	temporary, err := os.CreateTemp(directory, PartialName(path, "*"))
+	temporary, err := os.CreateTemp(directory, files.PartialName(path, "*"))
 	if err != nil {
 		return fmt.Errorf("writing %q: %w", path, err)
 	}
@@ -61,7 +64,7 @@ func (l *Local) WriteFile(ctx context.Context, path string, content io.Reader, m
 
 // fill writes content into an empty file, durably, and closes it.
 func fill(ctx context.Context, file *os.File, content io.Reader, mode fs.FileMode) error {
-	_, err := io.Copy(file, contextReader{ctx, content})
+	_, err := io.Copy(file, execution.ContextReader(ctx, content))
 	if err == nil {
 		err = file.Chmod(mode.Perm())
 	}
@@ -87,7 +90,7 @@ func syncDirectory(path string) error {
 
 // MkdirAll creates a directory and those above it that are missing. One that
 // another user of this machine could exchange, below a directory for all such as
-// /tmp, is refused with an error that matches [ErrForeign].
+// /tmp, is refused.
 func (l *Local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
 	if err := contextError(ctx, "creating directory", path); err != nil {
 		return err
@@ -95,7 +98,7 @@ func (l *Local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) err
 	if err := os.MkdirAll(l.absolute(path), mode); err != nil {
 		return err
 	}
-	return refuseForeign(l.absolute(path))
+	return files.RefuseForeign(l.absolute(path))
 }
 
 // Chmod gives a file exactly the permissions of mode.
@@ -112,17 +115,4 @@ func (l *Local) Remove(ctx context.Context, path string) error {
 		return err
 	}
 	return os.Remove(l.absolute(path))
-}
-
-// contextReader fails as soon as its context is done.
-type contextReader struct {
-	ctx    context.Context
-	source io.Reader
-}
-
-func (r contextReader) Read(buffer []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.source.Read(buffer)
 }

@@ -6,29 +6,22 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// A pipe holds at most pipeCapacity bytes on every system that we know, unless
-// a privileged process raised the limit; drainPause is how long its emptiness
-// must last to be believed.
 const (
 	outputBuffer = 64 << 10
 	firstBuffer  = 4 << 10 // most commands print little
-	pipeCapacity = 1 << 20
-	drainPause   = 5 * time.Millisecond
 )
 
 // outputCopy copies one output stream of a process to its writer.
 type outputCopy struct {
 	source *os.File
 	sink   io.Writer
-	// isTerminal tells that EIO is the end of the stream: nobody else has the
-	// terminal any more.
-	isTerminal bool
-	ended      chan struct{} // closed when err is final
-	err        error
+	ended  chan struct{} // closed when err is final
+	err    error
 }
 
 // run copies until the stream ends or its deadline passes. A writer that fails
@@ -36,46 +29,23 @@ type outputCopy struct {
 // process, and with it a submission whose outcome nobody would know.
 func (c *outputCopy) run() {
 	defer close(c.ended)
+	source := execution.NewLateReader(c.source)
 	buffer := make([]byte, firstBuffer)
-	late := false // whether the deadline has passed
-	overdue := 0  // bytes read since
 	for {
-		count, err := c.read(buffer, late)
+		count, err := source.Read(buffer)
 		c.write(buffer[:count])
 		if count == len(buffer) && count < outputBuffer {
 			buffer = make([]byte, outputBuffer)
 		}
-		if late {
-			overdue += count
-		}
 		switch {
-		case err == nil && !late:
-			continue
-		case err == nil && overdue < pipeCapacity:
-			// The process itself is gone: what it wrote is in the pipe.
-		case errors.Is(err, os.ErrDeadlineExceeded) && !late:
-			late = true
-		case err == nil, err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded), c.isTerminal && errors.Is(err, syscall.EIO):
+		case err == nil:
+		case err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded):
 			return
 		default:
 			c.fail(fmt.Errorf("reading its output: %w", err))
 			return
 		}
-		if err := c.source.SetReadDeadline(time.Now().Add(drainPause)); err != nil {
-			c.fail(fmt.Errorf("reading its output: %w", err))
-			return
-		}
 	}
-}
-
-// read reads what there is. After the deadline it looks once more: what is in the
-// pipe by then was written before.
-func (c *outputCopy) read(buffer []byte, late bool) (int, error) {
-	count, err := c.source.Read(buffer)
-	if late && errors.Is(err, os.ErrDeadlineExceeded) {
-		return ReadNow(c.source, buffer)
-	}
-	return count, err
 }
 
 // write writes to the sink unless that has failed before.
@@ -86,39 +56,6 @@ func (c *outputCopy) write(data []byte) {
 	if _, err := c.sink.Write(data); err != nil {
 		c.err = fmt.Errorf("writing its output: %w", err)
 	}
-}
-
-// ReadNow reads what a pipe or terminal holds, without waiting, and takes its deadline
-// from it. The error is os.ErrDeadlineExceeded where it holds nothing, io.EOF at its
-// end. A read with a deadline does not look at the stream at all if the deadline passes
-// before it begins, as it may on a busy machine.
-func ReadNow(source *os.File, buffer []byte) (count int, err error) {
-	connection, err := source.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	if err := source.SetReadDeadline(time.Time{}); err != nil {
-		return 0, err
-	}
-	var readErr error
-	err = connection.Read(func(descriptor uintptr) bool {
-		for {
-			if count, readErr = syscall.Read(int(descriptor), buffer); readErr != syscall.EINTR {
-				return true
-			}
-		}
-	})
-	switch {
-	case err != nil:
-		return 0, err
-	case readErr == syscall.EAGAIN:
-		return 0, os.ErrDeadlineExceeded
-	case readErr != nil:
-		return 0, readErr
-	case count == 0:
-		return 0, io.EOF
-	}
-	return count, nil
 }
 
 func (c *outputCopy) fail(err error) {

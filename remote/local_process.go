@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"reflect"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // groupPoll is how often a group that was asked to end is looked at once its
@@ -59,6 +59,7 @@ func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, li
 		terminate: make(chan struct{}), inputEnded: make(chan error, 1), endSizes: make(chan struct{}), sizesEnded: make(chan struct{}),
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}
+	command.Stdin, command.Stdout, command.Stderr = execution.Given(command.Stdin), execution.Given(command.Stdout), execution.Given(command.Stderr)
 	if command.Terminal != nil {
 		defer heedHangUp()()
 	}
@@ -93,10 +94,7 @@ func (p *localProcess) connect(command Command) ([]*os.File, error) {
 	}
 	var childEnds []*os.File
 	if file, isFile := command.Stdin.(*os.File); isFile {
-		// A nil file in an interface would not be "no input" to exec.Cmd.
-		if file != nil {
-			p.child.Stdin = file
-		}
+		p.child.Stdin = file
 	} else if command.Stdin != nil {
 		reader, writer, err := os.Pipe()
 		if err != nil {
@@ -107,11 +105,8 @@ func (p *localProcess) connect(command Command) ([]*os.File, error) {
 	}
 
 	attach := func(sink io.Writer) (io.Writer, error) {
-		if file, isFile := sink.(*os.File); isFile || sink == nil {
-			if file == nil {
-				return nil, nil
-			}
-			return file, nil
+		if _, isFile := sink.(*os.File); isFile || sink == nil {
+			return sink, nil
 		}
 		reader, writer, err := os.Pipe()
 		if err != nil {
@@ -125,18 +120,12 @@ func (p *localProcess) connect(command Command) ([]*os.File, error) {
 	if p.child.Stdout, err = attach(command.Stdout); err != nil {
 		return childEnds, err
 	}
-	if sameWriter(command.Stdout, command.Stderr) {
+	if execution.SameWriter(command.Stdout, command.Stderr) {
 		p.child.Stderr = p.child.Stdout
 		return childEnds, nil
 	}
 	p.child.Stderr, err = attach(command.Stderr)
 	return childEnds, err
-}
-
-// sameWriter reports whether both streams go to one writer, and so through one
-// pipe, which keeps their order.
-func sameWriter(a, b io.Writer) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 func closeAll(files []*os.File) error {
@@ -161,52 +150,13 @@ func (p *localProcess) closeOwnEnds() error {
 	return err
 }
 
-// copyInput feeds the child until the source ends or the child does not want
-// more, which is no error.
+// copyInput feeds the child.
 func (p *localProcess) copyInput(source io.Reader) {
-	sink := &inputSink{pipe: p.input}
-	var err error
-	if file, isFile := source.(*os.File); source != nil && (!isFile || file != nil) {
-		_, err = io.Copy(sink, source)
-	}
-	if p.terminal != nil && !sink.refused {
-		err = errors.Join(err, sink.typeEnd())
-	}
-	if sink.refused {
-		err = nil
-	}
+	_, err := execution.CopyInput(p.input, source, p.terminal != nil)
 	if closeErr := p.input.Close(); err == nil && !errors.Is(closeErr, os.ErrClosed) {
 		err = closeErr
 	}
 	p.inputEnded <- err
-}
-
-// inputSink tells errors of the pipe, which are the child's choice, from those
-// of the source.
-type inputSink struct {
-	pipe    *os.File
-	last    byte // of what was written
-	refused bool
-}
-
-func (s *inputSink) Write(data []byte) (int, error) {
-	written, err := s.pipe.Write(data)
-	s.refused = err != nil
-	if written > 0 {
-		s.last = data[written-1]
-	}
-	return written, err
-}
-
-// typeEnd tells the readers of a terminal that there is no more input. In the
-// middle of a line the first time only ends that line.
-func (s *inputSink) typeEnd() error {
-	end := endOfInput
-	if s.last != 0 && strings.IndexByte(endOfTheLine, s.last) < 0 {
-		end += endOfInput
-	}
-	_, err := s.Write([]byte(end))
-	return err
 }
 
 // Wait waits for the end of the process and of its output.
@@ -318,7 +268,7 @@ func (p *localProcess) end() error {
 		}
 		// It hangs inside the kernel, mostly in a network file system. The
 		// goroutine that waits for it reaps it should it ever end.
-		return errUnkillable
+		return execution.ErrUnkillable
 	}
 }
 
@@ -333,8 +283,6 @@ func (p *localProcess) hasEnded() bool {
 	}
 	return isReaped
 }
-
-var errUnkillable = errors.New("the process did not end although it was killed")
 
 // endRest gives what is left of the group or session the rest of the grace
 // period, then kills it. The group's id cannot mean another group while one of

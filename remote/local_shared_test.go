@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -35,19 +36,19 @@ func TestDirectoriesOfOthersBelowASharedOneAreRefused(t *testing.T) {
 	require.NoError(t, os.Mkdir(foreign, 0o755))
 	require.NoError(t, os.Lchown(foreign, other, other))
 	for _, path := range []string{foreign, filepath.Join(foreign, "submission")} {
-		require.ErrorIs(t, local.MkdirAll(t.Context(), path, 0o700), remote.ErrForeign)
+		require.ErrorIs(t, local.MkdirAll(t.Context(), path, 0o700), files.ErrForeign)
 	}
 
 	link := filepath.Join(shared, "link")
 	require.NoError(t, os.Symlink(private, link))
 	require.NoError(t, os.Lchown(link, other, other))
-	require.ErrorIs(t, local.MkdirAll(t.Context(), filepath.Join(link, "submission"), 0o700), remote.ErrForeign)
+	require.ErrorIs(t, local.MkdirAll(t.Context(), filepath.Join(link, "submission"), 0o700), files.ErrForeign)
 
 	for _, path := range []string{foreign, filepath.Join(foreign, "not", "there"), filepath.Join(link, "not")} {
-		require.ErrorIs(t, remote.RefuseForeign(path), remote.ErrForeign)
+		require.ErrorIs(t, files.RefuseForeign(path), files.ErrForeign)
 	}
 	for _, path := range []string{shared, filepath.Join(shared, "not", "there"), private} {
-		require.NoError(t, remote.RefuseForeign(path))
+		require.NoError(t, files.RefuseForeign(path))
 	}
 }
 
@@ -62,7 +63,7 @@ func TestDirectoriesBelowASharedOneHaveToBeThisUsersAlone(t *testing.T) {
 	require.NoError(t, local.MkdirAll(t.Context(), shared, 0o700))
 
 	require.NoError(t, os.Chmod(filepath.Dir(mine), 0o777))
-	require.ErrorIs(t, local.MkdirAll(t.Context(), mine, 0o700), remote.ErrForeign)
+	require.ErrorIs(t, local.MkdirAll(t.Context(), mine, 0o700), files.ErrForeign)
 	require.NoError(t, os.Chmod(filepath.Dir(mine), 0o777|fs.ModeSticky))
 	require.NoError(t, local.MkdirAll(t.Context(), mine, 0o700), "what is in it is safe by the sticky bit")
 }

@@ -14,38 +14,29 @@ import (
 	"strings"
 	"syscall"
 	"time"
-)
 
-// defaultPath is searched when the command's environment has no PATH.
-const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+	"github.com/rmctl/rmctl/internal/execution"
+)
 
 // Start starts a process. A program without a slash is searched in the PATH of
 // the command's own environment, of which only absolute directories count.
 func (l *Local) Start(ctx context.Context, command Command) (Handle, error) {
-	if len(command.Arguments) == 0 {
-		return nil, &StartError{Err: errors.New("the command has no words")}
-	}
-	program := command.Arguments[0]
 	failed := func(err error) (Handle, error) {
-		return nil, &StartError{Program: program, Directory: command.Directory, Err: err}
-	}
-	if err := ctx.Err(); err != nil {
-		return failed(err)
-	}
-	for position, argument := range command.Arguments {
-		if strings.ContainsRune(argument, 0) {
-			return failed(fmt.Errorf("word %d of the command, %q, holds a zero byte", position+1, argument))
+		failure := &StartError{Directory: command.Directory, Err: err}
+		if len(command.Arguments) > 0 {
+			failure.Program = command.Arguments[0]
 		}
+		return nil, failure
+	}
+	if err := cmp.Or(ctx.Err(), execution.Check(command.Arguments, command.Environment)); err != nil {
+		return failed(err)
 	}
 	directory, err := l.workingDirectory(command.Directory)
 	if err != nil {
 		return failed(err)
 	}
-	environment, err := l.environment(command, directory)
-	if err != nil {
-		return failed(err)
-	}
-	path, err := findProgram(program, directory, environment["PATH"])
+	environment := l.environment(command, directory)
+	path, err := findProgram(command.Arguments[0], directory, environment["PATH"])
 	if err != nil {
 		return failed(err)
 	}
@@ -83,7 +74,7 @@ func (l *Local) workingDirectory(name string) (string, error) {
 }
 
 // environment returns the variables that the command sees.
-func (l *Local) environment(command Command, directory string) (map[string]string, error) {
+func (l *Local) environment(command Command, directory string) map[string]string {
 	variables := map[string]string{}
 	if command.ReplaceEnvironment {
 		for _, name := range command.Keep {
@@ -106,16 +97,8 @@ func (l *Local) environment(command Command, directory string) (map[string]strin
 	if command.Terminal != nil {
 		variables["TERM"] = cmp.Or(command.Terminal.Type, "dumb")
 	}
-	for name, value := range command.Environment {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return nil, fmt.Errorf("%q cannot be the name of an environment variable", name)
-		}
-		if strings.ContainsRune(value, 0) {
-			return nil, fmt.Errorf("the value of environment variable %q holds a zero byte", name)
-		}
-		variables[name] = value
-	}
-	return variables, nil
+	maps.Copy(variables, command.Environment)
+	return variables
 }
 
 func assignments(variables map[string]string) []string {
@@ -141,9 +124,7 @@ func findProgram(program, directory, searchPath string) (string, error) {
 		return path, nil
 	}
 
-	if searchPath == "" {
-		searchPath = defaultPath
-	}
+	searchPath = cmp.Or(searchPath, execution.DefaultPath)
 	var refused error
 	for _, candidate := range filepath.SplitList(searchPath) {
 		// A relative directory would let files in the working directory pose

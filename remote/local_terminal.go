@@ -4,39 +4,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
-)
 
-// What is typed at a terminal to tell that there is no more input, and after
-// which characters a line begins, so that typing it once is enough.
-const (
-	endOfInput   = "\x04"
-	endOfTheLine = "\n\r\x03\x04\x1c"
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // connectTerminal gives the child a new pseudo-terminal for all its streams.
 func (p *localProcess) connectTerminal(command Command) error {
-	master, slave, err := openTerminal()
+	master, slave, err := execution.OpenTerminal()
 	if err != nil {
 		return fmt.Errorf("opening a pseudo-terminal: %w", err)
 	}
-	input, err := duplicate(master)
+	input, err := execution.Duplicate(master)
 	if err != nil {
 		return errors.Join(fmt.Errorf("opening a pseudo-terminal: %w", err), master.Close(), slave.Close())
 	}
 	sink := command.Stdout
-	if file, isFile := sink.(*os.File); sink == nil || isFile && file == nil {
+	if sink == nil {
 		sink = io.Discard
 	}
 	p.terminal, p.input = slave, input
-	p.output = []*outputCopy{{source: master, sink: sink, isTerminal: true, ended: make(chan struct{})}}
+	p.output = []*outputCopy{{source: master, sink: sink, ended: make(chan struct{})}}
 	p.child.Stdin, p.child.Stdout, p.child.Stderr = slave, slave, slave
 	p.child.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	return resize(master, command.Terminal.Size)
@@ -57,66 +50,8 @@ func heedHangUp() (release func()) {
 	return func() { signal.Stop(unheard) }
 }
 
-// openTerminal returns both ends of a new pseudo-terminal; ours can be read
-// with a deadline.
-func openTerminal() (master, slave *os.File, err error) {
-	opened, slave, err := pty.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	// What pty.Open returns was set to block, and cannot be unset.
-	master, err = duplicate(opened)
-	err = errors.Join(err, opened.Close())
-	if err != nil {
-		return nil, nil, errors.Join(err, slave.Close())
-	}
-	return master, slave, nil
-}
-
-// duplicate returns a second, non-blocking file of the same terminal, so that
-// one can be closed while the other is in use.
-func duplicate(file *os.File) (*os.File, error) {
-	connection, err := file.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	descriptor := -1
-	var duplicateErr error
-	err = connection.Control(func(original uintptr) {
-		descriptor, duplicateErr = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0)
-		if duplicateErr == nil {
-			duplicateErr = unix.SetNonblock(descriptor, true)
-		}
-	})
-	if err = errors.Join(err, duplicateErr); err != nil {
-		if descriptor >= 0 {
-			err = errors.Join(err, unix.Close(descriptor))
-		}
-		return nil, err
-	}
-	return os.NewFile(uintptr(descriptor), file.Name()), nil
-}
-
-// resize sets the size of a terminal, which tells its processes.
 func resize(terminal *os.File, size Size) error {
-	connection, err := terminal.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("setting the size of its terminal: %w", err)
-	}
-	var resizeErr error
-	err = connection.Control(func(descriptor uintptr) {
-		resizeErr = unix.IoctlSetWinsize(int(descriptor), unix.TIOCSWINSZ,
-			&unix.Winsize{Row: terminalLength(size.Rows), Col: terminalLength(size.Columns)})
-	})
-	if err = errors.Join(err, resizeErr); err != nil {
-		return fmt.Errorf("setting the size of its terminal: %w", err)
-	}
-	return nil
-}
-
-// terminalLength is a length as terminals know it.
-func terminalLength(characters int) uint16 {
-	return uint16(min(max(characters, 0), math.MaxUint16))
+	return execution.Resize(terminal, size.Columns, size.Rows)
 }
 
 // followSizes passes on the sizes of the terminal until it is told to end.

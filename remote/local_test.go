@@ -346,3 +346,7 @@ func BenchmarkStart(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
+
+func TestAPlaceWithoutAZoneIsInThatOfThisMachine(t *testing.T) {
+	require.Same(t, time.Local, remote.Info{}.Location())
+}

@@ -12,6 +12,9 @@ import (
 	"io"
 	"io/fs"
 	"syscall"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/timezone"
 )
 
 // A Connection is one place where commands run and files live. Its methods may
@@ -58,6 +61,15 @@ type Info struct {
 	// Zone is the time zone, a name such as Asia/Tokyo or the offset from UTC such as
 	// +0900; empty where that is the one of this machine, or not known.
 	Zone string
+}
+
+// Location returns the time zone of the place, that of this machine where it is not
+// known. It may read a file: who needs it often keeps it.
+func (i Info) Location() *time.Location {
+	if zone, isKnown := timezone.Load(i.Zone); isKnown {
+		return zone
+	}
+	return time.Local
 }
 
 // A Command is a process to start. No shell sees it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -75,7 +76,7 @@ func (a *app) openStore(ctx context.Context) (*jobstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := remote.RefuseForeign(filepath.Dir(path)); err != nil {
+	if err := files.RefuseForeign(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("opening the job store in %q: %w", path, err)
 	}
 	a.store, err = jobstore.Open(ctx, path)

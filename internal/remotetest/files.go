@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/internal/files"
 )
 
 func (s *suite) writeFile(t *testing.T, path, content string, mode fs.FileMode) {
@@ -102,8 +102,8 @@ func testFiles(t *testing.T, s *suite) {
 		seen := s.shell(t, `until ls -A "$1" | grep .; do :; done`, place).stdout
 		require.NoError(t, begin.Close())
 		require.NoError(t, <-written)
-		require.True(t, remote.IsPartialOf(strings.TrimSpace(seen), place+"/file"), "%q", seen)
-		require.False(t, remote.IsPartialOf(strings.TrimSpace(seen), place+"/other"), "%q", seen)
+		require.True(t, files.IsPartialOf(strings.TrimSpace(seen), place+"/file"), "%q", seen)
+		require.False(t, files.IsPartialOf(strings.TrimSpace(seen), place+"/other"), "%q", seen)
 		require.Equal(t, "file\n", s.shell(t, `ls -A "$1"`, place).stdout)
 	})
 	t.Run("who has the old file open reads it on", func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -32,7 +33,7 @@ type Connection struct {
 	settings Settings
 	pool     *pool
 	info     remote.Info
-	files    files
+	files    fileService
 
 	mutex sync.Mutex
 	known map[string]bool // programs that were started before
@@ -125,7 +126,7 @@ func (c *Connection) describe(ctx context.Context) error {
 	c.info = remote.Info{
 		Transport: c.settings.Transport, User: lines[0], Host: lines[1], Home: path.Clean(home),
 		System: strings.ToLower(lines[2]), Arch: lines[3], Version: lines[4],
-		Zone: remote.ZoneName(lines[6], lines[5], time.Now()),
+		Zone: timezone.Name(lines[6], lines[5], time.Now()),
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // Signal sends a signal to the process's group, through another channel.
@@ -216,7 +218,7 @@ func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
 		code, err = p.outcome(killing == nil)
 		return code, err, true
 	case <-patience.C:
-		return -1, errors.Join(errUnkillable, failure, killing), true
+		return -1, errors.Join(execution.ErrUnkillable, failure, killing), true
 	}
 }
 
@@ -234,8 +236,6 @@ func (p *handle) awaitReport(ctx context.Context, grace <-chan time.Time) error 
 	}
 	return nil
 }
-
-var errUnkillable = errors.New("the process did not end although it was killed")
 
 // kill kills what can be reached. It is sent also where all that was sent before
 // had no answer in time: a busy machine gets to it later.

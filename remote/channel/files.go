@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -23,8 +24,8 @@ type fileWork interface {
 	remove(ctx context.Context, path string) error
 }
 
-// files chooses between the ways to work on files.
-type files struct {
+// fileService chooses between the ways to work on files.
+type fileService struct {
 	connection *Connection
 
 	mutex   sync.Mutex // held while SFTP is opened
@@ -33,7 +34,7 @@ type files struct {
 }
 
 // do works on one path in the way that the place offers.
-func (f *files) do(ctx context.Context, operation, path string, work func(way fileWork, absolute string) error) error {
+func (f *fileService) do(ctx context.Context, operation, path string, work func(way fileWork, absolute string) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s %q: %w", operation, path, err)
 	}
@@ -53,7 +54,7 @@ func (f *files) do(ctx context.Context, operation, path string, work func(way fi
 var errZeroByte = errors.New("the name holds a zero byte")
 
 // way opens SFTP when it is first needed, and again when its channel broke.
-func (f *files) way(ctx context.Context) (fileWork, error) {
+func (f *fileService) way(ctx context.Context) (fileWork, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.service != nil && f.service.usable() {
@@ -106,7 +107,7 @@ func (c *Connection) Open(ctx context.Context, path string) (file remote.File, e
 // was there before stays.
 func (c *Connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
 	return c.files.do(ctx, "writing", path, func(way fileWork, absolute string) error {
-		return way.write(ctx, absolute, contextReader{ctx, content}, mode.Perm())
+		return way.write(ctx, absolute, execution.ContextReader(ctx, content), mode.Perm())
 	})
 }
 
@@ -129,17 +130,4 @@ func (c *Connection) Remove(ctx context.Context, path string) error {
 	return c.files.do(ctx, "removing", path, func(way fileWork, absolute string) error {
 		return way.remove(ctx, absolute)
 	})
-}
-
-// contextReader fails as soon as its context is done.
-type contextReader struct {
-	ctx    context.Context
-	source io.Reader
-}
-
-func (r contextReader) Read(buffer []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.source.Read(buffer)
 }

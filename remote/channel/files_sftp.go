@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/pkg/sftp"
 
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -300,7 +301,7 @@ func (f *sftpFile) Close() error {
 
 // temporaryName is a name beside a file, for content that is not yet whole.
 func temporaryName(name string) string {
-	return path.Join(path.Dir(name), remote.PartialName(name, uuid.NewString()))
+	return path.Join(path.Dir(name), files.PartialName(name, uuid.NewString()))
 }
 
 func (f *sftpFiles) write(ctx context.Context, name string, content io.Reader, mode fs.FileMode) error {

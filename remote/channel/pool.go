@@ -369,11 +369,15 @@ func (p *pool) answered(s *session, greeting *task) error {
 	default:
 	}
 	lost := s.lost()
-	var connect *remote.ConnectError
-	if errors.As(lost, &connect) && errors.Is(connect.Err, errShellEnded) {
-		return p.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", connect.Err, s.stdout.noise.words()))
+	if errors.Is(lost, errShellEnded) {
+		return p.endedUnready(s, lost)
 	}
 	return lost
+}
+
+// endedUnready is why a shell is of no use that was lost before it was ready.
+func (p *pool) endedUnready(s *session, lost error) error {
+	return p.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", errors.Unwrap(lost), s.stdout.noise.words()))
 }
 
 func (p *pool) badProtocol(text string) error {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -19,11 +18,6 @@ const (
 	outputPoll = 10 * time.Millisecond  // between looks whether output still comes
 	outputLull = 200 * time.Millisecond // of a stream that nobody waits for any more
 	overdue    = 4 << 20                // most bytes taken of what outlives a process, after Linger
-
-	// What is typed at a terminal to tell that there is no more input, and after
-	// which characters a line begins, so that typing it once is enough.
-	endOfInput   = "\x04"
-	endOfTheLine = "\n\r\x03\x04\x1c"
 )
 
 // handle is a process at the place, with the goroutines that serve it.
@@ -65,54 +59,16 @@ func (p *handle) serve(ctx context.Context) {
 	}
 }
 
-// copyInput feeds the process until the source ends or the process does not
-// want more, which is no error.
+// copyInput feeds the process.
 func (p *handle) copyInput() {
 	stdin := p.session.channel.Stdin()
-	sink := &inputSink{pipe: stdin}
-	var err error
-	if p.command.Stdin != nil {
-		_, err = io.Copy(sink, p.command.Stdin)
-	}
-	if sink.refused {
-		err = nil
-	}
-	if p.command.Terminal != nil {
-		// The end of a channel's input does not reach who reads the terminal.
-		sink.typeEnd()
-	} else if !sink.refused {
+	// The end of a channel's input does not reach who reads the terminal.
+	refused, err := execution.CopyInput(stdin, p.command.Stdin, p.command.Terminal != nil)
+	if p.command.Terminal == nil && !refused {
 		// A process that has ended does not mind.
 		_ = stdin.Close()
 	}
 	p.inputEnded <- err
-}
-
-// inputSink tells errors of the channel, where the process wants no more or
-// which Wait tells, from those of the source.
-type inputSink struct {
-	pipe    io.Writer
-	last    byte // of what was written
-	refused bool
-}
-
-func (s *inputSink) Write(data []byte) (int, error) {
-	written, err := s.pipe.Write(data)
-	s.refused = err != nil
-	if written > 0 {
-		s.last = data[written-1]
-	}
-	return written, err
-}
-
-// typeEnd tells the readers of a terminal that there is no more input. In the
-// middle of a line the first time only ends that line.
-func (s *inputSink) typeEnd() {
-	end := endOfInput
-	if s.last != 0 && strings.IndexByte(endOfTheLine, s.last) < 0 {
-		end += endOfInput
-	}
-	// A process that has ended does not mind.
-	_, _ = s.Write([]byte(end))
 }
 
 func (p *handle) followSize(resized <-chan remote.Size) {
@@ -175,8 +131,7 @@ func (p *handle) outcome(killed bool) (int, error) {
 		return -1, errors.New("waiting for the process: the place does not know how it ended")
 	}
 	lost := p.session.lost()
-	var connect *remote.ConnectError
-	if killed && errors.As(lost, &connect) && errors.Is(connect.Err, errShellEnded) {
+	if killed && errors.Is(lost, errShellEnded) {
 		return 128 + int(syscall.SIGKILL), nil
 	}
 	return -1, fmt.Errorf("waiting for the process: %w", lost)

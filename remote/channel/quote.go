@@ -1,9 +1,6 @@
 package channel
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -69,17 +66,4 @@ func isPlain(name, value string) bool {
 	}
 	return isIdentifier(name) && !shellVariables()[name] && !strings.HasPrefix(name, "rmctl_") &&
 		!strings.HasPrefix(name, "BASH") && !strings.HasPrefix(name, "EPOCH")
-}
-
-// checkEnvironment returns why variables cannot be set.
-func checkEnvironment(variables map[string]string) error {
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Errorf("%q cannot be the name of an environment variable", name)
-		}
-		if strings.ContainsRune(variables[name], 0) {
-			return fmt.Errorf("the value of environment variable %q holds a zero byte", name)
-		}
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -21,9 +22,6 @@ const (
 	plainLine    = `exec /bin/sh -c 'LC_ALL=C IFS= read -r rmctl && eval "$rmctl"'`
 	terminalLine = `exec /bin/sh -c 'rmctl_s=$(stty -g) && stty raw -echo && printf "\036%s tty\n" "$1" && LC_ALL=C IFS= read -r rmctl && stty "$rmctl_s" && eval "$rmctl"' sh `
 )
-
-// defaultPath is searched when the command's environment has no PATH.
-const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 //go:embed shell.sh
 var shellFunctions string
@@ -116,16 +114,8 @@ func asideLine(m marker, number int, code string) string {
 
 // childScript is what becomes the program.
 func childScript(command remote.Command, home string, known bool) (string, error) {
-	for position, argument := range command.Arguments {
-		if strings.ContainsRune(argument, 0) {
-			return "", fmt.Errorf("word %d of the command, %q, holds a zero byte", position+1, argument)
-		}
-	}
 	if strings.ContainsRune(command.Directory, 0) {
 		return "", fmt.Errorf("the directory %q holds a zero byte", command.Directory)
-	}
-	if err := checkEnvironment(command.Environment); err != nil {
-		return "", err
 	}
 	directory := command.Directory
 	if !path.IsAbs(directory) {
@@ -205,7 +195,7 @@ func searchPath(command remote.Command) string {
 	case isGiven && path != "":
 		return quote(path)
 	case isGiven, command.ReplaceEnvironment && !slices.Contains(command.Keep, "PATH"):
-		return defaultPath
+		return execution.DefaultPath
 	}
-	return `"${PATH:-` + defaultPath + `}"`
+	return `"${PATH:-` + execution.DefaultPath + `}"`
 }

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path"
-	"reflect"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -22,19 +19,17 @@ const attempts = 3
 // when the place is lost before it has told what became of the command, Start
 // succeeds and Wait tells.
 func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
-	if len(command.Arguments) == 0 {
-		return nil, &remote.StartError{Err: errors.New("the command has no words")}
+	program := ""
+	if len(command.Arguments) > 0 {
+		program = command.Arguments[0]
 	}
-	program := command.Arguments[0]
 	failed := func(err error) (remote.Handle, error) {
 		return nil, &remote.StartError{Program: program, Directory: command.Directory, Err: err}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), execution.Check(command.Arguments, command.Environment)); err != nil {
 		return failed(err)
 	}
-	if file, isFile := command.Stdin.(*os.File); isFile && file == nil {
-		command.Stdin = nil
-	}
+	command.Stdin, command.Stdout, command.Stderr = execution.Given(command.Stdin), execution.Given(command.Stdout), execution.Given(command.Stderr)
 	command = withTerminalType(command)
 	child, err := childScript(command, c.info.Home, c.knows(command))
 	if err != nil {
@@ -103,9 +98,7 @@ func (c *Connection) launch(ctx context.Context, command remote.Command, child s
 			lost = p.session.lost()
 		}
 		p.abandon()
-		var connect *remote.ConnectError
-		shellEnded := errors.As(lost, &connect) && errors.Is(connect.Err, errShellEnded)
-		if !shellEnded || attempt == attempts {
+		if !errors.Is(lost, errShellEnded) || attempt == attempts {
 			return nil, lost
 		}
 	}
@@ -116,7 +109,7 @@ func (c *Connection) launch(ctx context.Context, command remote.Command, child s
 func (p *handle) open(ctx context.Context, child string) (line string, err error) {
 	command, pool := p.command, p.connection.pool
 	m := newMarker()
-	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: sameWriter(command.Stdout, command.Stderr)}
+	streams := outputs{stdout: command.Stdout != nil, stderr: command.Stderr != nil, merged: execution.SameWriter(command.Stdout, command.Stderr)}
 	options := Options{Terminal: command.Terminal, ForwardX11: command.ForwardX11}
 
 	if command.Terminal != nil {
@@ -154,12 +147,6 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 	}
 	p.task = p.session.begin(m, command.Stdout, command.Stderr, false, 2)
 	return runLine(m, child, streams, false), nil
-}
-
-// sameWriter reports whether both streams go to one writer, and so through one
-// pipe, which keeps their order.
-func sameWriter(a, b io.Writer) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // awaitStart waits until the place tells what became of the command. The error
@@ -201,19 +188,15 @@ var errNotStarted = errors.New("it was not started")
 // has gone, cannot have started it: where it did not even get ready.
 func (p *handle) neverStarted() error {
 	lost := p.session.lost()
-	var connect *remote.ConnectError
-	if !errors.As(lost, &connect) || !errors.Is(connect.Err, errShellEnded) {
+	if !errors.Is(lost, errShellEnded) || p.session.pooled {
 		return nil
 	}
 	select {
 	case <-p.task.ready:
 		return nil
 	default:
+		return p.connection.pool.endedUnready(p.session, lost)
 	}
-	if p.session.pooled {
-		return nil
-	}
-	return p.connection.pool.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", connect.Err, p.session.stdout.noise.words()))
 }
 
 // abandon gives the session of a process that does not run back.

@@ -1,7 +1,6 @@
 package openssh
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -62,12 +62,7 @@ func (d *dialer) common() []string {
 // could add to a connection, such as forwarded ports or a command of its own, is
 // for the user's sessions, not for ours.
 func (d *dialer) always() []string {
-	arguments := append(d.common(), "-o", "ClearAllForwardings=yes", "-e", "none")
-	if d.options.ForwardAgent {
-		arguments = append(arguments, "-A")
-	} else {
-		arguments = append(arguments, "-a")
-	}
+	arguments := append(d.common(), "-o", "ClearAllForwardings=yes", "-e", "none", "-a")
 	// Versions that do not know these keywords refuse them; they do not print
 	// them with -G either.
 	for _, option := range []struct{ keyword, usual, argument string }{
@@ -183,7 +178,7 @@ type answer struct {
 func (d *dialer) query(ctx context.Context, arguments []string) answer {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
-	stdout, stderr := &head{limit: 256 << 10}, &head{limit: keptText}
+	stdout, stderr := execution.NewHead(256<<10), execution.NewHead(keptText)
 	command := exec.CommandContext(ctx, d.options.Program, arguments...)
 	command.Env = environment("")
 	command.Stdout, command.Stderr = stdout, stderr
@@ -197,17 +192,4 @@ func (d *dialer) query(ctx context.Context, arguments []string) answer {
 // masterAnswers reports whether the master is alive.
 func (d *dialer) masterAnswers(ctx context.Context, way way) bool {
 	return d.query(ctx, d.checkMasterArguments(way)).err == nil
-}
-
-// head keeps the beginning of what is written to it.
-type head struct {
-	bytes.Buffer
-	limit int
-}
-
-// Write never fails: what is too much is dropped.
-func (h *head) Write(data []byte) (int, error) {
-	room := max(h.limit-h.Len(), 0)
-	h.Buffer.Write(data[:min(len(data), room)])
-	return len(data), nil
 }

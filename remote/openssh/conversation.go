@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -47,9 +48,9 @@ type conversation struct {
 }
 
 func newConversation(host string, prompter remote.Prompter) (*conversation, error) {
-	terminal, device, err := openTerminal()
+	terminal, device, err := execution.OpenTerminal()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("opening a terminal for ssh: %w", err)
 	}
 	return &conversation{
 		host: host, prompter: prompter, terminal: terminal, device: device,

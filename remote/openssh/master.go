@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
@@ -51,7 +52,7 @@ func (d *dialer) startMaster(ctx context.Context) error {
 		defer close(drained)
 		defer reader.Close()
 		// It ends when ssh does, or with drainMaster; a tail takes everything.
-		_, _ = io.Copy(errorText, &lastReader{source: reader})
+		_, _ = io.Copy(errorText, execution.NewLateReader(reader))
 	}()
 	d.master, d.masterSays, d.masterDrained, d.masterErrors = master, reader, drained, errorText
 

@@ -35,8 +35,7 @@ type Options struct {
 	Prompter remote.Prompter
 	// StateFolder is where the private folder for sockets is made; the system's
 	// folder for temporary files if empty, or if its path is too long for sockets.
-	StateFolder  string
-	ForwardAgent bool // let programs there use the keys of the user's agent
+	StateFolder string
 	// StartLimit is how long ssh may take to open a connection or a channel,
 	// while nobody is being asked; a minute if it is zero.
 	StartLimit time.Duration

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/remote"
 )
 
 // keptText is how much is kept of what ssh says, in bytes: the end of it.
@@ -142,7 +142,7 @@ func listen(path string) (*messages, error) {
 
 func (m *messages) read() {
 	defer close(m.ended)
-	source := bufio.NewReaderSize(&lastReader{source: m.reader}, longestLine)
+	source := bufio.NewReaderSize(execution.NewLateReader(m.reader), longestLine)
 	rest := false // of a line that was too long
 	for {
 		line, err := source.ReadSlice('\n')
@@ -159,34 +159,6 @@ func (m *messages) read() {
 			return
 		}
 	}
-}
-
-// pipeCapacity is what a pipe holds at most, in bytes, unless a privileged process
-// raised the limit.
-const pipeCapacity = 1 << 20
-
-// A lastReader reads also what its pipe holds when its deadline has passed, and no more.
-type lastReader struct {
-	source *os.File
-	late   bool
-	read   int // since it is late
-}
-
-// Read reads from its source. At the end of the deadline and of what was there by then
-// the error is os.ErrDeadlineExceeded.
-func (r *lastReader) Read(buffer []byte) (int, error) {
-	if !r.late {
-		count, err := r.source.Read(buffer)
-		if r.late = errors.Is(err, os.ErrDeadlineExceeded); !r.late {
-			return count, err
-		}
-	}
-	if r.read >= pipeCapacity {
-		return 0, os.ErrDeadlineExceeded
-	}
-	count, err := remote.ReadNow(r.source, buffer)
-	r.read += count
-	return count, err
 }
 
 func (m *messages) take(line string) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote/channel"
 )
 
@@ -92,16 +93,16 @@ func (s *session) makeStreams() (streams, error) {
 		return streams{}, errors.Join(fmt.Errorf("making streams for ssh: %w", err), theirs.close())
 	}
 	if wanted := s.request.options.Terminal; wanted != nil {
-		terminal, device, err := openTerminal()
+		terminal, device, err := execution.OpenTerminal()
 		if err != nil {
 			return failed(err)
 		}
 		s.terminal, s.own = terminal, append(s.own, terminal)
 		theirs.stdin, theirs.stdout = device, device
-		if err := setSize(terminal, wanted.Size); err != nil {
+		if err := execution.Resize(terminal, wanted.Size.Columns, wanted.Size.Rows); err != nil {
 			return failed(err)
 		}
-		s.stdin, s.stdout = terminalInput{terminal}, terminalOutput{terminal}
+		s.stdin, s.stdout = terminalInput{terminal}, execution.NewLateReader(terminal)
 	} else {
 		input, ours, err := os.Pipe()
 		if err != nil {
@@ -138,9 +139,7 @@ func (s *session) start(ctx context.Context, theirs streams) error {
 	}
 	terminalType := ""
 	if wanted := s.request.options.Terminal; wanted != nil {
-		if terminalType = wanted.Type; terminalType == "" {
-			terminalType = "dumb"
-		}
+		terminalType = wanted.Type
 	}
 	s.process, err = d.start(ctx, d.channelArguments(s.request, s.way, messages.path), messages, theirs, asked, terminalType)
 	if err != nil && asked != nil {

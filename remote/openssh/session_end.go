@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
 )
@@ -31,7 +32,7 @@ func (s *session) Resize(size remote.Size) error {
 	if s.terminal == nil {
 		return errors.New("resizing a terminal: the channel has none")
 	}
-	if err := setSize(s.terminal, size); err != nil {
+	if err := execution.Resize(s.terminal, size.Columns, size.Rows); err != nil {
 		return err
 	}
 	if s.way == throughOwnMaster {
@@ -139,7 +140,7 @@ func (s *session) restOfErrors() string {
 	}
 	text := &tail{}
 	// What it started may hold the stream open; then the deadline ends it.
-	_, _ = io.Copy(text, &lastReader{source: source})
+	_, _ = io.Copy(text, execution.NewLateReader(source))
 	return text.String()
 }
 
@@ -148,19 +149,6 @@ type terminalInput struct{ *os.File }
 
 // Close leaves the terminal open, for its output.
 func (terminalInput) Close() error { return nil }
-
-// terminalOutput reads what a terminal shows.
-type terminalOutput struct{ file *os.File }
-
-// Read tells the end as other streams do: on Linux, a terminal whose other side
-// is closed fails.
-func (o terminalOutput) Read(buffer []byte) (int, error) {
-	count, err := o.file.Read(buffer)
-	if errors.Is(err, syscall.EIO) {
-		err = io.EOF
-	}
-	return count, err
-}
 
 // noticingReader takes note of what comes.
 type noticingReader struct {

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // A wire carries the bytes of one connection. It remembers why it stopped, as
@@ -171,7 +173,7 @@ func startProxy(line string) (*wire, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a connection of the ProxyCommand: %w", err)
 	}
-	said := &proxyErrors{}
+	said := execution.NewHead(4096)
 	command := exec.Command("/bin/sh", "-c", "exec "+line)
 	command.Stdin, command.Stdout, command.Stderr = theirs, theirs, said
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -188,17 +190,19 @@ func startProxy(line string) (*wire, error) {
 	return &wire{Conn: started, said: func() string { return started.outcome(said) }}, nil
 }
 
-// outcome tells how the command ended, if it has.
-func (p *proxy) outcome(said *proxyErrors) string {
+// outcome returns what the command said on standard error, and how it ended, if it has.
+func (p *proxy) outcome(errorOutput *execution.Head) string {
+	ended := false
 	select {
 	case <-p.ended:
+		ended = true
 	case <-time.After(proxyGrace):
-		return said.text()
 	}
-	if p.err == nil {
-		return said.text()
+	said := visible(strings.TrimSpace(errorOutput.String()), 1000)
+	if !ended || p.err == nil {
+		return said
 	}
-	return strings.TrimPrefix(said.text()+": "+p.err.Error(), ": ")
+	return strings.TrimPrefix(said+": "+p.err.Error(), ": ")
 }
 
 // Close ends the command and waits for it.
@@ -220,24 +224,4 @@ func (p *proxy) Close() error {
 		<-p.ended
 	})
 	return err
-}
-
-// proxyErrors keeps the first of what a ProxyCommand says on standard error.
-type proxyErrors struct {
-	mu   sync.Mutex
-	kept limitedBuffer
-}
-
-// Write keeps what there is room for.
-func (e *proxyErrors) Write(p []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.kept.limit = 4096
-	return e.kept.Write(p)
-}
-
-func (e *proxyErrors) text() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return visible(strings.TrimSpace(e.kept.String()), 1000)
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/channel"
 )
@@ -111,7 +112,6 @@ func (s *session) request(kind, what string, terminal *remote.Terminal, display 
 		}
 	}
 	if terminal != nil {
-
 		if err := s.demand("pty-req", terminalRequest(terminal), "a terminal (PermitTTY)"); err != nil {
 			return err
 		}
@@ -156,21 +156,14 @@ func terminalRequest(terminal *remote.Terminal) []byte {
 		OutputRate uint32
 		End        uint8
 	}{ssh.ECHO, 1, ssh.TTY_OP_ISPEED, 38400, ssh.TTY_OP_OSPEED, 38400, 0})
-	kind := terminal.Type
-	if kind == "" {
-		kind = "dumb"
-	}
 	return ssh.Marshal(struct {
 		Type                         string
 		Columns, Rows, Width, Height uint32
 		Modes                        string
-	}{kind, dimension(terminal.Size.Columns), dimension(terminal.Size.Rows), 0, 0, string(modes)})
+	}{terminal.Type, dimension(terminal.Size.Columns), dimension(terminal.Size.Rows), 0, 0, string(modes)})
 }
 
-func dimension(characters int) uint32 {
-	const largest = 1<<16 - 1 // of a terminal of Unix
-	return uint32(min(max(characters, 0), largest))
-}
+func dimension(characters int) uint32 { return uint32(execution.Length(characters)) }
 
 // follow waits for the end of the command, and for how it ended.
 func (s *session) follow() {

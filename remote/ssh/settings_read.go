@@ -1,12 +1,9 @@
 package ssh
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +14,8 @@ import (
 	"time"
 
 	"github.com/kevinburke/ssh_config"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 const (
@@ -53,9 +52,8 @@ func askProgram(ctx context.Context, program, configFile string, to destination)
 	}
 	command := exec.CommandContext(ctx, program, append(arguments, "--", to.host)...)
 	command.WaitDelay = 10 * time.Second // a busy machine takes a while to read what was printed
-	var stdout, stderr limitedBuffer
-	stdout.limit, stderr.limit = maxConfigBytes, 4096
-	command.Stdout, command.Stderr = &stdout, &stderr
+	stdout, stderr := execution.NewHead(maxConfigBytes), execution.NewHead(4096)
+	command.Stdout, command.Stderr = stdout, stderr
 	if err := command.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = ctx.Err()
@@ -66,24 +64,19 @@ func askProgram(ctx context.Context, program, configFile string, to destination)
 		}
 		return nil, fmt.Errorf("asking %s what ssh_config says about %s: %s", program, to.host, said)
 	}
-	return parsePrinted(&stdout)
+	return parsePrinted(stdout.String()), nil
 }
 
 // parsePrinted reads what ssh -G prints: a line for each setting, its name in
 // lower case first.
-func parsePrinted(printed io.Reader) (values, error) {
+func parsePrinted(printed string) values {
 	read := values{}
-	lines := bufio.NewScanner(printed)
-	lines.Buffer(nil, maxConfigBytes)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), " ")
+	for line := range strings.Lines(printed) {
+		name, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 		name = strings.ToLower(name)
 		read[name] = append(read[name], value)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("reading what ssh -G prints: %w", err)
-	}
-	return read, nil
+	return read
 }
 
 // severalTimes are the settings of which each occurrence counts; of all others
@@ -195,17 +188,4 @@ func parseFile(path string, content []byte) (*ssh_config.Config, error) {
 		return nil, fmt.Errorf("%s: %w (without an ssh program to ask, Host, Include, Match host and Match all are understood)", path, err)
 	}
 	return config, nil
-}
-
-// limitedBuffer keeps the first bytes of what is written, and drops the rest.
-type limitedBuffer struct {
-	bytes.Buffer
-	limit int
-}
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if room := b.limit - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
 }

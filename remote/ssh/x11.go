@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // forwarding lets X11 clients at the place reach the display of this machine.
@@ -83,9 +85,8 @@ func findDisplay(ctx context.Context, name, xauth string) (*display, error) {
 	defer cancel()
 	command := exec.CommandContext(ctx, xauth, "list", name)
 	command.WaitDelay = 10 * time.Second // a busy machine takes a while to read what was printed
-	var listed, said limitedBuffer
-	listed.limit, said.limit = 64<<10, 1000
-	command.Stdout, command.Stderr = &listed, &said
+	listed, said := execution.NewHead(64<<10), execution.NewHead(1000)
+	command.Stdout, command.Stderr = listed, said
 	if err := command.Run(); err != nil {
 		return nil, fmt.Errorf("asking %s for the cookie of the display %s: %w %s", xauth, name, err, visible(strings.TrimSpace(said.String()), 300))
 	}

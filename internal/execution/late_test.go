@@ -1,4 +1,4 @@
-package remote_test
+package execution
 
 import (
 	"io"
@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/rmctl/rmctl/remote"
 )
 
 func TestWhatIsThereIsReadThoughItsTimeIsOver(t *testing.T) {
@@ -22,12 +20,27 @@ func TestWhatIsThereIsReadThoughItsTimeIsOver(t *testing.T) {
 	_, err = reader.Read(buffer)
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "a read that comes too late does not look")
 
-	count, err := remote.ReadNow(reader, buffer)
+	count, err := readNow(reader, buffer)
 	require.NoError(t, err)
 	require.Equal(t, "last words", string(buffer[:count]))
-	_, err = remote.ReadNow(reader, buffer)
+	_, err = readNow(reader, buffer)
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 	require.NoError(t, writer.Close())
-	_, err = remote.ReadNow(reader, buffer)
+	_, err = readNow(reader, buffer)
 	require.ErrorIs(t, err, io.EOF)
+}
+
+func TestLastWordsAreHeardThoughTheirTimeIsOver(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, writer.Close())
+		require.NoError(t, reader.Close())
+	})
+	_, err = io.WriteString(writer, "Received exit status from master 3\n")
+	require.NoError(t, err)
+	require.NoError(t, reader.SetReadDeadline(time.Now().Add(-time.Second)))
+	heard, err := io.ReadAll(NewLateReader(reader))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the writer is open, and is not waited for")
+	require.Equal(t, "Received exit status from master 3\n", string(heard))
 }

@@ -1,4 +1,5 @@
-package remote
+// Package timezone reads the time zones of other machines.
+package timezone
 
 import (
 	"strconv"
@@ -11,20 +12,11 @@ import (
 // longestZone is longer, in bytes, than any name of a time zone.
 const longestZone = 64
 
-// Location returns the time zone of the place, that of this machine where the place
-// told none. It may read a file: who needs it often keeps it.
-func (i Info) Location() *time.Location {
-	if zone, isKnown := LoadZone(i.Zone); isKnown {
-		return zone
-	}
-	return time.Local
-}
-
-// ZoneName returns the time zone of a place for [Info]. The place calls it by a name, as
-// the variable TZ has it or the link /etc/localtime leads to, and is at a
-// time so far from UTC as "date +%z" says. Where the name is not known here, or means
-// another offset, the offset is all there is; where that is none, the result is empty.
-func ZoneName(name, offset string, now time.Time) string {
+// Name returns the name of a machine's time zone, as [Load] takes it. The machine calls it
+// name, as the variable TZ has it or the link /etc/localtime leads to, and is offset from
+// UTC as "date +%z" prints. Where the name is not known here, or means another offset,
+// Name returns the offset; without an offset, nothing.
+func Name(name, offset string, now time.Time) string {
 	fixed, isOffset := zoneOfOffset(offset)
 	if !isOffset {
 		return ""
@@ -37,10 +29,10 @@ func ZoneName(name, offset string, now time.Time) string {
 	return name
 }
 
-// LoadZone returns the time zone that a text means as the value of the variable TZ, or as
-// an offset such as +0900. It reports false for what is not known here, and for rules of
-// daylight-saving time that are written out.
-func LoadZone(text string) (*time.Location, bool) {
+// Load returns the time zone of a value of the variable TZ, or of an offset such as
+// +0900. It reports false for what is not known here, and for rules of daylight-saving
+// time that are written out.
+func Load(text string) (*time.Location, bool) {
 	if zone, isOffset := zoneOfOffset(text); isOffset {
 		return zone, true
 	}

@@ -1,4 +1,6 @@
-package remote
+// Package files names files that are being written, and refuses folders of this
+// machine that other users can tamper with.
+package files
 
 import (
 	"errors"
@@ -9,18 +11,28 @@ import (
 	"syscall"
 )
 
-// ErrForeign is matched by the error for a directory, below one that everybody
-// may write to, that another user can put something else in the place of.
+// ErrForeign is matched by the error for a directory in which another user could put
+// something else.
 var ErrForeign = errors.New("another user may change what is in it")
 
-// refuseForeign looks at the directories on the way to one that lie below a
-// directory for all, such as /tmp: names there are anybody's to take first. The
-// sticky bit keeps others from renaming what is this user's, so that what was
-// found in order stays so.
-func refuseForeign(directory string) error {
+// RefuseForeign returns an error that matches [ErrForeign] where another user could
+// exchange a directory of this machine or one above it. If it does not exist yet, only
+// those above it count.
+//
+// Below a directory for all, such as /tmp, names are anybody's to take first. The sticky
+// bit keeps others from renaming what is this user's, so that what was found in order
+// stays so.
+func RefuseForeign(directory string) error {
+	directory, err := filepath.Abs(directory)
+	if err != nil {
+		return err
+	}
 	shared := false
 	for _, each := range downTo(directory) {
 		info, err := os.Lstat(each)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("looking at the directory %q: %w", each, err)
 		}
@@ -37,25 +49,8 @@ func refuseForeign(directory string) error {
 	return nil
 }
 
-// RefuseForeign returns an error that matches [ErrForeign] where another user could
-// put something else in the place of a directory of this machine, as MkdirAll of
-// [Local] does. Of one that is not there yet it looks at those above it.
-func RefuseForeign(directory string) error {
-	directory, err := filepath.Abs(directory)
-	if err != nil {
-		return err
-	}
-	for {
-		_, err := os.Lstat(directory)
-		if !errors.Is(err, fs.ErrNotExist) || directory == filepath.Dir(directory) {
-			return refuseForeign(directory)
-		}
-		directory = filepath.Dir(directory)
-	}
-}
-
-// refuseForeignEntry refuses what other users own or may write to. A symbolic link
-// of theirs leads where they like.
+// refuseForeignEntry refuses what other users own or may write to. Their symbolic
+// links lead where they like.
 func refuseForeignEntry(path string, info fs.FileInfo) error {
 	status, known := info.Sys().(*syscall.Stat_t)
 	if known && int(status.Uid) != os.Geteuid() && status.Uid != 0 {

@@ -1,4 +1,4 @@
-package remote_test
+package timezone_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/internal/timezone"
 )
 
 func TestAPlaceNamesItsZoneIfItIsKnownHereToo(t *testing.T) {
@@ -30,7 +30,7 @@ func TestAPlaceNamesItsZoneIfItIsKnownHereToo(t *testing.T) {
 		"a date that does not know the form": {"Asia/Tokyo", "%z", winter, ""},
 		"no offset that there can be":        {"Asia/Tokyo", "+9900", winter, ""},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, remote.ZoneName(c.name, c.offset, c.now)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, timezone.Name(c.name, c.offset, c.now)) })
 	}
 }
 
@@ -40,16 +40,12 @@ func TestZonesAreThoseOfTheVariableTZ(t *testing.T) {
 		"Asia/Tokyo": "+0900", ":Europe/Berlin": "+0200", "/usr/share/zoneinfo/America/New_York": "-0400",
 		"+0530": "+0530", "-0330": "-0330", "UTC": "+0000", "UTC0": "+0000", "JST-9": "+0900", "<-03>3": "-0300", "ABC3:30": "-0330",
 	} {
-		zone, isKnown := remote.LoadZone(text)
+		zone, isKnown := timezone.Load(text)
 		require.True(t, isKnown, text)
 		require.Equal(t, want, at.In(zone).Format("-0700"), text)
 	}
 	for _, text := range []string{"", "Local", "nowhere", "ABC99", "+99", "ABC3DEF,M3.2.0,M11.1.0", "../../etc/passwd"} {
-		_, isKnown := remote.LoadZone(text)
+		_, isKnown := timezone.Load(text)
 		require.False(t, isKnown, text)
 	}
-}
-
-func TestAPlaceThatTellsNoZoneIsInThatOfThisMachine(t *testing.T) {
-	require.Same(t, time.Local, remote.Info{}.Location())
 }

@@ -1,4 +1,4 @@
-package remote
+package files
 
 import (
 	"crypto/sha256"
@@ -13,14 +13,14 @@ const (
 )
 
 // PartialName returns the name of a file beside another that holds its content until it
-// is whole, when it takes its place. It begins alike for one file, so that who
-// finds what a killed program has left knows of which; unique tells writers apart.
+// is whole and replaces that. It begins alike for one file, so that what a killed program
+// has left can be recognized; unique distinguishes writers.
 func PartialName(name, unique string) string {
 	return partialPrefix(name) + unique + partialEnd
 }
 
-// IsPartialOf reports whether an entry of a file's folder is content of that file
-// which is not whole.
+// IsPartialOf reports whether an entry of a file's folder is unfinished content of that
+// file.
 func IsPartialOf(entry, name string) bool {
 	return strings.HasPrefix(entry, partialPrefix(name)) && strings.HasSuffix(entry, partialEnd)
 }
