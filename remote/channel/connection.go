@@ -28,8 +28,8 @@ type Settings struct {
 	Shells   int // most shells that serve commands without input; 4
 }
 
-// Connection is a [remote.Connection] over channels.
-type Connection struct {
+// connection is a [remote.Connection] over channels.
+type connection struct {
 	settings Settings
 	pool     *pool
 	info     remote.Info
@@ -39,7 +39,7 @@ type Connection struct {
 	known map[string]bool // programs that were started before
 }
 
-var _ remote.Connection = (*Connection)(nil)
+var _ remote.Connection = (*connection)(nil)
 
 // knownLimit bounds the memory of programs.
 const knownLimit = 1000
@@ -47,13 +47,13 @@ const knownLimit = 1000
 // New makes a connection of a dialer, which it closes when it fails. It runs one
 // command, which describes the place. Errors that the place causes are a
 // *remote.ConnectError.
-func New(ctx context.Context, dialer Dialer, settings Settings) (*Connection, error) {
+func New(ctx context.Context, dialer Dialer, settings Settings) (remote.Connection, error) {
 	settings.Grace = cmp.Or(settings.Grace, 3*time.Second)
 	settings.Linger = cmp.Or(settings.Linger, 2*time.Second)
 	settings.Patience = cmp.Or(settings.Patience, 30*time.Second)
 	settings.Channels = cmp.Or(settings.Channels, usualChannels)
 	settings.Shells = cmp.Or(settings.Shells, usualShells)
-	c := &Connection{settings: settings, pool: newPool(dialer, settings), known: map[string]bool{}}
+	c := &connection{settings: settings, pool: newPool(dialer, settings), known: map[string]bool{}}
 	c.files.connection = c
 	if err := c.describe(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -62,22 +62,14 @@ func New(ctx context.Context, dialer Dialer, settings Settings) (*Connection, er
 }
 
 // Info describes the place.
-func (c *Connection) Info() remote.Info { return c.info }
-
-// Noise returns the beginning of what the login printed that is not the output
-// of a command: banners, complaints of profiles. It is not to be trusted.
-func (c *Connection) Noise() string { return c.pool.heard.String() }
-
-// OneShot reports that no shell can be kept at the place, so that every command
-// costs a login.
-func (c *Connection) OneShot() bool { return c.pool.oneShot }
+func (c *connection) Info() remote.Info { return c.info }
 
 // Ended returns what is closed once the connection has ended, as far as that is
 // noticed while nobody uses it; nil where it never is.
-func (c *Connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
+func (c *connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
 
 // Close ends the connection. Processes run on as far as they can without it.
-func (c *Connection) Close() error {
+func (c *connection) Close() error {
 	err := c.pool.close()
 	patience := time.NewTimer(c.settings.Grace + c.settings.Linger)
 	defer patience.Stop()
@@ -96,7 +88,7 @@ const descriptionScript = `printf '%s\n' "$(id -un)" "$(uname -n)" "$(uname -s)"
 const descriptionLines = 9
 
 // describe runs the first command.
-func (c *Connection) describe(ctx context.Context) error {
+func (c *connection) describe(ctx context.Context) error {
 	command := remote.Command{Arguments: []string{"/bin/sh", "-c", descriptionScript}, Directory: "/"}
 	answer, err := c.run(ctx, command)
 	var connect *remote.ConnectError
@@ -141,7 +133,7 @@ type answer struct {
 const answerLimit = 2 << 20
 
 // run runs a command whose output is short.
-func (c *Connection) run(ctx context.Context, command remote.Command) (answer, error) {
+func (c *connection) run(ctx context.Context, command remote.Command) (answer, error) {
 	var stdout, stderr limitedBuffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	process, err := c.Start(ctx, command)
@@ -167,7 +159,7 @@ func (b *limitedBuffer) Write(data []byte) (int, error) {
 }
 
 // absolute returns the path that a caller's path means.
-func (c *Connection) absolute(name string) string {
+func (c *connection) absolute(name string) string {
 	if path.IsAbs(name) {
 		return name
 	}
@@ -175,13 +167,13 @@ func (c *Connection) absolute(name string) string {
 }
 
 // knows reports whether a program was started before by these words.
-func (c *Connection) knows(command remote.Command) bool {
+func (c *connection) knows(command remote.Command) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return c.known[programKey(command)]
 }
 
-func (c *Connection) remember(command remote.Command) {
+func (c *connection) remember(command remote.Command) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if len(c.known) >= knownLimit {

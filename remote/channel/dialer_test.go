@@ -407,7 +407,7 @@ func hasty() channel.Settings {
 }
 
 // connect makes a connection that the test closes.
-func connect(t testing.TB, dialer *localDialer, settings channel.Settings) *channel.Connection {
+func connect(t testing.TB, dialer *localDialer, settings channel.Settings) remote.Connection {
 	t.Helper()
 	connection, err := channel.New(t.Context(), dialer, settings)
 	require.NoError(t, err)

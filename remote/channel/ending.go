@@ -89,7 +89,7 @@ func (p *handle) signalShared(names []string) (reached bool, err error) {
 // call runs shell code of ours in a shell that is idle, or in one more. Where the
 // place opens no more, or none that serves, one that runs a command does it meanwhile,
 // the preferred one if it can.
-func (c *Connection) call(ctx context.Context, preferred *session, code string) (status int, err error) {
+func (c *connection) call(ctx context.Context, preferred *session, code string) (status int, err error) {
 	if c.pool.oneShot {
 		return c.callOneShot(ctx, code)
 	}
@@ -126,7 +126,7 @@ func (c *Connection) call(ctx context.Context, preferred *session, code string) 
 }
 
 // callOneShot runs shell code in a shell of its own.
-func (c *Connection) callOneShot(ctx context.Context, code string) (status int, err error) {
+func (c *connection) callOneShot(ctx context.Context, code string) (status int, err error) {
 	s, _, err := c.pool.session(ctx, forSignals, plainLine, Options{})
 	if err != nil {
 		return -1, err
@@ -135,7 +135,7 @@ func (c *Connection) callOneShot(ctx context.Context, code string) (status int, 
 }
 
 // callAlone runs shell code of ours in a shell that does nothing else.
-func (c *Connection) callAlone(ctx context.Context, s *session, code string) (status int, err error) {
+func (c *connection) callAlone(ctx context.Context, s *session, code string) (status int, err error) {
 	m := newMarker()
 	line := callLine(m, code)
 	if c.pool.oneShot {

@@ -26,7 +26,7 @@ type fileWork interface {
 
 // fileService chooses between the ways to work on files.
 type fileService struct {
-	connection *Connection
+	connection *connection
 
 	mutex   sync.Mutex // held while SFTP is opened
 	service *sftpFiles // nil while it is not open
@@ -77,7 +77,7 @@ func (f *fileService) way(ctx context.Context) (fileWork, error) {
 }
 
 // Stat describes the file that path leads to, following symbolic links.
-func (c *Connection) Stat(ctx context.Context, path string) (info fs.FileInfo, err error) {
+func (c *connection) Stat(ctx context.Context, path string) (info fs.FileInfo, err error) {
 	err = c.files.do(ctx, "describing", path, func(way fileWork, absolute string) error {
 		info, err = way.stat(ctx, absolute)
 		return err
@@ -90,7 +90,7 @@ func (c *Connection) Stat(ctx context.Context, path string) (info fs.FileInfo, e
 
 // Open opens a file for reading. A named pipe is refused, because it would block
 // whoever opens it at the place.
-func (c *Connection) Open(ctx context.Context, path string) (file remote.File, err error) {
+func (c *connection) Open(ctx context.Context, path string) (file remote.File, err error) {
 	err = c.files.do(ctx, "opening", path, func(way fileWork, absolute string) error {
 		file, err = way.open(ctx, absolute)
 		return err
@@ -105,28 +105,28 @@ func (c *Connection) Open(ctx context.Context, path string) (file remote.File, e
 // and renames it. The file has exactly the permissions of mode. A symbolic link
 // is replaced, not followed. When content, the context or the place fails, what
 // was there before stays.
-func (c *Connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+func (c *connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
 	return c.files.do(ctx, "writing", path, func(way fileWork, absolute string) error {
 		return way.write(ctx, absolute, execution.ContextReader(ctx, content), mode.Perm())
 	})
 }
 
 // MkdirAll creates a directory and those above it that are missing.
-func (c *Connection) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
+func (c *connection) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
 	return c.files.do(ctx, "creating directory", path, func(way fileWork, absolute string) error {
 		return way.makeDirectories(ctx, absolute, mode.Perm())
 	})
 }
 
 // Chmod gives a file exactly the permissions of mode.
-func (c *Connection) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
+func (c *connection) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
 	return c.files.do(ctx, "changing the permissions of", path, func(way fileWork, absolute string) error {
 		return way.chmod(ctx, absolute, mode.Perm())
 	})
 }
 
 // Remove removes a file or an empty directory.
-func (c *Connection) Remove(ctx context.Context, path string) error {
+func (c *connection) Remove(ctx context.Context, path string) error {
 	return c.files.do(ctx, "removing", path, func(way fileWork, absolute string) error {
 		return way.remove(ctx, absolute)
 	})

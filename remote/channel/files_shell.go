@@ -17,7 +17,7 @@ import (
 )
 
 // shellFiles works on files through commands, where SFTP is not offered.
-type shellFiles struct{ connection *Connection }
+type shellFiles struct{ connection *connection }
 
 // chunkSize is how much of a file one command reads.
 const chunkSize = 1 << 20

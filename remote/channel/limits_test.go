@@ -23,7 +23,7 @@ import (
 )
 
 // onlyOne returns a connection to a place that opens one channel at a time.
-func onlyOne(t *testing.T, settings channel.Settings) (*channel.Connection, *localDialer) {
+func onlyOne(t *testing.T, settings channel.Settings) (remote.Connection, *localDialer) {
 	t.Helper()
 	dialer := loginShell(t, "sh")
 	dialer.limit = 1
@@ -244,7 +244,7 @@ func TestTheLimitOfThePlaceIsFoundOut(t *testing.T) {
 
 // limited returns a connection to a place that opens few channels at once, which is
 // not known yet.
-func limited(t *testing.T, limit int) *channel.Connection {
+func limited(t *testing.T, limit int) remote.Connection {
 	t.Helper()
 	dialer := loginShell(t, "sh")
 	dialer.limit = limit

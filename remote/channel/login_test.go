@@ -133,7 +133,7 @@ func TestWhatTheLoginPrintsIsNoOutput(t *testing.T) {
 	command.Terminal = &remote.Terminal{}
 	stdout, _, _ := run(t, connection, command)
 	require.Equal(t, "out\r\n", stdout)
-	require.Contains(t, connection.Noise(), "Welcome to")
+	require.Contains(t, channel.Noise(connection), "Welcome to")
 }
 
 func TestALoginThatCannotServeIsAnError(t *testing.T) {
@@ -205,7 +205,7 @@ func TestAPlaceThatAnswersAtTheEndOnlyIsServedOneByOne(t *testing.T) {
 	settings := quick()
 	settings.Patience = 5 * time.Second
 	connection := connect(t, dialer, settings)
-	require.True(t, connection.OneShot())
+	require.True(t, channel.OneShot(connection))
 	stdout, _, code := run(t, connection, shell("echo out; exit 4"))
 	require.Equal(t, "out\n", stdout)
 	require.Equal(t, 4, code)

@@ -22,7 +22,7 @@ const (
 
 // handle is a process at the place, with the goroutines that serve it.
 type handle struct {
-	connection *Connection
+	connection *connection
 	command    remote.Command
 	session    *session
 	task       *task
@@ -38,7 +38,7 @@ type handle struct {
 	err  error
 }
 
-func newHandle(c *Connection, command remote.Command) *handle {
+func newHandle(c *connection, command remote.Command) *handle {
 	return &handle{
 		connection: c, command: command,
 		terminate: make(chan struct{}), inputEnded: make(chan error, 1), done: make(chan struct{}),

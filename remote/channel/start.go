@@ -18,7 +18,7 @@ const attempts = 3
 // Start starts a process. An error tells that it does not run and never will;
 // when the place is lost before it has told what became of the command, Start
 // succeeds and Wait tells.
-func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
+func (c *connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	program := ""
 	if len(command.Arguments) > 0 {
 		program = command.Arguments[0]
@@ -76,7 +76,7 @@ func withTerminalType(command remote.Command) remote.Command {
 }
 
 // launch sends the command to a shell. An error tells that it will not run.
-func (c *Connection) launch(ctx context.Context, command remote.Command, child string) (*handle, error) {
+func (c *connection) launch(ctx context.Context, command remote.Command, child string) (*handle, error) {
 	for attempt := 1; ; attempt++ {
 		p := newHandle(c, command)
 		line, err := p.open(ctx, child)

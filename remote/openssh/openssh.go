@@ -4,6 +4,7 @@
 package openssh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,19 +43,23 @@ type Options struct {
 	Log        *slog.Logger // nil for none
 }
 
-// Dial connects to a place and returns what opens channels there. A control
-// master of the user's own that is alive is used, and left alone afterwards;
-// otherwise one is started that ends with Close, or with this process. Where ssh
-// cannot share connections, each channel is a connection, authenticated anew.
+// Connect connects to a place for commands and files. It uses a control master of
+// the user's own that is alive, and leaves it alone afterwards; otherwise it starts
+// one that ends with Close, or with this process. Where ssh cannot share connections,
+// each channel is a connection, authenticated anew.
 //
-// That the place cannot be reached is a *remote.ConnectError.
-func Dial(ctx context.Context, options Options) (channel.Dialer, error) {
-	if options.Program == "" {
-		options.Program = "ssh"
+// The error is a *remote.ConnectError if the place cannot be reached.
+func Connect(ctx context.Context, options Options) (remote.Connection, error) {
+	dialer, err := dial(ctx, options)
+	if err != nil {
+		return nil, err
 	}
-	if options.StartLimit == 0 {
-		options.StartLimit = defaultStartLimit
-	}
+	return channel.New(ctx, dialer, channel.Settings{Transport: "openssh", Host: options.Host})
+}
+
+func dial(ctx context.Context, options Options) (channel.Dialer, error) {
+	options.Program = cmp.Or(options.Program, "ssh")
+	options.StartLimit = cmp.Or(options.StartLimit, defaultStartLimit)
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -78,20 +83,6 @@ func Dial(ctx context.Context, options Options) (channel.Dialer, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
-}
-
-// Connect connects to a place, as Dial does, for commands and files.
-func Connect(ctx context.Context, options Options) (remote.Connection, error) {
-	dialer, err := Dial(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	// New closes the dialer when it fails.
-	connection, err := channel.New(ctx, dialer, channel.Settings{Transport: "openssh", Host: options.Host})
-	if err != nil {
-		return nil, err
-	}
-	return connection, nil
 }
 
 // checkHost refuses what ssh would take for an option, and what no name holds.

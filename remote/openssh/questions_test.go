@@ -236,7 +236,7 @@ func TestQuestionsWithoutEndAreCutOff(t *testing.T) {
 
 func TestALongQuestionIsCut(t *testing.T) {
 	t.Parallel()
-	options := asFake(t, `exec 3<>/dev/tty; long=$(head -c 100000 /dev/zero | tr '\0' x); printf '%s Go? ' "$long" >&3; read -r word <&3; exit 255`)
+	options := asFake(t, `exec 3<>/dev/tty; long=$(head -c 10000 /dev/zero | tr '\0' x); printf '%s Go? ' "$long" >&3; read -r word <&3; exit 255`)
 	asked := answering("yes")
 	options.Prompter = asked
 	_, err := openssh.Dial(timeLimit(t), options)

@@ -109,7 +109,7 @@ func TestALockedKeyAsksForItsPassphraseOnlyIfTheServerWouldTakeIt(t *testing.T) 
 func TestALockedKeyWithoutAnybodyToAskIsNamed(t *testing.T) {
 	p := newPlace(t)
 	port, _ := serveKeys(t, p, "locked")
-	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+p.lockedKey("locked")))
+	_, err := dial(t.Context(), p.options(port, "IdentityFile "+p.lockedKey("locked")))
 	require.ErrorContains(t, err, "key "+p.path("locked")+": there is nobody to ask")
 }
 
@@ -118,7 +118,7 @@ func TestKeysThatOthersMayReadAreNotUsed(t *testing.T) {
 	port, shown := serveKeys(t, p, "open")
 	path := p.key("open")
 	require.NoError(t, os.Chmod(path, 0o644))
-	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+path))
+	_, err := dial(t.Context(), p.options(port, "IdentityFile "+path))
 	require.ErrorContains(t, err, "others may read it (mode 0644)")
 	require.Empty(t, *shown)
 }
@@ -189,7 +189,7 @@ func TestNobodyIsAskedInBatchMode(t *testing.T) {
 	options := p.options(port, "BatchMode yes")
 	asker := &answers{texts: []string{"pw"}}
 	options.Prompter = asker
-	_, err := Dial(t.Context(), options)
+	_, err := dial(t.Context(), options)
 	require.ErrorContains(t, err, "password: there is nobody to ask")
 	require.Empty(t, asker.questions)
 }
@@ -217,7 +217,7 @@ func TestAKeyAndThenAPasswordCanBeWanted(t *testing.T) {
 	require.Len(t, asker.questions, 2)
 
 	options.Prompter = &answers{}
-	_, err := Dial(t.Context(), options)
+	_, err := dial(t.Context(), options)
 	require.ErrorContains(t, err, "key "+p.path("mine")+": accepted, but more is wanted")
 	require.NotContains(t, err.Error(), "typo")
 }
@@ -240,7 +240,7 @@ func TestTheOrderOfMethodsCanBeSet(t *testing.T) {
 func TestWhatThisTransportLacksIsNamed(t *testing.T) {
 	p := newPlace(t)
 	port, _ := serveKeys(t, p)
-	_, err := Dial(t.Context(), p.options(port, "ControlPath "+p.path("%C"), "IdentityFile "+p.path("token_sk")))
+	_, err := dial(t.Context(), p.options(port, "ControlPath "+p.path("%C"), "IdentityFile "+p.path("token_sk")))
 	require.ErrorContains(t, err, `cannot use hardware keys or a shared connection (ControlPath)`)
 	require.ErrorContains(t, err, `transport = "openssh"`)
 }
@@ -253,7 +253,7 @@ func TestAUserWhoGivesUpEndsIt(t *testing.T) {
 	options := p.options(port)
 	gaveUp := errors.New("interrupted")
 	options.Prompter = prompterFunc(func(context.Context, remote.Question) (string, error) { return "", gaveUp })
-	_, err := Dial(t.Context(), options)
+	_, err := dial(t.Context(), options)
 	require.ErrorIs(t, err, gaveUp)
 }
 
@@ -290,7 +290,7 @@ func TestJumpHostsLeadToThePlaceOneBehindTheOther(t *testing.T) {
 	p.write("config", string(config)+fmt.Sprintf("Host one\n User first\n Port %d\n IdentityFile %s\nHost two\n Port %d\n IdentityFile %s\nHost *\n HostName 127.0.0.1\n IdentityAgent none\n StrictHostKeyChecking accept-new\n UserKnownHostsFile %s\n",
 		first, p.key("first"), second, p.key("second"), p.path("known_hosts")))
 	remotetest.GoroutinesEnd(t, func() {
-		client, err := Dial(t.Context(), options)
+		client, err := dial(t.Context(), options)
 		require.NoError(t, err)
 		require.Equal(t, "behind\n", run(t, client, "echo behind", channel.Options{}, "").stdout)
 		require.NoError(t, client.Close())

@@ -42,7 +42,7 @@ func BenchmarkDial(b *testing.B) {
 	directory := startSshd(b)
 	options := Options{Host: "rmtest-target", ConfigFile: filepath.Join(directory, "client", "config")}
 	for b.Loop() {
-		client, err := Dial(b.Context(), options)
+		client, err := dial(b.Context(), options)
 		require.NoError(b, err)
 		require.NoError(b, client.Close())
 	}

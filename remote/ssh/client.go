@@ -16,11 +16,11 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Client is a connection to a place. Its methods may be called concurrently.
-type Client struct {
+// dialer opens channels over one SSH connection.
+type dialer struct {
 	settings settings
 	wire     *wire
-	through  *Client // the jump host; nil for none
+	through  *dialer // the jump host; nil for none
 	client   *ssh.Client
 	log      *slog.Logger
 	x11      forwarding
@@ -37,8 +37,8 @@ type Client struct {
 // errClosed is why a connection has ended that this side has closed.
 var errClosed = errors.New("it was closed")
 
-func newClient(options Options, s settings, wire *wire, through *Client, connected *ssh.Client) *Client {
-	c := &Client{settings: s, wire: wire, through: through, client: connected, log: options.Log, ended: make(chan struct{})}
+func newDialer(options Options, s settings, wire *wire, through *dialer, connected *ssh.Client) *dialer {
+	c := &dialer{settings: s, wire: wire, through: through, client: connected, log: options.Log, ended: make(chan struct{})}
 	// x/crypto forgets its channels at the end, and waits for ever for the answer to one
 	// that is opened after that, unless it knows from a write that nothing goes through.
 	wire.beforeEnd(func() { _, _, _ = connected.SendRequest("keepalive@openssh.com", false, nil) })
@@ -55,7 +55,7 @@ func newClient(options Options, s settings, wire *wire, through *Client, connect
 }
 
 // watch waits for the end of the connection.
-func (c *Client) watch() {
+func (c *dialer) watch() {
 	err := c.client.Wait()
 	if failure := c.wire.failure(); failure != nil && saidAtTheEnd(err) == "" {
 		err = failure
@@ -67,7 +67,7 @@ func (c *Client) watch() {
 }
 
 // end takes note of why the connection ends. The first reason counts.
-func (c *Client) end(err error) {
+func (c *dialer) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reason == nil {
@@ -77,7 +77,7 @@ func (c *Client) end(err error) {
 
 // keepAlive asks the server for a sign of life whenever it was quiet for the
 // interval, and gives it up after as many intervals as ssh_config says.
-func (c *Client) keepAlive() {
+func (c *dialer) keepAlive() {
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	ticker := time.NewTicker(c.settings.aliveInterval)
@@ -117,7 +117,7 @@ func (c *Client) keepAlive() {
 
 // spawn runs what ends at the latest with the connection, unless that was
 // closed already.
-func (c *Client) spawn(do func()) bool {
+func (c *dialer) spawn(do func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -128,7 +128,7 @@ func (c *Client) spawn(do func()) bool {
 }
 
 // lost returns why the connection has ended, as a *remote.ConnectError.
-func (c *Client) lost() error {
+func (c *dialer) lost() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reason := c.reason
@@ -145,7 +145,7 @@ func (c *Client) lost() error {
 }
 
 // alive finds out whether the connection still is there, by asking the server.
-func (c *Client) alive() bool {
+func (c *dialer) alive() bool {
 	const patience = 5 * time.Second
 	answer := make(chan error, 1)
 	if !c.spawn(func() {
@@ -167,10 +167,10 @@ func (c *Client) alive() bool {
 }
 
 // Ended returns what is closed once the connection has ended.
-func (c *Client) Ended() <-chan struct{} { return c.ended }
+func (c *dialer) Ended() <-chan struct{} { return c.ended }
 
 // Close ends the connection with all its channels, and those to its jump hosts.
-func (c *Client) Close() error {
+func (c *dialer) Close() error {
 	c.mu.Lock()
 	first := !c.closed
 	c.closed = true
@@ -192,7 +192,7 @@ func (c *Client) Close() error {
 
 // await runs what cannot be cancelled until it is done or the context is. What
 // is done too late is handed to leftover.
-func await[T any](ctx context.Context, c *Client, do func() (T, error), leftover func(T)) (T, error) {
+func await[T any](ctx context.Context, c *dialer, do func() (T, error), leftover func(T)) (T, error) {
 	type outcome struct {
 		value T
 		err   error

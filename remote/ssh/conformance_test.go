@@ -44,7 +44,7 @@ var (
 // connectWith connects with other settings than users have.
 func connectWith(t *testing.T, settings channel.Settings, options Options) remote.Connection {
 	t.Helper()
-	client, err := Dial(t.Context(), options)
+	client, err := dial(t.Context(), options)
 	require.NoError(t, err)
 	connection, err := channel.New(t.Context(), client, settings)
 	require.NoError(t, err)

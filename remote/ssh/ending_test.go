@@ -21,7 +21,7 @@ func TestOpeningWhileTheConnectionEndsIsNotHeld(t *testing.T) {
 	options := p.options(s.port)
 	const rounds, openers = 50, 10
 	for range rounds {
-		client, err := Dial(t.Context(), options)
+		client, err := dial(t.Context(), options)
 		require.NoError(t, err)
 		var work sync.WaitGroup
 		for range openers {

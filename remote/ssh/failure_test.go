@@ -133,7 +133,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			client, err := Dial(t.Context(), test.dial(t, p))
+			client, err := dial(t.Context(), test.dial(t, p))
 			if err == nil {
 				require.NoError(t, client.Close())
 			}
@@ -166,7 +166,7 @@ func TestACancelledDialEnds(t *testing.T) {
 		cancel()
 		waitForEnd(c)
 	}))
-	_, err := Dial(ctx, options)
+	_, err := dial(ctx, options)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, remote.ErrUnreachable)
 }

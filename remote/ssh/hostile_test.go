@@ -61,7 +61,7 @@ func TestHostileServersAreGivenUp(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			_, err := Dial(t.Context(), p.options(listen(t, test.handle), "ConnectTimeout 1"))
+			_, err := dial(t.Context(), p.options(listen(t, test.handle), "ConnectTimeout 1"))
 			var failure *remote.ConnectError
 			require.ErrorAs(t, err, &failure)
 			if failure.Reason != remote.NoAnswer { // noise may look like the beginning of something
@@ -88,7 +88,7 @@ func TestServersThatVanishDuringTheHandshakeAreErrors(t *testing.T) {
 	whole := sent.Load()
 	for after := int64(0); after < whole-20; after += 1 + whole/60 {
 		limit.Store(after)
-		client, err := Dial(t.Context(), options)
+		client, err := dial(t.Context(), options)
 		if err == nil { // all was said but the last words
 			require.NoError(t, client.Close())
 			continue
@@ -135,7 +135,7 @@ func TestEndlessBannersAreGivenUp(t *testing.T) {
 		require.Equal(t, "place", host)
 		shown += len(text)
 	}
-	_, err := Dial(t.Context(), options)
+	_, err := dial(t.Context(), options)
 	require.ErrorContains(t, err, "sends a banner of more than 65536 bytes")
 	require.LessOrEqual(t, shown, maxBannerBytes)
 }
@@ -188,7 +188,7 @@ func TestServersThatAskTooMuchAreGivenUp(t *testing.T) {
 			options := p.options(port)
 			asker := &answers{texts: make([]string, 2000)}
 			options.Prompter = asker
-			_, err := Dial(t.Context(), options)
+			_, err := dial(t.Context(), options)
 			require.ErrorContains(t, err, "the server asks too much")
 			require.LessOrEqual(t, len(asker.questions), maxRounds)
 		})
@@ -200,7 +200,7 @@ func TestWhatAServerSaysAtTheEndIsMadeVisible(t *testing.T) {
 	p := newPlace(t)
 	port := serve(t, &server{config: config}).port
 	p.knows(port, "host")
-	_, err := Dial(t.Context(), p.options(port, "IdentityFile "+p.key("one"), "IdentityFile "+p.key("two")))
+	_, err := dial(t.Context(), p.options(port, "IdentityFile "+p.key("one"), "IdentityFile "+p.key("two")))
 	require.ErrorContains(t, err, "does not let alice in: too many authentication failures")
 	require.NotContains(t, err.Error(), "\x1b")
 }

@@ -124,7 +124,7 @@ func TestAKeyIsKnownWithoutThePort(t *testing.T) {
 	dialled(t, p.options(port))
 	// Another key says nothing about that port: the key is unknown, not changed.
 	p.write("known_hosts", "127.0.0.1 "+publicLine(t, "other"))
-	_, err := Dial(t.Context(), p.options(port))
+	_, err := dial(t.Context(), p.options(port))
 	require.ErrorContains(t, err, "is not in known_hosts")
 }
 
@@ -161,7 +161,7 @@ func TestAuthoritiesVouchForHosts(t *testing.T) {
 				lines, test.fails = "@cert-authority [127.0.0.1]:* "+publicLine(t, "authority")+"\n"+lines, "is revoked by"
 			}
 			p.write("known_hosts", lines)
-			client, err := Dial(t.Context(), p.options(s.port))
+			client, err := dial(t.Context(), p.options(s.port))
 			if test.fails == "" {
 				require.NoError(t, err)
 				require.NoError(t, client.Close())
@@ -176,7 +176,7 @@ func TestKnownHostsThatCannotBeReadAreAnError(t *testing.T) {
 	p := newPlace(t)
 	options := p.options(serve(t, &server{}).port, "StrictHostKeyChecking no")
 	require.NoError(t, os.Mkdir(p.path("known_hosts"), 0o700))
-	_, err := Dial(t.Context(), options)
+	_, err := dial(t.Context(), options)
 	require.ErrorContains(t, err, "reading known hosts")
 }
 

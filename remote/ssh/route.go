@@ -107,7 +107,7 @@ func lastJump(written string) (before string, last destination, err error) {
 
 // openWire opens the way to a host: through its jump host, through its
 // ProxyCommand, or straight.
-func openWire(ctx context.Context, s settings, through *Client) (*wire, error) {
+func openWire(ctx context.Context, s settings, through *dialer) (*wire, error) {
 	if through != nil {
 		connection, err := through.client.DialContext(ctx, "tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
 		if err != nil {

@@ -256,9 +256,9 @@ func (p place) options(port int, lines ...string) Options {
 }
 
 // dialled connects, and closes the connection after the test.
-func dialled(t testing.TB, options Options) *Client {
+func dialled(t testing.TB, options Options) *dialer {
 	t.Helper()
-	client, err := Dial(t.Context(), options)
+	client, err := dial(t.Context(), options)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	return client

@@ -18,16 +18,16 @@ import (
 )
 
 // Open runs a command line at the place.
-func (c *Client) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
+func (c *dialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
 	return c.start(ctx, "exec", line, options)
 }
 
 // Subsystem opens a service of the place.
-func (c *Client) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
+func (c *dialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
 	return c.start(ctx, "subsystem", name, channel.Options{})
 }
 
-func (c *Client) start(ctx context.Context, kind, what string, options channel.Options) (channel.Channel, error) {
+func (c *dialer) start(ctx context.Context, kind, what string, options channel.Options) (channel.Channel, error) {
 	var display *display
 	if options.ForwardX11 {
 		var err error
@@ -54,7 +54,7 @@ func (c *Client) start(ctx context.Context, kind, what string, options channel.O
 
 // session is a channel of type session, on which one command runs.
 type session struct {
-	client   *Client
+	client   *dialer
 	channel  ssh.Channel
 	requests <-chan *ssh.Request
 	writing  sync.Mutex // held while input is written or ended, which the library does not guard
@@ -62,7 +62,7 @@ type session struct {
 	code     int // -1 if the server has told none
 }
 
-func (c *Client) openSession() (*session, error) {
+func (c *dialer) openSession() (*session, error) {
 	opened, requests, err := c.client.OpenChannel("session", nil)
 	var refused *ssh.OpenChannelError
 	switch {
@@ -81,7 +81,7 @@ func (c *Client) openSession() (*session, error) {
 }
 
 // lostBy returns why a request had no answer.
-func (c *Client) lostBy(err error) error {
+func (c *dialer) lostBy(err error) error {
 	if !errors.Is(err, io.EOF) && c.alive() {
 		return fmt.Errorf("asking the server of %s: %s", c.settings.alias, visible(err.Error(), 300))
 	}
@@ -92,7 +92,7 @@ func (c *Client) lostBy(err error) error {
 }
 
 // giveUp ends a connection that is broken, and returns why.
-func (c *Client) giveUp() error {
+func (c *dialer) giveUp() error {
 	c.wire.Close()
 	<-c.ended
 	return c.lost()

@@ -19,7 +19,7 @@ import (
 )
 
 // dialServer connects to a server of this process.
-func dialServer(t testing.TB, s *server, lines ...string) *Client {
+func dialServer(t testing.TB, s *server, lines ...string) *dialer {
 	t.Helper()
 	p := newPlace(t)
 	p.knows(s.port, "host")
@@ -166,7 +166,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	p := newPlace(t)
 	p.knows(s.port, "host")
 	remotetest.GoroutinesEnd(t, func() {
-		client, err := Dial(t.Context(), p.options(s.port))
+		client, err := dial(t.Context(), p.options(s.port))
 		require.NoError(t, err)
 		run(t, client, "true", channel.Options{}, "")
 		_, err = client.Open(t.Context(), "exec cat", channel.Options{})

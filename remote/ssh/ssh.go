@@ -36,39 +36,33 @@ type Options struct {
 	Log *slog.Logger
 }
 
-var _ channel.Dialer = (*Client)(nil)
+var _ channel.Dialer = (*dialer)(nil)
 
-// Dial connects to a place and proves who the user is. Errors are
-// *remote.ConnectError. The time that the place may take is bounded by
-// ConnectTimeout of ssh_config, 15 seconds by default; that in which the user
-// is asked does not count.
-func Dial(ctx context.Context, options Options) (*Client, error) {
+// Connect connects to a place and authenticates the user. Errors are
+// *remote.ConnectError. ConnectTimeout of ssh_config bounds the time that the place
+// may take, 15 seconds by default; the time for questions to the user does not count.
+func Connect(ctx context.Context, options Options) (remote.Connection, error) {
+	dialed, err := dial(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return channel.New(ctx, dialed, channel.Settings{Transport: "ssh", Host: dialed.settings.alias})
+}
+
+// dial connects to a place.
+func dial(ctx context.Context, options Options) (*dialer, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return dial(ctx, options, destination{host: options.Host}, "", 0)
-}
-
-// Connect dials a place and makes a connection of it. Errors are
-// *remote.ConnectError.
-func Connect(ctx context.Context, options Options) (remote.Connection, error) {
-	client, err := Dial(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	connection, err := channel.New(ctx, client, channel.Settings{Transport: "ssh", Host: client.settings.alias})
-	if err != nil {
-		return nil, err
-	}
-	return connection, nil
+	return dialDestination(ctx, options, destination{host: options.Host}, "", 0)
 }
 
 // maxJumps bounds a chain of jump hosts, which may lead in a circle.
 const maxJumps = 8
 
-// dial connects to a destination. Jumps, if not empty, replace those that
+// dialDestination connects to a destination. Jumps, if not empty, replace those that
 // ssh_config has for it.
-func dial(ctx context.Context, options Options, to destination, jumps string, depth int) (*Client, error) {
+func dialDestination(ctx context.Context, options Options, to destination, jumps string, depth int) (*dialer, error) {
 	name := hostOf(to.host)
 	if depth > maxJumps {
 		return nil, badConfiguration(name, errTooManyJumps)
@@ -82,13 +76,13 @@ func dial(ctx context.Context, options Options, to destination, jumps string, de
 	}
 	options.Log.Debug("connecting", "host", name, "address", s.address(), "user", s.user, "jump", s.proxyJump)
 
-	var through *Client
+	var through *dialer
 	if s.proxyJump != "" {
 		before, last, err := lastJump(s.proxyJump)
 		if err != nil {
 			return nil, badConfiguration(name, err)
 		}
-		if through, err = dial(ctx, options, last, before, depth+1); err != nil {
+		if through, err = dialDestination(ctx, options, last, before, depth+1); err != nil {
 			return nil, throughJump(name, last, err)
 		}
 	}
@@ -101,7 +95,7 @@ func dial(ctx context.Context, options Options, to destination, jumps string, de
 
 // dialThrough makes a connection to a host, through the one to its jump host
 // if that is not nil.
-func dialThrough(ctx context.Context, options Options, s settings, through *Client) (*Client, error) {
+func dialThrough(ctx context.Context, options Options, s settings, through *dialer) (*dialer, error) {
 	limit := newPatience(ctx, s.connectTimeout)
 	defer limit.stop()
 	attempt, err := prepare(limit, options, s)
@@ -116,7 +110,7 @@ func dialThrough(ctx context.Context, options Options, s settings, through *Clie
 	if err != nil {
 		return nil, err
 	}
-	return newClient(options, s, wire, through, connected), nil
+	return newDialer(options, s, wire, through, connected), nil
 }
 
 // patience limits how long a place may take, not counting the time in which it

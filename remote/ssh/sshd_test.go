@@ -43,9 +43,9 @@ func startSshd(t testing.TB, settings ...string) string {
 }
 
 // dialSshd connects to a host of the configuration that sshd-up.sh writes.
-func dialSshd(t testing.TB, directory, host string, prompter remote.Prompter) *Client {
+func dialSshd(t testing.TB, directory, host string, prompter remote.Prompter) *dialer {
 	t.Helper()
-	client, err := Dial(t.Context(), Options{Host: host, ConfigFile: filepath.Join(directory, "client", "config"), Prompter: prompter})
+	client, err := dial(t.Context(), Options{Host: host, ConfigFile: filepath.Join(directory, "client", "config"), Prompter: prompter})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	return client
@@ -57,7 +57,7 @@ type result struct {
 }
 
 // run runs a command line to its end.
-func run(t testing.TB, client *Client, line string, options channel.Options, input string) result {
+func run(t testing.TB, client *dialer, line string, options channel.Options, input string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testPatience)
 	defer cancel()

@@ -49,7 +49,7 @@ const (
 // prepareX11 finds the display and its cookie. A connection may live longer than
 // a login of the user: the display that is named now is where all clients go from
 // now on. What the place was told before stays good.
-func (c *Client) prepareX11(ctx context.Context) (*display, error) {
+func (c *dialer) prepareX11(ctx context.Context) (*display, error) {
 	c.x11.mu.Lock()
 	defer c.x11.mu.Unlock()
 	found, err := findDisplay(ctx, os.Getenv("DISPLAY"), c.settings.xauth)
@@ -158,7 +158,7 @@ func (f *forwarding) current() *display {
 }
 
 // serveX11 connects clients to the display until the connection ends.
-func (c *Client) serveX11(incoming <-chan ssh.NewChannel) {
+func (c *dialer) serveX11(incoming <-chan ssh.NewChannel) {
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	for offered := range incoming {
@@ -170,7 +170,7 @@ func (c *Client) serveX11(incoming <-chan ssh.NewChannel) {
 	}
 }
 
-func (c *Client) forwardX11(offered ssh.NewChannel, to *display) error {
+func (c *dialer) forwardX11(offered ssh.NewChannel, to *display) error {
 	local, err := net.DialTimeout(to.network, to.address, displayTime)
 	if err != nil {
 		return errors.Join(fmt.Errorf("reaching the display: %w", err), offered.Reject(ssh.ConnectionFailed, "no display"))
