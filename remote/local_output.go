@@ -67,12 +67,10 @@ func (c *outputCopy) fail(err error) {
 // finish lets run end by the deadline, or as soon as ctx is done or terminate
 // is closed, closes the stream once it has ended, and returns its error.
 func (c *outputCopy) finish(ctx context.Context, terminate <-chan struct{}, deadline time.Time) error {
-	patience := time.NewTimer(time.Until(deadline))
-	defer patience.Stop()
 	select {
 	case <-c.ended:
 		return c.close()
-	case <-patience.C:
+	case <-time.After(time.Until(deadline)):
 	case <-ctx.Done():
 	case <-terminate:
 	}

@@ -235,34 +235,29 @@ func (p *localProcess) end() error {
 	p.signal(syscall.SIGTERM)
 	// A stopped process would not see the request before it is continued.
 	p.signal(syscall.SIGCONT)
-	grace := time.NewTimer(p.grace)
-	defer grace.Stop()
+	grace := time.After(p.grace)
 	var hangUp <-chan time.Time
 	if p.terminal != nil {
 		// The request means nothing to an interactive shell; that its terminal
 		// has gone does.
-		timer := time.NewTimer(p.grace / 2)
-		defer timer.Stop()
-		hangUp = timer.C
+		hangUp = time.After(p.grace / 2)
 	}
 	for waiting := true; waiting; {
 		select {
 		case <-p.exited:
-			p.endRest(grace.C)
+			p.endRest(grace)
 			return nil
 		case <-hangUp:
 			p.signal(syscall.SIGHUP)
-		case <-grace.C:
+		case <-grace:
 			waiting = false
 		}
 	}
 	p.signal(syscall.SIGKILL)
-	patience := time.NewTimer(p.linger)
-	defer patience.Stop()
 	select {
 	case <-p.exited:
 		return nil
-	case <-patience.C:
+	case <-time.After(p.linger):
 		if p.hasEnded() {
 			return nil // while this process was held up
 		}

@@ -179,11 +179,9 @@ func execute(ctx context.Context, child *exec.Cmd) (*exec.Cmd, error) {
 		case err == nil:
 			return child, nil
 		case errors.Is(err, syscall.ETXTBSY) && attempt < busyAttempts:
-			pause := time.NewTimer(busyPause)
 			select {
-			case <-pause.C:
+			case <-time.After(busyPause):
 			case <-ctx.Done():
-				pause.Stop()
 				return nil, ctx.Err()
 			}
 			child = again(child)

@@ -71,11 +71,9 @@ func (c *connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
 // Close ends the connection. Processes run on as far as they can without it.
 func (c *connection) Close() error {
 	err := c.pool.close()
-	patience := time.NewTimer(c.settings.Grace + c.settings.Linger)
-	defer patience.Stop()
 	select {
 	case <-c.pool.crew.gone():
-	case <-patience.C:
+	case <-time.After(c.settings.Grace + c.settings.Linger):
 		err = errors.Join(err, fmt.Errorf("closing the connection to %s: the output of a process is still being taken", c.settings.Host))
 	}
 	return err

@@ -187,9 +187,7 @@ func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
 	if p.command.Terminal != nil {
 		// The request means nothing to an interactive shell; that its terminal
 		// has gone does.
-		timer := time.NewTimer(settings.Grace / 2)
-		defer timer.Stop()
-		hangUp = timer.C
+		hangUp = time.After(settings.Grace / 2)
 	}
 	for waiting := true; waiting; {
 		select {
@@ -209,15 +207,13 @@ func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
 		}
 	}
 	killing := p.kill(ctx, everything)
-	patience := time.NewTimer(settings.Linger)
-	defer patience.Stop()
 	select {
 	case code = <-p.task.exited:
 		return code, nil, true
 	case <-p.task.ended:
 		code, err = p.outcome(killing == nil)
 		return code, err, true
-	case <-patience.C:
+	case <-time.After(settings.Linger):
 		return -1, errors.Join(execution.ErrUnkillable, failure, killing), true
 	}
 }

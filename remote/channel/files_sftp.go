@@ -158,11 +158,9 @@ func (f *sftpFiles) usable() bool {
 func (f *sftpFiles) do(ctx context.Context, work func() error) error {
 	done := make(chan struct{})
 	giveUp := context.AfterFunc(ctx, func() {
-		patience := time.NewTimer(f.pool.settings.Linger)
-		defer patience.Stop()
 		select {
 		case <-done:
-		case <-patience.C:
+		case <-time.After(f.pool.settings.Linger):
 			f.leave()
 		}
 	})

@@ -231,12 +231,10 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 			return nil, err
 		}
 		if attempt < retries || p.awaitsRoom() && time.Now().Before(impatient) {
-			pause := time.NewTimer(retryPause)
 			select {
-			case <-pause.C:
+			case <-time.After(retryPause):
 				continue
 			case <-ctx.Done():
-				pause.Stop()
 				p.free(wanted)
 				return nil, ctx.Err()
 			}
@@ -342,8 +340,6 @@ func (p *pool) shell(ctx context.Context, wanted purpose) (*session, error) {
 
 // await waits until a shell has answered.
 func (p *pool) await(ctx context.Context, s *session, answer <-chan struct{}, greeting *task) error {
-	patience := time.NewTimer(p.settings.Patience)
-	defer patience.Stop()
 	heard := s.stdout.noise
 	var reason string
 	select {
@@ -353,7 +349,7 @@ func (p *pool) await(ctx context.Context, s *session, answer <-chan struct{}, gr
 		return p.answered(s, greeting)
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-patience.C:
+	case <-time.After(p.settings.Patience):
 		reason = fmt.Sprintf("/bin/sh did not answer in %v; %s", p.settings.Patience, heard.words())
 	case <-heard.flood:
 		reason = fmt.Sprintf("the login prints more than %d bytes before /bin/sh answers; %s", noiseLimit, heard.words())
@@ -475,12 +471,10 @@ func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 	if givenUp {
 		limit = p.settings.Linger
 	}
-	patience := time.NewTimer(limit)
-	defer patience.Stop()
 	select {
 	case <-ended:
 		return code, err
-	case <-patience.C:
+	case <-time.After(limit):
 		return -1, p.silence()
 	}
 }

@@ -122,11 +122,9 @@ func (p *handle) outcome(killed bool) (int, error) {
 		return code, nil
 	default:
 	}
-	patience := time.NewTimer(p.connection.settings.Linger)
-	defer patience.Stop()
 	select {
 	case <-p.session.over:
-	case <-patience.C:
+	case <-time.After(p.connection.settings.Linger):
 		// Somebody killed the shell between us and the program.
 		return -1, errors.New("waiting for the process: the place does not know how it ended")
 	}

@@ -152,8 +152,6 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 // awaitStart waits until the place tells what became of the command. The error
 // tells that it does not run.
 func (p *handle) awaitStart(ctx context.Context) error {
-	patience := time.NewTimer(p.connection.settings.Patience)
-	defer patience.Stop()
 	heard := p.session.stdout.noise
 	select {
 	case p.reported = <-p.task.started:
@@ -167,7 +165,7 @@ func (p *handle) awaitStart(ctx context.Context) error {
 		return nil // it may run: who waits ends it
 	case <-heard.flood:
 		p.session.close() // Wait tells
-	case <-patience.C:
+	case <-time.After(p.connection.settings.Patience):
 		select {
 		case <-p.task.ready:
 		default:
@@ -202,12 +200,10 @@ func (p *handle) neverStarted() error {
 // abandon gives the session of a process that does not run back.
 func (p *handle) abandon() {
 	reusable := false
-	patience := time.NewTimer(p.connection.settings.Linger)
-	defer patience.Stop()
 	select {
 	case <-p.task.ended:
 		reusable = p.session.alive()
-	case <-patience.C:
+	case <-time.After(p.connection.settings.Linger):
 	}
 	// Nothing was written for a process that does not run.
 	_, _ = p.session.detach()

@@ -166,8 +166,7 @@ func (c *conversation) reply(ctx context.Context, question string, secret bool) 
 
 // skipEcho drops the answer that the terminal shows again, with its line break.
 func (c *conversation) skipEcho() error {
-	patience := time.NewTimer(endGrace)
-	defer patience.Stop()
+	patience := time.After(endGrace)
 	for {
 		if _, rest, whole := bytes.Cut(c.text, []byte("\n")); whole {
 			c.text = rest
@@ -179,7 +178,7 @@ func (c *conversation) skipEcho() error {
 				return nil // ssh has ended; why is said elsewhere
 			}
 			c.text = append(c.text, text...)
-		case <-patience.C:
+		case <-patience:
 			return errors.New("the terminal of ssh does not take an answer")
 		}
 	}

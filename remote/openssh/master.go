@@ -117,12 +117,10 @@ func (d *dialer) drainMaster() {
 
 // awaitFor waits for something that goes on without end at times.
 func awaitFor(ended <-chan struct{}, limit time.Duration) bool {
-	patience := time.NewTimer(limit)
-	defer patience.Stop()
 	select {
 	case <-ended:
 		return true
-	case <-patience.C:
+	case <-time.After(limit):
 		return false
 	}
 }

@@ -139,11 +139,9 @@ func (p *invocation) end() {
 		}
 		p.cut.Store(true)
 		p.signal(syscall.SIGTERM)
-		grace := time.NewTimer(endGrace)
-		defer grace.Stop()
 		select {
 		case <-p.ended:
-		case <-grace.C:
+		case <-time.After(endGrace):
 			p.signal(syscall.SIGKILL)
 		}
 	})

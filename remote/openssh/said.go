@@ -173,11 +173,9 @@ func (m *messages) take(line string) {
 // finish reads what is left once the process has ended, and removes the pipe.
 func (m *messages) finish() error {
 	err := m.holder.Close()
-	patience := time.NewTimer(lastWords)
-	defer patience.Stop()
 	select {
 	case <-m.ended:
-	case <-patience.C:
+	case <-time.After(lastWords):
 		err = errors.Join(err, m.reader.SetReadDeadline(time.Now()))
 		<-m.ended
 	}

@@ -237,7 +237,7 @@ func (a *authenticator) refused(because string) error {
 		text.WriteString("nothing, as there is no key, no agent and nobody to ask")
 	}
 	text.WriteString(strings.Join(a.notes, ", "))
-	return &remote.ConnectError{Host: a.settings.alias, Reason: remote.NotAuthenticated, Err: errors.New(text.String()), Help: a.advice()}
+	return a.settings.failure(remote.NotAuthenticated, errors.New(text.String()), a.advice())
 }
 
 func (a *authenticator) advice() string {

@@ -141,7 +141,7 @@ func (c *dialer) lost() error {
 	case errors.Is(reason, io.EOF):
 		reason = errors.New("the other side closed it")
 	}
-	return &remote.ConnectError{Host: c.settings.alias, Reason: remote.Disconnected, Err: reason}
+	return c.settings.failure(remote.Disconnected, reason, "")
 }
 
 // alive finds out whether the connection still is there, by asking the server.
@@ -154,14 +154,12 @@ func (c *dialer) alive() bool {
 	}) {
 		return false
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case err := <-answer:
 		return err == nil
 	case <-c.ended:
 		return false
-	case <-timer.C:
+	case <-time.After(patience):
 		return true
 	}
 }

@@ -22,6 +22,11 @@ var (
 	errTooManyJumps = fmt.Errorf("there are more than %d jump hosts one behind the other; does ProxyJump of ssh_config lead in a circle?", maxJumps)
 )
 
+// failure is why the place is not reached.
+func (s settings) failure(reason remote.ConnectReason, err error, help string) error {
+	return &remote.ConnectError{Host: s.alias, Reason: reason, Err: err, Help: help}
+}
+
 func badConfiguration(host string, err error) error {
 	return &remote.ConnectError{Host: host, Reason: remote.BadConfiguration, Err: err}
 }
@@ -43,49 +48,38 @@ func throughJump(host string, jump destination, err error) error {
 
 // explainRoute turns what stopped the way to a host into a ConnectError.
 func explainRoute(ctx context.Context, s settings, err error) error {
-	failure := &remote.ConnectError{Host: s.alias, Err: err}
 	var lookup *net.DNSError
 	var rejected *ssh.OpenChannelError
 	switch {
 	case ctx.Err() != nil:
 		return overtime(ctx, s)
 	case errors.As(err, &lookup) && lookup.IsNotFound:
-		failure.Reason = remote.UnknownHost
-		failure.Err = fmt.Errorf("there is no host %s: %w", s.host, withoutName(lookup))
-		failure.Help = "Check the name, and HostName in ssh_config."
+		return s.failure(remote.UnknownHost, fmt.Errorf("there is no host %s: %w", s.host, withoutName(lookup)), "Check the name, and HostName in ssh_config.")
 	case errors.As(err, &lookup):
-		failure.Reason = remote.UnknownHost
-		failure.Err = fmt.Errorf("looking up %s: %w", s.host, withoutName(lookup))
-		failure.Help = "Is this machine on the network?"
+		return s.failure(remote.UnknownHost, fmt.Errorf("looking up %s: %w", s.host, withoutName(lookup)), "Is this machine on the network?")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		failure.Reason = remote.Refused
-		failure.Err = fmt.Errorf("%s refuses it: %w", s.address(), syscall.ECONNREFUSED)
-		failure.Help = "Does an SSH server run there, on that port?"
+		return s.failure(remote.Refused, fmt.Errorf("%s refuses it: %w", s.address(), syscall.ECONNREFUSED), "Does an SSH server run there, on that port?")
 	case errors.As(err, &rejected):
-		failure.Reason = remote.Refused
-		failure.Err = fmt.Errorf("its jump host does not reach %s: %s", s.address(), visible(rejected.Message, 300))
-		failure.Help = "The address is one that the jump host has to know, and its server must allow forwarding (AllowTcpForwarding)."
+		does := "does not reach"
 		if rejected.Reason == ssh.Prohibited {
-			failure.Err = fmt.Errorf("its jump host may not forward to %s: %s", s.address(), visible(rejected.Message, 300))
+			does = "may not forward to"
 		}
+		return s.failure(remote.Refused, fmt.Errorf("its jump host %s %s: %s", does, s.address(), visible(rejected.Message, 300)),
+			"The address is one that the jump host has to know, and its server must allow forwarding (AllowTcpForwarding).")
 	case isTimeout(err):
-		failure.Reason = remote.NoAnswer
-		failure.Help = "Is a firewall in the way, or a VPN off?"
-	default:
-		failure.Reason = remote.Refused
+		return s.failure(remote.NoAnswer, err, "Is a firewall in the way, or a VPN off?")
 	}
-	return failure
+	return s.failure(remote.Refused, err, "")
 }
 
 // overtime tells that the context ended before the connection was made.
 func overtime(ctx context.Context, s settings) error {
 	cause := context.Cause(ctx)
-	failure := &remote.ConnectError{Host: s.alias, Reason: remote.NoAnswer, Err: cause}
-	if errors.Is(cause, errNoAnswer) {
-		failure.Err = fmt.Errorf("%s gave no answer within %s", s.address(), s.connectTimeout)
-		failure.Help = "Is a firewall in the way, or a VPN off? ConnectTimeout in ssh_config sets how long to wait."
+	if !errors.Is(cause, errNoAnswer) {
+		return s.failure(remote.NoAnswer, cause, "")
 	}
-	return failure
+	return s.failure(remote.NoAnswer, fmt.Errorf("%s gave no answer within %s", s.address(), s.connectTimeout),
+		"Is a firewall in the way, or a VPN off? ConnectTimeout in ssh_config sets how long to wait.")
 }
 
 func isTimeout(err error) bool {

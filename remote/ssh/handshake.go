@@ -140,13 +140,13 @@ func (a *attempt) explain(err error) error {
 	case a.limit.ctx.Err() != nil:
 		return overtime(a.limit.ctx, a.settings)
 	case a.hostKeys.failure != nil:
-		return a.failure(remote.UnknownHostKey, a.hostKeys.failure, "")
+		return a.settings.failure(remote.UnknownHostKey, a.hostKeys.failure, "")
 	case a.flood:
-		return a.failure(remote.BadProtocol, fmt.Errorf("the server sends a banner of more than %d bytes", maxBannerBytes), "")
+		return a.settings.failure(remote.BadProtocol, fmt.Errorf("the server sends a banner of more than %d bytes", maxBannerBytes), "")
 	case errors.As(err, &negotiation):
 		return a.explainNegotiation(negotiation)
 	case a.authenticator.failure != nil:
-		return a.failure(remote.NotAuthenticated, a.authenticator.failure, "")
+		return a.settings.failure(remote.NotAuthenticated, a.authenticator.failure, "")
 	}
 	said := saidAtTheEnd(err)
 	switch {
@@ -164,7 +164,7 @@ func (a *attempt) explainNegotiation(negotiation *ssh.AlgorithmNegotiationError)
 		return a.hostKeys.refuseMissing(a.narrowed)
 	}
 	offered := visible(strings.Join(negotiation.RequestedAlgorithms, ", "), 500)
-	return a.failure(remote.BadProtocol, fmt.Errorf("no %s is common: the server has %s", negotiation.What, offered),
+	return a.settings.failure(remote.BadProtocol, fmt.Errorf("no %s is common: the server has %s", negotiation.What, offered),
 		"The server's SSH may be too old or too new for this transport; transport = \"openssh\" uses your own ssh program.")
 }
 
@@ -175,34 +175,28 @@ func (a *attempt) explainUnauthenticated(err error, said string) error {
 	address := a.settings.address()
 	switch {
 	case said != "":
-		return a.failure(remote.Refused, fmt.Errorf("%s ended the connection: %s", address, said), "")
+		return a.settings.failure(remote.Refused, fmt.Errorf("%s ended the connection: %s", address, said), "")
 	case a.wire.received.Load() == 0 && a.wire.failure() != nil:
 		return a.silent()
 	case isEnd(a.wire.failure()):
-		return a.failure(remote.BadProtocol, fmt.Errorf("%s ended the connection before it was made", address), wrongPort)
+		return a.settings.failure(remote.BadProtocol, fmt.Errorf("%s ended the connection before it was made", address), wrongPort)
 	case strings.Contains(err.Error(), "overflow reading version string"):
-		return a.failure(remote.BadProtocol, fmt.Errorf("%s does not speak SSH", address), wrongPort)
+		return a.settings.failure(remote.BadProtocol, fmt.Errorf("%s does not speak SSH", address), wrongPort)
 	}
-	return a.failure(remote.BadProtocol, errors.New(visible(err.Error(), 500)), "")
+	return a.settings.failure(remote.BadProtocol, errors.New(visible(err.Error(), 500)), "")
 }
 
-func (a *attempt) failure(reason remote.ConnectReason, err error, help string) error {
-	return &remote.ConnectError{Host: a.settings.alias, Reason: reason, Err: err, Help: help}
-}
-
-// silent tells that the connection ended without a byte.
+// silent returns the error for a connection that ended without a byte.
 func (a *attempt) silent() error {
-	failure := &remote.ConnectError{Host: a.settings.alias, Reason: remote.Refused}
 	if a.wire.said == nil {
-		failure.Err = fmt.Errorf("%s ended the connection at once", a.settings.address())
-		failure.Help = "The server may have too many connections at the moment, or let nobody in from here."
-		return failure
+		return a.settings.failure(remote.Refused, fmt.Errorf("%s ended the connection at once", a.settings.address()),
+			"The server may have too many connections at the moment, or let nobody in from here.")
 	}
-	failure.Err = errors.New("the ProxyCommand of ssh_config ended")
+	err := errors.New("the ProxyCommand of ssh_config ended")
 	if said := a.wire.said(); said != "" {
-		failure.Err = fmt.Errorf("%w: %s", failure.Err, said)
+		err = fmt.Errorf("%w: %s", err, said)
 	}
-	return failure
+	return a.settings.failure(remote.Refused, err, "")
 }
 
 func isEnd(err error) bool {

@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -78,10 +79,7 @@ func (h *hostKeys) checkCertificate(certificate *ssh.Certificate, names []string
 	checker := ssh.CertChecker{
 		IsHostAuthority: func(key ssh.PublicKey, _ string) bool { return h.known.isAuthority(names, key) },
 	}
-	host := h.settings.host
-	if h.settings.hostKeyAlias != "" {
-		host = h.settings.hostKeyAlias
-	}
+	host := cmp.Or(h.settings.hostKeyAlias, h.settings.host)
 	return checker.CheckHostKey(net.JoinHostPort(strings.ToLower(host), strconv.Itoa(h.settings.port)), nil, certificate)
 }
 
@@ -149,12 +147,10 @@ func (h *hostKeys) refuseUnknown(key ssh.PublicKey, why string) error {
 		file = h.settings.userKnownHosts[0]
 	}
 	scan := shellescape.QuoteCommand([]string{"ssh-keyscan", "-p", port, h.settings.host})
-	return &remote.ConnectError{
-		Host: h.settings.alias, Reason: remote.UnknownHostKey,
-		Err: fmt.Errorf("its %s key %s is not in known_hosts, and %s", keyKind(key), ssh.FingerprintSHA256(key), why),
-		Help: fmt.Sprintf("Compare the fingerprint with what the site says; this shows it once more:\n  %s | ssh-keygen -lf -\nIf it is the right one, add what the first of these commands prints to %s.",
-			scan, shellescape.Quote(file)),
-	}
+	return h.settings.failure(remote.UnknownHostKey,
+		fmt.Errorf("its %s key %s is not in known_hosts, and %s", keyKind(key), ssh.FingerprintSHA256(key), why),
+		fmt.Sprintf("Compare the fingerprint with what the site says; this shows it once more:\n  %s | ssh-keygen -lf -\nIf it is the right one, add what the first of these commands prints to %s.",
+			scan, shellescape.Quote(file)))
 }
 
 func (h *hostKeys) refuseChanged(key ssh.PublicKey, lines knownHosts) error {
@@ -165,23 +161,19 @@ func (h *hostKeys) refuseChanged(key ssh.PublicKey, lines knownHosts) error {
 			break
 		}
 	}
-	return &remote.ConnectError{
-		Host: h.settings.alias, Reason: remote.ChangedHostKey,
-		Err: fmt.Errorf("its host key has changed: the server shows the %s key %s, but %s has %s",
+	return h.settings.failure(remote.ChangedHostKey,
+		fmt.Errorf("its host key has changed: the server shows the %s key %s, but %s has %s",
 			keyKind(key), ssh.FingerprintSHA256(key), line.place(), ssh.FingerprintSHA256(line.key)),
-		Help: h.changedHelp(line),
-	}
+		h.changedHelp(line))
 }
 
 // refuseMissing tells that a server has none of the kinds of key that
 // known_hosts has for it.
 func (h *hostKeys) refuseMissing(lines knownHosts) error {
-	return &remote.ConnectError{
-		Host: h.settings.alias, Reason: remote.ChangedHostKey,
-		Err: fmt.Errorf("its host key has changed: the server no longer has a key of the kind that %s has (%s %s)",
+	return h.settings.failure(remote.ChangedHostKey,
+		fmt.Errorf("its host key has changed: the server no longer has a key of the kind that %s has (%s %s)",
 			lines[0].place(), keyKind(lines[0].key), ssh.FingerprintSHA256(lines[0].key)),
-		Help: h.changedHelp(lines[0]),
-	}
+		h.changedHelp(lines[0]))
 }
 
 func (h *hostKeys) changedHelp(line knownLine) string {
@@ -191,11 +183,9 @@ func (h *hostKeys) changedHelp(line knownLine) string {
 }
 
 func (h *hostKeys) refuseRevoked(key ssh.PublicKey, line knownLine) error {
-	return &remote.ConnectError{
-		Host: h.settings.alias, Reason: remote.ChangedHostKey,
-		Err:  fmt.Errorf("its %s key %s is revoked by %s", keyKind(key), ssh.FingerprintSHA256(key), line.place()),
-		Help: "Whoever has that key may not be the host. Ask the site.",
-	}
+	return h.settings.failure(remote.ChangedHostKey,
+		fmt.Errorf("its %s key %s is revoked by %s", keyKind(key), ssh.FingerprintSHA256(key), line.place()),
+		"Whoever has that key may not be the host. Ask the site.")
 }
 
 // keyKind is what people call a type of key.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,25 +122,14 @@ func matchesHash(pattern, name string) bool {
 	return hmac.Equal(mac.Sum(nil), want)
 }
 
-// wildcardMatches matches * and ?, in time linear in the name for each star.
+// wildcardMatches matches * and ?.
 func wildcardMatches(pattern, name string) bool {
-	position, star, retry := 0, -1, 0
-	at := 0
-	for at < len(name) {
-		switch {
-		case position < len(pattern) && pattern[position] == '*':
-			star, retry = position, at
-			position++
-		case position < len(pattern) && (pattern[position] == '?' || pattern[position] == name[at]):
-			position, at = position+1, at+1
-		case star >= 0:
-			retry++
-			position, at = star+1, retry
-		default:
-			return false
-		}
+	if !strings.ContainsAny(pattern, "*?") {
+		return pattern == name
 	}
-	return strings.Trim(pattern[position:], "*") == ""
+	form := strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(pattern))
+	matched, err := regexp.MatchString(`(?s)^`+form+`$`, name)
+	return err == nil && matched
 }
 
 // knownNames returns what known_hosts calls a host. The second name, if any, is its

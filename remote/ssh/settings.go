@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/user"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // settings are what ssh_config says about one host. Names of files are complete.
@@ -61,7 +64,7 @@ const (
 	defaultConnectTimeout = 15 * time.Second
 	defaultAliveInterval  = 30 * time.Second // OpenSSH sends nothing by default: an idle connection would die unnoticed
 	defaultAliveCount     = 3
-	maxIdentityFiles      = 64 // x/crypto gives up after that many attempts
+	maxFiles              = 64 // of a kind; x/crypto gives up after that many keys
 )
 
 // values are the settings of one host by their names in lower case, as they
@@ -112,38 +115,28 @@ func (v values) duration(name string, otherwise time.Duration) (time.Duration, e
 	return length, nil
 }
 
+var timeForm = lazyregexp.New(`^(?:\d+[smhdw])*(?:\d+[smhdw]?)$`)
+var timePart = lazyregexp.New(`(\d+)([smhdw]?)`)
+
 // parseTime reads a time as sshd_config(5) describes it under TIME FORMATS:
 // 90, 1m30s, 2h.
 func parseTime(text string) (time.Duration, error) {
-	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	text = strings.ToLower(text)
+	if !timeForm.MatchString(text) {
+		return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
+	}
+	units := map[string]time.Duration{"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 	const longest = 10 * 365 * 24 * time.Hour
 	var total time.Duration
-	for rest := strings.ToLower(text); ; {
-		digits := 0
-		for digits < len(rest) && '0' <= rest[digits] && rest[digits] <= '9' {
-			digits++
-		}
-		number, err := strconv.Atoi(rest[:digits])
-		if err != nil {
-			return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
-		}
-		unit, rest2 := time.Second, rest[digits:]
-		if rest2 != "" {
-			known := false
-			if unit, known = units[rest2[0]]; !known {
-				return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
-			}
-			rest2 = rest2[1:]
-		}
-		if time.Duration(number) > (longest-total)/unit {
+	for _, part := range timePart.FindAllStringSubmatch(text, -1) {
+		number, err := strconv.Atoi(part[1])
+		unit := units[part[2]]
+		if err != nil || time.Duration(number) > (longest-total)/unit {
 			return 0, fmt.Errorf("%q is too long a time", text)
 		}
 		total += time.Duration(number) * unit
-		if rest2 == "" {
-			return total, nil
-		}
-		rest = rest2
 	}
+	return total, nil
 }
 
 // destination is a host as it is asked for: by the user, or as a jump host.
@@ -191,9 +184,9 @@ func checkHost(host string) error {
 func newSettings(read values, to destination, account *user.User) (settings, error) {
 	s := settings{
 		alias:              hostOf(to.host),
-		host:               read.first("hostname"),
-		user:               read.first("user"),
-		addressFamily:      read.first("addressfamily"),
+		host:               cmp.Or(read.first("hostname"), hostOf(to.host)),
+		user:               cmp.Or(read.first("user"), account.Username),
+		addressFamily:      cmp.Or(read.first("addressfamily"), "any"),
 		bindAddress:        read.first("bindaddress"),
 		tcpKeepAlive:       read.yes("tcpkeepalive", true),
 		proxyJump:          unlessNone(read.first("proxyjump")),
@@ -206,7 +199,7 @@ func newSettings(read values, to destination, account *user.User) (settings, err
 		interactive:        read.yes("kbdinteractiveauthentication", read.yes("challengeresponseauthentication", true)),
 		batch:              read.yes("batchmode", false),
 		gssapi:             read.yes("gssapiauthentication", false),
-		xauth:              read.first("xauthlocation"),
+		xauth:              cmp.Or(read.first("xauthlocation"), "xauth"),
 		ciphers:            list(read.first("ciphers")),
 		macs:               list(read.first("macs")),
 		keyExchanges:       list(read.first("kexalgorithms")),
@@ -215,18 +208,6 @@ func newSettings(read values, to destination, account *user.User) (settings, err
 		preferred:          list(read.first("preferredauthentications")),
 		environment:        map[string]string{},
 		namesControlPath:   unlessNone(read.first("controlpath")) != "",
-	}
-	if s.host == "" {
-		s.host = s.alias
-	}
-	if s.user == "" {
-		s.user = account.Username
-	}
-	if s.xauth == "" {
-		s.xauth = "xauth"
-	}
-	if s.addressFamily == "" {
-		s.addressFamily = "any"
 	}
 	if len(s.preferred) == 0 {
 		s.preferred = []string{"gssapi-with-mic", "hostbased", "publickey", "keyboard-interactive", "password"}
@@ -255,25 +236,17 @@ func newSettings(read values, to destination, account *user.User) (settings, err
 }
 
 func (s *settings) readNumbers(read values) error {
-	var err error
-	if s.port, err = read.number("port", 22); err != nil {
-		return err
+	var failures [6]error
+	s.port, failures[0] = read.number("port", 22)
+	if failures[0] == nil && (s.port < 1 || s.port > 65535) {
+		failures[1] = fmt.Errorf("invalid port %d in ssh_config", s.port)
 	}
-	if s.port < 1 || s.port > 65535 {
-		return fmt.Errorf("port %d of ssh_config is none", s.port)
-	}
-	if s.passwordPrompts, err = read.number("numberofpasswordprompts", 3); err != nil {
-		return err
-	}
-	if s.aliveCount, err = read.number("serveralivecountmax", defaultAliveCount); err != nil {
-		return err
-	}
+	s.passwordPrompts, failures[2] = read.number("numberofpasswordprompts", 3)
+	s.aliveCount, failures[3] = read.number("serveralivecountmax", defaultAliveCount)
 	s.aliveCount = max(s.aliveCount, 1)
-	if s.connectTimeout, err = read.duration("connecttimeout", defaultConnectTimeout); err != nil {
-		return err
-	}
-	s.aliveInterval, err = read.duration("serveraliveinterval", defaultAliveInterval)
-	return err
+	s.connectTimeout, failures[4] = read.duration("connecttimeout", defaultConnectTimeout)
+	s.aliveInterval, failures[5] = read.duration("serveraliveinterval", defaultAliveInterval)
+	return cmp.Or(failures[:]...)
 }
 
 func (s *settings) readPaths(read values, expand tokens) error {
@@ -292,17 +265,16 @@ func (s *settings) readPaths(read values, expand tokens) error {
 		global = []string{"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"}
 	}
 	for _, paths := range []struct {
-		name  string
-		from  []string
-		to    *[]string
-		limit int
+		name string
+		from []string
+		to   *[]string
 	}{
-		{"IdentityFile", identities, &s.identityFiles, maxIdentityFiles},
-		{"CertificateFile", read["certificatefile"], &s.certificateFiles, maxIdentityFiles},
-		{"UserKnownHostsFile", known, &s.userKnownHosts, maxIdentityFiles},
-		{"GlobalKnownHostsFile", global, &s.globalKnownHosts, maxIdentityFiles},
+		{"IdentityFile", identities, &s.identityFiles},
+		{"CertificateFile", read["certificatefile"], &s.certificateFiles},
+		{"UserKnownHostsFile", known, &s.userKnownHosts},
+		{"GlobalKnownHostsFile", global, &s.globalKnownHosts},
 	} {
-		for _, written := range paths.from[:min(len(paths.from), paths.limit)] {
+		for _, written := range paths.from[:min(len(paths.from), maxFiles)] {
 			if written = unquote(written); written == "none" {
 				continue
 			}

@@ -69,7 +69,7 @@ func TestWhatCannotBeHonouredIsAnError(t *testing.T) {
 		"Match exec true\nUser eve\n":                  "Match Exec is not supported",
 		"Match user bob\nUser eve\n":                   "unsupported Match criterion",
 		"Ciphers +aes128-cbc\n":                        "changes a default that only the ssh program knows",
-		"Port 99999\n":                                 "port 99999 of ssh_config is none",
+		"Port 99999\n":                                 "invalid port 99999 in ssh_config",
 		"Port x\n":                                     "is no number",
 		"ConnectTimeout 1y\n":                          "is no time",
 		"ConnectTimeout 99999999999999999999\n":        "is no time",

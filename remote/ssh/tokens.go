@@ -1,12 +1,15 @@
 package ssh
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // tokens replaces what ssh_config(5) lists under TOKENS. ssh -G leaves them in
@@ -22,35 +25,37 @@ func newTokens(s *settings, account *user.User) tokens {
 		local = "localhost"
 	}
 	short, _, _ := strings.Cut(local, ".")
-	known := s.hostKeyAlias
-	if known == "" {
-		known = s.host
-	}
 	return tokens{home: account.HomeDir, values: map[byte]string{
-		'%': "%", 'd': account.HomeDir, 'h': s.host, 'i': account.Uid, 'k': known, 'L': short, 'l': local, 'n': s.alias,
+		'%': "%", 'd': account.HomeDir, 'h': s.host, 'i': account.Uid, 'k': cmp.Or(s.hostKeyAlias, s.host), 'L': short, 'l': local, 'n': s.alias,
 		'p': strconv.Itoa(s.port), 'r': s.user, 'u': account.Username, 'j': s.proxyJump,
 	}}
 }
 
+var tokenForm = lazyregexp.New(`(?s)%.?`)
+
 // tokens replaces the tokens in a setting.
 func (t tokens) tokens(name, written string) (string, error) {
-	var replaced strings.Builder
-	for rest := written; ; {
-		before, after, found := strings.Cut(rest, "%")
-		replaced.WriteString(before)
-		if !found {
-			return replaced.String(), nil
-		}
-		if after == "" {
+	return replaceEach(tokenForm, written, func(token string) (string, error) {
+		if token == "%" {
 			return "", fmt.Errorf("%s %q of ssh_config ends with half a token", name, written)
 		}
-		value, known := t.values[after[0]]
+		value, known := t.values[token[1]]
 		if !known {
-			return "", fmt.Errorf("%s %q of ssh_config has the token %%%c, which cannot be replaced here", name, written, after[0])
+			return "", fmt.Errorf("%s %q of ssh_config has the token %s, which cannot be replaced here", name, written, token)
 		}
-		replaced.WriteString(value)
-		rest = after[1:]
-	}
+		return value, nil
+	})
+}
+
+// replaceEach replaces each match of an expression. The first error counts.
+func replaceEach(form *lazyregexp.Regexp, text string, replacement func(match string) (string, error)) (string, error) {
+	var failure error
+	replaced := form.ReplaceAllStringFunc(text, func(match string) string {
+		value, err := replacement(match)
+		failure = cmp.Or(failure, err)
+		return value
+	})
+	return replaced, failure
 }
 
 // path completes the name of a file: tokens, ${VARIABLES} and the user's home.
@@ -81,20 +86,14 @@ func (t tokens) agent(name, written, otherwise string) (string, error) {
 	return t.path(name, unquote(written))
 }
 
+var variableForm = lazyregexp.New(`(?s)\$\{[^}]*\}?`)
+
 func replaceVariables(name, written string) (string, error) {
-	var replaced strings.Builder
-	for rest := written; ; {
-		before, after, found := strings.Cut(rest, "${")
-		replaced.WriteString(before)
-		if !found {
-			return replaced.String(), nil
-		}
-		variable, after, closed := strings.Cut(after, "}")
-		value, set := os.LookupEnv(variable)
-		if !closed || !set {
+	return replaceEach(variableForm, written, func(variable string) (string, error) {
+		value, set := os.LookupEnv(strings.TrimSuffix(variable[2:], "}"))
+		if !strings.HasSuffix(variable, "}") || !set {
 			return "", fmt.Errorf("%s %q of ssh_config names a variable that is not set", name, written)
 		}
-		replaced.WriteString(value)
-		rest = after
-	}
+		return value, nil
+	})
 }
