@@ -47,13 +47,13 @@ type conversation struct {
 	err      error // why a question was not answered; final with ended
 }
 
-func newConversation(host string, prompter remote.Prompter) (*conversation, error) {
+func newConversation(host string, prompter remote.Prompter, said func() string) (*conversation, error) {
 	terminal, device, err := execution.OpenTerminal()
 	if err != nil {
 		return nil, fmt.Errorf("opening a terminal for ssh: %w", err)
 	}
 	return &conversation{
-		host: host, prompter: prompter, terminal: terminal, device: device,
+		host: host, prompter: prompter, context: said, terminal: terminal, device: device,
 		shown: make(chan []byte), asking: make(chan bool), unheeded: make(chan struct{}), ended: make(chan struct{}),
 	}, nil
 }

@@ -28,24 +28,15 @@ var refusesMultiplexing = lazyregexp.New(`disabling multiplexing|muxserver_liste
 
 // startMaster connects, asking the user what ssh asks.
 func (d *dialer) startMaster(ctx context.Context) error {
-	conversation, err := newConversation(d.options.Host, d.options.Prompter)
-	if err != nil {
-		return err
-	}
-	messages, err := listen(d.newMessagePath())
-	if err != nil {
-		return errors.Join(err, conversation.close())
-	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return errors.Join(fmt.Errorf("making a pipe for the errors of ssh: %w", err), conversation.close(), messages.finish())
+		return fmt.Errorf("making a pipe for the errors of ssh: %w", err)
 	}
 	errorText := &tail{}
-	conversation.context = recent(&messages.text, errorText)
-	master, err := d.start(ctx, d.masterArguments(messages.path), messages, streams{stderr: writer}, conversation, "")
+	master, err := d.start(ctx, call{arguments: d.masterArguments, streams: streams{stderr: writer}, asks: true, errors: errorText})
 	closeErr := writer.Close()
 	if err != nil {
-		return errors.Join(err, closeErr, reader.Close(), conversation.close())
+		return errors.Join(err, closeErr, reader.Close())
 	}
 	drained := make(chan struct{})
 	go func() {
@@ -125,12 +116,15 @@ func awaitFor(ended <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// recent returns what texts hold that was not returned before.
+// recent returns what texts, which may be nil, hold that was not returned before.
 func recent(texts ...*tail) func() string {
 	seen := make([]int, len(texts))
 	return func() string {
 		var all strings.Builder
 		for position, text := range texts {
+			if text == nil {
+				continue
+			}
 			var added string
 			added, seen[position] = text.since(seen[position])
 			all.WriteString(strings.ReplaceAll(added, "\r\n", "\n"))

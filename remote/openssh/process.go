@@ -49,35 +49,54 @@ func (s streams) close() error {
 	return errors.Join(errs...)
 }
 
-// start starts ssh. What it asks goes to conversation, if there is one. Neither
-// streams nor conversation are closed when it fails.
-func (d *dialer) start(ctx context.Context, arguments []string, messages *messages, streams streams, conversation *conversation, terminalType string) (*invocation, error) {
-	command := exec.Command(d.options.Program, arguments...)
-	command.Env = environment(terminalType)
-	if streams.stdin != nil {
-		command.Stdin = streams.stdin
+// call says how ssh is started.
+type call struct {
+	arguments    func(messages string) []string // given the path for what ssh itself says
+	streams      streams                        // of the caller, who closes them
+	asks         bool                           // whether ssh may ask the user
+	errors       *tail                          // shown with a question beside its messages; may be nil
+	terminalType string
+}
+
+// start starts ssh.
+func (d *dialer) start(ctx context.Context, c call) (p *invocation, err error) {
+	p = &invocation{ended: make(chan struct{})}
+	if p.messages, err = listen(d.newMessagePath()); err != nil {
+		return nil, err
 	}
-	if streams.stdout != nil {
-		command.Stdout = streams.stdout
+	if c.asks {
+		if p.conversation, err = newConversation(d.options.Host, d.options.Prompter, recent(&p.messages.text, c.errors)); err != nil {
+			return nil, errors.Join(err, p.messages.finish())
+		}
 	}
-	if streams.stderr != nil {
-		command.Stderr = streams.stderr
+	p.command = exec.Command(d.options.Program, c.arguments(p.messages.path)...)
+	p.command.Env = environment(c.terminalType)
+	if c.streams.stdin != nil {
+		p.command.Stdin = c.streams.stdin
 	}
-	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if conversation != nil {
-		command.ExtraFiles = []*os.File{conversation.device}
-		command.SysProcAttr.Setctty = true
-		command.SysProcAttr.Ctty = 3 // where the extra files begin
+	if c.streams.stdout != nil {
+		p.command.Stdout = c.streams.stdout
 	}
-	p := &invocation{command: command, messages: messages, conversation: conversation, ended: make(chan struct{})}
+	if c.streams.stderr != nil {
+		p.command.Stderr = c.streams.stderr
+	}
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if p.conversation != nil {
+		p.command.ExtraFiles = []*os.File{p.conversation.device}
+		p.command.SysProcAttr.Setctty = true
+		p.command.SysProcAttr.Ctty = 3 // where the extra files begin
+	}
 	if err := d.launch(p); err != nil {
-		return nil, errors.Join(err, messages.finish())
+		if p.conversation != nil {
+			err = errors.Join(err, p.conversation.close())
+		}
+		return nil, errors.Join(err, p.messages.finish())
 	}
 	// What is asked is no longer wanted when ssh has ended.
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	if conversation != nil {
-		conversation.giveUp = func() { p.signal(syscall.SIGTERM) }
-		go conversation.run(asking)
+	if p.conversation != nil {
+		p.conversation.giveUp = func() { p.signal(syscall.SIGTERM) }
+		go p.conversation.run(asking)
 	}
 	go func() {
 		defer close(p.ended)

@@ -80,20 +80,17 @@ type messages struct {
 	err    error // of reading; final with ended
 }
 
-// A mark is a message that tells something.
+// A mark is a message that says something.
 type mark struct {
 	pattern *lazyregexp.Regexp
-	seen    chan struct{} // closed when it came
-	once    *sync.Once
+	seen    chan struct{} // closed when it came; only one goroutine looks
 }
 
-func newMark(pattern *lazyregexp.Regexp) mark {
-	return mark{pattern, make(chan struct{}), &sync.Once{}}
-}
+func newMark(pattern *lazyregexp.Regexp) mark { return mark{pattern, make(chan struct{})} }
 
 func (m mark) look(line string) {
-	if m.pattern.MatchString(line) {
-		m.once.Do(func() { close(m.seen) })
+	if !m.wasSeen() && m.pattern.MatchString(line) {
+		close(m.seen)
 	}
 }
 

@@ -124,27 +124,15 @@ func (s *session) makeStreams() (streams, error) {
 }
 
 // start starts ssh with the streams.
-func (s *session) start(ctx context.Context, theirs streams) error {
-	d := s.dialer
-	messages, err := listen(d.newMessagePath())
-	if err != nil {
-		return err
-	}
-	var asked *conversation
-	if s.way == directly {
-		if asked, err = newConversation(d.options.Host, d.options.Prompter); err != nil {
-			return errors.Join(err, messages.finish())
-		}
-		asked.context = recent(&messages.text)
-	}
+func (s *session) start(ctx context.Context, theirs streams) (err error) {
 	terminalType := ""
 	if wanted := s.request.options.Terminal; wanted != nil {
 		terminalType = wanted.Type
 	}
-	s.process, err = d.start(ctx, d.channelArguments(s.request, s.way, messages.path), messages, theirs, asked, terminalType)
-	if err != nil && asked != nil {
-		err = errors.Join(err, asked.close())
-	}
+	s.process, err = s.dialer.start(ctx, call{
+		arguments: func(messages string) []string { return s.dialer.channelArguments(s.request, s.way, messages) },
+		streams:   theirs, asks: s.way == directly, terminalType: terminalType,
+	})
 	return err
 }
 

@@ -131,7 +131,10 @@ func parseTime(text string) (time.Duration, error) {
 	for _, part := range timePart.FindAllStringSubmatch(text, -1) {
 		number, err := strconv.Atoi(part[1])
 		unit := units[part[2]]
-		if err != nil || time.Duration(number) > (longest-total)/unit {
+		if err != nil {
+			return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
+		}
+		if time.Duration(number) > (longest-total)/unit {
 			return 0, fmt.Errorf("%q is too long a time", text)
 		}
 		total += time.Duration(number) * unit
