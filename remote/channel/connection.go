@@ -25,7 +25,6 @@ type Settings struct {
 	Patience time.Duration // how long the first answer of a shell may take; 30 s
 
 	Channels int // most channels open at once, less when the place says so; 10
-	Shells   int // most shells that serve commands without input; 4
 }
 
 // connection is a [remote.Connection] over channels.
@@ -52,7 +51,6 @@ func New(ctx context.Context, dialer Dialer, settings Settings) (remote.Connecti
 	settings.Linger = cmp.Or(settings.Linger, 2*time.Second)
 	settings.Patience = cmp.Or(settings.Patience, 30*time.Second)
 	settings.Channels = cmp.Or(settings.Channels, usualChannels)
-	settings.Shells = cmp.Or(settings.Shells, usualShells)
 	c := &connection{settings: settings, pool: newPool(dialer, settings), known: map[string]bool{}}
 	c.files.connection = c
 	if err := c.describe(ctx); err != nil {

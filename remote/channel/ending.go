@@ -162,10 +162,10 @@ func (c *connection) callAlone(ctx context.Context, s *session, code string) (st
 }
 
 // end ends the process and its group, and returns its code.
-func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
+func (p *handle) end(ctx context.Context) (code int, err error) {
 	select {
 	case code = <-p.task.exited:
-		return code, nil, true
+		return code, nil
 	default:
 	}
 	settings := p.connection.settings
@@ -177,7 +177,7 @@ func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
 
 	if p.reported.process == 0 {
 		if err := p.awaitReport(ctx, grace.C); err != nil {
-			return -1, err, true
+			return -1, err
 		}
 	}
 	// A stopped process would not see the request before it is continued.
@@ -193,12 +193,12 @@ func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
 		select {
 		case code = <-p.task.exited:
 			p.endRest(ctx, signals, grace.C)
-			return code, nil, true
+			return code, nil
 		case <-p.task.ended:
 			if code, err = p.outcome(false); err == nil {
 				p.endRest(ctx, signals, grace.C)
 			}
-			return code, err, true
+			return code, err
 		case <-hangUp:
 			_, failure = p.signal(signals, everything, "HUP")
 			grace.Reset(settings.Grace / 2)
@@ -209,12 +209,12 @@ func (p *handle) end(ctx context.Context) (code int, err error, cut bool) {
 	killing := p.kill(ctx, everything)
 	select {
 	case code = <-p.task.exited:
-		return code, nil, true
+		return code, nil
 	case <-p.task.ended:
 		code, err = p.outcome(killing == nil)
-		return code, err, true
+		return code, err
 	case <-time.After(settings.Linger):
-		return -1, errors.Join(execution.ErrUnkillable, failure, killing), true
+		return -1, errors.Join(execution.ErrUnkillable, failure, killing)
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 
 const (
 	usualChannels = 10                    // MaxSessions of sshd, unless its administrator set another
-	usualShells   = 4                     // enough for a machine that is asked politely
+	mostShells    = 4                     // that serve commands without input: the pace of a polite user
 	filesLimit    = 4                     // with fewer channels, files do not keep one
 	farewell      = time.Second           // how long a channel that is given back may take to end
 	retries       = 10                    // how often a refusal is taken for the delay of the last channel's end
@@ -77,7 +77,7 @@ func (p *pool) hasRoom(wanted purpose) bool {
 	}
 	switch wanted {
 	case forCommands:
-		return p.open[forCommands] < p.settings.Shells
+		return p.open[forCommands] < mostShells
 	case forFiles:
 		return p.limit >= filesLimit
 	case forOne:

@@ -102,17 +102,19 @@ func (p *handle) Terminate() {
 // wait for.
 func (p *handle) supervise(ctx context.Context) {
 	defer close(p.done)
-	cut := false
 	select {
 	case p.code = <-p.task.exited:
+		p.finish(ctx, false)
+		return
 	case <-p.task.ended:
 		p.code, p.err = p.outcome(false)
+		p.finish(ctx, false)
+		return
 	case <-ctx.Done():
-		p.code, p.err, cut = p.end(ctx)
 	case <-p.terminate:
-		p.code, p.err, cut = p.end(ctx)
 	}
-	p.finish(ctx, cut)
+	p.code, p.err = p.end(ctx)
+	p.finish(ctx, true)
 }
 
 // outcome returns the code of a process whose output has ended.
