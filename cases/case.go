@@ -16,11 +16,11 @@ import (
 // The files of a case. Each of the outputs may be packed, with .gz after its name.
 const (
 	CaseFile     = "case.toml"
-	FlowFile     = "flow.toml"
-	StdoutFile   = "stdout"
-	StderrFile   = "stderr"
-	BeforeFile   = "before.json"
-	ExpectedFile = "expected.json"
+	flowFile     = "flow.toml"
+	stdoutFile   = "stdout"
+	stderrFile   = "stderr"
+	beforeFile   = "before.json"
+	expectedFile = "expected.json"
 )
 
 // A Case is one command of a definition, what the scheduler answered, and what

@@ -16,17 +16,17 @@ type CoverageKind string
 
 // The kinds of things that coverage counts.
 const (
-	CoveredCommand    CoverageKind = "command"    // it has a parser, and was run
-	CoveredExpression CoverageKind = "expression" // a match that took a text, or an exit-on or exit-after that ended the reading
-	CoveredAction     CoverageKind = "action"     // it was run
+	coveredCommand    CoverageKind = "command"    // it has a parser, and was run
+	coveredExpression CoverageKind = "expression" // a match that took a text, or an exit-on or exit-after that ended the reading
+	coveredAction     CoverageKind = "action"     // it was run
 	CoveredTest       CoverageKind = "test"       // one for each outcome that a test may have
-	CoveredElse       CoverageKind = "else"       // of a target: it was taken; that of a test is the test's being false
-	CoveredState      CoverageKind = "state"      // a state that the definition names was stored as a job's
+	coveredElse       CoverageKind = "else"       // of a target: it was taken; that of a test is the test's being false
+	coveredState      CoverageKind = "state"      // a state that the definition names was stored as a job's
 )
 
-// CoverageKinds returns all kinds in the order of reports.
-func CoverageKinds() []CoverageKind {
-	return []CoverageKind{CoveredCommand, CoveredExpression, CoveredAction, CoveredTest, CoveredElse, CoveredState}
+// coverageKinds returns all kinds in the order of reports.
+func coverageKinds() []CoverageKind {
+	return []CoverageKind{coveredCommand, coveredExpression, coveredAction, CoveredTest, coveredElse, coveredState}
 }
 
 // A Coverable is one thing of a definition that cases may exercise.
@@ -36,75 +36,75 @@ type Coverable struct {
 	What string // for people, such as: the expression R(\d+)
 }
 
-// Coverage tells what of a definition was exercised. Its methods may be called
+// definitionCoverage tells what of a definition was exercised. Its methods may be called
 // from several goroutines at once. Make one with NewCoverage.
-type Coverage struct {
+type definitionCoverage struct {
 	definition *config.Definition
 	things     *coverables
 
 	seen []atomic.Bool // of the things
 }
 
-// NewCoverage prepares to count what of a definition is exercised. Commands
+// newCoverage prepares to count what of a definition is exercised. Commands
 // without a parser have nothing that could misread what they print: they do not
 // count.
-func NewCoverage(definition *config.Definition) *Coverage {
+func newCoverage(definition *config.Definition) *definitionCoverage {
 	things := coverablesOf(definition)
-	return &Coverage{definition: definition, things: things, seen: make([]atomic.Bool, len(things.all))}
+	return &definitionCoverage{definition: definition, things: things, seen: make([]atomic.Bool, len(things.all))}
 }
 
 // Definition returns what the coverage is of.
-func (c *Coverage) Definition() *config.Definition { return c.definition }
+func (c *definitionCoverage) Definition() *config.Definition { return c.definition }
 
 // Trace notes what a parser of the definition did. It can stand in an Evaluation.
-func (c *Coverage) Trace(parser *config.Parser, event tokenizer.Event) {
+func (c *definitionCoverage) Trace(parser *config.Parser, event tokenizer.Event) {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent, tokenizer.EndEvent:
-		c.see(CoveredCommand, c.things.commands[parser], "")
+		c.see(coveredCommand, c.things.commands[parser], "")
 	case tokenizer.MatchEvent:
-		c.see(CoveredExpression, placeOfMatch(e.Match), "")
+		c.see(coveredExpression, placeOfMatch(e.Match), "")
 	case tokenizer.ExitEvent:
-		c.see(CoveredExpression, e.Expression.Position, "")
+		c.see(coveredExpression, e.Expression.Position, "")
 	case tokenizer.ActionEvent:
-		c.see(CoveredAction, e.Action.Position, "")
+		c.see(coveredAction, e.Action.Position, "")
 		c.seeState(e)
 	case tokenizer.TestEvent:
 		c.see(CoveredTest, e.Test.Position, outcomeName(e.Outcome))
 	case tokenizer.ElseEvent:
-		c.see(CoveredElse, e.Target.Position, "")
+		c.see(coveredElse, e.Target.Position, "")
 	case tokenizer.ErrorEvent:
 		if e.Err.Thrown {
-			c.see(CoveredAction, e.Err.Position, "")
+			c.see(coveredAction, e.Err.Position, "")
 		}
 	}
 }
 
-func (c *Coverage) see(kind CoverageKind, at config.Position, detail string) {
+func (c *definitionCoverage) see(kind CoverageKind, at config.Position, detail string) {
 	if index, known := c.things.indices[coverableKey{kind, at, detail}]; known {
 		c.seen[index].Store(true)
 	}
 }
 
 // seeState notes the state that an action has stored as a job's.
-func (c *Coverage) seeState(e tokenizer.ActionEvent) {
+func (c *definitionCoverage) seeState(e tokenizer.ActionEvent) {
 	text, isText := e.Value.(string)
 	if !isText || e.Field != attribute.FieldValue {
 		return
 	}
-	c.see(CoveredState, e.Action.Position, text)
+	c.see(coveredState, e.Action.Position, text)
 	if place, indirect := c.things.indirect[e.Action.Position]; indirect {
-		c.see(CoveredState, place[text], text)
+		c.see(coveredState, place[text], text)
 	}
 }
 
 // Report tells what was exercised so far.
-func (c *Coverage) Report() CoverageReport {
-	report := CoverageReport{Definition: c.definition.Name, File: c.definition.File, Kinds: make([]CoverageCount, 0, len(CoverageKinds()))}
-	for _, kind := range CoverageKinds() {
+func (c *definitionCoverage) Report() CoverageReport {
+	report := CoverageReport{Definition: c.definition.Name, File: c.definition.File, Kinds: make([]CoverageCount, 0, len(coverageKinds()))}
+	for _, kind := range coverageKinds() {
 		report.Kinds = append(report.Kinds, CoverageCount{Kind: kind})
 	}
 	for i, thing := range c.things.all {
-		count := &report.Kinds[slices.Index(CoverageKinds(), thing.Kind)]
+		count := &report.Kinds[slices.Index(coverageKinds(), thing.Kind)]
 		count.Total++
 		report.Total++
 		if c.seen[i].Load() {

@@ -14,7 +14,7 @@ import (
 // ready to use.
 type Coverages struct {
 	lock      sync.RWMutex
-	coverages map[*config.Definition]*Coverage
+	coverages map[*config.Definition]*definitionCoverage
 }
 
 // Watch makes a runner tell what parsers do, beside whom it tells already. Call it
@@ -32,7 +32,7 @@ func (c *Coverages) Watch(runner *Runner) {
 // Add counts a definition even if no case uses it.
 func (c *Coverages) Add(definition *config.Definition) { c.of(definition) }
 
-func (c *Coverages) of(definition *config.Definition) *Coverage {
+func (c *Coverages) of(definition *config.Definition) *definitionCoverage {
 	c.lock.RLock()
 	coverage := c.coverages[definition]
 	c.lock.RUnlock()
@@ -45,9 +45,9 @@ func (c *Coverages) of(definition *config.Definition) *Coverage {
 		return coverage
 	}
 	if c.coverages == nil {
-		c.coverages = map[*config.Definition]*Coverage{}
+		c.coverages = map[*config.Definition]*definitionCoverage{}
 	}
-	coverage = NewCoverage(definition)
+	coverage = newCoverage(definition)
 	c.coverages[definition] = coverage
 	return coverage
 }

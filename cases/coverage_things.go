@@ -54,7 +54,7 @@ func (c *coverables) addCommand(command *config.Command) {
 	if len(command.Parsers()) == 0 {
 		return
 	}
-	c.add(CoveredCommand, command.Position, "", "the command %s %q", command.Element, command.Name)
+	c.add(coveredCommand, command.Position, "", "the command %s %q", command.Element, command.Name)
 	for _, parser := range command.Parsers() {
 		c.commands[parser] = command.Position
 		for _, target := range parser.Targets {
@@ -62,7 +62,7 @@ func (c *coverables) addCommand(command *config.Command) {
 		}
 		for _, exit := range []*config.Expression{parser.ExitOn, parser.ExitAfter} {
 			if exit != nil {
-				c.add(CoveredExpression, exit.Position, "", "the expression %s, which ends the reading", exit.Text)
+				c.add(coveredExpression, exit.Position, "", "the expression %s, which ends the reading", exit.Text)
 			}
 		}
 	}
@@ -75,14 +75,14 @@ func (c *coverables) addTarget(target *config.Target) {
 		if match.Expression != nil {
 			what = "the expression " + match.Expression.Text
 		}
-		c.add(CoveredExpression, placeOfMatch(match), "", "%s", what)
+		c.add(coveredExpression, placeOfMatch(match), "", "%s", what)
 		c.addActions(match.Actions, isJob)
 	}
 	for _, test := range target.Tests {
 		c.addTest(test, isJob)
 	}
 	if target.HasElse {
-		c.add(CoveredElse, target.Position, "", "the else of the target")
+		c.add(coveredElse, target.Position, "", "the else of the target")
 		c.addActions(target.Else, isJob)
 	}
 }
@@ -136,7 +136,7 @@ func outcomeName(outcome bool) string {
 
 func (c *coverables) addActions(actions []*config.Action, isJob bool) {
 	for _, action := range actions {
-		c.add(CoveredAction, action.Position, "", "the action %s", shownAction(action))
+		c.add(coveredAction, action.Position, "", "the action %s", shownAction(action))
 		if !isJob || action.Field.Text != attribute.FieldValue.String() {
 			continue
 		}
@@ -156,7 +156,7 @@ func shownAction(action *config.Action) string {
 // addState counts the states that an entry may store as a job's.
 func (c *coverables) addState(action *config.Action, entry *config.Entry) {
 	if _, known := state.Parse(entry.Value.Text); known {
-		c.add(CoveredState, action.Position, entry.Value.Text, "the state %s", entry.Value.Text)
+		c.add(coveredState, action.Position, entry.Value.Text, "the state %s", entry.Value.Text)
 		return
 	}
 	field, leads := fieldOfNested(entry.Value.Text)
@@ -171,7 +171,7 @@ func (c *coverables) addState(action *config.Action, entry *config.Entry) {
 		}
 		if _, already := places[text]; !already {
 			places[text] = defined.Position
-			c.add(CoveredState, defined.Position, text, "the state %s of attribute %q", text, defined.Name())
+			c.add(coveredState, defined.Position, text, "the state %s of attribute %q", text, defined.Name())
 		}
 	}
 	c.indirect[action.Position] = places

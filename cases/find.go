@@ -20,7 +20,7 @@ func Find(roots ...string) ([]string, error) {
 			return nil, err
 		}
 		if len(below) == 0 {
-			return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, CaseFile, FlowFile)
+			return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, CaseFile, flowFile)
 		}
 		for _, folder := range below {
 			if !seen[folder] {
@@ -66,7 +66,7 @@ func findBelow(root string) ([]string, error) {
 }
 
 // IsFlow reports whether a folder holds a flow.
-func IsFlow(folder string) bool { return exists(filepath.Join(folder, FlowFile)) }
+func IsFlow(folder string) bool { return exists(filepath.Join(folder, flowFile)) }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -114,7 +114,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 // ReadFlow reads the flow in a folder. The error is a *ReadError.
 func ReadFlow(folder string) (*Flow, error) {
-	path := filepath.Join(folder, FlowFile)
+	path := filepath.Join(folder, flowFile)
 	f, err := readFlow(path)
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func WriteFlow(f *Flow) error {
 }
 
 func writeFlowFile(f *Flow) error {
-	path := filepath.Join(f.Folder, FlowFile)
+	path := filepath.Join(f.Folder, flowFile)
 	head := *f
 	head.Steps = nil
 	text, err := toml.Marshal(head)

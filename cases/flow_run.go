@@ -43,7 +43,7 @@ func (r *Runner) RunFlow(ctx context.Context, f *Flow) Result {
 // play does the steps of a flow and returns in what they came out otherwise than
 // expected; with update they then expect what came out.
 func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Difference, err error) {
-	file := filepath.Join(f.Folder, FlowFile)
+	file := filepath.Join(f.Folder, flowFile)
 	definition, err := r.Load(f.Definition, f.Folder)
 	if err != nil {
 		return nil, fmt.Errorf("%s: definition %q: %w", file, f.Definition, err)

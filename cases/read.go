@@ -45,20 +45,20 @@ func readCommand(folder string) (*Case, error) {
 	}
 	c.Folder = folder
 	var err error
-	if c.Stdout, err = readOutput(folder, StdoutFile); err != nil {
+	if c.Stdout, err = readOutput(folder, stdoutFile); err != nil {
 		return nil, err
 	}
-	if c.Stderr, err = readOutput(folder, StderrFile); err != nil {
+	if c.Stderr, err = readOutput(folder, stderrFile); err != nil {
 		return nil, err
 	}
 	var before attribute.Initial
-	if present, err := readJSON(filepath.Join(folder, BeforeFile), &before); err != nil {
+	if present, err := readJSON(filepath.Join(folder, beforeFile), &before); err != nil {
 		return nil, err
 	} else if present {
 		c.Before = &before
 	}
 	var expected Expectation
-	if present, err := readJSON(filepath.Join(folder, ExpectedFile), &expected); err != nil {
+	if present, err := readJSON(filepath.Join(folder, expectedFile), &expected); err != nil {
 		return nil, err
 	} else if present {
 		c.Expected = &expected

@@ -139,7 +139,7 @@ func (r *Runner) conclude(result *Result, err error, update func() error) {
 // try returns how a case differs; with Update the case then expects what it got.
 func (r *Runner) try(ctx context.Context, c *Case) ([]Difference, error) {
 	if c.Expected == nil && !r.Update {
-		return nil, &ReadError{filepath.Join(c.Folder, ExpectedFile), errors.New("it is missing; --update writes it")}
+		return nil, &ReadError{filepath.Join(c.Folder, expectedFile), errors.New("it is missing; --update writes it")}
 	}
 	answer, err := r.Evaluate(ctx, c)
 	if err != nil {
@@ -148,7 +148,7 @@ func (r *Runner) try(ctx context.Context, c *Case) ([]Difference, error) {
 	got := answer.Reduced(c.Expected)
 	found, err := differences(c.Expected, got)
 	if err != nil {
-		return nil, fmt.Errorf("comparing with %s: %w", ExpectedFile, err)
+		return nil, fmt.Errorf("comparing with %s: %w", expectedFile, err)
 	}
 	if len(c.Arguments) > 0 && !MatchArguments(c.Arguments, answer.Arguments) {
 		found = append(found, Difference{Where: "argv", Expected: c.Arguments, Actual: answer.Arguments})

@@ -23,7 +23,7 @@ func Write(c *Case) error {
 	if err := writeTOML(filepath.Join(c.Folder, CaseFile), c); err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{StdoutFile: c.Stdout, StderrFile: c.Stderr} {
+	for name, text := range map[string][]byte{stdoutFile: c.Stdout, stderrFile: c.Stderr} {
 		if err := writeOutput(filepath.Join(c.Folder, name), text); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func Write(c *Case) error {
 	if c.Before != nil {
 		before = c.Before
 	}
-	if err := writeJSON(filepath.Join(c.Folder, BeforeFile), before); err != nil {
+	if err := writeJSON(filepath.Join(c.Folder, beforeFile), before); err != nil {
 		return err
 	}
 	return writeExpected(c)
@@ -66,7 +66,7 @@ func writeExpected(c *Case) error {
 	if c.Expected != nil {
 		expected = c.Expected
 	}
-	return writeJSON(filepath.Join(c.Folder, ExpectedFile), expected)
+	return writeJSON(filepath.Join(c.Folder, expectedFile), expected)
 }
 
 func writeTOML(path string, value any) error {

@@ -12,9 +12,9 @@ import (
 // text and what to call it in positions, different for different definitions.
 type BaseReader func(name, from string) (file string, source []byte, err error)
 
-// MaxBases is how many definitions may stand below one another: one that
+// maxBases is how many definitions may stand below one another: one that
 // extends another that extends another and so on.
-const MaxBases = 16
+const maxBases = 16
 
 // extendsAttribute is the attribute of the root, in the namespace of our
 // extensions, that names the base.
@@ -28,9 +28,9 @@ func (l *loader) read(file string, source []byte) *schemas.Element {
 		l.problems = append(l.problems, documentProblem(file, err))
 		return nil
 	}
-	if root.Name != RootElement || !schemas.IsCore(root.Space) {
+	if root.Name != rootElement || !schemas.IsCore(root.Space) {
 		l.report(l.place(root.Line, root.Column), Error, "wrong-root",
-			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", RootElement))
+			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", rootElement))
 		return nil
 	}
 	return root
@@ -65,8 +65,8 @@ func (l *loader) readMerged(file string, source []byte) *schemas.Element {
 func (l *loader) readBase(extends schemas.Attribute, from string) *schemas.Element {
 	at := l.place(extends.ValueLine, extends.ValueColumn)
 	name := extends.Value
-	if len(l.source.Documents) > MaxBases {
-		l.report(at, Error, "too-many-bases", fmt.Sprintf("more than %d definitions extend one another", MaxBases), "")
+	if len(l.source.Documents) > maxBases {
+		l.report(at, Error, "too-many-bases", fmt.Sprintf("more than %d definitions extend one another", maxBases), "")
 		return nil
 	}
 	if l.base == nil {

@@ -45,7 +45,7 @@ func (f family) addressInBase(child *schemas.Element) string {
 // merge gives an element what only the base has. The namesakes among the
 // children are merged or replaced, by their rules.
 func (m *merging) merge(base, e *schemas.Element) {
-	m.loader.origins.took(Changes, e, base)
+	m.loader.origins.took(changes, e, base)
 	e.Attributes = mergedAttributes(base, e)
 	own := e.Children
 	e.Children = slices.Clone(base.Children)
@@ -102,7 +102,7 @@ func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
 		// What is changed is not proven any more.
 		goes := anew[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
-			m.loader.origins.lost(Replaces, e, child)
+			m.loader.origins.lost(replaces, e, child)
 		}
 		return goes
 	})
@@ -184,7 +184,7 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 		m.merge(base, child)
 	} else {
 		m.whole(child, fmt.Sprintf("this <%s> is taken as a whole", tree.PartName(child)))
-		m.loader.origins.took(Replaces, child, base)
+		m.loader.origins.took(replaces, child, base)
 	}
 	siblings.remove(present)
 	if marked.before != nil || marked.after != nil {
@@ -250,7 +250,7 @@ func hasSameName(a, b *schemas.Element) bool {
 // the definition is then as its author wants it.
 func (m *merging) remove(siblings family, child *schemas.Element, present int) {
 	if present >= 0 {
-		m.loader.origins.lost(Removes, child, siblings.parent.Children[present])
+		m.loader.origins.lost(removes, child, siblings.parent.Children[present])
 		siblings.remove(present)
 		if tree.PartName(child) == "attribute" {
 			siblings.removeLinks(addressOf(child))

@@ -55,7 +55,7 @@ var partRules = sync.OnceValue(func() map[string]partRule {
 // schema, for what is added. Ours follow after those of the format.
 var partOrders = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		RootElement: {"site-data", "control-data", "monitor-data"},
+		rootElement: {"site-data", "control-data", "monitor-data"},
 		"site-data": {"remote-services", "connection-name", "control-connection", "monitor-connection"},
 		"control-data": {"attribute", "managed-files", "script", "start-up-command", "submit-interactive", "submit-interactive-debug",
 			"submit-batch", "submit-batch-debug", "get-job-status", "terminate-job", "suspend-job", "resume-job", "hold-job",

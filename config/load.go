@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/schemas"
 )
 
-// RootElement is the name of a definition's root element.
-const RootElement = "resource-manager-builder"
+// rootElement is the name of a definition's root element.
+const rootElement = "resource-manager-builder"
 
 // Load reads a definition, and those that it extends, and has it checked. File
 // names it in positions; without a base reader a definition that extends another

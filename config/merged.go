@@ -37,9 +37,9 @@ type Effect string
 
 // The effects.
 const (
-	Changes  Effect = "changes"  // the base's element was given what this one mentions
-	Replaces Effect = "replaces" // the base's element is gone in favour of this one
-	Removes  Effect = "removes"  // the base's element is gone
+	changes  Effect = "changes"  // the base's element was given what this one mentions
+	replaces Effect = "replaces" // the base's element is gone in favour of this one
+	removes  Effect = "removes"  // the base's element is gone
 )
 
 // An Override is one effect on an element of a base.
@@ -96,7 +96,7 @@ func (m *Merged) isMadeOfParts(e *schemas.Element, depth int) bool {
 }
 
 func (m *Merged) isChanged(e *schemas.Element) bool {
-	return slices.ContainsFunc(m.origins.overrides[e], func(one override) bool { return one.effect == Changes })
+	return slices.ContainsFunc(m.origins.overrides[e], func(one override) bool { return one.effect == changes })
 }
 
 func (m *Merged) part(e *schemas.Element, path string, depth int) Part {

@@ -21,7 +21,7 @@ func (m *Merged) XML() []byte {
 	fmt.Fprintf(&p.text, "  Made of %s.\n", inComment(strings.Join(m.Files(), ", which extends ")))
 	for _, lost := range m.Lost() {
 		how := "removed"
-		if lost.Effect == Replaces {
+		if lost.Effect == replaces {
 			how = "replaced"
 		}
 		fmt.Fprintf(&p.text, "  %s: %s\n", how, inComment(fmt.Sprintf("%s of %s, by %s", lost.Path, lost.Position, lost.By)))

@@ -39,7 +39,7 @@ func (r *documentReader) addAttributes(e *Element) error {
 		if err != nil {
 			return syntaxErrorAt(a.Line, a.Column, "%s", err)
 		}
-		if scope.number > MaxDeclarations {
+		if scope.number > maxDeclarations {
 			return &DocumentError{Line: a.Line, Column: a.Column, Code: "xml-limit", Reason: "too many namespaces are declared"}
 		}
 		e.scope = scope

@@ -4,11 +4,11 @@ package schemas
 // twenty levels deep; what is beyond these figures was not written by a site
 // that describes its batch system.
 const (
-	MaxBytes        = 16 << 20
-	MaxDepth        = 200
-	MaxElements     = 200_000
-	MaxAttributes   = 200 // of one element, namespace declarations included
-	MaxDeclarations = 200 // of namespaces, in force at one place
+	maxBytes        = 16 << 20
+	maxDepth        = 200
+	maxElements     = 200_000
+	maxAttributes   = 200 // of one element, namespace declarations included
+	maxDeclarations = 200 // of namespaces, in force at one place
 )
 
 // An Element is one element of a document with where its start tag begins.

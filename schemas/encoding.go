@@ -34,9 +34,9 @@ var singleByte = map[string]*charmap.Charmap{
 // names, and of all others as if they were UTF-8, which [Text.Read] checks.
 // Errors are *DocumentError.
 func Decode(source []byte) (Text, error) {
-	if len(source) > MaxBytes {
+	if len(source) > maxBytes {
 		return Text{}, &DocumentError{Line: 1, Column: 1, Code: "xml-limit",
-			Reason: fmt.Sprintf("the file has %d bytes; a definition has at most %d", len(source), MaxBytes)}
+			Reason: fmt.Sprintf("the file has %d bytes; a definition has at most %d", len(source), maxBytes)}
 	}
 	raw := string(source)
 	switch {

@@ -105,9 +105,9 @@ func (m *misfits) looksLike(symbol, meant string) bool {
 // and checks it as that.
 func (m *misfits) misspelled(child *Element, symbol string, meant *elementDeclaration) {
 	if m.set.parents[symbol] == nil {
-		m.report(child.Line, child.Column, UnknownElement, meant.symbol, "%s is not an element of the format", Quote(symbol))
+		m.report(child.Line, child.Column, unknownElement, meant.symbol, "%s is not an element of the format", Quote(symbol))
 	} else {
-		m.report(child.Line, child.Column, MisplacedElement, meant.symbol, "%s may not stand in %s",
+		m.report(child.Line, child.Column, misplacedElement, meant.symbol, "%s may not stand in %s",
 			Quote(symbol), Quote(m.declaration.symbol))
 	}
 	m.element(child, meant)
@@ -139,7 +139,7 @@ func (m *misfits) missing(r repair, later []repair) {
 	if following >= 0 && r.child < len(m.children) {
 		where = fmt.Sprintf(" before %s on %s", Quote(m.symbols[r.child]), m.lineName(m.children[r.child].Line))
 	}
-	m.report(m.parent.Line, m.parent.Column, MissingElement, "", "%s lacks %s%s",
+	m.report(m.parent.Line, m.parent.Column, missingElement, "", "%s lacks %s%s",
 		Quote(m.declaration.symbol), oneOf(alternatives), where)
 }
 
@@ -179,13 +179,13 @@ const longestExplained = 2000
 func (m *misfits) whySurplus(child int) (code, reason string) {
 	symbol := m.symbols[child]
 	if len(m.kept) > longestExplained {
-		return MisplacedElement, "may not stand here"
+		return misplacedElement, "may not stand here"
 	}
 	if place, ok := m.whereFits(child, m.kept); ok {
 		if place < m.keptBefore(child) {
-			return MisplacedElement, "must stand before " + Quote(m.kept[place].symbol)
+			return misplacedElement, "must stand before " + Quote(m.kept[place].symbol)
 		}
-		return MisplacedElement, "must stand after " + Quote(m.kept[place-1].symbol)
+		return misplacedElement, "must stand after " + Quote(m.kept[place-1].symbol)
 	}
 	present, first := 0, 0
 	for _, k := range m.kept {
@@ -196,7 +196,7 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		}
 	}
 	if present > 0 {
-		return RepeatedElement, fmt.Sprintf("may stand here only %s; the first is on %s", times(present), m.lineName(first))
+		return repeatedElement, fmt.Sprintf("may stand here only %s; the first is on %s", times(present), m.lineName(first))
 	}
 	tried := map[string]bool{}
 	for _, other := range m.kept {
@@ -206,10 +206,10 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		tried[other.symbol] = true
 		without := slices.DeleteFunc(slices.Clone(m.kept), func(k kept) bool { return k.symbol == other.symbol })
 		if _, ok := m.whereFits(child, without); ok {
-			return MisplacedElement, "cannot stand beside " + Quote(other.symbol)
+			return misplacedElement, "cannot stand beside " + Quote(other.symbol)
 		}
 	}
-	return MisplacedElement, "may not stand here"
+	return misplacedElement, "may not stand here"
 }
 
 // keptBefore counts the kept children in front of a child.
@@ -284,12 +284,12 @@ func (v *validation) misfit(child *Element, symbol string, parent *elementDeclar
 	}
 	owners := v.set.parents[symbol]
 	if len(owners) == 0 && v.set.elements[symbol] == nil {
-		v.report(child.Line, child.Column, UnknownElement, "", "%s is not an element of the format%s", Quote(symbol), detail)
+		v.report(child.Line, child.Column, unknownElement, "", "%s is not an element of the format%s", Quote(symbol), detail)
 		return
 	}
 	if len(owners) > 0 && !contains(owners, parent.symbol) {
 		detail = "; it stands in " + oneOf(owners)
 	}
-	v.report(child.Line, child.Column, MisplacedElement, "", "%s may not stand in %s%s",
+	v.report(child.Line, child.Column, misplacedElement, "", "%s may not stand in %s%s",
 		Quote(symbol), Quote(parent.symbol), detail)
 }

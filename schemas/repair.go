@@ -47,7 +47,7 @@ type resemblance struct {
 
 // maxResemblances bounds of how many different names resemblances are looked for
 // in one element: more are not reported either.
-const maxResemblances = MaxViolations
+const maxResemblances = maxViolations
 
 // resemblances looks up every different name once. looksLike reports whether
 // the first name looks like a misspelling of the second.

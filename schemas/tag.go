@@ -51,10 +51,10 @@ func (r *documentReader) startTag() error {
 func (r *documentReader) checkBounds(begin int) error {
 	r.number++
 	switch {
-	case r.number > MaxElements:
-		return r.limitError(begin, "more than %d elements", MaxElements)
-	case len(r.open) >= MaxDepth:
-		return r.limitError(begin, "elements are nested more than %d deep", MaxDepth)
+	case r.number > maxElements:
+		return r.limitError(begin, "more than %d elements", maxElements)
+	case len(r.open) >= maxDepth:
+		return r.limitError(begin, "elements are nested more than %d deep", maxDepth)
 	case len(r.open) == 0 && r.root != nil:
 		return r.syntaxError(begin, "a document has one root element; this is a second one")
 	}
@@ -78,8 +78,8 @@ func (r *documentReader) restOfTag(begin int, tag string) (empty bool, err error
 		case strings.HasPrefix(rest, "/>"):
 			r.at += len("/>")
 			return true, nil
-		case len(r.written) == MaxAttributes:
-			return false, r.limitError(begin, "an element has more than %d attributes", MaxAttributes)
+		case len(r.written) == maxAttributes:
+			return false, r.limitError(begin, "an element has more than %d attributes", maxAttributes)
 		}
 		if err := r.attribute(tag, r.at == separator); err != nil {
 			return false, err

@@ -16,7 +16,7 @@ func (v *validation) root(e *Element) {
 		return
 	}
 	if !relevant && v.set.elements[e.Name] != nil {
-		v.report(e.Line, e.Column, UnknownElement, "", "%s is in the namespace %s, not in %s",
+		v.report(e.Line, e.Column, unknownElement, "", "%s is in the namespace %s, not in %s",
 			Quote(e.Name), Quote(e.Space), Quote(CoreNamespace))
 		return
 	}
@@ -30,7 +30,7 @@ func (v *validation) root(e *Element) {
 	if relevant {
 		suggestion = Nearest(e.Name, roots)
 	}
-	v.report(e.Line, e.Column, UnknownElement, suggestion, "%s is not the root of a definition; %s is",
+	v.report(e.Line, e.Column, unknownElement, suggestion, "%s is not the root of a definition; %s is",
 		Quote(symbol), oneOf(roots))
 	if suggestion != "" {
 		v.element(e, v.set.elements[suggestion])
@@ -54,7 +54,7 @@ func (v *validation) element(e *Element, d *elementDeclaration) {
 		return
 	}
 	if !d.mixed && e.inkLine > 0 {
-		v.report(e.inkLine, e.inkColumn, UnexpectedText, "", "text may not stand in %s: %s",
+		v.report(e.inkLine, e.inkColumn, unexpectedText, "", "text may not stand in %s: %s",
 			Quote(d.symbol), Quote(strings.Trim(e.Text, blanks)))
 	}
 	v.children(e, d)
@@ -67,7 +67,7 @@ func (v *validation) textOnly(e *Element, d *elementDeclaration) {
 		}
 	}
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
-		v.report(e.TextLine, e.TextColumn, InvalidValue, Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
+		v.report(e.TextLine, e.TextColumn, invalidValue, Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
 			Quote(d.symbol), d.text.expects(), Quote(e.Text))
 		v.foundThere(e.Text)
 	}
@@ -120,7 +120,7 @@ func (v *validation) placed(child *Element, symbol string, parent *elementDeclar
 	default:
 		counts[symbol]++
 		if declaration.atMost > 0 && counts[symbol] > declaration.atMost {
-			v.report(child.Line, child.Column, RepeatedElement, "", "%s may stand in %s only %s",
+			v.report(child.Line, child.Column, repeatedElement, "", "%s may stand in %s only %s",
 				Quote(symbol), Quote(parent.symbol), times(declaration.atMost))
 		}
 	}
@@ -135,7 +135,7 @@ func (v *validation) unknownExtension(child *Element, symbol string, parent *ele
 		}
 	}
 	suggestion := Nearest(symbol, here)
-	v.report(child.Line, child.Column, UnknownElement, suggestion, "%s is not an element of the extensions %s",
+	v.report(child.Line, child.Column, unknownElement, suggestion, "%s is not an element of the extensions %s",
 		Quote(symbol), ExtensionNamespace)
 	if suggestion != "" {
 		v.element(child, v.set.elements[suggestion])
@@ -155,14 +155,14 @@ func (v *validation) attributes(e *Element, d *elementDeclaration) {
 		case attribute.Space == ExtensionNamespace:
 			v.extensionAttribute(attribute, d)
 		case IsCore(attribute.Space):
-			v.report(attribute.Line, attribute.Column, UnknownAttribute, attribute.Name,
+			v.report(attribute.Line, attribute.Column, unknownAttribute, attribute.Name,
 				"attributes of the format are written without a prefix: %s", Quote(attribute.Name))
 			present = append(present, attribute.Name)
 		}
 	}
 	for _, declaration := range d.elementType.attributes {
 		if declaration.required && !contains(present, declaration.name) {
-			v.report(e.Line, e.Column, MissingAttribute, "", "%s needs the attribute %s",
+			v.report(e.Line, e.Column, missingAttribute, "", "%s needs the attribute %s",
 				Quote(d.symbol), Quote(declaration.name))
 		}
 	}
@@ -186,10 +186,10 @@ func (v *validation) attribute(attribute Attribute, d *elementDeclaration) strin
 		}
 		suggestion := Nearest(name, names)
 		if len(names) == 0 {
-			v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s has no attributes, not %s",
+			v.report(attribute.Line, attribute.Column, unknownAttribute, "", "%s has no attributes, not %s",
 				Quote(d.symbol), Quote(name))
 		} else {
-			v.report(attribute.Line, attribute.Column, UnknownAttribute, suggestion, "%s has no attribute %s; it has %s",
+			v.report(attribute.Line, attribute.Column, unknownAttribute, suggestion, "%s has no attribute %s; it has %s",
 				Quote(d.symbol), Quote(name), strings.Join(names, ", "))
 			v.foundThere(name)
 		}
@@ -213,10 +213,10 @@ func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclarati
 				names = append(names, name)
 			}
 		}
-		v.report(attribute.Line, attribute.Column, UnknownAttribute, Nearest(symbol, names),
+		v.report(attribute.Line, attribute.Column, unknownAttribute, Nearest(symbol, names),
 			"%s is not an attribute of the extensions %s", Quote(symbol), ExtensionNamespace)
 	case d.foreign == nil:
-		v.report(attribute.Line, attribute.Column, UnknownAttribute, "", "%s cannot have the attribute %s",
+		v.report(attribute.Line, attribute.Column, unknownAttribute, "", "%s cannot have the attribute %s",
 			Quote(d.symbol), Quote(symbol))
 	case !declaration.value.accepts(attribute.Value):
 		v.invalidValue(attribute, symbol, declaration.value)
@@ -233,7 +233,7 @@ func (v *validation) invalidValue(attribute Attribute, name string, expected *si
 			suggestion = "false"
 		}
 	}
-	v.report(attribute.ValueLine, attribute.ValueColumn, InvalidValue, suggestion, "%s must be %s, not %s",
+	v.report(attribute.ValueLine, attribute.ValueColumn, invalidValue, suggestion, "%s must be %s, not %s",
 		Quote(name), expected.expects(), Quote(attribute.Value))
 	v.foundThere(attribute.Value)
 }

@@ -135,8 +135,8 @@ func TestReportsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := violationsOf(t, document)
-			require.Len(t, found, MaxViolations+1)
-			require.Equal(t, TooManyProblems, found[MaxViolations].Code)
+			require.Len(t, found, maxViolations+1)
+			require.Equal(t, tooManyProblems, found[maxViolations].Code)
 		})
 	}
 }

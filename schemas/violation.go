@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// MaxViolations bounds how many violations are reported of one document.
-const MaxViolations = 1000
+// maxViolations bounds how many violations are reported of one document.
+const maxViolations = 1000
 
 // The codes of violations. They are stable.
 const (
-	UnknownElement   = "unknown-element"   // the name means nothing here or anywhere
-	MisplacedElement = "misplaced-element" // it may not stand here, or not in this order
-	RepeatedElement  = "repeated-element"  // more often than allowed
-	MissingElement   = "missing-element"
-	UnknownAttribute = "unknown-attribute"
-	MissingAttribute = "missing-attribute"
-	InvalidValue     = "invalid-value"
-	UnexpectedText   = "unexpected-text" // where only elements may stand
-	TooManyProblems  = "too-many-problems"
-	SchemaError      = "schema-error" // the schema itself is unusable
+	unknownElement   = "unknown-element"   // the name means nothing here or anywhere
+	misplacedElement = "misplaced-element" // it may not stand here, or not in this order
+	repeatedElement  = "repeated-element"  // more often than allowed
+	missingElement   = "missing-element"
+	unknownAttribute = "unknown-attribute"
+	missingAttribute = "missing-attribute"
+	invalidValue     = "invalid-value"
+	unexpectedText   = "unexpected-text" // where only elements may stand
+	tooManyProblems  = "too-many-problems"
+	unusableSchema   = "schema-error" // the schema itself is unusable
 )
 
 // A Violation is one place where a document is not what the schema demands.
@@ -34,7 +34,7 @@ type Violation struct {
 
 // Validate checks a document that [Read] has read against the schema of the
 // format and of our extensions. It returns all violations, at most
-// [MaxViolations] and one that says so, in the order of the document, or none.
+// maxViolations and one that says so, in the order of the document, or none.
 // Names count, whichever of the namespaces of the format they are in;
 // elements and attributes of other namespaces are ignored, as are xsi:*.
 // Spellings of earlier generations of the format are accepted.
@@ -48,23 +48,23 @@ func Validate(root *Element, lineName func(line int) string) []Violation {
 	}
 	set, err := embedded()
 	if err != nil {
-		return []Violation{{Line: 1, Column: 1, Code: SchemaError, Message: err.Error()}}
+		return []Violation{{Line: 1, Column: 1, Code: unusableSchema, Message: err.Error()}}
 	}
 	v := &validation{set: set, lineName: lineName}
 	v.root(root)
 	slices.SortStableFunc(v.found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if len(v.found) > MaxViolations {
-		last := v.found[MaxViolations]
-		last.Code, last.Suggestion = TooManyProblems, ""
-		last.Message = fmt.Sprintf("there are more than %d problems; those from here on are not shown", MaxViolations)
-		v.found = append(v.found[:MaxViolations], last)
+	if len(v.found) > maxViolations {
+		last := v.found[maxViolations]
+		last.Code, last.Suggestion = tooManyProblems, ""
+		last.Message = fmt.Sprintf("there are more than %d problems; those from here on are not shown", maxViolations)
+		v.found = append(v.found[:maxViolations], last)
 	}
 	return v.found
 }
 
-func (v *validation) full() bool { return len(v.found) > MaxViolations }
+func (v *validation) full() bool { return len(v.found) > maxViolations }
 
 func (v *validation) report(line, column int, code, suggestion, format string, arguments ...any) {
 	if v.full() {

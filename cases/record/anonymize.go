@@ -25,13 +25,13 @@ type Anonymizer struct {
 	byFirst    map[byte][]*literal // the longest first; made by Settle
 	vocabulary map[string]bool     // words that the definition itself uses
 	seen       map[string]bool     // words of the texts, which no placeholder may be
-	numbers    map[Kind]int
+	numbers    map[nameKind]int
 	kept       []KeptName
 }
 
 // A literal is a text that is replaced.
 type literal struct {
-	kind     Kind
+	kind     nameKind
 	old, new string
 	count    int
 	whole    *literal // of which old is the beginning, as narrow columns show it; nil for a whole name
@@ -41,24 +41,24 @@ type literal struct {
 
 // A Replacement is one name that was replaced.
 type Replacement struct {
-	Kind  Kind   `json:"kind"`
-	Old   string `json:"old"`
-	New   string `json:"new"`
-	Count int    `json:"count"` // how often
+	Kind  nameKind `json:"kind"`
+	Old   string   `json:"old"`
+	New   string   `json:"new"`
+	Count int      `json:"count"` // how often
 }
 
 // A KeptName is one that was found and is not replaced.
 type KeptName struct {
-	Kind Kind   `json:"kind"`
-	Name string `json:"name"`
-	Why  string `json:"why"`
+	Kind nameKind `json:"kind"`
+	Name string   `json:"name"`
+	Why  string   `json:"why"`
 }
 
 // NewAnonymizer returns an anonymizer for recordings of a definition, whose
 // source texts are given: a name that is also a word of the definition stays,
 // since replacing it would change what the definition reads.
 func NewAnonymizer(definition ...[]byte) *Anonymizer {
-	a := &Anonymizer{known: map[string]*literal{}, vocabulary: map[string]bool{}, seen: map[string]bool{}, numbers: map[Kind]int{}}
+	a := &Anonymizer{known: map[string]*literal{}, vocabulary: map[string]bool{}, seen: map[string]bool{}, numbers: map[nameKind]int{}}
 	for _, source := range definition {
 		addWords(a.vocabulary, source)
 	}
@@ -67,19 +67,19 @@ func NewAnonymizer(definition ...[]byte) *Anonymizer {
 
 // Person names the user and the home directory of the recording.
 func (a *Anonymizer) Person(user, home string) {
-	if user != "" && !a.keeps(KindUser, user, 2) {
-		a.add(&literal{kind: KindUser, old: user, new: cases.Place{}.Info().User})
+	if user != "" && !a.keeps(kindUser, user, 2) {
+		a.add(&literal{kind: kindUser, old: user, new: cases.Place{}.Info().User})
 	}
 	if strings.Count(home, "/") > 0 && home != "/" {
-		a.add(&literal{kind: KindHome, old: strings.TrimRight(home, "/"), new: cases.Place{}.Info().Home})
+		a.add(&literal{kind: kindHome, old: strings.TrimRight(home, "/"), new: cases.Place{}.Info().Home})
 	}
 }
 
 // Place names the host of the recording, with its domain where that is known.
 func (a *Anonymizer) Place(host string) {
 	short, domain, _ := strings.Cut(host, ".")
-	if !notPersonal()[strings.ToLower(short)] && !a.keeps(KindHost, short, 2) {
-		a.add(&literal{kind: KindHost, old: short, new: cases.Place{}.Info().Host})
+	if !notPersonal()[strings.ToLower(short)] && !a.keeps(kindHost, short, 2) {
+		a.add(&literal{kind: kindHost, old: short, new: cases.Place{}.Info().Host})
 	}
 	a.learnDomain(domain)
 }
@@ -91,28 +91,28 @@ func (a *Anonymizer) Ask(old, new string) error {
 	}
 	a.literals = slices.DeleteFunc(a.literals, func(known *literal) bool { return known.old == old })
 	delete(a.known, old)
-	a.add(&literal{kind: KindAsked, old: old, new: new})
+	a.add(&literal{kind: kindAsked, old: old, new: new})
 	return nil
 }
 
 // Learn names something that is to be replaced. Names that every system has
 // are left as they are.
-func (a *Anonymizer) Learn(kind Kind, name string) {
+func (a *Anonymizer) Learn(kind nameKind, name string) {
 	if name == "" || a.known[name] != nil || notPersonal()[strings.ToLower(name)] {
 		return
 	}
 	switch kind {
-	case KindUserID, KindGroupID:
+	case kindUserID, kindGroupID:
 		if len(name) >= 4 && strings.Trim(name, "0123456789") == "" { // smaller ones are the system's own
 			a.add(&literal{kind: kind, old: name, numeric: true})
 		}
-	case KindHost:
+	case kindHost:
 		a.learnHost(name)
-	case KindDomain:
+	case kindDomain:
 		a.learnDomain(name)
-	case KindMail, KindAddress:
+	case kindMail, kindAddress:
 		a.add(&literal{kind: kind, old: name})
-	case KindHome:
+	case kindHome:
 		if strings.Count(name, "/") > 1 {
 			a.add(&literal{kind: kind, old: name})
 		}
@@ -135,11 +135,11 @@ func (a *Anonymizer) learnHost(name string) {
 	switch {
 	case a.known[short] != nil, a.known[stem] != nil, notPersonal()[strings.ToLower(stem)]:
 	case a.vocabulary[stem] && stem != short:
-		if !a.keeps(KindHost, short, 3) {
-			a.add(&literal{kind: KindHost, old: short})
+		if !a.keeps(kindHost, short, 3) {
+			a.add(&literal{kind: kindHost, old: short})
 		}
-	case !a.keeps(KindHost, stem, 3):
-		a.add(&literal{kind: KindHost, old: stem, stem: true})
+	case !a.keeps(kindHost, stem, 3):
+		a.add(&literal{kind: kindHost, old: stem, stem: true})
 	}
 }
 
@@ -148,8 +148,8 @@ func (a *Anonymizer) learnDomain(domain string) {
 	if domain == "" || a.known[domain] != nil || notPersonal()[strings.ToLower(domain)] {
 		return
 	}
-	if strings.Contains(domain, ".") || !a.keeps(KindDomain, domain, 3) {
-		a.add(&literal{kind: KindDomain, old: domain})
+	if strings.Contains(domain, ".") || !a.keeps(kindDomain, domain, 3) {
+		a.add(&literal{kind: kindDomain, old: domain})
 	}
 	if labels := strings.Split(domain, "."); len(labels) > 2 {
 		a.learnDomain(strings.Join(labels[len(labels)-2:], "."))
@@ -157,7 +157,7 @@ func (a *Anonymizer) learnDomain(domain string) {
 }
 
 // keeps reports, and notes, that a name cannot be told from other text.
-func (a *Anonymizer) keeps(kind Kind, name string, shortest int) bool {
+func (a *Anonymizer) keeps(kind nameKind, name string, shortest int) bool {
 	why := ""
 	switch {
 	case len(name) < shortest:
@@ -216,7 +216,7 @@ func (a *Anonymizer) Settle() {
 		taken[one.old], taken[one.new] = true, true
 	}
 	for _, one := range a.literals {
-		if one.new == "" && one.kind != KindAsked {
+		if one.new == "" && one.kind != kindAsked {
 			one.new = a.placeholder(one, func(candidate string) bool { return !taken[candidate] && !a.seen[candidate] })
 			taken[one.new] = true
 		}
@@ -238,7 +238,7 @@ func (a *Anonymizer) Settle() {
 // rank puts what was asked for first, and the beginnings of names last.
 func rank(one *literal) int {
 	switch {
-	case one.kind == KindAsked:
+	case one.kind == kindAsked:
 		return 0
 	case one.whole != nil:
 		return 2
@@ -254,7 +254,7 @@ var shownWidths = []int{8, 10, 15, 16}
 func (a *Anonymizer) shortened(one *literal) []*literal {
 	var short []*literal
 	switch one.kind {
-	case KindUser, KindGroup, KindAccount, KindHost, KindCluster:
+	case kindUser, kindGroup, kindAccount, kindHost, kindCluster:
 	default:
 		return nil
 	}
@@ -291,21 +291,21 @@ func (a *Anonymizer) placeholder(one *literal, free func(string) bool) string {
 func numbered(one *literal, n int) string {
 	width := len(one.old)
 	switch one.kind {
-	case KindUserID, KindGroupID:
+	case kindUserID, kindGroupID:
 		base := "9" + strings.Repeat("0", width-1)
 		return base[:max(0, width-len(fmt.Sprint(n)))] + fmt.Sprint(n)
-	case KindHost:
+	case kindHost:
 		return fitted("host", letters(n), width)
-	case KindDomain:
+	case kindDomain:
 		if n <= 3 {
 			return "example." + []string{"org", "net", "com"}[n-1]
 		}
 		return fmt.Sprintf("site%d.example", n)
-	case KindMail:
+	case kindMail:
 		return fmt.Sprintf("mail%d@example.org", n)
-	case KindHome:
+	case kindHome:
 		return fmt.Sprintf("/home/user%d", n)
-	case KindAddress:
+	case kindAddress:
 		return address(one.old, n)
 	}
 	return fitted(string(one.kind), fmt.Sprint(n), width)

@@ -10,23 +10,23 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// A Kind tells what a name that is replaced is the name of.
-type Kind string
+// A nameKind tells what a name that is replaced is the name of.
+type nameKind string
 
 // The kinds of names that are replaced before a recording is written.
 const (
-	KindUser    Kind = "user"
-	KindUserID  Kind = "user id"
-	KindGroup   Kind = "group"
-	KindGroupID Kind = "group id"
-	KindHome    Kind = "home"
-	KindHost    Kind = "host"
-	KindDomain  Kind = "domain"
-	KindCluster Kind = "cluster"
-	KindAccount Kind = "account"
-	KindMail    Kind = "mail"
-	KindAddress Kind = "address"
-	KindAsked   Kind = "asked for" // by --replace
+	kindUser    nameKind = "user"
+	kindUserID  nameKind = "user id"
+	kindGroup   nameKind = "group"
+	kindGroupID nameKind = "group id"
+	kindHome    nameKind = "home"
+	kindHost    nameKind = "host"
+	kindDomain  nameKind = "domain"
+	kindCluster nameKind = "cluster"
+	kindAccount nameKind = "account"
+	kindMail    nameKind = "mail"
+	kindAddress nameKind = "address"
+	kindAsked   nameKind = "asked for" // by --replace
 )
 
 // notPersonal are names that say nothing of a person or a site: every system
@@ -47,24 +47,24 @@ func words(list string) map[string]bool {
 
 // revealingKeys tell of what kind the name is that schedulers print after a
 // key: Key=name, Key = name or Key: name.
-var revealingKeys = sync.OnceValue(func() map[string]Kind {
-	return map[string]Kind{
-		"UserId": KindUser, "User": KindUser, "Owner": KindUser, "owner": KindUser, "Login": KindUser, "euser": KindUser, "Job_Owner": KindUser,
-		"PBS_O_LOGNAME": KindUser, "LOGNAME": KindUser, "USER": KindUser, "sge_o_log_name": KindUser,
-		"GroupId": KindGroup, "egroup": KindGroup, "group": KindGroup,
-		"uid": KindUserID, "euid": KindUserID, "UID": KindUserID, "gid": KindGroupID, "egid": KindGroupID, "GID": KindGroupID,
-		"Account": KindAccount, "Account_Name": KindAccount, "account": KindAccount, "Project": KindAccount, "project": KindAccount, "WCKey": KindAccount,
-		"PBS_O_HOST": KindHost, "Submit_Host": KindHost, "submit_host": KindHost, "sge_o_host": KindHost, "Sid": KindHost, "BatchHost": KindHost,
-		"NodeList": KindHost, "ReqNodeList": KindHost, "ExcNodeList": KindHost, "SchedNodeList": KindHost, "NodeName": KindHost, "NodeHostName": KindHost,
-		"NodeAddr": KindHost, "exec_host": KindHost, "exec_vnode": KindHost, "server_host": KindHost, "hostname": KindHost, "HOSTNAME": KindHost,
-		"Nodes": KindHost, "AllocNodes": KindHost, "Users": KindUser, "AllowGroups": KindGroup, "AllowAccounts": KindAccount, "DenyAccounts": KindAccount,
-		"ClusterName": KindCluster,
-		"HOME":        KindHome, "PBS_O_HOME": KindHome, "sge_o_home": KindHome,
+var revealingKeys = sync.OnceValue(func() map[string]nameKind {
+	return map[string]nameKind{
+		"UserId": kindUser, "User": kindUser, "Owner": kindUser, "owner": kindUser, "Login": kindUser, "euser": kindUser, "Job_Owner": kindUser,
+		"PBS_O_LOGNAME": kindUser, "LOGNAME": kindUser, "USER": kindUser, "sge_o_log_name": kindUser,
+		"GroupId": kindGroup, "egroup": kindGroup, "group": kindGroup,
+		"uid": kindUserID, "euid": kindUserID, "UID": kindUserID, "gid": kindGroupID, "egid": kindGroupID, "GID": kindGroupID,
+		"Account": kindAccount, "Account_Name": kindAccount, "account": kindAccount, "Project": kindAccount, "project": kindAccount, "WCKey": kindAccount,
+		"PBS_O_HOST": kindHost, "Submit_Host": kindHost, "submit_host": kindHost, "sge_o_host": kindHost, "Sid": kindHost, "BatchHost": kindHost,
+		"NodeList": kindHost, "ReqNodeList": kindHost, "ExcNodeList": kindHost, "SchedNodeList": kindHost, "NodeName": kindHost, "NodeHostName": kindHost,
+		"NodeAddr": kindHost, "exec_host": kindHost, "exec_vnode": kindHost, "server_host": kindHost, "hostname": kindHost, "HOSTNAME": kindHost,
+		"Nodes": kindHost, "AllocNodes": kindHost, "Users": kindUser, "AllowGroups": kindGroup, "AllowAccounts": kindAccount, "DenyAccounts": kindAccount,
+		"ClusterName": kindCluster,
+		"HOME":        kindHome, "PBS_O_HOME": kindHome, "sge_o_home": kindHome,
 	}
 })
 
 // revealingWords are those after which a name stands in a text.
-var revealingWords = map[string]Kind{" on cluster ": KindCluster, "CANCELLED by ": KindUserID, "/home/": KindUser}
+var revealingWords = map[string]nameKind{" on cluster ": kindCluster, "CANCELLED by ": kindUserID, "/home/": kindUser}
 
 // learnText finds the names that a text reveals by what stands around them.
 func (a *Anonymizer) learnText(text string) {
@@ -101,9 +101,9 @@ func (a *Anonymizer) learnValue(text string, at int) {
 	}
 	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
 	switch kind {
-	case KindHome:
+	case kindHome:
 		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
-	case KindHost:
+	case kindHost:
 		a.LearnNodes(untilBlank(value))
 	default:
 		a.learnBehind(kind, a.learnList(kind, value))
@@ -131,7 +131,7 @@ func keyBefore(text string, at int) (key string, value int) {
 }
 
 // learnList learns the names that a value begins with, and returns the rest.
-func (a *Anonymizer) learnList(kind Kind, value string) string {
+func (a *Anonymizer) learnList(kind nameKind, value string) string {
 	for {
 		name := leadingName(value)
 		value = value[len(name):]
@@ -147,13 +147,13 @@ func (a *Anonymizer) learnList(kind Kind, value string) string {
 }
 
 // learnBehind learns what follows after a name: its number or its host.
-func (a *Anonymizer) learnBehind(kind Kind, rest string) {
-	numbers := map[Kind]Kind{KindUser: KindUserID, KindGroup: KindGroupID}
+func (a *Anonymizer) learnBehind(kind nameKind, rest string) {
+	numbers := map[nameKind]nameKind{kindUser: kindUserID, kindGroup: kindGroupID}
 	if number, _, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")"); closed && strings.HasPrefix(rest, "(") && numbers[kind] != "" {
 		a.Learn(numbers[kind], number) // alice(1001)
 	}
-	if host, at := strings.CutPrefix(rest, "@"); at && kind == KindUser { // alice@login1.site.org
-		a.Learn(KindHost, leadingName(host))
+	if host, at := strings.CutPrefix(rest, "@"); at && kind == kindUser { // alice@login1.site.org
+		a.Learn(kindHost, leadingName(host))
 	}
 }
 
@@ -193,17 +193,17 @@ func (a *Anonymizer) learnMail(text string, at int) {
 	}
 	local, domain, _ := strings.Cut(mail, "@")
 	if a.isOfPlace(domain) {
-		a.Learn(KindHost, domain)
-		a.Learn(KindUser, local)
+		a.Learn(kindHost, domain)
+		a.Learn(kindUser, local)
 		return
 	}
-	a.Learn(KindMail, mail)
+	a.Learn(kindMail, mail)
 }
 
 // isOfPlace reports whether a name is, or ends in, a host or a domain that is known.
 func (a *Anonymizer) isOfPlace(name string) bool {
 	return slices.ContainsFunc(a.literals, func(known *literal) bool {
-		return (known.kind == KindDomain || known.kind == KindHost) && (name == known.old || strings.HasSuffix(name, "."+known.old))
+		return (known.kind == kindDomain || known.kind == kindHost) && (name == known.old || strings.HasSuffix(name, "."+known.old))
 	})
 }
 
@@ -224,7 +224,7 @@ func (a *Anonymizer) learnAddress(text string, from int) {
 	}
 	if len(word) == len("00:00:00:00:00:00") {
 		if _, err := net.ParseMAC(word); err == nil {
-			a.Learn(KindAddress, word)
+			a.Learn(kindAddress, word)
 			return
 		}
 	}
@@ -235,7 +235,7 @@ func (a *Anonymizer) learnAddress(text string, from int) {
 	if err != nil || address.IsLoopback() || address.IsUnspecified() || address.IsMulticast() {
 		return
 	}
-	a.Learn(KindAddress, word)
+	a.Learn(kindAddress, word)
 }
 
 func isNameByte(c byte) bool {
@@ -243,7 +243,7 @@ func isNameByte(c byte) bool {
 }
 
 // learnNames takes a list such as node1,node2 apart, and strips the dot that ends a sentence.
-func (a *Anonymizer) learnNames(kind Kind, list string) {
+func (a *Anonymizer) learnNames(kind nameKind, list string) {
 	for _, name := range strings.Split(list, ",") {
 		a.Learn(kind, strings.TrimRight(name, ".-"))
 	}
@@ -265,7 +265,7 @@ func (a *Anonymizer) LearnNodes(list string) {
 	for _, node := range strings.FieldsFunc(list, isSeparator) {
 		node = strings.TrimLeft(node, "(")
 		if name := leadingName(node); !strings.HasPrefix(node[len(name):], "=") { // the key of a further variable
-			a.Learn(KindHost, strings.TrimRight(name, ".-"))
+			a.Learn(kindHost, strings.TrimRight(name, ".-"))
 		}
 	}
 }
@@ -277,17 +277,17 @@ var accountOfArgument = lazyregexp.New(`^--(?:account|project)=(.+)$`)
 func (a *Anonymizer) LearnArguments(words []string) {
 	for i, word := range words {
 		if found := accountOfArgument.FindStringSubmatch(word); found != nil {
-			a.learnNames(KindAccount, found[1])
+			a.learnNames(kindAccount, found[1])
 		}
 		isFlag := word == "-A" || word == "--account" || word == "--project"
 		if isFlag && i+1 < len(words) {
-			a.learnNames(KindAccount, words[i+1])
+			a.learnNames(kindAccount, words[i+1])
 		}
 	}
 }
 
-// IsAccount reports whether an attribute of that name holds an account.
-func IsAccount(attribute string) bool {
+// isAccount reports whether an attribute of that name holds an account.
+func isAccount(attribute string) bool {
 	name := strings.ToLower(attribute)
 	return slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' }),
 		func(part string) bool {

@@ -1,4 +1,4 @@
-package record_test
+package record
 
 import (
 	"os"
@@ -9,16 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/cases/record"
 )
 
 // anonymized returns texts as a recording of alice on login1.hpc.site.org would have them.
-func anonymized(t *testing.T, prepare func(*record.Anonymizer), texts ...string) []string {
+func anonymized(t *testing.T, prepare func(*Anonymizer), texts ...string) []string {
 	t.Helper()
-	names := record.NewAnonymizer([]byte(`<regex expression="Submitted batch job (\d+)"/>`))
+	names := NewAnonymizer([]byte(`<regex expression="Submitted batch job (\d+)"/>`))
 	names.Person("alice", "/gpfs/site/home/alice")
 	names.Place("login1.hpc.site.org")
-	names.Learn(record.KindUserID, "1234")
+	names.Learn(kindUserID, "1234")
 	if prepare != nil {
 		prepare(names)
 	}
@@ -35,7 +34,7 @@ func anonymized(t *testing.T, prepare func(*record.Anonymizer), texts ...string)
 
 func TestNamesAreReplaced(t *testing.T) {
 	for name, test := range map[string]struct {
-		learn    func(*record.Anonymizer)
+		learn    func(*Anonymizer)
 		text     string
 		expected string
 	}{
@@ -56,7 +55,7 @@ func TestNamesAreReplaced(t *testing.T) {
 			expected: "JobId=1234 uid=9001 UserId=user(9001) 1234 CANCELLED by 9001",
 		},
 		"groups as id prints them": {
-			learn:    func(a *record.Anonymizer) { a.Learn(record.KindGroupID, "7001"); a.Learn(record.KindGroup, "plasma") },
+			learn:    func(a *Anonymizer) { a.Learn(kindGroupID, "7001"); a.Learn(kindGroup, "plasma") },
 			text:     "groups=7001(plasma),27(sudo) mem=7001",
 			expected: "groups=9002(group1),27(sudo) mem=7001",
 		},
@@ -73,7 +72,7 @@ func TestNamesAreReplaced(t *testing.T) {
 			expected: "PBS_O_HOST=hostax,PBS_O_PATH=/bin,LOGNAME=user1,SHLVL=1",
 		},
 		"nodes of a job": {
-			learn:    func(a *record.Anonymizer) { a.LearnNodes("taurus[01-02,05],fat07+(thin3:ncpus=2)+big/0*2") },
+			learn:    func(a *Anonymizer) { a.LearnNodes("taurus[01-02,05],fat07+(thin3:ncpus=2)+big/0*2") },
 			text:     "taurus02 fat12|thin3/0 big",
 			expected: "hostax02 hob12|hosc3/0 hod",
 		},
@@ -90,11 +89,11 @@ func TestNamesAreReplaced(t *testing.T) {
 			text: "UserId=batch(4444) Submitted batch job 17", expected: "UserId=batch(9002) Submitted batch job 17",
 		},
 		"asked for before all else": {
-			learn: func(a *record.Anonymizer) { _ = a.Ask("alice's code", "the program") },
+			learn: func(a *Anonymizer) { _ = a.Ask("alice's code", "the program") },
 			text:  "alice's code of alice", expected: "the program of user",
 		},
 		"the longest first": {
-			learn: func(a *record.Anonymizer) { a.Learn(record.KindAccount, "fus"); a.Learn(record.KindAccount, "fus-ion") },
+			learn: func(a *Anonymizer) { a.Learn(kindAccount, "fus"); a.Learn(kindAccount, "fus-ion") },
 			text:  "fus-ion fus", expected: "accoun2 ac1",
 		},
 		"a placeholder that is there already is not taken": {
@@ -124,7 +123,7 @@ func TestColumnsStayInPlace(t *testing.T) {
 }
 
 func TestNamesThatColumnsCutOffAreReplaced(t *testing.T) {
-	replaced := anonymized(t, func(a *record.Anonymizer) { a.Learn(record.KindUser, "maximiliane") }, "maximili R\nmaximil+ R\nmaximiliane R\nmaxim R")
+	replaced := anonymized(t, func(a *Anonymizer) { a.Learn(kindUser, "maximiliane") }, "maximili R\nmaximil+ R\nmaximiliane R\nmaxim R")
 	require.Equal(t, "user1xxx R\nuser1xx+ R\nuser1xxxxxx R\nmaxim R", replaced[0])
 }
 
@@ -134,23 +133,23 @@ func TestOneNameHasOnePlaceholderInAllTexts(t *testing.T) {
 }
 
 func TestReplacementsAreCounted(t *testing.T) {
-	names := record.NewAnonymizer([]byte("debug"))
+	names := NewAnonymizer([]byte("debug"))
 	names.Person("alice", "/home/alice")
 	names.LearnArguments([]string{"sbatch", "-A", "fusion", "--account=debug", "job.sh"})
 	text := []byte("alice alice fusion debug")
 	names.Text(text)
 	names.Settle()
 	names.Replace(text)
-	require.Equal(t, []record.Replacement{
-		{Kind: record.KindAccount, Old: "fusion", New: "accou1", Count: 1},
-		{Kind: record.KindUser, Old: "alice", New: "user", Count: 2},
+	require.Equal(t, []Replacement{
+		{Kind: kindAccount, Old: "fusion", New: "accou1", Count: 1},
+		{Kind: kindUser, Old: "alice", New: "user", Count: 2},
 	}, names.Replacements())
-	require.Equal(t, []record.KeptName{{Kind: record.KindAccount, Name: "debug", Why: "the definition uses the same word"}}, names.Kept())
+	require.Equal(t, []KeptName{{Kind: kindAccount, Name: "debug", Why: "the definition uses the same word"}}, names.Kept())
 }
 
 func TestAttributesOfAccounts(t *testing.T) {
 	for name, is := range map[string]bool{"account": true, "Account_Name": true, "job.project": true, "accounting": false, "queue": false} {
-		require.Equal(t, is, record.IsAccount(name), name)
+		require.Equal(t, is, isAccount(name), name)
 	}
 }
 
@@ -159,10 +158,10 @@ func FuzzAnonymizer(f *testing.F) {
 	f.Add([]byte("a@b.cd  ::1 fe80::1 /home/x\xff"), "x-y")
 	f.Add([]byte("NodeList=cn[1-3] Account=a,b,c"), "")
 	f.Fuzz(func(t *testing.T, text []byte, name string) {
-		names := record.NewAnonymizer()
+		names := NewAnonymizer()
 		names.Person("alice", "/home/alice")
 		names.Place("login1.site.org")
-		names.Learn(record.KindAccount, name)
+		names.Learn(kindAccount, name)
 		names.Text(text)
 		names.Settle()
 		replaced := string(names.Replace(text))
@@ -177,7 +176,7 @@ func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
 	runner := &cases.Runner{}
 	replaced := 0
 	for _, folder := range folders {
-		if _, err := os.Stat(filepath.Join(folder, cases.FlowFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(folder, "flow.toml")); err == nil {
 			continue
 		}
 		c, err := cases.Read(folder)
@@ -186,7 +185,7 @@ func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
 		require.NoError(t, err)
 		definition, err := runner.Load(c.Definition, folder)
 		require.NoError(t, err)
-		names := record.NewAnonymizer(definition.Sources()...)
+		names := NewAnonymizer(definition.Sources()...)
 		names.Person("rmtest", "/home/rmtest")
 		names.Place("pbs01")
 		for _, text := range [][]byte{c.Stdout, c.Stderr} {

@@ -124,8 +124,8 @@ func (r Recording) learn() {
 			continue
 		}
 		for _, key := range c.Before.Variables() {
-			if text := attribute.Text(c.Before.Variable(key).Value()); IsAccount(key) {
-				r.Names.learnNames(KindAccount, text)
+			if text := attribute.Text(c.Before.Variable(key).Value()); isAccount(key) {
+				r.Names.learnNames(kindAccount, text)
 			}
 		}
 		if text, err := json.Marshal(before(c, r.Loaded)); err == nil {
