@@ -133,7 +133,7 @@ func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment
 	if err != nil {
 		return nil, fmt.Errorf("keeping the session: %w", err)
 	}
-	return changed, c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: started, State: jobstore.Started, Data: data})
+	return changed, c.store.SaveSession(ctx, jobstore.Session{Target: c.sessionKey(), Started: started, Data: data})
 }
 
 // Stop runs the shut-down commands and forgets the session. Jobs run on.

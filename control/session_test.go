@@ -215,7 +215,7 @@ func TestDataOfASessionThatCannotBeReadStartsANewOne(t *testing.T) {
 	key := "here@local:" + info.User + "@" + info.Host
 	_, err := s.store.Session(t.Context(), key)
 	require.NoError(t, err)
-	require.NoError(t, s.store.SaveSession(t.Context(), jobstore.Session{Target: key, Started: time.Now(), State: jobstore.Started, Data: []byte("{")}))
+	require.NoError(t, s.store.SaveSession(t.Context(), jobstore.Session{Target: key, Started: time.Now(), Data: []byte("{")}))
 	require.NoError(t, s.Start(t.Context(), false))
 	require.Equal(t, 2, s.count(t, "starts"))
 }

@@ -2,7 +2,6 @@ package jobstore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/rmctl/rmctl/job"
@@ -17,8 +16,8 @@ import (
 func (s *Store) EachBrief(ctx context.Context, tags []string, do func(*job.Job)) error {
 	for some := range slices.Chunk(tags, tagsPerQuery) {
 		condition, arguments := amongTags(some)
-		if err := eachBrief(ctx, s.database, do, "WHERE "+condition, arguments...); err != nil {
-			return fmt.Errorf("looking up %d jobs: %w", len(tags), explained(err))
+		if err := eachBrief(ctx, s.database, plain(do), "WHERE "+condition, arguments...); err != nil {
+			return failed(err, "looking up %d jobs", len(tags))
 		}
 	}
 	return nil
@@ -27,30 +26,16 @@ func (s *Store) EachBrief(ctx context.Context, tags []string, do func(*job.Job))
 // EachMissing gives the open jobs of a target that newer listings lack, brief, to a
 // function. The job is the function's for the call only.
 func (s *Store) EachMissing(ctx context.Context, target string, do func(*job.Job)) error {
-	if err := eachBrief(ctx, s.database, do, "WHERE missing = 1 AND finished = 0 AND target = ?", target); err != nil {
-		return fmt.Errorf("looking for missing jobs of target %q: %w", target, explained(err))
-	}
-	return nil
+	err := eachBrief(ctx, s.database, plain(do), "WHERE missing = 1 AND finished = 0 AND target = ?", target)
+	return failed(err, "looking for missing jobs of target %q", target)
 }
 
-// FindBrief returns the jobs that Find would, newest first and brief. The error
-// matches ErrNotFound when no job is found.
-func (s *Store) FindBrief(ctx context.Context, id, target string) ([]job.Job, error) {
-	condition, arguments := findBy(id, target)
-	found := newestOf{}
-	var jobs []job.Job
-	err := eachBrief(ctx, s.database, func(one *job.Job) {
-		if found.isFirst(one.Target, one.ID) {
-			jobs = append(jobs, *one)
-		}
-	}, condition, arguments...)
-	if err == nil && len(jobs) == 0 {
-		err = ErrNotFound
+// plain turns a function of a job that never fails into one of its row.
+func plain(do func(*job.Job)) func(*jobRow) error {
+	return func(row *jobRow) error {
+		do(&row.job)
+		return nil
 	}
-	if err != nil {
-		return nil, findError(id, target, err)
-	}
-	return jobs, nil
 }
 
 // EachTouched gives the tags of the jobs to a function to which something has
@@ -66,7 +51,7 @@ func (s *Store) EachTouched(ctx context.Context, after int64, do func(tag string
 		return nil
 	}, "SELECT tag, max(sequence) FROM events WHERE sequence > ? GROUP BY tag ORDER BY min(sequence)", after)
 	if err != nil {
-		return after, fmt.Errorf("reading what happened since event %d: %w", after, explained(err))
+		return after, failed(err, "reading what happened since event %d", after)
 	}
 	return last, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -22,10 +23,13 @@ var (
 	ErrBusy     = errors.New("other processes of rmctl are writing to it all the time")
 )
 
-// explained adds what a failure of the database means for the user.
+// meanings are the errors that explained adds.
+var meanings = []error{ErrFull, ErrReadOnly, ErrUnopened, ErrDamaged, ErrNoLocks, ErrBusy}
+
+// explained adds what a failure of the database means for the user, once.
 func explained(err error) error {
 	var failure *sqlite.Error
-	if !errors.As(err, &failure) {
+	if !errors.As(err, &failure) || slices.ContainsFunc(meanings, func(meaning error) bool { return errors.Is(err, meaning) }) {
 		return err
 	}
 	// The lower eight bits are the kind of the failure, says sqlite.org/rescode.html.
@@ -45,6 +49,14 @@ func explained(err error) error {
 		return fmt.Errorf("%w (%w)", ErrBusy, err)
 	}
 	return err
+}
+
+// failed says what failed, and what the failure means; it returns nil for no error.
+func failed(err error, format string, arguments ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(arguments, explained(err))...)
 }
 
 // explainedAt is explained for the store in a directory. SQLite cannot tell a file

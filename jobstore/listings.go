@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -41,10 +40,7 @@ func (s *Store) AddChunk(ctx context.Context, key ListingKey, begun time.Time, p
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("recording what was listed: %w", err)
-	}
-	return nil
+	return failed(err, "recording what was listed")
 }
 
 // replaceListings shows a listing to all processes, if its chunks are all there, and
@@ -88,36 +84,23 @@ func showListing(ctx context.Context, transaction *sql.Tx, listed *Listing) (boo
 
 // WantListing records that a process wants what another one lists.
 func (s *Store) WantListing(ctx context.Context, key ListingKey, now time.Time) error {
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		_, err := transaction.ExecContext(ctx,
-			`INSERT INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood) VALUES (?, ?, ?, ?, '', 0, 0, 0, 0, 0)
-			ON CONFLICT (kind, key, variant) DO UPDATE SET wanted = excluded.wanted`, key.Kind, key.Key, key.Variant, storedTime(now))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("recording that a listing is wanted: %w", err)
-	}
-	return nil
+	_, err := s.execute(ctx, processed,
+		`INSERT INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood) VALUES (?, ?, ?, ?, '', 0, 0, 0, 0, 0)
+		ON CONFLICT (kind, key, variant) DO UPDATE SET wanted = excluded.wanted`, key.Kind, key.Key, key.Variant, storedTime(now))
+	return failed(err, "recording that a listing is wanted")
 }
 
 // Listing returns how the last listing went that a process shared.
 func (s *Store) Listing(ctx context.Context, key ListingKey) (Listing, error) {
 	listing := Listing{ListingKey: key}
-	var wanted, begun string
-	row := s.database.QueryRowContext(ctx, "SELECT wanted, begun, took, chunks, rows, again, not_understood FROM listings WHERE kind = ? AND key = ? AND variant = ?",
-		key.Kind, key.Key, key.Variant)
-	err := row.Scan(&wanted, &begun, &listing.Took, &listing.Chunks, &listing.Rows, &listing.Again, &listing.NotUnderstood)
+	err := s.database.QueryRowContext(ctx, "SELECT wanted, begun, took, chunks, rows, again, not_understood FROM listings WHERE kind = ? AND key = ? AND variant = ?",
+		key.Kind, key.Key, key.Variant).Scan(
+		storedMoment{&listing.Wanted}, storedMoment{&listing.Begun}, &listing.Took, &listing.Chunks, &listing.Rows, &listing.Again, &listing.NotUnderstood)
 	if errors.Is(err, sql.ErrNoRows) {
-		return listing, nil
-	}
-	if err == nil {
-		listing.Wanted, err = parseTime(wanted)
-	}
-	if err == nil {
-		listing.Begun, err = parseTime(begun)
+		err = nil
 	}
 	if err != nil {
-		return Listing{}, fmt.Errorf("looking up what was listed: %w", explained(err))
+		return Listing{}, failed(err, "looking up what was listed")
 	}
 	return listing, nil
 }
@@ -132,8 +115,5 @@ func (s *Store) Chunk(ctx context.Context, listing Listing, place int) (rows []b
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what was listed: %w", explained(err))
-	}
-	return rows, nil
+	return rows, failed(err, "reading what was listed")
 }

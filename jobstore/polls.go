@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -104,7 +103,7 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 		return err
 	})
 	if err != nil {
-		return Poll{}, false, fmt.Errorf("claiming the query of target %q: %w", claim.Target, err)
+		return Poll{}, false, failed(err, "claiming the query of target %q", claim.Target)
 	}
 	return poll, granted, nil
 }
@@ -152,19 +151,9 @@ func (h hold) by(claim Claim) bool {
 // RenewPoll lets the holder of a claim be busy for longer. It reports false
 // where the claim is no longer its own.
 func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
-	var renewed int64
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		result, err := transaction.ExecContext(ctx, "UPDATE polls SET held = ?, until = ? WHERE kind = ? AND key = ? AND holder = ?",
-			storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)), claim.Kind, claim.Key, claim.Holder)
-		if err == nil {
-			renewed, err = result.RowsAffected()
-		}
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("renewing the claim on the query of target %q: %w", claim.Target, err)
-	}
-	return renewed > 0, nil
+	renewed, err := s.execute(ctx, processed, "UPDATE polls SET held = ?, until = ? WHERE kind = ? AND key = ? AND holder = ?",
+		storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)), claim.Kind, claim.Key, claim.Holder)
+	return renewed > 0, failed(err, "renewing the claim on the query of target %q", claim.Target)
 }
 
 // FinishPoll records how a shared query went and ends the claim of its holder.
@@ -190,10 +179,7 @@ func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll, listed *
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("recording the query of target %q: %w", claim.Target, err)
-	}
-	return nil
+	return failed(err, "recording the query of target %q", claim.Target)
 }
 
 // forgetPolls removes what is told of no longer: single polls of before a time, and
@@ -222,28 +208,15 @@ func forgetPolls(ctx context.Context, transaction *sql.Tx, key PollKey, before t
 // ResumePoll ends the pause of a query, so that the next claim of it is due by
 // its ordinary interval. It reports whether there was a pause.
 func (s *Store) ResumePoll(ctx context.Context, key PollKey) (bool, error) {
-	var resumed int64
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		result, err := transaction.ExecContext(ctx, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE kind = ? AND key = ? AND paused <> ''", key.Kind, key.Key)
-		if err == nil {
-			resumed, err = result.RowsAffected()
-		}
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("resuming a query: %w", err)
-	}
-	return resumed > 0, nil
+	resumed, err := s.execute(ctx, processed, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE kind = ? AND key = ? AND paused <> ''", key.Kind, key.Key)
+	return resumed > 0, failed(err, "resuming a query")
 }
 
 // Poll returns the state of a shared query. One that was never made is the zero
 // Poll with its key.
 func (s *Store) Poll(ctx context.Context, key PollKey) (Poll, error) {
 	poll, _, err := readPoll(ctx, s.database, key)
-	if err != nil {
-		return Poll{}, fmt.Errorf("looking up a query: %w", explained(err))
-	}
-	return poll, nil
+	return poll, failed(err, "looking up a query")
 }
 
 func readPoll(ctx context.Context, source queryer, key PollKey) (Poll, hold, error) {
@@ -253,31 +226,20 @@ func readPoll(ctx context.Context, source queryer, key PollKey) (Poll, hold, err
 		return Poll{}, hold{}, err
 	}
 	poll.Targets = targets
-	var held, until, begun, changed, paused string
-	var took int64
-	var failure int
+	var holding hold
 	row := source.QueryRowContext(ctx, `SELECT holder, held, until, begun, took, jobs, changed, failures, error, paused,
 		coalesce((SELECT failed FROM polls_past AS past WHERE past.kind = polls.kind AND past.key = polls.key AND past.begun = polls.begun ORDER BY rowid DESC LIMIT 1), 0)
 		FROM polls WHERE kind = ? AND key = ?`, key.Kind, key.Key)
-	err = row.Scan(&poll.Holder, &held, &until, &begun, &took, &poll.Jobs, &changed, &poll.Failures, &poll.Error, &paused, &failure)
+	err = row.Scan(&holding.holder, storedMoment{&holding.from}, storedMoment{&holding.until}, storedMoment{&poll.Begun}, &poll.Took, &poll.Jobs,
+		storedMoment{&poll.Changed}, &poll.Failures, &poll.Error, storedMoment{&poll.Paused}, &poll.Failure)
 	if errors.Is(err, sql.ErrNoRows) {
 		return poll, hold{}, nil
 	}
 	if err != nil {
 		return Poll{}, hold{}, err
 	}
-	poll.Took = time.Duration(took)
-	poll.Failure = PollFailure(failure)
+	poll.Holder = holding.holder
 	poll.Failure = poll.kind() // none of a failure that counts no more
-	holding := hold{holder: poll.Holder}
-	for _, moment := range []struct {
-		text string
-		time *time.Time
-	}{{held, &holding.from}, {until, &holding.until}, {begun, &poll.Begun}, {changed, &poll.Changed}, {paused, &poll.Paused}} {
-		if *moment.time, err = parseTime(moment.text); err != nil {
-			return Poll{}, hold{}, err
-		}
-	}
 	return poll, holding, nil
 }
 

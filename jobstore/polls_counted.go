@@ -3,7 +3,6 @@ package jobstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -35,20 +34,11 @@ type PollLoad struct {
 // PollLoad returns the load of a query since a time.
 func (s *Store) PollLoad(ctx context.Context, key PollKey, since time.Time) (PollLoad, error) {
 	var load PollLoad
-	var first string
-	var spent, longest int64
 	row := s.database.QueryRowContext(ctx, `WITH lately AS (SELECT begun, took FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?)
 		SELECT count(*), coalesce(min(begun), ''), coalesce(sum(took), 0),
 		coalesce((SELECT max(took) FROM lately WHERE begun < (SELECT max(begun) FROM lately)), 0) FROM lately`, key.Kind, key.Key, storedTime(since))
-	err := row.Scan(&load.Count, &first, &spent, &longest)
-	if err == nil {
-		load.First, err = parseTime(first)
-	}
-	if err != nil {
-		return PollLoad{}, fmt.Errorf("looking up how long a query took: %w", explained(err))
-	}
-	load.Spent, load.Longest = time.Duration(spent), time.Duration(longest)
-	return load, nil
+	err := row.Scan(&load.Count, storedMoment{&load.First}, &load.Spent, &load.Longest)
+	return load, failed(err, "looking up how long a query took")
 }
 
 // Polls returns all shared queries with their counts up to now, by targets; of the
@@ -60,18 +50,16 @@ func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, e
 		if count.Poll, _, err = readPoll(ctx, s.database, key); err != nil {
 			break
 		}
-		var spent int64
 		row := s.database.QueryRowContext(ctx,
 			"SELECT count(*), coalesce(sum(begun >= ?), 0), coalesce(sum(took), 0), coalesce(sum(failed <> 0), 0) FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?",
 			storedTime(now.Add(-time.Hour)), key.Kind, key.Key, storedTime(now.Add(-pollsKept)))
-		if err = row.Scan(&count.Day, &count.Hour, &spent, &count.Failed); err != nil {
+		if err = row.Scan(&count.Day, &count.Hour, &count.Spent, &count.Failed); err != nil {
 			break
 		}
-		count.Spent = time.Duration(spent)
 		counts = append(counts, count)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("counting the queries: %w", explained(err))
+		return nil, failed(err, "counting the queries")
 	}
 	slices.SortFunc(counts, func(a, b PollCount) int {
 		return cmp.Or(slices.Compare(a.Targets, b.Targets), cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Key, b.Key))

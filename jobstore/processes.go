@@ -32,20 +32,14 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("recording the processes of submission %s: %w", tag, err)
-	}
-	return nil
+	return failed(err, "recording the processes of submission %s", tag)
 }
 
 // EachProcess gives what is known of the processes of all jobs of a target to a
 // function, without Output, by job and rank, until it returns an error.
 func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process job.Process) error) error {
 	err := s.queryProcesses(ctx, withoutOutput, do, "WHERE tag IN (SELECT tag FROM jobs WHERE target = ?) ORDER BY tag, rank", target)
-	if err != nil {
-		return fmt.Errorf("reading the processes of the jobs of target %q: %w", target, explained(err))
-	}
-	return nil
+	return failed(err, "reading the processes of the jobs of target %q", target)
 }
 
 // Processes returns what is known of the processes of a job, by rank; nothing for

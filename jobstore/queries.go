@@ -2,7 +2,6 @@ package jobstore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ func (s *Store) ByTag(ctx context.Context, tag string) (job.Job, error) {
 		err = addSubmission(ctx, s.database, &j)
 	}
 	if err != nil {
-		return job.Job{}, fmt.Errorf("looking up a job: %w", explained(err))
+		return job.Job{}, failed(err, "looking up a job")
 	}
 	return j, nil
 }
@@ -55,7 +54,7 @@ func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]job.Job, 
 		condition, arguments := amongTags(some)
 		jobs, err := queryJobs(ctx, s.database, "WHERE "+condition, arguments...)
 		if err != nil {
-			return nil, fmt.Errorf("looking up %d jobs: %w", len(tags), explained(err))
+			return nil, failed(err, "looking up %d jobs", len(tags))
 		}
 		for _, job := range jobs {
 			found[job.Tag] = job
@@ -70,89 +69,80 @@ func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]job.Job, 
 // newest is returned, so that more than one result means an ambiguous id. The
 // error matches ErrNotFound when there is none.
 func (s *Store) Find(ctx context.Context, id, target string) ([]job.Job, error) {
-	condition, arguments := findBy(id, target)
-	candidates, err := queryJobs(ctx, s.database, condition, arguments...)
-	found := newestOf{}
 	var jobs []job.Job
-	for _, job := range candidates {
-		if err != nil || !found.isFirst(job.Target, job.ID) {
-			continue
+	err := s.find(ctx, id, target, eachJob, func(row *jobRow) { jobs = append(jobs, row.job) })
+	for i := range jobs {
+		if err == nil {
+			err = addSubmission(ctx, s.database, &jobs[i])
 		}
-		err = addSubmission(ctx, s.database, &job)
-		jobs = append(jobs, job)
 	}
-	if err == nil && len(jobs) == 0 {
+	return jobs, findError(err, id, target)
+}
+
+// FindBrief returns the jobs that Find would, newest first and brief. The error
+// matches ErrNotFound when no job is found.
+func (s *Store) FindBrief(ctx context.Context, id, target string) ([]job.Job, error) {
+	var jobs []job.Job
+	err := s.find(ctx, id, target, eachBrief, func(row *jobRow) { jobs = append(jobs, row.job) })
+	return jobs, findError(err, id, target)
+}
+
+// find gives the newest job of each target and id that is called id to a function.
+func (s *Store) find(ctx context.Context, id, target string, each jobReader, do func(*jobRow)) error {
+	condition, arguments := findByID, []any{id}
+	if target != "" {
+		condition, arguments = condition+" AND target = ?2", append(arguments, target)
+	}
+	found := map[[2]string]bool{}
+	err := each(ctx, s.database, func(row *jobRow) error {
+		if key := [2]string{row.job.Target, row.job.ID}; !found[key] {
+			found[key] = true
+			do(row)
+		}
+		return nil
+	}, condition+newestFirst, arguments...)
+	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return nil, findError(id, target, err)
-	}
-	return jobs, nil
+	return err
 }
 
-// findBy returns what chooses the jobs that are called id, newest first, and its arguments.
-func findBy(id, target string) (rest string, arguments []any) {
-	if target == "" {
-		return findByID + newestFirst, []any{id}
-	}
-	return findByID + " AND target = ?2" + newestFirst, []any{id, target}
-}
-
-// newestOf tells the newest job of each target and id from older ones, which come later.
-type newestOf map[[2]string]bool
-
-func (n newestOf) isFirst(target, id string) bool {
-	key := [2]string{target, id}
-	known := n[key]
-	n[key] = true
-	return !known
-}
-
-func findError(id, target string, err error) error {
+func findError(err error, id, target string) error {
 	if target != "" {
-		return fmt.Errorf("looking up job %q of target %q: %w", id, target, explained(err))
+		return failed(err, "looking up job %q of target %q", id, target)
 	}
-	return fmt.Errorf("looking up job %q: %w", id, explained(err))
+	return failed(err, "looking up job %q", id)
 }
 
 // List returns the jobs that a filter chooses, newest first, without Attributes,
 // Arguments, Script and Request.
 func (s *Store) List(ctx context.Context, filter Filter) ([]job.Job, error) {
-	condition := "WHERE true"
-	var arguments []any
-	if !filter.All {
-		condition += " AND finished = 0"
+	condition := "WHERE finished = 0"
+	if filter.All {
+		condition = "WHERE true"
 	}
-	if filter.Target != "" {
+	jobs, err := s.list(ctx, filter.Target, filter.Limit, condition)
+	return jobs, failed(err, "listing the jobs")
+}
+
+// list returns the jobs of a target, or of all, that a condition chooses, newest first.
+func (s *Store) list(ctx context.Context, target string, limit int, condition string, arguments ...any) ([]job.Job, error) {
+	if target != "" {
 		condition += " AND target = ?"
-		arguments = append(arguments, filter.Target)
+		arguments = append(arguments, target)
 	}
-	limit := -1 // which is no limit
-	if filter.Limit > 0 {
-		limit = filter.Limit
+	if limit <= 0 {
+		limit = -1 // which is no limit
 	}
-	jobs, err := queryJobs(ctx, s.database, condition+newestFirst+" LIMIT ?", append(arguments, limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("listing the jobs: %w", explained(err))
-	}
-	return jobs, nil
+	return queryJobs(ctx, s.database, condition+newestFirst+" LIMIT ?", append(arguments, limit)...)
 }
 
 // Unseen returns the submissions, newest first, that were recorded since a time and
 // are rejected by RejectUnseen, of one target or, when target is empty, of all;
 // without Attributes, Arguments, Script and Request.
 func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]job.Job, error) {
-	condition := "WHERE finished = 1 AND phase = ? AND missing = 1 AND created >= ?"
-	arguments := []any{string(job.PhaseRejected), storedTime(since)}
-	if target != "" {
-		condition += " AND target = ?"
-		arguments = append(arguments, target)
-	}
-	jobs, err := queryJobs(ctx, s.database, condition+newestFirst, arguments...)
-	if err != nil {
-		return nil, fmt.Errorf("listing the submissions that their schedulers did not know: %w", explained(err))
-	}
-	return jobs, nil
+	jobs, err := s.list(ctx, target, 0, "WHERE finished = 1 AND phase = ? AND missing = 1 AND created >= ?", string(job.PhaseRejected), storedTime(since))
+	return jobs, failed(err, "listing the submissions that their schedulers did not know")
 }
 
 // Unresolved returns the submissions, complete and newest first, whose outcome is
@@ -160,15 +150,11 @@ func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]j
 // Intended may be on their way in another process at this moment: Created tells
 // since when.
 func (s *Store) Unresolved(ctx context.Context, target string) ([]job.Job, error) {
-	condition := "WHERE finished = 0 AND phase IN (?, ?)"
-	arguments := []any{string(job.PhaseIntended), string(job.PhaseUnknown)}
-	if target != "" {
-		condition += " AND target = ?"
-		arguments = append(arguments, target)
+	jobs, err := s.list(ctx, target, 0, "WHERE finished = 0 AND phase IN (?, ?)", string(job.PhaseIntended), string(job.PhaseUnknown))
+	for i := range jobs {
+		if err == nil {
+			err = addSubmission(ctx, s.database, &jobs[i])
+		}
 	}
-	jobs, err := queryWhole(ctx, s.database, condition+newestFirst, arguments...)
-	if err != nil {
-		return nil, fmt.Errorf("listing the submissions without an outcome: %w", explained(err))
-	}
-	return jobs, nil
+	return jobs, failed(err, "listing the submissions without an outcome")
 }

@@ -122,8 +122,8 @@ func TestListLeavesOutWhatIsOverUnlessAskedForAll(t *testing.T) {
 
 func TestSessionsAreKeptPerTarget(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	first := jobstore.Session{Target: "big", Started: noon, State: jobstore.Started, Data: []byte(`{"queues":["a"]}`)}
-	other := jobstore.Session{Target: "other", Started: noon, State: jobstore.Stopped}
+	first := jobstore.Session{Target: "big", Started: noon, Data: []byte(`{"queues":["a"]}`)}
+	other := jobstore.Session{Target: "other", Started: noon}
 	require.NoError(t, store.SaveSession(t.Context(), first))
 	require.NoError(t, store.SaveSession(t.Context(), other))
 	for _, session := range []jobstore.Session{first, other} {
@@ -132,7 +132,7 @@ func TestSessionsAreKeptPerTarget(t *testing.T) {
 		require.Equal(t, session, recorded)
 	}
 
-	later := jobstore.Session{Target: "big", Started: noon.Add(time.Hour), State: jobstore.Started, Data: []byte{0, 0xff}}
+	later := jobstore.Session{Target: "big", Started: noon.Add(time.Hour), Data: []byte{0, 0xff}}
 	require.NoError(t, store.SaveSession(t.Context(), later))
 	recorded, err := store.Session(t.Context(), "big")
 	require.NoError(t, err)

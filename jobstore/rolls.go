@@ -3,7 +3,6 @@ package jobstore
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -35,7 +34,7 @@ func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, erro
 	var roll Roll
 	for _, filter := range filters {
 		if err := s.addOpen(ctx, &roll, filter); err != nil {
-			return Roll{}, fmt.Errorf("looking for the open jobs of target %q: %w", filter.Target, explained(err))
+			return Roll{}, failed(err, "looking for the open jobs of target %q", filter.Target)
 		}
 	}
 	slices.Sort(roll.numbers)
@@ -71,43 +70,41 @@ func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*job.Job) error) 
 	for some := range slices.Chunk(roll.numbers, recordedTogether) {
 		err := eachJob(ctx, s.database, func(row *jobRow) error { return do(&row.job) }, ofNumbers, jsonNumbers(some))
 		if err != nil {
-			return fmt.Errorf("looking at %d open jobs: %w", roll.Len(), explained(err))
+			return failed(err, "looking at %d open jobs", roll.Len())
 		}
 	}
 	return nil
 }
 
-// ObserveRoll records what a listing that was made at a time told about the jobs
-// of a roll, each as Observe does, some hundred in a transaction. Told is called
-// with each job as it is now, without its submission and for the call only, and
-// returns what the listing says of it, or false where it says nothing. Of a job
-// that is as it was only the time is recorded: its evidence stays that of when it
-// was seen so first.
-func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, told func(*job.Job) (job.Observation, bool)) error {
-	for some := range slices.Chunk(roll.numbers, recordedTogether) {
-		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-			return decideOnSome(ctx, transaction, some, observed, func(c *change) bool {
-				seen, isTold := told(&c.job)
-				seen.Observed = observed
-				return isTold && c.observe(seen)
-			})
-		})
-		if err != nil {
-			return fmt.Errorf("recording what a listing told about %d jobs: %w", roll.Len(), err)
-		}
-	}
-	return nil
+// ObserveRoll records what a listing that was made at a time says about the jobs of a
+// roll, each as Observe does, some hundred in a transaction. Listed is called with each
+// job as it is now, without its submission and for the call only, and returns what the
+// listing says of it, or false where it says nothing. Of a job that is as it was only
+// the time is recorded: its evidence stays that of when it was first seen so.
+func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, listed func(*job.Job) (job.Observation, bool)) error {
+	err := s.decideOnRoll(ctx, roll, observed, func(c *change) bool {
+		seen, isListed := listed(&c.job)
+		seen.Observed = observed
+		return isListed && c.observe(seen)
+	})
+	return failed(err, "recording what a listing told about %d jobs", roll.Len())
 }
 
-// MarkRollStale records what MarkStale does of all jobs of a roll, some hundred in
-// a transaction.
+// MarkRollStale records for all jobs of a roll what MarkStale does for one, some hundred
+// in a transaction.
 func (s *Store) MarkRollStale(ctx context.Context, roll Roll, reason string, attempted time.Time) error {
+	err := s.decideOnRoll(ctx, roll, time.Time{}, func(c *change) bool { return c.failed(reason, attempted) })
+	return failed(err, "recording that a query about %d jobs failed", roll.Len())
+}
+
+// decideOnRoll applies a decision to the jobs of a roll.
+func (s *Store) decideOnRoll(ctx context.Context, roll Roll, observed time.Time, decide func(*change) bool) error {
 	for some := range slices.Chunk(roll.numbers, recordedTogether) {
 		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-			return decideOnSome(ctx, transaction, some, time.Time{}, func(c *change) bool { return c.failed(reason, attempted) })
+			return decideOnSome(ctx, transaction, some, observed, decide)
 		})
 		if err != nil {
-			return fmt.Errorf("recording that a query about %d jobs failed: %w", roll.Len(), err)
+			return err
 		}
 	}
 	return nil

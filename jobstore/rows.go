@@ -161,13 +161,13 @@ func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest s
 }
 
 // eachBrief is eachJob for the brief columns; the other fields are empty.
-func eachBrief(ctx context.Context, source queryer, do func(*job.Job), rest string, arguments ...any) error {
+func eachBrief(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) error {
 	var row jobRow
-	return row.each(ctx, source, row.briefColumns(), func(row *jobRow) error {
-		do(&row.job)
-		return nil
-	}, selectBrief()+rest, arguments...)
+	return row.each(ctx, source, row.briefColumns(), do, selectBrief()+rest, arguments...)
 }
+
+// jobReader is eachJob or eachBrief.
+type jobReader func(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) error
 
 // each reads the rows that a statement selects, one after the other, into this one.
 func (r *jobRow) each(ctx context.Context, source queryer, columns []column, do func(*jobRow) error, statement string, arguments ...any) error {
@@ -202,17 +202,6 @@ func eachRow(ctx context.Context, source queryer, fields []any, do func() error,
 	return rows.Err()
 }
 
-// queryWhole returns the jobs that the rest of a query chooses, complete.
-func queryWhole(ctx context.Context, source queryer, rest string, arguments ...any) ([]job.Job, error) {
-	jobs, err := queryJobs(ctx, source, rest, arguments...)
-	for i := range jobs {
-		if err == nil {
-			err = addSubmission(ctx, source, &jobs[i])
-		}
-	}
-	return jobs, err
-}
-
 // queryJob returns the job of a tag, without its submission.
 func queryJob(ctx context.Context, source queryer, tag string) (job.Job, error) {
 	jobs, err := queryJobs(ctx, source, "WHERE tag = ?", tag)
@@ -229,17 +218,14 @@ func queryJob(ctx context.Context, source queryer, tag string) (job.Job, error) 
 func addSubmission(ctx context.Context, source queryer, job *job.Job) error {
 	var attributes, arguments string
 	row := source.QueryRowContext(ctx, "SELECT attributes, arguments, script, request FROM submissions WHERE tag = ?", job.Tag)
-	if err := row.Scan(&attributes, &arguments, &job.Script, &job.Request); err != nil {
-		return fmt.Errorf("reading the submission of %s: %w", job.Tag, err)
+	err := row.Scan(&attributes, &arguments, &job.Script, &job.Request)
+	if err == nil {
+		job.Attributes, err = decodeAttributes(attributes)
 	}
-	var err error
-	if job.Attributes, err = decodeAttributes(attributes); err != nil {
-		return fmt.Errorf("reading the submission of %s: %w", job.Tag, err)
+	if err == nil {
+		job.Arguments, err = decodeTexts(arguments)
 	}
-	if job.Arguments, err = decodeTexts(arguments); err != nil {
-		return fmt.Errorf("reading the submission of %s: %w", job.Tag, err)
-	}
-	return nil
+	return failed(err, "reading the submission of %s", job.Tag)
 }
 
 // insert adds a job and its submission.

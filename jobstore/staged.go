@@ -2,8 +2,6 @@ package jobstore
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 
 	"github.com/rmctl/rmctl/job"
 )
@@ -15,7 +13,7 @@ type Staged struct {
 	Stays bool   // it is kept; only what was left of writing it is to be removed
 }
 
-// A Leftover is a submission of which files may still be where they were staged.
+// A Leftover is a submission whose staged files may still be there.
 type Leftover struct {
 	Job    job.Job  // without what was submitted
 	Staged []Staged // in the order in which they are to be removed
@@ -32,10 +30,7 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 			leftovers[i].Staged, err = s.stagedBy(ctx, job.Tag)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("listing the files of submissions to target %q: %w", target, explained(err))
-	}
-	return leftovers, nil
+	return leftovers, failed(err, "listing the files of submissions to target %q", target)
 }
 
 func (s *Store) stagedBy(ctx context.Context, tag string) (staged []Staged, err error) {
@@ -49,12 +44,6 @@ func (s *Store) stagedBy(ctx context.Context, tag string) (staged []Staged, err 
 
 // Unstaged records that the staged files of a submission are removed.
 func (s *Store) Unstaged(ctx context.Context, tag string) error {
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		_, err := transaction.ExecContext(ctx, "DELETE FROM staged WHERE tag = ?", tag)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("recording that the files of submission %s are removed: %w", tag, err)
-	}
-	return nil
+	_, err := s.execute(ctx, processed, "DELETE FROM staged WHERE tag = ?", tag)
+	return failed(err, "recording that the files of submission %s are removed", tag)
 }

@@ -86,9 +86,6 @@ func open(ctx context.Context, directory string) (*Store, error) {
 	return store, nil
 }
 
-// Folder returns the state directory, which is private to this user.
-func (s *Store) Folder() string { return filepath.Dir(s.path) }
-
 // connect returns a store over a database file, which its first use opens.
 func connect(path string) (*Store, error) {
 	location := url.URL{
@@ -156,10 +153,7 @@ func (s *Store) directory() string { return filepath.Dir(s.path) }
 
 // Close closes the store. Outcomes that could not be recorded stay beside it.
 func (s *Store) Close() error {
-	if err := errors.Join(s.unrecorded.leave(), s.database.Close()); err != nil {
-		return fmt.Errorf("closing the job store %q: %w", s.path, err)
-	}
-	return nil
+	return failed(errors.Join(s.unrecorded.leave(), s.database.Close()), "closing the job store %q", s.path)
 }
 
 // durability says whether a transaction that was committed survives the loss of
@@ -170,6 +164,19 @@ const (
 	durable   durability = "FULL"
 	processed durability = "NORMAL" // whatever is lost, the scheduler can be asked again
 )
+
+// execute runs one statement in a transaction of its own, and returns how many rows it
+// changed.
+func (s *Store) execute(ctx context.Context, lasting durability, statement string, arguments ...any) (changed int64, err error) {
+	err = s.write(ctx, lasting, func(ctx context.Context, transaction *sql.Tx) error {
+		result, err := transaction.ExecContext(ctx, statement, arguments...)
+		if err == nil {
+			changed, err = result.RowsAffected()
+		}
+		return err
+	})
+	return changed, err
+}
 
 // write runs change in a transaction. One goroutine of this process writes at a
 // time; others wait for it here, where the context ends their wait at once. What

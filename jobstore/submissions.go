@@ -37,10 +37,7 @@ func (s *Store) Intend(ctx context.Context, j job.Job, staged ...Staged) error {
 		}
 		return insertEvent(ctx, transaction, job.Event{Kind: job.EventIntended, Observation: job.Observation{Observed: j.Created}}, &j)
 	})
-	if err != nil {
-		return fmt.Errorf("recording submission %s: %w", j.Tag, err)
-	}
-	return nil
+	return failed(err, "recording submission %s", j.Tag)
 }
 
 // prepare completes a job that is to be inserted.
