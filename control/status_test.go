@@ -179,7 +179,8 @@ func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
 func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
 	s, _ := asked(t, "", "")
 	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "t", Target: "here"}))
-	require.NoError(t, s.store.Doubt(t.Context(), "t", "no answer"))
+	_, err := s.store.Settle(t.Context(), jobstore.Outcome{Tag: "t", Doubted: "no answer"})
+	require.NoError(t, err)
 	job, err := s.Status(t.Context(), job.Job{Tag: "t", Phase: job.PhaseUnknown}, control.Fresh)
 	require.NoError(t, err)
 	require.True(t, job.Stale)

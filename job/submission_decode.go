@@ -24,7 +24,7 @@ const (
 // tables, or lists of texts of the form name=value.
 func (t *Table) Submission() Submission {
 	s := Submission{
-		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.Texts(keyArguments),
+		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.texts(keyArguments),
 		Directory: t.Text(keyDirectory), Script: t.Text(keyScript), Debug: t.Flag(keyDebug),
 	}
 	t.attributes = map[string]entry{}

@@ -116,8 +116,8 @@ func (t *Table) Flag(key string) bool {
 	return has && t.is(key, found, kindBoolean, "true or false") && found.value.text == "true"
 }
 
-// Texts reads a key whose value is a list of texts.
-func (t *Table) Texts(key string) []string {
+// texts reads a key whose value is a list of texts.
+func (t *Table) texts(key string) []string {
 	found, has := t.get(key)
 	if !has || !t.is(key, found, kindList, "a list of texts") {
 		return nil

@@ -176,8 +176,8 @@ func (c *change) learn(seen job.Observation) {
 
 // bounded cuts a text to what the store keeps of evidence.
 func bounded(text string) string {
-	if len(text) > MaximumEvidence {
-		return text[:MaximumEvidence]
+	if len(text) > maximumEvidence {
+		return text[:maximumEvidence]
 	}
 	return text
 }

@@ -15,16 +15,16 @@ import (
 
 // Errors that the store's own machine causes, and what can be done about them.
 var (
-	ErrFull     = errors.New("the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
-	ErrReadOnly = errors.New("it may only be read: check the permissions and how the file system is mounted, or name another folder with --state")
-	ErrUnopened = errors.New("its files cannot be opened: check the permissions of the folder and how the file system is mounted, or name another folder with --state")
-	ErrDamaged  = errors.New("its file is damaged: rmctl recover --rebuild puts it aside and looks for the jobs with the schedulers")
-	ErrNoLocks  = errors.New("its file cannot be locked, as some network file systems have it: name a folder on this machine with --state")
-	ErrBusy     = errors.New("other processes of rmctl are writing to it all the time")
+	errFull        = errors.New("the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
+	errReadOnly    = errors.New("it may only be read: check the permissions and how the file system is mounted, or name another folder with --state")
+	errUnopened    = errors.New("its files cannot be opened: check the permissions of the folder and how the file system is mounted, or name another folder with --state")
+	errFileDamaged = errors.New("its file is damaged: rmctl recover --rebuild puts it aside and looks for the jobs with the schedulers")
+	errNoLocks     = errors.New("its file cannot be locked, as some network file systems have it: name a folder on this machine with --state")
+	errBusy        = errors.New("other processes of rmctl are writing to it all the time")
 )
 
 // meanings are the errors that explained adds.
-var meanings = []error{ErrFull, ErrReadOnly, ErrUnopened, ErrDamaged, ErrNoLocks, ErrBusy}
+var meanings = []error{errFull, errReadOnly, errUnopened, errFileDamaged, errNoLocks, errBusy}
 
 // explained adds what a failure of the database means for the user, once.
 func explained(err error) error {
@@ -36,17 +36,17 @@ func explained(err error) error {
 	switch code := failure.Code(); {
 	case code == sqlitecodes.SQLITE_IOERR_LOCK, code == sqlitecodes.SQLITE_IOERR_RDLOCK, code == sqlitecodes.SQLITE_IOERR_UNLOCK,
 		code == sqlitecodes.SQLITE_IOERR_CHECKRESERVEDLOCK, code == sqlitecodes.SQLITE_IOERR_SHMLOCK, code&0xff == sqlitecodes.SQLITE_PROTOCOL:
-		return fmt.Errorf("%w (%w)", ErrNoLocks, err)
+		return fmt.Errorf("%w (%w)", errNoLocks, err)
 	case code&0xff == sqlitecodes.SQLITE_FULL, code == sqlitecodes.SQLITE_IOERR_WRITE, code == sqlitecodes.SQLITE_IOERR_SHMSIZE:
-		return fmt.Errorf("%w (%w)", ErrFull, err)
+		return fmt.Errorf("%w (%w)", errFull, err)
 	case code&0xff == sqlitecodes.SQLITE_READONLY, code&0xff == sqlitecodes.SQLITE_PERM:
-		return fmt.Errorf("%w (%w)", ErrReadOnly, err)
+		return fmt.Errorf("%w (%w)", errReadOnly, err)
 	case code&0xff == sqlitecodes.SQLITE_CANTOPEN:
-		return fmt.Errorf("%w (%w)", ErrUnopened, err)
+		return fmt.Errorf("%w (%w)", errUnopened, err)
 	case code&0xff == sqlitecodes.SQLITE_CORRUPT, code&0xff == sqlitecodes.SQLITE_NOTADB:
-		return fmt.Errorf("%w (%w)", ErrDamaged, err)
+		return fmt.Errorf("%w (%w)", errFileDamaged, err)
 	case code&0xff == sqlitecodes.SQLITE_BUSY:
-		return fmt.Errorf("%w (%w)", ErrBusy, err)
+		return fmt.Errorf("%w (%w)", errBusy, err)
 	}
 	return err
 }
@@ -63,11 +63,11 @@ func failed(err error, format string, arguments ...any) error {
 // system without locks from one where others hold them.
 func explainedAt(directory string, err error) error {
 	err = explained(err)
-	if !errors.Is(err, ErrBusy) {
+	if !errors.Is(err, errBusy) {
 		return err
 	}
 	if lockErr := tryLock(filepath.Join(directory, lockName)); lockErr != nil {
-		return fmt.Errorf("%w (%w)", ErrNoLocks, lockErr)
+		return fmt.Errorf("%w (%w)", errNoLocks, lockErr)
 	}
 	return err
 }

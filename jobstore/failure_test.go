@@ -19,7 +19,7 @@ func TestADamagedFileIsNamedWithWhatToDo(t *testing.T) {
 	directory := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(directory, databaseName), []byte(strings.Repeat("no database ", 1000)), 0o600))
 	_, err := Open(t.Context(), directory)
-	require.ErrorIs(t, err, ErrDamaged)
+	require.ErrorIs(t, err, errFileDamaged)
 	require.ErrorContains(t, err, directory)
 	require.ErrorContains(t, err, "rmctl recover")
 }
@@ -35,7 +35,7 @@ func TestAFullDiskLosesNothingThatWasRecorded(t *testing.T) {
 	_, err = store.database.ExecContext(t.Context(), "PRAGMA max_page_count = "+strconv.Itoa(pages+1))
 	require.NoError(t, err)
 	err = store.Intend(t.Context(), job.Job{Tag: "second", Target: "big", Script: strings.Repeat("x", 1<<20)})
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, errFull)
 	_, err = store.ByTag(t.Context(), "first")
 	require.NoError(t, err)
 	_, err = store.ByTag(t.Context(), "second")
@@ -49,7 +49,7 @@ func TestAStoreThatMayOnlyBeReadSaysSo(t *testing.T) {
 	store.database.SetMaxOpenConns(1)
 	_, err = store.database.ExecContext(t.Context(), "PRAGMA query_only = on")
 	require.NoError(t, err)
-	require.ErrorIs(t, store.Intend(t.Context(), job.Job{Tag: "a", Target: "big"}), ErrReadOnly)
+	require.ErrorIs(t, store.Intend(t.Context(), job.Job{Tag: "a", Target: "big"}), errReadOnly)
 }
 
 // Whatever page of the file is lost: what is told of a job is what was recorded, or an error
@@ -91,7 +91,7 @@ func readsTrue(t *testing.T, text []byte, tags []string, recorded map[string]job
 	require.NoError(t, os.WriteFile(filepath.Join(directory, databaseName), text, 0o600))
 	check := func(err error) bool {
 		if err != nil && !errors.Is(err, ErrNotFound) {
-			require.True(t, errors.Is(err, ErrDamaged) || errors.Is(err, errDamaged), "%v", err)
+			require.True(t, errors.Is(err, errFileDamaged) || errors.Is(err, errDamaged), "%v", err)
 			isDamaged = true
 		}
 		return err == nil

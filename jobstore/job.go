@@ -16,9 +16,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// MaximumEvidence bounds, in bytes, each text that quotes what a scheduler
+// maximumEvidence bounds, in bytes, each text that quotes what a scheduler
 // said at length. Longer ones are cut when they are recorded.
-const MaximumEvidence = 4096
+const maximumEvidence = 4096
 
 // A Filter chooses jobs of a listing.
 type Filter struct {

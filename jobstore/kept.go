@@ -68,10 +68,10 @@ func newKeptFile(directory string) (*keptFile, error) {
 // fullOr adds to an error of writing that the disk is full, where it is.
 func fullOr(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) {
-		return fmt.Errorf("%w (%w)", ErrFull, err)
+		return fmt.Errorf("%w (%w)", errFull, err)
 	}
 	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) {
-		return fmt.Errorf("%w (%w)", ErrReadOnly, err)
+		return fmt.Errorf("%w (%w)", errReadOnly, err)
 	}
 	return err
 }

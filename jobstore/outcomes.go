@@ -19,7 +19,7 @@ type Outcome struct {
 	Accepted    *job.Observation
 	Ended       *job.Observation // how its job ended, with its exit code, which only this process has seen
 	Refused     string           // why it was not made, see [Store.Reject]
-	Doubted     string           // why the outcome is unknown, see [Store.Doubt]
+	Doubted     string           // why the outcome is unknown
 }
 
 // A KeptError tells that an outcome could not be recorded, as of a full disk, but is
@@ -96,7 +96,7 @@ func (s *Store) settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	case outcome.Refused != "":
 		return job.Job{}, s.Reject(ctx, outcome.Tag, outcome.Refused)
 	}
-	return job.Job{}, s.Doubt(ctx, outcome.Tag, outcome.Doubted)
+	return job.Job{}, s.doubt(ctx, outcome.Tag, outcome.Doubted)
 }
 
 // isDecided reports whether an outcome cannot be recorded because there is another

@@ -25,7 +25,7 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job
 	statement := strings.Replace(insertInto("processes", columnNames(columns)), "INSERT", "INSERT OR REPLACE", 1)
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		for _, process = range processes {
-			process.Output = process.Output[max(0, len(process.Output)-MaximumEvidence):]
+			process.Output = process.Output[max(0, len(process.Output)-maximumEvidence):]
 			if _, err := transaction.ExecContext(ctx, statement, columnValues(columns)...); err != nil {
 				return err
 			}

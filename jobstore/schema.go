@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// ErrNewerSchema is matched by the error of Open for a store that a later
-// version of the program made.
-var ErrNewerSchema = errors.New("the job store was made by a newer version of rmctl")
+// errNewerSchema is matched by the error of Open for the store of a later version.
+var errNewerSchema = errors.New("the job store was made by a newer version of rmctl")
 
 // migrations lead from each version of the schema to the next; the first one
 // starts from an empty database. They are never edited once released, only
@@ -302,7 +301,7 @@ func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("%w: its schema has version %d, this program knows %d; use that version, or name another folder with --state", ErrNewerSchema, version, len(steps))
+		return fmt.Errorf("%w: its schema has version %d, this program knows %d; use that version, or name another folder with --state", errNewerSchema, version, len(steps))
 	}
 	for ; version < len(steps); version++ {
 		if _, err := transaction.ExecContext(ctx, steps[version]); err != nil {

@@ -42,7 +42,7 @@ func TestUpgradesApplyOnlyTheStepsThatAreMissing(t *testing.T) {
 	require.NoError(t, store.applySteps(t, first, second))
 	require.Equal(t, 2, store.number(t, "PRAGMA user_version"))
 	require.Equal(t, 8, store.number(t, "SELECT sum(a + b) FROM things"))
-	require.ErrorIs(t, store.applySteps(t, first), ErrNewerSchema)
+	require.ErrorIs(t, store.applySteps(t, first), errNewerSchema)
 }
 
 func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {

@@ -35,8 +35,7 @@ type Store struct {
 
 // Open opens the store in a state directory, and makes both where they are
 // missing. The directory is made accessible to its owner alone; one that
-// belongs to another user is refused. An error matching ErrNewerSchema tells
-// that a later version of the program made the store.
+// belongs to another user is refused, as is a store of a later version of the program.
 func Open(ctx context.Context, directory string) (*Store, error) {
 	store, err := open(ctx, directory)
 	if err != nil {

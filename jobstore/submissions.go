@@ -125,9 +125,9 @@ func (s *Store) Dismiss(ctx context.Context, tag, reason string) (job.Job, error
 	})
 }
 
-// Doubt records that nobody knows what became of a submission. Where that was
+// doubt records that nobody knows what became of a submission. Where that was
 // found out in the meantime it changes nothing.
-func (s *Store) Doubt(ctx context.Context, tag, reason string) error {
+func (s *Store) doubt(ctx context.Context, tag, reason string) error {
 	_, err := s.change(ctx, durable, "doubt", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		j := &c.job
 		if j.ID != "" || j.Phase == job.PhaseRejected {

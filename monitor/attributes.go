@@ -18,7 +18,7 @@ const (
 	AttributeStale        = "rmStale"
 	AttributeProblems     = "rmProblems" // what was wrong with the listings, a text for each kind of problem
 
-	AttributeNumNodes = "numNodes" // of machines; predefined
+	attributeNumNodes = "numNodes" // of machines; predefined
 
 	AttributeNodeCPUs     = "nodeCPUs"
 	AttributeNodeCPUsUsed = "nodeCPUsUsed"

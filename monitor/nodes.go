@@ -199,7 +199,7 @@ func (n *nodes) showMachines(whole bool) {
 				state = model.StateUnknown
 			}
 			u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: id, Attributes: []model.Attribute{
-				{ID: model.AttributeMachineState, Text: string(state)}, {ID: AttributeNumNodes, Text: strconv.Itoa(c.all)},
+				{ID: model.AttributeMachineState, Text: string(state)}, {ID: attributeNumNodes, Text: strconv.Itoa(c.all)},
 			}})
 		}
 	})

@@ -71,7 +71,7 @@ func TestNodesOfProcessesAreShownWhereNoneAreListed(t *testing.T) {
 		w.begin()
 		require.Equal(t, "hosta RUNNING_PROCESS, hostb EXITED_PROCESS, hostc USER_ALLOC_SHARED", w.uses())
 		require.Equal(t, "UP", w.value(model.Node, "hosta", model.AttributeNodeState))
-		require.Equal(t, "3", w.value(model.Machine, "cluster", monitor.AttributeNumNodes))
+		require.Equal(t, "3", w.value(model.Machine, "cluster", "numNodes"))
 		require.Equal(t, "queue node job", w.own(monitor.AttributeUnlisted))
 
 		w.record.set(job.Job{Tag: "tag-1", Observation: job.Observation{Detail: state.Completed}})

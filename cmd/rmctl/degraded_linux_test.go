@@ -126,14 +126,14 @@ func TestADiskThatBecomesFullLosesNoJob(t *testing.T) {
 	stdout, stderr, done := d.with([]string{"FILL=" + d.state}, nil, "submit", "--", "x")
 	require.False(t, done)
 	require.Empty(t, stdout, "an id is printed only once it is on record")
-	require.Contains(t, stderr, jobstore.ErrFull.Error())
+	require.Contains(t, stderr, "the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
 	require.Contains(t, stderr, `has the id "2"`)
 	require.Contains(t, stderr, "do not submit it again; the id is kept beside the record")
 
 	// then nothing is submitted, and what is on record is there
 	_, stderr, done = d.with(nil, nil, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, jobstore.ErrFull.Error())
+	require.Contains(t, stderr, "the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
 	require.Len(t, d.submitted(), 2)
 	require.Len(t, d.ids(), 2)
 
@@ -177,7 +177,7 @@ func TestNothingIsSubmittedThatCannotBeRecorded(t *testing.T) {
 	limited := []string{"/bin/sh", "-c", `ulimit -f 0; exec "$0" "$@"`}
 	_, stderr, done := d.with(nil, limited, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, jobstore.ErrFull.Error())
+	require.Contains(t, stderr, "the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
 	require.Len(t, d.submitted(), 1)
 	require.Len(t, d.ids(), 1)
 }
@@ -190,7 +190,7 @@ func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
 	require.Len(t, d.ids(), 1)
 	_, stderr, done := d.with(nil, nil, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, jobstore.ErrReadOnly.Error())
+	require.Contains(t, stderr, "it may only be read: check the permissions")
 	require.Len(t, d.submitted(), 1)
 
 	// A record that was closed has no log; SQLite wants to make one, which it cannot.
@@ -201,7 +201,7 @@ func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
 	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	_, stderr, done = d.with(nil, nil, "jobs")
 	require.False(t, done)
-	require.Contains(t, stderr, jobstore.ErrUnopened.Error())
+	require.Contains(t, stderr, "its files cannot be opened: check the permissions")
 }
 
 // strace plays the part of a file system that has no locks.
@@ -218,7 +218,7 @@ func TestAFileSystemWithoutLocksIsToldAsSuch(t *testing.T) {
 	}
 	_, stderr, done := d.with(nil, strace, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, jobstore.ErrNoLocks.Error())
+	require.Contains(t, stderr, "its file cannot be locked, as some network file systems have it")
 	require.Len(t, d.submitted(), 1)
 	require.Len(t, d.ids(), 1)
 }

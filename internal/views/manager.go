@@ -30,7 +30,7 @@ type Manager struct {
 const (
 	AttributeHost       = "rmHost"
 	AttributeCause      = "rmCause"
-	AttributeDefinition = "rmDefinition"
+	attributeDefinition = "rmDefinition"
 	AttributeSince      = "rmSince"
 )
 
@@ -40,7 +40,7 @@ func define(u *model.Update) error {
 	for _, definition := range []model.Definition{
 		{ID: AttributeHost, Type: model.String, Default: []string{""}, Name: "Host", Description: "Where the scheduler's commands run", Display: true},
 		{ID: AttributeCause, Type: model.String, Default: []string{""}, Name: "Cause", Description: "Why the resource manager is in the state ERROR", Display: true},
-		{ID: AttributeDefinition, Type: model.String, Default: []string{""}, Name: "Definition", Description: "The definition that tells how to speak to it", Display: true},
+		{ID: attributeDefinition, Type: model.String, Default: []string{""}, Name: "Definition", Description: "The definition that tells how to speak to it", Display: true},
 		{ID: AttributeSince, Type: model.Date, Name: "Since", Description: "From when on it is in its state", Display: true},
 	} {
 		problems = append(problems, u.Define(definition))
@@ -278,7 +278,7 @@ func (m *manager) draw() {
 	row := model.Row{Kind: model.ResourceManager, ID: m.target.Name, Attributes: []model.Attribute{
 		{ID: model.AttributeRMState, Text: string(m.state)},
 		{ID: AttributeHost, Text: hostOf(m.target)},
-		{ID: AttributeDefinition, Text: m.target.Definition},
+		{ID: attributeDefinition, Text: m.target.Definition},
 		{ID: "rmType", Text: m.target.Transport},
 		{ID: AttributeSince, Text: m.since.Format(time.RFC3339)},
 	}}

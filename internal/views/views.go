@@ -29,7 +29,7 @@ import (
 type Options struct {
 	Targets *settings.Targets
 	Folder  string   // of the targets file
-	Show    []string // targets that are resource managers from the beginning; nil for those that [Usual] names
+	Show    []string // targets that are resource managers from the beginning; nil for those that usual names
 
 	// Open makes the connection of a target and a controller over it. Closing gives
 	// the connection up. It is called again when a connection was lost.
@@ -126,7 +126,7 @@ func New(o Options) (*Views, error) {
 	}
 	names := o.Show
 	if names == nil {
-		names = Usual(o.Targets)
+		names = usual(o.Targets)
 	}
 	for _, name := range names {
 		target, err := o.Targets.Find(name)
@@ -139,9 +139,9 @@ func New(o Options) (*Views, error) {
 	return p, nil
 }
 
-// Usual returns the names of the targets that somebody means who names none: those
+// usual returns the names of the targets that somebody means who names none: those
 // of the targets file and the default one.
-func Usual(targets *settings.Targets) []string {
+func usual(targets *settings.Targets) []string {
 	var names []string
 	for _, name := range targets.Names() {
 		if target, err := targets.Find(name); err == nil && (!target.Shipped || name == targets.Default) {
