@@ -19,16 +19,14 @@ var jobFacts = []string{
 // on record and in listings is one element, or one for each of its rows, such as the
 // tasks of an array.
 type jobs struct {
-	monitor *Monitor
+	listed
 	known   map[string]seen   // rows of listings, by id
 	own     map[string]ownRow // those of jobs on record, by id
-	round   uint32
 	record  record
 	matched uint64 // generation of the record that the newest listing was compared with
 	compare bool   // whether each row of the listing at hand is to be compared with the record
 	use     use
 	row     rowOf // of the job at hand: all share its memory
-	repeats
 }
 
 // An ownRow is the row of a job on record, kept to be merged with what the record
@@ -39,7 +37,7 @@ type ownRow struct {
 }
 
 func newJobs(m *Monitor) *jobs {
-	return &jobs{monitor: m, known: map[string]seen{}, own: map[string]ownRow{}, record: newRecord(), use: newUse(), repeats: newRepeats()}
+	return &jobs{listed: newListed(m, model.Job, jobFacts), known: map[string]seen{}, own: map[string]ownRow{}, record: newRecord(), use: newUse()}
 }
 
 // adopt takes over the jobs that the model has from before, which may be of listings
@@ -50,25 +48,17 @@ func (j *jobs) adopt(before *model.Manager) {
 	}
 }
 
-func (j *jobs) facts() []string { return jobFacts }
-
 func (j *jobs) begin() {
-	j.round++
-	j.repeats.begin()
+	j.listed.begin()
 	j.compare = j.matched != j.record.generation
 }
 
 func (j *jobs) merge(u *model.Update, id string, facts Facts, print uint64) {
-	before, known := j.known[id]
-	isAgain := known && before.round == j.round
-	if isAgain {
-		j.monitor.again(model.Job, id, before.told, facts.Fact(job.FactState))
-		j.repeats.note(id)
-	}
-	if j.repeats.collect(id, jobFacts, facts) {
-		j.known[id] = before.of(j.round, facts.Fact(job.FactState))
-	} else if !isAgain {
+	before := j.known[id]
+	if j.isNow(id, &before, facts) {
 		j.take(u, id, facts, print)
+	} else {
+		j.known[id] = before
 	}
 }
 
@@ -139,21 +129,18 @@ func (j *jobs) disown(id string) {
 
 // end removes the jobs that a whole listing lacks, unless they are on record.
 func (j *jobs) end(whole bool) {
-	m := j.monitor
-	if rows := j.repeats.take(); len(rows) > 0 {
-		m.update(func(u *model.Update) {
-			for _, id := range sorted(rows) {
-				j.take(u, id, rows[id], m.fingerprint(jobFacts, rows[id]))
-			}
-		})
+	j.putRepeated(j.take)
+	if whole {
+		j.matched = j.record.generation
+		j.removeGone()
 	}
-	if !whole {
-		j.settle()
-		m.queues.sweep()
-		j.showUse()
-		return
-	}
-	j.matched = j.record.generation
+	j.settle()
+	j.monitor.queues.sweep()
+	j.showUse()
+}
+
+// removeGone removes the jobs that the last listing lacks, unless they are on record.
+func (j *jobs) removeGone() {
 	var gone []string
 	for id, each := range j.known {
 		if each.round != j.round {
@@ -167,7 +154,7 @@ func (j *jobs) end(whole bool) {
 	}
 	kept := j.record.elements(j)
 	for some := range slices.Chunk(gone, largestBatch) {
-		m.update(func(u *model.Update) {
+		j.monitor.update(func(u *model.Update) {
 			for _, id := range some {
 				if !kept[id] {
 					j.remove(u, id)
@@ -175,9 +162,6 @@ func (j *jobs) end(whole bool) {
 			}
 		})
 	}
-	j.settle()
-	m.queues.sweep()
-	j.showUse()
 }
 
 func (j *jobs) remove(u *model.Update, id string) {

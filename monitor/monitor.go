@@ -8,7 +8,6 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -225,10 +224,7 @@ func (m *Monitor) Refresh() {
 		}
 	}
 	m.mu.Unlock()
-	select {
-	case m.wake <- struct{}{}:
-	default: // it is to look already
-	}
+	signal(m.wake)
 }
 
 // quiet returns how long the scheduler is left alone after the beginning of a
@@ -414,14 +410,4 @@ func causeOf(err error) string {
 // update changes the model, and counts what it refuses.
 func (m *Monitor) update(change func(*model.Update)) {
 	m.refused(m.options.Model.Update(change))
-}
-
-// sorted returns the keys of a set in order, for updates that are the same each time.
-func sorted[V any](set map[string]V) []string {
-	keys := make([]string, 0, len(set))
-	for key := range set {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -2,6 +2,8 @@ package monitor
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,14 +32,12 @@ var nodeFacts = []string{factState, factNative, factCPUs, factCPUsUsed, factMemo
 
 // nodes takes listings of nodes into the model.
 type nodes struct {
-	monitor *Monitor
-	known   map[string]*node // by id
-	round   uint32
+	listed
+	known map[string]*node // by id
 	// changed tells that who uses the nodes has to be found anew.
 	changed bool
 	// unlisted tells that the scheduler does not list its nodes.
 	unlisted bool
-	repeats
 }
 
 type node struct {
@@ -49,7 +49,7 @@ type node struct {
 }
 
 func newNodes(m *Monitor) *nodes {
-	return &nodes{monitor: m, known: map[string]*node{}, repeats: newRepeats()}
+	return &nodes{listed: newListed(m, model.Node, nodeFacts), known: map[string]*node{}}
 }
 
 // adopt takes over the nodes that the model has from before.
@@ -60,27 +60,19 @@ func (n *nodes) adopt(before *model.Manager) {
 	}
 }
 
-func (n *nodes) facts() []string { return nodeFacts }
-
-func (n *nodes) begin() {
-	n.round++
-	n.repeats.begin()
-}
-
 func (n *nodes) merge(u *model.Update, id string, facts Facts, print uint64) {
 	before, known := n.known[id]
-	isAgain := known && before.round == n.round
-	if isAgain {
+	if !known {
+		n.take(u, id, facts, print)
+		return
+	}
+	if before.round == n.round {
 		if machine := cmp.Or(facts.Fact(factMachine), n.monitor.options.Machine); machine != before.machine {
 			n.monitor.wrong(whatMachines, model.Node, id, machine, 1)
 			return
 		}
-		n.monitor.again(model.Node, id, before.told, facts.Fact(factState))
-		n.repeats.note(id)
 	}
-	if n.repeats.collect(id, nodeFacts, facts) && known {
-		before.seen = before.seen.of(n.round, facts.Fact(factState))
-	} else if !isAgain {
+	if n.isNow(id, &before.seen, facts) {
 		n.take(u, id, facts, print)
 	}
 }
@@ -138,13 +130,7 @@ func isFull(facts Facts) bool {
 // like.
 func (n *nodes) end(whole bool) {
 	m := n.monitor
-	if rows := n.repeats.take(); len(rows) > 0 {
-		m.update(func(u *model.Update) {
-			for _, id := range sorted(rows) {
-				n.take(u, id, rows[id], m.fingerprint(nodeFacts, rows[id]))
-			}
-		})
-	}
+	n.putRepeated(n.take)
 	n.sweep(whole)
 	n.showMachines(whole)
 	m.jobs.showUse()
@@ -189,7 +175,7 @@ func (n *nodes) showMachines(whole bool) {
 				u.Remove(m.options.Manager, model.Machine, element.ID())
 			}
 		}
-		for _, id := range sorted(machines) {
+		for _, id := range slices.Sorted(maps.Keys(machines)) {
 			c := machines[id]
 			state := model.StateUp
 			switch {

@@ -77,24 +77,22 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// wrong counts what is wrong with a row; the text is the one that is wrong.
+// wrong counts what is wrong with a row; the text is the wrong one.
 func (m *Monitor) wrong(what string, of model.Kind, id, text string, count int) {
-	if count <= 0 {
-		return
-	}
-	key := problemKey{what, of, ""}
-	example := ""
-	if !m.isKnownProblem(key) && id+text != "" {
-		example = fmt.Sprintf("%s %s", of, quoted(id))
-		if text != "" {
-			example += ": " + quoted(text)
+	m.count(problemKey{what, of, ""}, count, func() string {
+		switch {
+		case id+text == "":
+			return ""
+		case text == "":
+			return fmt.Sprintf("%s %s", of, quoted(id))
+		default:
+			return fmt.Sprintf("%s %s: %s", of, quoted(id), quoted(text))
 		}
-	}
-	m.count(key, example, count)
+	})
 }
 
-// again counts a row whose id came before in the listing. Rows that tell no state do
-// not contradict others.
+// again counts a row whose id came before in the listing. Rows without a state do not
+// contradict others.
 func (m *Monitor) again(of model.Kind, id string, told bool, state string) {
 	if told && state != "" {
 		m.wrong(whatDuplicate, of, id, "", 1)
@@ -104,34 +102,25 @@ func (m *Monitor) again(of model.Kind, id string, told bool, state string) {
 // refused counts what the model refused.
 func (m *Monitor) refused(problems []model.Problem) {
 	for _, problem := range problems {
-		key := problemKey{string(problem.Kind), problem.Of, problem.Attribute}
-		example := ""
-		if !m.isKnownProblem(key) {
-			example = problem.Example.Error()
-		}
-		m.count(key, example, problem.Count)
+		m.count(problemKey{string(problem.Kind), problem.Of, problem.Attribute}, problem.Count, problem.Example.Error)
 	}
 }
 
-func (m *Monitor) isKnownProblem(key problemKey) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, known := m.problems[key]
-	return known
-}
-
-// count adds to a problem, and tells it when it comes the first time.
-func (m *Monitor) count(key problemKey, example string, count int) {
+// count adds to a problem, and logs it with an example when it comes the first time.
+func (m *Monitor) count(key problemKey, count int, example func() string) {
+	if count <= 0 {
+		return
+	}
 	m.mu.Lock()
 	problem, known := m.problems[key]
 	if !known {
-		problem = &Problem{What: key.what, Of: key.of, Attribute: key.attribute, Example: example}
+		problem = &Problem{What: key.what, Of: key.of, Attribute: key.attribute, Example: example()}
 		m.problems[key] = problem
 	}
 	problem.Count += count
 	m.mu.Unlock()
 	if !known {
-		m.options.Log.Warn("a scheduler lists something that is wrong", "manager", m.options.Manager, "what", key.what, "of", key.of.String(), "attribute", key.attribute, "example", example)
+		m.options.Log.Warn("a scheduler lists something that is wrong", "manager", m.options.Manager, "what", key.what, "of", key.of.String(), "attribute", key.attribute, "example", problem.Example)
 	}
 }
 

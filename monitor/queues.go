@@ -16,11 +16,9 @@ var queueFacts = []string{factState, factNative, factDefault, factTimeLimit, fac
 
 // queues takes listings of queues into the model.
 type queues struct {
-	monitor *Monitor
-	known   map[string]seen // by id
-	round   uint32
-	usual   string // that takes the jobs which name none; empty while not known
-	repeats
+	listed
+	known map[string]seen // by id
+	usual string          // that takes the jobs which name none; empty while not known
 }
 
 // seen is what is remembered of a row to tell what changed by the next listing.
@@ -40,7 +38,7 @@ func (s seen) of(round uint32, state string) seen {
 }
 
 func newQueues(m *Monitor) *queues {
-	return &queues{monitor: m, known: map[string]seen{}, repeats: newRepeats()}
+	return &queues{listed: newListed(m, model.Queue, queueFacts), known: map[string]seen{}}
 }
 
 // adopt takes over the queues that the model has from before.
@@ -50,24 +48,12 @@ func (q *queues) adopt(before *model.Manager) {
 	}
 }
 
-func (q *queues) facts() []string { return queueFacts }
-
-func (q *queues) begin() {
-	q.round++
-	q.repeats.begin()
-}
-
 func (q *queues) merge(u *model.Update, id string, facts Facts, print uint64) {
-	before, known := q.known[id]
-	isAgain := known && before.round == q.round
-	if isAgain {
-		q.monitor.again(model.Queue, id, before.told, facts.Fact(factState))
-		q.repeats.note(id)
-	}
-	if q.repeats.collect(id, queueFacts, facts) {
-		q.known[id] = before.of(q.round, facts.Fact(factState))
-	} else if !isAgain {
+	before := q.known[id]
+	if q.isNow(id, &before, facts) {
 		q.take(u, id, facts, print)
+	} else {
+		q.known[id] = before
 	}
 }
 
@@ -101,13 +87,7 @@ func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
 // end removes the queues that a whole listing lacks. Those that have jobs stay until
 // these are gone, of which nothing but the name is known then.
 func (q *queues) end(whole bool) {
-	if rows := q.repeats.take(); len(rows) > 0 {
-		q.monitor.update(func(u *model.Update) {
-			for _, id := range sorted(rows) {
-				q.take(u, id, rows[id], q.monitor.fingerprint(queueFacts, rows[id]))
-			}
-		})
-	}
+	q.putRepeated(q.take)
 	if whole {
 		q.monitor.update(func(u *model.Update) {
 			for id, each := range q.known {

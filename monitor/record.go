@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,10 +40,9 @@ func newRecord() record {
 	return record{byTag: map[string]*recorded{}, byID: map[string]*recorded{}, identities: map[string]*recorded{}, shown: map[string]shownProcesses{}, showing: map[string]string{}}
 }
 
-// of returns the job on record that a row is of; nil if there is none. Where identities
-// can be compared, they decide. Else a job that goes back and was submitted at
-// another time is another one. What tells the identity may be anybody's to forge, so a
-// job of somebody else than the user, where that is known, never is.
+// of returns the job on record that a row is of; nil if there is none. The identity
+// decides where it is known, else the id unless the record shows that the scheduler gave
+// it again. Anybody may forge an identity, so a row of another user never matches.
 func (r *record) of(id string, facts Facts, user string) *recorded {
 	if len(r.byTag) == 0 {
 		return nil
@@ -60,20 +60,11 @@ func (r *record) of(id string, facts Facts, user string) *recorded {
 	if !known || found.unlessOf(owner, user) == nil {
 		return nil
 	}
-	if identity != "" && found.Identity != "" {
+	detail, _ := state.Parse(facts.Fact(job.FactState))
+	if found.IsAnother(job.Observation{Identity: identity, Detail: detail, Submitted: facts.Fact(job.FactSubmitted)}) {
 		return nil
 	}
-	seen, isState := state.Parse(facts.Fact(job.FactState))
-	submitted := facts.Fact(job.FactSubmitted)
-	if !isState || submitted == "" || found.Submitted == "" || state.IsSameTime(submitted, found.Submitted) {
-		return found
-	}
-	switch state.TransitionOf(found.Detail, seen) {
-	case state.Returns, state.Contradicts:
-		return nil
-	default:
-		return found
-	}
+	return found
 }
 
 // unlessOf returns the job unless the owner in its row is another one than on record
@@ -164,7 +155,7 @@ func (j *jobs) exchange(fresh record) {
 func (j *jobs) forget(before record) {
 	m := j.monitor
 	m.update(func(u *model.Update) {
-		for _, tag := range sorted(before.byTag) {
+		for _, tag := range slices.Sorted(maps.Keys(before.byTag)) {
 			old := before.byTag[tag]
 			if _, kept := j.record.byTag[tag]; kept {
 				continue
@@ -230,7 +221,7 @@ func (j *jobs) elementOf(job *recorded) string {
 // settle shows the jobs on record as they are now, those without a row under an id
 // of their own, and their processes.
 func (j *jobs) settle() {
-	tags := sorted(j.record.byTag)
+	tags := slices.Sorted(maps.Keys(j.record.byTag))
 	for len(tags) > 0 {
 		j.monitor.update(func(u *model.Update) {
 			for rows := 0; len(tags) > 0 && rows < largestBatch; tags = tags[1:] {

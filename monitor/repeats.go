@@ -1,6 +1,60 @@
 package monitor
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/model"
+)
+
+// A listed is what the mergers of all kinds have in common.
+type listed struct {
+	monitor *Monitor
+	kind    model.Kind
+	names   []string // of the facts of a row
+	round   uint32   // counts the listings
+	repeats
+}
+
+func newListed(m *Monitor, kind model.Kind, names []string) listed {
+	return listed{monitor: m, kind: kind, names: names, repeats: repeats{map[string]bool{}, map[string]*repeated{}}}
+}
+
+func (l *listed) facts() []string { return l.names }
+
+func (l *listed) begin() {
+	l.round++
+	l.repeats.begin()
+}
+
+// isNow reports whether a row is to be put now. It is not where the id comes again: the
+// first row stands, or all are put together after the listing.
+func (l *listed) isNow(id string, before *seen, facts Facts) bool {
+	isAgain := before.round == l.round
+	if isAgain {
+		l.monitor.again(l.kind, id, before.told, facts.Fact(factState))
+		l.note(id)
+	}
+	if l.collect(id, l.names, facts) {
+		*before = before.of(l.round, facts.Fact(factState))
+		return false
+	}
+	return !isAgain
+}
+
+// putRepeated puts the rows that were put together.
+func (l *listed) putRepeated(put func(u *model.Update, id string, facts Facts, print uint64)) {
+	rows := l.repeats.take()
+	if len(rows) == 0 {
+		return
+	}
+	l.monitor.update(func(u *model.Update) {
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			put(u, id, rows[id], l.monitor.fingerprint(l.names, rows[id]))
+		}
+	})
+}
 
 // repeats puts the rows together that have the same id in one listing: of a fact
 // that several tell, the last counts. Rows are not kept to wait for others, so of
@@ -16,8 +70,6 @@ type repeated struct {
 	facts keptFacts
 	rows  int
 }
-
-func newRepeats() repeats { return repeats{map[string]bool{}, map[string]*repeated{}} }
 
 // begin is called before a listing.
 func (r *repeats) begin() {

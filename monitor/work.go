@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/job"
@@ -80,8 +82,8 @@ func (n *nodes) takeWorking(working workOfJobs) {
 	n.monitor.update(func(u *model.Update) {
 		facts := keptFacts{factState: string(model.StateUp)}
 		print := n.monitor.fingerprint(nodeFacts, facts)
-		for _, element := range sorted(working) {
-			for _, id := range sorted(working[element]) {
+		for _, element := range slices.Sorted(maps.Keys(working)) {
+			for _, id := range slices.Sorted(maps.Keys(working[element])) {
 				n.take(u, id, facts, print)
 			}
 		}
