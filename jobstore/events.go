@@ -142,7 +142,7 @@ func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]job.
 
 // History gives all events of a job, oldest first, to a function until that
 // returns an error.
-func (s *Store) History(ctx context.Context, tag string, tell func(job.Event) error) error {
+func (s *Store) History(ctx context.Context, tag string, do func(job.Event) error) error {
 	for after := int64(0); ; {
 		events, err := s.Events(ctx, after, tag)
 		if err != nil || len(events) == 0 {
@@ -150,7 +150,7 @@ func (s *Store) History(ctx context.Context, tag string, tell func(job.Event) er
 		}
 		for _, event := range events {
 			after = event.Sequence
-			if err := tell(event); err != nil {
+			if err := do(event); err != nil {
 				return err
 			}
 		}

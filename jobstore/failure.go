@@ -59,8 +59,8 @@ func failed(err error, format string, arguments ...any) error {
 	return fmt.Errorf(format+": %w", append(arguments, explained(err))...)
 }
 
-// explainedAt is explained for the store in a directory. SQLite cannot tell a file
-// system without locks from one where others hold them.
+// explainedAt is explained for the store in a directory. To SQLite a file
+// system without locks looks like one where others hold them.
 func explainedAt(directory string, err error) error {
 	err = explained(err)
 	if !errors.Is(err, errBusy) {

@@ -16,11 +16,11 @@ type Place struct {
 	Exists    bool   // the folder is there
 	HasStore  bool   // and a store in it
 	OnNetwork bool   // its file system is one that other hosts share
-	OnFUSE    bool   // its file system is a program's (FUSE), of which this host may keep what others have changed since
+	OnFUSE    bool   // its file system is a program's (FUSE): this host may cache what others have changed since
 	Free      uint64 // bytes that this user may still write to its file system
 }
 
-// Inspect looks at the folder of a store and changes nothing. The error tells
+// Inspect looks at the folder of a store and changes nothing. The error says
 // why [Open] would fail: the folder, or the nearest above it that exists, may
 // not be written to or belongs to another user.
 func Inspect(directory string) (Place, error) {

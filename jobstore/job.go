@@ -23,7 +23,7 @@ const maximumEvidence = 4096
 // A Filter chooses jobs of a listing.
 type Filter struct {
 	// All adds what is over: jobs that have ended, or whose id was given to
-	// another one, or that the user put aside, and submissions that were rejected.
+	// another one, or that the user dismissed, and submissions that were rejected.
 	All    bool
 	Target string // empty for every target
 	Limit  int    // greatest number of jobs; 0 for no limit
@@ -33,8 +33,7 @@ type Filter struct {
 // does not have.
 var ErrNotFound = errors.New("not recorded")
 
-// A PhaseError tells that a submission is past the point where an operation
-// could apply to it.
+// A PhaseError is returned for an operation that a submission is past.
 type PhaseError struct {
 	Tag       string
 	ID        string // the id that the submission has, if any

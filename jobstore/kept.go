@@ -76,7 +76,7 @@ func fullOr(err error) error {
 	return err
 }
 
-// errNoLock tells that a file cannot be locked, by whomever.
+// errNoLock is matched by errors for files that nobody can lock.
 var errNoLock = errors.New("the file cannot be locked")
 
 // lockKept takes the lock of a file, and reports whether it has it and the file is
@@ -250,7 +250,7 @@ func (s *Store) takeOver(ctx context.Context, path string) (err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	isOurs, err := lockKept(file)
 	if errors.Is(err, errNoLock) {
-		return nil // nobody can tell whether its process lives
+		return nil // whether its process lives is unknown
 	}
 	if err != nil || !isOurs {
 		return err

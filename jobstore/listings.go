@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A ListingKey tells one listing that processes share from all others.
+// A ListingKey identifies a listing that processes share.
 type ListingKey struct {
 	PollKey        // the query that makes it
-	Variant string // tells targets apart that share the query and read its rows in other ways
+	Variant string // distinguishes targets that share the query and read its rows in other ways
 }
 
 // A Listing is how a listing went that one process made and shares with the others

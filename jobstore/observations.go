@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Observe records what a query told about the job of a tag and returns the job
+// Observe records what a query said about the job of a tag and returns the job
 // after it, without its submission. An observation that is older than the newest
 // one recorded changes nothing. The state moves by the table of state.TransitionOf. The job
 // is not missing afterwards, and not stale unless it became so since the query

@@ -22,8 +22,8 @@ type Outcome struct {
 	Doubted     string           // why the outcome is unknown
 }
 
-// A KeptError tells that an outcome could not be recorded, as of a full disk, but is
-// kept beside the store: [Store.SettleLate] records it, of this process or, once that
+// A KeptError is returned for an outcome that could not be recorded, as on a full disk,
+// but is kept beside the store: [Store.SettleLate] records it, of this process or, once that
 // has ended, of another one.
 type KeptError struct {
 	Tag string // of the submission
@@ -48,7 +48,7 @@ type unrecorded struct {
 
 // Settle records what became of a submission, and returns its job. What cannot be
 // recorded is kept, in memory and in a file for which Intend has made room: the error
-// is a *KeptError then. Where the file takes it neither, the error tells both.
+// is a *KeptError then. Where the file cannot take it either, the error has both causes.
 func (s *Store) Settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	outcome = outcome.dated(time.Now())
 	var job job.Job
@@ -108,7 +108,7 @@ func isDecided(err error) bool {
 
 // SettleLate records the outcomes that could not be recorded before, by this process
 // or by ones that have ended since. What has been found out otherwise meanwhile
-// counts. The error tells that some still cannot be recorded; they are kept.
+// counts. With an error some still cannot be recorded; they are kept.
 func (s *Store) SettleLate(ctx context.Context) error {
 	select {
 	case s.unrecorded.settling <- struct{}{}:

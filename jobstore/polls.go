@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pollsKept is how long single polls are remembered, to tell how many there were.
+// pollsKept is how long single polls are remembered, to be counted.
 const pollsKept = 24 * time.Hour
 
 // A PollKind says what a shared query asks for.
@@ -18,10 +18,10 @@ type PollKind string
 // are listings, named as the definition's commands are, such as "list-nodes".
 const OwnJobs PollKind = "own-jobs"
 
-// A PollKey tells one shared query from all others.
+// A PollKey identifies a shared query.
 type PollKey struct {
 	Kind PollKind
-	Key  string // tells connection and definition from others
+	Key  string // identifies connection and definition
 }
 
 // A Poll is the state of a query that all processes share: the listing of the
@@ -29,15 +29,15 @@ type PollKey struct {
 type Poll struct {
 	PollKey
 	Targets []string // that share it, sorted
-	Holder  string   // the process that is asking now; empty if none is
+	Holder  string   // the process that queries now; empty if none does
 
 	Begun    time.Time     // when the last one that ended began; zero if there was none
 	Took     time.Duration // how long it took
-	Jobs     int           // that it told about
+	Jobs     int           // that it answered for
 	Changed  time.Time     // when one last showed a change
 	Failures int           // that have failed in a row
 	Error    string        // of the last one; empty if it went well
-	Failure  PollFailure   // the kind of what Error tells
+	Failure  PollFailure   // the kind of Error
 
 	// Paused is when asking was given up after repeated failures; zero if it was not.
 	Paused time.Time
@@ -66,7 +66,7 @@ func (p *Poll) kind() PollFailure {
 type Claim struct {
 	PollKey
 	Target string
-	Holder string        // tells the process from all others
+	Holder string        // identifies the process
 	Lease  time.Duration // how long it may be busy before others take over; it can be renewed
 	Now    time.Time
 	// Due reports whether the query should be made now, given how it last went.
@@ -142,7 +142,7 @@ type hold struct {
 }
 
 // by reports whether somebody else than the claimant is at work. Clocks of hosts
-// that share a store may differ: a hold of the future is none.
+// that share a store may differ: a hold from the future does not count.
 func (h hold) by(claim Claim) bool {
 	return h.holder != "" && h.holder != claim.Holder && claim.Now.Before(h.until) && !h.from.After(claim.Now.Add(claim.Lease)) &&
 		(claim.IsGone == nil || !claim.IsGone(h.holder))
@@ -157,9 +157,8 @@ func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
 }
 
 // FinishPoll records how a shared query went and ends the claim of its holder.
-// What a process tells whose claim was taken over counts all the same: it asked. What
-// was listed for others, if anything, is theirs from then on; what was listed before
-// goes.
+// A process whose claim was taken over records its answer all the same. A listing for
+// others, if any, is theirs from then on and replaces the one before.
 func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll, listed *Listing) error {
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		if err := replaceListings(ctx, transaction, claim.PollKey, poll.Begun, listed); err != nil {
@@ -182,7 +181,7 @@ func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll, listed *
 	return failed(err, "recording the query of target %q", claim.Target)
 }
 
-// forgetPolls removes what is told of no longer: single polls of before a time, and
+// forgetPolls removes what is out of date: single polls of before a time, and
 // queries that nobody has made since then, as after a change of the definition.
 func forgetPolls(ctx context.Context, transaction *sql.Tx, key PollKey, before time.Time) error {
 	_, err := transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE kind = ? AND key = ? AND begun < ?", key.Kind, key.Key, storedTime(before))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A PollCount tells how often a shared query was made.
+// A PollCount is how often a shared query was made.
 type PollCount struct {
 	Poll
 	Hour, Day int           // how many in the last hour and the last day
@@ -23,7 +23,7 @@ func (c PollCount) rank() string {
 	return string(c.Kind)
 }
 
-// A PollLoad tells how much a shared query has asked of its scheduler in some time.
+// A PollLoad is how much a shared query has burdened its scheduler in some time.
 type PollLoad struct {
 	Count   int           // how often it was made, the last time included
 	First   time.Time     // when the first of these began

@@ -147,7 +147,7 @@ func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]j
 
 // Unresolved returns the submissions, complete and newest first, whose outcome is
 // not recorded, of one target or, when target is empty, of all. Those that are
-// Intended may be on their way in another process at this moment: Created tells
+// Intended may be on their way in another process at this moment: Created says
 // since when.
 func (s *Store) Unresolved(ctx context.Context, target string) ([]job.Job, error) {
 	jobs, err := s.list(ctx, target, 0, "WHERE finished = 0 AND phase IN (?, ?)", string(job.PhaseIntended), string(job.PhaseUnknown))

@@ -28,8 +28,8 @@ type OpenFilter struct {
 	Connection string // that they were submitted over; empty for any
 }
 
-// OpenJobs returns the jobs of targets that a query of their scheduler may tell
-// about: those with an id of their own that are not over.
+// OpenJobs returns the jobs of targets that a query of their scheduler may answer
+// for: those with an id of their own that are not over.
 func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, error) {
 	var roll Roll
 	for _, filter := range filters {

@@ -161,7 +161,7 @@ type durability string
 
 const (
 	durable   durability = "FULL"
-	processed durability = "NORMAL" // whatever is lost, the scheduler can be asked again
+	processed durability = "NORMAL" // whatever is lost, the scheduler can be queried again
 )
 
 // execute runs one statement in a transaction of its own, and returns how many rows it
@@ -178,8 +178,8 @@ func (s *Store) execute(ctx context.Context, lasting durability, statement strin
 }
 
 // write runs change in a transaction. One goroutine of this process writes at a
-// time; others wait for it here, where the context ends their wait at once. What
-// has come to wait meanwhile is committed together: the disk is waited for once.
+// time; others wait for it here, where the context ends their wait at once. Changes
+// that arrive meanwhile are committed together: the disk is waited for once.
 func (s *Store) write(ctx context.Context, lasting durability, change func(ctx context.Context, transaction *sql.Tx) error) error {
 	mine := &pendingWrite{ctx: ctx, lasting: lasting, change: change, done: make(chan error, 1)}
 	s.waiting.add(mine)

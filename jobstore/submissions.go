@@ -15,8 +15,8 @@ import (
 // Intend records that a job is about to be submitted. Once it has returned
 // without an error, the record survives the loss of power. The tag must be new.
 // The job's phase becomes Intended, and its time of creation now unless given.
-// Staged are the files that it puts in place, of which some are to be removed once
-// the submission has an outcome; see Leftovers.
+// Staged are the files that it puts in place, some to be removed once the
+// submission has an outcome; see Leftovers.
 func (s *Store) Intend(ctx context.Context, j job.Job, staged ...Staged) error {
 	if j.Tag == "" {
 		return errors.New("recording a submission: it has no tag")
@@ -91,24 +91,24 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 	return err
 }
 
-// RejectUnseen records that a scheduler which was asked at a time has no job of a
+// RejectUnseen records that a scheduler which was queried at a time has no job of a
 // submission, and returns the job after it, without its submission. It is
-// rejected, and missing from then on: MissingSince and MissingCount tell when and
+// rejected, and missing from then on: MissingSince and MissingCount say when and
 // how often it was looked for, as a scheduler may take a submission up late. One
 // that was rejected by the submit command itself, or has a job id, is left as it is.
-func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, asked time.Time) (job.Job, error) {
+func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, queried time.Time) (job.Job, error) {
 	return s.change(ctx, durable, "absence", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		j := &c.job
 		if j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
 			return false, nil
 		}
 		j.Phase, j.Error = job.PhaseRejected, bounded(reason)
-		c.miss(asked)
+		c.miss(queried)
 		return true, nil
 	})
 }
 
-// Dismiss records that the user put a job aside, and why, and returns the job after
+// Dismiss records that the user stopped following a job, and why, and returns the job after
 // it, without its submission. It changes nothing for a job whose end is known. A
 // submission without a job id is a *PhaseError.
 func (s *Store) Dismiss(ctx context.Context, tag, reason string) (job.Job, error) {

@@ -51,7 +51,7 @@ func (q *writeQueue) take() []*pendingWrite {
 	return taken
 }
 
-// writeTogether commits changes in one transaction and tells each its outcome: a
+// writeTogether commits changes in one transaction and gives each its outcome: a
 // change that fails is undone, and the others are not.
 func (s *Store) writeTogether(group []*pendingWrite) {
 	outcomes := make([]error, len(group))
@@ -64,7 +64,7 @@ func (s *Store) writeTogether(group []*pendingWrite) {
 	}
 }
 
-// transact returns why nothing was committed; outcomes tells of single changes.
+// transact returns why nothing was committed; outcomes gets the errors of single changes.
 func (s *Store) transact(group []*pendingWrite, outcomes []error) (err error) {
 	if len(group) == 0 {
 		return nil

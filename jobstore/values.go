@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Attribute values are kept as JSON that tells their types apart and loses no
+// Attribute values are kept as JSON that distinguishes their types and loses no
 // byte, which plain JSON would where a text is not valid UTF-8: each value is an
 // object with one field that is named after its type, and a text that JSON
 // cannot hold stands in it as an array of byte values.
@@ -108,7 +108,7 @@ func encodeAttributes(attributes map[string]any) (string, error) {
 	return string(encoded), nil
 }
 
-// errDamaged tells that the database holds what this package never writes.
+// errDamaged is matched by errors for data that this package never writes.
 var errDamaged = errors.New("the record is damaged")
 
 func decodeAttributes(encoded string) (map[string]any, error) {

@@ -144,7 +144,7 @@ func Ended(kind Kind, s State) bool {
 }
 
 // JobState returns the model's state for a state of the control vocabulary, which does
-// not tell jobs that have resources from jobs that run: STARTED is never returned.
+// not distinguish jobs that have resources from jobs that run: STARTED is never returned.
 func JobState(detail state.Detail) State {
 	switch detail.Primary() {
 	case state.PrimarySubmitted:

@@ -142,15 +142,15 @@ func (u *Update) fill(row Row, before *Element) *shape {
 	return u.keepState(row, before, shape)
 }
 
-// keepState gives a whole row that tells no state the one that is known: leaving it
-// out must not lead around the rules of transitions.
+// keepState gives a whole row without a state the known one: leaving it out must not
+// bypass the rules of transitions.
 func (u *Update) keepState(row Row, before *Element, shape *shape) *shape {
 	attribute := row.Kind.StateAttribute()
 	if before == nil {
 		return shape
 	}
 	at, given := before.shape.index[attribute]
-	if _, told := shape.index[attribute]; told || !given {
+	if _, has := shape.index[attribute]; has || !given {
 		return shape
 	}
 	u.values = append(u.values, before.values[at])

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/state"
 )
 
-// jobFacts are the facts of a job that the model shows or that tell jobs apart.
+// jobFacts are the facts of a job that the model shows or that identify it.
 var jobFacts = []string{
 	job.FactState, job.FactIdentity, job.FactOwner, job.FactNative, job.FactReason, job.FactQueue, job.FactName, job.FactNodes,
 	job.FactSubmitted, job.FactStarted, job.FactEnded, job.FactExitCode, job.FactSignal, factCPUs,
@@ -77,7 +77,7 @@ func (j *jobs) take(u *model.Update, id string, facts Facts, print uint64) {
 	}
 	isShown := j.takeElement(id)
 	recorded := j.record.of(id, facts, j.monitor.options.User)
-	j.known[id] = seen{print: print, round: j.round, listed: true, own: recorded != nil, told: facts.Fact(job.FactState) != ""}
+	j.known[id] = seen{print: print, round: j.round, listed: true, own: recorded != nil, hasState: facts.Fact(job.FactState) != ""}
 	switch row, wasOwn := j.own[id]; {
 	case recorded != nil && wasOwn && row.tag == recorded.Tag && isSame:
 		return
@@ -266,7 +266,7 @@ func (j *jobs) isAnother(row *model.Row, now model.State) bool {
 	if !known || !model.Ended(model.Job, before.State()) {
 		return false
 	}
-	told := func(unchanging string) (was, is string) {
+	texts := func(unchanging string) (was, is string) {
 		value, _ := before.Value(unchanging)
 		if at := slices.IndexFunc(row.Attributes, func(a model.Attribute) bool { return a.ID == unchanging }); at >= 0 {
 			is = row.Attributes[at].Text
@@ -274,10 +274,10 @@ func (j *jobs) isAnother(row *model.Row, now model.State) bool {
 		return value.Text(), is
 	}
 	goesOn := !model.Ended(model.Job, now) && now != model.StateUnknown
-	was, is := told(AttributeJobTag)
+	was, is := texts(AttributeJobTag)
 	if was != is && (was != "" && is != "" || goesOn) {
 		return true
 	}
-	was, is = told(AttributeJobSubmitted)
+	was, is = texts(AttributeJobSubmitted)
 	return goesOn && was != "" && is != "" && !state.IsSameTime(was, is)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// JobsOn yields the jobs that have a node, in the order of their ids: those that
-// have nodes now, of which it is one, and those whose processes were seen on it. It
-// looks at all jobs of the resource manager, whatever they are on.
+// JobsOn yields the jobs that have a node, in the order of their ids: those whose list
+// of nodes names it, and those whose processes were seen on it. It looks at all jobs of
+// the resource manager.
 func JobsOn(m *model.Manager, node string) iter.Seq[*model.Element] {
 	return func(yield func(*model.Element) bool) {
 		seen := map[string]bool{}

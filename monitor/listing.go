@@ -33,7 +33,7 @@ type merger interface {
 	// merge takes a row, with the fingerprint of its facts. They are valid for the
 	// call only, with the memory of their texts.
 	merge(u *model.Update, id string, facts Facts, print uint64)
-	// end is called after the last row; whole tells whether the listing had all there
+	// end is called after the last row; whole says whether the listing had all there
 	// are, so that what it lacks is gone.
 	end(whole bool)
 }
@@ -90,7 +90,7 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 	return outcome, rows, failure
 }
 
-// boundedFacts are facts of which texts that are too long are cut.
+// boundedFacts are facts whose long texts are cut.
 type boundedFacts struct {
 	Facts
 	cuts int    // how many were cut

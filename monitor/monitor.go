@@ -20,18 +20,18 @@ type Options struct {
 	Model   *model.Model
 	Manager string // id of the resource manager, which is in the model before Run is called
 	Machine string // id of the machine that the nodes belong to; empty for that of the resource manager
-	User    string // name of this user at the scheduler, to tell own jobs on nodes; empty while not known
+	User    string // name of this user at the scheduler, to recognise own jobs on nodes; empty while unknown
 	Source  Source
 	Record  Record // nil for no jobs on record
 
 	Intervals Intervals
 	Location  *time.Location // of the scheduler's times that have no zone; nil for the local one
 
-	// Due tells when a kind of elements may be listed, where others share that right: a
-	// time to come is waited for. Nil for at once.
+	// Due returns when a kind of elements may be listed, where others share that right.
+	// Nil for at once.
 	Due func(ctx context.Context, kind model.Kind) (time.Time, error)
-	// IsLost tells errors of Source after which Run is to end, such as of a lost
-	// connection; nil for none.
+	// IsLost reports whether Run ends after an error of Source, such as of a lost
+	// connection; nil for never.
 	IsLost func(error) bool
 	Log    *slog.Logger   // nil to log nothing
 	Clock  Clock          // nil for that of the system
@@ -53,11 +53,11 @@ type Listing struct {
 	ErrAt time.Time
 	Seen  int       // rows of the newest one, also if it failed
 	Next  time.Time // when the next one is due; zero if there will be none
-	// Unsupported tells that the scheduler has no such listing.
+	// Unsupported is set if the scheduler has no such listing.
 	Unsupported bool
 }
 
-// How often a scheduler is asked.
+// How often a scheduler is queried.
 const (
 	defaultInterval = 5 * time.Second
 	// From the beginning of one round of listings to that of the next it takes at
@@ -139,7 +139,7 @@ func (m *Monitor) reset() {
 }
 
 // Run keeps the model up to date until the context ends, whose error it returns
-// then, or a listing fails with an error that Options.IsLost tells. It must not
+// then, or a listing fails with an error for which Options.IsLost returns true. It must not
 // be called while it runs; when it is called again it begins anew. The resource
 // manager must be in the model and not be STOPPED meanwhile.
 func (m *Monitor) Run(ctx context.Context) error {
@@ -228,8 +228,8 @@ func (m *Monitor) Refresh() {
 }
 
 // quiet returns how long the scheduler is left alone after the beginning of a
-// round; the lock is held. A listing that failed may have hung, and does not tell how
-// long a good one takes.
+// round; the lock is held. A listing that failed may have hung, and says nothing about
+// how long a good one takes.
 func (m *Monitor) quiet() time.Duration {
 	var took time.Duration
 	for _, each := range m.tasks {
@@ -288,7 +288,7 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 }
 
 // putOff reports whether a listing is to wait for its turn, and then says when it is
-// due. Where that cannot be told the listing is tried: it fails if there is a reason.
+// due. Where that is unknown the listing is tried: it fails if there is a reason.
 func (m *Monitor) putOff(ctx context.Context, t *task) bool {
 	if t.listing.Kind == model.Universe || m.options.Due == nil {
 		return false
@@ -338,7 +338,7 @@ func (m *Monitor) Listings() []Listing {
 	return listings
 }
 
-// listedAttributes say of each kind which attribute tells when it was listed.
+// listedAttributes name the attributes for when each kind was last listed.
 var listedAttributes = map[model.Kind]string{
 	model.Queue: AttributeListedQueues, model.Node: AttributeListedNodes, model.Job: AttributeListedJobs,
 }
@@ -346,7 +346,7 @@ var listedAttributes = map[model.Kind]string{
 // maxCause bounds the texts of errors in the model.
 const maxCause = 500
 
-// showListings tells in the model how old what it shows is, and what was wrong.
+// showListings shows in the model how old it is, and what was wrong.
 func (m *Monitor) showListings() {
 	row := model.Row{Kind: model.ResourceManager, ID: m.options.Manager}
 	var stale []byte
@@ -376,7 +376,7 @@ func (m *Monitor) showListings() {
 	}
 }
 
-// staleness tells how old what a failed task keeps up to date is, and why.
+// staleness says how old the elements of a failed task are, and why.
 func (t *task) staleness() string {
 	what := map[model.Kind]string{model.Universe: "the record", model.Queue: "the queues", model.Node: "the nodes", model.Job: "the jobs"}[t.listing.Kind]
 	cause := causeOf(t.listing.Err)
@@ -392,9 +392,9 @@ func (t *task) staleness() string {
 	}
 }
 
-// causeOf tells on one line why a listing failed. Where the scheduler printed
-// something, which stands behind the first line, its last words come first: they tell
-// more than that its command failed, and views often have no room for the rest.
+// causeOf says on one line why a listing failed. Where the scheduler printed something,
+// which stands behind the first line, its last words come first: they say more than
+// that its command failed, and views often have no room for the rest.
 func causeOf(err error) string {
 	cause, printed, _ := strings.Cut(err.Error(), "\n")
 	if before, isFollowed := strings.CutSuffix(strings.TrimRight(cause, " "), ":"); isFollowed {

@@ -34,9 +34,9 @@ var nodeFacts = []string{factState, factNative, factCPUs, factCPUsUsed, factMemo
 type nodes struct {
 	listed
 	known map[string]*node // by id
-	// changed tells that who uses the nodes has to be found anew.
+	// changed is set when who uses the nodes has to be found anew.
 	changed bool
-	// unlisted tells that the scheduler does not list its nodes.
+	// unlisted is set if the scheduler does not list its nodes.
 	unlisted bool
 }
 
@@ -93,7 +93,7 @@ func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
 		before.machine, before.print = strings.Clone(machine), 0
 	}
 	isSame := before.print == print
-	before.seen = seen{print: print, round: n.round, listed: true, told: facts.Fact(factState) != ""}
+	before.seen = seen{print: print, round: n.round, listed: true, hasState: facts.Fact(factState) != ""}
 	if isSame {
 		return
 	}
@@ -119,7 +119,7 @@ func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
 	u.Put(row.row)
 }
 
-// isFull reports whether a row tells that all CPUs of the node are in use.
+// isFull reports whether all CPUs of the node of a row are in use.
 func isFull(facts Facts) bool {
 	cpus, err := strconv.ParseUint(facts.Fact(factCPUs), 10, 32)
 	used, errUsed := strconv.ParseUint(facts.Fact(factCPUsUsed), 10, 32)

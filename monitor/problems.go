@@ -39,7 +39,7 @@ const (
 	whatHosts         = "a job has more nodes than there are"
 )
 
-// String tells the problem in one line, such as
+// String describes the problem in one line, such as
 //
 //	jobs: an id came twice (3 times; first job "7")
 func (p Problem) String() string {
@@ -53,18 +53,18 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%ss: %s (%s)", p.Of, what, how)
 }
 
-// mostProblems bounds the problems that the model tells of.
+// mostProblems bounds the problems that the model shows.
 const mostProblems = 50
 
-// problemsAttribute returns what the model tells of what was wrong.
+// problemsAttribute returns the attribute that shows what was wrong.
 func (m *Monitor) problemsAttribute() model.Attribute {
-	told := model.Attribute{ID: AttributeProblems, Elements: []string{}}
+	shown := model.Attribute{ID: AttributeProblems, Elements: []string{}}
 	for _, problem := range m.Problems() {
-		if len(told.Elements) < mostProblems {
-			told.Elements = append(told.Elements, cut(problem.String(), maxCause))
+		if len(shown.Elements) < mostProblems {
+			shown.Elements = append(shown.Elements, cut(problem.String(), maxCause))
 		}
 	}
-	return told
+	return shown
 }
 
 // quotedBytes is how much of a hostile text a message shows.
@@ -93,8 +93,8 @@ func (m *Monitor) wrong(what string, of model.Kind, id, text string, count int) 
 
 // again counts a row whose id came before in the listing. Rows without a state do not
 // contradict others.
-func (m *Monitor) again(of model.Kind, id string, told bool, state string) {
-	if told && state != "" {
+func (m *Monitor) again(of model.Kind, id string, hadState bool, state string) {
+	if hadState && state != "" {
 		m.wrong(whatDuplicate, of, id, "", 1)
 	}
 }

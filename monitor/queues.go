@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// defaultQueue is the queue of jobs that name none, where the scheduler does not
-// tell which takes them.
+// defaultQueue is the queue of jobs that name none, where it is not known which queue
+// takes them.
 const defaultQueue = "default"
 
 var queueFacts = []string{factState, factNative, factDefault, factTimeLimit, factRunning, factWaiting, factNodes}
@@ -21,18 +21,18 @@ type queues struct {
 	usual string          // that takes the jobs which name none; empty while not known
 }
 
-// seen is what is remembered of a row to tell what changed by the next listing.
+// seen is what is remembered of a row, to find what the next listing changes.
 type seen struct {
-	print  uint64 // of its facts; 0 to be put anew in any case
-	round  uint32 // of the listing that last had it
-	listed bool   // whether the last whole listing, or one since, had it
-	own    bool   // a job that is on record
-	told   bool   // whether the row tells a state
+	print    uint64 // of its facts; 0 to be put anew in any case
+	round    uint32 // of the listing that last had it
+	listed   bool   // whether the last whole listing, or one since, had it
+	own      bool   // a job that is on record
+	hasState bool   // whether the row has a state
 }
 
 // of returns what is remembered once a listing had the row, which is put later.
 func (s seen) of(round uint32, state string) seen {
-	s.told = s.told && s.round == round || state != ""
+	s.hasState = s.hasState && s.round == round || state != ""
 	s.round = round
 	return s
 }
@@ -64,7 +64,7 @@ func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
 	if !known {
 		id = strings.Clone(id)
 	}
-	q.known[id] = seen{print: print, round: q.round, listed: true, told: facts.Fact(factState) != ""}
+	q.known[id] = seen{print: print, round: q.round, listed: true, hasState: facts.Fact(factState) != ""}
 	if strings.EqualFold(facts.Fact(factDefault), "true") && q.usual == "" {
 		q.usual = id
 	}
@@ -85,7 +85,7 @@ func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
 }
 
 // end removes the queues that a whole listing lacks. Those that have jobs stay until
-// these are gone, of which nothing but the name is known then.
+// these are gone; only their names are known then.
 func (q *queues) end(whole bool) {
 	q.putRepeated(q.take)
 	if whole {
@@ -162,7 +162,7 @@ func (q *queues) of(u *model.Update, text string) string {
 	return id
 }
 
-// A rowOf builds a row of what facts tell.
+// A rowOf builds a row from facts.
 type rowOf struct {
 	monitor *Monitor
 	row     model.Row

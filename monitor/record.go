@@ -67,8 +67,8 @@ func (r *record) of(id string, facts Facts, user string) *recorded {
 	return found
 }
 
-// unlessOf returns the job unless the owner in its row is another one than on record
-// or, where that does not tell, than this user.
+// unlessOf returns the job unless the owner in its row is another one than on record or,
+// where the record has none, than this user.
 func (r *recorded) unlessOf(owner, user string) *recorded {
 	if mine := cmp.Or(r.Owner, user); areOthers(owner, mine) {
 		return nil
@@ -247,7 +247,7 @@ func (j *jobs) settleOne(u *model.Update, job *recorded) {
 		return
 	}
 	if job.generation > j.matched && j.known[job.ID].listed {
-		return // the row may be of this job: the next listing tells
+		return // the row may be of this job: the next listing shows
 	}
 	id := j.elementOf(job)
 	if !isShown || job.shown != id {

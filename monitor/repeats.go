@@ -33,7 +33,7 @@ func (l *listed) begin() {
 func (l *listed) isNow(id string, before *seen, facts Facts) bool {
 	isAgain := before.round == l.round
 	if isAgain {
-		l.monitor.again(l.kind, id, before.told, facts.Fact(factState))
+		l.monitor.again(l.kind, id, before.hasState, facts.Fact(factState))
 		l.note(id)
 	}
 	if l.collect(id, l.names, facts) {
@@ -57,7 +57,7 @@ func (l *listed) putRepeated(put func(u *model.Update, id string, facts Facts, p
 }
 
 // repeats puts the rows together that have the same id in one listing: of a fact
-// that several tell, the last counts. Rows are not kept to wait for others, so of
+// that several have, the last counts. Rows are not kept to wait for others, so of
 // an id that comes again for the first time the first row stands until the next
 // listing.
 type repeats struct {
@@ -65,7 +65,7 @@ type repeats struct {
 	rows map[string]*repeated
 }
 
-// A repeated is what the rows of one id told so far in the listing at hand.
+// A repeated is what the rows of one id had so far in the current listing.
 type repeated struct {
 	facts keptFacts
 	rows  int

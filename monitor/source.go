@@ -15,16 +15,16 @@ type Source interface {
 	// the jobs of everybody where the scheduler shows them. It hands out each row
 	// while the command still prints, and ends with the error that each returns. Facts
 	// are used by another goroutine for some time after that, and must not change.
-	// Of several rows with one id the last one that tells a fact counts.
+	// Of several rows with one id the last one that has a fact counts.
 	// Without an error, the rows are all there are. An error that matches
-	// [ErrUnsupported] tells that there is no such listing, now or later.
+	// [ErrUnsupported] means that there is no such listing, now or later.
 	Rows(ctx context.Context, kind model.Kind, each func(id string, facts Facts) error) (Outcome, error)
 }
 
-// Facts are what a row of a listing tells, by the entries of x:list-jobs,
+// Facts are what a row of a listing says, by the entries of x:list-jobs,
 // x:list-nodes and x:list-queues.
 type Facts interface {
-	Fact(name string) string // empty where the row does not tell it
+	Fact(name string) string // empty where the row does not have it
 }
 
 // An Outcome is what a listing amounted to beside its rows.
@@ -32,8 +32,8 @@ type Outcome struct {
 	Begun         time.Time     // of the scheduler's own command, which may have been made for somebody else; the present moment if zero
 	Took          time.Duration // of the scheduler's own command; 0 to have it measured here
 	NotUnderstood int           // rows that the definition made no element of
-	// Unreached tells that the listing failed since it did not get to the scheduler,
-	// which was not kept busy by it, however long that took.
+	// Unreached is set if the listing failed before it reached the scheduler, which was
+	// not kept busy by it, however long that took.
 	Unreached bool
 }
 
@@ -50,7 +50,7 @@ type Record interface {
 	Processes(ctx context.Context, each func(tag string, process job.Process) error) error
 }
 
-// A Clock tells the time, and when some of it has passed.
+// A Clock is a source of time.
 type Clock interface {
 	Now() time.Time
 	// After returns a channel that a time comes from once d has passed.

@@ -56,12 +56,12 @@ type usedBy struct {
 	user       string // of the first job of somebody else
 	several    bool   // whether there are jobs of several other users
 	work       work   // of this user's jobs
-	silent     bool   // whether a job of this user has it of whose processes there nothing is known
+	silent     bool   // whether a job of this user has it whose processes there are unknown
 }
 
 // showUse shows by whom the nodes are used. A node of this user's jobs alone, or of
 // one other user's, counts as exclusive when all its CPUs are in use: nobody else
-// gets on it. What processes of this user's jobs tell of a node comes first.
+// gets on it. What is known of processes of this user's jobs on a node comes first.
 func (j *jobs) showUse() {
 	m := j.monitor
 	if !j.use.changed && !m.nodes.changed || len(m.nodes.known) == 0 && !m.nodes.unlisted {
@@ -118,7 +118,7 @@ func (j *jobs) usedNodes(working workOfJobs) map[string]usedBy {
 		_, isPlaced := j.use.placed[id]
 		for node, work := range nodes {
 			if isPlaced && work&worksOn == 0 {
-				continue // its list of nodes tells which it still has
+				continue // its list of nodes has those that are left
 			}
 			by := used[node]
 			by.own = true

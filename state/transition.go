@@ -6,7 +6,7 @@ type Transition string
 
 // The transitions.
 const (
-	Keeps       Transition = "keeps"       // what is seen tells nothing, or less than is known
+	Keeps       Transition = "keeps"       // what is seen says nothing, or less than is known
 	Follows     Transition = "follows"     // the usual way of a job; believed
 	Returns     Transition = "returns"     // back to waiting after it has begun; believed, since schedulers requeue jobs
 	Contradicts Transition = "contradicts" // what has ended does not go on, and ends in one way; not believed
@@ -38,15 +38,15 @@ func (d Detail) precision() int {
 }
 
 // TransitionOf returns what it means that a job which was in current is seen in
-// another state. Between two ends it is decided by what tells more.
+// another state. Between two ends the more precise one decides.
 func TransitionOf(current, seen Detail) Transition {
 	if !current.Ended() || !seen.Ended() {
 		return transitions[current.Primary()][seen.Primary()]
 	}
-	switch known, told := current.precision(), seen.precision(); {
-	case told > known:
+	switch known, now := current.precision(), seen.precision(); {
+	case now > known:
 		return Follows
-	case told == known && seen != current:
+	case now == known && seen != current:
 		return Contradicts
 	default:
 		return Keeps

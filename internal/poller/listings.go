@@ -15,7 +15,7 @@ const shownFor = 15 * time.Minute
 // A Listing is something that all processes of a user list in turn.
 type Listing struct {
 	Request
-	Variant string // tells targets apart that share the query and read its rows in other ways
+	Variant string // distinguishes targets that share the query and read its rows in other ways
 	// List runs the command, and passes each of its rows to share, too.
 	List func(ctx context.Context, share func(Row)) (Counts, error)
 	// Receive takes the rows that another process listed.

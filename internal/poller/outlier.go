@@ -18,7 +18,7 @@ const (
 
 // An outlier is such a query.
 type outlier struct {
-	begun time.Time // tells it from others; zero for none
+	begun time.Time // identifies it; zero for none
 	due   time.Time // when the next one may be made
 }
 

@@ -26,7 +26,7 @@ const pausingFailures = 8
 // concurrently. All fields are required.
 type Poller struct {
 	Store  *jobstore.Store
-	Holder string                                     // tells the controller from all others
+	Holder string                                     // identifies the controller
 	IsGone func(holder string) bool                   // whether the process of a controller has ended for certain
 	Now    func() time.Time                           // the clock
 	Pause  func(context.Context, time.Duration) error // waits
@@ -73,8 +73,10 @@ func (p *Poller) poll(ctx context.Context, r *Request, s schedule) (*Turn, error
 	if turn == nil {
 		return nil, err
 	}
-	err = r.query(ctx, turn)
-	err = r.apply(ctx, turn, err)
+	err = r.Query(ctx, turn)
+	if r.Apply != nil {
+		err = r.Apply(ctx, turn, err)
+	}
 	if failed := p.publish(ctx, r, turn, err); failed != nil {
 		err = errors.Join(err, failed)
 	}
@@ -107,17 +109,6 @@ func (p *Poller) claim(ctx context.Context, r *Request, s schedule) (*Turn, erro
 			}
 		}
 	}
-}
-
-// query makes the query.
-func (r *Request) query(ctx context.Context, turn *Turn) error { return r.Query(ctx, turn) }
-
-// apply uses what the query gave.
-func (r *Request) apply(ctx context.Context, turn *Turn, failure error) error {
-	if r.Apply == nil {
-		return failure
-	}
-	return r.Apply(ctx, turn, failure)
 }
 
 // publish lets all processes know how a query went, shows them what it listed, and

@@ -10,7 +10,7 @@ import (
 )
 
 // Job returns a job of a resource manager by its id or by the tag of its
-// submission: from the record, or asked for where it was submitted in another way.
+// submission: from the record, or from the scheduler if it was submitted in another way.
 // Errors are as of [Views.Controller], and *control.NotFoundError.
 func (p *Views) Job(ctx context.Context, manager, id string) (job.Job, error) {
 	if _, err := p.Manager(manager); err != nil {

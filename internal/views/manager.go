@@ -75,13 +75,13 @@ type manager struct {
 	stopping   bool               // whether somebody wants it STOPPED
 }
 
-// told returns what is known; the lock is held.
-func (m *manager) told() Manager {
-	told := Manager{Target: m.target, State: m.state, Since: m.since, Cause: m.cause, Retry: m.retry, Listings: m.listed, Problems: m.problems}
+// known returns what is known; the lock is held.
+func (m *manager) known() Manager {
+	known := Manager{Target: m.target, State: m.state, Since: m.since, Cause: m.cause, Retry: m.retry, Listings: m.listed, Problems: m.problems}
 	if m.watcher != nil {
-		told.Listings, told.Problems = m.watcher.monitor.Listings(), m.watcher.monitor.Problems()
+		known.Listings, known.Problems = m.watcher.monitor.Listings(), m.watcher.monitor.Problems()
 	}
-	return told
+	return known
 }
 
 // Start connects a resource manager and begins its session. It returns at once: the
@@ -184,7 +184,7 @@ func (m *manager) live(ctx context.Context) {
 }
 
 // session is what happens between STARTING and the loss of the connection, or the
-// end that somebody wants. The error tells why it is over.
+// end that somebody wants. The error says why it is over.
 func (m *manager) session(ctx context.Context) (err error) {
 	p := m.platform
 	controller, closing, err := p.options.Open(ctx, m.target)
@@ -248,7 +248,7 @@ func (m *manager) await(ctx context.Context, cause error, delay time.Duration) {
 	m.again = nil // it is tried again anyway
 }
 
-// comesBack reports whether what is wrong may mend itself.
+// comesBack reports whether a later attempt may succeed without the user.
 func comesBack(cause error) bool {
 	var unreached *remote.ConnectError
 	if !errors.As(cause, &unreached) {

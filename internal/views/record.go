@@ -15,7 +15,7 @@ import (
 const maxRecorded = 20_000
 
 // wholeAgain is how long only those jobs are read to which something happens. That
-// jobs were pruned is no event, and that others are newer is none of theirs.
+// jobs were pruned is no event, nor that newer jobs have taken their places.
 const wholeAgain = 10 * time.Minute
 
 // A record gives a monitor the jobs of one target that are on record. It reads all
@@ -106,8 +106,7 @@ func (r *record) readTouched(ctx context.Context) error {
 	return nil
 }
 
-// put takes a job up, if it is one to show: what never became a job, was put aside
-// or lost its id to another one is not.
+// put adds a job unless it never became one, was dismissed or lost its id to another.
 func (r *record) put(j job.Job) {
 	if j.Target != r.target || j.Phase == job.PhaseRejected || j.Phase == job.PhaseDismissed || j.Successor != "" {
 		return

@@ -23,7 +23,7 @@ var listingOf = map[model.Kind]config.CommandElement{
 	model.Job:   config.ListJobs,
 }
 
-// Rows is that of [monitor.Source].
+// Rows implements [monitor.Source].
 func (s source) Rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 	made, err := s.turns.Rows(ctx, listingOf[kind], func(row command.Row) error { return each(row.ID, row) })
 	var lacking *control.UnsupportedError
@@ -36,8 +36,7 @@ func (s source) Rows(ctx context.Context, kind model.Kind, each func(id string, 
 	return monitor.Outcome{}, errors.Join(monitor.ErrUnsupported, err)
 }
 
-// queueNames lists the queues that the start-up commands found, of which nothing
-// but the names is known.
+// queueNames lists the queues that the start-up commands found, by name only.
 func (s source) queueNames(ctx context.Context, each func(id string, facts monitor.Facts) error) error {
 	names, err := s.controller.Queues(ctx)
 	var lacking *control.UnsupportedError
@@ -55,5 +54,5 @@ func (s source) queueNames(ctx context.Context, each func(id string, facts monit
 // nothing is what is known of a queue but its name.
 type nothing struct{}
 
-// Fact is that of [monitor.Facts].
+// Fact implements [monitor.Facts].
 func (nothing) Fact(string) string { return "" }

@@ -1,7 +1,7 @@
 // Package views is the runtime platform: the resource managers of a user, one
 // for each target that is looked at, in one model. Each has a life from STOPPED
-// over STARTING to STARTED and back, in which it is connected, watched and asked to
-// do what users want; a connection that is lost is sought again.
+// over STARTING to STARTED and back: it is connected, watched and operated. Lost
+// connections are made again.
 //
 // Views draw from [Views.Model]; what users do goes through the methods.
 package views
@@ -35,7 +35,7 @@ type Options struct {
 	// the connection up. It is called again when a connection was lost.
 	Open func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error)
 	// EndHosted ends an interactive job that another process of this user hosts; nil
-	// where there is none.
+	// for none.
 	EndHosted func(ctx context.Context, job job.Job) error
 
 	// KeepListings keeps what was listed last for [control.Controller.LatestRows], also
@@ -64,7 +64,7 @@ type Views struct {
 	closed   bool
 }
 
-// ErrClosed tells that a platform was closed before.
+// ErrClosed is returned once a platform is closed.
 var ErrClosed = errors.New("the platform is closed")
 
 // An UnknownManagerError names a resource manager that there is not.
@@ -81,8 +81,7 @@ func (e *UnknownManagerError) Error() string {
 	return fmt.Sprintf("there is no resource manager %q; those that there are: %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// A StateError tells that something cannot be done in the state that a resource
-// manager is in.
+// A StateError is returned for what cannot be done in the state of a resource manager.
 type StateError struct {
 	Name  string
 	State model.State
@@ -90,7 +89,7 @@ type StateError struct {
 	Cause error // of the state ERROR
 }
 
-// Error tells what was wanted, the state that is in the way, and its cause.
+// Error says what was wanted, the state that prevents it, and its cause.
 func (e *StateError) Error() string {
 	text := fmt.Sprintf("%s: resource manager %q is %s", e.What, e.Name, e.State)
 	if e.Cause != nil {
@@ -161,7 +160,7 @@ func (p *Views) Managers() []Manager {
 	defer p.mu.Unlock()
 	var all []Manager
 	for _, name := range slices.Sorted(maps.Keys(p.managers)) {
-		all = append(all, p.managers[name].told())
+		all = append(all, p.managers[name].known())
 	}
 	return all
 }
@@ -175,7 +174,7 @@ func (p *Views) Manager(name string) (Manager, error) {
 	if err != nil {
 		return Manager{}, err
 	}
-	return m.told(), nil
+	return m.known(), nil
 }
 
 // Available returns the names of all targets, also of those that are no resource

@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// ownPace is how often jobs of this user are looked at whether they are to be asked
-// for; the definition's interval says how often their scheduler is.
+// ownPace is how often the watcher checks whether a query for jobs of this user is due;
+// the definition's interval says how often the scheduler is queried.
 const ownPace = 2 * time.Second
 
 // A watcher keeps what is known of a STARTED resource manager up to date.
@@ -24,7 +24,7 @@ type watcher struct {
 	manager    *manager
 	controller *control.Controller
 	monitor    *monitor.Monitor
-	look       chan struct{} // asks for a look at own jobs now
+	look       chan struct{} // requests a look at own jobs now
 }
 
 func newWatcher(m *manager, controller *control.Controller) *watcher {
@@ -47,8 +47,8 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 	})}
 }
 
-// isLost reports whether an error tells that there is no connection any more. That an
-// earlier query had none, or one of another process, does not.
+// isLost reports whether an error means that the connection is gone. That an earlier
+// query had none, or one of another process, does not.
 func isLost(err error) bool {
 	var polled *control.PolledError
 	return errors.Is(err, remote.ErrUnreachable) && !errors.As(err, &polled)
@@ -57,7 +57,7 @@ func isLost(err error) bool {
 // A clock is that of a platform's options.
 type clock struct{ options Options }
 
-// Now and After are those of [monitor.Clock].
+// Now and After implement [monitor.Clock].
 func (c clock) Now() time.Time                         { return c.options.Now() }
 func (c clock) After(d time.Duration) <-chan time.Time { return c.options.After(d) }
 
@@ -69,7 +69,7 @@ func (w *watcher) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// followOwn asks for the jobs on record that have not ended, as rmctl's commands
+// followOwn queries the jobs on record that have not ended, as rmctl's commands
 // do, so that their states have evidence and an end.
 func (w *watcher) followOwn(ctx context.Context) error {
 	options := w.manager.platform.options
@@ -84,7 +84,7 @@ func (w *watcher) followOwn(ctx context.Context) error {
 		case isLost(err):
 			return err
 		case err != nil:
-			options.Log.Debug("asking for jobs", "target", w.manager.target.Name, "error", err) // their records tell it
+			options.Log.Debug("asking for jobs", "target", w.manager.target.Name, "error", err) // their records have it
 		}
 		select {
 		case <-ctx.Done():
@@ -94,11 +94,11 @@ func (w *watcher) followOwn(ctx context.Context) error {
 	}
 }
 
-// lookSoon asks for a look now.
+// lookSoon requests a look now.
 func (w *watcher) lookSoon() {
 	w.monitor.Refresh()
 	select {
 	case w.look <- struct{}{}:
-	default: // it is asked for already
+	default: // one is requested already
 	}
 }
