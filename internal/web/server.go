@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os/user"
-	"strings"
 	"sync"
 	"time"
 
@@ -83,19 +82,18 @@ func New(options Options) (*Server, error) {
 	s := &Server{options: options, log: log, limits: usualLimits, access: access, mux: http.NewServeMux(), ctx: ctx, cancel: cancel}
 	s.hub = live.New(options.Platform.Model(), log)
 	ledger := listing.NewLedger(userName())
-	s.api = api.New(s.mux, api.Options{Platform: options.Platform, Store: options.Store, Folder: options.Folder, Ledger: ledger, Log: log})
+	s.api = api.New(s.mux, api.Options{Platform: options.Platform, Store: options.Store, Folder: options.Folder, Ledger: ledger, Log: log, Fail: s.fail})
 	s.pages, err = pages.New(ctx, s.mux, pages.Options{Platform: options.Platform, Store: options.Store, Folder: options.Folder, History: options.History,
-		Hub: s.hub, Ledger: ledger, Log: log})
+		Hub: s.hub, Ledger: ledger, Log: log, Fail: s.fail})
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	s.mux.Handle("GET "+live.EventsPath, s.hub)
-	s.handle("POST "+loginPath, s.login)
-	s.handle("POST /logout", s.logout)
-	s.handle("GET /", func(_ http.ResponseWriter, r *http.Request) error {
-		return answer.Errorf(http.StatusNotFound, "there is no page %s", r.URL.Path)
-	})
+	for pattern, handler := range map[string]answer.Handler{
+		"GET " + live.EventsPath: s.hub.Stream, "POST " + loginPath: s.login, "POST /logout": s.logout, "GET /": notFound,
+	} {
+		s.mux.HandleFunc(pattern, handler.Or(s.fail))
+	}
 	s.handler = s.guarded(s.mux)
 	snapshot := options.Platform.Model().Snapshot() // before the first request, so that no change is missed
 	s.running.Go(func() { s.hub.Run(ctx, snapshot) })
@@ -104,27 +102,8 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
-// handle registers a handler whose errors are answered by fail.
-func (s *Server) handle(pattern string, h answer.Handler) {
-	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if err := h(w, r); err != nil {
-			s.fail(w, r, err)
-		}
-	})
-}
-
-// fail answers with what went wrong: an object for programs, else a page.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if isForPrograms(r) {
-		answer.Fail(w, r, s.log, err)
-		return
-	}
-	s.pages.Fail(w, r, err)
-}
-
-// isForPrograms reports whether a request expects no page.
-func isForPrograms(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == live.EventsPath
+func notFound(_ http.ResponseWriter, r *http.Request) error {
+	return answer.Errorf(http.StatusNotFound, "there is no page %s", r.URL.Path)
 }
 
 // ServeHTTP answers a request that came over the network.

@@ -37,6 +37,7 @@ type Options struct {
 	Folder   string // of the targets file and the launch configurations
 	Ledger   *listing.Ledger
 	Log      *slog.Logger
+	Fail     answer.Fail
 }
 
 // An API answers requests of programs; openapi.yaml describes it.
@@ -46,6 +47,7 @@ type API struct {
 	folder   string
 	ledger   *listing.Ledger
 	log      *slog.Logger
+	fail     answer.Fail
 	journal  *journal
 	mux      *http.ServeMux
 	routes   []string // methods and paths below apiPath
@@ -53,7 +55,7 @@ type API struct {
 
 // newAPI registers the API.
 func New(mux *http.ServeMux, options Options) *API {
-	a := &API{platform: options.Platform, store: options.Store, folder: options.Folder, ledger: options.Ledger, log: options.Log,
+	a := &API{platform: options.Platform, store: options.Store, folder: options.Folder, ledger: options.Ledger, log: options.Log, fail: options.Fail,
 		journal: newJournal(options.Store), mux: mux}
 	a.handle("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Type", "application/yaml")
@@ -66,7 +68,7 @@ func New(mux *http.ServeMux, options Options) *API {
 	a.addLaunchAPI()
 	a.handle("GET /events", a.journalEvents)
 	a.mux.HandleFunc("GET "+Path+"/", func(w http.ResponseWriter, r *http.Request) {
-		answer.Fail(w, r, a.log, answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, Path))
+		a.fail(w, r, answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, Path))
 	})
 	return a
 }
@@ -75,16 +77,20 @@ func New(mux *http.ServeMux, options Options) *API {
 func (a *API) handle(pattern string, h answer.Handler) {
 	a.routes = append(a.routes, pattern)
 	method, path, _ := strings.Cut(pattern, " ")
-	a.mux.HandleFunc(method+" "+Path+path, func(w http.ResponseWriter, r *http.Request) {
-		if err := h(w, r); err != nil {
-			answer.Fail(w, r, a.log, err)
-		}
-	})
+	a.mux.HandleFunc(method+" "+Path+path, h.Or(a.fail))
 }
 
 // Run looks for events of jobs until ctx ends.
 func (a *API) Run(ctx context.Context) {
 	a.journal.run(ctx, func(err error) { a.log.Warn("the record of jobs could not be read", "error", err) })
+}
+
+// A Failure is what the API answers when it did not do what was asked.
+type Failure struct {
+	Error   string `json:"error"`
+	Kind    string `json:"kind"`
+	Tag     string `json:"tag,omitempty"`     // of a submission that failed
+	Unknown bool   `json:"unknown,omitempty"` // whether it may have made a job all the same
 }
 
 // read reads the object that a request brings; what it has that is not known is

@@ -16,7 +16,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote/wire"
@@ -125,7 +124,7 @@ func (c *Client) get(ctx context.Context, path string, into any) (err error) {
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	body := io.LimitReader(response.Body, largestAnswer)
 	if response.StatusCode != http.StatusOK {
-		var refused answer.Failed
+		var refused Failure
 		if err := json.NewDecoder(body).Decode(&refused); err != nil {
 			return fmt.Errorf("ask the server of rmctl serve: status %d", response.StatusCode)
 		}

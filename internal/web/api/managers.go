@@ -140,14 +140,9 @@ func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
 	return a.answerManager(w, http.StatusOK, name)
 }
 
-// refusedTarget is an error about a target that cannot be as it was asked for, such
+// refusedTarget is an error about a target that cannot be as requested, such
 // as one whose definition is not there.
-func refusedTarget(err error) error {
-	if answer.Status(err) == http.StatusInternalServerError {
-		return answer.Errorf(http.StatusBadRequest, "%w", err)
-	}
-	return err
-}
+func refusedTarget(err error) error { return answer.Otherwise(http.StatusBadRequest, err) }
 
 // answerTargets answers with the targets, also those that are no resource manager.
 func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -37,13 +38,17 @@ func TestNoMoreStreamsOfEventsThanAllowedAreServed(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	mux := http.NewServeMux()
-	api := New(mux, Options{Store: store, Log: slog.New(slog.DiscardHandler)})
+	api := New(mux, Options{Store: store, Log: slog.New(slog.DiscardHandler), Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
+		var refused *answer.Error
+		require.ErrorAs(t, err, &refused)
+		http.Error(w, err.Error(), refused.Status)
+	}})
 	for range maxFollowers {
 		_, err := api.journal.follow()
 		require.NoError(t, err)
 	}
-	answer := httptest.NewRecorder()
-	mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, Path+"/events", nil))
-	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
-	require.Contains(t, answer.Body.String(), "close some")
+	recorder := httptest.NewRecorder()
+	mux.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, Path+"/events", nil))
+	require.Equal(t, http.StatusServiceUnavailable, recorder.Code)
+	require.Contains(t, recorder.Body.String(), "close some")
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -18,6 +17,9 @@ type Note struct {
 	Cause   string // empty where none is known
 	At      Moment // when the picture was seen; zero where there is none
 }
+
+// attributeCause is what package views gives resource managers in the state ERROR.
+const attributeCause = "rmCause"
 
 // listedAt are the attributes that tell when the elements of a kind were seen.
 var listedAt = map[model.Kind]string{model.Job: monitor.AttributeListedJobs, model.Node: monitor.AttributeListedNodes, model.Queue: monitor.AttributeListedQueues}
@@ -74,7 +76,7 @@ func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	case model.StateSuspended:
 		n.Tone, n.Text = "yellow", "is connected, but not watched"
 	case model.StateError:
-		n.Tone, n.Text, n.Cause = "red", "cannot be asked", text(views.AttributeCause)
+		n.Tone, n.Text, n.Cause = "red", "cannot be asked", text(attributeCause)
 	default:
 		switch {
 		case n.Cause != "":

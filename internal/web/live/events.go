@@ -10,17 +10,10 @@ import (
 // EventsPath is the address of the stream of what a page shows live.
 const EventsPath = "/events"
 
-// ServeHTTP streams the changes of a view.
-func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := h.stream(w, r); err != nil {
-		answer.Fail(w, r, h.log, err)
-	}
-}
-
-// stream streams the changes of one view: view=NAME and the query that the
+// Stream sends the changes of one view: view=NAME and the query that the
 // page's own address has. drawn=MARK or the header Last-Event-ID say what the
 // client shows already.
-func (h *Hub) stream(w http.ResponseWriter, r *http.Request) error {
+func (h *Hub) Stream(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	name, mark := query.Get("view"), query.Get("drawn")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {

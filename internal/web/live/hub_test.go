@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 )
@@ -114,7 +115,9 @@ func TestAClientThatStopsReadingIsLeft(t *testing.T) {
 	var running sync.WaitGroup
 	snapshot := m.Snapshot()
 	running.Go(func() { h.Run(ctx, snapshot) })
-	server := httptest.NewUnstartedServer(h)
+	server := httptest.NewUnstartedServer(answer.Handler(h.Stream).Or(func(http.ResponseWriter, *http.Request, error) {
+		t.Error("a stream was refused")
+	}))
 	server.Config.BaseContext = func(net.Listener) context.Context { return ctx }
 	server.Start()
 	t.Cleanup(func() {
@@ -144,8 +147,9 @@ func TestNoMoreClientsThanAllowedAreServed(t *testing.T) {
 		_, err := h.watch("nothing", url.Values{}, "")
 		require.NoError(t, err)
 	}
-	answer := httptest.NewRecorder()
-	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/events?view=nothing", nil))
-	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
-	require.Contains(t, answer.Body.String(), "close some")
+	err := h.Stream(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/events?view=nothing", nil))
+	var refused *answer.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+	require.ErrorContains(t, err, "close some")
 }

@@ -30,6 +30,7 @@ type Options struct {
 	Hub      *live.Hub
 	Ledger   *listing.Ledger
 	Log      *slog.Logger
+	Fail     answer.Fail // answers a request that ended with an error
 }
 
 // Pages are what people see of the server.
@@ -40,6 +41,7 @@ type Pages struct {
 	hub       *live.Hub
 	ledger    *listing.Ledger
 	log       *slog.Logger
+	fail      answer.Fail
 	templates *templates
 	mux       *http.ServeMux
 	nav       []navigation
@@ -54,7 +56,7 @@ func New(ctx context.Context, mux *http.ServeMux, options Options) (*Pages, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{platform: options.Platform, store: options.Store, folder: options.Folder, hub: options.Hub, ledger: options.Ledger, log: options.Log,
+	p := &Pages{platform: options.Platform, store: options.Store, folder: options.Folder, hub: options.Hub, ledger: options.Ledger, log: options.Log, fail: options.Fail,
 		templates: templates, mux: mux, history: usage.Open(options.History, options.Log), began: time.Now(), ctx: ctx}
 	mux.Handle("GET /static/", templates.static)
 	p.addModelPages()
@@ -62,19 +64,13 @@ func New(ctx context.Context, mux *http.ServeMux, options Options) (*Pages, erro
 	return p, nil
 }
 
-// handle registers a handler whose errors become pages.
+// handle registers a handler for a pattern of http.ServeMux.
 func (p *Pages) handle(pattern string, h answer.Handler) {
-	p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if err := h(w, r); err != nil {
-			p.Fail(w, r, err)
-		}
-	})
+	p.mux.HandleFunc(pattern, h.Or(p.fail))
 }
 
 // Fail answers with a page that says what went wrong.
-func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	status := answer.Status(err)
-	p.log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, status int, err error) {
 	if err := p.page(w, r, status, "error", http.StatusText(status), nil, listing.Printable(err.Error(), listing.LongestFact)); err != nil {
 		p.log.Error("the page of an error could not be drawn", "error", err)
 		http.Error(w, http.StatusText(status), status)

@@ -1,15 +1,10 @@
-// Package answer is how requests are answered: in JSON, in streams of events, and
-// with a status for each error.
-package answer
+package web
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -18,33 +13,19 @@ import (
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A failure is an error that says which status a request ends with.
-type failure struct {
-	status int
-	err    error
-}
-
-func (f *failure) Error() string { return f.err.Error() }
-func (f *failure) Unwrap() error { return f.err }
-
-// A handler answers one request, or returns an error from which an answer is made.
-type Handler func(w http.ResponseWriter, r *http.Request) error
-
-// failuref returns an error that ends a request with a status.
-func Errorf(status int, format string, arguments ...any) error {
-	return &failure{status: status, err: fmt.Errorf(format, arguments...)}
-}
-
 // statusOf returns the status that a request ends with because of err.
-func Status(err error) int {
-	var own *failure
+func statusOf(err error) int {
+	own, isOwn := errors.AsType[*answer.Error](err)
 	switch {
-	case errors.As(err, &own):
-		return own.status
+	case isOwn && !own.IsDefault:
+		return own.Status
 	case isOne[*http.MaxBytesError](err):
 		return http.StatusRequestEntityTooLarge
 	case isOne[*views.UnknownManagerError](err), isOne[*settings.UnknownTargetError](err), isOne[*control.NotFoundError](err),
@@ -59,10 +40,16 @@ func Status(err error) int {
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, views.ErrClosed):
 		return http.StatusServiceUnavailable
 	}
-	return statusOfCommand(err)
+	if status := statusOfCommand(err); status != 0 {
+		return status
+	}
+	if isOwn {
+		return own.Status
+	}
+	return http.StatusInternalServerError
 }
 
-// statusOfCommand returns the status of errors that commands of a definition end with.
+// statusOfCommand returns the status of errors that commands of a definition end with, 0 for others.
 func statusOfCommand(err error) int {
 	var failed *command.Error
 	var polled *control.PolledError
@@ -76,7 +63,7 @@ func statusOfCommand(err error) int {
 	case errors.As(err, &output):
 		return http.StatusNotFound
 	}
-	return http.StatusInternalServerError
+	return 0
 }
 
 func isOne[E error](err error) bool {
@@ -105,43 +92,24 @@ func kindOf(status int) string {
 	return "failed"
 }
 
-// fail answers with an object that says what went wrong.
-func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
-	status := Status(err)
-	log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
-	failed := Failed{Error: err.Error(), Kind: kindOf(status)}
-	var submission *control.SubmitError
-	if errors.As(err, &submission) {
+// fail answers with what went wrong: an object for programs, else a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(err)
+	s.log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+	if !isForPrograms(r) {
+		s.pages.Fail(w, r, status, err)
+		return
+	}
+	failed := api.Failure{Error: err.Error(), Kind: kindOf(status)}
+	if submission, isOne := errors.AsType[*control.SubmitError](err); isOne {
 		failed.Tag, failed.Unknown = submission.Tag, submission.Unknown
 	}
-	if err := JSON(w, status, failed); err != nil {
-		log.Error("an error could not be written as JSON", "error", err)
+	if err := answer.JSON(w, status, failed); err != nil {
+		s.log.Error("an error could not be written as JSON", "error", err)
 	}
 }
 
-// apiError is what the API answers when it did not do what was asked.
-type Failed struct {
-	Error   string `json:"error"`
-	Kind    string `json:"kind"`
-	Tag     string `json:"tag,omitempty"`     // of a submission that failed
-	Unknown bool   `json:"unknown,omitempty"` // whether it may have made a job all the same
-}
-
-// answerJSON answers with a value as JSON.
-func JSON(w http.ResponseWriter, status int, value any) error {
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false) // the type is declared and must not be sniffed, so no browser takes JSON for a page
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Errorf("write the answer as JSON: %w", err)
-	}
-	Send(w, status, "application/json", body.Bytes())
-	return nil
-}
-
-// send answers with a body that is complete.
-func Send(w http.ResponseWriter, status int, contentType string, body []byte) {
-	w.Header().Set("Content-Type", contentType)
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails only if the client has gone, which needs no answer
+// isForPrograms reports whether a request expects no page.
+func isForPrograms(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == live.EventsPath
 }
