@@ -3,6 +3,7 @@ package listing
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,23 +65,22 @@ func CutTo(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
+// PageNumber reads which page of a table is shown.
 func PageNumber(query url.Values) int {
 	page, err := strconv.Atoi(query.Get("page"))
 	if err != nil {
 		return 1
 	}
-	return page
+	return max(1, page)
 }
 
-// only returns the named values of a query, for views that are the same for all others.
+// Only returns the named values of a query, for views that are the same for all others.
 func Only(query url.Values, names ...string) url.Values {
-	kept := url.Values{}
+	var pairs []string
 	for _, name := range names {
-		if text := query.Get(name); text != "" {
-			kept.Set(name, text)
-		}
+		pairs = append(pairs, name, query.Get(name))
 	}
-	return kept
+	return Query(pairs...)
 }
 
 // A choice is an option of a selection list.
@@ -145,4 +145,59 @@ type FilterLink struct {
 	Count   string
 	Mark    *Mark // nil for a choice that is no state
 	IsOn    bool
+}
+
+// Query returns the parameters of an address of pairs of a name and a text; those
+// that are empty are left out.
+func Query(pairs ...string) url.Values {
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return values
+}
+
+// AddressOf returns the address of a page with parameters.
+func AddressOf(page string, values url.Values) string {
+	return (&url.URL{Path: page, RawQuery: values.Encode()}).String()
+}
+
+// Unless returns how an address has a number; empty for the usual one and for 0.
+func Unless(usual, number int) string {
+	if number == usual || number == 0 {
+		return ""
+	}
+	return strconv.Itoa(number)
+}
+
+// Flag returns how an address has something that is on; empty for off.
+func Flag(isOn bool) string {
+	if isOn {
+		return "1"
+	}
+	return ""
+}
+
+// Ranges returns links to as many hours back, of which one is shown.
+func Ranges(shown int, address func(hours int) string) []FilterLink {
+	var links []FilterLink
+	for _, hours := range []int{1, 6, 24, 24 * 7} {
+		label := Counted(hours, "hour")
+		if hours > 24 {
+			label = Counted(hours/24, "day")
+		}
+		links = append(links, FilterLink{Label: label, Address: address(hours), IsOn: hours == shown})
+	}
+	return links
+}
+
+// ReadHours reads how many hours a page reaches back.
+func ReadHours(values url.Values, usual int) int {
+	hours, err := strconv.Atoi(values.Get("hours"))
+	if err != nil || !slices.Contains([]int{1, 6, 24, 24 * 7}, hours) {
+		return usual
+	}
+	return hours
 }

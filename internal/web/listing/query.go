@@ -61,7 +61,7 @@ func ReadJobsQuery(values url.Values) JobsQuery {
 	q := JobsQuery{
 		Manager: values.Get("rm"), Queue: values.Get("queue"), User: strings.TrimSpace(values.Get("user")),
 		Text: strings.TrimSpace(values.Get("q")), Mine: values.Get("mine") == "1", All: values.Get("columns") == "all",
-		Sort: "id", Descending: true, Page: 1, Size: PageSizes[0],
+		Sort: "id", Descending: true, Page: PageNumber(values), Size: PageSizes[0],
 	}
 	for _, text := range []*string{&q.Manager, &q.Queue, &q.User, &q.Text} {
 		*text = CutTo(*text, LongestFilter)
@@ -73,9 +73,6 @@ func ReadJobsQuery(values url.Values) JobsQuery {
 	if _, known := JobSorts[sort]; known {
 		q.Sort, q.Descending = sort, descending
 	}
-	if page, err := strconv.Atoi(values.Get("page")); err == nil && page > 0 {
-		q.Page = page
-	}
 	if size, err := strconv.Atoi(values.Get("size")); err == nil && slices.Contains(PageSizes, size) {
 		q.Size = size
 	}
@@ -84,28 +81,15 @@ func ReadJobsQuery(values url.Values) JobsQuery {
 
 // values returns the query as an address has it, without what is usual.
 func (q JobsQuery) Values() url.Values {
-	values := url.Values{}
-	for name, text := range map[string]string{"rm": q.Manager, "queue": q.Queue, "user": q.User, "state": q.State, "q": q.Text} {
-		if text != "" {
-			values.Set(name, text)
-		}
-	}
-	if q.Mine {
-		values.Set("mine", "1")
+	columns, sort := "", q.sorting()
+	if sort == "-id" {
+		sort = ""
 	}
 	if q.All {
-		values.Set("columns", "all")
+		columns = "all"
 	}
-	if sort := q.sorting(); sort != "-id" {
-		values.Set("sort", sort)
-	}
-	if q.Page > 1 {
-		values.Set("page", strconv.Itoa(q.Page))
-	}
-	if q.Size != PageSizes[0] {
-		values.Set("size", strconv.Itoa(q.Size))
-	}
-	return values
+	return Query("rm", q.Manager, "queue", q.Queue, "user", q.User, "state", q.State, "q", q.Text, "mine", Flag(q.Mine), "columns", columns,
+		"sort", sort, "page", Unless(1, q.Page), "size", Unless(PageSizes[0], q.Size))
 }
 
 func (q JobsQuery) sorting() string {
@@ -117,10 +101,7 @@ func (q JobsQuery) sorting() string {
 
 // Address returns where the page of the query is.
 func (q JobsQuery) Address() string {
-	if encoded := q.Values().Encode(); encoded != "" {
-		return "/jobs?" + encoded
-	}
-	return "/jobs"
+	return AddressOf("/jobs", q.Values())
 }
 
 // with returns the address of the query with a change, on its first page.

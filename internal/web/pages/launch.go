@@ -44,11 +44,7 @@ func (p *Pages) addLaunch() {
 // launchAddressOf returns the address of the form of a resource manager, with the
 // values of a launch configuration if one is named.
 func launchAddressOf(manager, configuration string) string {
-	query := url.Values{"rm": {manager}}
-	if configuration != "" {
-		query.Set("config", configuration)
-	}
-	return launchAddress + "?" + query.Encode()
+	return listing.AddressOf(launchAddress, listing.Query("rm", manager, "config", configuration))
 }
 
 // launchPage shows the form of a resource manager. config=NAME begins with a

@@ -38,38 +38,24 @@ var nodeFilters = []struct {
 }
 
 func readMachinesQuery(values url.Values) machinesQuery {
-	q := machinesQuery{Manager: values.Get("rm"), Machine: values.Get("machine"), Text: listing.CutTo(strings.TrimSpace(values.Get("q")), listing.LongestFilter), Page: 1}
+	q := machinesQuery{Manager: values.Get("rm"), Machine: values.Get("machine"), Text: listing.CutTo(strings.TrimSpace(values.Get("q")), listing.LongestFilter),
+		Page: listing.PageNumber(values)}
 	for _, filter := range nodeFilters {
 		if filter.name == values.Get("state") {
 			q.State = filter.name
 		}
 	}
-	if page, err := strconv.Atoi(values.Get("page")); err == nil && page > 0 {
-		q.Page = page
-	}
 	return q
 }
 
 func (q machinesQuery) values() url.Values {
-	values := url.Values{}
-	for name, text := range map[string]string{"rm": q.Manager, "machine": q.Machine, "state": q.State, "q": q.Text} {
-		if text != "" {
-			values.Set(name, text)
-		}
-	}
-	if q.Page > 1 {
-		values.Set("page", strconv.Itoa(q.Page))
-	}
-	return values
+	return listing.Query("rm", q.Manager, "machine", q.Machine, "state", q.State, "q", q.Text, "page", listing.Unless(1, q.Page))
 }
 
 func (q machinesQuery) with(change func(*machinesQuery)) string {
 	q.Page = 1
 	change(&q)
-	if encoded := q.values().Encode(); encoded != "" {
-		return "/machines?" + encoded
-	}
-	return "/machines"
+	return listing.AddressOf("/machines", q.values())
 }
 
 // A machineRow is a machine in the list of machines.

@@ -133,6 +133,6 @@ func countInto(l *listing.Ledger, row *managerRow, s *model.Snapshot, m *model.M
 	row.Mine, row.MineAddress = listing.Thousands(census.Jobs.Mine), usual.With(func(q *listing.JobsQuery) { q.Manager, q.Mine = id, true })
 	row.Nodes, row.Machines = census.AnyNode.Counts(), row.Address
 	if n := m.Len(model.Queue); n > 0 {
-		row.Queues, row.QueuesAt = listing.Counted(n, "queue"), queuesAddress(id)
+		row.Queues, row.QueuesAt = listing.Counted(n, "queue"), queuesAddress(id, 1)
 	}
 }

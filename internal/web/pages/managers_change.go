@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -160,7 +159,7 @@ type confirmation struct {
 
 // managerAddress returns the address of a page about a resource manager.
 func managerAddress(page, manager string) string {
-	return page + "?" + url.Values{"rm": {manager}}.Encode()
+	return listing.AddressOf(page, listing.Query("rm", manager))
 }
 
 // unshown returns the targets that are no resource managers yet.

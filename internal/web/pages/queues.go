@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"net/url"
 
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/usage"
@@ -41,11 +40,8 @@ type queuesTable struct {
 // queuesPerPage is the size of a page of the table of queues.
 const queuesPerPage = 100
 
-func queuesAddress(manager string) string {
-	if manager == "" {
-		return "/queues"
-	}
-	return "/queues?" + url.Values{"rm": {manager}}.Encode()
+func queuesAddress(manager string, page int) string {
+	return listing.AddressOf("/queues", listing.Query("rm", manager, "page", listing.Unless(1, page)))
 }
 
 // drawQueues returns what the page of queues shows, of one resource manager or of all where
@@ -63,7 +59,7 @@ func drawQueues(l *listing.Ledger, s *model.Snapshot, manager string, page int) 
 			queues = append(queues, listedQueue{m, queue})
 		}
 	}
-	t.Pager = listing.PageOf(len(queues), page, queuesPerPage, func(page int) string { return pageAddress(queuesAddress(manager), page) })
+	t.Pager = listing.PageOf(len(queues), page, queuesPerPage, func(page int) string { return queuesAddress(manager, page) })
 	for _, each := range queues[t.Pager.From:t.Pager.To] {
 		row := queueRowOf(l, s, each.manager, each.queue)
 		if managers == 1 {
@@ -106,19 +102,4 @@ func queueRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager, queue *m
 		row.Share = 100 * running / (running + waiting)
 	}
 	return row
-}
-
-// pageAddress returns the address of another page of a table.
-func pageAddress(address string, page int) string {
-	at, err := url.Parse(address)
-	if err != nil { // of an address that was made here
-		return address
-	}
-	values := at.Query()
-	values.Del("page")
-	if page > 1 {
-		values.Set("page", listing.Itoa(page))
-	}
-	at.RawQuery = values.Encode()
-	return at.String()
 }

@@ -38,25 +38,12 @@ type storedHistory struct {
 type storedManager struct {
 	ID    string           `json:"id"`
 	Tiers [][]storedSample `json:"tiers"`
-	Jobs  []storedJob      `json:"jobs"`
+	Jobs  []pastJob        `json:"jobs"`
 }
 
 // A storedSample has the time in seconds since 1970, whether there are nodes (1) and
 // jobs (2), and the numbers of a sample in their order.
 type storedSample [10]int64
-
-// storedJob is a past job as the file has it.
-type storedJob struct {
-	ID     string `json:"id"`
-	Name   string `json:"name,omitempty"`
-	User   string `json:"user,omitempty"`
-	Queue  string `json:"queue"`
-	State  string `json:"state"`
-	Detail string `json:"detail,omitempty"`
-	From   int64  `json:"from"`
-	To     int64  `json:"to"`
-	Mine   bool   `json:"mine,omitempty"`
-}
 
 func storedSampleOf(s sample) storedSample {
 	var has int64
@@ -72,14 +59,6 @@ func storedSampleOf(s sample) storedSample {
 func (s storedSample) sample() sample {
 	return sample{At: time.Unix(s[0], 0), HasNodes: s[1]&1 != 0, HasJobs: s[1]&2 != 0, Used: int(s[2]), Free: int(s[3]), Unusable: int(s[4]),
 		CPUs: s[5], CPUsUsed: s[6], Running: int(s[7]), Waiting: int(s[8]), Others: int(s[9])}
-}
-
-func storedJobOf(p pastJob) storedJob {
-	return storedJob{p.id, p.name, p.user, p.queue, string(p.state), p.detail, p.from, p.to.Unix(), p.isMine}
-}
-
-func (s storedJob) past() pastJob {
-	return pastJob{pastKey: pastKey{s.ID, s.From}, name: s.Name, user: s.User, queue: s.Queue, state: model.State(s.State), detail: s.Detail, to: time.Unix(s.To, 0), isMine: s.Mine}
 }
 
 // A historyFile keeps a history from one server to the next. It is used by one goroutine.
@@ -218,7 +197,7 @@ func (h *History) merge(stored *storedHistory, now time.Time) {
 		var jobs []pastJob
 		for _, job := range each.Jobs {
 			if isWanted && job.ID != "" && job.From <= job.To && job.To >= oldest && job.To <= newest {
-				jobs = append(jobs, job.past())
+				jobs = append(jobs, job)
 			}
 		}
 		h.addPast(each.ID, newestPast(jobs, mostPast))
@@ -285,7 +264,7 @@ func (h *History) stored(now time.Time, mostManagers, mostJobs int) *storedHisto
 		}
 	}
 	for _, job := range newestPast(h.allPast(), mostJobs) {
-		of(job.manager).Jobs = append(of(job.manager).Jobs, storedJobOf(job))
+		of(job.manager).Jobs = append(of(job.manager).Jobs, job)
 	}
 	all := &storedHistory{Version: historyVersion}
 	for _, id := range slices.Sorted(maps.Keys(managers)) {

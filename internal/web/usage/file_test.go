@@ -201,7 +201,7 @@ func TestTheFileOfAHistoryIsBounded(t *testing.T) {
 	}
 	var jobs []pastJob
 	for i := range 3 * mostPast {
-		jobs = append(jobs, pastJob{pastKey: pastKey{fmt.Sprint(i), webtest.Noon.Unix() - int64(i)}, name: strings.Repeat("\x01", longestPastID), queue: "q", state: model.StateTerminated, to: webtest.Noon})
+		jobs = append(jobs, pastJob{ID: fmt.Sprint(i), From: webtest.Noon.Unix() - int64(i), Name: strings.Repeat("\x01", longestPastID), Queue: "q", State: model.StateTerminated, To: webtest.Noon.Unix()})
 	}
 	h.addPast("rm", jobs)
 	require.Len(t, h.past["rm"], mostPast)

@@ -78,7 +78,7 @@ func (d *lineDrawing) line(queue namedQueue) queueLine {
 	}
 	for i := range d.past[queue.id] {
 		past := &d.past[queue.id][i]
-		stretches = append(stretches, stretch{past: past, from: past.began(), to: past.to})
+		stretches = append(stretches, stretch{past: past, from: time.Unix(past.From, 0), to: time.Unix(past.To, 0)})
 	}
 	placed, used := packed(stretches, lanes)
 	line.Left = len(stretches) - len(placed)
@@ -211,8 +211,8 @@ func barOf(manager string, p placedStretch, from, now time.Time) bar {
 	var id, name, user string
 	length := listing.Span(p.to.Sub(p.from))
 	if p.past != nil {
-		m, id, name, user = listing.MarkOfJob(p.past.state, p.past.detail), p.past.id, p.past.name, p.past.user
-		if !model.Ended(model.Job, p.past.state) {
+		m, id, name, user = listing.MarkOfJob(p.past.State, p.past.Detail), p.past.ID, p.past.Name, p.past.User
+		if !model.Ended(model.Job, p.past.State) {
 			length += " until it was seen last"
 		}
 		length += ", not listed any more"

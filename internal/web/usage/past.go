@@ -15,24 +15,28 @@ import (
 // resource managers together.
 const mostPast = 10_000
 
-// A pastJob is a job that ran, as it was when it was seen last.
+// A pastJob is a job that ran, as it was when it was seen last, and as a file has it.
 type pastJob struct {
-	pastKey
-	manager           string // its id
-	name, user, queue string
-	state             model.State
-	detail            string
-	to                time.Time // when it ended, or was seen last
-	isMine            bool
+	ID     string      `json:"id"`
+	Name   string      `json:"name,omitempty"`
+	User   string      `json:"user,omitempty"`
+	Queue  string      `json:"queue"`
+	State  model.State `json:"state"`
+	Detail string      `json:"detail,omitempty"`
+	From   int64       `json:"from"` // when it began, in seconds since 1970
+	To     int64       `json:"to"`   // when it ended, or was seen last
+	Mine   bool        `json:"mine,omitempty"`
+
+	manager string // its id
 }
 
 // A pastKey tells jobs of one resource manager apart, which gives ids again.
 type pastKey struct {
 	id   string
-	from int64 // when the job began, in seconds since 1970
+	from int64
 }
 
-func (p *pastJob) began() time.Time { return time.Unix(p.from, 0) }
+func (p *pastJob) key() pastKey { return pastKey{p.ID, p.From} }
 
 // What a past job has of texts: as much as its bar shows. A queue with a longer id has none.
 const (
@@ -53,16 +57,16 @@ func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, boo
 		return pastJob{}, false
 	}
 	return pastJob{
-		pastKey: pastKey{listing.CutTo(job.ID(), longestPastID), ran.from.Unix()}, name: listing.CutTo(job.Name(), longestPastID),
-		user: listing.CutTo(listing.GivenText(job, monitor.AttributeJobUser), longestPastUser), queue: job.Parent(), state: state,
-		detail: listing.GivenText(job, monitor.AttributeJobDetail), to: ran.to, isMine: own.Has(job),
+		ID: listing.CutTo(job.ID(), longestPastID), Name: listing.CutTo(job.Name(), longestPastID), Queue: job.Parent(), State: state,
+		User: listing.CutTo(listing.GivenText(job, monitor.AttributeJobUser), longestPastUser), Detail: listing.GivenText(job, monitor.AttributeJobDetail),
+		From: ran.from.Unix(), To: ran.to.Unix(), Mine: own.Has(job),
 	}, true
 }
 
 // isListed reports whether the model has a past job itself.
 func (p *pastJob) isListed(m *model.Manager) bool {
-	job, known := m.Get(model.Job, p.id)
-	return known && listing.MomentOf(job, monitor.AttributeJobStarted).At.Unix() == p.from
+	job, known := m.Get(model.Job, p.ID)
+	return known && listing.MomentOf(job, monitor.AttributeJobStarted).At.Unix() == p.From
 }
 
 // notePast keeps the jobs that a resource manager had before, when its jobs were seen,
@@ -97,25 +101,21 @@ func (h *History) addPast(manager string, jobs []pastJob) {
 		if h.past[manager] == nil {
 			h.past[manager] = map[pastKey]pastJob{}
 		}
-		before, known := h.past[manager][job.pastKey]
+		before, known := h.past[manager][job.key()]
 		switch {
 		case !known:
 			h.pastJobs++
-		case before.to.After(job.to):
+		case before.To > job.To:
 			continue
 		}
-		h.past[manager][job.pastKey] = job
+		h.past[manager][job.key()] = job
 	}
 	if h.pastJobs <= mostPast {
 		return
 	}
-	newest := newestPast(h.allPast(), mostPast)
-	h.past, h.pastJobs = map[string]map[pastKey]pastJob{}, len(newest)
-	for _, job := range newest {
-		if h.past[job.manager] == nil {
-			h.past[job.manager] = map[pastKey]pastJob{}
-		}
-		h.past[job.manager][job.pastKey] = job
+	all := newestPast(h.allPast(), h.pastJobs)
+	for _, job := range all[mostPast:] {
+		h.removePast(job)
 	}
 }
 
@@ -131,23 +131,27 @@ func (h *History) allPast() []pastJob {
 // newestPast returns so many jobs, those that were seen last, in this order.
 func newestPast(jobs []pastJob, most int) []pastJob {
 	slices.SortFunc(jobs, func(a, b pastJob) int {
-		return cmp.Or(b.to.Compare(a.to), cmp.Compare(b.from, a.from), cmp.Compare(a.manager, b.manager), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(b.To, a.To), cmp.Compare(b.From, a.From), cmp.Compare(a.manager, b.manager), cmp.Compare(a.ID, b.ID))
 	})
 	return jobs[:min(len(jobs), most)]
 }
 
 // forgetPast forgets the jobs that ended before a time; the lock is held.
 func (h *History) forgetPast(before time.Time) {
-	for manager, jobs := range h.past {
-		for key, job := range jobs {
-			if job.to.Before(before) {
-				delete(jobs, key)
-				h.pastJobs--
-			}
+	for _, job := range h.allPast() {
+		if job.To < before.Unix() {
+			h.removePast(job)
 		}
-		if len(jobs) == 0 {
-			delete(h.past, manager)
-		}
+	}
+}
+
+// removePast forgets a job; the lock is held.
+func (h *History) removePast(job pastJob) {
+	jobs := h.past[job.manager]
+	delete(jobs, job.key())
+	h.pastJobs--
+	if len(jobs) == 0 {
+		delete(h.past, job.manager)
 	}
 }
 
@@ -157,14 +161,14 @@ func (h *History) pastOn(m *model.Manager, from time.Time, mineOnly bool) map[st
 	h.mu.Lock()
 	byQueue := map[string][]pastJob{}
 	for _, job := range h.past[m.Element().ID()] {
-		if job.to.After(from) && (job.isMine || !mineOnly) {
-			byQueue[job.queue] = append(byQueue[job.queue], job)
+		if job.To > from.Unix() && (job.Mine || !mineOnly) {
+			byQueue[job.Queue] = append(byQueue[job.Queue], job)
 		}
 	}
 	h.mu.Unlock()
 	for queue, jobs := range byQueue {
 		jobs = slices.DeleteFunc(jobs, func(job pastJob) bool { return job.isListed(m) })
-		slices.SortFunc(jobs, func(a, b pastJob) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id)) })
+		slices.SortFunc(jobs, func(a, b pastJob) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.ID, b.ID)) })
 		byQueue[queue] = jobs
 	}
 	return byQueue

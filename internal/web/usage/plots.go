@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/web/listing"
@@ -15,31 +14,15 @@ import (
 // A utilisationQuery says what plots show.
 type utilisationQuery struct {
 	Manager string // id; empty for all
-	Hours   int    // that they reach back; one of utilisationHours
+	Hours   int    // that they reach back
 }
 
-var utilisationHours = []int{1, 6, 24, 24 * 7}
-
 func ReadUtilisationQuery(values url.Values) utilisationQuery {
-	q := utilisationQuery{Manager: values.Get("rm"), Hours: utilisationHours[0]}
-	if hours, err := strconv.Atoi(values.Get("hours")); err == nil && slices.Contains(utilisationHours, hours) {
-		q.Hours = hours
-	}
-	return q
+	return utilisationQuery{Manager: values.Get("rm"), Hours: listing.ReadHours(values, 1)}
 }
 
 func (q utilisationQuery) address() string {
-	values := url.Values{}
-	if q.Manager != "" {
-		values.Set("rm", q.Manager)
-	}
-	if q.Hours != utilisationHours[0] {
-		values.Set("hours", listing.Itoa(q.Hours))
-	}
-	if len(values) == 0 {
-		return "/utilisation"
-	}
-	return "/utilisation?" + values.Encode()
+	return listing.AddressOf("/utilisation", listing.Query("rm", q.Manager, "hours", listing.Unless(1, q.Hours)))
 }
 
 // The measures of a plot, in its own units.
@@ -125,13 +108,7 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 			u.Managers = append(u.Managers, plots)
 		}
 	}
-	for _, hours := range utilisationHours {
-		label := listing.Counted(hours, "hour")
-		if hours > 24 {
-			label = listing.Counted(hours/24, "day")
-		}
-		u.Ranges = append(u.Ranges, listing.FilterLink{Label: label, Address: utilisationQuery{q.Manager, hours}.address(), IsOn: q.Hours == hours})
-	}
+	u.Ranges = listing.Ranges(q.Hours, func(hours int) string { return utilisationQuery{q.Manager, hours}.address() })
 	return u
 }
 

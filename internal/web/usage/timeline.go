@@ -3,7 +3,6 @@ package usage
 import (
 	"cmp"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,38 +14,19 @@ import (
 // A timelineQuery says which jobs a timeline shows.
 type TimelineQuery struct {
 	Manager, Queue string // ids; empty for all
-	Hours          int    // that it reaches back; one of timelineHours, 0 for the usual ones
+	Hours          int    // that it reaches back; 0 for usualTimeline
 	Mine           bool
 }
 
-var timelineHours = []int{6, 1, 24, 24 * 7}
+// usualTimeline is how many hours a timeline reaches back unless asked otherwise.
+const usualTimeline = 6
 
 func ReadTimelineQuery(values url.Values) TimelineQuery {
-	q := TimelineQuery{Manager: values.Get("rm"), Queue: values.Get("queue"), Mine: values.Get("mine") == "1"}
-	if hours, err := strconv.Atoi(values.Get("hours")); err == nil && slices.Contains(timelineHours, hours) {
-		q.Hours = hours
-	}
-	return q
+	return TimelineQuery{Manager: values.Get("rm"), Queue: values.Get("queue"), Mine: values.Get("mine") == "1", Hours: listing.ReadHours(values, usualTimeline)}
 }
 
 func (q TimelineQuery) Address() string {
-	values := url.Values{}
-	if q.Manager != "" {
-		values.Set("rm", q.Manager)
-	}
-	if q.Queue != "" {
-		values.Set("queue", q.Queue)
-	}
-	if q.Hours != 0 && q.Hours != timelineHours[0] {
-		values.Set("hours", listing.Itoa(q.Hours))
-	}
-	if q.Mine {
-		values.Set("mine", "1")
-	}
-	if len(values) == 0 {
-		return "/timeline"
-	}
-	return "/timeline?" + values.Encode()
+	return listing.AddressOf("/timeline", listing.Query("rm", q.Manager, "queue", q.Queue, "hours", listing.Unless(usualTimeline, q.Hours), "mine", listing.Flag(q.Mine)))
 }
 
 func (q TimelineQuery) with(change func(*TimelineQuery)) string {
@@ -55,7 +35,7 @@ func (q TimelineQuery) with(change func(*TimelineQuery)) string {
 }
 
 func (q TimelineQuery) length() time.Duration {
-	return time.Duration(cmp.Or(q.Hours, timelineHours[0])) * time.Hour
+	return time.Duration(cmp.Or(q.Hours, usualTimeline)) * time.Hour
 }
 
 // The measures of a timeline, in its own units.
@@ -156,13 +136,7 @@ type timelineChoices struct {
 
 func (q TimelineQuery) Choices() timelineChoices {
 	var c timelineChoices
-	for _, hours := range []int{1, 6, 24, 24 * 7} {
-		label := listing.Counted(hours, "hour")
-		if hours > 24 {
-			label = listing.Counted(hours/24, "day")
-		}
-		c.Ranges = append(c.Ranges, listing.FilterLink{Label: label, Address: q.with(func(q *TimelineQuery) { q.Hours = hours }), IsOn: q.length() == time.Duration(hours)*time.Hour})
-	}
+	c.Ranges = listing.Ranges(cmp.Or(q.Hours, usualTimeline), func(hours int) string { return q.with(func(q *TimelineQuery) { q.Hours = hours }) })
 	c.Whose = []listing.FilterLink{
 		{Label: "Everybody’s", Address: q.with(func(q *TimelineQuery) { q.Mine = false }), IsOn: !q.Mine},
 		{Label: "Mine", Address: q.with(func(q *TimelineQuery) { q.Mine = true }), IsOn: q.Mine},
