@@ -66,7 +66,7 @@ func (b *browser) program() *program {
 	return &program{b, router}
 }
 
-// call asks for a path below apiPath and returns the status and the answer.
+// call asks for a path below api.Path and returns the status and the answer.
 func (p *program) call(method, path string, object any) (int, map[string]any) {
 	p.t.Helper()
 	response, text := p.raw(method, path, object)

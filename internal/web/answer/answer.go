@@ -56,6 +56,14 @@ func JSON(w http.ResponseWriter, status int, value any) error {
 	return nil
 }
 
+// Done answers that something was done, which there is nothing to say of, unless err says why not.
+func Done(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
 // Send answers with a body that is complete.
 func Send(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)

@@ -13,13 +13,13 @@ const (
 	Pause        = 20 * time.Second // without events, a comment is sent so often, which shows that both are there
 )
 
-// A stream is an answer of server-sent events that has begun.
+// A Stream is an answer of server-sent events that has begun.
 type Stream struct {
 	w          http.ResponseWriter
 	controller *http.ResponseController
 }
 
-// openStream begins the answer. From then on each write has its own time limit.
+// Open begins the answer. From then on each write has its own time limit.
 func Open(w http.ResponseWriter) (*Stream, error) {
 	s := &Stream{w: w, controller: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -30,7 +30,7 @@ func Open(w http.ResponseWriter) (*Stream, error) {
 	return s, nil
 }
 
-// send writes events to the client now.
+// Send writes events to the client now.
 func (s *Stream) Send(text []byte) error {
 	err := s.controller.SetWriteDeadline(time.Now().Add(WriteTimeout))
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -42,7 +42,7 @@ func (s *Stream) Send(text []byte) error {
 	return s.controller.Flush()
 }
 
-// eventText returns an event as it is written: its id, if it has one, its type
+// EventText returns an event as it is written: its id, if it has one, its type
 // and its data, which has no line ends.
 func EventText(id, kind string, data []byte) []byte {
 	var text strings.Builder

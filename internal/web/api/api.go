@@ -21,7 +21,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// apiPath is what the addresses of the API begin with.
+// Path is what the addresses of the API begin with.
 const Path = "/api/v1"
 
 // longRequest bounds what runs commands of a scheduler before it answers.
@@ -30,7 +30,7 @@ const longRequest = 10 * time.Minute
 //go:embed openapi.yaml
 var apiDescription []byte
 
-// APIOptions are what the API answers from.
+// Options are what the API answers from.
 type Options struct {
 	Platform *views.Views
 	Store    *jobstore.Store
@@ -50,10 +50,10 @@ type API struct {
 	fail     answer.Fail
 	journal  *journal
 	mux      *http.ServeMux
-	routes   []string // methods and paths below apiPath
+	routes   []string // methods and paths below Path
 }
 
-// newAPI registers the API.
+// New registers the API.
 func New(mux *http.ServeMux, options Options) *API {
 	a := &API{platform: options.Platform, store: options.Store, folder: options.Folder, ledger: options.Ledger, log: options.Log, fail: options.Fail,
 		journal: newJournal(options.Store), mux: mux}
@@ -73,7 +73,7 @@ func New(mux *http.ServeMux, options Options) *API {
 	return a
 }
 
-// handle registers a handler for a method and a path below apiPath.
+// handle registers a handler for a method and a path below Path.
 func (a *API) handle(pattern string, h answer.Handler) {
 	a.routes = append(a.routes, pattern)
 	method, path, _ := strings.Cut(pattern, " ")

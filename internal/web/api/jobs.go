@@ -39,11 +39,7 @@ func (a *API) addJobsAPI() {
 			if err := takesLong(w); err != nil {
 				return err
 			}
-			if err := a.platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation); err != nil {
-				return err
-			}
-			w.WriteHeader(http.StatusNoContent)
-			return nil
+			return answer.Done(w, a.platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation))
 		})
 	}
 }

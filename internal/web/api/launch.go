@@ -69,11 +69,7 @@ func (a *API) addLaunchAPI() {
 	a.handle("GET /launch-configurations/{name}", a.answerLaunchConfiguration)
 	a.handle("PUT /launch-configurations/{name}", a.answerSaveLaunchConfiguration)
 	a.handle("DELETE /launch-configurations/{name}", func(w http.ResponseWriter, r *http.Request) error {
-		if err := settings.RemoveLaunchConfiguration(a.folder, r.PathValue("name")); err != nil {
-			return err
-		}
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return answer.Done(w, settings.RemoveLaunchConfiguration(a.folder, r.PathValue("name")))
 	})
 }
 

@@ -55,11 +55,7 @@ func (a *API) addManagersAPI() {
 	})
 	a.handle("PUT /managers/{manager}", a.answerEditManager)
 	a.handle("DELETE /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
-		if err := a.platform.Remove(r.PathValue("manager")); err != nil {
-			return err
-		}
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return answer.Done(w, a.platform.Remove(r.PathValue("manager")))
 	})
 	for word, do := range map[string]func(name string) error{"start": a.platform.Start, "stop": a.platform.Stop, "refresh": a.platform.Refresh} {
 		a.handle("POST /managers/{manager}/"+word, func(w http.ResponseWriter, r *http.Request) error {

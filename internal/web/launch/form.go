@@ -23,11 +23,11 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// launchTimeout bounds what making a form takes: commands for start-up, and
+// Timeout bounds what making a form takes: commands for start-up, and
 // files that validators look up.
 const Timeout = 40 * time.Second
 
-// A launchForm is a launch tab that a page shows, and what is to come of it.
+// A Tab is a launch tab that a page shows, and what is to come of it.
 type Tab struct {
 	Controller *control.Controller
 	State      *State
@@ -39,7 +39,7 @@ type Tab struct {
 	Warning  string            // why the form lacks something
 }
 
-// openLaunch makes the form of a controller's definition as the state says, with
+// Open makes the form of a controller's definition as the state says, with
 // what a page has posted for its fields. What is wrong with values does not keep
 // the form from being shown: it is told beside them.
 func Open(ctx context.Context, c *control.Controller, state *State, posted url.Values) (*Tab, error) {
@@ -96,12 +96,12 @@ func isRefusal(err error) bool {
 	return errors.As(err, &value) || errors.As(err, &invalid)
 }
 
-// stat looks files up for validators.
+// Stat looks files up for validators.
 func (l *Tab) Stat(ctx context.Context) attribute.Stat {
 	return l.Controller.Stat(ctx, job.Submission{Directory: l.State.Directory})
 }
 
-// home returns the home directory of the target, empty where it is not known.
+// Home returns the home directory of the target, empty where it is not known.
 func (l *Tab) Home() string {
 	if known := l.Form.Environment().Lookup("control.working.dir"); known != nil && path.IsAbs(attribute.Text(known.Value())) {
 		return attribute.Text(known.Value())
@@ -118,7 +118,7 @@ func (l *Tab) pages() []*form.Page {
 	return []*form.Page{l.Form.Whole()}
 }
 
-// turn shows another tab, which submissions then come from.
+// Turn shows another tab, which submissions then come from.
 func (l *Tab) Turn(title string) error {
 	page, err := l.Form.Page(title, false)
 	if err != nil {
@@ -130,13 +130,13 @@ func (l *Tab) Turn(title string) error {
 	return nil
 }
 
-// submission returns what the form would submit now. While anything in it is
+// Submission returns what the form would submit now. While anything in it is
 // refused it is without that.
 func (l *Tab) Submission() job.Submission {
 	return submission.Filled(l.Base, l.Form, l.Page)
 }
 
-// ready tells what keeps the form from being submitted or saved; nil if nothing does.
+// Ready tells what keeps the form from being submitted or saved; nil if nothing does.
 func (l *Tab) Ready() error {
 	count := len(l.Problems) + len(l.Form.Problems(l.Page))
 	switch {
@@ -148,7 +148,7 @@ func (l *Tab) Ready() error {
 	return nil
 }
 
-// runnable is ready for a submission.
+// Runnable is ready for a submission.
 func (l *Tab) Runnable() error {
 	if err := l.Ready(); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (l *Tab) Runnable() error {
 	return nil
 }
 
-// press runs the command of a button of the form. What it gives another value is
+// Press runs the command of a button of the form. What it gives another value is
 // no longer what was filled in.
 func (l *Tab) Press(ctx context.Context, id string) error {
 	button, err := ButtonWith(l.Form, l.Page, id)
@@ -183,7 +183,7 @@ func (l *Tab) Press(ctx context.Context, id string) error {
 	return l.Reopen(ctx)
 }
 
-// buttonWith returns a button of a form by the id of its field on a page.
+// ButtonWith returns a button of a form by the id of its field on a page.
 func ButtonWith(f *form.Form, page *form.Page, id string) (*config.PushButton, error) {
 	field, found := f.Field(id)
 	button := field.Action()
@@ -199,7 +199,7 @@ func ButtonWith(f *form.Form, page *form.Page, id string) (*config.PushButton, e
 // What a button found is told by what a form was made over before and after.
 type findings struct{ before, after *attribute.Environment }
 
-// pressButton runs the command of a button with what is filled in.
+// PressButton runs the command of a button with what is filled in.
 func PressButton(ctx context.Context, controller *control.Controller, button *config.PushButton, filled job.Submission) (found findings, err error) {
 	if found.before, err = controller.FormEnvironment(ctx); err != nil {
 		return found, err
@@ -211,7 +211,7 @@ func PressButton(ctx context.Context, controller *control.Controller, button *co
 	return found, err
 }
 
-// changed reports whether an attribute has another value.
+// Changed reports whether an attribute has another value.
 func (f findings) Changed(name string) bool {
 	text := func(env *attribute.Environment) string {
 		if a := env.Lookup(name); a != nil {
@@ -237,7 +237,7 @@ func (l *Tab) clear(name string, isSame bool) {
 	}
 }
 
-// reopen makes the form anew, since commands have changed what it is made over
+// Reopen makes the form anew, since commands have changed what it is made over
 // or edits were dropped.
 func (l *Tab) Reopen(ctx context.Context) error {
 	if err := l.open(ctx); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A launchState is all that a launch form holds. The page carries it: the server
+// A State is all that a launch form holds. The page carries it: the server
 // keeps nothing of a form between two requests, so a page that was left open goes
 // on with another server, and after the browser's way back.
 type State struct {
@@ -37,8 +37,8 @@ type State struct {
 	Edits []Edit           // what was filled in since, oldest first
 }
 
-// A launchEdit is a field that was filled in. Its input has the name launchInput
-// gives it, or launchCheck for the box that checks the row of a table.
+// An Edit is a field that was filled in. Its input has a name that begins with
+// ValueInput, or with CheckInput for the box that checks the row of a table.
 type Edit struct {
 	Input   string `json:"input"`
 	Text    string `json:"text"`
@@ -53,7 +53,7 @@ const (
 // maxLaunchEdits bounds what a page may carry; no form has as many fields.
 const maxLaunchEdits = 10_000
 
-// startedLaunch returns the state of a form that nothing was filled in yet, over
+// Begin returns the state of a form that nothing was filled in yet, over
 // a submission that it begins with.
 func Begin(s job.Submission) State {
 	l := State{
@@ -71,7 +71,7 @@ func Begin(s job.Submission) State {
 	return l
 }
 
-// postedLaunch reads the state that a page has sent. What the inputs of the
+// Posted reads the state that a page has sent. What the inputs of the
 // form's own fields hold is not a part of it yet; see fillLaunch.
 func Posted(posted url.Values) (State, error) {
 	text := func(name string) string { return AsPosted(posted.Get(name)) }
@@ -103,16 +103,19 @@ func last(values []string) string {
 	return values[len(values)-1]
 }
 
-// asPosted returns a text as a browser sends it back that was shown it: with
+// AsPosted returns a text as a browser sends it back that was shown it: with
 // other line ends, and without what HTML cannot hold.
 func AsPosted(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD").Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// asText returns Given and Edits as the page carries them.
-func AsText(value any) (string, error) {
+// AsText returns texts, Given or Edits as the page carries them.
+func AsText(value any) string {
 	text, err := json.Marshal(value)
-	return string(text), err
+	if err != nil {
+		return "[]" // of texts alone, which all can be written
+	}
+	return string(text)
 }
 
 // note keeps an edit; of several of one input the last one counts, and what the
@@ -124,7 +127,7 @@ func (l *State) note(edit Edit) {
 	l.Edits = append(l.Edits, edit)
 }
 
-// fill puts an edit into a form and keeps it.
+// Fill puts an edit into a form and keeps it.
 func (l *State) Fill(f *form.Form, edit Edit, stat attribute.Stat) {
 	edit.Refused = edit.apply(f, stat) != nil
 	l.note(edit)
@@ -178,7 +181,7 @@ func (l *State) submission() (job.Submission, error) {
 	return s, nil
 }
 
-// checkScript refuses what is there and cannot be a script, such as a pipe that
+// CheckScript refuses what is there and cannot be a script, such as a pipe that
 // nobody writes to: reading it would never end. That there is nothing is told where
 // it is read.
 func CheckScript(name string) error {
@@ -201,7 +204,7 @@ func (l *State) showGiven() {
 	l.Given, l.Further = nil, strings.Join(lines, "\n")
 }
 
-// assignments reads lines of name=value, of which empty ones say nothing; wrong
+// Assignments reads lines of name=value, of which empty ones say nothing; wrong
 // is the first that is none.
 func Assignments(text string) (all []job.Assignment, wrong string) {
 	for line := range strings.Lines(text) {

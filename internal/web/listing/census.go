@@ -21,7 +21,7 @@ type census struct {
 	AnyNode NodeTally
 }
 
-// A tally is a number of jobs by their state.
+// A Tally is a number of jobs by their state.
 type Tally struct {
 	All     int
 	ByState map[model.State]int
@@ -39,7 +39,7 @@ func (t *Tally) add(state model.State, isMine bool) {
 	}
 }
 
-// count takes the census of a resource manager.
+// Count takes the census of a resource manager.
 func Count(m *model.Manager, own Owner) *census {
 	c := &census{Queues: map[string]*Tally{}, Nodes: map[string]*NodeTally{}}
 	users := map[string]bool{}
@@ -73,10 +73,10 @@ func Count(m *model.Manager, own Owner) *census {
 	return c
 }
 
-// seenState returns the state of an element, empty where nobody was told one.
+// SeenState returns the state of an element, empty where nobody was told one.
 func SeenState(e *model.Element) model.State { return model.State(GivenState(e)) }
 
-// An owner tells whose jobs are "mine": those that were submitted from here, and
+// An Owner tells whose jobs are "mine": those that were submitted from here, and
 // those of the names that the user goes by with a resource manager.
 type Owner map[string]bool
 
@@ -109,7 +109,7 @@ func isOurs(job *model.Element) bool {
 	return ours.Boolean()
 }
 
-// A ledger keeps what was drawn from one revision of the model for all who ask for
+// A Ledger keeps what was drawn from one revision of the model for all who ask for
 // it. It is used by any number of goroutines.
 type Ledger struct {
 	user string // on this machine
@@ -136,7 +136,7 @@ func shared[T any](l *Ledger, s *model.Snapshot, key string, make func() T) T {
 	return remembered(l, s, key, math.MaxInt, make)
 }
 
-// kept is shared for keys that there may be any number of.
+// Kept is shared for keys that there may be any number of.
 func Kept[T any](l *Ledger, s *model.Snapshot, key string, make func() T) T {
 	return remembered(l, s, key, mostEntries, make)
 }
@@ -160,12 +160,12 @@ func remembered[T any](l *Ledger, s *model.Snapshot, key string, most int, make 
 	return value
 }
 
-// census returns the census of a resource manager.
+// Census returns the census of a resource manager.
 func (l *Ledger) Census(s *model.Snapshot, m *model.Manager) *census {
 	return shared(l, s, "census\x00"+m.Element().ID(), func() *census { return Count(m, l.Owner(s, m)) })
 }
 
-// owner returns whose jobs are "mine" with a resource manager.
+// Owner returns whose jobs are "mine" with a resource manager.
 func (l *Ledger) Owner(s *model.Snapshot, m *model.Manager) Owner {
 	return shared(l, s, "owner\x00"+m.Element().ID(), func() Owner { return ownerOf(m, l.user) })
 }

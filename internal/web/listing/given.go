@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// timeOf returns a time that the model has, as the API tells it.
+// TimeOf returns a time that the model has, as the API tells it.
 func TimeOf(e *model.Element, attribute string) string {
 	value, given := e.Value(attribute)
 	if !given || value.Time().IsZero() {
@@ -15,7 +15,7 @@ func TimeOf(e *model.Element, attribute string) string {
 	return value.Time().Format(time.RFC3339)
 }
 
-// givenOf returns the value that an element was given, which no default stands for.
+// GivenOf returns the value that an element was given, which no default stands for.
 func GivenOf(e *model.Element, attribute string) (model.Value, bool) {
 	for definition, value := range e.Attributes() {
 		if definition.ID == attribute {
@@ -39,5 +39,5 @@ func GivenNumber(e *model.Element, attribute string) *int {
 	return &number
 }
 
-// givenState returns the state that an element was seen in, empty if in none.
+// GivenState returns the state that an element was seen in, empty if in none.
 func GivenState(e *model.Element) string { return GivenText(e, e.Kind().StateAttribute()) }

@@ -12,13 +12,13 @@ import (
 	"github.com/rmctl/rmctl/state"
 )
 
-// A stateCount is how many elements are in a state.
+// A StateCount is how many elements are in a state.
 type StateCount struct {
 	Mark  Mark
 	Count string
 }
 
-// jobWords are the words for what a job does, where they tell more than its state.
+// JobWords are the words for what a job does, where they tell more than its state.
 var JobWords = map[state.Detail]string{
 	state.Submitted:           "submitted",
 	state.SystemOnHold:        "held by the system",
@@ -30,12 +30,12 @@ var JobWords = map[state.Detail]string{
 	state.Canceled:            "cancelled",
 }
 
-// jobMark returns how a job's state is shown.
+// JobMark returns how a job's state is shown.
 func JobMark(job *model.Element) Mark {
 	return MarkOfJob(SeenState(job), GivenText(job, monitor.AttributeJobDetail))
 }
 
-// markOfJob returns how a job is shown by its state, and by that in more words.
+// MarkOfJob returns how a job is shown by its state, and by that in more words.
 func MarkOfJob(s model.State, text string) Mark {
 	m := MarkOfState(model.Job, s)
 	detail, known := state.Parse(text)
@@ -54,10 +54,10 @@ func MarkOfJob(s model.State, text string) Mark {
 	return m
 }
 
-// attributeProcesses is how many processes a job has.
+// AttributeProcesses is how many processes a job has.
 const AttributeProcesses = "jobNumProcs"
 
-// cutTo cuts a text to a number of bytes, between two characters.
+// CutTo cuts a text to a number of bytes, between two characters.
 func CutTo(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -83,13 +83,13 @@ func Only(query url.Values, names ...string) url.Values {
 	return Query(pairs...)
 }
 
-// A choice is an option of a selection list.
+// A Choice is an option of a selection list.
 type Choice struct {
 	Value, Label string
 	IsOn         bool
 }
 
-// A pager leads through the pages of a table.
+// A Pager leads through the pages of a table.
 type Pager struct {
 	From, To        int // of what is shown, To excluded
 	Page, Pages     int
@@ -97,7 +97,7 @@ type Pager struct {
 	Next, Last      string // empty on the last page
 }
 
-// pageOf returns a page of a table of so many rows, the last one where there are not so many
+// PageOf returns a page of a table of so many rows, the last one where there are not so many
 // pages.
 func PageOf(rows, page, size int, address func(page int) string) Pager {
 	p := Pager{Pages: max(1, (rows+size-1)/size)}
@@ -118,27 +118,27 @@ func (p Pager) String() string {
 	return "page " + strconv.Itoa(p.Page) + " of " + Thousands(p.Pages)
 }
 
-// elementKey returns a text that names an element of a resource manager, for
+// ElementKey returns a text that names an element of a resource manager, for
 // forms and for the rows of a table. It has no white space, which ids may have.
 func ElementKey(manager, id string) string {
 	return url.Values{"rm": {manager}, "id": {id}}.Encode()
 }
 
-// readElementKey is the inverse of elementKey.
+// ReadElementKey is the inverse of elementKey.
 func ReadElementKey(key string) (manager, id string, err error) {
 	values, err := url.ParseQuery(key)
 	if err != nil || values.Get("rm") == "" || values.Get("id") == "" {
-		return "", "", fmt.Errorf("%q names no job: choose one from the table", Printable(key, LongestCell))
+		return "", "", fmt.Errorf("%q names no job: choose one from the table", Cell(key))
 	}
 	return values.Get("rm"), values.Get("id"), nil
 }
 
-// elementAddress returns the address of the page of an element.
+// ElementAddress returns the address of the page of an element.
 func ElementAddress(page, manager, id string) string {
 	return page + "?" + ElementKey(manager, id)
 }
 
-// A filterLink leads to the table with another filter.
+// A FilterLink leads to the table with another filter.
 type FilterLink struct {
 	Label   string
 	Address string

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// A look is how a node is shown by both of its states.
+// A Look is how a node is shown by both of its states.
 type Look int
 
 var (
@@ -17,7 +17,7 @@ var (
 		model.NodeRunningProcess, model.NodeExitedProcess}
 )
 
-// numberOfLooks is how many looks there are.
+// NumberOfLooks is how many looks there are.
 var NumberOfLooks = Look(len(grossStates) * len(extraStates))
 
 // The outlines of cells of the map, each in a box of 10 by 10, from its upper left corner.
@@ -49,7 +49,7 @@ func lookFor(gross, extra model.State) Look {
 	return Look(max(0, slices.Index(grossStates, gross))*len(extraStates) + max(0, slices.Index(extraStates, extra)))
 }
 
-// lookOf returns how a node is shown.
+// LookOf returns how a node is shown.
 func LookOf(node *model.Element) Look {
 	gross, extra := SeenState(node), model.NodeNone
 	if gross == "" {
@@ -61,12 +61,12 @@ func LookOf(node *model.Element) Look {
 	return lookFor(gross, extra)
 }
 
-// states returns both states of a look.
+// States returns both states of a look.
 func (l Look) States() (gross, extra model.State) {
 	return grossStates[int(l)/len(extraStates)], extraStates[int(l)%len(extraStates)]
 }
 
-// mark returns how the look is drawn and called: of a node that is up by whom it is
+// Mark returns how the look is drawn and called: of a node that is up by whom it is
 // used, of every other one why it cannot be.
 func (l Look) Mark() Mark {
 	gross, extra := l.States()
@@ -89,14 +89,14 @@ func (l Look) Mark() Mark {
 	return m
 }
 
-// sign returns the look as a sign in a box of 12 by 12.
+// Sign returns the look as a sign in a box of 12 by 12.
 func (l Look) Sign() Mark {
 	m := l.Mark()
 	m.Sign = "M1 1" + m.Sign
 	return m
 }
 
-// A nodeTally counts nodes by their looks, and their CPUs as far as these are told.
+// A NodeTally counts nodes by their looks, and their CPUs as far as these are told.
 type NodeTally struct {
 	All            int
 	ByLook         map[Look]int
@@ -117,7 +117,7 @@ func (t *NodeTally) Add(node *model.Element, l Look) {
 	}
 }
 
-// counts returns how many nodes have each look, in the order of the looks.
+// Counts returns how many nodes have each look, in the order of the looks.
 func (t *NodeTally) Counts() []StateCount {
 	var all []StateCount
 	for l := range NumberOfLooks {
@@ -128,7 +128,7 @@ func (t *NodeTally) Counts() []StateCount {
 	return all
 }
 
-// use sums the nodes up in the groups of the utilisation plot.
+// Use sums the nodes up in the groups of the utilisation plot.
 func (t *NodeTally) Use() (used, free, unusable int) {
 	for l, n := range t.ByLook {
 		gross, extra := l.States()
@@ -144,7 +144,7 @@ func (t *NodeTally) Use() (used, free, unusable int) {
 	return used, free, unusable
 }
 
-// words says in words how many nodes there are of each look.
+// Words says in words how many nodes there are of each look.
 func (t *NodeTally) Words() string {
 	var parts []string
 	for _, each := range t.Counts() {

@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A mark is how a state is shown: in a tone, by a sign for those who do not see
+// A Mark is how a state is shown: in a tone, by a sign for those who do not see
 // the tone, and in a word.
 type Mark struct {
 	Tone string // a class of the style sheet, such as "green"
@@ -80,10 +80,10 @@ var marks = sync.OnceValue(func() map[model.Kind]map[model.State]Mark {
 	}
 })
 
-// notSeen is the mark of an element whose state nobody was told.
+// NotSeen is the mark of an element whose state nobody was told.
 var NotSeen = Mark{"pale", signDot, "not told"}
 
-// markOf returns how the state of an element is shown. The default state of its
+// MarkOf returns how the state of an element is shown. The default state of its
 // kind is none that anybody saw.
 func MarkOf(e *model.Element) Mark {
 	return MarkOfState(e.Kind(), SeenState(e))

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// A note says that a picture is older than it should be, or that there is none, and
+// A Note says that a picture is older than it should be, or that there is none, and
 // why.
 type Note struct {
 	Tone    string // as of marks
@@ -24,7 +24,7 @@ const attributeCause = "rmCause"
 // listedAt are the attributes that tell when the elements of a kind were seen.
 var listedAt = map[model.Kind]string{model.Job: monitor.AttributeListedJobs, model.Node: monitor.AttributeListedNodes, model.Queue: monitor.AttributeListedQueues}
 
-// notesOf returns what is to be said of the pictures of a kind of elements: of one
+// NotesOf returns what is to be said of the pictures of a kind of elements: of one
 // resource manager or, where its id is empty, of all. Of several, those that are
 // stopped are nothing new.
 func NotesOf(s *model.Snapshot, manager string, kind model.Kind) []Note {
@@ -58,12 +58,10 @@ func isUnlisted(m *model.Element, kind model.Kind) bool {
 	return slices.Contains(unlisted.Array(), kind.String())
 }
 
-// noteOf returns what is to be said of a resource manager's picture of a kind of elements.
+// NoteOf returns what is to be said of a resource manager's picture of a kind of elements.
 func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
-	text := func(attribute string) string {
-		return Printable(GivenText(m, attribute), LongestFact)
-	}
-	n := Note{Manager: Printable(m.Name(), LongestCell), At: MomentOf(m, listedAt[kind]), Cause: text(monitor.AttributeStale)}
+	text := func(attribute string) string { return Fact(GivenText(m, attribute)) }
+	n := Note{Manager: Cell(m.Name()), At: MomentOf(m, listedAt[kind]), Cause: text(monitor.AttributeStale)}
 	what := kind.String() + "s"
 	switch SeenState(m) {
 	case model.StateStopped, "":

@@ -15,18 +15,18 @@ import (
 // The sizes of pages of a table, the usual one first.
 var PageSizes = []int{50, 100, 250}
 
-// longestFilter bounds what somebody may look for.
+// LongestFilter bounds what somebody may look for.
 const LongestFilter = 200
 
-// A jobsQuery says which jobs a table shows, and how.
+// A JobsQuery says which jobs a table shows, and how.
 type JobsQuery struct {
 	Manager    string // empty for all resource managers
 	Queue      string
 	User       string
-	State      string // one of jobFilters, or empty for all
+	State      string // one of JobFilters, or empty for all
 	Text       string // in the id, name, user, queue or reason
 	Mine       bool
-	Sort       string // one of jobSorts
+	Sort       string // one of JobSorts
 	Descending bool
 	Page, Size int  // the first page is 1
 	All        bool // whether there is a column for each attribute that views show
@@ -55,7 +55,7 @@ func JobFilterOf(name string) (jobFilter, bool) {
 	return JobFilters[at], true
 }
 
-// readJobsQuery reads a query from an address. What it does not know counts as not
+// ReadJobsQuery reads a query from an address. What it does not know counts as not
 // said.
 func ReadJobsQuery(values url.Values) JobsQuery {
 	q := JobsQuery{
@@ -79,7 +79,7 @@ func ReadJobsQuery(values url.Values) JobsQuery {
 	return q
 }
 
-// values returns the query as an address has it, without what is usual.
+// Values returns the query as an address has it, without what is usual.
 func (q JobsQuery) Values() url.Values {
 	columns, sort := "", q.sorting()
 	if sort == "-id" {
@@ -104,7 +104,7 @@ func (q JobsQuery) Address() string {
 	return AddressOf("/jobs", q.Values())
 }
 
-// with returns the address of the query with a change, on its first page.
+// With returns the address of the query with a change, on its first page.
 func (q JobsQuery) With(change func(*JobsQuery)) string {
 	q.Page = 1
 	change(&q)

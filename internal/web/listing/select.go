@@ -9,13 +9,13 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// A listedJob is a job and the resource manager that it belongs to.
+// A ListedJob is a job and the resource manager that it belongs to.
 type ListedJob struct {
 	Manager *model.Manager
 	Job     *model.Element
 }
 
-// jobSorts are the orders of a table of jobs: the key of each, or nil for the order
+// JobSorts are the orders of a table of jobs: the key of each, or nil for the order
 // of ids, which the model has by itself.
 var JobSorts = map[string]func(*model.Element) sortKey{
 	"id":    nil,
@@ -57,7 +57,7 @@ func timeKey(e *model.Element, attribute string) sortKey {
 	return sortKey{isMissing: !isGiven || at.IsZero(), number: float64(at.Unix())}
 }
 
-// chosen are the jobs that a query chooses, in its order, and how many there would be of
+// Chosen are the jobs that a query chooses, in its order, and how many there would be of
 // each state.
 type Chosen struct {
 	Jobs    []ListedJob
@@ -65,7 +65,7 @@ type Chosen struct {
 	All     int // of every state
 }
 
-// choosePath returns the jobs that a query chooses; queries that differ in their page
+// Choose returns the jobs that a query chooses; queries that differ in their page
 // alone share them.
 func (l *Ledger) Choose(s *model.Snapshot, q JobsQuery) *Chosen {
 	return Kept(l, s, q.selection(), func() *Chosen { return l.chooseJobs(s, q) })
@@ -181,7 +181,7 @@ func mentions(job *model.Element, text string) bool {
 	return false
 }
 
-// contains reports whether text has part in it, whose case is lower, in any case.
+// Contains reports whether text has part in it, whose case is lower, in any case.
 func Contains(text, part string) bool {
 	return strings.Contains(text, part) || strings.Contains(strings.ToLower(text), part)
 }

@@ -13,11 +13,11 @@ import (
 
 // The most characters of a value that a cell of a table and a list of facts show.
 const (
-	LongestCell = 160
-	LongestFact = 4096
+	longestCell = 160
+	longestFact = 4096
 )
 
-// printable returns a text for people, cut to a number of characters: what would
+// Printable returns a text for people, cut to a number of characters: what would
 // be invisible, or would change how the text around it reads, is spelled out.
 // Markup is left to the templates.
 func Printable(text string, most int) string {
@@ -47,7 +47,13 @@ func Printable(text string, most int) string {
 	return shown.String()
 }
 
-// isPlain reports whether a text is of printable ASCII characters alone.
+// Cell returns a text as a cell of a table shows it.
+func Cell(text string) string { return Printable(text, longestCell) }
+
+// Fact returns a text as a list of facts shows it.
+func Fact(text string) string { return Printable(text, longestFact) }
+
+// IsPlain reports whether a text is of printable ASCII characters alone.
 func IsPlain(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -57,7 +63,7 @@ func IsPlain(text string) bool {
 	return true
 }
 
-// output returns what a program wrote for people: as printable, but with its line
+// Output returns what a program wrote for people: as printable, but with its line
 // breaks and tabs.
 func Output(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
@@ -71,7 +77,7 @@ func Output(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A moment is a time as pages show it. The zero time is none.
+// A Moment is a time as pages show it. The zero time is none.
 type Moment struct{ At time.Time }
 
 // IsKnown reports whether there is a time.
@@ -93,13 +99,13 @@ func (m Moment) Brief() string {
 	return at.Format("01-02 15:04")
 }
 
-// momentOf returns the time that a DATE attribute of an element holds.
+// MomentOf returns the time that a DATE attribute of an element holds.
 func MomentOf(e *model.Element, attribute string) Moment {
 	value, _ := GivenOf(e, attribute)
 	return Moment{value.Time()}
 }
 
-// span writes a length of time in its two largest units, such as 3d 4h.
+// Span writes a length of time in its two largest units, such as 3d 4h.
 func Span(length time.Duration) string {
 	seconds := int64(max(0, length) / time.Second)
 	units := []struct {
@@ -121,7 +127,7 @@ func Span(length time.Duration) string {
 	return "0 s"
 }
 
-// thousands writes a number with a thin gap between each three digits.
+// Thousands writes a number with a thin gap between each three digits.
 func Thousands(number int) string {
 	digits := strconv.Itoa(number)
 	if number < 0 || len(digits) <= 4 {
@@ -137,7 +143,7 @@ func Thousands(number int) string {
 	return grouped.String()
 }
 
-// counted writes a number of things whose plural ends in s, such as "1 job" and "2 jobs".
+// Counted writes a number of things whose plural ends in s, such as "1 job" and "2 jobs".
 func Counted(number int, thing string) string {
 	if number == 1 {
 		return "1 " + thing

@@ -6,7 +6,6 @@ package live
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,7 +25,7 @@ const (
 	watcherQueue = 8   // events that wait for one client; one that is further behind is left
 )
 
-// A hub draws views and sends what changed to those who look at them. It
+// A Hub draws views and sends what changed to those who look at them. It
 // listens to the model once for all clients, and draws each view with the same
 // query once for all of them.
 type Hub struct {
@@ -203,14 +202,9 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	h.marks++
 	after.Mark = fmt.Sprintf("%s-%d", h.start, h.marks)
 	sc.last = after
-	if len(sc.watchers) == 0 {
-		return after, nil
+	if len(sc.watchers) > 0 {
+		h.tell(sc, event(after.Mark, changes))
 	}
-	text, err := event(after.Mark, changes)
-	if err != nil {
-		return nil, err
-	}
-	h.tell(sc, text)
 	return after, nil
 }
 
@@ -222,11 +216,7 @@ func (h *Hub) failed(sc *scene, err error) error {
 		return err
 	}
 	sc.problem = err.Error()
-	text, writing := problemEvent(err)
-	if writing != nil {
-		return errors.Join(err, writing)
-	}
-	h.tell(sc, text)
+	h.tell(sc, problemEvent(err))
 	return err
 }
 
@@ -262,11 +252,7 @@ func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error
 		sc = current // which is another one if this one was forgotten meanwhile
 	}
 	if sc.last != nil && sc.last.Mark != mark {
-		text, err := event(sc.last.Mark, patches(nil, sc.last))
-		if err != nil {
-			return nil, err
-		}
-		w.events <- text
+		w.events <- event(sc.last.Mark, patches(nil, sc.last))
 	}
 	w.scene = sc
 	h.scenes[sc.key()] = sc

@@ -39,9 +39,7 @@ func TestPatchesTurnOneDrawingIntoAnother(t *testing.T) {
 		{"other content", &Drawn{regions: []Region{{ID: "rows", HTML: "old"}}}, &Drawn{regions: []Region{{ID: "rows", HTML: ""}}}, `[{"id":"rows","html":""}]`},
 	} {
 		t.Run(try.name, func(t *testing.T) {
-			text, err := event("", patches(try.before, try.after))
-			require.NoError(t, err)
-			require.Equal(t, "event: patch\ndata: "+try.want+"\n\n", string(text))
+			require.Equal(t, "event: patch\ndata: "+try.want+"\n\n", string(event("", patches(try.before, try.after))))
 		})
 	}
 }

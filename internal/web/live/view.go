@@ -12,14 +12,14 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A view draws what a page shows of a snapshot, for the query of the page's
+// A View draws what a page shows of a snapshot, for the query of the page's
 // address. It is called once per snapshot and query, however many clients look
 // at it, by one goroutine at a time or several; what it returns must not be
 // changed afterwards. A query that it does not take is an error, best one of
-// failuref with http.StatusBadRequest.
+// answer.Errorf with http.StatusBadRequest.
 type View func(snapshot *model.Snapshot, query url.Values) ([]Region, error)
 
-// A region is a part of a page that changes: the content of the element whose
+// A Region is a part of a page that changes: the content of the element whose
 // id is ID. It has either HTML, which is replaced as a whole, or items, of which
 // only those that changed are replaced.
 type Region struct {
@@ -33,7 +33,7 @@ func (r Region) sameKind(other Region) bool {
 	return r.ID == other.ID && (r.Items == nil) == (other.Items == nil)
 }
 
-// An item is a child of a region's element, such as a row of a table: one
+// An Item is a child of a region's element, such as a row of a table: one
 // element of HTML with the attribute data-key="KEY", KEY being unique in the
 // region.
 type Item struct {
@@ -41,11 +41,11 @@ type Item struct {
 	HTML template.HTML
 }
 
-// drawn is a view as it was drawn of one snapshot.
+// Drawn is a view as it was drawn of one snapshot.
 type Drawn struct {
 	Name    string
 	Query   string // encoded, in one form for all queries that mean the same
-	Mark    string // of this drawing, see Server.events
+	Mark    string // of this drawing, see Hub.Stream
 	regions []Region
 }
 
@@ -133,21 +133,21 @@ func regionPatch(before, after *Region) (patch, bool) {
 }
 
 // event returns patches as they are sent to clients.
-func event(mark string, all []patch) ([]byte, error) {
+func event(mark string, all []patch) []byte {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false) // no part of an answer that is HTML, and thrice as long with it
+	encoder.SetEscapeHTML(false) // no part of an answer that is HTML, and three times as long with it
 	if err := encoder.Encode(all); err != nil {
-		return nil, fmt.Errorf("write the changes of a view: %w", err)
+		return problemEvent(err)
 	}
-	return answer.EventText(mark, "patch", bytes.TrimSpace(data.Bytes())), nil
+	return answer.EventText(mark, "patch", bytes.TrimSpace(data.Bytes()))
 }
 
 // problemEvent tells clients why a view cannot be drawn any more.
-func problemEvent(err error) ([]byte, error) {
+func problemEvent(err error) []byte {
 	data, writing := json.Marshal(err.Error())
 	if writing != nil {
-		return nil, fmt.Errorf("write why a view cannot be drawn: %w", writing)
+		data = []byte(`""`) // of a text, which can always be written
 	}
-	return answer.EventText("", "problem", data), nil
+	return answer.EventText("", "problem", data)
 }

@@ -35,10 +35,10 @@ func factsOf(e *model.Element) []fact {
 		case model.Array:
 			words := value.Array()
 			for _, word := range words[:min(len(words), mostWords)] {
-				f.Words = append(f.Words, listing.Printable(word, listing.LongestFact))
+				f.Words = append(f.Words, listing.Fact(word))
 			}
 		default:
-			f.Value = listing.Printable(value.Text(), listing.LongestFact)
+			f.Value = listing.Fact(value.Text())
 		}
 		if f.Value != "" || f.At.IsKnown() || len(f.Words) > 0 {
 			facts = append(facts, f)
@@ -70,18 +70,16 @@ type processRow struct {
 
 // processRowOf returns how a table shows a process.
 func processRowOf(m *model.Manager, process *model.Element) processRow {
-	text := func(attribute string) string {
-		return listing.Printable(listing.GivenText(process, attribute), listing.LongestCell)
-	}
+	text := func(attribute string) string { return listing.Cell(listing.GivenText(process, attribute)) }
 	manager := m.Element().ID()
 	row := processRow{
 		Key: listing.ElementKey(manager, process.ID()), Address: listing.ElementAddress("/process", manager, process.ID()),
-		JobAddress: listing.ElementAddress("/job", manager, process.Parent()), Job: listing.Printable(process.Parent(), listing.LongestCell),
+		JobAddress: listing.ElementAddress("/job", manager, process.Parent()), Job: listing.Cell(process.Parent()),
 		Index: text(model.AttributeProcessIndex), PID: text("processPID"), Mark: listing.MarkOf(process), Node: text(model.AttributeProcessNodeID),
 		Exit: text(model.AttributeProcessExitCode),
 	}
 	if row.Index == "" {
-		row.Index = listing.Printable(process.Name(), listing.LongestCell)
+		row.Index = listing.Cell(process.Name())
 	}
 	if signal := text("processSignalName"); signal != "" {
 		row.Exit = signal
@@ -117,6 +115,6 @@ func drawProcess(s *model.Snapshot, manager, id string) *processPage {
 	stdout := listing.GivenText(process, "processStdout")
 	stderr := listing.GivenText(process, "processStderr")
 	facts := slices.DeleteFunc(factsOf(process), func(f fact) bool { return f.IsHidden })
-	return &processPage{Row: processRowOf(m, process), Manager: listing.Printable(m.Element().Name(), listing.LongestCell), Facts: facts,
+	return &processPage{Row: processRowOf(m, process), Manager: listing.Cell(m.Element().Name()), Facts: facts,
 		Stdout: listing.Output(stdout), Stderr: listing.Output(stderr), Notes: listing.NotesOf(s, manager, model.Job)}
 }

@@ -102,7 +102,7 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 		page.Row, page.Facts = rowOf(listing.ListedJob{Manager: m, Job: element}, p.ledger.Owner(s, m)), factsOf(element)
 		page.addProcesses(m, element.ID())
 		if doubt := listing.GivenText(element, monitor.AttributeJobDoubt); doubt != "" {
-			page.Doubts = append(page.Doubts, listing.Printable(doubt, listing.LongestFact))
+			page.Doubts = append(page.Doubts, listing.Fact(doubt))
 		}
 	} else {
 		page.Row = rowOfRecord(record)
@@ -143,9 +143,9 @@ func rowOfRecord(job job.Job) jobRow {
 		id = job.Tag
 	}
 	row := jobRow{
-		Key: listing.ElementKey(job.Target, id), Address: listing.ElementAddress("/job", job.Target, id), Manager: listing.Printable(job.Target, listing.LongestCell), ID: listing.Printable(id, listing.LongestCell),
-		Name: listing.Printable(job.Name, listing.LongestCell), Mark: m, Native: listing.Printable(job.Native, listing.LongestCell), User: listing.Printable(job.Owner, listing.LongestCell), Queue: listing.Printable(job.Queue, listing.LongestCell),
-		Nodes: listing.Printable(job.Nodes, listing.LongestCell), Reason: listing.Printable(job.Reason, listing.LongestCell), Mine: true, Ended: detail.Ended(), Submitted: listing.Moment{At: job.SubmittedAt()},
+		Key: listing.ElementKey(job.Target, id), Address: listing.ElementAddress("/job", job.Target, id), Manager: listing.Cell(job.Target), ID: listing.Cell(id),
+		Name: listing.Cell(job.Name), Mark: m, Native: listing.Cell(job.Native), User: listing.Cell(job.Owner), Queue: listing.Cell(job.Queue),
+		Nodes: listing.Cell(job.Nodes), Reason: listing.Cell(job.Reason), Mine: true, Ended: detail.Ended(), Submitted: listing.Moment{At: job.SubmittedAt()},
 	}
 	if strings.EqualFold(row.Native, m.Word) {
 		row.Native = ""
@@ -218,7 +218,7 @@ func trouble(process *model.Element) int {
 func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	add := func(name, value string) {
 		if value != "" {
-			page.Submission = append(page.Submission, fact{Name: name, Value: listing.Printable(value, listing.LongestFact)})
+			page.Submission = append(page.Submission, fact{Name: name, Value: listing.Fact(value)})
 		}
 	}
 	if submitted := j.SubmittedAt(); !submitted.IsZero() {
@@ -233,7 +233,7 @@ func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	if len(j.Arguments) > 0 {
 		words := fact{Name: "Program"}
 		for _, word := range j.Arguments[:min(len(j.Arguments), mostWords)] {
-			words.Words = append(words.Words, listing.Printable(word, listing.LongestFact))
+			words.Words = append(words.Words, listing.Fact(word))
 		}
 		page.Submission = append(page.Submission, words)
 	}
@@ -252,7 +252,7 @@ func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 // doubtsOf returns why what is known of a job may be wrong.
 func doubtsOf(j job.Job) []string {
 	var doubts []string
-	add := func(text string) { doubts = append(doubts, listing.Printable(text, listing.LongestFact)) }
+	add := func(text string) { doubts = append(doubts, listing.Fact(text)) }
 	if j.Stale {
 		add("Its state is in doubt: " + j.StaleReason)
 	}
@@ -274,8 +274,8 @@ func doubtsOf(j job.Job) []string {
 }
 
 func historyRowOf(event job.Event) historyRow {
-	row := historyRow{Seen: listing.Moment{At: event.Observed}, What: string(event.Kind), Native: listing.Printable(event.Native, listing.LongestCell), Source: listing.Printable(event.Source, listing.LongestCell),
-		Reason: listing.Printable(event.Reason, listing.LongestFact), Line: listing.Printable(event.Origin.Text, listing.LongestFact)}
+	row := historyRow{Seen: listing.Moment{At: event.Observed}, What: string(event.Kind), Native: listing.Cell(event.Native), Source: listing.Cell(event.Source),
+		Reason: listing.Fact(event.Reason), Line: listing.Fact(event.Origin.Text)}
 	if row.Seen.At.IsZero() {
 		row.Seen.At = event.Recorded
 	}

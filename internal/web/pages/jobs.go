@@ -14,14 +14,12 @@ import (
 // rowOf returns how a table shows a job.
 func rowOf(listed listing.ListedJob, own listing.Owner) jobRow {
 	job, manager := listed.Job, listed.Manager.Element().ID()
-	text := func(attribute string) string {
-		return listing.Printable(listing.GivenText(job, attribute), listing.LongestCell)
-	}
+	text := func(attribute string) string { return listing.Cell(listing.GivenText(job, attribute)) }
 	row := jobRow{
 		Key:     listing.ElementKey(manager, job.ID()),
 		Address: listing.ElementAddress("/job", manager, job.ID()),
-		Manager: listing.Printable(manager, listing.LongestCell), ID: listing.Printable(job.ID(), listing.LongestCell), Name: listing.Printable(job.Name(), listing.LongestCell),
-		Mark: listing.JobMark(job), Native: text(model.AttributeJobStatus), User: text(monitor.AttributeJobUser), Queue: listing.Printable(job.Parent(), listing.LongestCell),
+		Manager: listing.Cell(manager), ID: listing.Cell(job.ID()), Name: listing.Cell(job.Name()),
+		Mark: listing.JobMark(job), Native: text(model.AttributeJobStatus), User: text(monitor.AttributeJobUser), Queue: listing.Cell(job.Parent()),
 		Procs: text(listing.AttributeProcesses), Nodes: text(monitor.AttributeJobNodes), Reason: text(model.AttributeJobMessage), Exit: text(monitor.AttributeJobExitCode), Doubt: text(monitor.AttributeJobDoubt),
 		Mine: own.Has(job), Ended: model.Ended(model.Job, listing.SeenState(job)),
 		Submitted: listing.MomentOf(job, monitor.AttributeJobSubmitted), Started: listing.MomentOf(job, monitor.AttributeJobStarted), Finished: listing.MomentOf(job, monitor.AttributeJobEnded),
@@ -110,7 +108,7 @@ func drawJobs(l *listing.Ledger, s *model.Snapshot, q listing.JobsQuery) jobsTab
 		}
 		for _, definition := range more {
 			text := listing.GivenText(each.Job, definition.ID)
-			row.More = append(row.More, listing.Printable(text, listing.LongestCell))
+			row.More = append(row.More, listing.Cell(text))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -33,7 +33,7 @@ func jobsChoicesOf(l *listing.Ledger, s *model.Snapshot, q listing.JobsQuery) jo
 	c := jobsChoices{Query: q, IsFiltered: q.Manager+q.Queue+q.User+q.Text+q.State != "" || q.Mine, Hidden: hiddenFields(q), Columns: columnsLink(q)}
 	for m := range s.Managers() {
 		id := m.Element().ID()
-		c.Managers = append(c.Managers, listing.Choice{Value: id, Label: listing.Printable(m.Element().Name(), listing.LongestCell), IsOn: id == q.Manager})
+		c.Managers = append(c.Managers, listing.Choice{Value: id, Label: listing.Cell(m.Element().Name()), IsOn: id == q.Manager})
 	}
 	if len(c.Managers) == 1 {
 		c.Managers = nil
@@ -43,7 +43,7 @@ func jobsChoicesOf(l *listing.Ledger, s *model.Snapshot, q listing.JobsQuery) jo
 		queues[q.Queue] = true
 	}
 	for _, queue := range slices.Sorted(maps.Keys(queues)) {
-		c.Queues = append(c.Queues, listing.Choice{Value: queue, Label: listing.Printable(queue, listing.LongestCell), IsOn: queue == q.Queue})
+		c.Queues = append(c.Queues, listing.Choice{Value: queue, Label: listing.Cell(queue), IsOn: queue == q.Queue})
 	}
 	c.Users = slices.Sorted(maps.Keys(users))
 	c.Users = c.Users[:min(len(c.Users), mostChoices)]

@@ -285,22 +285,17 @@ type launchTab struct {
 // showLaunch shows the page of a form.
 func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.Request, manager string, l *launch.Tab, outcome launchOutcome) error {
 	definition := l.Controller.Definition()
-	outcome.Error, l.Warning = listing.Printable(outcome.Error, listing.LongestFact), listing.Printable(l.Warning, listing.LongestFact)
+	outcome.Error, l.Warning = listing.Fact(outcome.Error), listing.Fact(l.Warning)
 	data := launchData{
 		Manager: manager, Address: launchAddressOf(manager, ""), Definition: definition.Name, State: l.State, Items: launchItems(l.Form, l.Form.Fields(l.Page)),
 		Problems: l.Problems, Refused: l.Form.Problems(l.Page), Warning: l.Warning, Outcome: outcome,
 		HasScript: definition.Script != nil, IsImport: l.Page.Import, IsReady: l.Ready() == nil,
 	}
+	data.Given, data.Edits = launch.AsText(l.State.Given), launch.AsText(l.State.Edits)
+	for _, page := range l.Form.Pages() {
+		data.Tabs = append(data.Tabs, launchTab{Title: page.Title, Tooltip: page.Tooltip, Do: launch.AsText([]string{"tab", page.Title}), IsHere: page == l.Page})
+	}
 	var err error
-	if data.Given, err = launch.AsText(l.State.Given); err != nil {
-		return err
-	}
-	if data.Edits, err = launch.AsText(l.State.Edits); err != nil {
-		return err
-	}
-	if data.Tabs, err = launchTabs(l); err != nil {
-		return err
-	}
 	submit, debug := definition.Submit(false), definition.Submit(true)
 	data.HasDebug = debug != nil && debug != submit
 	if l.State.Debug && data.HasDebug {
@@ -321,18 +316,6 @@ func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.R
 		status = http.StatusUnprocessableEntity
 	}
 	return p.page(w, r, status, "launch", "Launch on "+manager, nil, data)
-}
-
-func launchTabs(l *launch.Tab) ([]launchTab, error) {
-	var tabs []launchTab
-	for _, page := range l.Form.Pages() {
-		do, err := launch.AsText([]string{"tab", page.Title})
-		if err != nil {
-			return nil, err
-		}
-		tabs = append(tabs, launchTab{Title: page.Title, Tooltip: page.Tooltip, Do: do, IsHere: page == l.Page})
-	}
-	return tabs, nil
 }
 
 // maxLaunchSaved bounds how many launch configurations are read for a page.

@@ -84,14 +84,7 @@ func browse(l *launch.Tab, ctx context.Context, id string, folder []string) (*la
 		return nil, fmt.Errorf("the folder cannot be shown: %w", err)
 	}
 	listed.Path = path.Clean(listed.Path)
-	var problem error
-	do := func(words ...string) string {
-		text, err := launch.AsText(words)
-		if err != nil {
-			problem = err
-		}
-		return text
-	}
+	do := func(words ...string) string { return launch.AsText(words) }
 	if wanted.wantsFolder {
 		listed.Here = do("choose", id, listed.Path)
 	}
@@ -99,7 +92,7 @@ func browse(l *launch.Tab, ctx context.Context, id string, folder []string) (*la
 		listed.Up = do("browse", id, path.Join(listed.Path, ".."))
 	}
 	for _, one := range entries[:min(len(entries), maxLaunchListed)] {
-		entry := launchEntry{Name: listing.Printable(one.Name, listing.LongestFact), Folder: one.Folder}
+		entry := launchEntry{Name: listing.Fact(one.Name), Folder: one.Folder}
 		switch whole := path.Join(listed.Path, one.Name); {
 		case one.Folder:
 			entry.Do = do("browse", id, whole)
@@ -109,8 +102,8 @@ func browse(l *launch.Tab, ctx context.Context, id string, folder []string) (*la
 		listed.Entries = append(listed.Entries, entry)
 	}
 	listed.Left = len(entries) - len(listed.Entries)
-	listed.Path = listing.Printable(listed.Path, listing.LongestFact)
-	return listed, problem
+	listed.Path = listing.Fact(listed.Path)
+	return listed, nil
 }
 
 // firstFolder is where a path is looked for at first, always from the root on.

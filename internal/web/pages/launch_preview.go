@@ -28,7 +28,7 @@ func previewOf(l *launch.Tab, ctx context.Context, manager string) launchPreview
 	s := l.Submission()
 	rendering, err := l.Controller.Preview(ctx, s)
 	if err != nil {
-		return launchPreview{Error: listing.Printable(err.Error(), listing.LongestFact)}
+		return launchPreview{Error: listing.Fact(err.Error())}
 	}
 	preview := launchPreview{Script: listing.Output(cut(rendering.Script)), Rmctl: commandLine(l, manager, s)}
 	if submit := l.Controller.Definition().Submit(s.Debug); submit != nil {

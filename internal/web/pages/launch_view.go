@@ -241,7 +241,7 @@ func (i launchItem) Described() string {
 func (i launchItem) Check() string { return launch.CheckInput + i.ID }
 
 // Browse is what the button beside a path does.
-func (i launchItem) Browse() (string, error) { return launch.AsText([]string{"browse", i.ID}) }
+func (i launchItem) Browse() string { return launch.AsText([]string{"browse", i.ID}) }
 
 // Press is what the button of the definition does.
-func (i launchItem) Press() (string, error) { return launch.AsText([]string{"press", i.ID}) }
+func (i launchItem) Press() string { return launch.AsText([]string{"press", i.ID}) }

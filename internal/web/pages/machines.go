@@ -110,7 +110,7 @@ func drawMachines(l *listing.Ledger, s *model.Snapshot, q machinesQuery) machine
 				nodes = &listing.NodeTally{}
 			}
 			p.Machines = append(p.Machines, machineRow{
-				Key: listing.ElementKey(m.Element().ID(), each.ID()), Manager: listing.Printable(m.Element().Name(), listing.LongestCell), Name: listing.Printable(each.Name(), listing.LongestCell),
+				Key: listing.ElementKey(m.Element().ID(), each.ID()), Manager: listing.Cell(m.Element().Name()), Name: listing.Cell(each.Name()),
 				Address: machinesQuery{}.with(func(q *machinesQuery) { q.Manager, q.Machine = m.Element().ID(), each.ID() }),
 				Mark:    listing.MarkOf(each), Nodes: listing.Counted(nodes.All, "node"), Counts: nodes.Counts(), IsHere: each == machine,
 			})
@@ -120,7 +120,7 @@ func drawMachines(l *listing.Ledger, s *model.Snapshot, q machinesQuery) machine
 		p.Notes = listing.NotesOf(s, q.Manager, model.Node)
 		return p
 	}
-	p.Manager, p.Machine, p.Mark = listing.Printable(manager.Element().Name(), listing.LongestCell), listing.Printable(machine.Name(), listing.LongestCell), listing.MarkOf(machine)
+	p.Manager, p.Machine, p.Mark = listing.Cell(manager.Element().Name()), listing.Cell(machine.Name()), listing.MarkOf(machine)
 	p.Notes = listing.NotesOf(s, q.Manager, model.Node)
 	p.Map = listing.Kept(l, s, "map\x00"+listing.ElementKey(q.Manager, q.Machine), func() nodeMap { return mapOf(manager, q.Machine, 0) })
 	if nodes := l.Census(s, manager).Nodes[q.Machine]; nodes != nil && nodes.CPUs > 0 {
@@ -197,12 +197,10 @@ func nodeMentions(node *model.Element, text string) bool {
 
 // nodeRowOf returns how a table shows a node.
 func nodeRowOf(m *model.Manager, node *model.Element) nodeRow {
-	text := func(attribute string) string {
-		return listing.Printable(listing.GivenText(node, attribute), listing.LongestCell)
-	}
+	text := func(attribute string) string { return listing.Cell(listing.GivenText(node, attribute)) }
 	manager := m.Element().ID()
 	row := nodeRow{
-		Key: listing.ElementKey(manager, node.ID()), Address: listing.ElementAddress("/node", manager, node.ID()), Name: listing.Printable(node.Name(), listing.LongestCell),
+		Key: listing.ElementKey(manager, node.ID()), Address: listing.ElementAddress("/node", manager, node.ID()), Name: listing.Cell(node.Name()),
 		Mark: listing.LookOf(node).Sign(), Native: text(model.AttributeNodeStatus), Load: text(monitor.AttributeNodeLoad), Queues: text(monitor.AttributeNodeQueues),
 		Reason: text(monitor.AttributeNodeReason), Share: -1,
 	}
@@ -262,8 +260,8 @@ func drawNode(l *listing.Ledger, s *model.Snapshot, manager, id string) *nodePag
 		return nil
 	}
 	p := &nodePage{
-		Row: nodeRowOf(m, node), Manager: listing.Printable(m.Element().Name(), listing.LongestCell), Facts: factsOf(node), Notes: listing.NotesOf(s, manager, model.Node),
-		Address: machinesQuery{}.with(func(q *machinesQuery) { q.Manager, q.Machine = manager, node.Parent() }), Machine: listing.Printable(node.Parent(), listing.LongestCell),
+		Row: nodeRowOf(m, node), Manager: listing.Cell(m.Element().Name()), Facts: factsOf(node), Notes: listing.NotesOf(s, manager, model.Node),
+		Address: machinesQuery{}.with(func(q *machinesQuery) { q.Manager, q.Machine = manager, node.Parent() }), Machine: listing.Cell(node.Parent()),
 	}
 	own := l.Owner(s, m)
 	for job := range monitor.JobsOn(m, id) {

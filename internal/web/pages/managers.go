@@ -57,7 +57,7 @@ func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) manage
 	e := m.Element()
 	state := listing.SeenState(e)
 	row := managerRow{
-		ID: e.ID(), Name: listing.Printable(e.Name(), listing.LongestCell), State: state, Mark: listing.MarkOf(e), Since: listing.MomentOf(e, views.AttributeSince), Facts: managerFacts(e),
+		ID: e.ID(), Name: listing.Cell(e.Name()), State: state, Mark: listing.MarkOf(e), Since: listing.MomentOf(e, views.AttributeSince), Facts: managerFacts(e),
 		Address:    machinesQuery{}.with(func(q *machinesQuery) { q.Manager = e.ID() }),
 		CanRefresh: state == model.StateStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
 		CanStart: state == model.StateStopped || state == model.StateError, CanStop: state != model.StateStopped && state != model.StateStopping, CanEdit: state == model.StateStopped,
@@ -66,7 +66,7 @@ func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) manage
 		row.Launch = launchAddressOf(e.ID(), "")
 	}
 	if state == model.StateError {
-		row.Cause = listing.Printable(listing.GivenText(e, views.AttributeCause), listing.LongestFact)
+		row.Cause = listing.Fact(listing.GivenText(e, views.AttributeCause))
 	}
 	hasChildren := m.Len(model.Job)+m.Len(model.Node)+m.Len(model.Queue) > 0
 	row.IsShown = state != model.StateStopped && (hasChildren || listing.MomentOf(e, monitor.AttributeListedJobs).IsKnown())
@@ -82,7 +82,7 @@ func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) manage
 	countInto(l, &row, s, m)
 	if problems, isGiven := listing.GivenOf(e, monitor.AttributeProblems); isGiven {
 		for _, problem := range problems.Array() {
-			row.Problems = append(row.Problems, listing.Printable(problem, listing.LongestFact))
+			row.Problems = append(row.Problems, listing.Fact(problem))
 		}
 	}
 	row.Listings = listingRows(e)
@@ -99,7 +99,7 @@ func managerFacts(e *model.Element) []fact {
 			text = strings.Join(value.Array(), ", ")
 		}
 		if definition.Display && definition.ID != model.AttributeName && text != "" && !slices.Contains(shownApart, definition.ID) {
-			facts = append(facts, fact{Name: listing.Printable(definition.Label(), 60), Description: definition.Description, Value: listing.Printable(text, listing.LongestCell)})
+			facts = append(facts, fact{Name: listing.Printable(definition.Label(), 60), Description: definition.Description, Value: listing.Cell(text)})
 		}
 	}
 	return facts

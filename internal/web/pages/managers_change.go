@@ -76,7 +76,7 @@ func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 	}
 	title := "Add a resource manager"
 	if !form.IsNew {
-		title = "Edit " + listing.Printable(form.Name, listing.LongestCell)
+		title = "Edit " + listing.Cell(form.Name)
 	}
 	return p.page(w, r, status, "target", title, nil, form)
 }
@@ -90,7 +90,7 @@ func (p *Pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
 		Attributes: r.PostFormValue("attributes"),
 	}
 	if err := p.save(form); err != nil {
-		form.Problem = listing.Printable(err.Error(), listing.LongestFact)
+		form.Problem = listing.Fact(err.Error())
 		return p.showTargetForm(w, r, http.StatusUnprocessableEntity, form)
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
@@ -129,13 +129,13 @@ func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	question := confirmation{
-		Action: "/managers/remove", Question: fmt.Sprintf("Remove the resource manager %s?", listing.Printable(m.Target.Name, listing.LongestCell)),
+		Action: "/managers/remove", Question: fmt.Sprintf("Remove the resource manager %s?", listing.Cell(m.Target.Name)),
 		Consequence: "Its entry in the targets file goes, too. Jobs and their records stay.", Yes: "Remove", Back: "/", Fields: []hiddenField{{"rm", m.Target.Name}},
 	}
 	if m.Target.Shipped {
 		question.Consequence = "It is shipped with rmctl, so that it can be shown again at any time."
 	}
-	return p.page(w, r, http.StatusOK, "confirm", "Remove "+listing.Printable(m.Target.Name, listing.LongestCell), nil, question)
+	return p.page(w, r, http.StatusOK, "confirm", "Remove "+listing.Cell(m.Target.Name), nil, question)
 }
 
 func (p *Pages) managerRemoved(w http.ResponseWriter, r *http.Request) error {

@@ -60,7 +60,7 @@ type outcomes struct {
 func (p *Pages) operatePosted(w http.ResponseWriter, r *http.Request) error {
 	at := slices.IndexFunc(jobOperations, func(each jobOperation) bool { return string(each.operation) == r.PostFormValue("operation") })
 	if at < 0 {
-		return answer.Errorf(http.StatusBadRequest, "%q cannot be done to jobs", listing.Printable(r.PostFormValue("operation"), listing.LongestCell))
+		return answer.Errorf(http.StatusBadRequest, "%q cannot be done to jobs", listing.Cell(r.PostFormValue("operation")))
 	}
 	keys := slices.Compact(slices.Sorted(slices.Values(r.PostForm["job"])))
 	switch {
@@ -109,7 +109,7 @@ func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOpera
 	s := p.snapshot()
 	for _, name := range jobs {
 		question.Fields = append(question.Fields, hiddenField{"job", name.key})
-		row := jobRow{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Printable(name.id, listing.LongestCell), Mark: listing.NotSeen}
+		row := jobRow{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Cell(name.id), Mark: listing.NotSeen}
 		if m, known := s.Manager(name.manager); known {
 			if job, listed := m.Get(model.Job, name.id); listed {
 				row = rowOf(listing.ListedJob{Manager: m, Job: job}, p.ledger.Owner(s, m))
@@ -133,10 +133,10 @@ func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation,
 	var work errgroup.Group
 	work.SetLimit(sideBySide)
 	for i, name := range jobs {
-		result.Rows[i] = outcome{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Printable(name.id, listing.LongestCell)}
+		result.Rows[i] = outcome{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Cell(name.id)}
 		work.Go(func() error {
 			if err := p.platform.Operate(ctx, name.manager, name.id, do.operation); err != nil {
-				result.Rows[i].Problem = listing.Printable(err.Error(), listing.LongestFact)
+				result.Rows[i].Problem = listing.Fact(err.Error())
 			}
 			return nil
 		})

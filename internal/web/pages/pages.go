@@ -21,7 +21,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// PagesOptions are what pages show and change.
+// Options are what pages show and change.
 type Options struct {
 	Platform *views.Views
 	Store    *jobstore.Store
@@ -50,7 +50,7 @@ type Pages struct {
 	ctx       context.Context // ends with the server
 }
 
-// newPages registers the pages. ctx ends with the server.
+// New registers the pages. ctx ends with the server.
 func New(ctx context.Context, mux *http.ServeMux, options Options) (*Pages, error) {
 	templates, err := readTemplates()
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *Pages) handle(pattern string, h answer.Handler) {
 
 // Fail answers with a page that says what went wrong.
 func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, status int, err error) {
-	if err := p.page(w, r, status, "error", http.StatusText(status), nil, listing.Printable(err.Error(), listing.LongestFact)); err != nil {
+	if err := p.page(w, r, status, "error", http.StatusText(status), nil, listing.Fact(err.Error())); err != nil {
 		p.log.Error("the page of an error could not be drawn", "error", err)
 		http.Error(w, http.StatusText(status), status)
 	}
@@ -202,7 +202,7 @@ func (p *Pages) nodePage(w http.ResponseWriter, r *http.Request) error {
 	if drawNode(p.ledger, p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
 		return answer.Errorf(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
 	}
-	return p.show(w, r, "node", "Node "+listing.Printable(query.Get("id"), listing.LongestCell), query, nil)
+	return p.show(w, r, "node", "Node "+listing.Cell(query.Get("id")), query, nil)
 }
 
 func (p *Pages) processView(s *model.Snapshot, query url.Values) ([]live.Region, error) {

@@ -79,9 +79,7 @@ type listedQueue struct {
 // jobs are counted that are known.
 func queueRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager, queue *model.Element) queueRow {
 	manager := m.Element().ID()
-	text := func(attribute string) string {
-		return listing.Printable(listing.GivenText(queue, attribute), listing.LongestCell)
-	}
+	text := func(attribute string) string { return listing.Cell(listing.GivenText(queue, attribute)) }
 	jobs := l.Census(s, m).Queues[queue.ID()]
 	if jobs == nil {
 		jobs = &listing.Tally{}
@@ -92,7 +90,7 @@ func queueRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager, queue *m
 	isDefault, _ := listing.GivenOf(queue, monitor.AttributeQueueDefault)
 	running, waiting := jobs.ByState[model.StateRunning]+jobs.ByState[model.StateStarted], jobs.ByState[model.StatePending]
 	row := queueRow{
-		Key: listing.ElementKey(manager, queue.ID()), Manager: listing.Printable(m.Element().Name(), listing.LongestCell), Name: listing.Printable(queue.Name(), listing.LongestCell),
+		Key: listing.ElementKey(manager, queue.ID()), Manager: listing.Cell(m.Element().Name()), Name: listing.Cell(queue.Name()),
 		Mark: listing.MarkOf(queue), Native: text(model.AttributeQueueStatus), IsDefault: isDefault.Boolean(), TimeLimit: text(monitor.AttributeQueueTimeLimit),
 		Nodes: text(monitor.AttributeQueueNodes), Running: cmp.Or(text(monitor.AttributeQueueRunning), listing.Thousands(running)), Waiting: cmp.Or(text(monitor.AttributeQueueWaiting), listing.Thousands(waiting)),
 		Mine: listing.Thousands(jobs.Mine), Jobs: state(""), JobsRunning: state("running"), JobsWaiting: state("waiting"),

@@ -39,7 +39,7 @@ var tiers = []tier{{10 * time.Second, 360}, {2 * time.Minute, 720}, {15 * time.M
 // mostHistories bounds of how many resource managers the history is kept.
 const mostHistories = 200
 
-// A history keeps samples of resource managers, and jobs that ran and are not listed any
+// A History keeps samples of resource managers, and jobs that ran and are not listed any
 // more. It may be used by any number of goroutines, but only one takes.
 type History struct {
 	file   *historyFile
@@ -52,7 +52,7 @@ type History struct {
 	removed   map[string]bool // resource managers that went since the history was written
 }
 
-// openHistory returns the history that a file has; an empty path is none.
+// Open returns the history that a file has; an empty path is none.
 func Open(path string, log *slog.Logger) *History {
 	h := newHistory()
 	h.file = &historyFile{path: path, history: h, log: log}
@@ -60,7 +60,7 @@ func Open(path string, log *slog.Logger) *History {
 	return h
 }
 
-// run takes samples of what listings bring until ctx ends, and puts them into the
+// Run takes samples of what listings bring until ctx ends, and puts them into the
 // file from time to time and at the end.
 func (h *History) Run(ctx context.Context, models *model.Model, l *listing.Ledger) {
 	snapshot := models.Snapshot()

@@ -52,7 +52,7 @@ func (d *lineDrawing) queues() []namedQueue {
 func (d *lineDrawing) line(queue namedQueue) queueLine {
 	manager := d.manager.Element().ID()
 	usual := listing.ReadJobsQuery(nil)
-	line := queueLine{Key: listing.ElementKey(manager, queue.id), Manager: listing.Printable(d.manager.Element().Name(), listing.LongestCell), Name: listing.Printable(queue.name, listing.LongestCell),
+	line := queueLine{Key: listing.ElementKey(manager, queue.id), Manager: listing.Cell(d.manager.Element().Name()), Name: listing.Cell(queue.name),
 		Address: usual.With(func(j *listing.JobsQuery) { j.Manager, j.Queue, j.Mine = manager, queue.id, d.query.Mine })}
 	lanes := mostLanes
 	if d.query.Queue != "" {

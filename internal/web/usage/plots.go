@@ -85,7 +85,7 @@ type sampleRow struct {
 // mostSampleRows bounds the table beside a plot.
 const mostSampleRows = 30
 
-// drawUtilisation returns the plots up to now.
+// DrawUtilisation returns the plots up to now.
 func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, now time.Time) utilisation {
 	u := utilisation{Query: q, Since: listing.Moment{At: began}}
 	if oldest := h.began(); !oldest.IsZero() && oldest.Before(began) {
@@ -97,7 +97,7 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 		if q.Manager != "" && e.ID() != q.Manager {
 			continue
 		}
-		plots := managerPlots{ID: e.ID(), Name: listing.Printable(e.Name(), listing.LongestCell)}
+		plots := managerPlots{ID: e.ID(), Name: listing.Cell(e.Name())}
 		if n, isNeeded := listing.NoteOf(e, model.Node); isNeeded && listing.SeenState(e) != model.StateStarted {
 			plots.Note = &n
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// A timelineQuery says which jobs a timeline shows.
+// A TimelineQuery says which jobs a timeline shows.
 type TimelineQuery struct {
 	Manager, Queue string // ids; empty for all
 	Hours          int    // that it reaches back; 0 for usualTimeline
@@ -100,7 +100,7 @@ type bar struct {
 	IsOpen   bool   // whether the job runs on
 }
 
-// drawTimeline returns the timeline up to now.
+// DrawTimeline returns the timeline up to now.
 func DrawTimeline(l *listing.Ledger, s *model.Snapshot, h *History, q TimelineQuery, now time.Time) timeline {
 	from := now.Add(-q.length())
 	t := timeline{Query: q, From: listing.Moment{At: from}, To: listing.Moment{At: now}, Ticks: ticks(from, now), Notes: listing.NotesOf(s, q.Manager, model.Job)}

@@ -16,12 +16,12 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// everyWidget is a definition whose form has all that a form can have.
+// EveryWidget is a definition whose form has all that a form can have.
 //
 //go:embed every-widget.xml
 var EveryWidget string
 
-// launchDefinitions returns the shipped definitions and those from the field,
+// LaunchDefinitions returns the shipped definitions and those from the field,
 // where these are beside the root of the tree, without commands for start-up, whose schedulers are not here.
 func LaunchDefinitions(t testing.TB, root string) []*config.Definition {
 	t.Helper()

@@ -14,10 +14,10 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// noon is when what tests show was seen.
+// Noon is when what tests show was seen.
 var Noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// attributes makes attributes of pairs of an id and a text; what is empty is left out.
+// Attributes makes attributes of pairs of an id and a text; what is empty is left out.
 func Attributes(pairs ...string) []model.Attribute {
 	var all []model.Attribute
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -38,7 +38,7 @@ var listed = map[model.Type][]string{
 	model.Array:   {monitor.AttributeNodeQueues, monitor.AttributeProblems, monitor.AttributeUnlisted},
 }
 
-// defineAttributes defines what listings give elements beside the predefined attributes.
+// DefineAttributes defines what listings give elements beside the predefined attributes.
 func DefineAttributes(t testing.TB, m *model.Model) {
 	defaults := map[model.Type][]string{model.Integer: {"0"}, model.Boolean: {"false"}, model.Double: {"0"}}
 	m.Update(func(u *model.Update) {
@@ -52,7 +52,7 @@ func DefineAttributes(t testing.TB, m *model.Model) {
 	})
 }
 
-// demonstrate fills a model with a cluster of invented jobs and nodes, and smaller
+// Demonstrate fills a model with a cluster of invented jobs and nodes, and smaller
 // resource managers in other states.
 func Demonstrate(t testing.TB, m *model.Model, jobs, nodes int, now time.Time) {
 	DefineAttributes(t, m)
@@ -76,7 +76,7 @@ func Demonstrate(t testing.TB, m *model.Model, jobs, nodes int, now time.Time) {
 	require.Empty(t, problems)
 }
 
-// demonstration returns such a model.
+// Demonstration returns such a model.
 func Demonstration(t testing.TB, jobs, nodes int, now time.Time) *model.Model {
 	m := model.New()
 	Demonstrate(t, m, jobs, nodes, now)
@@ -154,7 +154,7 @@ func demonstrateJob(u *model.Update, i int, queue string, date func(time.Duratio
 	}
 }
 
-// put gives a model resource managers by name.
+// Put gives a model resource managers by name.
 func Put(m *model.Model, names ...string) {
 	m.Update(func(u *model.Update) {
 		for _, name := range names {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A received is an event as a client got it.
+// A Received is an event as a client got it.
 type Received struct {
 	ID, Kind, Data string
 }
@@ -32,7 +32,7 @@ func (e Received) Patches(t testing.TB) []receivedPatch {
 	return all
 }
 
-// openEvents opens a stream of events.
+// OpenEvents opens a stream of events.
 func OpenEvents(t testing.TB, client *http.Client, address string, header http.Header) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -48,7 +48,7 @@ func OpenEvents(t testing.TB, client *http.Client, address string, header http.H
 	return response
 }
 
-// listenTo opens a stream of events; next waits for one.
+// ListenTo opens a stream of events; next waits for one.
 func ListenTo(t testing.TB, client *http.Client, address string, header http.Header) (next func() Received) {
 	t.Helper()
 	response := OpenEvents(t, client, address, header)
