@@ -97,7 +97,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	s.log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	if !isForPrograms(r) {
-		s.pages.Fail(w, r, status, err)
+		s.pages.ShowError(w, r, status, err)
 		return
 	}
 	failed := api.Failure{Error: err.Error(), Kind: kindOf(status)}

@@ -42,21 +42,16 @@ type Options struct {
 
 // An API answers requests of programs; openapi.yaml describes it.
 type API struct {
-	platform *views.Views
-	store    *jobstore.Store
-	folder   string
-	ledger   *listing.Ledger
-	log      *slog.Logger
-	fail     answer.Fail
-	journal  *journal
-	mux      *http.ServeMux
-	routes   []string // methods and paths below Path
+	Options
+
+	journal *journal
+	mux     *http.ServeMux
+	routes  []string // methods and paths below Path
 }
 
 // New registers the API.
 func New(mux *http.ServeMux, options Options) *API {
-	a := &API{platform: options.Platform, store: options.Store, folder: options.Folder, ledger: options.Ledger, log: options.Log, fail: options.Fail,
-		journal: newJournal(options.Store), mux: mux}
+	a := &API{Options: options, journal: newJournal(options.Store), mux: mux}
 	a.handle("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Type", "application/yaml")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(apiDescription))
@@ -68,7 +63,7 @@ func New(mux *http.ServeMux, options Options) *API {
 	a.addLaunchAPI()
 	a.handle("GET /events", a.journalEvents)
 	a.mux.HandleFunc("GET "+Path+"/", func(w http.ResponseWriter, r *http.Request) {
-		a.fail(w, r, answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, Path))
+		a.Fail(w, r, answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, Path))
 	})
 	return a
 }
@@ -77,12 +72,12 @@ func New(mux *http.ServeMux, options Options) *API {
 func (a *API) handle(pattern string, h answer.Handler) {
 	a.routes = append(a.routes, pattern)
 	method, path, _ := strings.Cut(pattern, " ")
-	a.mux.HandleFunc(method+" "+Path+path, h.Or(a.fail))
+	a.mux.HandleFunc(method+" "+Path+path, h.Or(a.Fail))
 }
 
 // Run looks for events of jobs until ctx ends.
 func (a *API) Run(ctx context.Context) {
-	a.journal.run(ctx, func(err error) { a.log.Warn("the record of jobs could not be read", "error", err) })
+	a.journal.run(ctx, func(err error) { a.Log.Warn("the record of jobs could not be read", "error", err) })
 }
 
 // A Failure is what the API answers when it did not do what was asked.

@@ -111,7 +111,7 @@ func (j *journal) tell(last int64) {
 // them: those after the event whose cursor the client names, each at least once
 // and those of a job in their order.
 func (a *API) journalEvents(w http.ResponseWriter, r *http.Request) error {
-	last, err := a.store.LastEvent(r.Context())
+	last, err := a.Store.LastEvent(r.Context())
 	if err != nil {
 		return err
 	}
@@ -140,9 +140,9 @@ func (a *API) streamJournal(r *http.Request, stream *answer.Stream, cursor int64
 	defer pause.Stop()
 	for {
 		news := a.journal.next() // before the look, so that nothing falls between the two
-		events, err := a.store.Events(ctx, cursor)
+		events, err := a.Store.Events(ctx, cursor)
 		if err != nil {
-			a.log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
+			a.Log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
 			return
 		}
 		for _, event := range events {
@@ -151,7 +151,7 @@ func (a *API) streamJournal(r *http.Request, stream *answer.Stream, cursor int64
 				continue
 			}
 			if err := sendEvent(stream, event); err != nil {
-				a.log.Debug("a client left its stream", "address", r.RemoteAddr, "error", err)
+				a.Log.Debug("a client left its stream", "address", r.RemoteAddr, "error", err)
 				return
 			}
 		}

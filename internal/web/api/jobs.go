@@ -39,7 +39,7 @@ func (a *API) addJobsAPI() {
 			if err := takesLong(w); err != nil {
 				return err
 			}
-			return answer.Done(w, a.platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation))
+			return answer.Done(w, a.Platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation))
 		})
 	}
 }
@@ -52,11 +52,11 @@ func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	manager := r.PathValue("manager")
-	if _, err := a.platform.Manager(manager); err != nil {
+	if _, err := a.Platform.Manager(manager); err != nil {
 		return err
 	}
 	if submission.Tag != "" {
-		job, err := a.store.ByTag(r.Context(), submission.Tag)
+		job, err := a.Store.ByTag(r.Context(), submission.Tag)
 		switch {
 		case err == nil && job.Target != manager:
 			return answer.Errorf(http.StatusConflict, "a submission to %q has the tag %s already", job.Target, submission.Tag)
@@ -72,7 +72,7 @@ func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 	// Who goes away meanwhile wants the job all the same, and its id on record.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), longRequest)
 	defer cancel()
-	job, err := a.platform.Submit(ctx, manager, submission)
+	job, err := a.Platform.Submit(ctx, manager, submission)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func ofElement(manager *model.Manager, e *model.Element) jobJSON {
 // scheduler tells when asked.
 func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	ctx, name, id := r.Context(), r.PathValue("manager"), r.PathValue("job")
-	if m, known := a.platform.Model().Snapshot().Manager(name); known {
+	if m, known := a.Platform.Model().Snapshot().Manager(name); known {
 		if e, listed := m.Get(model.Job, id); listed && listing.GivenText(e, monitor.AttributeJobTag) == "" {
 			isOlder, err := a.isOlderThanRecord(ctx, m, id)
 			if err != nil {
@@ -118,13 +118,13 @@ func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	}
-	job, err := a.platform.Job(ctx, name, id)
+	job, err := a.Platform.Job(ctx, name, id)
 	if err != nil {
 		return err
 	}
 	told := ofRecord(job)
 	if job.Tag != "" {
-		processes, err := a.store.Processes(ctx, job.Tag)
+		processes, err := a.Store.Processes(ctx, job.Tag)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ const comparedWithin = 10 * time.Minute
 // record has only not been compared with the record yet. Events tell of the job
 // already, and who asks after one of them must not get what was before.
 func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string) (bool, error) {
-	jobs, err := a.store.Find(ctx, id, m.Element().ID())
+	jobs, err := a.Store.Find(ctx, id, m.Element().ID())
 	if errors.Is(err, jobstore.ErrNotFound) {
 		return false, nil
 	}
@@ -165,7 +165,7 @@ func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string
 // recordedJob returns the job of a request that was submitted by this user through
 // rmctl; only of such is more known than listings tell.
 func (a *API) recordedJob(r *http.Request) (job.Job, error) {
-	job, err := a.platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
+	job, err := a.Platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
 	if err == nil && job.Tag == "" {
 		return job, answer.Errorf(http.StatusNotFound, "job %s was not submitted through rmctl, so nothing of this is known", job.ID)
 	}
@@ -179,7 +179,7 @@ func (a *API) answerHistory(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	events := []job.Event{}
-	err = a.store.History(r.Context(), j.Tag, func(event job.Event) error {
+	err = a.Store.History(r.Context(), j.Tag, func(event job.Event) error {
 		events = append(events, event)
 		return nil
 	})
@@ -194,7 +194,7 @@ func (a *API) answerProcesses(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	processes, err := a.store.Processes(r.Context(), recorded.Tag)
+	processes, err := a.Store.Processes(r.Context(), recorded.Tag)
 	if err != nil {
 		return err
 	}
@@ -209,11 +209,11 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	manager := r.PathValue("manager")
-	controller, err := a.platform.Controller(manager)
+	controller, err := a.Platform.Controller(manager)
 	if err != nil {
 		return err
 	}
-	job, err := a.platform.Job(r.Context(), manager, r.PathValue("job"))
+	job, err := a.Platform.Job(r.Context(), manager, r.PathValue("job"))
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, errEnough):
 		return out.end()
 	case err != nil && out.begun:
-		a.log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
+		a.Log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
 		panic(http.ErrAbortHandler) // which cuts the answer off, so that nobody takes it for the whole
 	case err != nil:
 		return err

@@ -69,7 +69,7 @@ func (a *API) addLaunchAPI() {
 	a.handle("GET /launch-configurations/{name}", a.answerLaunchConfiguration)
 	a.handle("PUT /launch-configurations/{name}", a.answerSaveLaunchConfiguration)
 	a.handle("DELETE /launch-configurations/{name}", func(w http.ResponseWriter, r *http.Request) error {
-		return answer.Done(w, settings.RemoveLaunchConfiguration(a.folder, r.PathValue("name")))
+		return answer.Done(w, settings.RemoveLaunchConfiguration(a.Folder, r.PathValue("name")))
 	})
 }
 
@@ -107,7 +107,7 @@ func (a *API) submission(request *job.Table) (job.Submission, error) {
 		}
 	}
 	if from != "" {
-		configuration, err := settings.LoadLaunchConfiguration(a.folder, from)
+		configuration, err := settings.LoadLaunchConfiguration(a.Folder, from)
 		if err != nil {
 			return given, err
 		}
@@ -124,7 +124,7 @@ func (a *API) answerRender(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	controller, err := a.platform.Controller(r.PathValue("manager"))
+	controller, err := a.Platform.Controller(r.PathValue("manager"))
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (a *API) filling(w http.ResponseWriter, r *http.Request, request *job.Table
 	if err != nil {
 		return nil, nil, err
 	}
-	controller, err := a.platform.Controller(r.PathValue("manager"))
+	controller, err := a.Platform.Controller(r.PathValue("manager"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -331,19 +331,19 @@ func (a *apiFilling) told() filledJSON {
 }
 
 func (a *API) answerLaunchConfigurations(w http.ResponseWriter, _ *http.Request) error {
-	names, err := settings.LaunchConfigurationNames(a.folder)
+	names, err := settings.LaunchConfigurationNames(a.Folder)
 	if err != nil {
 		return err
 	}
 	all := []*settings.LaunchConfiguration{}
 	for _, name := range names {
-		all = append(all, settings.ListedLaunchConfiguration(a.folder, name))
+		all = append(all, settings.ListedLaunchConfiguration(a.Folder, name))
 	}
 	return answer.JSON(w, http.StatusOK, map[string]any{"launchConfigurations": all})
 }
 
 func (a *API) answerLaunchConfiguration(w http.ResponseWriter, r *http.Request) error {
-	l, err := settings.LoadLaunchConfiguration(a.folder, r.PathValue("name"))
+	l, err := settings.LoadLaunchConfiguration(a.Folder, r.PathValue("name"))
 	if err != nil {
 		return err
 	}
@@ -368,7 +368,7 @@ func (a *API) answerSaveLaunchConfiguration(w http.ResponseWriter, r *http.Reque
 	if _, err := l.TOML(); err != nil {
 		return answer.Errorf(http.StatusBadRequest, "%w", err)
 	}
-	if err := l.Save(a.folder, replace); err != nil {
+	if err := l.Save(a.Folder, replace); err != nil {
 		return err
 	}
 	return answer.JSON(w, http.StatusOK, l)

@@ -30,7 +30,7 @@ func (a *API) addListingsAPI() {
 
 func (a *API) managerNames() []string {
 	var names []string
-	for m := range a.platform.Model().Snapshot().Managers() {
+	for m := range a.Platform.Model().Snapshot().Managers() {
 		names = append(names, m.Element().ID())
 	}
 	return names
@@ -96,11 +96,11 @@ func (a *API) answerJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	snapshot := a.platform.Model().Snapshot()
+	snapshot := a.Platform.Model().Snapshot()
 	if _, known := snapshot.Manager(query.Manager); !known && query.Manager != "" {
 		return &views.UnknownManagerError{Name: query.Manager, Known: a.managerNames()}
 	}
-	all := a.ledger.Choose(snapshot, query).Jobs
+	all := a.Ledger.Choose(snapshot, query).Jobs
 	first := min((query.Page-1)*query.Size, len(all))
 	jobs := []jobJSON{}
 	for _, each := range all[first:min(first+query.Size, len(all))] {
@@ -159,7 +159,7 @@ func readNumber(values url.Values, name string, usual, most int) (int, error) {
 // listed returns what the model has of the resource manager that a request names.
 func (a *API) listed(r *http.Request) (*model.Manager, error) {
 	name := r.PathValue("manager")
-	m, known := a.platform.Model().Snapshot().Manager(name)
+	m, known := a.Platform.Model().Snapshot().Manager(name)
 	if !known {
 		return nil, &views.UnknownManagerError{Name: name, Known: a.managerNames()}
 	}
@@ -184,7 +184,7 @@ type listedJobsJSON struct {
 // nothing that is on record is put in, nor left of what was listed before.
 func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("manager")
-	controller, err := a.platform.Controller(name)
+	controller, err := a.Platform.Controller(name)
 	if err != nil {
 		return err
 	}

@@ -55,9 +55,9 @@ func (a *API) addManagersAPI() {
 	})
 	a.handle("PUT /managers/{manager}", a.answerEditManager)
 	a.handle("DELETE /managers/{manager}", func(w http.ResponseWriter, r *http.Request) error {
-		return answer.Done(w, a.platform.Remove(r.PathValue("manager")))
+		return answer.Done(w, a.Platform.Remove(r.PathValue("manager")))
 	})
-	for word, do := range map[string]func(name string) error{"start": a.platform.Start, "stop": a.platform.Stop, "refresh": a.platform.Refresh} {
+	for word, do := range map[string]func(name string) error{"start": a.Platform.Start, "stop": a.Platform.Stop, "refresh": a.Platform.Refresh} {
 		a.handle("POST /managers/{manager}/"+word, func(w http.ResponseWriter, r *http.Request) error {
 			if err := do(r.PathValue("manager")); err != nil {
 				return err
@@ -70,19 +70,19 @@ func (a *API) addManagersAPI() {
 
 func (a *API) answerManagers(w http.ResponseWriter, _ *http.Request) error {
 	all := []managerJSON{}
-	snapshot := a.platform.Model().Snapshot()
-	for _, m := range a.platform.Managers() {
+	snapshot := a.Platform.Model().Snapshot()
+	for _, m := range a.Platform.Managers() {
 		all = append(all, toManagerJSON(m, snapshot))
 	}
 	return answer.JSON(w, http.StatusOK, map[string]any{"managers": all})
 }
 
 func (a *API) answerManager(w http.ResponseWriter, status int, name string) error {
-	m, err := a.platform.Manager(name)
+	m, err := a.Platform.Manager(name)
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, status, toManagerJSON(m, a.platform.Model().Snapshot()))
+	return answer.JSON(w, status, toManagerJSON(m, a.Platform.Model().Snapshot()))
 }
 
 func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
@@ -115,7 +115,7 @@ func (a *API) answerAddManager(w http.ResponseWriter, r *http.Request) error {
 	if err := read(r, &asked); err != nil {
 		return err
 	}
-	if err := a.platform.Add(asked.target(asked.Name)); err != nil {
+	if err := a.Platform.Add(asked.target(asked.Name)); err != nil {
 		return refusedTarget(err)
 	}
 	return a.answerManager(w, http.StatusCreated, asked.Name)
@@ -130,7 +130,7 @@ func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
 	if asked.Name != "" && asked.Name != name {
 		return answer.Errorf(http.StatusBadRequest, "the object names %q, and the address %q: a resource manager keeps its name", asked.Name, name)
 	}
-	if err := a.platform.Edit(asked.target(name)); err != nil {
+	if err := a.Platform.Edit(asked.target(name)); err != nil {
 		return refusedTarget(err)
 	}
 	return a.answerManager(w, http.StatusOK, name)
@@ -142,7 +142,7 @@ func refusedTarget(err error) error { return answer.Otherwise(http.StatusBadRequ
 
 // answerTargets answers with the targets, also those that are no resource manager.
 func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
-	targets, err := settings.LoadTargets(a.folder)
+	targets, err := settings.LoadTargets(a.Folder)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	}
 	page := &jobPage{IsListed: isListed, Notes: listing.NotesOf(s, manager, model.Job)}
 	if isListed {
-		page.Row, page.Facts = rowOf(listing.ListedJob{Manager: m, Job: element}, p.ledger.Owner(s, m)), factsOf(element)
+		page.Row, page.Facts = rowOf(listing.ListedJob{Manager: m, Job: element}, p.Ledger.Owner(s, m)), factsOf(element)
 		page.addProcesses(m, element.ID())
 		if doubt := listing.GivenText(element, monitor.AttributeJobDoubt); doubt != "" {
 			page.Doubts = append(page.Doubts, listing.Fact(doubt))
@@ -119,7 +119,7 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 
 // recorded returns the job on record of an id or a tag.
 func (p *Pages) recorded(ctx context.Context, manager, id string) (job.Job, error) {
-	store := p.store
+	store := p.Store
 	j, err := store.ByTag(ctx, id)
 	if err == nil && j.Target == manager || err != nil && !errors.Is(err, jobstore.ErrNotFound) {
 		return j, err
@@ -239,7 +239,7 @@ func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	}
 	page.Script = listing.Output(listing.CutTo(j.Script, 256<<10))
 	page.Doubts = append(page.Doubts, doubtsOf(j)...)
-	err := p.store.History(ctx, j.Tag, func(event job.Event) error {
+	err := p.Store.History(ctx, j.Tag, func(event job.Event) error {
 		if len(page.History) == mostHistory {
 			page.History, page.HistoryLeft = append(page.History[:0], page.History[1:]...), page.HistoryLeft+1
 		}
@@ -308,7 +308,7 @@ func (page *jobPage) addOutput(manager, id string) {
 // operations returns what can be done to a job in its state with the commands that its
 // definition has. Exactly one of element and record may be missing.
 func (p *Pages) operations(manager string, element *model.Element, record job.Job) []operationButton {
-	controller, err := p.platform.Controller(manager)
+	controller, err := p.Platform.Controller(manager)
 	if err != nil {
 		return nil // of what is not started nothing can be done
 	}

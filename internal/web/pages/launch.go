@@ -72,7 +72,7 @@ func (p *Pages) launchPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// On this machine rmctl submit takes the directory that it is in; a server has none.
-	if known, err := p.platform.Manager(manager); err == nil && known.Target.Transport == settings.TransportLocal && state.Directory == "" {
+	if known, err := p.Platform.Manager(manager); err == nil && known.Target.Transport == settings.TransportLocal && state.Directory == "" {
 		state.Directory, l.Base.Directory = l.Home(), l.Home()
 	}
 	return p.showLaunch(ctx, w, r, manager, l, launchOutcome{})
@@ -90,7 +90,7 @@ func (p *Pages) launchBeginning(query url.Values) (job.Submission, error) {
 	if name == "" {
 		return given, nil
 	}
-	configuration, err := settings.LoadLaunchConfiguration(p.folder, name)
+	configuration, err := settings.LoadLaunchConfiguration(p.Folder, name)
 	if err != nil {
 		return given, answer.Errorf(http.StatusNotFound, "%w", err)
 	}
@@ -100,7 +100,7 @@ func (p *Pages) launchBeginning(query url.Values) (job.Submission, error) {
 // launchController returns the controller of a resource manager, which has to be
 // started.
 func (p *Pages) launchController(manager string) (*control.Controller, error) {
-	controller, err := p.platform.Controller(manager)
+	controller, err := p.Platform.Controller(manager)
 	var unknown *views.UnknownManagerError
 	var state *views.StateError
 	switch {
@@ -205,7 +205,7 @@ func (p *Pages) saveLaunch(manager string, l *launch.Tab) (launchOutcome, error)
 		submission.Directory = "" // wherever it is submitted from
 	}
 	configuration := &settings.LaunchConfiguration{Name: l.State.SaveAs, Target: manager, Submission: submission}
-	err := configuration.Save(p.folder, l.State.Replace)
+	err := configuration.Save(p.Folder, l.State.Replace)
 	var existing *settings.LaunchConfigurationExistsError
 	var name *settings.LaunchConfigurationNameError
 	switch {
@@ -229,7 +229,7 @@ func (p *Pages) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *h
 	}
 	// A page that is sent twice, by a double click or the browser's way back, must not
 	// make two jobs unasked. No two submissions of one tag are ever recorded.
-	before, err := p.store.ByTag(ctx, l.State.Tag)
+	before, err := p.Store.ByTag(ctx, l.State.Tag)
 	switch {
 	case err == nil:
 		outcome.Error = "This form was submitted before. Submit it again to have another job."
@@ -243,7 +243,7 @@ func (p *Pages) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *h
 			return err
 		}
 		// Who leaves the page meanwhile wants the job all the same, and its id on record.
-		job, err := p.platform.Submit(context.WithoutCancel(ctx), manager, l.Submission())
+		job, err := p.Platform.Submit(context.WithoutCancel(ctx), manager, l.Submission())
 		if err == nil {
 			http.Redirect(w, r, listing.ElementAddress("/job", manager, job.ID), http.StatusSeeOther)
 			return nil
@@ -328,15 +328,15 @@ type launchSaved struct{ Name, Address string }
 // those for its target, for its definition, and for any. One that cannot be read
 // is not a matter of this page.
 func (p *Pages) launchSaved(manager, definition string) ([]launchSaved, error) {
-	names, err := settings.LaunchConfigurationNames(p.folder)
+	names, err := settings.LaunchConfigurationNames(p.Folder)
 	if err != nil {
 		return nil, err
 	}
 	var saved []launchSaved
 	for _, name := range names[:min(len(names), maxLaunchSaved)] {
-		configuration, err := settings.LoadLaunchConfiguration(p.folder, name)
+		configuration, err := settings.LoadLaunchConfiguration(p.Folder, name)
 		if err != nil {
-			p.log.Debug("a launch configuration cannot be read", "name", name, "error", err)
+			p.Log.Debug("a launch configuration cannot be read", "name", name, "error", err)
 			continue
 		}
 		isFor := configuration.Target == manager || configuration.Target == "" && slices.Contains([]string{"", definition}, configuration.Definition)

@@ -17,7 +17,7 @@ type launchPlace struct {
 // launchList shows where jobs can be launched.
 func (p *Pages) launchList(w http.ResponseWriter, r *http.Request) error {
 	var places []launchPlace
-	for _, manager := range p.platform.Managers() {
+	for _, manager := range p.Platform.Managers() {
 		place := launchPlace{Name: manager.Target.Name, Definition: manager.Target.Definition, State: string(manager.State)}
 		if manager.State == model.StateStarted {
 			place.Address = launchAddressOf(place.Name, "")

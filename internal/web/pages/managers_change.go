@@ -18,7 +18,7 @@ import (
 // start, stop and refresh has.
 func (p *Pages) managersPosted(w http.ResponseWriter, r *http.Request) error {
 	for field, do := range map[string]func(string) error{
-		"start": p.platform.Start, "stop": p.platform.Stop, "refresh": p.platform.Refresh,
+		"start": p.Platform.Start, "stop": p.Platform.Stop, "refresh": p.Platform.Refresh,
 	} {
 		name := r.PostFormValue(field)
 		if name == "" {
@@ -54,7 +54,7 @@ func (p *Pages) newManagerPage(w http.ResponseWriter, r *http.Request) error {
 
 // editManagerPage shows the form of one that there is.
 func (p *Pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
-	m, err := p.platform.Manager(r.URL.Query().Get("rm"))
+	m, err := p.Platform.Manager(r.URL.Query().Get("rm"))
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p *Pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status int, form targetForm) error {
-	form.Known = p.platform.Available()
+	form.Known = p.Platform.Available()
 	for _, each := range []listing.Choice{
 		{Value: settings.TransportLocal, Label: "on this machine"}, {Value: settings.TransportSSH, Label: "by SSH, in rmctl itself"},
 		{Value: settings.TransportOpenSSH, Label: "by the ssh program"},
@@ -117,14 +117,14 @@ func (p *Pages) save(form targetForm) error {
 		target.Attributes[strings.TrimSpace(name)] = value
 	}
 	if form.IsNew {
-		return p.platform.Add(target)
+		return p.Platform.Add(target)
 	}
-	return p.platform.Edit(target)
+	return p.Platform.Edit(target)
 }
 
 // removeManagerPage asks whether to remove a resource manager.
 func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error {
-	m, err := p.platform.Manager(r.URL.Query().Get("rm"))
+	m, err := p.Platform.Manager(r.URL.Query().Get("rm"))
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (p *Pages) managerRemoved(w http.ResponseWriter, r *http.Request) error {
-	if err := p.platform.Remove(r.PostFormValue("rm")); err != nil {
+	if err := p.Platform.Remove(r.PostFormValue("rm")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
@@ -165,8 +165,8 @@ func managerAddress(page, manager string) string {
 // unshown returns the targets that are no resource managers yet.
 func (p *Pages) unshown() []string {
 	shown := map[string]bool{}
-	for _, m := range p.platform.Managers() {
+	for _, m := range p.Platform.Managers() {
 		shown[m.Target.Name] = true
 	}
-	return slices.DeleteFunc(p.platform.Available(), func(name string) bool { return shown[name] })
+	return slices.DeleteFunc(p.Platform.Available(), func(name string) bool { return shown[name] })
 }

@@ -112,7 +112,7 @@ func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOpera
 		row := jobRow{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Cell(name.id), Mark: listing.NotSeen}
 		if m, known := s.Manager(name.manager); known {
 			if job, listed := m.Get(model.Job, name.id); listed {
-				row = rowOf(listing.ListedJob{Manager: m, Job: job}, p.ledger.Owner(s, m))
+				row = rowOf(listing.ListedJob{Manager: m, Job: job}, p.Ledger.Owner(s, m))
 			}
 		}
 		question.Rows = append(question.Rows, row)
@@ -123,7 +123,7 @@ func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOpera
 // operate does it, and tells what came of it where that is more than success.
 func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(operateTimeout + bodyOfAnswer)); err != nil {
-		p.log.Debug("the time for an answer could not be set", "error", err)
+		p.Log.Debug("the time for an answer could not be set", "error", err)
 	}
 	// Who goes away meanwhile wants it all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), operateTimeout)
@@ -135,7 +135,7 @@ func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation,
 	for i, name := range jobs {
 		result.Rows[i] = outcome{Address: listing.ElementAddress("/job", name.manager, name.id), ID: listing.Cell(name.id)}
 		work.Go(func() error {
-			if err := p.platform.Operate(ctx, name.manager, name.id, do.operation); err != nil {
+			if err := p.Platform.Operate(ctx, name.manager, name.id, do.operation); err != nil {
 				result.Rows[i].Problem = listing.Fact(err.Error())
 			}
 			return nil

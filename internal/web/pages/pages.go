@@ -35,13 +35,8 @@ type Options struct {
 
 // Pages are what people see of the server.
 type Pages struct {
-	platform  *views.Views
-	store     *jobstore.Store
-	folder    string
-	hub       *live.Hub
-	ledger    *listing.Ledger
-	log       *slog.Logger
-	fail      answer.Fail
+	Options
+
 	templates *templates
 	mux       *http.ServeMux
 	nav       []navigation
@@ -56,8 +51,7 @@ func New(ctx context.Context, mux *http.ServeMux, options Options) (*Pages, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{platform: options.Platform, store: options.Store, folder: options.Folder, hub: options.Hub, ledger: options.Ledger, log: options.Log, fail: options.Fail,
-		templates: templates, mux: mux, history: usage.Open(options.History, options.Log), began: time.Now(), ctx: ctx}
+	p := &Pages{Options: options, templates: templates, mux: mux, history: usage.Open(options.History, options.Log), began: time.Now(), ctx: ctx}
 	mux.Handle("GET /static/", templates.static)
 	p.addModelPages()
 	p.addLaunch()
@@ -66,13 +60,13 @@ func New(ctx context.Context, mux *http.ServeMux, options Options) (*Pages, erro
 
 // handle registers a handler for a pattern of http.ServeMux.
 func (p *Pages) handle(pattern string, h answer.Handler) {
-	p.mux.HandleFunc(pattern, h.Or(p.fail))
+	p.mux.HandleFunc(pattern, h.Or(p.Fail))
 }
 
-// Fail answers with a page that says what went wrong.
-func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, status int, err error) {
+// ShowError answers with a page that says what went wrong.
+func (p *Pages) ShowError(w http.ResponseWriter, r *http.Request, status int, err error) {
 	if err := p.page(w, r, status, "error", http.StatusText(status), nil, listing.Fact(err.Error())); err != nil {
-		p.log.Error("the page of an error could not be drawn", "error", err)
+		p.Log.Error("the page of an error could not be drawn", "error", err)
 		http.Error(w, http.StatusText(status), status)
 	}
 }
@@ -93,7 +87,7 @@ func (p *Pages) addModelPages() {
 		"managers": p.managersView, "machines": p.machinesView, "node": p.nodeView, "queues": p.queuesView, "jobs": p.jobsView,
 		"job": p.jobView, "process": p.processView, "timeline": p.timelineView, "utilisation": p.utilisationView,
 	} {
-		p.hub.AddView(name, view)
+		p.Hub.AddView(name, view)
 	}
 	for address, page := range map[string]answer.Handler{
 		"/{$}": p.managersPage, "/machines": p.machinesPage, "/node": p.nodePage, "/queues": p.queuesPage, "/jobs": p.jobsPage,
@@ -111,7 +105,7 @@ func (p *Pages) addModelPages() {
 
 // Run takes samples of what listings bring until ctx ends.
 func (p *Pages) Run(ctx context.Context) {
-	p.history.Run(ctx, p.platform.Model(), p.ledger)
+	p.history.Run(ctx, p.Platform.Model(), p.Ledger)
 }
 
 // A drawing collects the regions of a view.
@@ -152,21 +146,21 @@ func (d *drawing) done() ([]live.Region, error) { return d.regions, d.err }
 
 // show answers with a page whose view has its name.
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, name, title string, query url.Values, data any) error {
-	live, err := p.hub.Draw(name, query)
+	live, err := p.Hub.Draw(name, query)
 	if err != nil {
 		return err
 	}
 	return p.page(w, r, http.StatusOK, name, title, live, data)
 }
 
-func (p *Pages) snapshot() *model.Snapshot { return p.platform.Model().Snapshot() }
+func (p *Pages) snapshot() *model.Snapshot { return p.Platform.Model().Snapshot() }
 
 func (p *Pages) managersView(s *model.Snapshot, _ url.Values) ([]live.Region, error) {
 	d := p.drawing("managers")
 	var rows []managerRow
 	for m := range s.Managers() {
-		row := managerRowOf(p.ledger, s, m)
-		if known, err := p.platform.Manager(row.ID); err == nil && row.Cause != "" {
+		row := managerRowOf(p.Ledger, s, m)
+		if known, err := p.Platform.Manager(row.ID); err == nil && row.Cause != "" {
 			row.Retry = listing.Moment{At: known.Retry}
 		}
 		rows = append(rows, row)
@@ -180,7 +174,7 @@ func (p *Pages) managersPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) machinesView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
-	page := drawMachines(p.ledger, s, readMachinesQuery(query))
+	page := drawMachines(p.Ledger, s, readMachinesQuery(query))
 	d := p.drawing("machines").whole("machines-notes", "machines-notes", page)
 	items(d, "machines", "machine", page.Machines, func(r machineRow) string { return r.Key })
 	items(d, "nodes", "node", page.Rows, func(r nodeRow) string { return r.Key })
@@ -190,16 +184,16 @@ func (p *Pages) machinesView(s *model.Snapshot, query url.Values) ([]live.Region
 
 func (p *Pages) machinesPage(w http.ResponseWriter, r *http.Request) error {
 	query := readMachinesQuery(r.URL.Query())
-	return p.show(w, r, "machines", "Machines", query.values(), drawMachines(p.ledger, p.snapshot(), query))
+	return p.show(w, r, "machines", "Machines", query.values(), drawMachines(p.Ledger, p.snapshot(), query))
 }
 
 func (p *Pages) nodeView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
-	return p.drawing("node").whole("node", "node-page", drawNode(p.ledger, s, query.Get("rm"), query.Get("id"))).done()
+	return p.drawing("node").whole("node", "node-page", drawNode(p.Ledger, s, query.Get("rm"), query.Get("id"))).done()
 }
 
 func (p *Pages) nodePage(w http.ResponseWriter, r *http.Request) error {
 	query := listing.Only(r.URL.Query(), "rm", "id")
-	if drawNode(p.ledger, p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
+	if drawNode(p.Ledger, p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
 		return answer.Errorf(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
 	}
 	return p.show(w, r, "node", "Node "+listing.Cell(query.Get("id")), query, nil)
@@ -219,7 +213,7 @@ func (p *Pages) processPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) queuesView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
-	table := drawQueues(p.ledger, s, query.Get("rm"), listing.PageNumber(query))
+	table := drawQueues(p.Ledger, s, query.Get("rm"), listing.PageNumber(query))
 	d := p.drawing("queues").whole("queues-notes", "queues-notes", table).whole("queues-pager", "queues-pager", table)
 	items(d, "queues", "queue", table.Rows, func(r queueRow) string { return r.Key })
 	return d.done()
@@ -230,7 +224,7 @@ func (p *Pages) queuesPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) jobsView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
-	table := drawJobs(p.ledger, s, listing.ReadJobsQuery(query))
+	table := drawJobs(p.Ledger, s, listing.ReadJobsQuery(query))
 	d := p.drawing("jobs").whole("jobs-notes", "jobs-notes", table).whole("jobs-filters", "jobs-filters", table).
 		whole("jobs-summary", "jobs-summary", table).whole("jobs-head", "jobs-head", table).whole("jobs-pager", "jobs-pager", table)
 	items(d, "jobs", "job", table.Rows, func(r jobRow) string { return r.Key })
@@ -239,11 +233,11 @@ func (p *Pages) jobsView(s *model.Snapshot, query url.Values) ([]live.Region, er
 
 func (p *Pages) jobsPage(w http.ResponseWriter, r *http.Request) error {
 	query := listing.ReadJobsQuery(r.URL.Query())
-	return p.show(w, r, "jobs", "Jobs", query.Values(), jobsChoicesOf(p.ledger, p.snapshot(), query))
+	return p.show(w, r, "jobs", "Jobs", query.Values(), jobsChoicesOf(p.Ledger, p.snapshot(), query))
 }
 
 func (p *Pages) timelineView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
-	t := usage.DrawTimeline(p.ledger, s, p.history, usage.ReadTimelineQuery(query), time.Now())
+	t := usage.DrawTimeline(p.Ledger, s, p.history, usage.ReadTimelineQuery(query), time.Now())
 	return p.drawing("timeline").whole("timeline-notes", "timeline-notes", t).whole("timeline", "timeline-lines", t).done()
 }
 
