@@ -14,14 +14,21 @@ const (
 )
 
 // A Stream is an answer of server-sent events that has begun.
-type Stream struct {
-	w          http.ResponseWriter
-	controller *http.ResponseController
+type Stream struct{ w http.ResponseWriter }
+
+// GiveTime replaces the limit for the rest of an answer, for one that waits for a
+// scheduler or is sent in parts.
+func GiveTime(w http.ResponseWriter, limit time.Duration) error {
+	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("give the answer time: %w", err)
+	}
+	return nil
 }
 
 // Open begins the answer. From then on each write has its own time limit.
 func Open(w http.ResponseWriter) (*Stream, error) {
-	s := &Stream{w: w, controller: http.NewResponseController(w)}
+	s := &Stream{w: w}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	if err := s.Send([]byte("retry: 2000\n\n")); err != nil {
@@ -32,14 +39,13 @@ func Open(w http.ResponseWriter) (*Stream, error) {
 
 // Send writes events to the client now.
 func (s *Stream) Send(text []byte) error {
-	err := s.controller.SetWriteDeadline(time.Now().Add(WriteTimeout))
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := GiveTime(s.w, WriteTimeout); err != nil {
 		return err
 	}
 	if _, err := s.w.Write(text); err != nil {
 		return err
 	}
-	return s.controller.Flush()
+	return http.NewResponseController(s.w).Flush()
 }
 
 // EventText returns an event as it is written: its id, if it has one, its type

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -123,13 +122,4 @@ func readTable(r *http.Request) (*job.Table, error) {
 		return nil, answer.Errorf(http.StatusBadRequest, "the object of the request: %w", err)
 	}
 	return table, nil
-}
-
-// takesLong lifts the limit of a usual answer for one that waits for a scheduler.
-func takesLong(w http.ResponseWriter) error {
-	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longRequest))
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return fmt.Errorf("give the answer time: %w", err)
-	}
-	return nil
 }

@@ -36,7 +36,7 @@ func (a *API) addJobsAPI() {
 	a.handle("GET "+jobPath+"/output", a.answerOutput)
 	for _, operation := range []control.Operation{control.Cancel, control.Hold, control.Release, control.Suspend, control.Resume} {
 		a.handle("POST "+jobPath+"/"+string(operation), func(w http.ResponseWriter, r *http.Request) error {
-			if err := takesLong(w); err != nil {
+			if err := answer.GiveTime(w, longRequest); err != nil {
 				return err
 			}
 			return answer.Done(w, a.Platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation))
@@ -66,7 +66,7 @@ func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if err := takesLong(w); err != nil {
+	if err := answer.GiveTime(w, longRequest); err != nil {
 		return err
 	}
 	// Who goes away meanwhile wants the job all the same, and its id on record.
@@ -219,7 +219,7 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	out := &outputWriter{w: w, controller: http.NewResponseController(w), skip: wanted.offset, left: wanted.limit}
+	out := &outputWriter{w: w, skip: wanted.offset, left: wanted.limit}
 	if wanted.isFollowed {
 		if err := out.begin(true); err != nil { // the client is to know that it is served before there is anything
 			return err
@@ -280,7 +280,6 @@ var errEnough = errors.New("no more is wanted")
 // An outputWriter sends the part that is wanted of what is written to it.
 type outputWriter struct {
 	w          http.ResponseWriter
-	controller *http.ResponseController
 	skip, left int64 // bytes
 	begun      bool
 	follows    bool
@@ -291,30 +290,22 @@ func (o *outputWriter) begin(follows bool) error {
 	o.begun, o.follows = true, follows
 	o.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	o.w.WriteHeader(http.StatusOK)
-	if err := o.giveTime(); err != nil {
-		return err
-	}
-	return o.flush()
+	return o.send(nil)
 }
 
 // end gives the client time for the end of the answer, which is sent when the request
 // is done: a job may have been silent for long before it ended.
-func (o *outputWriter) end() error { return o.giveTime() }
+func (o *outputWriter) end() error { return answer.GiveTime(o.w, answer.WriteTimeout) }
 
-// giveTime limits the time that the client has for taking what is sent next.
-func (o *outputWriter) giveTime() error {
-	if err := o.controller.SetWriteDeadline(time.Now().Add(answer.WriteTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+// send sends a part, at once where somebody follows the output.
+func (o *outputWriter) send(part []byte) error {
+	if err := answer.GiveTime(o.w, answer.WriteTimeout); err != nil {
 		return err
 	}
-	return nil
-}
-
-// flush sends what was written now where somebody follows the output.
-func (o *outputWriter) flush() error {
-	if !o.follows {
-		return nil
+	if _, err := o.w.Write(part); err != nil || !o.follows {
+		return err
 	}
-	return o.controller.Flush()
+	return http.NewResponseController(o.w).Flush()
 }
 
 func (o *outputWriter) Write(p []byte) (int, error) {
@@ -328,13 +319,7 @@ func (o *outputWriter) Write(p []byte) (int, error) {
 		}
 	}
 	if len(wanted) > 0 {
-		if err := o.giveTime(); err != nil {
-			return 0, err
-		}
-		if _, err := o.w.Write(wanted); err != nil {
-			return 0, err
-		}
-		if err := o.flush(); err != nil {
+		if err := o.send(wanted); err != nil {
 			return 0, err
 		}
 	}

@@ -171,7 +171,7 @@ func (a *API) filling(w http.ResponseWriter, r *http.Request, request *job.Table
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := takesLong(w); err != nil {
+	if err := answer.GiveTime(w, longRequest); err != nil {
 		return nil, nil, err
 	}
 	filling := &apiFilling{controller: controller, begin: begin}

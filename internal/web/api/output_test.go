@@ -35,7 +35,7 @@ func (a *slowAnswer) Write(p []byte) (int, error) {
 
 func TestOutputThatComesAfterALongTimeIsSentAndSoIsItsEnd(t *testing.T) {
 	answer := &slowAnswer{header: http.Header{}}
-	out := &outputWriter{w: answer, controller: http.NewResponseController(answer), left: 1 << 20}
+	out := &outputWriter{w: answer, left: 1 << 20}
 	require.NoError(t, out.begin(true))
 	for _, line := range []string{"one\n", "two\n"} {
 		answer.limited = true // the job wrote nothing for long

@@ -239,7 +239,7 @@ func (p *Pages) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *h
 	case !errors.Is(err, jobstore.ErrNotFound):
 		return err
 	default:
-		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(submitTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		if err := answer.GiveTime(w, submitTimeout); err != nil {
 			return err
 		}
 		// Who leaves the page meanwhile wants the job all the same, and its id on record.

@@ -122,8 +122,8 @@ func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOpera
 
 // operate does it, and tells what came of it where that is more than success.
 func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(operateTimeout + bodyOfAnswer)); err != nil {
-		p.Log.Debug("the time for an answer could not be set", "error", err)
+	if err := answer.GiveTime(w, operateTimeout+bodyOfAnswer); err != nil {
+		return err
 	}
 	// Who goes away meanwhile wants it all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), operateTimeout)
