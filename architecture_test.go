@@ -81,6 +81,7 @@ var allowedImports = map[string][]string{
 	"internal/execution":        {},
 	"internal/files":            {},
 	"internal/timezone":         {},
+	"internal/peer":             {},
 }
 
 // allowedEverywhere are the packages that every other one may import.

@@ -42,7 +42,7 @@ Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
 			}
 			return a.follow(c.Context(), sessions, hold{
 				tag: job.Tag, withTerminal: job.controller.AllocatesTerminal(false), endsInput: isTerminal(a.stdin),
-				attach: func(ctx context.Context, attachment daemon.Attachment, _ *terminal.Console) (daemon.Attached, error) {
+				attach: func(ctx context.Context, attachment daemon.Attachment, _ *terminal.Console) (*daemon.Attached, error) {
 					return sessions.Attach(ctx, job.Tag, attachment)
 				},
 			})
@@ -60,7 +60,7 @@ func (e *notAttachableError) Error() string {
 }
 
 // sessionOf returns the sessions among which is that of a job.
-func (a *app) sessionOf(ctx context.Context, job found) (daemon.Sessions, error) {
+func (a *app) sessionOf(ctx context.Context, job found) (*daemon.Client, error) {
 	why := ""
 	switch held := job.controller.Holder(job.Job); {
 	case held == control.HeldByHost:
@@ -81,7 +81,7 @@ func (a *app) sessionOf(ctx context.Context, job found) (daemon.Sessions, error)
 
 // sessions returns those that the background process hosts, which is started if
 // it is not there.
-func (a *app) sessions(ctx context.Context) (daemon.Sessions, error) {
+func (a *app) sessions(ctx context.Context) (*daemon.Client, error) {
 	wanted, err := a.wantsBackground()
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (a *app) sessions(ctx context.Context) (daemon.Sessions, error) {
 
 // runHosted runs a job in the background process, and attaches to it unless it
 // is to be detached from at once.
-func (a *app) runHosted(ctx context.Context, sessions daemon.Sessions, controller *control.Controller, s job.Submission, detach bool) error {
+func (a *app) runHosted(ctx context.Context, sessions *daemon.Client, controller *control.Controller, s job.Submission, detach bool) error {
 	s.Tag, s.Hosted = cmp.Or(s.Tag, uuid.NewString()), true
 	if err := controller.CheckInteractive(ctx, s); err != nil {
 		return err // here, where it can be told what kind of error it is
@@ -109,7 +109,7 @@ func (a *app) runHosted(ctx context.Context, sessions daemon.Sessions, controlle
 	}
 	return a.follow(ctx, sessions, hold{
 		tag: s.Tag, withTerminal: controller.AllocatesTerminal(s.Debug), endsInput: true,
-		attach: func(ctx context.Context, attachment daemon.Attachment, console *terminal.Console) (daemon.Attached, error) {
+		attach: func(ctx context.Context, attachment daemon.Attachment, console *terminal.Console) (*daemon.Attached, error) {
 			launch.Terminal = console.Terminal
 			return sessions.Start(ctx, launch, &attachment)
 		},
@@ -121,12 +121,12 @@ type hold struct {
 	tag          string
 	withTerminal bool // the job has a pseudo-terminal
 	endsInput    bool // the end of what is typed is the end of the job's input
-	attach       func(context.Context, daemon.Attachment, *terminal.Console) (daemon.Attached, error)
+	attach       func(context.Context, daemon.Attachment, *terminal.Console) (*daemon.Attached, error)
 }
 
 // follow attaches the terminal to the session of a job until either ends, and
 // returns how the job tells rmctl to exit. A request to end rmctl detaches.
-func (a *app) follow(ctx context.Context, sessions daemon.Sessions, h hold) error {
+func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error {
 	ctx, detach := context.WithCancel(ctx)
 	defer detach()
 	lasting := context.WithoutCancel(ctx)
@@ -220,7 +220,7 @@ const namePoll = 20 * time.Millisecond
 
 // runDetached starts a job in the background process and prints its id. One that is
 // named by what it prints has its tag for an id only where it ended without a name.
-func (a *app) runDetached(ctx context.Context, sessions daemon.Sessions, launch daemon.Launch, withTerminal, named bool) error {
+func (a *app) runDetached(ctx context.Context, sessions *daemon.Client, launch daemon.Launch, withTerminal, named bool) error {
 	if withTerminal {
 		launch.Terminal = terminal.Unseen()
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
 )
 
 // backgroundCommand is the name of the hidden command that is the background
@@ -58,8 +57,8 @@ func newBackground(a *app) *cobra.Command {
 
 // connectForClients makes connections with what the client's login has of
 // agents, displays and tickets.
-func connectForClients(login *clientLogin, log *slog.Logger) func(context.Context, relay.Place, remote.Prompter) (remote.Connection, error) {
-	return func(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
+func connectForClients(login *clientLogin, log *slog.Logger) func(context.Context, daemon.Place, remote.Prompter) (remote.Connection, error) {
+	return func(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
 		if err := login.take(place.Environment); err != nil {
 			return nil, err
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/remote/relay"
 )
 
 func newConn(a *app) *cobra.Command {
@@ -180,12 +179,12 @@ func (a *app) closeConnections(ctx context.Context, names []string) ([]daemon.Co
 	return closed, err
 }
 
-func (a *app) placesOf(names []string) ([]relay.Place, error) {
+func (a *app) placesOf(names []string) ([]daemon.Place, error) {
 	targets, err := a.loadTargets()
 	if err != nil && len(names) > 0 {
 		return nil, err
 	}
-	var places []relay.Place
+	var places []daemon.Place
 	for _, name := range names {
 		target, err := targets.Find(name)
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/openssh"
-	"github.com/rmctl/rmctl/remote/relay"
 	"github.com/rmctl/rmctl/remote/ssh"
 )
 
@@ -68,8 +67,8 @@ func (a *app) newConnection(ctx context.Context, target settings.Target, prompte
 
 // placeOf returns where a target's connection leads, with what making it
 // depends on here.
-func placeOf(target settings.Target) relay.Place {
-	place := relay.Place{Transport: target.Transport, Host: target.Host, SSHConfig: target.SSHConfig, Environment: map[string]string{}}
+func placeOf(target settings.Target) daemon.Place {
+	place := daemon.Place{Transport: target.Transport, Host: target.Host, SSHConfig: target.SSHConfig, Environment: map[string]string{}}
 	for _, name := range connectionVariables() {
 		if value, set := os.LookupEnv(name); set {
 			place.Environment[name] = value
@@ -86,7 +85,7 @@ func connectionVariables() []string {
 
 // connectInBackground returns a connection that the background process keeps,
 // nil where there is none to be had: then everything works, only slower.
-func (a *app) connectInBackground(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
+func (a *app) connectInBackground(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
 	wanted, err := a.wantsBackground()
 	if err != nil || !wanted {
 		return nil, err
@@ -103,7 +102,7 @@ func (a *app) connectInBackground(ctx context.Context, place relay.Place, prompt
 		return withoutIt(err)
 	}
 	connection, err := client.Connect(ctx, place, prompter)
-	var unreached *relay.DialError
+	var unreached *daemon.DialError
 	if errors.As(err, &unreached) {
 		return withoutIt(err)
 	}
@@ -114,7 +113,7 @@ func (a *app) connectInBackground(ctx context.Context, place relay.Place, prompt
 }
 
 // connectTo makes a connection in this process.
-func connectTo(ctx context.Context, place relay.Place, prompter remote.Prompter, log *slog.Logger, banner func(host, text string)) (remote.Connection, error) {
+func connectTo(ctx context.Context, place daemon.Place, prompter remote.Prompter, log *slog.Logger, banner func(host, text string)) (remote.Connection, error) {
 	switch place.Transport {
 	case settings.TransportSSH:
 		return ssh.Connect(ctx, ssh.Options{Host: place.Host, ConfigFile: place.SSHConfig, Prompter: prompter, Banner: banner, Log: log})

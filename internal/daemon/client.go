@@ -10,24 +10,23 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
-	"github.com/rmctl/rmctl/remote/wire"
 )
 
-// StartPatience bounds the wait for a background process to be there after it
+// startPatience bounds the wait for a background process to be there after it
 // was started.
-const StartPatience = 10 * time.Second
+const startPatience = 10 * time.Second
 
 // startPoll is how often a process that was started is looked for.
 const startPoll = 5 * time.Millisecond
 
-// ErrNotRunning tells that there is no background process.
+// ErrNotRunning reports that there is no background process.
 var ErrNotRunning = errors.New("there is no background process")
 
-// ErrOtherVersion tells that the background process is of a version that this
+// errOtherVersion reports that the background process is of a version that this
 // one cannot talk to, and stays because it hosts sessions.
-var ErrOtherVersion = errors.New("the background process is of another version, and stays for the sessions that it hosts")
+var errOtherVersion = errors.New("the background process is of another version, and stays for the sessions that it hosts")
 
 // ClientOptions of a client.
 type ClientOptions struct {
@@ -47,18 +46,14 @@ type Client struct {
 	socket  string
 }
 
-var _ Sessions = (*Client)(nil)
-
 // Open finds the background process, and starts one if there is none and
 // options say how. A process of another build is made to end, or used if it
-// has sessions. The error is ErrNotRunning or ErrOtherVersion, or tells what
-// went wrong.
+// has sessions. The error is ErrNotRunning if there is none.
 func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	socket := SocketPath(options.Folder)
-	c := &Client{options: options, socket: socket}
+	c := &Client{options: options, socket: SocketPath(options.Folder)}
 	if _, err := c.ensure(ctx); err != nil {
 		return nil, err
 	}
@@ -71,12 +66,12 @@ func Find(folder string) *Client {
 	return &Client{options: ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}, socket: SocketPath(folder)}
 }
 
-// Greet asks the background process what it is.
+// Greet returns what the background process says of itself.
 func (c *Client) Greet(ctx context.Context) (Greeting, error) { return c.ensure(ctx) }
 
 // ensure makes sure that there is a process that can be used.
 func (c *Client) ensure(ctx context.Context) (Greeting, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, StartPatience, fmt.Errorf("%w: it did not answer within %v", ErrNotRunning, StartPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("%w: it did not answer within %v", ErrNotRunning, startPatience))
 	defer cancel()
 	poll := time.NewTicker(startPoll)
 	defer poll.Stop()
@@ -89,7 +84,7 @@ func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 		case err == nil && !greeting.Retires && greeting.Protocol == Protocol:
 			return greeting, nil
 		case err == nil && !greeting.Retires:
-			return Greeting{}, ErrOtherVersion
+			return Greeting{}, errOtherVersion
 		case err == nil: // it makes room
 			started = false
 		case !isAbsent(err):
@@ -113,168 +108,162 @@ func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 	}
 }
 
-// isAbsent reports whether an error tells that nobody is there, or has just left.
+// isAbsent reports whether an error means that nobody is there, or has just left.
 func isAbsent(err error) bool {
 	var gone *GoneError
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &gone)
 }
 
-// hello asks who is there.
+// hello finds out which process is there.
 func (c *Client) hello(ctx context.Context) (Greeting, error) {
 	var greeting Greeting
-	conn, err := wire.Dial(ctx, c.socket)
+	conn, err := c.dialLiving(ctx)
 	if err != nil {
 		return greeting, err
 	}
-	err = c.converse(ctx, conn, request{Protocol: Protocol, Operation: operationHello, Build: c.options.Build}, nil, &greeting)
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	err = greet(conn, header{Protocol: Protocol, Operation: operationHello, Build: c.options.Build}, &greeting)
 	return greeting, err
 }
 
+// dialLiving connects to the process that is there.
+func (c *Client) dialLiving(ctx context.Context) (net.Conn, error) { return peer.Dial(ctx, c.socket) }
+
 // dial connects to the process, starting one if the last has ended.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
-	conn, err := wire.Dial(ctx, c.socket)
+	conn, err := c.dialLiving(ctx)
 	if err == nil || !isAbsent(err) {
 		return conn, err
 	}
 	if _, err := c.ensure(ctx); err != nil {
 		return nil, err
 	}
-	return wire.Dial(ctx, c.socket)
+	return c.dialLiving(ctx)
+}
+
+// dialer connects to a process: see Client.dial and Client.dialLiving.
+type dialer func(ctx context.Context) (net.Conn, error)
+
+// begin begins a conversation, which outlives ctx. Prompter answers what the
+// process asks; with nil there is nobody to ask.
+func begin(ctx context.Context, dial dialer, operation string, asked request, prompter remote.Prompter) (*link, error) {
+	conn, err := dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unwatch := context.AfterFunc(ctx, func() { conn.Close() })
+	err = greet(conn, header{Protocol: Protocol, Operation: operation}, &struct{}{})
+	if !unwatch() {
+		err = ctx.Err()
+	}
+	if err != nil {
+		conn.Close() // err says more
+		return nil, err
+	}
+	l, err := openLink(conn)
+	if err != nil {
+		return nil, &GoneError{err}
+	}
+	answering, _ := l.context(context.WithoutCancel(ctx)) // until the link is closed
+	l.work.Go(func() { l.answerQuestions(answering, prompter) })
+	if err := l.send(asked); err != nil {
+		l.close()
+		return nil, &GoneError{err}
+	}
+	return l, nil
+}
+
+// ask has a conversation of one question, whose answer is put into results.
+func ask(ctx context.Context, dial dialer, operation string, asked request, results ...any) error {
+	l, err := begin(ctx, dial, operation, asked, nil)
+	if err != nil {
+		return whyLost(ctx, err)
+	}
+	defer l.close()
+	return whyLost(ctx, l.await(ctx, results...))
+}
+
+// await is receiveAnswer, and loses the link when ctx is done.
+func (l *link) await(ctx context.Context, results ...any) error {
+	defer context.AfterFunc(ctx, func() { l.session.Close() })()
+	return l.receiveAnswer(results...)
 }
 
 // Connect returns a connection to a place, which the background process keeps.
-// Errors are those of relay.Dial. A process that ends just then, as one does that
-// nobody used or that makes room, is replaced once.
-func (c *Client) Connect(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
-	connection, err := relay.Dial(ctx, c.dial, place, prompter)
-	if err != nil && ctx.Err() == nil && (errors.Is(err, relay.ErrServerEnded) || isCut(err)) {
-		return relay.Dial(ctx, c.dial, place, prompter)
+// It opens the connection now if it is not open yet. Prompter answers what the
+// place asks, now or when the process has to open the connection again; nil if
+// there is nobody.
+//
+// Errors of the place are as the process's transport has them. Those of getting
+// to the process are a *DialError: nothing was asked of the place then. A
+// process that ends just then, as one does that nobody used or that makes room,
+// is replaced once.
+func (c *Client) Connect(ctx context.Context, place Place, prompter remote.Prompter) (remote.Connection, error) {
+	connection, err := connect(ctx, c.dial, place, prompter)
+	if errors.Is(err, errServerEnded) && ctx.Err() == nil {
+		return connect(ctx, c.dial, place, prompter)
 	}
 	return connection, err
 }
 
-// isCut reports whether an error tells that what was sent reached nobody.
-func isCut(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
-}
-
 // Connections lists the connections that are kept.
 func (c *Client) Connections(ctx context.Context) ([]ConnectionInfo, error) {
-	return list[ConnectionInfo](ctx, c, request{Protocol: Protocol, Operation: operationConnections})
+	return list[ConnectionInfo](ctx, c, operationConnections, request{})
 }
 
 // CloseConnections closes those connections that lead to one of the places.
 // What runs over them is lost. It returns those that there were.
-func (c *Client) CloseConnections(ctx context.Context, places ...relay.Place) ([]ConnectionInfo, error) {
-	asked := request{Protocol: Protocol, Operation: operationClose}
+func (c *Client) CloseConnections(ctx context.Context, places ...Place) ([]ConnectionInfo, error) {
+	var asked request
 	for _, place := range places {
-		asked.Places = append(asked.Places, packedPlace{Transport: place.Transport, Host: []byte(place.Host), SSHConfig: []byte(place.SSHConfig)})
+		asked.Places = append(asked.Places, place.pack())
 	}
-	return list[ConnectionInfo](ctx, c, asked)
+	return list[ConnectionInfo](ctx, c, operationClose, asked)
 }
 
 // Stop closes all connections, which it returns, and ends the background
-// process. ErrSessionsLive tells that it stays because it hosts sessions.
+// process. ErrSessionsLive reports that it stays because it hosts sessions.
 func (c *Client) Stop(ctx context.Context) ([]ConnectionInfo, error) {
-	return list[ConnectionInfo](ctx, c, request{Protocol: Protocol, Operation: operationStop})
+	return list[ConnectionInfo](ctx, c, operationStop, request{})
 }
 
-// List describes the living sessions.
+// List describes the living sessions, oldest first.
 func (c *Client) List(ctx context.Context) ([]SessionInfo, error) {
-	return list[SessionInfo](ctx, c, request{Protocol: Protocol, Operation: operationSessions})
+	return list[SessionInfo](ctx, c, operationSessions, request{})
 }
 
 // list has a conversation whose answer is a list.
-func list[V any](ctx context.Context, c *Client, asked request) ([]V, error) {
-	conn, err := wire.Dial(ctx, c.socket)
-	if err != nil {
-		return nil, notRunning(err)
+func list[V any](ctx context.Context, c *Client, operation string, asked request) (items []V, err error) {
+	err = ask(ctx, c.dialLiving, operation, asked, &items)
+	if isUnconnected(err) {
+		err = ErrNotRunning
 	}
-	var items []V
-	item := func(payload []byte) error {
-		if len(items) >= mostItems {
-			return fmt.Errorf("%w: a list of more than %d elements", wire.ErrProtocol, mostItems)
-		}
-		var one V
-		err := wire.Decode(payload, &one)
-		items = append(items, one)
+	return items, err
+}
+
+// isUnconnected reports whether an error means that there was no process to connect to.
+func isUnconnected(err error) bool {
+	var failed *net.OpError
+	return errors.As(err, &failed) && failed.Op == "dial" && isAbsent(err)
+}
+
+// whyLost returns what the error of a conversation means.
+func whyLost(ctx context.Context, err error) error {
+	var refused *refusal
+	var gone *GoneError
+	var failed *net.OpError
+	switch {
+	case err == nil, errors.As(err, &gone):
 		return err
-	}
-	if err := c.converse(ctx, conn, asked, item, nil); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-// mostItems bounds the lists that a process may send.
-const mostItems = 10_000
-
-// notRunning tells an absent process from one that cannot be reached.
-func notRunning(err error) error {
-	if isAbsent(err) {
-		return ErrNotRunning
-	}
-	return fmt.Errorf("talking to the background process: %w", err)
-}
-
-// converse has a conversation in which only the process speaks, up to its
-// answer. Item takes the elements of a list; it may be nil.
-func (c *Client) converse(ctx context.Context, conn net.Conn, asked request, item func([]byte) error, result any) error {
-	link := wire.NewLink(conn, errorsByName())
-	if err := link.SendHeader(asked); err != nil {
-		return errors.Join(unsent(err), conn.Close())
-	}
-	answered := make(chan []byte, 1)
-	listening, stop := link.Listen(ctx, nil, func(kind wire.Kind, payload []byte) error {
-		switch {
-		case kind == frameItem && item != nil:
-			return item(payload)
-		case kind == frameDone:
-			offer(answered, payload)
-			return nil
-		}
-		return wire.RefuseFrame(kind, payload)
-	})
-	defer stop()
-	payload, err := await(ctx, listening, answered)
-	if err != nil || result == nil {
-		return err
-	}
-	return wire.Decode(payload, result)
-}
-
-// await waits for an answer.
-func await[V any](ctx, listening context.Context, answered <-chan V) (V, error) {
-	var none V
-	select {
-	case answer := <-answered:
-		return answer, nil
-	case <-listening.Done():
-	}
-	select {
-	case answer := <-answered: // the process answers, and then closes the link
-		return answer, nil
-	default:
-	}
-	if ctx.Err() != nil {
-		return none, ctx.Err()
-	}
-	return none, whyLost(context.Cause(listening))
-}
-
-// unsent tells why a conversation did not begin.
-func unsent(err error) error {
-	if isCut(err) {
-		return &GoneError{err}
-	}
-	return err
-}
-
-// whyLost tells what the end of a conversation means.
-func whyLost(cause error) error {
-	var refused *wire.Refusal
-	if errors.As(cause, &refused) {
+	case errors.As(err, &refused):
 		return refused.Err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &failed) && failed.Op == "dial":
+		return fmt.Errorf("talking to the background process: %w", err)
+	case errors.Is(err, ErrNotRunning), errors.Is(err, errOtherVersion): // of starting it
+		return err
 	}
-	return &GoneError{cause}
+	return &GoneError{err}
 }

@@ -4,93 +4,54 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"sync"
-
-	"github.com/rmctl/rmctl/remote/wire"
 )
 
-// Start starts a session.
-func (c *Client) Start(ctx context.Context, launch Launch, attachment *Attachment) (Attached, error) {
-	packed := &packedLaunch{Request: launch.Request}
-	if launch.Terminal != nil {
-		packed.Terminal, packed.TerminalType, packed.Size = true, launch.Terminal.Type, launch.Terminal.Size
-	}
-	asked := request{Protocol: Protocol, Operation: operationLaunch, Name: launch.Name, Launch: packed}
+// Start starts a session and attaches to it from its first byte on. With
+// a nil attachment it returns as soon as the session exists, and nil. A
+// name that is taken gives ErrSessionExists.
+func (c *Client) Start(ctx context.Context, launch Launch, attachment *Attachment) (*Attached, error) {
+	asked := request{Name: launch.Name, Launch: &packedLaunch{launch.Request, packTerminal(launch.Terminal)}}
 	if attachment != nil {
-		return c.attach(ctx, asked, *attachment)
+		return attach(ctx, c.dial, operationLaunch, asked, *attachment)
 	}
-	conn, err := c.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return nil, c.converse(ctx, conn, asked, nil, nil)
+	return nil, ask(ctx, c.dial, operationLaunch, asked)
 }
 
-// Attach attaches to a living session.
-func (c *Client) Attach(ctx context.Context, name string, attachment Attachment) (Attached, error) {
-	return c.attach(ctx, request{Protocol: Protocol, Operation: operationAttach, Name: name}, attachment)
+// Attach attaches to a living session: first what the ring has, then what
+// follows, with nothing lost or doubled in between. Attach, Send and End return
+// ErrNoSession where there is no living session of that name.
+func (c *Client) Attach(ctx context.Context, name string, attachment Attachment) (*Attached, error) {
+	attached, err := attach(ctx, c.dialLiving, operationAttach, request{Name: name}, attachment)
+	return attached, noSession(name, err)
 }
 
-// Send puts input into a session.
+// Send puts input into a session, all of it or an error.
 func (c *Client) Send(ctx context.Context, name string, input []byte) error {
-	if len(input) > LongestInput {
-		return fmt.Errorf("the input for session %q is longer than %d bytes", name, LongestInput)
+	if len(input) > longestInput {
+		return fmt.Errorf("the input for session %q is longer than %d bytes", name, longestInput)
 	}
-	conn, err := wire.Dial(ctx, c.socket)
-	if err != nil {
-		return noSession(name, err)
+	return noSession(name, ask(ctx, c.dialLiving, operationSend, request{Name: name, Content: input}))
+}
+
+// End ends the process of a session and waits until it has ended.
+func (c *Client) End(ctx context.Context, name string) error {
+	return noSession(name, ask(ctx, c.dialLiving, operationEnd, request{Name: name}))
+}
+
+// noSession is ErrNoSession where there is no process, and so no session.
+func noSession(name string, err error) error {
+	if isUnconnected(err) {
+		return fmt.Errorf("%q: %w", name, ErrNoSession)
 	}
-	link := wire.NewLink(conn, errorsByName())
-	outlet := link.Outlet(streamInput)
-	if err := link.SendHeader(request{Protocol: Protocol, Operation: operationSend, Name: name}); err != nil {
-		return errors.Join(unsent(err), conn.Close())
-	}
-	answered := make(chan []byte, 1)
-	listening, stop := link.Listen(ctx, nil, func(kind wire.Kind, payload []byte) error {
-		if kind != frameDone {
-			return wire.RefuseFrame(kind, payload)
-		}
-		offer(answered, payload)
-		return nil
-	})
-	defer stop()
-	unwatch := context.AfterFunc(ctx, func() { link.Close() })
-	defer unwatch()
-	if _, err := outlet.Write(input); err == nil {
-		_ = outlet.Close() // should this fail, there is no answer
-	}
-	_, err = await(ctx, listening, answered)
 	return err
 }
 
-// End ends the process of a session.
-func (c *Client) End(ctx context.Context, name string) error {
-	conn, err := wire.Dial(ctx, c.socket)
-	if err != nil {
-		return noSession(name, err)
-	}
-	return c.converse(ctx, conn, request{Protocol: Protocol, Operation: operationEnd, Name: name}, nil, nil)
-}
-
-// noSession tells that without a process there is no session.
-func noSession(name string, err error) error {
-	if isAbsent(err) {
-		return fmt.Errorf("%q: %w", name, ErrNoSession)
-	}
-	return notRunning(err)
-}
-
-// attached is a client's hold on a session.
-type attached struct {
-	link      *wire.Link
-	listening context.Context
-	stop      func()
-	exited    chan exit
-	outputs   []*wire.OutputCopy
-	input     *wire.InputCopy // nil without
-	given     Attachment
+// Attached is a client's hold on a session.
+type Attached struct {
+	link   *link
+	given  Attachment
+	copies *copies
 
 	detach     chan struct{}
 	detachOnce sync.Once
@@ -100,154 +61,114 @@ type attached struct {
 	err  error
 }
 
-// attach has the conversation that attaches. A process is started only for a
-// new session: an absent one has none.
-func (c *Client) attach(ctx context.Context, asked request, given Attachment) (Attached, error) {
-	dial := c.dial
-	if asked.Operation == operationAttach {
-		dial = c.dialLiving(asked.Name)
-	}
-	conn, err := dial(ctx)
+// attach has the conversation that attaches.
+func attach(ctx context.Context, dial dialer, operation string, asked request, given Attachment) (*Attached, error) {
+	asked.Attach, asked.Size, asked.Prompt = true, given.Size, given.Prompter != nil
+	asked.Input, asked.Output, asked.Errors = given.Stdin != nil, given.Stdout != nil, given.Stderr != nil
+	l, err := begin(ctx, dial, operation, asked, given.Prompter)
 	if err != nil {
-		return nil, err
+		return nil, whyLost(ctx, err)
 	}
-	asked.Attach = &packedAttach{Input: given.Stdin != nil, Size: given.Size, Prompt: given.Prompter != nil}
-	link := wire.NewLink(conn, errorsByName())
-	a := &attached{link: link, exited: make(chan exit, 1), given: given, detach: make(chan struct{}), done: make(chan struct{})}
-	if given.Stdin != nil {
-		a.input = wire.NewInputCopy(given.Stdin, link.Outlet(streamInput))
-		a.input.KeepOpen = !given.EndInput
+	a := &Attached{link: l, given: given, detach: make(chan struct{}), done: make(chan struct{})}
+	if a.copies, err = l.openCopies(given.Stdin, given.Stdout, given.Stderr); err == nil {
+		err = l.await(ctx)
 	}
-	for number, sink := range map[byte]io.Writer{streamOutput: given.Stdout, streamErrors: given.Stderr} {
-		a.outputs = append(a.outputs, wire.NewOutputCopy(link.Inlet(number), sink))
+	if err != nil || ctx.Err() != nil {
+		l.close()
+		return nil, errors.Join(whyLost(ctx, err), ctx.Err())
 	}
-	if err := link.SendHeader(asked); err != nil {
-		return nil, errors.Join(unsent(err), conn.Close())
+	if a.copies.input != nil {
+		a.copies.input.keepOpen = !given.EndInput
 	}
-	begun := make(chan struct{}, 1)
-	a.listening, a.stop = link.Listen(context.WithoutCancel(ctx), given.Prompter, func(kind wire.Kind, payload []byte) error {
-		switch kind {
-		case frameDone:
-			offer(begun, struct{}{})
-			return nil
-		case frameExit:
-			var how exit
-			err := wire.Decode(payload, &how)
-			offer(a.exited, how)
-			return err
-		}
-		return wire.RefuseFrame(kind, payload)
-	})
-	unwatch := context.AfterFunc(ctx, func() { link.Close() })
-	_, err = await(ctx, a.listening, begun)
-	if !unwatch() || err != nil {
-		a.stop()
-		return nil, errors.Join(err, ctx.Err())
-	}
-	a.begin(ctx)
+	a.copies.begin()
+	go a.supervise(ctx)
 	return a, nil
 }
 
-func (c *Client) dialLiving(name string) func(context.Context) (net.Conn, error) {
-	return func(ctx context.Context) (net.Conn, error) {
-		conn, err := wire.Dial(ctx, c.socket)
-		if err != nil {
-			return nil, noSession(name, err)
-		}
-		return conn, nil
-	}
-}
-
-// begin serves the streams in goroutines of which Wait waits for all but a read
-// of the input.
-func (a *attached) begin(ctx context.Context) {
-	if a.input != nil {
-		go a.input.Run()
-	}
-	for _, output := range a.outputs {
-		go output.Run()
-	}
-	go a.supervise(ctx)
-}
-
 // supervise follows the session until it ends or the client leaves.
-func (a *attached) supervise(ctx context.Context) {
+func (a *Attached) supervise(ctx context.Context) {
 	defer close(a.done)
+	exited := a.link.awaitExit()
 	resized, signals := a.given.Resized, a.given.Signals
 	for {
 		select {
-		case how := <-a.exited:
-			a.finish(how)
-			return
-		case <-a.listening.Done():
-			select {
-			case how := <-a.exited: // the process says so, and then closes the link
-				a.finish(how)
-			default:
-				a.leave(whyLost(context.Cause(a.listening)))
+		case how := <-exited:
+			a.code = how.code
+			if how.lost != nil {
+				how.err = whyLost(ctx, how.lost)
 			}
+			a.err = errors.Join(how.err, a.copies.finish())
+			a.link.close()
 			return
 		case <-ctx.Done():
-			a.leave(ErrDetached)
+			a.leave()
 			return
 		case <-a.detach:
-			a.leave(ErrDetached)
+			a.leave()
 			return
 		case size, open := <-resized:
 			if !open {
 				resized = nil
 				continue
 			}
-			a.send(frameResize, size)
+			a.link.instruct(instruction{Resize: &size})
 		case number, open := <-signals:
 			if !open {
 				signals = nil
 				continue
 			}
-			a.send(frameSignal, int(number))
+			a.link.instruct(instruction{Signal: number})
 		}
 	}
 }
 
-// send tells the process something. That it is gone shows at once, elsewhere.
-func (a *attached) send(kind wire.Kind, value any) {
-	_ = a.link.SendValue(kind, value)
-}
-
-// finish takes how the session ended, once all its output was written.
-func (a *attached) finish(how exit) {
-	a.code = how.Code
-	if how.Failed != nil {
-		a.err = a.link.Unpack(how.Failed)
-	}
-	a.err = errors.Join(a.err, a.endStreams())
-	a.stop()
-}
-
 // leave lets go of the session.
-func (a *attached) leave(reason error) {
-	a.stop()
-	a.code, a.err = -1, errors.Join(reason, a.endStreams())
+func (a *Attached) leave() {
+	a.link.close()
+	a.code, a.err = -1, errors.Join(ErrDetached, a.copies.finish())
 }
 
-func (a *attached) endStreams() error {
-	var failures []error
-	for _, output := range a.outputs {
-		failures = append(failures, output.Wait())
-	}
-	if a.input != nil {
-		failures = append(failures, a.input.End())
-	}
-	return errors.Join(failures...)
-}
-
-// Wait waits until the session has ended or the client left.
-func (a *attached) Wait() (int, error) {
+// Wait waits until the session has ended and all its output was written,
+// and returns its exit code. After Detach, or when the context of Start or
+// Attach was cancelled, the error is ErrDetached; the session goes on. When
+// the background process is gone it is a *GoneError: nobody knows how the
+// session ended. Errors of writing Stdout and Stderr, or reading Stdin,
+// come beside the code. It may be called more than once.
+func (a *Attached) Wait() (code int, err error) {
 	<-a.done
 	return a.code, a.err
 }
 
-// Detach lets go of the session.
-func (a *attached) Detach() {
+// Detach lets go of the session, which goes on. It returns at once.
+func (a *Attached) Detach() {
 	a.detachOnce.Do(func() { close(a.detach) })
+}
+
+// instruct sends an instruction. That the process is gone shows where its
+// messages are read.
+func (l *link) instruct(i instruction) { _ = l.send(i) }
+
+// ending is how a process or session ended, as far as that is known.
+type ending struct {
+	code int
+	err  error // of the process
+	lost error // of the link: the code is -1
+}
+
+// awaitExit receives the message about the end.
+func (l *link) awaitExit() <-chan ending {
+	exited := make(chan ending, 1)
+	l.work.Go(func() {
+		var how exit
+		if err := l.receive(&how); err != nil {
+			exited <- ending{code: -1, lost: err}
+			return
+		}
+		ended := ending{code: how.Code}
+		if how.Failed != nil {
+			ended.err = how.Failed.unpack()
+		}
+		exited <- ended
+	})
+	return exited
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
 )
 
 func TestAConnectionIsMadeOnceAndKept(t *testing.T) {
@@ -33,7 +32,7 @@ func TestAConnectionIsMadeOnceAndKept(t *testing.T) {
 	listed, err := client.Connections(t.Context())
 	require.NoError(t, err)
 	require.Len(t, listed, 1)
-	require.Equal(t, place, listed[0].Place())
+	require.Equal(t, place, daemon.Place{Transport: listed[0].Transport, Host: listed[0].Host, SSHConfig: listed[0].SSHConfig})
 	require.Equal(t, 3, listed[0].Commands)
 	require.False(t, listed[0].Connecting)
 	require.False(t, listed[0].Used.Before(listed[0].Since))
@@ -41,7 +40,7 @@ func TestAConnectionIsMadeOnceAndKept(t *testing.T) {
 
 func TestClientsThatCameTogetherShareAConnection(t *testing.T) {
 	release := make(chan struct{})
-	made := &connector{wait: func(context.Context, relay.Place, remote.Prompter) error {
+	made := &connector{wait: func(context.Context, daemon.Place, remote.Prompter) error {
 		<-release
 		return nil
 	}}
@@ -96,7 +95,7 @@ func TestAConnectionThatIsKnownToBeLostIsGivenToNobody(t *testing.T) {
 
 func TestAFailureIsNotKept(t *testing.T) {
 	failing := true
-	made := &connector{wait: func(context.Context, relay.Place, remote.Prompter) error {
+	made := &connector{wait: func(context.Context, daemon.Place, remote.Prompter) error {
 		if failing {
 			failing = false
 			return &remote.ConnectError{Host: "there", Reason: remote.Refused, Err: errors.New("no")}
@@ -114,7 +113,7 @@ func TestAFailureIsNotKept(t *testing.T) {
 // askingConnector makes a connector whose connections are made once a password was
 // given.
 func askingConnector() *connector {
-	return &connector{wait: func(ctx context.Context, _ relay.Place, prompter remote.Prompter) error {
+	return &connector{wait: func(ctx context.Context, _ daemon.Place, prompter remote.Prompter) error {
 		answer, err := prompter.Ask(ctx, remote.Question{Host: "there", Text: "Password:", Secret: true})
 		if err == nil && answer != "secret" {
 			err = errors.New("wrong password")
@@ -173,7 +172,7 @@ func TestWhoCameFirstIsAskedAndThenTheNext(t *testing.T) {
 func TestNobodyLeftEndsTheMaking(t *testing.T) {
 	ended := make(chan error, 1)
 	began := make(chan struct{})
-	made := &connector{wait: func(ctx context.Context, _ relay.Place, _ remote.Prompter) error {
+	made := &connector{wait: func(ctx context.Context, _ daemon.Place, _ remote.Prompter) error {
 		close(began)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -197,7 +196,7 @@ func TestConnectionsAreClosedOnRequest(t *testing.T) {
 	s := serve(t, daemon.Options{Connect: made.connect})
 	client := s.client(t)
 	require.NoError(t, connect(t, client).Close())
-	other := relay.Place{Transport: "ssh", Host: "elsewhere"}
+	other := daemon.Place{Transport: "ssh", Host: "elsewhere"}
 	closed, err := client.CloseConnections(t.Context(), other)
 	require.NoError(t, err)
 	require.Empty(t, closed)
@@ -233,7 +232,7 @@ func TestAnIdleConnectionIsClosedButNotOneThatIsHeld(t *testing.T) {
 		held, err = client.Connect(t.Context(), place, nil)
 		return err
 	})
-	idle, err := client.Connect(t.Context(), relay.Place{Transport: "ssh", Host: "idle"}, nil)
+	idle, err := client.Connect(t.Context(), daemon.Place{Transport: "ssh", Host: "idle"}, nil)
 	require.NoError(t, err)
 	require.NoError(t, idle.Close())
 	await(t, made.all()[1].closed, "the end of a connection")

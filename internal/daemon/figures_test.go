@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/openssh"
-	"github.com/rmctl/rmctl/remote/relay"
 	"github.com/rmctl/rmctl/remote/ssh"
 )
 
@@ -35,7 +34,7 @@ func BenchmarkCommands(b *testing.B) {
 	configuration := filepath.Join(directory, "client", "config")
 
 	client := serve(b, daemon.Options{
-		Connect: func(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
+		Connect: func(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
 			if place.Transport == "ssh" {
 				return ssh.Connect(ctx, ssh.Options{Host: place.Host, ConfigFile: place.SSHConfig, Prompter: prompter})
 			}
@@ -44,7 +43,7 @@ func BenchmarkCommands(b *testing.B) {
 	}).client(b)
 	for _, transport := range []string{"ssh", "openssh"} {
 		b.Run(transport, func(b *testing.B) {
-			connection, err := client.Connect(b.Context(), relay.Place{Transport: transport, Host: "rmtest-target", SSHConfig: configuration}, nil)
+			connection, err := client.Connect(b.Context(), daemon.Place{Transport: transport, Host: "rmtest-target", SSHConfig: configuration}, nil)
 			require.NoError(b, err)
 			remotetest.Figures(b, connection)
 			require.NoError(b, connection.Close())

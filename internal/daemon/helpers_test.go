@@ -13,14 +13,13 @@ import (
 
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
 )
 
 // patience bounds every wait for something that must happen.
 const patience = time.Minute
 
 // place is where the tests connect to.
-var place = relay.Place{Transport: "ssh", Host: "there"}
+var place = daemon.Place{Transport: "ssh", Host: "there"}
 
 // shortFolder returns a folder whose path leaves room for a socket.
 func shortFolder(t testing.TB) string {
@@ -35,10 +34,10 @@ func shortFolder(t testing.TB) string {
 type connector struct {
 	mutex sync.Mutex
 	made  []*breakable
-	wait  func(ctx context.Context, place relay.Place, prompter remote.Prompter) error // may be nil
+	wait  func(ctx context.Context, place daemon.Place, prompter remote.Prompter) error // may be nil
 }
 
-func (c *connector) connect(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error) {
+func (c *connector) connect(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
 	if c.wait != nil {
 		if err := c.wait(ctx, place, prompter); err != nil {
 			return nil, err

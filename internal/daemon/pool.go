@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
 )
 
 // A connection that was not used for checkAfter may be gone without anybody
@@ -30,14 +27,14 @@ const mostConnections = 64
 // placeKey tells places apart.
 type placeKey struct{ transport, host, sshConfig string }
 
-func keyOf(place relay.Place) placeKey {
+func keyOf(place Place) placeKey {
 	return placeKey{place.Transport, place.Host, place.SSHConfig}
 }
 
-// pool keeps one connection for each place. It is a relay.Provider.
+// pool keeps one connection for each place.
 type pool struct {
 	ctx     context.Context // of all connections
-	connect func(context.Context, relay.Place, remote.Prompter) (remote.Connection, error)
+	connect func(context.Context, Place, remote.Prompter) (remote.Connection, error)
 	log     *slog.Logger
 	check   time.Duration
 
@@ -48,7 +45,7 @@ type pool struct {
 
 // kept is a connection, or one that is being made.
 type kept struct {
-	place   relay.Place
+	place   Place
 	made    chan struct{} // closed when connection and err are final
 	give    context.CancelFunc
 	waiting waiters
@@ -69,8 +66,9 @@ func newPool(ctx context.Context, o Options) *pool {
 	return &pool{ctx: ctx, connect: o.Connect, log: o.Log, check: checkAfter, kept: map[placeKey]*kept{}}
 }
 
-// Connection returns the connection to a place, made if there is none.
-func (p *pool) Connection(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, func(), error) {
+// get returns the connection to a place, made if there is none. It may be used
+// until release is called. Prompter asks the client.
+func (p *pool) get(ctx context.Context, place Place, prompter remote.Prompter) (k *kept, release func(), err error) {
 	for {
 		k, leave, err := p.join(ctx, place, prompter)
 		if err != nil {
@@ -98,13 +96,13 @@ func (p *pool) Connection(ctx context.Context, place relay.Place, prompter remot
 			}
 			continue
 		}
-		return &watched{Connection: k.connection, pool: p, kept: k}, release, nil
+		return k, release, nil
 	}
 }
 
 // join waits for the connection to a place, which is begun to be made if nobody
 // has begun it.
-func (p *pool) join(ctx context.Context, place relay.Place, prompter remote.Prompter) (*kept, func(), error) {
+func (p *pool) join(ctx context.Context, place Place, prompter remote.Prompter) (*kept, func(), error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if err := p.ctx.Err(); err != nil {
@@ -285,7 +283,7 @@ func (p *pool) all() []*kept {
 
 // closePlaces closes the connections to some places, or to all if there are
 // none named, at once: what runs over them is lost. It returns those it closed.
-func (p *pool) closePlaces(places []relay.Place) []ConnectionInfo {
+func (p *pool) closePlaces(places []Place) []ConnectionInfo {
 	wanted := map[placeKey]bool{}
 	for _, place := range places {
 		wanted[keyOf(place)] = true
@@ -353,63 +351,28 @@ func (k *kept) describe() ConnectionInfo {
 	return info
 }
 
-// watched is a kept connection that counts commands and notices when it is lost.
-type watched struct {
-	remote.Connection
-	pool *pool
-	kept *kept
-}
-
-func (w *watched) noticed(err error) error {
+// noticed takes note of an error that means that a connection is lost.
+func (p *pool) noticed(k *kept, err error) error {
 	if errors.Is(err, remote.ErrUnreachable) {
-		w.pool.lost(w.kept, err)
+		p.lost(k, err)
 	}
 	return err
 }
 
-func (w *watched) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
-	w.pool.mutex.Lock()
-	w.kept.commands++
-	w.pool.mutex.Unlock()
-	process, err := w.Connection.Start(ctx, command)
-	if err != nil {
-		return nil, w.noticed(err)
+// start starts a process over a connection.
+func (p *pool) start(ctx context.Context, k *kept, command remote.Command) (remote.Handle, error) {
+	p.mutex.Lock()
+	k.commands++
+	p.mutex.Unlock()
+	return k.connection.Start(ctx, command)
+}
+
+// await waits for the end of a process of a connection.
+func (p *pool) await(k *kept, process remote.Handle) exit {
+	code, err := process.Wait()
+	how := exit{Code: code}
+	if p.noticed(k, err) != nil {
+		how.Failed = pack(err)
 	}
-	return &watchedProcess{process, w}, nil
-}
-
-type watchedProcess struct {
-	remote.Handle
-	connection *watched
-}
-
-func (p *watchedProcess) Wait() (int, error) {
-	code, err := p.Handle.Wait()
-	return code, p.connection.noticed(err)
-}
-
-func (w *watched) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
-	info, err := w.Connection.Stat(ctx, path)
-	return info, w.noticed(err)
-}
-
-func (w *watched) Open(ctx context.Context, path string) (remote.File, error) {
-	file, err := w.Connection.Open(ctx, path)
-	return file, w.noticed(err)
-}
-
-func (w *watched) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
-	return w.noticed(w.Connection.WriteFile(ctx, path, content, mode))
-}
-
-func (w *watched) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
-	return w.noticed(w.Connection.MkdirAll(ctx, path, mode))
-}
-
-func (w *watched) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
-	return w.noticed(w.Connection.Chmod(ctx, path, mode))
-}
-
-func (w *watched) Remove(ctx context.Context, path string) error {
-	return w.noticed(w.Connection.Remove(ctx, path))
+	return how
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
 )
 
 // trialConnection answers Stat once it is let.
@@ -35,12 +34,12 @@ func (c *trialConnection) Close() error { return nil }
 func TestAClientThatGoesAwayDuringATrialLosesNoConnection(t *testing.T) {
 	made := 0
 	connection := &trialConnection{tried: make(chan struct{}, 1), answer: make(chan error, 1)}
-	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, relay.Place, remote.Prompter) (remote.Connection, error) {
+	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, Place, remote.Prompter) (remote.Connection, error) {
 		made++
 		return connection, nil
 	}})
 	p.check = time.Hour
-	_, release, err := p.Connection(t.Context(), relay.Place{}, nil)
+	_, release, err := p.get(t.Context(), Place{}, nil)
 	require.NoError(t, err)
 	release()
 	for _, k := range p.all() {
@@ -52,11 +51,11 @@ func TestAClientThatGoesAwayDuringATrialLosesNoConnection(t *testing.T) {
 		<-connection.tried
 		leave()
 	}()
-	_, _, err = p.Connection(ctx, relay.Place{}, nil)
+	_, _, err = p.get(ctx, Place{}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 
 	connection.answer <- nil
-	_, release, err = p.Connection(t.Context(), relay.Place{}, nil)
+	_, release, err = p.get(t.Context(), Place{}, nil)
 	require.NoError(t, err)
 	release()
 	require.Len(t, connection.tried, 1, "the next client gets it untried")

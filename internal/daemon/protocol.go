@@ -1,89 +1,243 @@
 package daemon
 
 import (
-	"context"
-	"fmt"
-	"maps"
-	"os"
-	"runtime"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"reflect"
+	"syscall"
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
-	"github.com/rmctl/rmctl/remote/wire"
 )
 
-// Protocol is the version of what clients and the process say to each other,
-// beside what package relay does. What is said of hello stays the same in all
-// versions.
-const Protocol = 2
+// Protocol is the version of what clients and the process say to each other
+// after the header of a conversation and its reply.
+const Protocol = 3
 
-// What a conversation is about, beside those of package relay.
+// What a conversation is about.
 const (
 	operationHello       = "hello"
 	operationConnections = "connections"
 	operationClose       = "close"
 	operationStop        = "stop"
-	operationSessions    = "sessions"
-	operationLaunch      = "session-start"
-	operationAttach      = "session-attach"
-	operationSend        = "session-send"
-	operationEnd         = "session-end"
+
+	operationSessions = "sessions"
+	operationLaunch   = "session-start"
+	operationAttach   = "session-attach"
+	operationSend     = "session-send"
+	operationEnd      = "session-end"
+
+	operationConnect = "connect" // stays, and holds the connection, until the client goes
+	operationStart   = "start"
+	operationStat    = "stat"
+	operationOpen    = "open"
+	operationWrite   = "write"
+	operationMkdir   = "mkdir"
+	operationChmod   = "chmod"
+	operationRemove  = "remove"
 )
 
-// The frames of a conversation.
-const (
-	frameItem   wire.Kind = 'i' // of a list, before the frame that ends it
-	frameDone   wire.Kind = 'd'
-	frameExit   wire.Kind = 'x'
-	frameResize wire.Kind = 'r'
-	frameSignal wire.Kind = 's'
+var (
+	errOtherProtocol  = errors.New("the process that holds connections is of another version")
+	errTooManyClients = errors.New("too many clients at once")
 )
 
-// The streams of a conversation.
-const (
-	streamInput  = 0
-	streamOutput = 1
-	streamErrors = 2
-)
-
-// request is the header of a conversation.
-type request struct {
-	Protocol  int
-	Operation string
-	Build     string        `json:",omitempty"` // of hello: the client's
-	Places    []packedPlace `json:",omitempty"` // of close
-	Name      string        `json:",omitempty"` // of a session
-	Launch    *packedLaunch `json:",omitempty"`
-	Attach    *packedAttach `json:",omitempty"`
+// A Place is where a connection leads.
+type Place struct {
+	Transport string
+	Host      string
+	SSHConfig string // file, absolute; empty for the usual ones
+	// Environment are variables of the client that making the connection
+	// depends on, such as SSH_AUTH_SOCK. They do not tell places apart.
+	Environment map[string]string
 }
 
-// packedPlace is a place on its way: texts as bytes, which JSON does not change.
+// request is the first message of a conversation. Texts are bytes, because JSON
+// would change those that are not UTF-8.
+type request struct {
+	Place   packedPlace
+	Places  []packedPlace  `json:",omitempty"` // of close
+	Path    []byte         `json:",omitempty"`
+	Mode    fs.FileMode    `json:",omitempty"`
+	Command *packedCommand `json:",omitempty"`
+
+	Name    string        `json:",omitempty"` // of a session
+	Launch  *packedLaunch `json:",omitempty"`
+	Attach  bool          `json:",omitempty"`
+	Size    remote.Size   // of the attached terminal
+	Prompt  bool          `json:",omitempty"` // whether there may be somebody to ask
+	Content []byte        `json:",omitempty"` // to send
+
+	// The streams that the client opens for a command or session.
+	Input, Output, Errors bool
+	Merged                bool `json:",omitempty"` // Output is for both
+}
+
+// packedPlace is a Place on its way.
 type packedPlace struct {
 	Transport       string
 	Host, SSHConfig []byte
+	Environment     [][]byte `json:",omitempty"`
 }
 
-// packedLaunch is a Launch on its way.
+func (p Place) pack() packedPlace {
+	return packedPlace{Transport: p.Transport, Host: []byte(p.Host), SSHConfig: []byte(p.SSHConfig), Environment: packMap(p.Environment)}
+}
+
+func (p packedPlace) unpack() Place {
+	return Place{Transport: p.Transport, Host: string(p.Host), SSHConfig: string(p.SSHConfig), Environment: unpackMap(p.Environment)}
+}
+
+// packedCommand is a remote.Command without its streams on its way.
+type packedCommand struct {
+	Arguments          [][]byte
+	Directory          []byte          `json:",omitempty"`
+	Environment        [][]byte        `json:",omitempty"`
+	Unset              [][]byte        `json:",omitempty"`
+	ReplaceEnvironment bool            `json:",omitempty"`
+	Keep               [][]byte        `json:",omitempty"`
+	Terminal           *packedTerminal `json:",omitempty"`
+	ForwardX11         bool            `json:",omitempty"`
+}
+
+// packedTerminal is a remote.Terminal on its way.
+type packedTerminal struct {
+	Type string
+	Size remote.Size
+}
+
+func packTerminal(t *remote.Terminal) *packedTerminal {
+	if t == nil {
+		return nil
+	}
+	return &packedTerminal{t.Type, t.Size}
+}
+
+func (t *packedTerminal) unpack(resized <-chan remote.Size) *remote.Terminal {
+	if t == nil {
+		return nil
+	}
+	return &remote.Terminal{Type: t.Type, Size: t.Size, Resized: resized}
+}
+
+// packedLaunch is a Launch without its name on its way.
 type packedLaunch struct {
-	Request      []byte
-	Terminal     bool
-	TerminalType string
-	Size         remote.Size
+	Request  json.RawMessage `json:",omitempty"`
+	Terminal *packedTerminal `json:",omitempty"`
 }
 
-// packedAttach is an Attachment on its way.
-type packedAttach struct {
-	Input  bool
-	Size   remote.Size
-	Prompt bool // whether there may be somebody to ask
+// newStartRequest leaves out Foreground: it means this process's group, and the
+// process that starts the command is another one.
+func newStartRequest(place Place, c remote.Command) request {
+	merged := sameWriter(c.Stdout, c.Stderr)
+	return request{
+		Place: place.pack(), Input: c.Stdin != nil, Output: c.Stdout != nil, Errors: c.Stderr != nil && !merged, Merged: merged,
+		Command: &packedCommand{
+			Arguments: packList(c.Arguments), Directory: []byte(c.Directory), Environment: packMap(c.Environment), Unset: packList(c.Unset),
+			ReplaceEnvironment: c.ReplaceEnvironment, Keep: packList(c.Keep), Terminal: packTerminal(c.Terminal), ForwardX11: c.ForwardX11,
+		},
+	}
 }
 
-// exit is how a session ended.
+// unpack returns the command without its streams.
+func (c *packedCommand) unpack(resized <-chan remote.Size) remote.Command {
+	return remote.Command{
+		Arguments: unpackList(c.Arguments), Directory: string(c.Directory), Environment: unpackMap(c.Environment), Unset: unpackList(c.Unset),
+		ReplaceEnvironment: c.ReplaceEnvironment, Keep: unpackList(c.Keep), Terminal: c.Terminal.unpack(resized), ForwardX11: c.ForwardX11,
+	}
+}
+
+func packList(texts []string) [][]byte {
+	packed := make([][]byte, len(texts))
+	for i, text := range texts {
+		packed[i] = []byte(text)
+	}
+	return packed
+}
+
+func unpackList(packed [][]byte) []string {
+	texts := make([]string, len(packed))
+	for i, text := range packed {
+		texts[i] = string(text)
+	}
+	return texts
+}
+
+// packMap makes a list of names and values in turn: a name may hold a "=".
+func packMap(entries map[string]string) [][]byte {
+	packed := make([][]byte, 0, 2*len(entries))
+	for name, value := range entries {
+		packed = append(packed, []byte(name), []byte(value))
+	}
+	return packed
+}
+
+func unpackMap(packed [][]byte) map[string]string {
+	entries := make(map[string]string, len(packed)/2)
+	for i := 0; i+1 < len(packed); i += 2 {
+		entries[string(packed[i])] = string(packed[i+1])
+	}
+	return entries
+}
+
+// sameWriter reports whether both streams go to one writer, and so through one
+// stream, which keeps their order.
+func sameWriter(a, b any) bool {
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// instruction is a message of the client while its process runs.
+type instruction struct {
+	Terminate bool           `json:",omitempty"`
+	Signal    syscall.Signal `json:",omitempty"`
+	Resize    *remote.Size   `json:",omitempty"`
+}
+
+// exit is how a process or session ended. It follows all output.
 type exit struct {
 	Code   int
-	Failed []byte `json:",omitempty"` // an error as wire packs it
+	Failed *failure `json:",omitempty"`
 }
+
+// fileRequest is what a client wants of an open file, one of these.
+type fileRequest struct {
+	Read   int // bytes
+	Seek   bool
+	Offset int64
+	Whence int
+}
+
+// fileAnswer answers a fileRequest.
+type fileAnswer struct {
+	Failed   *failure `json:",omitempty"`
+	Count    int      // bytes, which precede the answer on the stream of the file
+	End      bool     // of the file
+	Position int64
+	Info     *fileInfo `json:",omitempty"`
+}
+
+// verdict is the message that ends the content of a file.
+type verdict struct{ Broken string } // empty if the content is whole
+
+// fileInfo is an fs.FileInfo on its way.
+type fileInfo struct {
+	FileName []byte
+	FileSize int64
+	FileMode fs.FileMode
+	Modified time.Time
+}
+
+func packInfo(info fs.FileInfo) fileInfo {
+	return fileInfo{FileName: []byte(info.Name()), FileSize: info.Size(), FileMode: info.Mode(), Modified: info.ModTime()}
+}
+
+func (i fileInfo) Name() string       { return string(i.FileName) }
+func (i fileInfo) Size() int64        { return i.FileSize }
+func (i fileInfo) Mode() fs.FileMode  { return i.FileMode }
+func (i fileInfo) ModTime() time.Time { return i.Modified }
+func (i fileInfo) IsDir() bool        { return i.FileMode.IsDir() }
+func (i fileInfo) Sys() any           { return nil }
 
 // Greeting is what the process says of itself.
 type Greeting struct {
@@ -107,137 +261,4 @@ type ConnectionInfo struct {
 	Commands   int       // run so far
 	Connecting bool
 	Waiting    int // clients that wait for it while Connecting
-}
-
-// Place returns where the connection leads.
-func (i ConnectionInfo) Place() relay.Place {
-	return relay.Place{Transport: i.Transport, Host: i.Host, SSHConfig: i.SSHConfig}
-}
-
-// errorsByName are those that conversations pass on beside those of package remote.
-func errorsByName() map[string]error {
-	known := map[string]error{
-		"no-session": ErrNoSession, "session-exists": ErrSessionExists, "too-slow": ErrTooSlow,
-		"sessions-live": ErrSessionsLive,
-	}
-	maps.Copy(known, relay.Errors())
-	return known
-}
-
-// handle takes part in one conversation.
-func (p *process) handle(ctx context.Context, link *wire.Link, header []byte) {
-	p.arrive()
-	defer p.depart()
-	var asked request
-	if err := wire.Decode(header, &asked); err != nil {
-		_ = link.Fail(err) // a client that went away needs no answer
-		return
-	}
-	converse := p.operation(asked.Operation)
-	if converse == nil {
-		relay.Handle(ctx, link, header, p.pool)
-		return
-	}
-	c := &conversation{link: link, asked: asked, stop: func() {}}
-	var err error
-	if asked.Protocol != Protocol && asked.Operation != operationHello {
-		err = fmt.Errorf("%w: it speaks version %d, not %d", relay.ErrOtherProtocol, Protocol, asked.Protocol)
-	} else {
-		err = converse(ctx, c)
-	}
-	if err != nil && ctx.Err() == nil { // a process that ends is gone, and refuses nothing
-		_ = link.Fail(err)
-	}
-	c.stop()
-}
-
-// conversation is the process's side of one.
-type conversation struct {
-	link  *wire.Link
-	asked request
-	stop  func()
-}
-
-// listen reads what the client says from now on.
-func (c *conversation) listen(ctx context.Context, handle func(wire.Kind, []byte) error) context.Context {
-	ctx, c.stop = c.link.Listen(ctx, nil, handle)
-	return ctx
-}
-
-// operation returns what takes part in conversations of that kind, nil for
-// those of package relay.
-func (p *process) operation(name string) func(context.Context, *conversation) error {
-	switch name {
-	case operationHello:
-		return p.hello
-	case operationConnections:
-		return p.listConnections
-	case operationClose:
-		return p.closeConnections
-	case operationStop:
-		return p.stopProcess
-	case operationSessions:
-		return p.sessions.list
-	case operationLaunch:
-		return p.sessions.launch
-	case operationAttach:
-		return p.sessions.attach
-	case operationSend:
-		return p.sessions.send
-	case operationEnd:
-		return p.sessions.endOne
-	}
-	return nil
-}
-
-// hello tells what this process is. To a client of another build it makes
-// room, unless it hosts sessions; one that tells no build takes any.
-func (p *process) hello(_ context.Context, c *conversation) error {
-	greeting := Greeting{
-		Protocol: Protocol, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
-		Goroutines: runtime.NumGoroutine(),
-	}
-	greeting.Retires = c.asked.Build != "" && c.asked.Build != p.options.Build && greeting.Sessions == 0
-	if greeting.Retires {
-		p.options.Log.Info("making room for another build", "build", c.asked.Build)
-		p.retire()
-	}
-	return c.link.SendValue(frameDone, greeting)
-}
-
-func (p *process) listConnections(_ context.Context, c *conversation) error {
-	return c.sendConnections(p.pool.list())
-}
-
-func (p *process) closeConnections(_ context.Context, c *conversation) error {
-	var places []relay.Place
-	for _, place := range c.asked.Places {
-		places = append(places, relay.Place{Transport: place.Transport, Host: string(place.Host), SSHConfig: string(place.SSHConfig)})
-	}
-	if len(places) == 0 {
-		return c.sendConnections(nil)
-	}
-	return c.sendConnections(p.pool.closePlaces(places))
-}
-
-// stopProcess closes all connections and ends the process.
-func (p *process) stopProcess(_ context.Context, c *conversation) error {
-	if living := p.sessions.count(); living > 0 {
-		return fmt.Errorf("%w: %d of them", ErrSessionsLive, living)
-	}
-	closed := p.pool.closePlaces(nil)
-	p.retire()
-	err := c.sendConnections(closed)
-	p.end()
-	return err
-}
-
-// sendConnections sends a list, whose elements may be longer together than a frame.
-func (c *conversation) sendConnections(list []ConnectionInfo) error {
-	for _, one := range list {
-		if err := c.link.SendValue(frameItem, one); err != nil {
-			return err
-		}
-	}
-	return c.link.SendValue(frameDone, struct{}{})
 }

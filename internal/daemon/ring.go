@@ -15,6 +15,12 @@ const slowPatience = time.Minute
 // longestPiece bounds a piece of output.
 const longestPiece = 32 << 10
 
+// The streams of a session.
+const (
+	streamOutput = 1
+	streamErrors = 2
+)
+
 // ring keeps the last output of a session, both streams in the order in which
 // they were written, for readers that are at different positions in it.
 type ring struct {

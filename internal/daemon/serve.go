@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/relay"
-	"github.com/rmctl/rmctl/remote/wire"
 )
 
 // DefaultIdle is after how long without use connections are closed, and the
@@ -32,7 +30,7 @@ type Options struct {
 	// clients and sessions, the process ends; DefaultIdle if 0.
 	Idle time.Duration
 	// Connect makes a connection. Prompter asks the client that waits for it.
-	Connect func(ctx context.Context, place relay.Place, prompter remote.Prompter) (remote.Connection, error)
+	Connect func(ctx context.Context, place Place, prompter remote.Prompter) (remote.Connection, error)
 	// Hoster runs sessions; nil to host none.
 	Hoster Hoster
 	// Log may be nil. No secrets are logged, nor commands.
@@ -73,8 +71,7 @@ func Serve(ctx context.Context, o Options) error {
 	watching.Go(func() { p.watch(serving) })
 	o.Log.Info("the background process serves", "pid", os.Getpid(), "build", o.Build)
 
-	server := wire.Server{Clients: relay.MostClients, Own: errorsByName(), Handle: p.handle}
-	err = server.Serve(serving, socket)
+	err = p.serve(serving)
 	cancel()
 	watching.Wait()
 	p.sessions.close()

@@ -71,37 +71,6 @@ type Attachment struct {
 	Prompter remote.Prompter       // answers what the session asks; nil if there is nobody
 }
 
-// Attached is a client's hold on a session.
-type Attached interface {
-	// Wait waits until the session has ended and all its output was written,
-	// and returns its exit code. After Detach, or when the context of Start or
-	// Attach was cancelled, the error is ErrDetached; the session goes on. When
-	// the background process is gone it is a *GoneError: nobody knows how the
-	// session ended. Errors of writing Stdout and Stderr, or reading Stdin,
-	// come beside the code. It may be called more than once.
-	Wait() (code int, err error)
-	// Detach lets go of the session, which goes on. It returns at once.
-	Detach()
-}
-
-// Sessions is what clients do with sessions; a *Client does it.
-type Sessions interface {
-	// Start starts a session and attaches to it from its first byte on. With
-	// a nil attachment it returns as soon as the session exists, and nil. A
-	// name that is taken gives ErrSessionExists.
-	Start(ctx context.Context, launch Launch, attachment *Attachment) (Attached, error)
-	// Attach attaches to a living session: first what the ring has, then what
-	// follows, with nothing lost or doubled in between. The methods return
-	// ErrNoSession where there is no living session of that name.
-	Attach(ctx context.Context, name string, attachment Attachment) (Attached, error)
-	// Send puts input into a session, all of it or an error.
-	Send(ctx context.Context, name string, input []byte) error
-	// End ends the process of a session and waits until it has ended.
-	End(ctx context.Context, name string) error
-	// List describes the living sessions, oldest first.
-	List(ctx context.Context) ([]SessionInfo, error)
-}
-
 // SessionInfo describes a living session.
 type SessionInfo struct {
 	Names    []string  `json:"names"` // the one it was started with first

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/wire"
 )
 
 // Bounds of sessions.
@@ -138,7 +137,7 @@ func (s *sessions) start(name string, launch packedLaunch) (one *session, begin 
 	}
 	hosted := Hosted{
 		Stdin: one.input, Stdout: ringWriter{one.ring, streamOutput}, Stderr: ringWriter{one.ring, streamErrors},
-		Signals: one.signals, Prompter: &one.clients,
+		Terminal: launch.Terminal.unpack(one.resized), Signals: one.signals, Prompter: &one.clients,
 		Known: func(names ...string) error {
 			for _, further := range names {
 				if err := s.name(one, further); err != nil {
@@ -147,9 +146,6 @@ func (s *sessions) start(name string, launch packedLaunch) (one *session, begin 
 			}
 			return nil
 		},
-	}
-	if launch.Terminal {
-		hosted.Terminal = &remote.Terminal{Type: launch.TerminalType, Size: launch.Size, Resized: one.resized}
 	}
 	return one, func() { s.hosted.Go(func() { one.host(ctx, launch.Request, hosted) }) }, nil
 }
@@ -177,62 +173,60 @@ func (o *session) info() SessionInfo {
 	return SessionInfo{Names: slices.Clone(o.names), Since: o.since, Attached: o.attached}
 }
 
+// count adds to the clients that are attached.
+func (o *session) count(clients int) {
+	o.of.mutex.Lock()
+	defer o.of.mutex.Unlock()
+	o.attached += clients
+}
+
 func (s *sessions) list(_ context.Context, c *conversation) error {
+	list := []SessionInfo{}
 	for _, one := range s.living() {
-		if err := c.link.SendValue(frameItem, one.info()); err != nil {
-			return err
-		}
+		list = append(list, one.info())
 	}
-	return c.link.SendValue(frameDone, struct{}{})
+	return c.answer(list)
 }
 
 // launch starts a session, and attaches the client to it.
 func (s *sessions) launch(ctx context.Context, c *conversation) error {
 	if c.asked.Launch == nil {
-		return fmt.Errorf("%w: nothing to start", wire.ErrProtocol)
+		return fmt.Errorf("%w: nothing to start", errProtocol)
 	}
-	if c.asked.Attach == nil {
-		_, begin, err := s.start(c.asked.Name, *c.asked.Launch)
-		if err != nil {
-			return err
-		}
-		begin()
-		return c.link.SendValue(frameDone, struct{}{})
+	if c.asked.Attach {
+		return c.attach(ctx, func() (*session, func(), error) { return s.start(c.asked.Name, *c.asked.Launch) })
 	}
-	return c.attach(ctx, *c.asked.Attach, func() (*session, func(), error) {
-		return s.start(c.asked.Name, *c.asked.Launch)
-	})
+	_, begin, err := s.start(c.asked.Name, *c.asked.Launch)
+	if err != nil {
+		return err
+	}
+	begin()
+	return c.answer()
 }
 
 func (s *sessions) attach(ctx context.Context, c *conversation) error {
-	if c.asked.Attach == nil {
-		return fmt.Errorf("%w: nothing to attach", wire.ErrProtocol)
-	}
-	return c.attach(ctx, *c.asked.Attach, func() (*session, func(), error) {
+	return c.attach(ctx, func() (*session, func(), error) {
 		one, err := s.find(c.asked.Name)
 		return one, func() {}, err
 	})
 }
 
+// longestInput is how many bytes Send takes.
+const longestInput = 1 << 20
+
 // send puts the client's input into a session.
 func (s *sessions) send(ctx context.Context, c *conversation) error {
-	input := c.link.Inlet(streamInput)
-	ctx = c.listen(ctx, wire.RefuseFrame)
 	one, err := s.find(c.asked.Name)
 	if err != nil {
 		return err
 	}
-	// A session that does not read must not hold what serves a client that left.
-	content, err := io.ReadAll(io.LimitReader(input, LongestInput+1))
-	switch {
-	case err != nil:
-		return fmt.Errorf("receiving the input: %w", err)
-	case len(content) > LongestInput:
-		return fmt.Errorf("the input is longer than %d bytes", LongestInput)
+	if len(c.asked.Content) > longestInput {
+		return fmt.Errorf("the input is longer than %d bytes", longestInput)
 	}
+	// A session that does not read must not hold what serves a client that left.
 	written := make(chan error, 1)
 	s.hosted.Go(func() {
-		_, err := one.inputWriter.Write(content)
+		_, err := one.inputWriter.Write(c.asked.Content)
 		written <- err
 	})
 	select {
@@ -240,18 +234,14 @@ func (s *sessions) send(ctx context.Context, c *conversation) error {
 		if err != nil {
 			return fmt.Errorf("the session takes no more input: %w", err)
 		}
-		return c.link.SendValue(frameDone, struct{}{})
+		return c.answer()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// LongestInput is how many bytes Send takes.
-const LongestInput = 1 << 20
-
 // endOne ends a session and waits until it has ended.
 func (s *sessions) endOne(ctx context.Context, c *conversation) error {
-	ctx = c.listen(ctx, wire.RefuseFrame)
 	one, err := s.find(c.asked.Name)
 	if err != nil {
 		return err
@@ -259,7 +249,7 @@ func (s *sessions) endOne(ctx context.Context, c *conversation) error {
 	one.cancel()
 	select {
 	case <-one.done:
-		return c.link.SendValue(frameDone, struct{}{})
+		return c.answer()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

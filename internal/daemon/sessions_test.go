@@ -82,7 +82,7 @@ func (s *screen) requireShows(t *testing.T, wanted string) {
 	}
 }
 
-func start(t *testing.T, client *daemon.Client, name string, attachment daemon.Attachment) daemon.Attached {
+func start(t *testing.T, client *daemon.Client, name string, attachment daemon.Attachment) *daemon.Attached {
 	t.Helper()
 	attached, err := client.Start(t.Context(), daemon.Launch{Name: name, Request: json.RawMessage(`"hi"`)}, &attachment)
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestTheEndOfInputIsPassedOnWhereWanted(t *testing.T) {
 func TestAllWhoAreAttachedSeeTheSame(t *testing.T) {
 	client := serve(t, daemon.Options{Hoster: echo}).client(t)
 	shown := []*screen{newScreen(), newScreen(), newScreen()}
-	clients := []daemon.Attached{start(t, client, "job", daemon.Attachment{Stdout: shown[0]})}
+	clients := []*daemon.Attached{start(t, client, "job", daemon.Attachment{Stdout: shown[0]})}
 	for _, further := range shown[1:] {
 		attached, err := client.Attach(t.Context(), "job", daemon.Attachment{Stdout: further})
 		require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestNothingIsLostOrDoubledForThoseAttached(t *testing.T) {
 	second, err := client.Attach(t.Context(), "job", daemon.Attachment{Stdout: shown[1]})
 	require.NoError(t, err)
 	close(release)
-	for i, one := range []daemon.Attached{first, second} {
+	for i, one := range []*daemon.Attached{first, second} {
 		code, err := one.Wait()
 		require.NoError(t, err)
 		require.Zero(t, code)

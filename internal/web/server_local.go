@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/api"
-	"github.com/rmctl/rmctl/remote/wire"
 )
 
 // ServeLocal answers requests for the API that processes of this user make over a
@@ -48,7 +48,7 @@ func (l ownListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		foreign := wire.CheckPeer(conn)
+		foreign := peer.Check(conn)
 		if foreign == nil {
 			return conn, nil
 		}

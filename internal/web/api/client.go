@@ -15,10 +15,10 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/facts"
+	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/remote/wire"
 )
 
 // A Client asks the server that another process of this user runs.
@@ -37,7 +37,7 @@ const largestAnswer = 256 << 20
 // NewClient returns a client of the server at a socket. It has to be closed.
 func NewClient(socket string) *Client {
 	return &Client{&http.Client{Timeout: answerTimeout, Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return wire.Dial(ctx, socket) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return peer.Dial(ctx, socket) },
 	}}}
 }
 

@@ -1,4 +1,4 @@
-package wire
+package peer
 
 import "golang.org/x/sys/unix"
 

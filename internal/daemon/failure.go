@@ -1,8 +1,7 @@
-package wire
+package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -11,20 +10,19 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// maxText bounds each text of an error, a question or an answer, so that all of
-// them together fit a frame.
-const maxText = 4 << 10
+// longestText bounds each text of an error, a question or an answer.
+const longestText = 4 << 10
 
-// bounded cuts a text that is too long. Texts go as bytes: JSON would change
-// those that are not UTF-8.
-func bounded(text string) []byte {
-	if len(text) <= maxText {
-		return []byte(text)
+// bounded cuts a text that is too long.
+func bounded(text string) string {
+	if len(text) <= longestText {
+		return text
 	}
-	return []byte(text[:maxText] + "…")
+	return text[:longestText] + "…"
 }
 
-// failure is an error on its way.
+// failure is an error on its way. Texts are bytes, because JSON, which a refusal
+// is sent as, would change those that are not UTF-8.
 type failure struct {
 	Message []byte
 	Is      []string        `json:",omitempty"` // names of what it matches
@@ -41,8 +39,8 @@ type startFailure struct {
 	Program, Directory, Message []byte
 }
 
-// commonErrors are those that mean the same to every conversation.
-func commonErrors() map[string]error {
+// knownErrors are those that errors match at the other end if they match them here.
+func knownErrors() map[string]error {
 	return map[string]error{
 		"not-exist":         fs.ErrNotExist,
 		"exist":             fs.ErrExist,
@@ -52,22 +50,19 @@ func commonErrors() map[string]error {
 		"nobody-to-ask":     remote.ErrNobodyToAsk,
 		"canceled":          context.Canceled,
 		"deadline":          context.DeadlineExceeded,
+		"other-protocol":    errOtherProtocol,
+		"too-many-clients":  errTooManyClients,
+		"no-session":        ErrNoSession,
+		"session-exists":    ErrSessionExists,
+		"sessions-live":     ErrSessionsLive,
+		"too-slow":          ErrTooSlow,
 	}
 }
 
-// Pack makes JSON of an error that keeps what callers tell errors apart by.
-func (l *Link) Pack(err error) json.RawMessage {
-	packed, marshalErr := json.Marshal(l.pack(err))
-	if marshalErr != nil {
-		return json.RawMessage("{}") // a failure holds nothing that JSON cannot
-	}
-	return packed
-}
-
-func (l *Link) pack(err error) failure {
-	packed := failure{Message: bounded(err.Error())}
-	known := commonErrors()
-	maps.Copy(known, l.own)
+// pack makes a failure of an error, with what callers tell errors apart by.
+func pack(err error) *failure {
+	packed := &failure{Message: packText(err.Error())}
+	known := knownErrors()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if errors.Is(err, known[name]) {
 			packed.Is = append(packed.Is, name)
@@ -76,17 +71,19 @@ func (l *Link) pack(err error) failure {
 	var connect *remote.ConnectError
 	if errors.As(err, &connect) {
 		packed.Connect = &connectFailure{
-			Host: bounded(connect.Host), Reason: string(connect.Reason), Help: bounded(connect.Help), Message: bounded(messageOf(connect.Err)),
+			Host: packText(connect.Host), Reason: string(connect.Reason), Help: packText(connect.Help), Message: packText(messageOf(connect.Err)),
 		}
 	}
 	var start *remote.StartError
 	if errors.As(err, &start) {
 		packed.Start = &startFailure{
-			Program: bounded(start.Program), Directory: bounded(start.Directory), Message: bounded(messageOf(start.Err)),
+			Program: packText(start.Program), Directory: packText(start.Directory), Message: packText(messageOf(start.Err)),
 		}
 	}
 	return packed
 }
+
+func packText(text string) []byte { return []byte(bounded(text)) }
 
 func messageOf(err error) string {
 	if err == nil {
@@ -95,35 +92,26 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// Unpack makes an error of what Pack made, which matches the same errors.
-func (l *Link) Unpack(packed json.RawMessage) error {
-	var received failure
-	if err := Decode(packed, &received); err != nil {
-		return err
-	}
-	return l.unpack(received)
-}
-
-func (l *Link) unpack(received failure) error {
-	known := commonErrors()
-	maps.Copy(known, l.own)
+// unpack makes an error that matches what the packed one did.
+func (f *failure) unpack() error {
+	known := knownErrors()
 	var causes []error
-	for _, name := range received.Is {
+	for _, name := range f.Is {
 		if cause := known[name]; cause != nil && !slices.Contains(causes, cause) {
 			causes = append(causes, cause)
 		}
 	}
-	if c := received.Connect; c != nil {
+	if c := f.Connect; c != nil {
 		causes = append(causes, &remote.ConnectError{
 			Host: string(c.Host), Reason: remote.ConnectReason(c.Reason), Help: string(c.Help), Err: &receivedError{message: string(c.Message)},
 		})
 	}
-	if s := received.Start; s != nil {
+	if s := f.Start; s != nil {
 		return &remote.StartError{
 			Program: string(s.Program), Directory: string(s.Directory), Err: &receivedError{message: string(s.Message), causes: causes},
 		}
 	}
-	return &receivedError{message: string(received.Message), causes: causes}
+	return &receivedError{message: string(f.Message), causes: causes}
 }
 
 // receivedError is an error of the other end.

@@ -1,0 +1,243 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// cleanUpPatience bounds the wait for a write that was given up to remove what
+// it had begun, and for a process that was given up to be started or not.
+const cleanUpPatience = 10 * time.Second
+
+// A DialError reports that the process that holds connections was not reached,
+// or that it speaks another version.
+type DialError struct{ Err error }
+
+func (e *DialError) Error() string {
+	return "reaching the process that holds connections: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *DialError) Unwrap() error { return e.Err }
+
+// errServerEnded reports that the process ended before it had answered.
+var errServerEnded = errors.New("the process that holds the connection has ended")
+
+// connection is a remote.Connection that the background process keeps. It has a
+// conversation for each operation, and one that makes the process keep the
+// connection.
+type connection struct {
+	dial     dialer
+	place    Place
+	prompter remote.Prompter
+	info     remote.Info
+	hold     *link
+}
+
+var _ remote.Connection = (*connection)(nil)
+
+func connect(ctx context.Context, dial dialer, place Place, prompter remote.Prompter) (remote.Connection, error) {
+	c := &connection{dial: dial, place: place, prompter: prompter}
+	l, err := c.begin(ctx, operationConnect, request{Place: place.pack()})
+	if err != nil {
+		return nil, err
+	}
+	if err := l.await(ctx, &c.info); err != nil {
+		l.close()
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("connecting to %s: %w", place.Host, ctx.Err())
+		}
+		return nil, c.lost(err)
+	}
+	c.hold = l
+	return c, nil
+}
+
+// Info describes the place.
+func (c *connection) Info() remote.Info { return c.info }
+
+// Close lets go of the connection, which the process may keep for others.
+// Processes that were started end when they are no longer waited for, with
+// this process.
+func (c *connection) Close() error {
+	c.hold.close()
+	return nil
+}
+
+// begin begins a conversation, which outlives ctx.
+func (c *connection) begin(ctx context.Context, operation string, asked request) (*link, error) {
+	var l *link
+	err := ctx.Err()
+	if err == nil {
+		l, err = begin(ctx, c.dial, operation, asked, c.prompter)
+	}
+	var gone *GoneError
+	switch {
+	case err == nil:
+		return l, nil
+	case ctx.Err() != nil:
+		return nil, c.failed(ctx, operation, string(asked.Path), err)
+	case errors.As(err, &gone):
+		return nil, c.lost(err)
+	}
+	return nil, &DialError{err}
+}
+
+// failed explains why an operation on a path failed.
+func (c *connection) failed(ctx context.Context, operation, path string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s %q: %w", describe(operation), path, ctx.Err())
+	}
+	return c.lost(err)
+}
+
+// lost explains the end of a conversation: the error of the operation or, where
+// the process is gone, that the place cannot be reached any more.
+func (c *connection) lost(err error) error {
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return refused.Err
+	}
+	return &remote.ConnectError{Host: c.place.Host, Reason: remote.Disconnected, Err: errServerEnded}
+}
+
+// ask has a conversation of one question and its answer.
+func (c *connection) ask(ctx context.Context, operation string, asked request, results ...any) error {
+	asked.Place = c.place.pack()
+	l, err := c.begin(ctx, operation, asked)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if err := l.await(ctx, results...); err != nil {
+		return c.failed(ctx, operation, string(asked.Path), err)
+	}
+	return nil
+}
+
+// Stat describes a file.
+func (c *connection) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
+	var info fileInfo
+	if err := c.ask(ctx, operationStat, request{Path: []byte(path)}, &info); err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// MkdirAll makes a directory and those above it.
+func (c *connection) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
+	return c.ask(ctx, operationMkdir, request{Path: []byte(path), Mode: mode})
+}
+
+// Chmod gives a file exactly those permissions.
+func (c *connection) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
+	return c.ask(ctx, operationChmod, request{Path: []byte(path), Mode: mode})
+}
+
+// Remove removes a file or an empty directory.
+func (c *connection) Remove(ctx context.Context, path string) error {
+	return c.ask(ctx, operationRemove, request{Path: []byte(path)})
+}
+
+// WriteFile writes a file. The content has a stream, and a verdict follows it.
+func (c *connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+	l, err := c.begin(ctx, operationWrite, request{Place: c.place.pack(), Path: []byte(path), Mode: mode})
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	sink, err := l.open()
+	if err != nil {
+		return c.failed(ctx, operationWrite, path, err)
+	}
+	answered := make(chan error, 1)
+	l.work.Go(func() {
+		answered <- l.receiveAnswer()
+		sink.Close() // nobody reads on
+	})
+	broken := l.sendContent(ctx, sink, content)
+	err = awaitCleanUp(ctx, answered, broken != nil)
+	switch {
+	case broken != nil:
+		return fmt.Errorf("%s %q: %w", describe(operationWrite), path, broken)
+	case err != nil:
+		return c.failed(ctx, operationWrite, path, err)
+	}
+	return nil
+}
+
+// awaitCleanUp waits for the answer to a write. When the write is given up the
+// answer means that the process has cleaned up, and is not waited for so long.
+func awaitCleanUp(ctx context.Context, answered <-chan error, givenUp bool) error {
+	if !givenUp {
+		select {
+		case err := <-answered:
+			return err
+		case <-ctx.Done():
+		}
+	}
+	timer := time.NewTimer(cleanUpPatience)
+	defer timer.Stop()
+	select {
+	case err := <-answered:
+		return err
+	case <-timer.C:
+		return errors.New("the process that holds the connection does not answer")
+	}
+}
+
+// sendContent sends a file's content and the verdict on it. The error is that of
+// reading it.
+func (l *link) sendContent(ctx context.Context, sink io.WriteCloser, content io.Reader) error {
+	end := func(broken string) {
+		// Only the first verdict counts. If the process is gone, the answer shows it.
+		_ = l.send(verdict{broken})
+		_ = sink.Close()
+	}
+	giveUp := func(err error) { end(cmp.Or(bounded(err.Error()), "unknown reason")) }
+	defer context.AfterFunc(ctx, func() { giveUp(context.Cause(ctx)) })()
+	source := &inputCopy{source: contextReader{ctx, content}, sink: sink, keepOpen: true, ended: make(chan error, 1)}
+	source.run()
+	broken := <-source.ended
+	if broken != nil {
+		giveUp(broken)
+	} else if ctx.Err() == nil {
+		end("")
+	}
+	return broken
+}
+
+// contextReader fails as soon as its context is done.
+type contextReader struct {
+	ctx     context.Context
+	content io.Reader
+}
+
+func (r contextReader) Read(buffer []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.content.Read(buffer)
+}
+
+// describe names what is done to a path, for errors.
+func describe(operation string) string {
+	switch operation {
+	case operationStat:
+		return "describing"
+	case operationMkdir:
+		return "creating directory"
+	case operationChmod:
+		return "changing the permissions of"
+	default:
+		return strings.TrimSuffix(operation, "e") + "ing"
+	}
+}

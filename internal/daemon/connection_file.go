@@ -1,0 +1,140 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// longestRead is how many bytes of a file one answer holds at most.
+const longestRead = 64 << 10
+
+// openFile is the client's side of an open file. As an *os.File it may be used
+// by several goroutines, one after the other.
+type openFile struct {
+	connection *connection
+	link       *link
+	content    io.Reader
+
+	mutex  sync.Mutex
+	closed sync.Once
+}
+
+// ask sends a request and returns the answer, with the content that it wants in
+// buffer.
+func (f *openFile) ask(wanted fileRequest, buffer []byte) (fileAnswer, error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	var given fileAnswer
+	err := f.link.send(wanted)
+	if err == nil {
+		err = f.link.receive(&given)
+	}
+	if err == nil && given.Count > len(buffer) {
+		return given, fmt.Errorf("%w: the answer to a read", errProtocol)
+	}
+	if err == nil && given.Count > 0 {
+		_, err = io.ReadFull(f.content, buffer[:given.Count])
+	}
+	switch {
+	case err != nil:
+		return given, f.connection.lost(err)
+	case given.Failed != nil:
+		return given, given.Failed.unpack()
+	}
+	return given, nil
+}
+
+// Read reads from the position, as os.File does.
+func (f *openFile) Read(buffer []byte) (int, error) {
+	if len(buffer) == 0 {
+		return 0, nil
+	}
+	given, err := f.ask(fileRequest{Read: min(len(buffer), longestRead)}, buffer)
+	if err == nil && given.End {
+		err = io.EOF
+	}
+	return given.Count, err
+}
+
+// Seek changes the position, as os.File does.
+func (f *openFile) Seek(offset int64, whence int) (int64, error) {
+	given, err := f.ask(fileRequest{Seek: true, Offset: offset, Whence: whence}, nil)
+	return given.Position, err
+}
+
+// Stat describes the file.
+func (f *openFile) Stat() (fs.FileInfo, error) {
+	given, err := f.ask(fileRequest{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if given.Info == nil {
+		return nil, fmt.Errorf("%w: no description of a file", errProtocol)
+	}
+	return given.Info, nil
+}
+
+// Close lets go of the file. Closing it again is an error, as for os.File.
+func (f *openFile) Close() error {
+	err := fs.ErrClosed
+	f.closed.Do(func() {
+		f.link.close()
+		err = nil
+	})
+	return err
+}
+
+// Open opens a file for reading.
+func (c *connection) Open(ctx context.Context, path string) (remote.File, error) {
+	l, err := c.begin(ctx, operationOpen, request{Place: c.place.pack(), Path: []byte(path)})
+	if err != nil {
+		return nil, err
+	}
+	content, err := l.open()
+	if err == nil {
+		err = l.await(ctx)
+	}
+	if err != nil {
+		l.close()
+		return nil, c.failed(ctx, operationOpen, path, err)
+	}
+	return &openFile{connection: c, link: l, content: content}, nil
+}
+
+// contentReader is the content of a file as it arrives, up to the verdict on it.
+type contentReader struct {
+	stream io.Reader
+	link   *link
+	ended  error // not nil at the end
+}
+
+func (r *contentReader) Read(buffer []byte) (int, error) {
+	if r.ended != nil {
+		return 0, r.ended
+	}
+	count, err := r.stream.Read(buffer)
+	if err != nil {
+		r.ended = r.end(err)
+	}
+	return count, r.ended
+}
+
+// end returns what comes after the content.
+func (r *contentReader) end(err error) error {
+	var given verdict
+	if err == io.EOF {
+		err = r.link.receive(&given)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", errLost, err)
+	case given.Broken != "":
+		return fmt.Errorf("the client could not read on: %s", given.Broken)
+	}
+	return io.EOF
+}

@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// copyBuffer is how many bytes are read from a stream at once.
+const copyBuffer = 64 << 10
+
+// copies are what the client copies between a process's streams and its own.
+type copies struct {
+	outputs []*outputCopy
+	input   *inputCopy // nil without
+}
+
+// open opens the streams of a process, in the order in which the server accepts
+// them: those that are not nil.
+func (l *link) openCopies(stdin io.Reader, outputs ...io.Writer) (*copies, error) {
+	c := &copies{}
+	if stdin != nil {
+		opened, err := l.open()
+		if err != nil {
+			return nil, err
+		}
+		c.input = &inputCopy{source: stdin, sink: opened, ended: make(chan error, 1)}
+	}
+	for _, sink := range outputs {
+		if sink == nil {
+			continue
+		}
+		opened, err := l.open()
+		if err != nil {
+			return nil, err
+		}
+		c.outputs = append(c.outputs, &outputCopy{source: opened, sink: sink, ended: make(chan struct{})})
+	}
+	return c, nil
+}
+
+// begin copies in goroutines. Finish waits for all but a read of the input.
+func (c *copies) begin() {
+	if c.input != nil {
+		go c.input.run()
+	}
+	for _, output := range c.outputs {
+		go output.run()
+	}
+}
+
+// drain waits until all output that arrived was written, and returns what
+// writing failed with.
+func (c *copies) drain() error {
+	var failures []error
+	for _, output := range c.outputs {
+		<-output.ended
+		failures = append(failures, output.err)
+	}
+	return errors.Join(failures...)
+}
+
+// finish is drain, and lets go of the input.
+func (c *copies) finish() error {
+	err := c.drain()
+	if c.input != nil {
+		err = errors.Join(err, c.input.end())
+	}
+	return err
+}
+
+// outputCopy copies a stream to a writer. A writer that fails is not written to
+// again, but the stream is read on, so that the process can go on.
+type outputCopy struct {
+	source io.Reader
+	sink   io.Writer
+	ended  chan struct{} // closed when err is final
+	err    error
+}
+
+func (c *outputCopy) run() {
+	defer close(c.ended)
+	buffer := make([]byte, copyBuffer)
+	for {
+		count, err := c.source.Read(buffer)
+		if count > 0 && c.err == nil {
+			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
+				c.err = fmt.Errorf("writing its output: %w", writeErr)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// inputCopy sends what it reads until nobody wants more.
+type inputCopy struct {
+	source   io.Reader
+	sink     io.WriteCloser
+	keepOpen bool       // whether the stream stays open at the end of what is read
+	ended    chan error // holds what reading failed with, once it ended
+}
+
+func (c *inputCopy) run() {
+	buffer := make([]byte, copyBuffer)
+	for {
+		count, err := c.source.Read(buffer)
+		if count > 0 {
+			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
+				c.ended <- nil
+				return
+			}
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			c.ended <- err
+			if !c.keepOpen {
+				// That the server is gone shows where its messages are read.
+				_ = c.sink.Close()
+			}
+			return
+		}
+	}
+}
+
+// end returns what reading failed with, if it has ended.
+func (c *inputCopy) end() error {
+	select {
+	case err := <-c.ended:
+		if err != nil {
+			return fmt.Errorf("reading its input: %w", err)
+		}
+	default:
+	}
+	return nil
+}

@@ -1,0 +1,364 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// conversation is the process's side of one.
+type conversation struct {
+	*link
+	process *process
+	asked   request
+}
+
+// converse takes part in one conversation, which ends when the client goes away
+// or this process ends.
+func (p *process) converse(running context.Context, l *link, operation string) {
+	ctx, cancel := l.context(running)
+	defer cancel()
+	c := &conversation{link: l, process: p}
+	// A process that ends is gone, and refuses nothing.
+	if err := c.perform(ctx, operation); err != nil && ctx.Err() == nil {
+		_ = l.fail(err) // a client that went away needs no answer
+	}
+	<-ctx.Done()
+}
+
+func (c *conversation) perform(ctx context.Context, operation string) error {
+	do := c.process.operation(operation)
+	if do == nil {
+		return fmt.Errorf("%w: there is no operation %.50q", errProtocol, operation)
+	}
+	if err := c.receive(&c.asked); err != nil {
+		return fmt.Errorf("%w: %w", errProtocol, err)
+	}
+	return do(ctx, c)
+}
+
+// operation returns what an operation does.
+func (p *process) operation(name string) func(context.Context, *conversation) error {
+	switch name {
+	case operationConnections:
+		return p.listConnections
+	case operationClose:
+		return p.closeConnections
+	case operationStop:
+		return p.stop
+	case operationSessions:
+		return p.sessions.list
+	case operationLaunch:
+		return p.sessions.launch
+	case operationAttach:
+		return p.sessions.attach
+	case operationSend:
+		return p.sessions.send
+	case operationEnd:
+		return p.sessions.endOne
+	}
+	return connectionOperation(name)
+}
+
+// connectionOperation returns what an operation does with the connection that the client names.
+func connectionOperation(name string) func(context.Context, *conversation) error {
+	var do func(*conversation, context.Context, remote.Connection) error
+	switch name {
+	case operationConnect:
+		do = (*conversation).hold
+	case operationStart:
+		return func(ctx context.Context, c *conversation) error { return c.startProcess(ctx) }
+	case operationOpen:
+		do = (*conversation).openFile
+	case operationWrite:
+		do = (*conversation).writeFile
+	case operationStat:
+		do = (*conversation).stat
+	case operationMkdir:
+		do = func(c *conversation, ctx context.Context, place remote.Connection) error {
+			return c.done(place.MkdirAll(ctx, string(c.asked.Path), c.asked.Mode))
+		}
+	case operationChmod:
+		do = func(c *conversation, ctx context.Context, place remote.Connection) error {
+			return c.done(place.Chmod(ctx, string(c.asked.Path), c.asked.Mode))
+		}
+	case operationRemove:
+		do = func(c *conversation, ctx context.Context, place remote.Connection) error {
+			return c.done(place.Remove(ctx, string(c.asked.Path)))
+		}
+	default:
+		return nil
+	}
+	return func(ctx context.Context, c *conversation) error {
+		return c.connected(ctx, func(ctx context.Context, k *kept) error { return do(c, ctx, k.connection) })
+	}
+}
+
+// greeting describes this process. To a client of another build it makes room,
+// unless it hosts sessions; one that tells no build takes any.
+func (p *process) greeting(build string) Greeting {
+	greeting := Greeting{
+		Protocol: Protocol, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
+		Goroutines: runtime.NumGoroutine(),
+	}
+	greeting.Retires = build != "" && build != p.options.Build && greeting.Sessions == 0
+	if greeting.Retires {
+		p.options.Log.Info("making room for another build", "build", build)
+		p.retire()
+	}
+	return greeting
+}
+
+func (p *process) listConnections(_ context.Context, c *conversation) error {
+	return c.answer(p.pool.list())
+}
+
+func (p *process) closeConnections(_ context.Context, c *conversation) error {
+	if len(c.asked.Places) == 0 {
+		return c.answer([]ConnectionInfo{})
+	}
+	var places []Place
+	for _, place := range c.asked.Places {
+		places = append(places, place.unpack())
+	}
+	return c.answer(p.pool.closePlaces(places))
+}
+
+// stop closes all connections and ends the process.
+func (p *process) stop(_ context.Context, c *conversation) error {
+	if living := p.sessions.count(); living > 0 {
+		return fmt.Errorf("%w: %d of them", ErrSessionsLive, living)
+	}
+	closed := p.pool.closePlaces(nil)
+	p.retire()
+	err := c.answer(closed)
+	p.end()
+	return err
+}
+
+// connected does something with the connection that the client names.
+func (c *conversation) connected(ctx context.Context, do func(context.Context, *kept) error) error {
+	k, release, err := c.process.pool.get(ctx, c.asked.Place.unpack(), c.link)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return c.process.pool.noticed(k, do(ctx, k))
+}
+
+// done answers that something was done.
+func (c *conversation) done(err error) error {
+	if err != nil {
+		return err
+	}
+	return c.answer()
+}
+
+// hold describes the place, and keeps the connection for the client.
+func (c *conversation) hold(ctx context.Context, place remote.Connection) error {
+	if err := c.answer(place.Info()); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (c *conversation) stat(ctx context.Context, place remote.Connection) error {
+	info, err := place.Stat(ctx, string(c.asked.Path))
+	if err != nil {
+		return err
+	}
+	return c.answer(packInfo(info))
+}
+
+func (c *conversation) writeFile(ctx context.Context, place remote.Connection) error {
+	content, err := c.accept(ctx)
+	if err != nil {
+		return err
+	}
+	return c.done(place.WriteFile(ctx, string(c.asked.Path), &contentReader{stream: content, link: c.link}, c.asked.Mode))
+}
+
+// openFile serves an open file until the client goes away.
+func (c *conversation) openFile(ctx context.Context, place remote.Connection) error {
+	content, err := c.accept(ctx)
+	if err != nil {
+		return err
+	}
+	file, err := place.Open(ctx, string(c.asked.Path))
+	if err != nil {
+		return err
+	}
+	// A read that hangs ends with the client.
+	closed := make(chan struct{})
+	unwatch := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		_ = file.Close() // no client is left to receive an error
+	})
+	defer func() {
+		if unwatch() {
+			_ = file.Close()
+		} else {
+			<-closed
+		}
+	}()
+	if err := c.answer(); err != nil {
+		return err
+	}
+	for {
+		var wanted fileRequest
+		if c.receive(&wanted) != nil {
+			return nil // the client has closed the file
+		}
+		if err := c.send(answerAbout(file, wanted, content)); err != nil {
+			return err
+		}
+	}
+}
+
+// answerAbout does what a client wants of an open file.
+func answerAbout(file remote.File, wanted fileRequest, content io.Writer) fileAnswer {
+	var given fileAnswer
+	var err error
+	switch {
+	case wanted.Seek:
+		given.Position, err = file.Seek(wanted.Offset, wanted.Whence)
+	case wanted.Read > 0:
+		buffer := make([]byte, min(wanted.Read, longestRead))
+		given.Count, err = file.Read(buffer)
+		if given.Count > 0 {
+			_, err = content.Write(buffer[:given.Count]) // an error of reading comes again with the next read
+		}
+		if given.End = errors.Is(err, io.EOF); given.End {
+			err = nil
+		}
+	default:
+		info, statErr := file.Stat()
+		if err = statErr; err == nil {
+			packed := packInfo(info)
+			given.Info = &packed
+		}
+	}
+	if err != nil {
+		given.Failed = pack(err)
+	}
+	return given
+}
+
+// queuedSignals is how many signals of a client may wait while one is sent.
+const queuedSignals = 64
+
+// instructions are what a client says while its process runs.
+type instructions struct {
+	signals chan syscall.Signal
+	resized chan remote.Size
+}
+
+// instructions receives instructions until the link is closed. What receives must not
+// wait, as the place may take its time to send a signal.
+func (c *conversation) instructions(terminate func()) instructions {
+	given := instructions{signals: make(chan syscall.Signal, queuedSignals), resized: make(chan remote.Size, 1)}
+	c.work.Go(func() {
+		for {
+			var one instruction
+			if c.receive(&one) != nil {
+				return
+			}
+			if one.Terminate {
+				terminate()
+			}
+			if one.Signal != 0 {
+				offer(given.signals, one.Signal) // more than that in one moment say nothing new
+			}
+			if one.Resize != nil {
+				replace(given.resized, *one.Resize)
+			}
+		}
+	})
+	return given
+}
+
+// streams are those that the client has opened, nil if it has not.
+type streams struct{ input, output, errors *stream }
+
+// acceptStreams takes the streams that the request names.
+func (c *conversation) acceptStreams(ctx context.Context) (accepted streams, err error) {
+	next := func(isThere bool) (taken *stream) {
+		if isThere && err == nil {
+			taken, err = c.accept(ctx)
+		}
+		return taken
+	}
+	accepted.input, accepted.output, accepted.errors = next(c.asked.Input), next(c.asked.Output), next(c.asked.Errors)
+	return accepted, err
+}
+
+// closeOutputs ends the outputs. That the client is gone shows where messages are sent.
+func (s streams) closeOutputs() {
+	for _, output := range []*stream{s.output, s.errors} {
+		if output != nil {
+			_ = output.Close()
+		}
+	}
+}
+
+// startProcess runs a process.
+func (c *conversation) startProcess(ctx context.Context) error {
+	if c.asked.Command == nil {
+		return fmt.Errorf("%w: no command", errProtocol)
+	}
+	wanted, terminate := context.WithCancel(ctx)
+	defer terminate()
+	accepted, err := c.acceptStreams(ctx)
+	if err != nil {
+		return err
+	}
+	given := c.instructions(terminate)
+	command := c.asked.Command.unpack(given.resized)
+	if accepted.input != nil {
+		command.Stdin = accepted.input
+	}
+	if accepted.output != nil {
+		command.Stdout = accepted.output
+	}
+	if accepted.errors != nil {
+		command.Stderr = accepted.errors
+	} else if c.asked.Merged {
+		command.Stderr = command.Stdout
+	}
+	return c.connected(wanted, func(wanted context.Context, k *kept) error {
+		process, err := c.process.pool.start(wanted, k, command)
+		if err != nil {
+			return err
+		}
+		if c.answer() != nil {
+			process.Terminate() // the client is gone
+		}
+		ended := make(chan exit, 1)
+		go func() { ended <- c.process.pool.await(k, process) }()
+		for {
+			select {
+			case number := <-given.signals:
+				// A signal has no answer: Wait tells how the process fares.
+				_ = process.Signal(number)
+			case how := <-ended:
+				return c.exited(ctx, accepted, how)
+			}
+		}
+	})
+}
+
+// exited sends how a process or session ended, after all its output.
+func (c *conversation) exited(ctx context.Context, outputs streams, how exit) error {
+	outputs.closeOutputs()
+	if ctx.Err() != nil {
+		return ctx.Err() // the end of the client or of this process may be what ended it
+	}
+	return c.send(how)
+}

@@ -1,0 +1,95 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// question is a remote.Question on its way.
+type question struct {
+	Host, Text []byte
+	Secret     bool
+}
+
+// reply answers a question.
+type reply struct {
+	Text   []byte
+	Failed *failure `json:",omitempty"`
+}
+
+// Ask asks the user behind the client: a link is a remote.Prompter. The error
+// is ErrNobodyToAsk also when the client is gone.
+func (l *link) Ask(ctx context.Context, asked remote.Question) (string, error) {
+	defer l.asking.Add(-1)
+	if l.asking.Add(1) > mostQuestions {
+		return "", fmt.Errorf("%w: %d questions wait for their answers already", remote.ErrNobodyToAsk, mostQuestions)
+	}
+	opened, err := l.open()
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", remote.ErrNobodyToAsk, err)
+	}
+	defer opened.Close() // the client takes back a question that is not answered yet
+	defer context.AfterFunc(ctx, func() { _ = opened.SetReadDeadline(time.Unix(1, 0)) })()
+	var given reply
+	err = json.NewEncoder(opened).Encode(question{packText(asked.Host), packText(asked.Text), asked.Secret})
+	if err == nil {
+		err = newMessageDecoder(opened).decode(&given)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", remote.ErrNobodyToAsk, err)
+	case given.Failed != nil:
+		return "", given.Failed.unpack()
+	}
+	return string(given.Text), nil
+}
+
+// answerQuestions answers what the server asks until the link is closed. With a
+// nil prompter there is nobody to ask.
+func (l *link) answerQuestions(ctx context.Context, prompter remote.Prompter) {
+	places := make(chan struct{}, mostQuestions)
+	for {
+		places <- struct{}{}
+		asked, err := l.accept(ctx)
+		if err != nil {
+			return
+		}
+		l.work.Go(func() {
+			defer func() { <-places }()
+			defer asked.Close()
+			var received question
+			if newMessageDecoder(asked).decode(&received) == nil {
+				// A server that is gone needs no answer.
+				_ = json.NewEncoder(asked).Encode(l.reply(ctx, asked, prompter, received))
+			}
+		})
+	}
+}
+
+// reply asks the user until the server closes the question's stream.
+func (l *link) reply(ctx context.Context, asked io.Reader, prompter remote.Prompter, q question) reply {
+	if prompter == nil {
+		return reply{Failed: pack(remote.ErrNobodyToAsk)}
+	}
+	ctx, takeBack := context.WithCancel(ctx)
+	l.work.Go(func() {
+		defer takeBack()
+		_, _ = io.Copy(io.Discard, asked) // nothing follows a question but its end
+	})
+	text, err := prompter.Ask(ctx, remote.Question{Host: string(q.Host), Text: string(q.Text), Secret: q.Secret})
+	if err == nil && len(text) > longestText {
+		err = errors.New("the answer is too long")
+	}
+	if err != nil {
+		return reply{Failed: pack(err)}
+	}
+	return reply{Text: []byte(text)}
+}
