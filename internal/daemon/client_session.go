@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // Start starts a session and attaches to it from its first byte on. With
@@ -48,18 +47,18 @@ func noSession(name string, err error) error {
 }
 
 // Attached is a client's hold on a session.
-type Attached struct {
-	link   *link
-	given  Attachment
-	copies *copies
+type Attached struct{ running *running }
 
-	detach     chan struct{}
-	detachOnce sync.Once
+// Wait waits until the session has ended and all its output was written,
+// and returns its exit code. After Detach, or when the context of Start or
+// Attach was cancelled, the error is ErrDetached; the session goes on. When
+// the background process is gone it is a *GoneError: nobody knows how the
+// session ended. Errors of writing Stdout and Stderr, or reading Stdin,
+// come beside the code. It may be called more than once.
+func (a *Attached) Wait() (code int, err error) { return a.running.Wait() }
 
-	done chan struct{} // closed when code and err are final
-	code int
-	err  error
-}
+// Detach lets go of the session, which goes on. It returns at once.
+func (a *Attached) Detach() { a.running.Terminate() }
 
 // attach has the conversation that attaches.
 func attach(ctx context.Context, dial dialer, operation string, asked request, given Attachment) (*Attached, error) {
@@ -69,106 +68,19 @@ func attach(ctx context.Context, dial dialer, operation string, asked request, g
 	if err != nil {
 		return nil, whyLost(ctx, err)
 	}
-	a := &Attached{link: l, given: given, detach: make(chan struct{}), done: make(chan struct{})}
-	if a.copies, err = l.openCopies(given.Stdin, given.Stdout, given.Stderr); err == nil {
+	r := newRunning(l, func(err error) error { return whyLost(ctx, err) }, ErrDetached)
+	r.resized, r.signals = given.Resized, given.Signals
+	if r.copies, err = l.openCopies(given.Stdin, given.Stdout, given.Stderr); err == nil {
 		err = l.await(ctx)
 	}
 	if err != nil || ctx.Err() != nil {
 		l.close()
 		return nil, errors.Join(whyLost(ctx, err), ctx.Err())
 	}
-	if a.copies.input != nil {
-		a.copies.input.keepOpen = !given.EndInput
+	if r.copies.input != nil {
+		r.copies.input.keepOpen = !given.EndInput
 	}
-	a.copies.begin()
-	go a.supervise(ctx)
-	return a, nil
-}
-
-// supervise follows the session until it ends or the client leaves.
-func (a *Attached) supervise(ctx context.Context) {
-	defer close(a.done)
-	exited := a.link.awaitExit()
-	resized, signals := a.given.Resized, a.given.Signals
-	for {
-		select {
-		case how := <-exited:
-			a.code = how.code
-			if how.lost != nil {
-				how.err = whyLost(ctx, how.lost)
-			}
-			a.err = errors.Join(how.err, a.copies.finish())
-			a.link.close()
-			return
-		case <-ctx.Done():
-			a.leave()
-			return
-		case <-a.detach:
-			a.leave()
-			return
-		case size, open := <-resized:
-			if !open {
-				resized = nil
-				continue
-			}
-			a.link.instruct(instruction{Resize: &size})
-		case number, open := <-signals:
-			if !open {
-				signals = nil
-				continue
-			}
-			a.link.instruct(instruction{Signal: number})
-		}
-	}
-}
-
-// leave lets go of the session.
-func (a *Attached) leave() {
-	a.link.close()
-	a.code, a.err = -1, errors.Join(ErrDetached, a.copies.finish())
-}
-
-// Wait waits until the session has ended and all its output was written,
-// and returns its exit code. After Detach, or when the context of Start or
-// Attach was cancelled, the error is ErrDetached; the session goes on. When
-// the background process is gone it is a *GoneError: nobody knows how the
-// session ended. Errors of writing Stdout and Stderr, or reading Stdin,
-// come beside the code. It may be called more than once.
-func (a *Attached) Wait() (code int, err error) {
-	<-a.done
-	return a.code, a.err
-}
-
-// Detach lets go of the session, which goes on. It returns at once.
-func (a *Attached) Detach() {
-	a.detachOnce.Do(func() { close(a.detach) })
-}
-
-// instruct sends an instruction. That the process is gone shows where its
-// messages are read.
-func (l *link) instruct(i instruction) { _ = l.send(i) }
-
-// ending is how a process or session ended, as far as that is known.
-type ending struct {
-	code int
-	err  error // of the process
-	lost error // of the link: the code is -1
-}
-
-// awaitExit receives the message about the end.
-func (l *link) awaitExit() <-chan ending {
-	exited := make(chan ending, 1)
-	l.work.Go(func() {
-		var how exit
-		if err := l.receive(&how); err != nil {
-			exited <- ending{code: -1, lost: err}
-			return
-		}
-		ended := ending{code: how.Code}
-		if how.Failed != nil {
-			ended.err = how.Failed.unpack()
-		}
-		exited <- ended
-	})
-	return exited
+	r.exited = l.awaitExit()
+	r.begin(ctx)
+	return &Attached{r}, nil
 }

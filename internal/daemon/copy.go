@@ -49,24 +49,18 @@ func (c *copies) begin() {
 	}
 }
 
-// drain waits until all output that arrived was written, and returns what
-// writing failed with.
-func (c *copies) drain() error {
+// finish waits until all output that arrived was written, lets go of the input,
+// and returns what writing and reading failed with.
+func (c *copies) finish() error {
 	var failures []error
 	for _, output := range c.outputs {
 		<-output.ended
 		failures = append(failures, output.err)
 	}
-	return errors.Join(failures...)
-}
-
-// finish is drain, and lets go of the input.
-func (c *copies) finish() error {
-	err := c.drain()
 	if c.input != nil {
-		err = errors.Join(err, c.input.end())
+		failures = append(failures, c.input.end())
 	}
-	return err
+	return errors.Join(failures...)
 }
 
 // outputCopy copies a stream to a writer. A writer that fails is not written to
