@@ -95,8 +95,8 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan st
 	case err == nil && asked.Operation == operationHello:
 		_ = writeReply(conn, replyDone, p.greeting(asked.Build))
 		return
-	case err == nil && asked.Protocol != Protocol:
-		err = fmt.Errorf("%w: it speaks version %d, not %d", errOtherProtocol, Protocol, asked.Protocol)
+	case err == nil && asked.Protocol != protocolVersion:
+		err = fmt.Errorf("%w: it speaks version %d, not %d", errOtherProtocol, protocolVersion, asked.Protocol)
 	}
 	if err != nil {
 		_ = writeReply(conn, replyRefusal, pack(err))

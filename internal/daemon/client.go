@@ -81,7 +81,7 @@ func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 		switch {
 		case ctx.Err() != nil:
 			return Greeting{}, context.Cause(ctx)
-		case err == nil && !greeting.Retires && greeting.Protocol == Protocol:
+		case err == nil && !greeting.Retires && greeting.Protocol == protocolVersion:
 			return greeting, nil
 		case err == nil && !greeting.Retires:
 			return Greeting{}, errOtherVersion
@@ -123,7 +123,7 @@ func (c *Client) hello(ctx context.Context) (Greeting, error) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	err = greet(conn, header{Protocol: Protocol, Operation: operationHello, Build: c.options.Build}, &greeting)
+	err = greet(conn, header{Protocol: protocolVersion, Operation: operationHello, Build: c.options.Build}, &greeting)
 	return greeting, err
 }
 
@@ -153,7 +153,7 @@ func begin(ctx context.Context, dial dialer, operation string, asked request, pr
 		return nil, err
 	}
 	unwatch := context.AfterFunc(ctx, func() { conn.Close() })
-	err = greet(conn, header{Protocol: Protocol, Operation: operation}, &struct{}{})
+	err = greet(conn, header{Protocol: protocolVersion, Operation: operation}, &struct{}{})
 	if !unwatch() {
 		err = ctx.Err()
 	}
@@ -223,7 +223,7 @@ func (c *Client) CloseConnections(ctx context.Context, places ...Place) ([]Conne
 }
 
 // Stop closes all connections, which it returns, and ends the background
-// process. ErrSessionsLive reports that it stays because it hosts sessions.
+// process. errSessionsLive reports that it stays because it hosts sessions.
 func (c *Client) Stop(ctx context.Context) ([]ConnectionInfo, error) {
 	return list[ConnectionInfo](ctx, c, operationStop, request{})
 }

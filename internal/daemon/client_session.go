@@ -8,7 +8,7 @@ import (
 
 // Start starts a session and attaches to it from its first byte on. With
 // a nil attachment it returns as soon as the session exists, and nil. A
-// name that is taken gives ErrSessionExists.
+// name that is taken gives errSessionExists.
 func (c *Client) Start(ctx context.Context, launch Launch, attachment *Attachment) (*Attached, error) {
 	asked := request{Name: launch.Name, Launch: &packedLaunch{launch.Request, packTerminal(launch.Terminal)}}
 	if attachment != nil {

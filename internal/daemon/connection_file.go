@@ -13,9 +13,9 @@ import (
 // longestRead is how many bytes of a file one answer holds at most.
 const longestRead = 64 << 10
 
-// openFile is the client's side of an open file. As an *os.File it may be used
+// remoteFile is the client's side of an open file. As an *os.File it may be used
 // by several goroutines, one after the other.
-type openFile struct {
+type remoteFile struct {
 	connection *connection
 	link       *link
 	content    io.Reader
@@ -26,7 +26,7 @@ type openFile struct {
 
 // ask sends a request and returns the answer, with the content that it wants in
 // buffer.
-func (f *openFile) ask(wanted fileRequest, buffer []byte) (fileAnswer, error) {
+func (f *remoteFile) ask(wanted fileRequest, buffer []byte) (fileAnswer, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	var given fileAnswer
@@ -50,7 +50,7 @@ func (f *openFile) ask(wanted fileRequest, buffer []byte) (fileAnswer, error) {
 }
 
 // Read reads from the position, as os.File does.
-func (f *openFile) Read(buffer []byte) (int, error) {
+func (f *remoteFile) Read(buffer []byte) (int, error) {
 	if len(buffer) == 0 {
 		return 0, nil
 	}
@@ -62,13 +62,13 @@ func (f *openFile) Read(buffer []byte) (int, error) {
 }
 
 // Seek changes the position, as os.File does.
-func (f *openFile) Seek(offset int64, whence int) (int64, error) {
+func (f *remoteFile) Seek(offset int64, whence int) (int64, error) {
 	given, err := f.ask(fileRequest{Seek: true, Offset: offset, Whence: whence}, nil)
 	return given.Position, err
 }
 
 // Stat describes the file.
-func (f *openFile) Stat() (fs.FileInfo, error) {
+func (f *remoteFile) Stat() (fs.FileInfo, error) {
 	given, err := f.ask(fileRequest{}, nil)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f *openFile) Stat() (fs.FileInfo, error) {
 }
 
 // Close lets go of the file. Closing it again is an error, as for os.File.
-func (f *openFile) Close() error {
+func (f *remoteFile) Close() error {
 	err := fs.ErrClosed
 	f.closed.Do(func() {
 		f.link.close()
@@ -103,7 +103,7 @@ func (c *connection) Open(ctx context.Context, path string) (remote.File, error)
 		l.close()
 		return nil, c.failed(ctx, operationOpen, path, err)
 	}
-	return &openFile{connection: c, link: l, content: content}, nil
+	return &remoteFile{connection: c, link: l, content: content}, nil
 }
 
 // contentReader is the content of a file as it arrives, up to the verdict on it.

@@ -53,8 +53,8 @@ func knownErrors() map[string]error {
 		"other-protocol":    errOtherProtocol,
 		"too-many-clients":  errTooManyClients,
 		"no-session":        ErrNoSession,
-		"session-exists":    ErrSessionExists,
-		"sessions-live":     ErrSessionsLive,
+		"session-exists":    errSessionExists,
+		"sessions-live":     errSessionsLive,
 		"too-slow":          ErrTooSlow,
 	}
 }

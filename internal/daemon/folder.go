@@ -19,8 +19,8 @@ import (
 const (
 	socketName = "socket"
 	lockName   = "lock"
-	// LogName is the name of the log in the folder.
-	LogName = "log"
+	// logName is the name of the log in the folder.
+	logName = "log"
 )
 
 // leavePatience bounds the wait for a process to let go of the lock whose socket is gone.

@@ -211,7 +211,7 @@ func serveOne(t *testing.T, places chan struct{}) net.Conn {
 
 func TestAServerTakesNoMoreClientsThanItMay(t *testing.T) {
 	conn := serveOne(t, make(chan struct{}))
-	require.ErrorIs(t, greet(conn, header{Protocol: Protocol, Operation: operationStop}, &struct{}{}), errTooManyClients)
+	require.ErrorIs(t, greet(conn, header{Protocol: protocolVersion, Operation: operationStop}, &struct{}{}), errTooManyClients)
 }
 
 func TestWhatIsNotAgreedIsRefused(t *testing.T) {
@@ -239,7 +239,7 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 	}
 	t.Run("a message that is none", func(t *testing.T) {
 		conn := serveOne(t, make(chan struct{}, 1))
-		require.NoError(t, greet(conn, header{Protocol: Protocol, Operation: operationSend}, &struct{}{}))
+		require.NoError(t, greet(conn, header{Protocol: protocolVersion, Operation: operationSend}, &struct{}{}))
 		session, err := yamux.Client(conn, multiplexing())
 		require.NoError(t, err)
 		messages, err := session.OpenStream()
@@ -264,7 +264,7 @@ func TestHelloIsTheSameInAllVersions(t *testing.T) {
 	require.Equal(t, []byte{0, 0, 0, byte(len(answered) - 5)}, answered[1:5])
 	var said map[string]any
 	require.NoError(t, json.Unmarshal(answered[5:], &said))
-	require.EqualValues(t, Protocol, said["protocol"])
+	require.EqualValues(t, protocolVersion, said["protocol"])
 	require.Equal(t, "here", said["build"])
 	require.Equal(t, false, said["retires"])
 	require.EqualValues(t, os.Getpid(), said["process"])

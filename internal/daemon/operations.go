@@ -43,60 +43,44 @@ func (c *conversation) perform(ctx context.Context, operation string) error {
 	return do(ctx, c)
 }
 
-// operation returns what an operation does.
+// operation returns what an operation does, nil if there is none of that name.
 func (p *process) operation(name string) func(context.Context, *conversation) error {
-	switch name {
-	case operationConnections:
-		return p.listConnections
-	case operationClose:
-		return p.closeConnections
-	case operationStop:
-		return p.stop
-	case operationSessions:
-		return p.sessions.list
-	case operationLaunch:
-		return p.sessions.launch
-	case operationAttach:
-		return p.sessions.attach
-	case operationSend:
-		return p.sessions.send
-	case operationEnd:
-		return p.sessions.endOne
-	}
-	return connectionOperation(name)
+	return map[string]func(context.Context, *conversation) error{
+		operationConnections: p.listConnections,
+		operationClose:       p.closeConnections,
+		operationStop:        p.stop,
+		operationSessions:    p.sessions.list,
+		operationLaunch:      p.sessions.launch,
+		operationAttach:      p.sessions.attach,
+		operationSend:        p.sessions.send,
+		operationEnd:         p.sessions.endOne,
+		operationStart:       p.startProcess,
+		operationConnect:     connected(hold),
+		operationOpen:        connected(openFile),
+		operationWrite:       connected(writeFile),
+		operationStat: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
+			info, err := place.Stat(ctx, string(c.asked.Path))
+			if err != nil {
+				return err
+			}
+			return c.answer(packInfo(info))
+		}),
+		operationMkdir: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
+			return c.done(place.MkdirAll(ctx, string(c.asked.Path), c.asked.Mode))
+		}),
+		operationChmod: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
+			return c.done(place.Chmod(ctx, string(c.asked.Path), c.asked.Mode))
+		}),
+		operationRemove: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
+			return c.done(place.Remove(ctx, string(c.asked.Path)))
+		}),
+	}[name]
 }
 
-// connectionOperation returns what an operation does with the connection that the client names.
-func connectionOperation(name string) func(context.Context, *conversation) error {
-	var do func(*conversation, context.Context, remote.Connection) error
-	switch name {
-	case operationConnect:
-		do = (*conversation).hold
-	case operationStart:
-		return func(ctx context.Context, c *conversation) error { return c.startProcess(ctx) }
-	case operationOpen:
-		do = (*conversation).openFile
-	case operationWrite:
-		do = (*conversation).writeFile
-	case operationStat:
-		do = (*conversation).stat
-	case operationMkdir:
-		do = func(c *conversation, ctx context.Context, place remote.Connection) error {
-			return c.done(place.MkdirAll(ctx, string(c.asked.Path), c.asked.Mode))
-		}
-	case operationChmod:
-		do = func(c *conversation, ctx context.Context, place remote.Connection) error {
-			return c.done(place.Chmod(ctx, string(c.asked.Path), c.asked.Mode))
-		}
-	case operationRemove:
-		do = func(c *conversation, ctx context.Context, place remote.Connection) error {
-			return c.done(place.Remove(ctx, string(c.asked.Path)))
-		}
-	default:
-		return nil
-	}
+// connected returns an operation on the connection that the client names.
+func connected(do func(context.Context, *conversation, remote.Connection) error) func(context.Context, *conversation) error {
 	return func(ctx context.Context, c *conversation) error {
-		return c.connected(ctx, func(ctx context.Context, k *kept) error { return do(c, ctx, k.connection) })
+		return c.connected(ctx, func(ctx context.Context, k *kept) error { return do(ctx, c, k.connection) })
 	}
 }
 
@@ -104,7 +88,7 @@ func connectionOperation(name string) func(context.Context, *conversation) error
 // unless it hosts sessions; one that tells no build takes any.
 func (p *process) greeting(build string) Greeting {
 	greeting := Greeting{
-		Protocol: Protocol, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
+		Protocol: protocolVersion, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
 		Goroutines: runtime.NumGoroutine(),
 	}
 	greeting.Retires = build != "" && build != p.options.Build && greeting.Sessions == 0
@@ -133,7 +117,7 @@ func (p *process) closeConnections(_ context.Context, c *conversation) error {
 // stop closes all connections and ends the process.
 func (p *process) stop(_ context.Context, c *conversation) error {
 	if living := p.sessions.count(); living > 0 {
-		return fmt.Errorf("%w: %d of them", ErrSessionsLive, living)
+		return fmt.Errorf("%w: %d of them", errSessionsLive, living)
 	}
 	closed := p.pool.closePlaces(nil)
 	p.retire()
@@ -161,7 +145,7 @@ func (c *conversation) done(err error) error {
 }
 
 // hold describes the place, and keeps the connection for the client.
-func (c *conversation) hold(ctx context.Context, place remote.Connection) error {
+func hold(ctx context.Context, c *conversation, place remote.Connection) error {
 	if err := c.answer(place.Info()); err != nil {
 		return err
 	}
@@ -169,15 +153,7 @@ func (c *conversation) hold(ctx context.Context, place remote.Connection) error 
 	return nil
 }
 
-func (c *conversation) stat(ctx context.Context, place remote.Connection) error {
-	info, err := place.Stat(ctx, string(c.asked.Path))
-	if err != nil {
-		return err
-	}
-	return c.answer(packInfo(info))
-}
-
-func (c *conversation) writeFile(ctx context.Context, place remote.Connection) error {
+func writeFile(ctx context.Context, c *conversation, place remote.Connection) error {
 	content, err := c.accept(ctx)
 	if err != nil {
 		return err
@@ -186,7 +162,7 @@ func (c *conversation) writeFile(ctx context.Context, place remote.Connection) e
 }
 
 // openFile serves an open file until the client goes away.
-func (c *conversation) openFile(ctx context.Context, place remote.Connection) error {
+func openFile(ctx context.Context, c *conversation, place remote.Connection) error {
 	content, err := c.accept(ctx)
 	if err != nil {
 		return err
@@ -309,7 +285,7 @@ func (s streams) closeOutputs() {
 }
 
 // startProcess runs a process.
-func (c *conversation) startProcess(ctx context.Context) error {
+func (p *process) startProcess(ctx context.Context, c *conversation) error {
 	if c.asked.Command == nil {
 		return fmt.Errorf("%w: no command", errProtocol)
 	}
@@ -333,7 +309,7 @@ func (c *conversation) startProcess(ctx context.Context) error {
 		command.Stderr = command.Stdout
 	}
 	return c.connected(wanted, func(wanted context.Context, k *kept) error {
-		process, err := c.process.pool.start(wanted, k, command)
+		process, err := p.pool.start(wanted, k, command)
 		if err != nil {
 			return err
 		}
@@ -341,7 +317,7 @@ func (c *conversation) startProcess(ctx context.Context) error {
 			process.Terminate() // the client is gone
 		}
 		ended := make(chan exit, 1)
-		go func() { ended <- c.process.pool.await(k, process) }()
+		go func() { ended <- p.pool.await(k, process) }()
 		for {
 			select {
 			case number := <-given.signals:

@@ -11,9 +11,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Protocol is the version of what clients and the process say to each other
+// protocolVersion is the version of what clients and the process say to each other
 // after the header of a conversation and its reply.
-const Protocol = 3
+const protocolVersion = 3
 
 // What a conversation is about.
 const (

@@ -94,7 +94,7 @@ func (r *ring) waitForReaders(count int) {
 // The mutex is held.
 func (r *ring) slowest(count int) *ringReader {
 	for reader := range r.readers {
-		if r.end+int64(count)-reader.position > RingBytes {
+		if r.end+int64(count)-reader.position > ringBytes {
 			return reader
 		}
 	}
@@ -111,8 +111,8 @@ func (r *ring) add(stream byte, data []byte) {
 		r.pieces = append(r.pieces, piece{stream, r.end, append([]byte(nil), data...)})
 	}
 	r.end += int64(len(data))
-	for r.end-r.begin > RingBytes {
-		surplus := r.end - r.begin - RingBytes
+	for r.end-r.begin > ringBytes {
+		surplus := r.end - r.begin - ringBytes
 		first := &r.pieces[0]
 		if int64(len(first.data)) > surplus {
 			first.data = first.data[surplus:]

@@ -21,7 +21,7 @@ func TestARingKeepsTheLastAndLosesNothingForItsReaders(t *testing.T) {
 		all.WriteString(text)
 	}
 	late := r.read()
-	more := strings.Repeat("more", RingBytes/2)
+	more := strings.Repeat("more", ringBytes/2)
 	go func() {
 		r.write(1, []byte(more)) // as the reader takes it
 		r.finish()
@@ -37,14 +37,14 @@ func TestARingKeepsTheLastAndLosesNothingForItsReaders(t *testing.T) {
 		read.Write(data[:count])
 		late.taken(count)
 	}
-	kept := all.String()[all.Len()-RingBytes:]
+	kept := all.String()[all.Len()-ringBytes:]
 	require.True(t, kept+more == read.String())
 }
 
 func TestAReaderThatTakesNothingIsLetGoOf(t *testing.T) {
 	r := newRing(time.Millisecond)
 	slow := r.read()
-	r.write(1, make([]byte, RingBytes))
+	r.write(1, make([]byte, ringBytes))
 	_, data, err := slow.next(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, data)

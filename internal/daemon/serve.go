@@ -15,9 +15,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// DefaultIdle is after how long without use connections are closed, and the
+// defaultIdle is after how long without use connections are closed, and the
 // process ends.
-const DefaultIdle = 10 * time.Minute
+const defaultIdle = 10 * time.Minute
 
 // Options of the background process.
 type Options struct {
@@ -27,7 +27,7 @@ type Options struct {
 	// Build tells one build of the program from another.
 	Build string
 	// Idle is after how long without use connections are closed and, without
-	// clients and sessions, the process ends; DefaultIdle if 0.
+	// clients and sessions, the process ends; defaultIdle if 0.
 	Idle time.Duration
 	// Connect makes a connection. Prompter asks the client that waits for it.
 	Connect func(ctx context.Context, place Place, prompter remote.Prompter) (remote.Connection, error)
@@ -43,7 +43,7 @@ type Options struct {
 // already.
 func Serve(ctx context.Context, o Options) error {
 	if o.Idle <= 0 {
-		o.Idle = DefaultIdle
+		o.Idle = defaultIdle
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -28,7 +28,7 @@ type Hosted struct {
 	// It ends when a client says so, and when the session ends.
 	Stdin io.Reader
 	// Stdout and Stderr go to every attached client. What was written last,
-	// RingBytes of both together, is kept for clients that attach later.
+	// ringBytes of both together, is kept for clients that attach later.
 	// Writing waits for attached clients that are slow, though not for ever,
 	// and for nobody while none is attached.
 	Stdout, Stderr io.Writer
@@ -46,9 +46,9 @@ type Hosted struct {
 	Known func(names ...string) error
 }
 
-// RingBytes is how much of a session's last output is kept for clients that
+// ringBytes is how much of a session's last output is kept for clients that
 // attach later.
-const RingBytes = 256 << 10
+const ringBytes = 256 << 10
 
 // A Launch asks for a new session.
 type Launch struct {
@@ -81,8 +81,8 @@ type SessionInfo struct {
 // Errors that callers tell apart.
 var (
 	ErrNoSession     = errors.New("there is no such session")
-	ErrSessionExists = errors.New("a session of that name is alive")
-	ErrSessionsLive  = errors.New("there are sessions in the background process")
+	errSessionExists = errors.New("a session of that name is alive")
+	errSessionsLive  = errors.New("there are sessions in the background process")
 	ErrDetached      = errors.New("detached; the session goes on")
 	ErrTooSlow       = errors.New("detached: output was not taken for too long; the session goes on")
 )

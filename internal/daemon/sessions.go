@@ -103,7 +103,7 @@ func (s *sessions) name(one *session, name string) error {
 	case known == one:
 		return nil
 	case known != nil:
-		return fmt.Errorf("%q: %w", name, ErrSessionExists)
+		return fmt.Errorf("%q: %w", name, errSessionExists)
 	case len(one.names) >= mostNames:
 		return fmt.Errorf("a session has at most %d names", mostNames)
 	case len(s.byName) >= mostSessions*mostNames:

@@ -40,7 +40,7 @@ func OpenLog(folder string) (io.WriteCloser, error) {
 	if err := makePrivate(folder); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(folder, LogName), os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o600)
+	file, err := os.OpenFile(filepath.Join(folder, logName), os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of the background process: %w", err)
 	}

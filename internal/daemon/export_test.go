@@ -1,0 +1,12 @@
+package daemon
+
+// What only tests outside the package name.
+const (
+	LogName   = logName
+	RingBytes = ringBytes
+)
+
+var (
+	ErrSessionExists = errSessionExists
+	ErrSessionsLive  = errSessionsLive
+)
