@@ -40,7 +40,7 @@ func newBackground(a *app) *cobra.Command {
 			err = daemon.Serve(c.Context(), daemon.Options{
 				Folder:  folder,
 				Build:   buildIdentity(),
-				Hoster:  hoster{login},
+				Hoster:  hoster{login}.Host,
 				Connect: connectForClients(login, log),
 				Log:     log,
 			})

@@ -49,8 +49,6 @@ func (a *app) hostedRequest(target string, s job.Submission) (json.RawMessage, e
 // A hoster runs interactive jobs in the background process.
 type hoster struct{ login *clientLogin }
 
-var _ daemon.Hoster = hoster{}
-
 // Host runs one job to its end. With an error the code is the one that rmctl
 // exits with because of it.
 func (h hoster) Host(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -19,11 +18,8 @@ const mostClients = 1024
 // headerPatience bounds the wait for the header of a client.
 const headerPatience = 10 * time.Second
 
-// pauses after an accept that failed because something ran out.
-const (
-	shortestPause = 5 * time.Millisecond
-	longestPause  = time.Second
-)
+// acceptPause follows an accept that failed because something ran out.
+const acceptPause = 100 * time.Millisecond
 
 // serve accepts clients of this user until ctx is cancelled or the listener is
 // closed, which is no error, and waits for their conversations.
@@ -31,19 +27,19 @@ func (p *process) serve(ctx context.Context) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	places := make(chan struct{}, mostClients)
-	pause := shortestPause
 	for {
 		conn, err := p.listener.Accept()
 		switch {
-		case err == nil:
-			pause = shortestPause
 		case errors.Is(err, net.ErrClosed):
 			return nil
-		case isTemporary(err) && wait(ctx, pause):
-			pause = min(2*pause, longestPause)
+		case isTemporary(err):
+			select {
+			case <-time.After(acceptPause):
+			case <-ctx.Done():
+			}
 			continue
-		default:
-			return fmt.Errorf("accepting clients: %w", errors.Join(err, ctx.Err()))
+		case err != nil:
+			return fmt.Errorf("accepting clients: %w", err)
 		}
 		clients.Go(func() {
 			defer conn.Close()
@@ -60,18 +56,6 @@ func isTemporary(err error) bool {
 	return errors.As(err, &failed) && failed.Temporary()
 }
 
-// wait reports whether the time passed before ctx was done.
-func wait(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // serveClient takes part in one conversation. A client that is gone needs no answer.
 func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan struct{}) {
 	if peer.Check(conn) != nil || conn.SetDeadline(time.Now().Add(headerPatience)) != nil {
@@ -84,8 +68,7 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan st
 		_ = writeReply(conn, replyRefusal, pack(errTooManyClients))
 		return
 	}
-	reader := bufio.NewReader(conn)
-	asked, err := readHeader(reader)
+	asked, err := readHeader(bufio.NewReader(conn)) // nothing follows the header before it has its reply
 	if err != nil && !errors.Is(err, errProtocol) {
 		return
 	}
@@ -105,18 +88,10 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan st
 	if writeReply(conn, replyDone, struct{}{}) != nil || conn.SetDeadline(time.Time{}) != nil {
 		return
 	}
-	l, err := acceptLink(ctx, bufferedConn{conn, reader})
+	l, err := acceptLink(ctx, conn)
 	if err != nil {
 		return
 	}
 	defer l.close()
 	p.converse(ctx, l, asked.Operation)
 }
-
-// bufferedConn is a connection that something was read from already.
-type bufferedConn struct {
-	net.Conn
-	reader io.Reader
-}
-
-func (c bufferedConn) Read(buffer []byte) (int, error) { return c.reader.Read(buffer) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 
 	"github.com/rmctl/rmctl/remote"
 )
@@ -17,8 +16,6 @@ func (c *conversation) attach(ctx context.Context, find func() (*session, func()
 	if err != nil {
 		return err
 	}
-	// What the client says before the session is found waits.
-	given := c.instructions(func() {})
 	one, begin, err := find()
 	if err != nil {
 		return err
@@ -31,18 +28,14 @@ func (c *conversation) attach(ctx context.Context, find func() (*session, func()
 		defer one.clients.add(ctx, c.link)()
 	}
 	if c.asked.Size != (remote.Size{}) {
-		replace(one.resized, c.asked.Size)
+		replace(one.given.resized, c.asked.Size)
 	}
+	c.receiveInstructions(one.given, func() {})
 	begin()
 	if err := c.answer(); err != nil {
 		return err
 	}
 
-	leaving, leave := context.WithCancel(ctx)
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	defer leave()
-	serving.Go(func() { one.passOn(leaving, given) })
 	if accepted.input != nil {
 		// It ends with the link or the session.
 		one.of.hosted.Go(func() { one.takeInput(accepted.input) })
@@ -77,22 +70,6 @@ func (s streams) sendOutput(ctx context.Context, reader *ringReader) error {
 			}
 		}
 		reader.taken(len(data))
-	}
-}
-
-// passOn passes signals and sizes of one client on to the session.
-func (o *session) passOn(ctx context.Context, given instructions) {
-	for {
-		select {
-		case number := <-given.signals:
-			offer(o.signals, number)
-		case size := <-given.resized:
-			replace(o.resized, size)
-		case <-o.done:
-			return
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 

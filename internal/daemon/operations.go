@@ -230,16 +230,19 @@ func answerAbout(file remote.File, wanted fileRequest, content io.Writer) fileAn
 // queuedSignals is how many signals of a client may wait while one is sent.
 const queuedSignals = 64
 
-// instructions are what a client says while its process runs.
+// instructions are what clients say while a process or session runs.
 type instructions struct {
 	signals chan syscall.Signal
 	resized chan remote.Size
 }
 
-// instructions receives instructions until the link is closed. What receives must not
-// wait, as the place may take its time to send a signal.
-func (c *conversation) instructions(terminate func()) instructions {
-	given := instructions{signals: make(chan syscall.Signal, queuedSignals), resized: make(chan remote.Size, 1)}
+func newInstructions() instructions {
+	return instructions{signals: make(chan syscall.Signal, queuedSignals), resized: make(chan remote.Size, 1)}
+}
+
+// receiveInstructions receives them until the link is closed. What receives must not wait, as
+// the place may take its time to send a signal.
+func (c *conversation) receiveInstructions(given instructions, terminate func()) {
 	c.work.Go(func() {
 		for {
 			var one instruction
@@ -257,7 +260,6 @@ func (c *conversation) instructions(terminate func()) instructions {
 			}
 		}
 	})
-	return given
 }
 
 // streams are those that the client has opened, nil if it has not.
@@ -295,7 +297,8 @@ func (p *process) startProcess(ctx context.Context, c *conversation) error {
 	if err != nil {
 		return err
 	}
-	given := c.instructions(terminate)
+	given := newInstructions()
+	c.receiveInstructions(given, terminate)
 	command := c.asked.Command.unpack(given.resized)
 	if accepted.input != nil {
 		command.Stdin = accepted.input

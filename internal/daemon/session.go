@@ -11,16 +11,13 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Hoster runs sessions in the background process: long-lived processes that
-// outlive the client that started them. Clients attach to a session, detach,
-// send input and end it, while Host goes on.
-type Hoster interface {
-	// Host runs one session until its process has ended, and returns the exit
-	// code; with an error the code is -1 if it is not known. Cancelling ctx
-	// ends the process as cancelling that of remote.Connection.Start does.
-	// Request is what the client gave to Start; only the hoster understands it.
-	Host(ctx context.Context, request json.RawMessage, session Hosted) (code int, err error)
-}
+// A Hoster runs a session in the background process until the session's process
+// has ended, and returns the exit code; with an error the code is -1 if it is not
+// known. The session outlives the client that started it: clients attach to it,
+// detach, send input and end it meanwhile. Cancelling ctx ends the process as
+// cancelling that of remote.Connection.Start does. Request is what the client
+// gave to Start; only the hoster understands it.
+type Hoster func(ctx context.Context, request json.RawMessage, session Hosted) (code int, err error)
 
 // Hosted is what the process of a session is attached to.
 type Hosted struct {

@@ -8,11 +8,8 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 	"unicode/utf8"
-
-	"github.com/rmctl/rmctl/remote"
 )
 
 // Bounds of sessions.
@@ -38,9 +35,8 @@ type session struct {
 	of      *sessions
 	ring    *ring
 	cancel  context.CancelFunc
-	clients waiters // attached, who can be asked
-	resized chan remote.Size
-	signals chan syscall.Signal
+	clients waiters      // attached, who can be asked
+	given   instructions // of all clients
 
 	input       *io.PipeReader
 	inputWriter *io.PipeWriter
@@ -128,7 +124,7 @@ func (s *sessions) start(name string, launch packedLaunch) (one *session, begin 
 	ctx, cancel := context.WithCancel(s.ctx)
 	one = &session{
 		of: s, ring: newRing(slowPatience), cancel: cancel, since: time.Now(),
-		resized: make(chan remote.Size, 1), signals: make(chan syscall.Signal, 16), done: make(chan struct{}),
+		given: newInstructions(), done: make(chan struct{}),
 	}
 	one.input, one.inputWriter = io.Pipe()
 	if err := s.name(one, name); err != nil {
@@ -137,7 +133,7 @@ func (s *sessions) start(name string, launch packedLaunch) (one *session, begin 
 	}
 	hosted := Hosted{
 		Stdin: one.input, Stdout: ringWriter{one.ring, streamOutput}, Stderr: ringWriter{one.ring, streamErrors},
-		Terminal: launch.Terminal.unpack(one.resized), Signals: one.signals, Prompter: &one.clients,
+		Terminal: launch.Terminal.unpack(one.given.resized), Signals: one.given.signals, Prompter: &one.clients,
 		Known: func(names ...string) error {
 			for _, further := range names {
 				if err := s.name(one, further); err != nil {
@@ -153,7 +149,7 @@ func (s *sessions) start(name string, launch packedLaunch) (one *session, begin 
 // host runs the session to its end.
 func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
 	defer o.cancel()
-	o.code, o.err = o.of.hoster.Host(ctx, request, hosted)
+	o.code, o.err = o.of.hoster(ctx, request, hosted)
 	o.of.log.Info("a session ended", "code", o.code)
 	o.of.mutex.Lock()
 	for _, name := range o.names {

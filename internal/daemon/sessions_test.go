@@ -18,16 +18,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// hosterFunc is a hoster.
-type hosterFunc func(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error)
-
-func (f hosterFunc) Host(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
-	return f(ctx, request, session)
-}
-
 // echo answers each byte it reads with the same on its output until its input
 // ends, with exit code 7, or it is ended, with 15.
-var echo = hosterFunc(func(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
+var echo = daemon.Hoster(func(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
 	if _, err := session.Stdout.Write(request); err != nil {
 		return -1, err
 	}
@@ -161,7 +154,7 @@ func TestNothingIsLostOrDoubledForThoseAttached(t *testing.T) {
 		wanted.WriteString(strings.Repeat(string(rune('a'+i%26)), i%53) + "\n")
 	}
 	release := make(chan struct{})
-	client := serve(t, daemon.Options{Hoster: hosterFunc(func(_ context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(_ context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
 		<-release
 		_, err := io.Copy(session.Stdout, strings.NewReader(wanted.String()))
 		return 0, err
@@ -181,7 +174,7 @@ func TestNothingIsLostOrDoubledForThoseAttached(t *testing.T) {
 
 func TestWhoAttachesLaterSeesTheLastOfBothStreams(t *testing.T) {
 	written, end := make(chan struct{}), make(chan struct{})
-	client := serve(t, daemon.Options{Hoster: hosterFunc(func(_ context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(_ context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
 		for range 2000 {
 			if _, err := io.WriteString(session.Stdout, strings.Repeat("o", 500)); err != nil {
 				return -1, err
@@ -216,7 +209,7 @@ func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
 		answer   string
 	}
 	told := make(chan seen, 1)
-	client := serve(t, daemon.Options{Hoster: hosterFunc(func(ctx context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
 		var s seen
 		var err error
 		s.terminal = *session.Terminal
@@ -249,7 +242,7 @@ func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
 
 // Many times, as who begins a session came late only now and then.
 func TestASessionCanAskAtOnce(t *testing.T) {
-	client := serve(t, daemon.Options{Hoster: hosterFunc(func(ctx context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
 		_, err := session.Prompter.Ask(ctx, remote.Question{Text: "?"})
 		return 0, err
 	})}).client(t)
@@ -265,7 +258,7 @@ func TestASessionCanAskAtOnce(t *testing.T) {
 
 func TestNamesFindALivingSession(t *testing.T) {
 	named := make(chan error, 3)
-	client := serve(t, daemon.Options{Hoster: hosterFunc(func(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
 		named <- session.Known("slurm/7", "7")
 		<-ctx.Done()
 		return 0, nil
@@ -295,7 +288,7 @@ func TestNamesFindALivingSession(t *testing.T) {
 }
 
 func TestErrorsOfASessionComeBesideItsCode(t *testing.T) {
-	client := serve(t, daemon.Options{Hoster: hosterFunc(func(context.Context, json.RawMessage, daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(context.Context, json.RawMessage, daemon.Hosted) (int, error) {
 		return 3, &remote.ConnectError{Host: "there", Reason: remote.Disconnected, Err: errors.New("cut")}
 	})}).client(t)
 	code, err := start(t, client, "job", daemon.Attachment{}).Wait()
