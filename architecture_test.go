@@ -82,6 +82,8 @@ var allowedImports = map[string][]string{
 	"internal/files":            {},
 	"internal/timezone":         {},
 	"internal/peer":             {},
+	"internal/tui/watch":        {"internal/tui", "internal/views", "monitor", "control", "jobstore", "job", "model", "remote", "state"},
+	"internal/tui/fill":         {"internal/tui", "internal/form", "control", "job", "config", "attribute", "remote"},
 }
 
 // allowedEverywhere are the packages that every other one may import.

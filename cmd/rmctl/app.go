@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -35,7 +36,7 @@ type app struct {
 	connections map[connectionKey]remote.Connection
 	controllers map[string]*control.Controller
 
-	asked *questions // asks what connections ask; nil before the first one is made, or where there is nobody to ask
+	asked *tui.Questions // asks what connections ask; nil before the first one is made, or where there is nobody to ask
 
 	listening func(remote.Connection) remote.Connection // wraps the connections that are made; nil but for rmctl record
 }
@@ -145,7 +146,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 	if err != nil {
 		return nil, err
 	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnListed: a.warnOfListing(), OnStaging: a.stagingBar()}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnListed: a.warnOfListing(), OnStaging: tui.StagingBar(a.stderr)}
 	options.Defaults = defaultsOf(target)
 	if a.controllers == nil {
 		a.controllers = map[string]*control.Controller{}

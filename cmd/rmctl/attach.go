@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -140,7 +141,7 @@ func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error
 	attachment := daemon.Attachment{
 		Stdin: console.Keys(), Stdout: a.stdout, Stderr: a.stderr,
 		EndInput: h.endsInput && !console.IsRaw(), // a raw terminal types no end: one that ends has gone away
-		Resized:  console.Sizes, Signals: console.Signals, Prompter: newPrompter(),
+		Resized:  console.Sizes, Signals: console.Signals, Prompter: tui.Terminal(),
 	}
 	if console.Terminal != nil {
 		attachment.Size = console.Terminal.Size

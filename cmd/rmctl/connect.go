@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/openssh"
 	"github.com/rmctl/rmctl/remote/ssh"
@@ -45,11 +46,11 @@ func (a *app) connect(ctx context.Context, target settings.Target) (remote.Conne
 // prompter returns what asks the user, nil if there is no terminal.
 func (a *app) prompter() remote.Prompter {
 	if a.asked == nil {
-		terminal := newPrompter()
+		terminal := tui.Terminal()
 		if terminal == nil {
 			return nil
 		}
-		a.asked = newQuestions(newVenue(terminal, true))
+		a.asked = tui.NewQuestions(terminal, true)
 	}
 	return a.asked
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/tui/fill"
+	"github.com/rmctl/rmctl/job"
 )
 
 func newForm(a *app) *cobra.Command {
@@ -52,9 +54,9 @@ on terminals that can do no more.`,
 				return r.located(err)
 			}
 			if terminal == nil {
-				err = f.ask(a.stdin, a.stderr)
+				err = f.Ask(c.Context(), a.stdin, a.stderr)
 			} else {
-				err = f.show(c.Context(), a.stdin, terminal)
+				err = f.Show(c.Context(), a.stdin, terminal)
 			}
 			if err != nil {
 				return err
@@ -90,7 +92,7 @@ func (a *app) formTerminal(plain bool) (io.Writer, error) {
 }
 
 // fill makes the form of a target or a definition.
-func (a *app) fill(ctx context.Context, name string, r request) (*filling, error) {
+func (a *app) fill(ctx context.Context, name string, r request) (*fill.Form, error) {
 	controller, target, err := a.formController(ctx, name)
 	if err != nil {
 		return nil, err
@@ -98,28 +100,36 @@ func (a *app) fill(ctx context.Context, name string, r request) (*filling, error
 	return a.fillFor(ctx, controller, target, name, r)
 }
 
-// fillFor makes the form of a controller; target is empty where nothing can be
-// submitted.
-func (a *app) fillFor(ctx context.Context, controller *control.Controller, target, name string, r request) (*filling, error) {
-	f := &filling{ctx: ctx, controller: controller, target: target, definition: name, asked: a.asked, request: r.Submission, given: r.given}
-	if submit := f.controller.Definition().Submit(r.Debug); submit != nil {
-		f.interactive = submit.Element.IsInteractive()
+// fillFor makes the form of a controller; target is empty where nothing can be submitted.
+func (a *app) fillFor(ctx context.Context, controller *control.Controller, target, name string, r request) (*fill.Form, error) {
+	o := fill.Options{Controller: controller, Target: target, Definition: name, Questions: a.asked, Request: r.Submission}
+	if submit := controller.Definition().Submit(r.Debug); submit != nil {
+		o.IsInteractive = submit.Element.IsInteractive()
 	} else {
-		f.target = ""
+		o.Target = ""
 	}
-	f.start()
-	f.save = func(replace bool) error { return a.saveFilled(f, replace) }
-	var err error
-	f.form, f.page, err = f.controller.Form(ctx, r.Submission)
+	o.Place = func(s job.Submission) (job.Submission, error) {
+		return placed(s, r.Directory == "") // which it is on another machine alone
+	}
+	o.Save = func(name string, s job.Submission, replace bool) error {
+		if r.given.Directory == "" && s.Directory == r.Directory {
+			s.Directory = "" // wherever it is submitted from
+		}
+		return a.saveFilled(o, name, s, replace)
+	}
+	filled, page, err := controller.Form(ctx, r.Submission)
 	var failed *command.Error
-	if f.target == "" && errors.As(err, &failed) {
+	if o.Target == "" && errors.As(err, &failed) {
 		// Whoever looks at a definition need not have its scheduler.
 		if _, err := fmt.Fprintf(a.stderr, "rmctl: warning: %s\n", printable(err.Error())); err != nil {
 			return nil, err
 		}
-		f.form, f.page, err = f.controller.FormWithoutSession(ctx, r.Submission)
+		filled, page, err = controller.FormWithoutSession(ctx, r.Submission)
 	}
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	return fill.New(o, filled, page), nil
 }
 
 // formController returns the controller of a target, or one for a definition
@@ -159,66 +169,71 @@ func (a *app) formController(ctx context.Context, name string) (controller *cont
 }
 
 // concludeForm does what the user has chosen at the end of the form.
-func (a *app) concludeForm(ctx context.Context, f *filling) error {
-	switch f.conclusion {
-	case concludeSubmit:
+func (a *app) concludeForm(ctx context.Context, f *fill.Form) error {
+	switch f.Conclusion {
+	case fill.Submit:
 		return a.submitFilled(ctx, f)
-	case concludePrint:
-		line := f.commandLine(a)
+	case fill.Print:
+		line := a.filledLine(f)
 		if isTerminal(a.stdout) {
 			line = printable(line)
 		}
 		_, err := fmt.Fprintln(a.stdout, line)
 		return err
-	case concludeSave:
-		return nil // it was saved while the form could still be mended
+	case fill.Save:
+		return nil // it was saved while the form could still be changed
 	}
 	return &exitError{code: exitFailed, err: errors.New("the form was left; nothing was submitted")}
 }
 
-func (a *app) submitFilled(ctx context.Context, f *filling) error {
-	s, err := f.submission()
+func (a *app) submitFilled(ctx context.Context, f *fill.Form) error {
+	s, err := f.Submission()
 	if err != nil {
 		return err
 	}
-	if f.interactive {
-		err := a.runInteractive(ctx, f.controller, s, false)
+	if f.IsInteractive {
+		err := a.runInteractive(ctx, f.Controller, s, false)
 		var exit *exitError
 		if err == nil || errors.As(err, &exit) && exit.err == nil {
 			return err // the job's own exit code
 		}
-		return f.again(a, err)
+		return a.withFilledLine(f, err)
 	}
-	job, err := f.controller.Submit(ctx, s)
+	job, err := f.Controller.Submit(ctx, s)
 	if err != nil {
-		return f.again(a, err)
+		return a.withFilledLine(f, err)
 	}
 	return a.printSubmitted(job)
 }
 
-// again adds the command line to an error, so that what was filled in is not lost.
-func (f *filling) again(a *app, err error) error {
-	return fmt.Errorf("%w\nthe form was filled in as: %s", err, f.commandLine(a))
+// filledLine returns the command line that does what was filled in.
+func (a *app) filledLine(f *fill.Form) string {
+	var flags []string
+	if a.configFolder != "" {
+		flags = append(flags, "--config", a.configFolder)
+	}
+	if a.stateFolder != "" {
+		flags = append(flags, "--state", a.stateFolder)
+	}
+	return f.CommandLine(flags...)
 }
 
-// saveFilled keeps what was filled in as a launch configuration.
-func (a *app) saveFilled(f *filling, replace bool) error {
-	s, err := f.submission()
-	if err != nil {
-		return err
-	}
+// withFilledLine adds the command line to an error, so that what was filled in is not lost.
+func (a *app) withFilledLine(f *fill.Form, err error) error {
+	return fmt.Errorf("%w\nthe form was filled in as: %s", err, a.filledLine(f))
+}
+
+// saveFilled saves what was filled in as a launch configuration.
+func (a *app) saveFilled(o fill.Options, name string, s job.Submission, replace bool) error {
 	configuration, err := a.configuration()
 	if err != nil {
 		return err
 	}
-	l := &settings.LaunchConfiguration{Name: f.saveAs, Target: f.target}
-	if f.target == "" {
-		if l.Definition, err = namedDefinition(f.definition); err != nil {
+	l := &settings.LaunchConfiguration{Name: name, Target: o.Target}
+	if o.Target == "" {
+		if l.Definition, err = namedDefinition(o.Definition); err != nil {
 			return err
 		}
-	}
-	if f.given.Directory == "" && s.Directory == f.request.Directory {
-		s.Directory = "" // wherever it is submitted from
 	}
 	l.Submission = s.Over(l.Submission)
 	return l.Save(configuration, replace)

@@ -18,7 +18,7 @@ func atTerminal(t *testing.T, environment []string, arguments ...string) *rmctlt
 	if testing.Short() {
 		t.Skip("it takes a terminal")
 	}
-	d := rmctltest.NewDesk(t, filepath.Join("testdata", "form"), append([]string{"TERM=xterm-256color"}, environment...)...)
+	d := rmctltest.NewDesk(t, filepath.Join("..", "..", "internal", "tui", "fill", "testdata", "form"), append([]string{"TERM=xterm-256color"}, environment...)...)
 	return d.Sits(arguments...)
 }
 

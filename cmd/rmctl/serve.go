@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/web"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/remote"
@@ -74,7 +75,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	platform, err := s.app.platform(ctx, newPrompter(), true)
+	platform, err := s.app.platform(ctx, tui.Terminal(), true)
 	if err != nil {
 		return err
 	}
@@ -315,7 +316,7 @@ func (s *serving) address(bound net.Addr) string {
 
 // hashPassword prints the line of a password file for a password that is asked for.
 func (a *app) hashPassword(ctx context.Context, name string) error {
-	prompter := newPrompter()
+	prompter := tui.Terminal()
 	if prompter == nil {
 		return fmt.Errorf("ask for a password: %w", remote.ErrNobodyToAsk)
 	}

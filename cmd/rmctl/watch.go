@@ -19,7 +19,7 @@ import (
 )
 
 func newWatch(a *app) *cobra.Command {
-	w := &watch{app: a}
+	w := &jobWatch{app: a}
 	c := &cobra.Command{
 		Use:               "watch [JOB...]",
 		ValidArgsFunction: a.completeJobs(openJob),
@@ -56,8 +56,8 @@ nothing is left out, and the events of a job keep their order.`,
 	return c
 }
 
-// watch follows jobs by the events of the store, which it feeds by asking.
-type watch struct {
+// A jobWatch follows jobs by the events of the store, which it feeds by asking.
+type jobWatch struct {
 	app    *app
 	cursor int64
 	plain  bool
@@ -84,7 +84,7 @@ type answer struct {
 	err  error
 }
 
-func (w *watch) run(ctx context.Context, names []string, resumes bool) error {
+func (w *jobWatch) run(ctx context.Context, names []string, resumes bool) error {
 	if err := w.begin(ctx, names, resumes); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (w *watch) run(ctx context.Context, names []string, resumes bool) error {
 
 // keepAsking has the jobs asked for until the context ends, and hands on why some
 // cannot be.
-func (w *watch) keepAsking(ctx context.Context, answers chan<- answer, warnings chan<- error) {
+func (w *jobWatch) keepAsking(ctx context.Context, answers chan<- answer, warnings chan<- error) {
 	pace := time.NewTicker(askPace)
 	defer pace.Stop()
 	for first := true; ; first = false {
@@ -119,7 +119,7 @@ func (w *watch) keepAsking(ctx context.Context, answers chan<- answer, warnings 
 }
 
 // follow prints what happens until nothing more can, or the context ends.
-func (w *watch) follow(ctx context.Context, answers <-chan answer, warnings <-chan error) error {
+func (w *jobWatch) follow(ctx context.Context, answers <-chan answer, warnings <-chan error) error {
 	look := time.NewTicker(watchPace)
 	defer look.Stop()
 	for {
@@ -149,7 +149,7 @@ func unlessInterrupted(ctx context.Context, err error) error {
 }
 
 // begin finds the jobs that were named, and where to begin.
-func (w *watch) begin(ctx context.Context, names []string, resumes bool) error {
+func (w *jobWatch) begin(ctx context.Context, names []string, resumes bool) error {
 	var err error
 	if w.store, err = w.app.openStore(ctx); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (w *watch) begin(ctx context.Context, names []string, resumes bool) error {
 // ask brings the jobs up to date that are watched. A failed query is an event of its
 // jobs. A target that cannot be used causes one warning, before the query of the
 // others; it ends the watch only if no other target can be used.
-func (w *watch) ask(ctx context.Context, first bool, warnings chan<- error) answer {
+func (w *jobWatch) ask(ctx context.Context, first bool, warnings chan<- error) answer {
 	listed, err := w.store.List(ctx, jobstore.Filter{Target: w.app.target})
 	if err != nil {
 		return answer{err: err}
@@ -213,7 +213,7 @@ func (w *watch) ask(ctx context.Context, first bool, warnings chan<- error) answ
 
 // watched counts the listed jobs that are watched, and returns those whose target is
 // to be tried now.
-func (w *watch) watched(listed []job.Job, now time.Time) (open int, due []job.Job) {
+func (w *jobWatch) watched(listed []job.Job, now time.Time) (open int, due []job.Job) {
 	for _, job := range listed {
 		if len(w.tags) > 0 && !w.tags[job.Tag] {
 			continue
@@ -228,7 +228,7 @@ func (w *watch) watched(listed []job.Job, now time.Time) (open int, due []job.Jo
 
 // noteUnusable postpones the targets that have no controller, and reports whether any
 // has one.
-func (w *watch) noteUnusable(jobs []found, now time.Time) (isAnyUsable bool) {
+func (w *jobWatch) noteUnusable(jobs []found, now time.Time) (isAnyUsable bool) {
 	for _, job := range jobs {
 		if job.controller == nil {
 			w.unusable[job.Target] = now.Add(retryPace)
@@ -240,7 +240,7 @@ func (w *watch) noteUnusable(jobs []found, now time.Time) (isAnyUsable bool) {
 }
 
 // print prints what happened since it was called last, and runs the hooks.
-func (w *watch) print(ctx context.Context) error {
+func (w *jobWatch) print(ctx context.Context) error {
 	for {
 		events, err := w.store.Events(ctx, w.cursor)
 		if err != nil || len(events) == 0 {
@@ -257,11 +257,11 @@ func (w *watch) print(ctx context.Context) error {
 	}
 }
 
-func (w *watch) isWatched(event job.Event) bool {
+func (w *jobWatch) isWatched(event job.Event) bool {
 	return (w.app.target == "" || event.Target == w.app.target) && (len(w.tags) == 0 || w.tags[event.Tag])
 }
 
-func (w *watch) tell(ctx context.Context, event job.Event) error {
+func (w *jobWatch) tell(ctx context.Context, event job.Event) error {
 	var err error
 	if w.app.json {
 		err = terminal.JSON(w.app.stdout, event)

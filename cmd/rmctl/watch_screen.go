@@ -14,15 +14,16 @@ import (
 
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/tui/fill"
+	"github.com/rmctl/rmctl/internal/tui/watch"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/remote"
 )
 
 // wantsScreen reports whether rmctl watch shows all of it full screen: at a terminal,
 // where nothing is asked for that prints events.
-func (w *watch) wantsScreen(c *cobra.Command, jobs []string) (bool, error) {
+func (w *jobWatch) wantsScreen(c *cobra.Command, jobs []string) (bool, error) {
 	if w.plain || w.app.json || len(jobs) > 0 || !isTerminal(w.app.stdin) || !isTerminal(w.app.stdout) {
 		return false, nil
 	}
@@ -44,7 +45,7 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 		return err
 	}
 	prompter, notices := tui.NewPrompter(), &tui.Notices{}
-	a.asked = newQuestions(newVenue(prompter, false))
+	a.asked = tui.NewQuestions(prompter, false)
 	quiet := *a
 	quiet.stderr, quiet.isBrief = notices, true // what is said would break the screen
 	p, err := quiet.platform(ctx, a.asked, false)
@@ -60,7 +61,7 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 	if err := a.startWhereJobsAre(ctx, p, store); err != nil {
 		return err
 	}
-	err = tui.Show(ctx, tui.Options{
+	err = watch.Show(ctx, watch.Options{
 		Model: p.Model(), Controls: &screenControls{Views: p, app: a, store: store}, User: userName(),
 		Prompter: prompter, Notices: notices, Stdin: a.stdin, Terminal: a.stdout,
 	})
@@ -107,7 +108,7 @@ type screenControls struct {
 	store *jobstore.Store
 }
 
-// Retry implements [tui.Controls].
+// Retry implements [watch.Controls].
 func (s *screenControls) Retry(manager string) time.Time {
 	known, err := s.Manager(manager)
 	if err != nil {
@@ -116,7 +117,7 @@ func (s *screenControls) Retry(manager string) time.Time {
 	return known.Retry
 }
 
-// History implements [tui.Controls]: it asks no scheduler.
+// History implements [watch.Controls]: it asks no scheduler.
 func (s *screenControls) History(ctx context.Context, manager, id string, each func(job.Event) error) error {
 	jobs, err := s.store.Find(ctx, id, manager)
 	if err != nil {
@@ -128,7 +129,7 @@ func (s *screenControls) History(ctx context.Context, manager, id string, each f
 // followedOutput is how much of an output that is there already is looked at, in bytes.
 const followedOutput = 1 << 20
 
-// Follow implements [tui.Controls].
+// Follow implements [watch.Controls].
 func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr bool, skipped func(int64), w io.Writer) error {
 	controller, err := s.Controller(manager)
 	if err != nil {
@@ -141,7 +142,7 @@ func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr 
 	return controller.FollowEnd(ctx, job, stderr, followedOutput, skipped, w)
 }
 
-// LaunchConfigurations implements [tui.Controls].
+// LaunchConfigurations implements [watch.Controls].
 func (s *screenControls) LaunchConfigurations() ([]string, error) {
 	folder, err := s.app.configuration()
 	if err != nil {
@@ -150,7 +151,7 @@ func (s *screenControls) LaunchConfigurations() ([]string, error) {
 	return settings.LaunchConfigurationNames(folder)
 }
 
-// Submit implements [tui.Controls] by the form of the target.
+// Submit implements [watch.Controls] by the form of the target.
 func (s *screenControls) Submit(ctx context.Context, manager, configuration string, stdin io.Reader, terminal io.Writer) (string, error) {
 	controller, err := s.Controller(manager)
 	if err != nil {
@@ -162,59 +163,59 @@ func (s *screenControls) Submit(ctx context.Context, manager, configuration stri
 	if err != nil {
 		return "", err
 	}
-	var f *filling
-	err = at.asked.askingAt(theTerminal(), func() (err error) { // the screen has left it for the form
+	var f *fill.Form
+	err = at.asked.AskingAt(tui.Terminal(), true, func() (err error) { // the screen has left it for the form
 		f, err = at.fillFor(ctx, controller, manager, manager, r)
 		return err
 	})
 	if err != nil {
 		return "", r.located(err)
 	}
-	if err := f.show(ctx, stdin, terminal); err != nil {
+	if err := f.Show(ctx, stdin, terminal); err != nil {
 		return "", err
 	}
 	return s.conclude(ctx, &at, f)
 }
 
 // conclude does what the user has chosen at the end of the form.
-func (s *screenControls) conclude(ctx context.Context, at *app, f *filling) (string, error) {
-	switch f.conclusion {
-	case concludeSave:
-		return fmt.Sprintf("saved as launch configuration %s; nothing was submitted", f.saveAs), nil
-	case concludePrint:
-		return f.commandLine(at), nil
-	case concludeSubmit:
-		submission, err := f.submission()
+func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (string, error) {
+	switch f.Conclusion {
+	case fill.Save:
+		return fmt.Sprintf("saved as launch configuration %s; nothing was submitted", f.Name), nil
+	case fill.Print:
+		return at.filledLine(f), nil
+	case fill.Submit:
+		submission, err := f.Submission()
 		if err != nil {
 			return "", err
 		}
-		if f.interactive {
+		if f.IsInteractive {
 			var told string
-			err := at.asked.askingAt(newVenue(nil, false), func() (err error) { // the job has the terminal
-				told, err = at.runAside(ctx, f, func() error { return at.runInteractive(ctx, f.controller, submission, false) })
+			err := at.asked.AskingAt(nil, false, func() (err error) { // the job has the terminal
+				told, err = at.runAside(ctx, f, func() error { return at.runInteractive(ctx, f.Controller, submission, false) })
 				return err
 			})
 			return told, err
 		}
-		if _, err := fmt.Fprintf(at.stdout, "Submitting to %s ...\n", oneLine(f.target)); err != nil {
+		if _, err := fmt.Fprintf(at.stdout, "Submitting to %s ...\n", oneLine(f.Target)); err != nil {
 			return "", err
 		}
 		var job job.Job
-		err = at.asked.askingAt(theTerminal(), func() (err error) {
-			job, err = s.Views.Submit(ctx, f.target, submission)
+		err = at.asked.AskingAt(tui.Terminal(), true, func() (err error) {
+			job, err = s.Views.Submit(ctx, f.Target, submission)
 			return err
 		})
 		if err != nil {
-			return "", f.again(at, err)
+			return "", at.withFilledLine(f, err)
 		}
-		return fmt.Sprintf("submitted job %s to %s", job.ID, f.target), nil
+		return fmt.Sprintf("submitted job %s to %s", job.ID, f.Target), nil
 	}
 	return "", nil
 }
 
 // runAside runs an interactive job at the terminal that the screen has left, and
 // lets the user read what it wrote.
-func (a *app) runAside(ctx context.Context, f *filling, run func() error) (string, error) {
+func (a *app) runAside(ctx context.Context, f *fill.Form, run func() error) (string, error) {
 	told := "the job has ended"
 	err := run()
 	var exit *exitError
@@ -222,7 +223,7 @@ func (a *app) runAside(ctx context.Context, f *filling, run func() error) (strin
 		told, err = fmt.Sprintf("the job has ended with code %d", exit.code), nil
 	}
 	if err != nil {
-		err = f.again(a, err)
+		err = a.withFilledLine(f, err)
 	}
 	if ctx.Err() != nil {
 		return told, err
@@ -230,18 +231,5 @@ func (a *app) runAside(ctx context.Context, f *filling, run func() error) (strin
 	if _, writeErr := fmt.Fprint(a.stdout, "\nEnter goes back: "); writeErr != nil {
 		return told, errors.Join(err, writeErr)
 	}
-	return strings.TrimSpace(told), errors.Join(err, waitForEnter(ctx, a.stdin))
-}
-
-// waitForEnter waits until a line is typed, the keyboard is gone or the context ends.
-func waitForEnter(ctx context.Context, keyboard io.Reader) error {
-	file, isFile := keyboard.(*os.File)
-	if !isFile {
-		return errors.New("waiting for Enter: standard input is no file")
-	}
-	_, err := lineReader{terminal: file}.read(ctx)
-	if ctx.Err() != nil || errors.Is(err, remote.ErrNobodyToAsk) {
-		return nil
-	}
-	return err
+	return strings.TrimSpace(told), errors.Join(err, tui.WaitForEnter(ctx, a.stdin))
 }

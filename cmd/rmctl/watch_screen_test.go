@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/tui"
 )
 
 // A writerFunc is told what is written.
@@ -26,14 +28,14 @@ func TestAnInterruptEndsWaitingForEnterBehindAnInteractiveJob(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "the job has ended", told)
 
-	require.NoError(t, waitForEnter(ctx, keyboard))
+	require.NoError(t, tui.WaitForEnter(ctx, keyboard))
 	_, err = fingers.WriteString("\nnext")
 	require.NoError(t, err)
-	require.NoError(t, waitForEnter(t.Context(), keyboard))
+	require.NoError(t, tui.WaitForEnter(t.Context(), keyboard))
 	next := make([]byte, 8)
 	count, err := keyboard.Read(next)
 	require.NoError(t, err)
 	require.Equal(t, "next", string(next[:count]), "what is typed behind Enter is for the screen")
 	require.NoError(t, fingers.Close())
-	require.NoError(t, waitForEnter(t.Context(), keyboard), "the keyboard is gone")
+	require.NoError(t, tui.WaitForEnter(t.Context(), keyboard), "the keyboard is gone")
 }

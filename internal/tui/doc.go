@@ -1,11 +1,7 @@
-// Package tui shows resource managers, queues, nodes and jobs on a terminal,
-// full screen, and lets a user control them.
+// Package tui is what the full-screen views of rmctl share: safe text, styles, a text
+// input, a list to choose from, the loop that shows a view, and questions to the user.
 //
-// It draws from snapshots of a model and never waits for a scheduler: what takes
-// time, such as sorting a hundred thousand jobs or canceling one, is done in the
-// background, and a key is answered at once. Changes of the model are shown a few
-// times a second at most, so that a slow line is not kept busy.
-//
-// What schedulers and jobs print is hostile: all of it goes through [Printable] or
-// [OneLine] before it is drawn.
+// A view never waits: what takes time runs in the background, and a key is answered at
+// once. What schedulers, jobs, hosts and definitions print is hostile: all of it goes
+// through [Printable], [OneLine] or [Safe] before it is drawn.
 package tui

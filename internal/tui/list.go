@@ -1,234 +1,98 @@
 package tui
 
 import (
-	"cmp"
-	"iter"
-	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/views"
-	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
+	tea "charm.land/bubbletea/v2"
 )
 
-// A ref names a row: an element of one kind.
-type ref struct{ manager, id string }
+// A List is what lies over a view to choose one line from.
+type List struct {
+	Title   string
+	Lines   []string // from elsewhere, too: they are made safe when they are drawn
+	At      int      // the line of the cursor, among those that are shown
+	Narrows bool     // whether what is typed leaves only the lines that hold it
 
-// A row is an element of a list, and the resource manager that it is of.
-type row struct {
-	manager *model.Manager
-	element *model.Element
+	filter string
 }
 
-func (r row) ref() ref { return ref{r.manager.Element().ID(), r.element.ID()} }
-
-// text returns an attribute of the row's element; empty where it has none.
-func (r row) text(attribute string) string {
-	value, _ := r.element.Value(attribute)
-	return value.Text()
-}
-
-// A query is what a user wants to see of the elements of a kind. Its answer is
-// made by [query.answer], which takes a while where there are many.
-type query struct {
-	kind     model.Kind
-	snapshot *model.Snapshot
-
-	manager string   // the one resource manager; empty for all
-	queue   string   // of jobs: their queue; empty for all
-	words   []string // that a row holds, in lower case
-	mine    bool     // of jobs: only those of the user
-	states  int      // of jobs: which of stateFilters
-	column  int      // that the rows are sorted by
-	reverse bool
-
-	user     string // of this machine
-	selected ref    // whose place is wanted
-}
-
-// same reports whether two queries have the same answer on the same snapshot.
-func (q query) same(other query) bool {
-	return q.snapshot == other.snapshot && q.kind == other.kind && q.manager == other.manager && q.queue == other.queue &&
-		slices.Equal(q.words, other.words) && q.mine == other.mine && q.states == other.states && q.column == other.column && q.reverse == other.reverse
-}
-
-// An answer is the rows of a query in their order.
-type answer struct {
-	query    query
-	rows     []row
-	total    int          // elements of the kind that could be shown
-	managers int          // that have such elements
-	at       int          // where the selected row is; -1 if it is not there
-	count    map[sign]int // nodes by how they are shown
-}
-
-// A stateFilter chooses jobs by their states.
-type stateFilter struct {
-	name  string
-	shows func(state model.State) bool
-}
-
-var stateFilters = [...]stateFilter{
-	{"", func(model.State) bool { return true }},
-	{"waiting", func(s model.State) bool { return s == model.StatePending }},
-	{"running", func(s model.State) bool {
-		return s == model.StateRunning || s == model.StateStarted || s == model.StateSuspended
-	}},
-	{"ended", func(s model.State) bool { return model.Ended(model.Job, s) }},
-	{"in error", func(s model.State) bool { return s == model.StateError || s == model.StateUnknown }},
-}
-
-// answer finds and sorts the rows.
-func (q query) answer() answer {
-	a := answer{query: q, at: -1}
-	for manager := range q.snapshot.Managers() {
-		id := manager.Element().ID()
-		if q.manager != "" && q.manager != id && q.kind != model.ResourceManager {
-			continue
-		}
-		q.collect(manager, &a)
-	}
-	q.sort(a.rows)
-	if q.kind == model.Node {
-		a.count = map[sign]int{}
-		for _, r := range a.rows {
-			a.count[signOf(r.element)]++
+// shown returns the indices of the lines that hold what was typed.
+func (l *List) shown() []int {
+	var indices []int
+	for i, line := range l.Lines {
+		if strings.Contains(strings.ToLower(line), strings.ToLower(l.filter)) {
+			indices = append(indices, i)
 		}
 	}
-	a.at = slices.IndexFunc(a.rows, func(r row) bool { return r.element.ID() == q.selected.id && r.ref() == q.selected })
-	return a
+	return indices
 }
 
-// collect appends the rows of a resource manager.
-func (q query) collect(manager *model.Manager, a *answer) {
-	if q.kind == model.ResourceManager {
-		a.total++
-		if r := (row{manager, manager.Element()}); q.holdsWords(r) {
-			a.rows = append(a.rows, r)
-		}
-		return
-	}
-	if count := manager.Len(q.kind); count > 0 {
-		a.total += count
-		a.managers++
-	}
-	var users map[string]bool
-	if q.mine {
-		users = usersOf(manager, q.user)
-	}
-	a.rows = slices.Grow(a.rows, manager.Len(q.kind))
-	for element := range q.elements(manager) {
-		r := row{manager, element}
-		switch {
-		case q.kind == model.Job && q.states != 0 && !stateFilters[q.states].shows(element.State()):
-		case q.mine && !isMine(r, users):
-		case len(q.words) > 0 && !q.holdsWords(r):
-		default:
-			a.rows = append(a.rows, r)
-		}
-	}
-}
-
-// elements yields the elements of the kind: jobs of the queue if there is one, and
-// nodes by machine.
-func (q query) elements(manager *model.Manager) iter.Seq[*model.Element] {
+// Key moves in a list of which a page has some lines. It returns the index of the line
+// that Enter chose, otherwise -1.
+func (l *List) Key(key tea.KeyPressMsg, page int) (chosen int) {
+	shown := l.shown()
+	name := key.String()
 	switch {
-	case q.kind == model.Job && q.queue != "":
-		return manager.Children(model.Job, q.queue)
-	case q.kind == model.Node:
-		return nodesByMachine(manager)
+	case name == "enter" && len(shown) > 0:
+		return shown[l.At]
+	case l.Narrows && name == "backspace":
+		runes := []rune(l.filter)
+		l.filter, l.At = string(runes[:max(len(runes)-1, 0)]), 0
+	case l.Narrows && key.Text != "":
+		l.filter, l.At = l.filter+key.Text, 0
+	case name == "tab" || name == "ctrl+n":
+		l.At++
+	case name == "shift+tab" || name == "ctrl+p":
+		l.At--
+	default:
+		by, _ := Step(name, page)
+		l.At += by
 	}
-	return manager.All(q.kind)
+	l.At = max(min(l.At, len(l.shown())-1), 0)
+	return -1
 }
 
-// nodesByMachine yields the nodes of one machine after those of the other.
-func nodesByMachine(manager *model.Manager) func(func(*model.Element) bool) {
-	return func(yield func(*model.Element) bool) {
-		for machine := range manager.All(model.Machine) {
-			for node := range manager.Children(model.Node, machine.ID()) {
-				if !yield(node) {
-					return
-				}
-			}
+// far is farther than any list is long.
+const far = 1 << 30
+
+// Step returns by how many lines a key moves, where a page has some.
+func Step(name string, page int) (lines int, moves bool) {
+	switch name {
+	case "up", "k":
+		return -1, true
+	case "down", "j":
+		return 1, true
+	case "pgup", "ctrl+b":
+		return -page, true
+	case "pgdown", "ctrl+f", "space":
+		return page, true
+	case "home", "g":
+		return -far, true
+	case "end", "G":
+		return far, true
+	}
+	return 0, false
+}
+
+// View draws the title and the lines around the cursor, at most height lines.
+func (l *List) View(width, height int) []string {
+	title := Styled(StyleHeading, Cut(Verbatim(l.Title), width))
+	if l.filter != "" {
+		title += "  holding " + Verbatim(l.filter)
+	}
+	lines := []string{title}
+	shown := l.shown()
+	for i := max(l.At-(height-2), 0); i < len(shown) && len(lines) < height; i++ {
+		line := Cut(WithoutMarks(Verbatim(l.Lines[shown[i]])), width-2)
+		if i == l.At {
+			line = Styled(StyleSelected, Filled("> "+line, width))
+		} else {
+			line = "  " + line
 		}
+		lines = append(lines, line)
 	}
-}
-
-// usersOf returns the names that the user goes by with a resource manager: that of
-// this machine, and those that own jobs which were submitted from here.
-func usersOf(manager *model.Manager, user string) map[string]bool {
-	users := map[string]bool{}
-	if user != "" {
-		users[user] = true
+	if len(shown) == 0 {
+		lines = append(lines, "  (nothing)")
 	}
-	for job := range manager.All(model.Job) {
-		if isOurs(job) {
-			if owner, _ := job.Value(monitor.AttributeJobUser); owner.Text() != "" {
-				users[owner.Text()] = true
-			}
-		}
-	}
-	return users
-}
-
-// isOurs reports whether a job was submitted through rmctl.
-func isOurs(job *model.Element) bool {
-	ours, _ := job.Value(monitor.AttributeJobLaunched)
-	return ours.Boolean()
-}
-
-func isMine(r row, users map[string]bool) bool {
-	return users[r.text(monitor.AttributeJobUser)] || isOurs(r.element)
-}
-
-// searched are the attributes that a search looks at, beside name and id.
-var searched = map[model.Kind][]string{
-	model.ResourceManager: {model.AttributeRMState, views.AttributeHost, views.AttributeCause, "rmType"},
-	model.Queue:           {model.AttributeQueueState, model.AttributeQueueStatus},
-	model.Node:            {model.AttributeNodeState, model.AttributeNodeExtraState, model.AttributeNodeStatus, monitor.AttributeNodeReason, monitor.AttributeNodeQueues},
-	model.Job:             {monitor.AttributeJobUser, monitor.AttributeJobQueue, monitor.AttributeJobDetail, model.AttributeJobState, model.AttributeJobStatus, model.AttributeJobMessage, monitor.AttributeJobNodes},
-}
-
-// holdsWords reports whether each word is somewhere in what the row shows.
-func (q query) holdsWords(r row) bool {
-	for _, word := range q.words {
-		if !holds(r.element.ID(), word) && !holds(r.element.Name(), word) && !holds(r.manager.Element().ID(), word) &&
-			!slices.ContainsFunc(searched[q.kind], func(attribute string) bool { return holds(r.text(attribute), word) }) {
-			return false
-		}
-	}
-	return true
-}
-
-func holds(text, word string) bool { return strings.Contains(strings.ToLower(text), word) }
-
-// sort puts the rows in the order of a column; what it does not tell apart stays
-// in the order of the model.
-func (q query) sort(rows []row) {
-	columns := columnsOf(q.kind)
-	if q.column < len(columns) && q.column > 0 {
-		key := columns[q.column].key
-		keys := make([]sortKey, len(rows))
-		for i, r := range rows {
-			keys[i] = key(r)
-			keys[i].at = i
-		}
-		slices.SortFunc(keys, func(a, b sortKey) int {
-			return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text), a.at-b.at)
-		})
-		unsorted := slices.Clone(rows)
-		for i, k := range keys {
-			rows[i] = unsorted[k.at]
-		}
-	}
-	if q.reverse {
-		slices.Reverse(rows)
-	}
-}
-
-// A sortKey is what rows are compared by: the number, then the text.
-type sortKey struct {
-	number float64
-	text   string
-	at     int
+	return lines
 }

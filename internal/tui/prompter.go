@@ -6,49 +6,52 @@ import (
 	"strings"
 	"sync"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Prompter asks questions of connections on the screen, one at a time. It is a
+// A Prompter asks questions of connections in a view, one at a time. It is a
 // [remote.Prompter].
 type Prompter struct {
-	questions chan prompt
-	done      chan struct{} // closed once the screen is gone
+	questions chan Prompt
+	done      chan struct{} // closed once the view is gone
 	close     sync.Once
 }
 
-// A prompt is a question that waits for its answer.
-type prompt struct {
-	ctx      context.Context
-	question remote.Question
-	reply    chan<- reply // takes one without waiting
+// A Prompt is the message that brings a view a question. A [WithdrawnMsg] follows if
+// nobody waits for the answer any more.
+type Prompt struct {
+	Context  context.Context // of who waits for the answer
+	Question remote.Question
+	Reply    func(answer string, err error) // takes one answer, without waiting; later ones are ignored
 }
 
-type reply struct {
-	answer string
-	err    error
+// A WithdrawnMsg reports that nobody waits for the answer to the question any more.
+type WithdrawnMsg struct{}
+
+type answer struct {
+	text string
+	err  error
 }
 
-// NewPrompter returns a prompter for a screen that is to be shown.
+// NewPrompter returns a prompter for a view that is to be shown.
 func NewPrompter() *Prompter {
-	return &Prompter{questions: make(chan prompt), done: make(chan struct{})}
+	return &Prompter{questions: make(chan Prompt), done: make(chan struct{})}
 }
 
-// Ask shows the question and returns what is typed; it waits for the screen to be
-// there. Once that is gone, or the user refuses, the error matches
-// [remote.ErrNobodyToAsk].
+// Ask has the question answered in the view; it waits for the view to be there. Once that
+// is gone, or the user refuses, the error matches [remote.ErrNobodyToAsk].
 func (p *Prompter) Ask(ctx context.Context, question remote.Question) (string, error) {
-	replies := make(chan reply, 1)
+	answers := make(chan answer, 1)
 	select {
-	case p.questions <- prompt{ctx, question, replies}:
+	case p.questions <- Prompt{ctx, question, func(text string, err error) { answers <- answer{text, err} }}:
 	case <-p.done:
-		return "", fmt.Errorf("%w: the screen was left", remote.ErrNobodyToAsk)
 	case <-ctx.Done():
-		return "", ctx.Err()
 	}
 	select {
-	case r := <-replies:
-		return r.answer, r.err
+	case a := <-answers:
+		return a.text, a.err
 	case <-p.done:
 		return "", fmt.Errorf("%w: the screen was left", remote.ErrNobodyToAsk)
 	case <-ctx.Done():
@@ -56,60 +59,47 @@ func (p *Prompter) Ask(ctx context.Context, question remote.Question) (string, e
 	}
 }
 
-// leave lets nobody wait for an answer any more.
-func (p *Prompter) leave() { p.close.Do(func() { close(p.done) }) }
+// Leave makes every question fail that is not answered yet, and all later ones.
+func (p *Prompter) Leave() { p.close.Do(func() { close(p.done) }) }
 
-// view shows the end of the question, which is what is to be answered, with the
-// host before each line: what it says must not pass for something that rmctl or
-// another host says.
-func (p prompt) view(width, height int) []string {
-	host := fitted(p.question.Host, max(width/3, 8)) + ": "
+// Serve sends each question to a view, the next one once that is answered or withdrawn,
+// until ctx ends.
+func (p *Prompter) Serve(ctx context.Context, send func(tea.Msg)) {
+	for {
+		select {
+		case prompt := <-p.questions:
+			answered, reply := make(chan struct{}), prompt.Reply
+			var once sync.Once
+			prompt.Reply = func(text string, err error) {
+				once.Do(func() {
+					reply(text, err)
+					close(answered)
+				})
+			}
+			send(prompt)
+			select {
+			case <-answered:
+			case <-prompt.Context.Done():
+				send(WithdrawnMsg{})
+			case <-ctx.Done():
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// View draws the end of the question, which is what is to be answered, with the host
+// before each line: what it says must not pass for something that rmctl or another host
+// says.
+func (p Prompt) View(width, height int) []string {
+	host := Fitted(p.Question.Host, max(width/3, 8)) + ": "
 	var lines []string
-	for _, line := range strings.Split(strings.TrimRight(Printable(p.question.Text), " \t\n"), "\n") {
-		for _, part := range wrapped(safe(line), width-widthOf(host)) {
+	for _, line := range strings.Split(strings.TrimRight(Printable(p.Question.Text), " \t\n"), "\n") {
+		for _, part := range Wrapped(Safe(line), width-Width(host)) {
 			lines = append(lines, host+part)
 		}
 	}
 	return lines[max(len(lines)-height, 0):]
-}
-
-// Notices are what is said while the screen is shown, such as warnings, in place
-// of standard error: each line that is written to them is shown. Those that come
-// faster than they are shown replace the oldest.
-type Notices struct {
-	lock    sync.Mutex
-	partial strings.Builder
-	lines   []string
-}
-
-// mostNotices is how many lines wait to be shown at most, and noticeBytes how long
-// one may be.
-const (
-	mostNotices = 200
-	noticeBytes = 4096
-)
-
-// Write takes lines. It never fails.
-func (n *Notices) Write(text []byte) (int, error) {
-	n.lock.Lock()
-	defer n.lock.Unlock()
-	for i, line := range strings.Split(string(text), "\n") {
-		if i > 0 {
-			n.lines = append(n.lines, n.partial.String())
-			n.partial.Reset()
-		}
-		n.partial.WriteString(line[:min(len(line), max(noticeBytes-n.partial.Len(), 0))])
-	}
-	n.lines = n.lines[max(len(n.lines)-mostNotices, 0):]
-	return len(text), nil
-}
-
-// Take returns the lines that were written since it was called last, at most 200: the
-// newest. They are as they were written, each cut after 4 KiB.
-func (n *Notices) Take() []string {
-	n.lock.Lock()
-	defer n.lock.Unlock()
-	lines := n.lines
-	n.lines = nil
-	return lines
 }

@@ -19,7 +19,7 @@ func serving(t *testing.T) (*Prompter, <-chan tea.Msg) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	working.Go(func() {
-		p.serve(ctx, func(m tea.Msg) {
+		p.Serve(ctx, func(m tea.Msg) {
 			select {
 			case sent <- m:
 			case <-ctx.Done():
@@ -43,9 +43,9 @@ func TestSeveralConnectionsAskOneAfterTheOther(t *testing.T) {
 		})
 	}
 	for range 2 {
-		asked, isPrompt := (<-sent).(prompt)
+		asked, isPrompt := (<-sent).(Prompt)
 		require.True(t, isPrompt)
-		asked.reply <- reply{answer: asked.question.Host}
+		asked.Reply(asked.Question.Host, nil)
 	}
 	asking.Wait()
 	require.ElementsMatch(t, []string{"aa", "bb"}, []string{<-answers, <-answers})
@@ -57,13 +57,13 @@ func TestAQuestionThatNobodyWaitsForGoesAway(t *testing.T) {
 	var asking sync.WaitGroup
 	var err error
 	asking.Go(func() { _, err = p.Ask(ctx, remote.Question{Host: "a"}) })
-	asked, isPrompt := (<-sent).(prompt)
+	asked, isPrompt := (<-sent).(Prompt)
 	require.True(t, isPrompt)
 	giveUp()
-	require.Equal(t, unaskedMsg{}, <-sent)
+	require.Equal(t, WithdrawnMsg{}, <-sent)
 	asking.Wait()
 	require.ErrorIs(t, err, context.Canceled)
-	asked.reply <- reply{answer: "too late"} // it holds up nobody
+	asked.Reply("too late", nil) // it holds up nobody
 }
 
 func TestOnceTheScreenIsLeftNobodyIsAsked(t *testing.T) {
@@ -71,7 +71,7 @@ func TestOnceTheScreenIsLeftNobodyIsAsked(t *testing.T) {
 	var asking sync.WaitGroup
 	var err error
 	asking.Go(func() { _, err = p.Ask(t.Context(), remote.Question{Host: "a"}) })
-	p.leave()
+	p.Leave()
 	asking.Wait()
 	require.ErrorIs(t, err, remote.ErrNobodyToAsk)
 	_, err = p.Ask(t.Context(), remote.Question{Host: "a"})

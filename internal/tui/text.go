@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -45,16 +44,16 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(Printable(text)), " ")
 }
 
-// safe is a text from elsewhere on one line, fit to be drawn.
-func safe(text string) string { return withoutMarks(OneLine(text)) }
+// Safe is a text from elsewhere on one line, fit to be drawn.
+func Safe(text string) string { return WithoutMarks(OneLine(text)) }
 
 // mostMarks is how many characters without a width of their own are shown after
 // one another: more would only keep the terminal busy.
 const mostMarks = 2
 
-// fitted is a text on one line that takes a width at most; where it is cut it ends
+// Fitted is a text on one line that takes a width at most; where it is cut it ends
 // in an ellipsis. Only as much of a long text is looked at as may be seen.
-func fitted(text string, width int) string {
+func Fitted(text string, width int) string {
 	if width <= 0 {
 		return ""
 	}
@@ -62,11 +61,11 @@ func fitted(text string, width int) string {
 	if longest := width*bytesPerColumn + 64; len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
-	return cut(safe(text), width)
+	return Cut(Safe(text), width)
 }
 
-// cut cuts a safe text, which may hold styles, to a width.
-func cut(text string, width int) string {
+// Cut cuts a safe text, which may hold styles, to a width.
+func Cut(text string, width int) string {
 	if width <= 0 {
 		return ""
 	}
@@ -79,10 +78,10 @@ func cut(text string, width int) string {
 	return ansi.Truncate(text, width, "…")
 }
 
-// filled is a safe text cut or filled to a width.
-func filled(text string, width int) string {
-	text = cut(text, max(width, 1))
-	return text + strings.Repeat(" ", max(width-widthOf(text), 0))
+// Filled is a safe text cut or filled to a width.
+func Filled(text string, width int) string {
+	text = Cut(text, max(width, 1))
+	return text + strings.Repeat(" ", max(width-Width(text), 0))
 }
 
 // isPlain reports whether each byte of a text takes one column.
@@ -95,17 +94,17 @@ func isPlain(text string) bool {
 	return true
 }
 
-// widthOf is how many columns a text without control sequences takes.
-func widthOf(text string) int {
+// Width is how many columns a text takes, which may hold styles.
+func Width(text string) int {
 	if isPlain(text) {
 		return len(text)
 	}
 	return ansi.StringWidth(text)
 }
 
-// withoutMarks leaves out characters without a width of their own where many
+// WithoutMarks leaves out characters without a width of their own where many
 // follow one another.
-func withoutMarks(text string) string {
+func WithoutMarks(text string) string {
 	if isPlain(text) {
 		return text
 	}
@@ -122,30 +121,15 @@ func withoutMarks(text string) string {
 	}, text)
 }
 
-// padded is fitted, filled up to the width.
-func padded(text string, width int) string { return filled(fitted(text, width), width) }
-
-// paddedLeft is padded for numbers, which end in one column.
-func paddedLeft(text string, width int) string {
-	text = fitted(text, width)
-	return strings.Repeat(" ", max(width-widthOf(text), 0)) + text
-}
-
-// span is how long something took, or how long ago it was, in the two largest units
-// that fit: a width of six columns holds it.
-func span(length time.Duration) string {
-	length = max(length, 0)
-	switch {
-	case length < time.Minute:
-		return fmt.Sprintf("%ds", int(length.Seconds()))
-	case length < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(length.Minutes()), int(length.Seconds())%60)
-	case length < 24*time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(length.Hours()), int(length.Minutes())%60)
-	default:
-		return fmt.Sprintf("%dd%02dh", int(length.Hours()/24), int(length.Hours())%24)
+// Wrapped is a safe text over as many lines as it takes, up to a bound.
+func Wrapped(text string, width int) []string {
+	const most = 50
+	if Width(text) <= width {
+		return []string{text}
 	}
+	width = max(width, 8)
+	if longest := most * width; len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return strings.Split(ansi.Wrap(text, width, ""), "\n")
 }
-
-// plainWidth is how many columns a text takes that may hold styles.
-func plainWidth(text string) int { return ansi.StringWidth(text) }

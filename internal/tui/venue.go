@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// Questions asks the questions of connections where the user looks. It is a
+// [remote.Prompter].
+type Questions struct {
+	mutex sync.Mutex
+	venue *venue // where it asks now
+}
+
+// A venue is where questions are asked for a time.
+type venue struct {
+	prompter remote.Prompter // nil for nowhere: questions wait
+	isSteady bool            // whether what is asked is answered before another venue is turned to
+	left     chan struct{}   // closed when another venue is turned to
+	asking   sync.WaitGroup
+}
+
+func newVenue(prompter remote.Prompter, isSteady bool) *venue {
+	return &venue{prompter: prompter, isSteady: isSteady, left: make(chan struct{})}
+}
+
+// NewQuestions returns what asks through a prompter, unless [Questions.AskingAt] says
+// otherwise. A prompter that is steady keeps what it began to ask.
+func NewQuestions(prompter remote.Prompter, isSteady bool) *Questions {
+	return &Questions{venue: newVenue(prompter, isSteady)}
+}
+
+// Ask shows the question and returns what is typed. A question that is not answered yet
+// when another venue is turned to is asked again there.
+func (q *Questions) Ask(ctx context.Context, question remote.Question) (string, error) {
+	for {
+		at := q.enter()
+		answer, isOver, err := at.ask(ctx, question)
+		at.asking.Done()
+		if isOver {
+			return answer, err
+		}
+	}
+}
+
+// enter returns where to ask, and counts the question there.
+func (q *Questions) enter() *venue {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.venue.asking.Add(1)
+	return q.venue
+}
+
+// ask asks at a venue; it is not over if the venue was left before there was an answer.
+func (v *venue) ask(ctx context.Context, question remote.Question) (answer string, isOver bool, err error) {
+	if v.prompter == nil {
+		select {
+		case <-v.left:
+			return "", false, nil
+		case <-ctx.Done():
+			return "", true, ctx.Err()
+		}
+	}
+	here, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-v.left:
+			if !v.isSteady {
+				cancel()
+			}
+		case <-here.Done():
+		}
+	})
+	answer, err = v.prompter.Ask(here, question)
+	wasLeft := here.Err() != nil && ctx.Err() == nil
+	cancel()
+	watching.Wait()
+	return answer, err == nil || !wasLeft, err
+}
+
+// AskingAt asks through another prompter while something is done; nil lets questions wait.
+func (q *Questions) AskingAt(prompter remote.Prompter, isSteady bool, do func() error) error {
+	if q == nil {
+		return do()
+	}
+	before := q.turn(newVenue(prompter, isSteady))
+	defer q.turn(newVenue(before.prompter, before.isSteady))
+	return do()
+}
+
+// turn asks at another venue from now on, and returns the one before. It waits until that
+// asks nothing any more.
+func (q *Questions) turn(to *venue) (before *venue) {
+	q.mutex.Lock()
+	before, q.venue = q.venue, to
+	q.mutex.Unlock()
+	close(before.left)
+	before.asking.Wait()
+	return before
+}

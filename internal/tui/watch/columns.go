@@ -1,0 +1,294 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/monitor"
+)
+
+// A column is one of a table. Wider ones than the least may be cut to it; those of
+// the highest rank are left out first where a terminal is too narrow.
+type column struct {
+	title string
+	least int // of its width
+	firm  int // up to which it is not cut to the least, as ids are not
+	most  int
+	rank  int
+	right bool // its cells are numbers
+	cell  func(r row, now time.Time) string
+	key   func(r row) sortKey
+	state bool // its cells are coloured by the state of the row
+}
+
+// columnsOf returns the columns of a table; the first one is the name, by which
+// rows are sorted unless the user wants otherwise.
+func columnsOf(kind model.Kind) []column {
+	switch kind {
+	case model.ResourceManager:
+		return managerColumns()
+	case model.Queue:
+		return queueColumns()
+	case model.Node:
+		return nodeColumns()
+	default:
+		return jobColumns()
+	}
+}
+
+var managerColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "MANAGER", least: 10, firm: 20, most: 24, cell: name, key: byName},
+		{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, key: byText(model.AttributeRMState), state: true},
+		{title: "FOR", least: 6, most: 7, rank: 4, right: true, cell: func(r row, now time.Time) string { return since(date(r.element, views.AttributeSince), now) }, key: byDate(views.AttributeSince)},
+		{title: "JOBS", least: 4, most: 9, rank: 3, right: true, cell: countOf(model.Job), key: byCount(model.Job)},
+		{title: "NODES", least: 5, most: 9, rank: 6, right: true, cell: countOf(model.Node), key: byCount(model.Node)},
+		{title: "QUEUES", least: 6, most: 9, rank: 7, right: true, cell: countOf(model.Queue), key: byCount(model.Queue)},
+		{title: "SEEN", least: 6, most: 7, rank: 5, right: true, cell: lastSeen, key: func(r row) sortKey { return sortKey{number: seconds(newestListing(r))} }},
+		{title: "HOST", least: 9, most: 24, rank: 8, cell: attribute(views.AttributeHost), key: byText(views.AttributeHost)},
+		{title: "CAUSE", least: 20, most: 200, rank: 2, cell: cause, key: byText(views.AttributeCause)},
+	}
+})
+
+var queueColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name, key: byName},
+		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+		{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, key: byText(model.AttributeQueueState), state: true},
+		{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, cell: attribute(monitor.AttributeQueueRunning), key: byNumber(monitor.AttributeQueueRunning)},
+		{title: "WAITING", least: 7, most: 9, rank: 3, right: true, cell: attribute(monitor.AttributeQueueWaiting), key: byNumber(monitor.AttributeQueueWaiting)},
+		{title: "NODES", least: 5, most: 9, rank: 5, right: true, cell: attribute(monitor.AttributeQueueNodes), key: byNumber(monitor.AttributeQueueNodes)},
+		{title: "TIME LIMIT", least: 10, most: 14, rank: 4, right: true, cell: attribute(monitor.AttributeQueueTimeLimit), key: byText(monitor.AttributeQueueTimeLimit)},
+		{title: "NATIVE", least: 6, most: 16, rank: 8, cell: attribute(model.AttributeQueueStatus), key: byText(model.AttributeQueueStatus)},
+		{title: "", least: 7, most: 7, rank: 7, cell: defaultMark, key: byText(monitor.AttributeQueueDefault)},
+	}
+})
+
+var nodeColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "NODE", least: 8, firm: 20, most: 24, cell: name, key: byName},
+		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+		{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, key: byText(model.AttributeNodeState), state: true},
+		{title: "USED BY", least: 9, most: 15, rank: 4, cell: nodeUse, key: byText(model.AttributeNodeExtraState)},
+		{title: "NATIVE", least: 8, most: 16, rank: 5, cell: attribute(model.AttributeNodeStatus), key: byText(model.AttributeNodeStatus)},
+		{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, key: byNumber(monitor.AttributeNodeCPUsUsed)},
+		{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, key: byNumber(monitor.AttributeNodeLoad)},
+		{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, cell: attribute(monitor.AttributeNodeMemory), key: byNumber(monitor.AttributeNodeMemory)},
+		{title: "QUEUES", least: 6, most: 24, rank: 8, cell: attribute(monitor.AttributeNodeQueues), key: byText(monitor.AttributeNodeQueues)},
+		{title: "REASON", least: 8, most: 200, rank: 3, cell: attribute(monitor.AttributeNodeReason), key: byText(monitor.AttributeNodeReason)},
+	}
+})
+
+var jobColumns = sync.OnceValue(func() []column {
+	return []column{
+		{title: "JOB", least: 6, firm: 16, most: 24, cell: func(r row, _ time.Time) string { return r.element.ID() }, key: byName},
+		{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
+		{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
+		{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
+		{title: "USER", least: 6, most: 12, rank: 4, cell: attribute(monitor.AttributeJobUser), key: byText(monitor.AttributeJobUser)},
+		{title: "NAME", least: 10, most: 32, rank: 2, cell: jobName, key: func(r row) sortKey { return sortKey{text: strings.ToLower(jobName(r, time.Time{}))} }},
+		{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: jobAge, key: byDate(monitor.AttributeJobSubmitted)},
+		{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, key: byDate(monitor.AttributeJobStarted)},
+		{title: "NODES", least: 6, most: 20, rank: 9, cell: attribute(monitor.AttributeJobNodes), key: byText(monitor.AttributeJobNodes)},
+		{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, key: byText(model.AttributeJobMessage)},
+	}
+})
+
+func name(r row, _ time.Time) string { return r.element.Name() }
+
+func managerName(r row, _ time.Time) string { return r.manager.Element().Name() }
+
+// stateWord is the state of an element. A question mark says that it may be another
+// by now, since its resource manager was not listed again.
+func stateWord(r row, _ time.Time) string {
+	word := string(r.element.State())
+	if r.element.Kind() != model.ResourceManager && isOld(r.manager) {
+		word += "?"
+	}
+	return word
+}
+
+// isOld reports whether what is shown of a resource manager is older than it should be.
+func isOld(manager *model.Manager) bool {
+	element := manager.Element()
+	stale, _ := element.Value(monitor.AttributeStale)
+	return element.State() != model.StateStarted || stale.Text() != ""
+}
+
+func attribute(id string) func(row, time.Time) string {
+	return func(r row, _ time.Time) string { return r.text(id) }
+}
+
+func byName(row) sortKey { return sortKey{} } // the order of the model
+
+func byManager(r row) sortKey { return sortKey{text: r.manager.Element().ID()} }
+
+func byText(id string) func(row) sortKey {
+	return func(r row) sortKey { return sortKey{text: strings.ToLower(r.text(id))} }
+}
+
+func byNumber(id string) func(row) sortKey {
+	return func(r row) sortKey {
+		value, _ := r.element.Value(id)
+		if value.Text() == "" {
+			return sortKey{number: math.Inf(-1)}
+		}
+		number, err := strconv.ParseFloat(value.Text(), 64)
+		if err != nil {
+			return sortKey{number: math.Inf(-1), text: value.Text()}
+		}
+		return sortKey{number: number}
+	}
+}
+
+func byDate(id string) func(row) sortKey {
+	return func(r row) sortKey { return sortKey{number: seconds(date(r.element, id))} }
+}
+
+// date returns an attribute that is a time; the zero time where it is none.
+func date(element *model.Element, id string) time.Time {
+	value, _ := element.Value(id)
+	return value.Time()
+}
+
+func seconds(at time.Time) float64 {
+	if at.IsZero() {
+		return math.Inf(-1)
+	}
+	return float64(at.UnixNano()) / float64(time.Second)
+}
+
+func countOf(kind model.Kind) func(row, time.Time) string {
+	return func(r row, _ time.Time) string {
+		if count := r.manager.Len(kind); count > 0 {
+			return strconv.Itoa(count)
+		}
+		return "-"
+	}
+}
+
+func byCount(kind model.Kind) func(row) sortKey {
+	return func(r row) sortKey { return sortKey{number: float64(r.manager.Len(kind))} }
+}
+
+// newestListing is when something of a resource manager was listed last.
+func newestListing(r row) time.Time {
+	var newest time.Time
+	for _, id := range []string{monitor.AttributeListedJobs, monitor.AttributeListedNodes, monitor.AttributeListedQueues} {
+		if at := date(r.element, id); at.After(newest) {
+			newest = at
+		}
+	}
+	return newest
+}
+
+func lastSeen(r row, now time.Time) string { return since(newestListing(r), now) }
+
+// since is how long ago something was; a dash where that is not known.
+func since(at, now time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return span(now.Sub(at).Truncate(agePace))
+}
+
+// cause is why a resource manager is in ERROR, or why what is shown of it is old, or
+// what was wrong with its listings.
+func cause(r row, _ time.Time) string {
+	if r.element.State() == model.StateError {
+		return r.text(views.AttributeCause)
+	}
+	if stale := r.text(monitor.AttributeStale); stale != "" || r.element.State() != model.StateStarted {
+		return stale
+	}
+	wrong, _ := r.element.Value(monitor.AttributeProblems)
+	if problems := wrong.Array(); len(problems) > 1 {
+		return fmt.Sprintf("%s; and %d more", problems[0], len(problems)-1)
+	} else if len(problems) == 1 {
+		return problems[0]
+	}
+	return ""
+}
+
+func defaultMark(r row, _ time.Time) string {
+	if value, _ := r.element.Value(monitor.AttributeQueueDefault); value.Boolean() {
+		return "default"
+	}
+	return ""
+}
+
+func nodeUse(r row, _ time.Time) string { return usedBy(r.element) }
+
+func nodeCPUs(r row, _ time.Time) string {
+	used, all := r.text(monitor.AttributeNodeCPUsUsed), r.text(monitor.AttributeNodeCPUs)
+	if used == "" && all == "" {
+		return ""
+	}
+	return cmp.Or(used, "-") + "/" + cmp.Or(all, "-")
+}
+
+func nodeLoad(r row, _ time.Time) string {
+	value, _ := r.element.Value(monitor.AttributeNodeLoad)
+	if value.Text() == "" {
+		return ""
+	}
+	return strconv.FormatFloat(value.Double(), 'f', 2, 64)
+}
+
+// jobDetail is the state of a job as exactly as it is known; a question mark says
+// that it may be another by now.
+func jobDetail(r row, _ time.Time) string {
+	detail := cmp.Or(r.text(monitor.AttributeJobDetail), string(r.element.State()))
+	if r.text(monitor.AttributeJobDoubt) != "" || isOld(r.manager) && !model.Ended(model.Job, r.element.State()) {
+		detail += "?"
+	}
+	return detail
+}
+
+// jobReason is why a job is in its state, and why that is in doubt.
+func jobReason(r row, _ time.Time) string {
+	return strings.Trim(r.text(model.AttributeJobMessage)+"; "+r.text(monitor.AttributeJobDoubt), "; ")
+}
+
+// jobOrder puts what runs before what waits, and what has ended behind.
+var jobOrder = []model.State{model.StateRunning, model.StateStarted, model.StateSuspended, model.StatePending, model.StateUnknown, model.StateTerminated, model.StateError}
+
+func byJobState(r row) sortKey {
+	return sortKey{number: float64(slices.Index(jobOrder, r.element.State())), text: r.text(monitor.AttributeJobDetail)}
+}
+
+func jobQueue(r row, _ time.Time) string {
+	return cmp.Or(r.text(monitor.AttributeJobQueue), r.element.Parent())
+}
+
+// jobName is the name of a job, if it has one beside its id.
+func jobName(r row, _ time.Time) string {
+	return r.text(model.AttributeName)
+}
+
+func jobAge(r row, now time.Time) string {
+	return since(date(r.element, monitor.AttributeJobSubmitted), now)
+}
+
+// jobRan is how long a job runs or has run.
+func jobRan(r row, now time.Time) string {
+	started := date(r.element, monitor.AttributeJobStarted)
+	if started.IsZero() {
+		return "-"
+	}
+	if ended := date(r.element, monitor.AttributeJobEnded); !ended.IsZero() {
+		return span(ended.Sub(started))
+	}
+	if model.Ended(model.Job, r.element.State()) {
+		return "-"
+	}
+	return since(started, now)
+}

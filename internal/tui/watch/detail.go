@@ -1,0 +1,273 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
+)
+
+// The pages of what is to be known of an element; only jobs have others than the
+// first.
+const (
+	pageFacts = iota
+	pageHistory
+	pageOutput
+	pageErrors
+	jobPages
+)
+
+var pageTitles = [jobPages]string{"Facts", "History", "Output", "Errors"}
+
+// A detail is all that is to be known of one element.
+type detail struct {
+	of   ref
+	kind model.Kind
+	last row // as it was seen last, since it may be gone
+	gone bool
+	page int
+	top  int
+
+	history  []job.Event
+	historic uint64   // the revision of the element that the history was asked for at
+	told     []string // the history as lines
+	toldFor  int      // the width that they were made for
+	looked   bool     // whether the history was asked for at all
+	problem  string   // why there is none
+
+	output *output // nil while none is followed
+
+	jobs    []row          // that have the node
+	found   *model.Manager // the picture that they were found in
+	finding bool           // whether they are being found
+}
+
+// An output is what a job writes to one stream, followed while it is looked at.
+type output struct {
+	kept   *tail
+	stop   context.CancelFunc
+	isLast bool // whether the end is shown, and what comes is followed
+	ended  bool
+	err    error
+}
+
+// mostEvents bounds the history that is shown of a job: the newest.
+const mostEvents = 2000
+
+// open shows what is to be known of the selected element.
+func (d *display) open() {
+	selected, ok := d.table().selected()
+	if !ok {
+		return
+	}
+	d.detail = &detail{of: selected.ref(), kind: d.table().wanted.kind, last: selected}
+	d.turnPage(pageFacts)
+}
+
+// closeDetail goes back to the list.
+func (d *display) closeDetail() {
+	d.stopOutput()
+	d.detail = nil
+}
+
+func (d *display) stopOutput() {
+	if d.detail != nil && d.detail.output != nil {
+		d.detail.output.stop()
+		d.detail.output = nil
+	}
+}
+
+// turnPage shows a page, and has looked up what it is to show.
+func (d *display) turnPage(page int) {
+	s := d.detail
+	d.stopOutput()
+	s.top, s.page = 0, 0
+	if s.kind == model.Job {
+		s.page = (page + jobPages) % jobPages
+	}
+	switch s.page {
+	case pageHistory:
+		d.lookUpHistory()
+	case pageOutput, pageErrors:
+		d.follow()
+	}
+	d.findJobs()
+}
+
+// seeDetail takes the newest version of the element from the snapshot.
+func (d *display) seeDetail() {
+	s := d.detail
+	if s == nil {
+		return
+	}
+	manager, known := d.snapshot.Manager(s.of.manager)
+	var element *model.Element
+	if known && s.kind == model.ResourceManager {
+		element = manager.Element()
+	} else if known {
+		element, known = manager.Get(s.kind, s.of.id)
+	}
+	s.gone = !known
+	if known {
+		s.last = row{manager, element}
+	}
+	if s.page == pageHistory {
+		d.lookUpHistory()
+	}
+	d.findJobs()
+}
+
+// A historyMsg is what is on record of a job.
+type historyMsg struct {
+	of       *detail
+	revision uint64 // of the element, that it was asked for at
+	events   []job.Event
+	err      error
+}
+
+// lookUpHistory has the history looked up, unless it was since the job changed.
+func (d *display) lookUpHistory() {
+	s := d.detail
+	revision := s.last.element.Revision()
+	if s.looked && s.historic == revision {
+		return
+	}
+	s.looked, s.historic = true, revision
+	d.background(func() tea.Msg {
+		m := historyMsg{of: s, revision: revision}
+		m.err = d.controls.History(d.ctx, s.of.manager, s.of.id, func(event job.Event) error {
+			m.events = append(m.events, event)
+			if len(m.events) >= 2*mostEvents {
+				m.events = slices.Clone(m.events[mostEvents:])
+			}
+			return nil
+		})
+		return m
+	})
+}
+
+func (d *display) tookHistory(m historyMsg) {
+	if m.revision != m.of.historic {
+		return // a newer one is on its way
+	}
+	m.of.history, m.of.problem, m.of.told = m.events, "", nil
+	switch {
+	case errors.Is(m.err, jobstore.ErrNotFound):
+		m.of.problem = "The job was not submitted through rmctl: there is no history of it."
+	case m.err != nil:
+		m.of.problem = "The history cannot be read: " + tui.Safe(m.err.Error())
+	}
+}
+
+// A followedMsg tells that there is no more output to come.
+type followedMsg struct {
+	output *output
+	err    error
+}
+
+// follow begins to follow the output of the page that is shown.
+func (d *display) follow() {
+	s := d.detail
+	ctx, stop := context.WithCancel(d.ctx)
+	o := &output{stop: stop, isLast: true}
+	o.kept = &tail{stir: func() { d.stirred.Store(true) }}
+	s.output = o
+	of, stderr := s.of, s.page == pageErrors
+	d.background(func() tea.Msg {
+		defer stop()
+		return followedMsg{o, d.controls.Follow(ctx, of.manager, of.id, stderr, o.kept.skip, o.kept)}
+	})
+}
+
+func (m followedMsg) take() {
+	m.output.ended = true
+	if !errors.Is(m.err, context.Canceled) {
+		m.output.err = m.err
+	}
+}
+
+// detailKey does what a key means in a detail.
+func (d *display) detailKey(name string) tea.Cmd {
+	s := d.detail
+	switch name {
+	case "esc", "q", "backspace":
+		d.closeDetail()
+	case "tab", "right":
+		d.turnPage(s.page + 1)
+	case "shift+tab", "left":
+		d.turnPage(s.page - 1)
+	case "1", "2", "3", "4":
+		d.turnPage(int(name[0] - '1'))
+	case "up", "k":
+		d.scrollDetail(-1)
+	case "down", "j":
+		d.scrollDetail(1)
+	case "pgup", "ctrl+b":
+		d.scrollDetail(-d.bodyHeight())
+	case "pgdown", "ctrl+f", "space":
+		d.scrollDetail(d.bodyHeight())
+	case "home":
+		d.scrollDetail(-1 << 30)
+	case "end", "G":
+		d.scrollDetail(1 << 30)
+	default:
+		return d.rowKey(name, []row{s.last})
+	}
+	return nil
+}
+
+// scrollDetail moves what is seen. At the end of an output what comes is followed.
+func (d *display) scrollDetail(by int) {
+	s := d.detail
+	last := max(d.detailLines().len()-d.bodyHeight(), 0)
+	if s.output != nil && s.output.isLast {
+		s.top = last
+	}
+	s.top = max(min(min(s.top, last)+by, last), 0)
+	if s.output != nil {
+		s.output.isLast = s.top == last
+	}
+}
+
+// holdText keeps the text of an output in its place that is not followed, while older
+// lines of it go.
+func (d *display) holdText() {
+	if d.detail != nil && d.detail.output != nil {
+		d.detail.top = max(d.detail.top-d.detail.output.kept.hasMoved(), 0)
+	}
+}
+
+// detailLines are the lines of the page that is shown, all of them.
+func (d *display) detailLines() text {
+	s := d.detail
+	switch s.page {
+	case pageHistory:
+		return text{before: s.historyLines(d.width)}
+	case pageOutput, pageErrors:
+		return s.outputLines(d.width)
+	}
+	return text{before: s.factLines(d.width, d.clock)}
+}
+
+// seenDetail are the lines of the page that are seen.
+func (d *display) seenDetail() []string {
+	lines := d.detailLines()
+	height := d.bodyHeight()
+	s := d.detail
+	last := max(lines.len()-height, 0)
+	top := min(s.top, last)
+	if s.output != nil && s.output.isLast {
+		top = last
+	}
+	var seen []string
+	for i := top; i < min(top+height, lines.len()); i++ {
+		seen = append(seen, lines.line(i))
+	}
+	return seen
+}
