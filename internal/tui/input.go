@@ -16,8 +16,8 @@ type Input struct {
 	lines  bool // whether line breaks can be typed
 }
 
-// LineBreak is what stands for a line break where there is one line only.
-const LineBreak = "↵"
+// lineBreak is what stands for a line break where there is one line only.
+const lineBreak = "↵"
 
 // NewInput returns an input that holds a text, with the cursor behind it. It takes line
 // breaks if lines is true.
@@ -116,6 +116,6 @@ func (e *Input) Window(width int) (shown string, column int) {
 
 // Verbatim makes a value safe for one line of a terminal, blanks kept.
 func Verbatim(text string) string {
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", LineBreak)
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", lineBreak)
 	return strings.ReplaceAll(Printable(text), "\t", " ")
 }

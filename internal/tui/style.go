@@ -9,12 +9,13 @@ import (
 // too: without colours nothing is missing.
 const (
 	StyleTitle    = "1"
-	StyleTab      = "7"
 	StyleHeading  = "1;36"
 	StyleSelected = "7"
 	StyleFaint    = "2"
 	StyleProblem  = "1;31"
 	StyleQuestion = "1;33"
+
+	styleTab = "7"
 )
 
 // Styled is a text in a style.
@@ -28,7 +29,7 @@ func Styled(style, text string) string {
 // Tab is the title of a page; the one that is shown stands in brackets.
 func Tab(title string, isShown bool) string {
 	if isShown {
-		return Styled(StyleTab, "["+title+"]")
+		return Styled(styleTab, "["+title+"]")
 	}
 	return " " + title + " "
 }

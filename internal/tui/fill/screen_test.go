@@ -15,7 +15,6 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -376,7 +375,7 @@ func TestWhatIsPastedIsTyped(t *testing.T) {
 	d.press("tab", "tab", "tab")
 	d.Update(tea.PasteMsg{Content: "x\r\ny"})
 	require.Equal(t, "x\ny", d.fields[3].Text, "where lines are, they stay")
-	d.shows("[x" + tui.LineBreak + "y")
+	d.shows("[x↵y")
 }
 
 func TestHostileTextsDoNotReachTheTerminal(t *testing.T) {

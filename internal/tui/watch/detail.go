@@ -204,20 +204,12 @@ func (d *display) detailKey(name string) tea.Cmd {
 		d.turnPage(s.page - 1)
 	case "1", "2", "3", "4":
 		d.turnPage(int(name[0] - '1'))
-	case "up", "k":
-		d.scrollDetail(-1)
-	case "down", "j":
-		d.scrollDetail(1)
-	case "pgup", "ctrl+b":
-		d.scrollDetail(-d.bodyHeight())
-	case "pgdown", "ctrl+f", "space":
-		d.scrollDetail(d.bodyHeight())
-	case "home":
-		d.scrollDetail(-1 << 30)
-	case "end", "G":
-		d.scrollDetail(1 << 30)
 	default:
-		return d.rowKey(name, []row{s.last})
+		by, moves := tui.Step(name, d.bodyHeight())
+		if !moves {
+			return d.rowKey(name, []row{s.last})
+		}
+		d.scrollDetail(by)
 	}
 	return nil
 }

@@ -11,32 +11,26 @@ const wheelLines = 3
 
 // wheel moves in what is shown. While something is asked or typed it does nothing.
 func (d *display) wheel(m tea.MouseWheelMsg) {
-	by, name := wheelLines, "down"
-	switch m.Button {
-	case tea.MouseWheelUp:
-		by, name = -wheelLines, "up"
-	case tea.MouseWheelDown:
-	default:
+	arrow, by := tea.KeyDown, wheelLines
+	switch {
+	case m.Button == tea.MouseWheelUp:
+		arrow, by = tea.KeyUp, -wheelLines
+	case m.Button != tea.MouseWheelDown:
 		return
 	}
 	switch {
 	case d.isAnswering():
-	case d.menu != nil || d.pager != nil || d.detail != nil:
+	case d.isCovered():
 		for range wheelLines {
-			d.key(keyNamed(name))
+			d.key(tea.KeyPressMsg{Code: arrow})
 		}
 	default:
 		d.step(by)
 	}
 }
 
-// keyNamed returns the arrow key that goes up or down.
-func keyNamed(name string) tea.KeyPressMsg {
-	if name == "up" {
-		return tea.KeyPressMsg{Code: tea.KeyUp}
-	}
-	return tea.KeyPressMsg{Code: tea.KeyDown}
-}
+// isCovered reports whether something lies over the list.
+func (d *display) isCovered() bool { return d.menu != nil || d.pager != nil || d.detail != nil }
 
 // isAnswering reports whether what is typed is an answer, or a search.
 func (d *display) isAnswering() bool {
@@ -46,7 +40,7 @@ func (d *display) isAnswering() bool {
 // click goes to the list whose tab it hits, or to the row or node; one that the cursor is on
 // already is opened.
 func (d *display) click(m tea.MouseClickMsg) {
-	if m.Button != tea.MouseLeft || d.isAnswering() || d.menu != nil || d.pager != nil || d.detail != nil {
+	if m.Button != tea.MouseLeft || d.isAnswering() || d.isCovered() {
 		return
 	}
 	if m.Y < linesAbove {

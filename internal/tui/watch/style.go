@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"cmp"
+
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -85,11 +87,28 @@ var signLooks = [signs]struct{ letter, style, means string }{
 	signExited:       {"x", styleWarning, "with my ended processes"},
 }
 
-// signOf tells both states of a node by one sign: a node that is not up shows
-// that, any other one by whom it is used.
-func signOf(node *model.Element) sign {
+// nodeUses are the ways in which a node is used: its sign, and by whom in words.
+var nodeUses = map[model.State]struct {
+	sign sign
+	by   string
+}{
+	model.NodeUserExclusive:  {signMine, "me"},
+	model.NodeUserShared:     {signMineShared, "me, shared"},
+	model.NodeOtherExclusive: {signOthers, "others"},
+	model.NodeOtherShared:    {signOthersShared, "others, shared"},
+	model.NodeRunningProcess: {signRuns, "my processes"},
+	model.NodeExitedProcess:  {signExited, "my ended processes"},
+}
+
+func useOf(node *model.Element) model.State {
 	extra, _ := node.Value(model.AttributeNodeExtraState)
-	use := model.State(extra.Text())
+	return model.State(extra.Text())
+}
+
+// signOf shows both states of a node by one sign: that of a node that is not up, otherwise
+// by whom it is used.
+func signOf(node *model.Element) sign {
+	use := useOf(node)
 	switch node.State() {
 	case model.StateDown:
 		if use != model.NodeNone && use != model.NodeExitedProcess {
@@ -101,39 +120,11 @@ func signOf(node *model.Element) sign {
 	case model.StateUnknown:
 		return signUnknown
 	}
-	switch use {
-	case model.NodeUserExclusive:
-		return signMine
-	case model.NodeUserShared:
-		return signMineShared
-	case model.NodeOtherExclusive:
-		return signOthers
-	case model.NodeOtherShared:
-		return signOthersShared
-	case model.NodeRunningProcess:
-		return signRuns
-	case model.NodeExitedProcess:
-		return signExited
+	if known, ok := nodeUses[use]; ok {
+		return known.sign
 	}
 	return signIdle
 }
 
 // usedBy says in words by whom a node is used.
-func usedBy(node *model.Element) string {
-	extra, _ := node.Value(model.AttributeNodeExtraState)
-	switch model.State(extra.Text()) {
-	case model.NodeUserExclusive:
-		return "me"
-	case model.NodeUserShared:
-		return "me, shared"
-	case model.NodeOtherExclusive:
-		return "others"
-	case model.NodeOtherShared:
-		return "others, shared"
-	case model.NodeRunningProcess:
-		return "my processes"
-	case model.NodeExitedProcess:
-		return "my ended processes"
-	}
-	return "nobody"
-}
+func usedBy(node *model.Element) string { return cmp.Or(nodeUses[useOf(node)].by, "nobody") }

@@ -191,7 +191,7 @@ func (d *display) nodeLine() string {
 
 // stateLine describes which rows the list shows, and how.
 func (d *display) stateLine() string {
-	if d.prompt != nil || d.detail != nil || d.pager != nil || d.menu != nil {
+	if d.prompt != nil || d.isCovered() {
 		return ""
 	}
 	t := d.table()
