@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,21 +11,11 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A fieldKey tells fields apart: rows of a viewer share its control.
-type fieldKey struct {
-	control config.Control
-	row     string
-}
-
-func keyOf(field Field) fieldKey {
-	if field.Kind == Row {
-		return fieldKey{field.control, field.Name}
-	}
-	return fieldKey{control: field.control}
-}
-
 // A refusal is a text that was refused: it is shown, and not stored.
-type refusal struct{ name, text, reason string }
+type refusal struct {
+	control            config.Control
+	name, text, reason string
+}
 
 // A Problem tells which field holds a text that was refused.
 type Problem struct {
@@ -37,9 +28,9 @@ type Problem struct {
 func (f *Form) Problems(page *Page) []Problem {
 	var problems []Problem
 	for _, other := range f.counting(page) {
-		f.visit(other, func(control config.Control, state State) {
-			for key, refused := range f.refused {
-				if key.control == control && state.Effective() {
+		f.visit(other, func(control config.Control, state condition) {
+			for _, refused := range f.refused {
+				if refused.control == control && state.effective() {
 					problems = append(problems, Problem{refused.name, refused.reason})
 				}
 			}
@@ -57,10 +48,9 @@ func (f *Form) Problems(page *Page) []Problem {
 // has that again. The error is an *attribute.InvalidError, or what
 // went wrong in the lookup.
 func (f *Form) Set(field Field, text string, stat attribute.Stat) error {
-	key := keyOf(field)
 	err := f.set(field, text, stat)
 	if err == nil {
-		delete(f.refused, key)
+		f.Forget(field)
 		return nil
 	}
 	reason := err.Error()
@@ -68,15 +58,8 @@ func (f *Form) Set(field Field, text string, stat attribute.Stat) error {
 	if errors.As(err, &invalid) {
 		reason = invalid.Reason
 	}
-	f.refused[key] = refusal{name: orElse(field.Name, field.Label), text: text, reason: reason}
+	f.refused[field.ID] = refusal{field.control, cmp.Or(field.Name, field.Label), text, reason}
 	return err
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 func (f *Form) set(field Field, text string, stat attribute.Stat) error {
@@ -176,16 +159,17 @@ func list(text string) attribute.Value {
 // Check checks or unchecks a row of a viewer. A refused text of a row that is
 // unchecked is forgotten.
 func (f *Form) Check(row Field, checked bool) {
-	if viewer, ok := row.control.(*config.Viewer); ok {
-		f.check(viewer, row.Name, checked)
-		if !checked {
-			delete(f.refused, keyOf(row))
-		}
+	if row.Kind != Row {
+		return
+	}
+	f.checked[row.ID] = checked
+	if !checked {
+		f.Forget(row)
 	}
 }
 
 // Forget drops a text that was refused: the field shows what is stored again.
-func (f *Form) Forget(field Field) { delete(f.refused, keyOf(field)) }
+func (f *Form) Forget(field Field) { delete(f.refused, field.ID) }
 
 // Restore gives a field what it had before anything was filled in: its default,
 // or what the target or a command has set.
@@ -201,9 +185,7 @@ func (f *Form) Restore(field Field) {
 	case a != nil && before != nil:
 		a.SetValue(before.Clone().Value())
 	}
-	if viewer := field.Viewer(); viewer != nil {
-		delete(f.checked[viewer], field.Name)
-	}
+	delete(f.checked, field.ID)
 }
 
 // File returns the file that the attribute's validator would look up for a

@@ -68,7 +68,7 @@ func (f Field) IsInput() bool {
 
 // Same reports whether two fields, made at different times, are the same one.
 func (f Field) Same(other Field) bool {
-	return f.control == other.control && f.Kind == other.Kind && f.Name == other.Name && (f.control != nil || f.Label == other.Label)
+	return f.ID == other.ID && f.Kind == other.Kind && (f.ID != "" || f.Label == other.Label)
 }
 
 // Browse returns what a path field chooses from; nil for other fields.
@@ -100,7 +100,7 @@ func (f Field) Viewer() *config.Viewer {
 // which takes something.
 func (f *Form) Field(id string) (field Field, ok bool) {
 	number, row, _ := strings.Cut(id, ".")
-	state := State{Shown: true, Enabled: true}
+	state := condition{Shown: true, Enabled: true}
 	for control := range f.numbers {
 		if f.id(control) != number {
 			continue
@@ -123,23 +123,33 @@ func (f *Form) Field(id string) (field Field, ok bool) {
 
 func (f *Form) id(control config.Control) string { return strconv.Itoa(f.numbers[control]) }
 
-// field returns the field for a control that is neither a label nor holds others.
-func (f *Form) field(control config.Control, state State) Field {
-	field := Field{control: control, ID: f.id(control), Enabled: state.Enabled, Tooltip: f.tooltip(control.Common().Tooltip.Text), Least: math.MinInt32, Most: math.MaxInt32}
-	a := f.bound(control)
-	if a != nil {
-		field.Name = a.Name()
-		field.Fixed = a.ReadOnly()
+// begin returns a field of an ID that shows the value of an attribute, which may be nil.
+func (f *Form) begin(control config.Control, id string, a *attribute.Attribute, state condition) Field {
+	field := Field{control: control, ID: id, Enabled: state.Enabled, Editor: attribute.TextEditor, Text: f.texts[control]}
+	if a == nil {
+		return field
 	}
-	field.Editor = attribute.TextEditor
-	if a != nil {
-		field.Editor = a.Editor()
-	}
-	field.Text = f.textOf(control)
-	if a != nil && field.Editor == attribute.ListEditor {
-		elements, _ := a.Value().([]string)
+	field.Name, field.Fixed, field.Editor, field.Text = a.Name(), a.ReadOnly(), a.Editor(), attribute.Text(a.Value())
+	if elements, isList := a.Value().([]string); isList && field.Editor == attribute.ListEditor {
 		field.Text = strings.Join(elements, ", ")
 	}
+	return field
+}
+
+// finish shows the default of an empty field, and a text that was refused.
+func (f *Form) finish(field Field, a *attribute.Attribute) Field {
+	f.showDefault(&field, a)
+	if refused, ok := f.refused[field.ID]; ok {
+		field.Text, field.Problem = refused.text, refused.reason
+	}
+	return field
+}
+
+// field returns the field for a control that is neither a label nor holds others.
+func (f *Form) field(control config.Control, state condition) Field {
+	a := f.bound(control)
+	field := f.begin(control, f.id(control), a, state)
+	field.Tooltip, field.Least, field.Most = f.tooltip(control.Common().Tooltip.Text), math.MinInt32, math.MaxInt32
 	switch c := control.(type) {
 	case *config.Widget:
 		f.widget(&field, c, a)
@@ -147,7 +157,7 @@ func (f *Form) field(control config.Control, state State) Field {
 		field.Kind, field.Label = Choice, c.Title.Text
 		field.Items = []string{""}
 		for _, button := range c.Buttons {
-			if f.within(state, button.State).Effective() {
+			if f.within(state, button.State).effective() {
 				field.Items = append(field.Items, button.Title.Text)
 			}
 		}
@@ -156,11 +166,7 @@ func (f *Form) field(control config.Control, state State) Field {
 	case *config.PushButton:
 		field.Kind, field.Label = Button, c.Title.Text
 	}
-	f.showDefault(&field, a)
-	if refused, ok := f.refused[keyOf(field)]; ok {
-		field.Text, field.Problem = refused.text, refused.reason
-	}
-	return field
+	return f.finish(field, a)
 }
 
 func (f *Form) widget(field *Field, w *config.Widget, a *attribute.Attribute) {
@@ -253,29 +259,21 @@ func (f *Form) choices(field *Field, a *attribute.Attribute, items []attribute.I
 }
 
 // row returns the field for a row of a viewer.
-func (f *Form) row(viewer *config.Viewer, name string, state State) Field {
+func (f *Form) row(viewer *config.Viewer, name string, state condition) Field {
 	a := f.environment.Lookup(name)
-	field := Field{
-		control: viewer, ID: f.id(viewer) + "." + name, Kind: Row, Name: name, Label: name, Text: attribute.Text(a.Value()), On: f.isChecked(viewer, name), Editor: a.Editor(),
-		Enabled: state.Enabled, Fixed: a.ReadOnly(), Hint: oneLine(a.Text(attribute.FieldDescription)), Tooltip: f.tooltip(a.Text(attribute.FieldTooltip)),
-	}
+	field := f.begin(viewer, f.rowID(viewer, name), a, state)
+	field.Kind, field.Name, field.Label, field.On = Row, name, name, f.isChecked(viewer, name)
+	field.Hint = oneLine(a.Text(attribute.FieldDescription))
+	field.Tooltip = strings.TrimSpace(f.tooltip(a.Text(attribute.FieldTooltip)) + " " + f.columns(viewer, a))
 	switch field.Editor {
 	case attribute.SwitchEditor:
 		field.Text = attribute.Text(isOn(a, a.Value()))
 	case attribute.ChoiceEditor:
 		f.choices(&field, a, f.items("", a), true)
-	case attribute.ListEditor:
-		elements, _ := a.Value().([]string)
-		field.Text = strings.Join(elements, ", ")
 	case attribute.MapEditor:
 		field.Fixed = true
 	}
-	f.showDefault(&field, a)
-	field.Tooltip = strings.TrimSpace(field.Tooltip + " " + f.columns(viewer, a))
-	if refused, ok := f.refused[keyOf(field)]; ok {
-		field.Text, field.Problem = refused.text, refused.reason
-	}
-	return field
+	return f.finish(field, a)
 }
 
 // columns returns what the columns of a viewer tell of an attribute beside its

@@ -14,7 +14,7 @@ import (
 func (f *Form) Fields(page *Page) []Field {
 	// A viewer's value may stand in computed texts, of any page.
 	f.refreshViewers()
-	state := f.within(State{Shown: true, Enabled: true}, page.state)
+	state := f.within(condition{Shown: true, Enabled: true}, page.state)
 	if !state.Shown {
 		return nil
 	}
@@ -54,12 +54,12 @@ type builder struct {
 // A cell is a control and its state in a row of a grid.
 type cell struct {
 	control config.Control
-	state   State
+	state   condition
 }
 
 // inside adds the fields of controls in a grid of that many columns; without columns
 // all stand in one row.
-func (b *builder) inside(controls []config.Control, columns int, around State) {
+func (b *builder) inside(controls []config.Control, columns int, around condition) {
 	all := make([]cell, 0, len(controls))
 	for _, control := range controls {
 		all = append(all, cell{control, b.form.within(around, control.Common().State)})

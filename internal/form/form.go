@@ -35,8 +35,8 @@ type Form struct {
 	selected map[*config.Widget]bool   // of buttons that are bound to nothing
 	given    map[string]bool           // names of attributes that a user gave outside of the form
 	standing map[string]bool           // names of those that every submission gives
-	refused  map[fieldKey]refusal
-	checked  map[*config.Viewer]map[string]bool // rows that a user checked or unchecked
+	refused  map[string]refusal        // by the IDs of fields
+	checked  map[string]bool           // rows that a user checked or unchecked, by their IDs
 
 	launch func(*attribute.Environment) // gives it what is to be run; may be nil
 }
@@ -69,7 +69,7 @@ func over(definition *config.Definition, environment *attribute.Environment) *Fo
 		definition: definition, environment: environment,
 		buttons: map[string]*config.Widget{}, groups: map[*config.Widget]*config.ButtonGroup{}, numbers: map[config.Control]int{},
 		texts: map[config.Control]string{}, selected: map[*config.Widget]bool{},
-		checked: map[*config.Viewer]map[string]bool{}, refused: map[fieldKey]refusal{},
+		checked: map[string]bool{}, refused: map[string]refusal{},
 	}
 	if definition.LaunchTab == nil {
 		return f

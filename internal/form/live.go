@@ -13,7 +13,7 @@ func (f *Form) Given(names map[string]bool) {
 	for _, viewer := range f.viewers {
 		for _, name := range f.rows(viewer) {
 			if names[name] {
-				f.check(viewer, name, true)
+				f.checked[f.rowID(viewer, name)] = true
 			}
 		}
 	}
@@ -63,15 +63,15 @@ func (f *Form) local(page *Page) (live, out map[string]bool) {
 			out[name] = true
 		}
 	}
-	f.visit(page, func(control config.Control, state State) {
-		note(config.Bound(control).Name, state.Effective())
+	f.visit(page, func(control config.Control, state condition) {
+		note(config.Bound(control).Name, state.effective())
 		viewer, ok := control.(*config.Viewer)
 		if !ok {
 			return
 		}
-		note(viewer.Name.Name, state.Effective())
+		note(viewer.Name.Name, state.effective())
 		for _, row := range f.rows(viewer) {
-			note(row, state.Effective() && f.isChecked(viewer, row))
+			note(row, state.effective() && f.isChecked(viewer, row))
 		}
 	})
 	return live, out

@@ -1,23 +1,24 @@
 package form
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 )
 
-// A State tells whether a control can be seen and used, which takes that all
+// A condition says whether a control can be seen and used, which takes that all
 // controls around it can be, too.
-type State struct {
+type condition struct {
 	Shown, Enabled bool
 }
 
-// Effective reports whether a value set by the control counts.
-func (s State) Effective() bool { return s.Shown && s.Enabled }
+// effective reports whether a value set by the control counts.
+func (s condition) effective() bool { return s.Shown && s.Enabled }
 
 // within returns the state of a control with rules of its own inside another one.
-func (f *Form) within(around State, rules *config.ControlState) State {
+func (f *Form) within(around condition, rules *config.ControlState) condition {
 	if rules == nil {
 		return around
 	}
@@ -45,19 +46,9 @@ func (f *Form) holds(rule *config.Rule) bool {
 	case config.RuleNot:
 		return len(rule.Rules) == 0 || !f.holds(rule.Rules[0])
 	case config.RuleAnd:
-		for _, inner := range rule.Rules {
-			if !f.holds(inner) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(rule.Rules, func(inner *config.Rule) bool { return !f.holds(inner) })
 	case config.RuleOr:
-		for _, inner := range rule.Rules {
-			if f.holds(inner) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(rule.Rules, f.holds)
 	case config.RuleButton:
 		button := f.buttons[rule.Button.Name]
 		return (button != nil && f.isSelected(button)) == rule.Selected
@@ -108,11 +99,11 @@ func (f *Form) textOf(control config.Control) string {
 }
 
 // visit calls use for each control of a page with its state, outer ones first.
-func (f *Form) visit(page *Page, use func(control config.Control, state State)) {
-	f.visitInside(page.Controls, f.within(State{Shown: true, Enabled: true}, page.state), use)
+func (f *Form) visit(page *Page, use func(control config.Control, state condition)) {
+	f.visitInside(page.Controls, f.within(condition{Shown: true, Enabled: true}, page.state), use)
 }
 
-func (f *Form) visitInside(controls []config.Control, around State, use func(config.Control, State)) {
+func (f *Form) visitInside(controls []config.Control, around condition, use func(config.Control, condition)) {
 	for _, control := range controls {
 		state := f.within(around, control.Common().State)
 		use(control, state)

@@ -37,18 +37,13 @@ func (f *Form) rows(viewer *config.Viewer) []string {
 	return slices.Compact(rows)
 }
 
+func (f *Form) rowID(viewer *config.Viewer, row string) string { return f.id(viewer) + "." + row }
+
 func (f *Form) isChecked(viewer *config.Viewer, row string) bool {
-	if checked, decided := f.checked[viewer][row]; decided {
+	if checked, decided := f.checked[f.rowID(viewer, row)]; decided {
 		return checked
 	}
 	return viewer.InitialAllChecked
-}
-
-func (f *Form) check(viewer *config.Viewer, row string, checked bool) {
-	if f.checked[viewer] == nil {
-		f.checked[viewer] = map[string]bool{}
-	}
-	f.checked[viewer][row] = checked
 }
 
 // viewerValue makes up the value of a viewer: its pattern for each checked row
