@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
@@ -210,7 +209,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 		notices, stderr := &tui.Notices{}, w.app.stderr
 		w.app.stderr = notices
 		defer func() { w.app.stderr = stderr }()
-		show = w.inPlace(&terminal.Frame{File: file, Size: term.GetSize}, notices)
+		show = (&frame{Sink: terminal.Sink{File: file}, notices: notices, draw: tui.NewArea(file).Draw}).show(w)
 	}
 	for {
 		asked := w.now()
@@ -256,8 +255,15 @@ func (w *listingWatch) append(at time.Time, print func() error, failure error) e
 	return err
 }
 
-// inPlace returns what prints listings in place.
-func (w *listingWatch) inPlace(f *terminal.Frame, notices *tui.Notices) func(time.Time, func() error, error) error {
+// A frame takes what is printed until it is drawn over the listing before.
+type frame struct {
+	terminal.Sink
+	notices *tui.Notices
+	draw    func(text string) error
+}
+
+// show returns what prints listings in place.
+func (f *frame) show(w *listingWatch) func(time.Time, func() error, error) error {
 	shown := ""
 	return func(at time.Time, print func() error, failure error) error {
 		problem := ""
@@ -266,7 +272,7 @@ func (w *listingWatch) inPlace(f *terminal.Frame, notices *tui.Notices) func(tim
 		} else {
 			f.Reset()
 			stdout := w.app.stdout
-			w.app.stdout = f
+			w.app.stdout = &f.Sink
 			err := print()
 			w.app.stdout = stdout
 			if err != nil {
@@ -274,10 +280,10 @@ func (w *listingWatch) inPlace(f *terminal.Frame, notices *tui.Notices) func(tim
 			}
 			shown = strings.TrimRight(fmt.Sprintf("%s  %s\n%s", terminal.Clock(at), w.title, f.String()), "\n")
 		}
-		for _, notice := range notices.Take() {
+		for _, notice := range f.notices.Take() {
 			problem += "\n" + oneLine(notice)
 		}
-		return f.Draw(shown + problem)
+		return f.draw(shown + problem)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -87,25 +85,24 @@ func TestTheFirstListingHasToSucceed(t *testing.T) {
 }
 
 func TestWhatIsSaidStandsBelowAListing(t *testing.T) {
-	columns, rows := 40, 10
 	var written strings.Builder
 	a := &app{stdout: &written, stderr: &written}
 	w := &listingWatch{app: a, title: "nodes of site"}
-	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	notices := &tui.Notices{}
-	f := &terminal.Frame{File: file, Size: func(int) (int, int, error) { return columns, rows, nil }}
-	show := w.inPlace(f, notices)
+	drawn := ""
+	f := &frame{notices: &tui.Notices{}, draw: func(text string) error {
+		drawn = text
+		return nil
+	}}
+	show := f.show(w)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	require.NoError(t, show(at, func() error {
 		_, err := fmt.Fprintln(a.stdout, "n1 UP")
 		return err
 	}, nil))
-	_, err = fmt.Fprintln(notices, "rmctl: warning: \x1b[2Jodd")
+	_, err := fmt.Fprintln(f.notices, "rmctl: warning: \x1b[2Jodd")
 	require.NoError(t, err)
 	require.NoError(t, show(at, nil, errors.New("no answer")))
-	require.Equal(t, []string{"2026-03-01 12:00:00  nodes of site", "n1 UP", "! no answer", `rmctl: warning: \u001b[2Jodd`}, f.Drawn)
+	require.Equal(t, []string{"2026-03-01 12:00:00  nodes of site", "n1 UP", "! no answer", `rmctl: warning: \u001b[2Jodd`}, strings.Split(drawn, "\n"))
 	require.Empty(t, written.String())
 }
 

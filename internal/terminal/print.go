@@ -109,11 +109,17 @@ func StateInColour(text string) string {
 	return InColour(colour, text)
 }
 
+// A Sink takes what is printed for a terminal until it is drawn there.
+type Sink struct {
+	bytes.Buffer
+	File *os.File // the terminal, whose colours count
+}
+
 // WantsColour reports whether a stream is a terminal whose user has nothing
 // against colour (no-color.org).
 func WantsColour(w io.Writer) bool {
-	if f, isFrame := w.(*Frame); isFrame {
-		w = f.File
+	if sink, isSink := w.(*Sink); isSink {
+		w = sink.File
 	}
 	return Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

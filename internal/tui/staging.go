@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/rmctl/rmctl/control"
 )
 
@@ -20,8 +18,7 @@ const (
 	// More often than this nobody can read it.
 	stagingPace = 100 * time.Millisecond
 	// Below this width only the share is shown.
-	narrowBar   = 40
-	usualColumn = 80
+	narrowBar = 40
 )
 
 // A stagingBar shows on one line of a terminal how far large files are on their
@@ -44,10 +41,7 @@ func StagingBar(stream io.Writer) func(control.StagingProgress) {
 	}
 	screen := stream.(*os.File)
 	bar := &stagingBar{screen: screen, now: time.Now, columns: func() int {
-		columns, _, err := term.GetSize(int(screen.Fd()))
-		if err != nil || columns <= 0 {
-			return usualColumn
-		}
+		columns, _ := sizeOf(screen)
 		return columns
 	}}
 	return bar.show
@@ -100,16 +94,13 @@ func (b *stagingBar) line() string {
 		return share[:min(len(share), width)]
 	}
 	counts := fmt.Sprintf(" %.1f of %.1f MiB ", mebibytes(sent), mebibytes(size))
-	letters := []rune(name)
-	if most := width / 3; len(letters) > most {
-		letters = append(letters[:most-1], '…')
-	}
-	inside := width - len(letters) - len(counts) - len("[] ") - len(share)
+	name = Cut(name, width/3)
+	inside := width - Width(name) - len(counts) - len("[] ") - len(share)
 	if inside < 1 {
 		return share
 	}
 	filled := int(int64(inside) * sent / size)
-	return string(letters) + counts + "[" + strings.Repeat("=", filled) + strings.Repeat(" ", inside-filled) + "] " + share
+	return name + counts + "[" + strings.Repeat("=", filled) + strings.Repeat(" ", inside-filled) + "] " + share
 }
 
 func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -1,35 +1,21 @@
-package terminal
+package tui
 
 import (
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// framed is a frame on a terminal of a size; text is what is written to it by the
-// next drawing.
-func framed(t *testing.T, columns, rows *int) (text func(shown string) string) {
-	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	f := &Frame{File: file, Size: func(int) (int, int, error) { return *columns, *rows, nil }}
-	read := 0
-	return func(shown string) string {
-		require.NoError(t, f.Draw(shown))
-		all, err := os.ReadFile(file.Name())
-		require.NoError(t, err)
-		written := string(all[read:])
-		read = len(all)
-		return written
-	}
-}
-
 func TestOnlyChangedLinesAreDrawnAgain(t *testing.T) {
 	columns, rows := 20, 6
-	draw := framed(t, &columns, &rows)
+	var written strings.Builder
+	area := &Area{terminal: &written, size: func() (int, int) { return columns, rows }}
+	draw := func(text string) string {
+		written.Reset()
+		require.NoError(t, area.Draw(text))
+		return written.String()
+	}
 	require.Equal(t, "time\x1b[K\na\x1b[K\nb\x1b[K\n\x1b[J", draw("time\na\nb\n"))
 	require.Equal(t, "\r\x1b[3A\n\nc\x1b[K\n\x1b[J", draw("time\na\nc\n"))
 	require.Equal(t, "\r\x1b[3A\n\x1b[J", draw("time\n"), "what stands below goes away")
