@@ -24,16 +24,15 @@ func newWatch(a *app) *cobra.Command {
 		Use:               "watch [JOB...]",
 		ValidArgsFunction: a.completeJobs(openJob),
 		Short:             "Watch resource managers, queues, nodes and jobs, or print what happens to jobs",
-		Long: `watch shows resource managers, queues, nodes and jobs full screen, on a terminal,
-and lets you submit and control jobs there; ? tells the keys. -t limits it to one target.
+		Long: `watch shows resource managers, queues, nodes and jobs on the full screen of a terminal,
+where you can submit and control jobs; press ? for the keys. -t limits it to one target.
 
-With a job, --json, --plain, --after or a hook, and where there is no terminal, it asks
-for jobs as often as their definitions let it, and prints each change of their states on
-a line: until all jobs that were named have ended, or until it is interrupted where none
-was.
+With a job, --json, --plain, --after or a hook, or without a terminal, it queries jobs as
+often as their definitions allow, and prints each change of state on a line. It ends when
+all jobs that you named have ended; if you named none, when it is interrupted.
 
-Each event has a cursor. With --after it goes on behind one, also after a restart:
-nothing is left out, and the events of a job keep their order.`,
+Each event has a cursor. With --after it continues behind that event, also after a
+restart: it leaves nothing out, and keeps the order of a job's events.`,
 		Example: `  rmctl watch
   rmctl watch --json
   rmctl watch --after 1042 --json 4711
@@ -56,7 +55,7 @@ nothing is left out, and the events of a job keep their order.`,
 	return c
 }
 
-// A jobWatch follows jobs by the events of the store, which it feeds by asking.
+// A jobWatch follows jobs by the events of the store, to which its queries add.
 type jobWatch struct {
 	app    *app
 	cursor int64
@@ -66,19 +65,19 @@ type jobWatch struct {
 	store    *jobstore.Store
 	tags     map[string]bool      // of the jobs that were named
 	unusable map[string]time.Time // when to try targets again
-	told     map[string]bool      // what was said of them
+	warned   map[string]bool      // the warnings that were printed
 }
 
-// How often a watch looks for what other processes have recorded, how often it
-// has the jobs asked for where their definitions do not say, and how often it tries
-// a target that cannot be reached: each time may cost a question to the user.
+// How often a watch looks for what other processes have recorded, how often it queries
+// jobs whose definitions do not say, and how often it tries a target that cannot be
+// reached, which may ask the user each time.
 const (
 	watchPace = 200 * time.Millisecond
 	askPace   = 2 * time.Second
 	retryPace = time.Minute
 )
 
-// answer is how asking for the jobs went.
+// answer is the outcome of a query of the jobs.
 type answer struct {
 	open int // jobs that have not ended
 	err  error
@@ -99,8 +98,7 @@ func (w *jobWatch) run(ctx context.Context, names []string, resumes bool) error 
 	return unlessInterrupted(ctx, err)
 }
 
-// keepAsking has the jobs asked for until the context ends, and hands on why some
-// cannot be.
+// keepAsking queries the jobs until the context ends, and sends why some cannot be.
 func (w *jobWatch) keepAsking(ctx context.Context, answers chan<- answer, warnings chan<- error) {
 	pace := time.NewTicker(askPace)
 	defer pace.Stop()
@@ -157,7 +155,7 @@ func (w *jobWatch) begin(ctx context.Context, names []string, resumes bool) erro
 	if err := w.app.knowsTarget(ctx, w.store); err != nil {
 		return err
 	}
-	w.tags, w.unusable, w.told = map[string]bool{}, map[string]time.Time{}, map[string]bool{}
+	w.tags, w.unusable, w.warned = map[string]bool{}, map[string]time.Time{}, map[string]bool{}
 	for _, name := range names {
 		job, err := w.app.recordedJob(ctx, name)
 		if errors.Is(err, jobstore.ErrNotFound) {
@@ -180,7 +178,7 @@ func (w *jobWatch) begin(ctx context.Context, names []string, resumes bool) erro
 	return nil
 }
 
-// ask brings the jobs up to date that are watched. A failed query is an event of its
+// ask queries the jobs that are watched. A failed query is an event of its
 // jobs. A target that cannot be used causes one warning, before the query of the
 // others; it ends the watch only if no other target can be used.
 func (w *jobWatch) ask(ctx context.Context, first bool, warnings chan<- error) answer {
@@ -195,8 +193,8 @@ func (w *jobWatch) ask(ctx context.Context, first bool, warnings chan<- error) a
 	if err != nil && first && !isAnyUsable || ctx.Err() != nil {
 		return answer{open: open, err: err}
 	}
-	if err != nil && !w.told[err.Error()] {
-		w.told[err.Error()] = true
+	if err != nil && !w.warned[err.Error()] {
+		w.warned[err.Error()] = true
 		select {
 		case warnings <- err:
 		case <-ctx.Done():
@@ -248,7 +246,7 @@ func (w *jobWatch) print(ctx context.Context) error {
 		}
 		for _, event := range events {
 			if w.isWatched(event) {
-				if err := w.tell(ctx, event); err != nil {
+				if err := w.printEvent(ctx, event); err != nil {
 					return err
 				}
 			}
@@ -261,7 +259,7 @@ func (w *jobWatch) isWatched(event job.Event) bool {
 	return (w.app.target == "" || event.Target == w.app.target) && (len(w.tags) == 0 || w.tags[event.Tag])
 }
 
-func (w *jobWatch) tell(ctx context.Context, event job.Event) error {
+func (w *jobWatch) printEvent(ctx context.Context, event job.Event) error {
 	var err error
 	if w.app.json {
 		err = terminal.JSON(w.app.stdout, event)

@@ -21,8 +21,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// wantsScreen reports whether rmctl watch shows all of it full screen: at a terminal,
-// where nothing is asked for that prints events.
+// wantsScreen reports whether rmctl watch shows everything on the full screen: at a terminal,
+// with no flag that prints events.
 func (w *jobWatch) wantsScreen(c *cobra.Command, jobs []string) (bool, error) {
 	if w.plain || w.app.json || len(jobs) > 0 || !isTerminal(w.app.stdin) || !isTerminal(w.app.stdout) {
 		return false, nil
@@ -190,12 +190,12 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (s
 			return "", err
 		}
 		if f.IsInteractive {
-			var told string
+			var said string
 			err := at.asked.AskingAt(nil, false, func() (err error) { // the job has the terminal
-				told, err = at.runAside(ctx, f, func() error { return at.runInteractive(ctx, f.Controller, submission, false) })
+				said, err = at.runAside(ctx, f, func() error { return at.runInteractive(ctx, f.Controller, submission, false) })
 				return err
 			})
-			return told, err
+			return said, err
 		}
 		if _, err := fmt.Fprintf(at.stdout, "Submitting to %s ...\n", oneLine(f.Target)); err != nil {
 			return "", err
@@ -216,20 +216,20 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (s
 // runAside runs an interactive job at the terminal that the screen has left, and
 // lets the user read what it wrote.
 func (a *app) runAside(ctx context.Context, f *fill.Form, run func() error) (string, error) {
-	told := "the job has ended"
+	said := "the job has ended"
 	err := run()
 	var exit *exitError
 	if errors.As(err, &exit) && exit.err == nil {
-		told, err = fmt.Sprintf("the job has ended with code %d", exit.code), nil
+		said, err = fmt.Sprintf("the job has ended with code %d", exit.code), nil
 	}
 	if err != nil {
 		err = a.withFilledLine(f, err)
 	}
 	if ctx.Err() != nil {
-		return told, err
+		return said, err
 	}
 	if _, writeErr := fmt.Fprint(a.stdout, "\nEnter goes back: "); writeErr != nil {
-		return told, errors.Join(err, writeErr)
+		return said, errors.Join(err, writeErr)
 	}
-	return strings.TrimSpace(told), errors.Join(err, tui.WaitForEnter(ctx, a.stdin))
+	return strings.TrimSpace(said), errors.Join(err, tui.WaitForEnter(ctx, a.stdin))
 }

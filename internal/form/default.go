@@ -7,10 +7,9 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// Launch tells the form how to learn what is to be run: a function that gives an
-// environment the attributes of a submission's program, of which the form uses
-// none but to show what defaults come to that refer to them.
-func (f *Form) Launch(tell func(*attribute.Environment)) { f.launch = tell }
+// Launch gives the form a function that sets the attributes of what is to be run in an
+// environment. The form uses it only to show defaults that refer to them.
+func (f *Form) Launch(set func(*attribute.Environment)) { f.launch = set }
 
 // innerReference is a reference that holds no other one.
 var innerReference = lazyregexp.New(`\$\{ptp_rm:[^${}]*\}`)
@@ -42,8 +41,8 @@ func (f Field) isDerived(a *attribute.Attribute) bool {
 	return false
 }
 
-// showDefault empties a field that has its default still, where nobody could tell from
-// the references of that what the job will get, and notes what they come to now.
+// showDefault empties a field that has its default still, and notes its present
+// value: the references in it would not show what the job will get.
 func (f *Form) showDefault(field *Field, a *attribute.Attribute) {
 	if !field.isDerived(a) {
 		return

@@ -17,7 +17,7 @@ type refusal struct {
 	name, text, reason string
 }
 
-// A Problem tells which field holds a text that was refused.
+// A Problem is a field that holds a text that was refused.
 type Problem struct {
 	Name   string // of the attribute, or the label of a field without one
 	Reason string

@@ -49,9 +49,9 @@ type Field struct {
 	PickOnly bool   // whether a path is chosen and not typed
 	Problem  string // why the text was refused; empty if it was not
 	Name     string // of the attribute; empty for none
-	ID       string // tells the field apart in all forms of the definition, whatever they hold; empty for headings and notes
+	ID       string // identifies the field in all forms of the definition, whatever they hold; empty for headings and notes
 	Depth    int    // how many headings the field stands under
-	Row      int    // tells fields and groups that the definition puts beside each other from others; 0 for what stands alone
+	Row      int    // the same number for fields and groups that the definition puts beside each other; 0 for what stands alone
 	Span     int    // how many columns of such a row it takes with its label and its hint, at least 1
 
 	control config.Control
@@ -276,7 +276,7 @@ func (f *Form) row(viewer *config.Viewer, name string, state condition) Field {
 	return f.finish(field, a)
 }
 
-// columns returns what the columns of a viewer tell of an attribute beside its
+// columns returns what the columns of a viewer say about an attribute beside its
 // name, value, description and tooltip, which a row has anyway.
 func (f *Form) columns(viewer *config.Viewer, a *attribute.Attribute) string {
 	var parts []string

@@ -230,7 +230,7 @@ func (b *builder) line(cells []cell) []part {
 		b.flush()
 		b.stray = waiting[0].text
 	}
-	// A row of several labels alone heads the columns of a table, which is none here.
+	// A row of several labels alone heads the columns of a table; there are no columns here.
 	if isDivided {
 		return nil
 	}

@@ -3,7 +3,7 @@
 // typed, and which attributes count in the end.
 //
 // A [Form] does no input or output of its own and runs nothing. [New] makes
-// one over an environment; [Form.Fields] tells what to show on a page,
+// one over an environment; [Form.Fields] returns what to show on a page,
 // [Form.Set] and [Form.Check] take what a user does; [Form.Values] returns what a
 // submission from a page is given. [Select] decides which attributes count in a
 // submission. Sections named below
@@ -25,7 +25,7 @@ type Form struct {
 	environment *attribute.Environment
 	initial     *attribute.Environment // as it was before anything was filled in
 	pages       []*Page
-	whole       *Page                     // made when it is asked for
+	whole       *Page                     // made when it is needed
 	buttons     map[string]*config.Widget // by the name that rules use
 	groups      map[*config.Widget]*config.ButtonGroup
 	viewers     []*config.Viewer       // in the order of the document

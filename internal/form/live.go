@@ -6,8 +6,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// Given tells the form which attributes have a value that a user gave outside
-// of it: these rows of viewers count as checked.
+// Given names the attributes that have a value which a user gave outside of the
+// form: these rows of viewers count as checked.
 func (f *Form) Given(names map[string]bool) {
 	f.given = names
 	for _, viewer := range f.viewers {

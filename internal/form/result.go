@@ -8,52 +8,52 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 )
 
-// A Value is what a submission is told for an attribute. An empty text takes
-// the value away.
+// A Value is what a submission gives an attribute. An empty text takes the value
+// away.
 type Value struct {
 	Attribute, Text string
 }
 
-// Standing tells the form which attributes every submission has a value for,
-// such as those that a target sets. They are in the environment that the form
+// Standing names the attributes that every submission has a value for, such as
+// those that a target sets. They are in the environment that the form
 // was made over.
 func (f *Form) Standing(names map[string]bool) { f.standing = names }
 
-// Values returns what a submission from the page has to be told so that it
-// hands over what was filled in: what it would not have by itself. Several
+// Values returns the values that a submission from the page needs so that it hands
+// over what was filled in: those that it would not have by itself. Several
 // values for one attribute make up a list.
 func (f *Form) Values(page *Page) []Value {
 	wanted := f.outcome(page)
-	told := map[string]attribute.Value{}
-	// What is told may bring other controls into being, whose values have to be
-	// told only if they are not what they would be anyway.
+	needed := map[string]attribute.Value{}
+	// These values may show other controls, whose values are needed only if they are
+	// not what they would be anyway.
 	for range 3 {
-		got := f.replayed(page, told)
+		got := f.replayed(page, needed)
 		settled := true
 		for name, value := range wanted {
 			if same(got[name], value) {
 				continue
 			}
-			if before, already := told[name]; already && same(before, value) {
+			if before, already := needed[name]; already && same(before, value) {
 				continue
 			}
-			told[name], settled = value, false
+			needed[name], settled = value, false
 		}
 		if settled {
 			break
 		}
 	}
 	var values []Value
-	for _, name := range slices.Sorted(maps.Keys(told)) {
-		for _, text := range f.texted(name, told[name]) {
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		for _, text := range f.texted(name, needed[name]) {
 			values = append(values, Value{name, text})
 		}
 	}
 	return values
 }
 
-// same treats no value and the empty text alike: nothing that a command is
-// given tells them apart.
+// same treats no value and the empty text alike: a command is
+// given the same for both.
 func same(a, b attribute.Value) bool {
 	if attribute.Text(a) == "" && attribute.Text(b) == "" {
 		return true
@@ -75,15 +75,15 @@ func (f *Form) outcome(page *Page) map[string]attribute.Value {
 	return filled.values(page, live)
 }
 
-// replayed returns the values that a submission from the page would have that
-// is told these.
-func (f *Form) replayed(page *Page, told map[string]attribute.Value) map[string]attribute.Value {
+// replayed returns the values that a submission from the page would have if it were
+// given these.
+func (f *Form) replayed(page *Page, needed map[string]attribute.Value) map[string]attribute.Value {
 	fresh := New(f.definition, f.initial.Clone())
 	given := maps.Clone(f.standing)
 	if given == nil {
 		given = map[string]bool{}
 	}
-	for name, value := range told {
+	for name, value := range needed {
 		given[name] = true
 		if a := fresh.environment.Lookup(name); a != nil {
 			a.SetValue(value)

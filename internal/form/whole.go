@@ -13,7 +13,7 @@ var widgetTypes = map[attribute.Editor]config.WidgetType{
 
 // Whole returns a page with every attribute that users may set, each in the
 // control that fits it best. It is for definitions without launch tab, and the
-// same whenever it is asked for.
+// same each time.
 func (f *Form) Whole() *Page {
 	if f.whole != nil {
 		return f.whole

@@ -14,7 +14,7 @@ type Questions struct {
 	venue *venue // where it asks now
 }
 
-// A venue is where questions are asked for a time.
+// A venue is a prompter that asks the questions for a time.
 type venue struct {
 	prompter remote.Prompter // nil for nowhere: questions wait
 	isSteady bool            // whether what is asked is answered before another venue is turned to

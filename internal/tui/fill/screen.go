@@ -112,7 +112,7 @@ func (s *screen) turn(page int) {
 	s.move(1)
 }
 
-// refresh makes the fields anew, since what was done may have shown, hidden or changed
+// refresh makes the fields again, since what was done may have shown, hidden or changed
 // others. The focus stays on its field, or goes to the one that takes its place.
 func (s *screen) refresh() {
 	before, hadFocus := s.focused()

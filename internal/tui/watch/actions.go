@@ -88,8 +88,8 @@ func (d *display) operate(operation control.Operation, rows []row) {
 	}}
 }
 
-// operateOn does something to jobs, to some of them at the same time. The error tells
-// of the first that failed, and how many did.
+// operateOn does something to jobs, to some of them at the same time. The error is
+// the first failure, with the number of failures.
 func (d *display) operateOn(operation control.Operation, rows []row) error {
 	problems := make([]error, len(rows))
 	var working sync.WaitGroup
@@ -139,7 +139,7 @@ func named(rows []row) string {
 // sentence begins a text with a capital letter.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// refresh has resource managers listed anew: those of the rows, or all.
+// refresh lists resource managers again: those of the rows, or all.
 func (d *display) refresh(rows []row) {
 	managers := managersOf(rows)
 	if d.list != listManagers || len(managers) == 0 {
@@ -217,7 +217,7 @@ func (d *display) inState(state model.State) []string {
 	return ids
 }
 
-// A configurationsMsg brings the names of launch configurations, of which one is to be
+// A configurationsMsg brings the names of launch configurations. One of them is to be
 // submitted to the resource manager of rows.
 type configurationsMsg struct {
 	rows  []row
@@ -271,12 +271,12 @@ func (d *display) fillIn(manager, configuration string) tea.Cmd {
 
 // submission returns what submits from the terminal, and what reports how that went.
 func (d *display) submission(manager, configuration string) (submit func(io.Reader, io.Writer) error, done func(error) tea.Msg) {
-	var told string
+	var said string
 	submit = func(stdin io.Reader, terminal io.Writer) (err error) {
-		told, err = d.controls.Submit(d.ctx, manager, configuration, stdin, terminal)
+		said, err = d.controls.Submit(d.ctx, manager, configuration, stdin, terminal)
 		return err
 	}
 	return submit, func(err error) tea.Msg {
-		return doneMsg{what: "submit to " + manager, told: cmp.Or(told, "nothing was submitted"), err: err}
+		return doneMsg{what: "submit to " + manager, said: cmp.Or(said, "nothing was submitted"), err: err}
 	}
 }

@@ -153,7 +153,7 @@ func byDate(id string) func(row) sortKey {
 	return func(r row) sortKey { return sortKey{number: seconds(date(r.element, id))} }
 }
 
-// date returns an attribute that is a time; the zero time where it is none.
+// date returns an attribute that is a time; the zero time for other values.
 func date(element *model.Element, id string) time.Time {
 	value, _ := element.Value(id)
 	return value.Time()

@@ -35,11 +35,11 @@ type detail struct {
 	top  int
 
 	history  []job.Event
-	historic uint64   // the revision of the element that the history was asked for at
-	told     []string // the history as lines
-	toldFor  int      // the width that they were made for
-	looked   bool     // whether the history was asked for at all
-	problem  string   // why there is none
+	historic uint64   // the revision of the element when the history was looked up
+	lines    []string // the history as lines
+	linesFor int      // the width that they were made for
+	looked   bool     // whether the history was looked up at all
+	problem  string   // why there is no history
 
 	output *output // nil while none is followed
 
@@ -126,7 +126,7 @@ func (d *display) seeDetail() {
 // A historyMsg is what is on record of a job.
 type historyMsg struct {
 	of       *detail
-	revision uint64 // of the element, that it was asked for at
+	revision uint64 // of the element when it was looked up
 	events   []job.Event
 	err      error
 }
@@ -156,7 +156,7 @@ func (d *display) tookHistory(m historyMsg) {
 	if m.revision != m.of.historic {
 		return // a newer one is on its way
 	}
-	m.of.history, m.of.problem, m.of.told = m.events, "", nil
+	m.of.history, m.of.problem, m.of.lines = m.events, "", nil
 	switch {
 	case errors.Is(m.err, jobstore.ErrNotFound):
 		m.of.problem = "The job was not submitted through rmctl: there is no history of it."
@@ -165,7 +165,7 @@ func (d *display) tookHistory(m historyMsg) {
 	}
 }
 
-// A followedMsg tells that there is no more output to come.
+// A followedMsg reports the end of an output.
 type followedMsg struct {
 	output *output
 	err    error

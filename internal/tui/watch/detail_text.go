@@ -15,7 +15,7 @@ import (
 )
 
 // A text is the lines of a page: those that are fit to be shown, and between these
-// what a job has written, of which only what is seen is made fit.
+// what a job has written, which is made fit only as far as it is seen.
 type text struct {
 	before, raw, after []string
 	width              int
@@ -131,7 +131,7 @@ func (s *detail) processes() iter.Seq[*model.Element] {
 	}
 }
 
-// processLine tells of a process on one line.
+// processLine describes a process on one line.
 func processLine(process row) string {
 	state := process.element.State()
 	parts := []string{string(state)}
@@ -158,15 +158,15 @@ func (s *detail) historyLines(width int) []string {
 	case !s.looked || s.history == nil:
 		return []string{"  Looking it up ..."}
 	}
-	if s.told != nil && s.toldFor == width {
-		return s.told
+	if s.lines != nil && s.linesFor == width {
+		return s.lines
 	}
 	var lines []string
 	for _, event := range s.history {
 		lines = append(lines, tui.Styled(tui.StyleTitle, tui.Cut(eventTitle(event), width)))
 		lines = append(lines, evidenceLines(event, width)...)
 	}
-	s.told, s.toldFor = lines, width
+	s.lines, s.linesFor = lines, width
 	return lines
 }
 

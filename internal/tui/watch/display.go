@@ -32,7 +32,7 @@ type display struct {
 	now      func() time.Time
 	stirred  atomic.Bool // whether output came that is not shown yet
 
-	background func(work func() tea.Msg) // runs work, and hands over the message it returns
+	background func(work func() tea.Msg) // runs work, and updates the screen by the message it returns
 
 	width, height int
 	snapshot      *model.Snapshot
@@ -50,7 +50,7 @@ type display struct {
 	question  *question
 	asked     *tui.Prompt // waits until what is typed for something else has ended
 	prompt    *tui.Prompt
-	withdrawn *tui.Prompt // nobody waits for its answer any more, of which the rest may still be typed
+	withdrawn *tui.Prompt // nobody waits for its answer any more, but the user may still be typing it
 	typed     string      // the answer to the prompt, so far
 	typing    bool        // whether what is typed is searched for
 	search    string
@@ -190,8 +190,8 @@ func (d *display) narrow(change func(q *query), tables ...*table) {
 	}
 }
 
-// messageLife is how long a message is shown: what it tells may be over by then. All
-// that were said can still be looked at.
+// messageLife is how long a message is shown: it may be out of date by then.
+// All messages can still be looked at.
 const messageLife = time.Minute
 
 // say shows a message, and keeps it.
@@ -205,10 +205,10 @@ func (d *display) say(text string, isProblem bool) {
 	d.said = d.said[max(len(d.said)-kept, 0):]
 }
 
-// A doneMsg tells how something ended that was begun.
+// A doneMsg reports how something ended that was begun.
 type doneMsg struct {
 	what string
-	told string // what there is to say of it
+	said string // about it
 	err  error
 }
 
@@ -217,8 +217,8 @@ func (d *display) begin(what string, do func() (string, error)) {
 	d.underWay = append(d.underWay, what)
 	d.message = ""
 	d.background(func() tea.Msg {
-		told, err := do()
-		return doneMsg{what, told, err}
+		said, err := do()
+		return doneMsg{what, said, err}
 	})
 }
 
@@ -230,5 +230,5 @@ func (d *display) done(m doneMsg) {
 		d.say(m.what+": "+m.err.Error(), true)
 		return
 	}
-	d.say(m.told, false)
+	d.say(m.said, false)
 }

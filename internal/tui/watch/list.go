@@ -202,8 +202,8 @@ func (q query) holdsWords(r row) bool {
 
 func holds(text, word string) bool { return strings.Contains(strings.ToLower(text), word) }
 
-// sort puts the rows in the order of a column; what it does not tell apart stays
-// in the order of the model.
+// sort puts the rows in the order of a column; equal rows stay in the
+// order of the model.
 func (q query) sort(rows []row) {
 	columns := columnsOf(q.kind)
 	if q.column < len(columns) && q.column > 0 {

@@ -43,7 +43,7 @@ func (m nodeJobsMsg) take() {
 	m.of.jobs, m.of.found, m.of.finding = m.jobs, m.manager, false
 }
 
-// jobLine tells of a job on one line.
+// jobLine describes a job on one line.
 func jobLine(job row) string {
 	var parts []string
 	for _, part := range []string{jobDetail(job, time.Time{}), job.text(monitor.AttributeJobUser), jobName(job, time.Time{}), jobQueue(job, time.Time{}), job.text(monitor.AttributeJobNodes)} {

@@ -152,7 +152,7 @@ func (m *nodeMap) view(t *table, width, height int) []string {
 	return lines
 }
 
-// legend tells the signs that there are, and how many nodes have each.
+// legend explains the signs that are used, with the number of nodes that have each.
 func legend(count map[sign]int, width int) string {
 	var parts []string
 	for s := range signs {

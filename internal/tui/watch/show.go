@@ -21,21 +21,21 @@ type Controls interface {
 	Start(manager string) error // begins, and shows what comes of it in the model
 	Stop(manager string) error
 	Refresh(manager string) error
-	// Retry tells when a resource manager in ERROR is tried again by itself; the zero time
-	// if it is not.
+	// Retry returns when a resource manager in ERROR is tried again by itself; the zero
+	// time if it is not.
 	Retry(manager string) time.Time
 	Operate(ctx context.Context, manager, job string, operation control.Operation) error
-	// History tells what is on record of a job, oldest first. An error that matches
-	// jobstore.ErrNotFound tells that there is nothing.
+	// History yields the recorded events of a job, oldest first. The error matches
+	// jobstore.ErrNotFound if nothing is on record.
 	History(ctx context.Context, manager, job string, each func(job.Event) error) error
 	// Follow copies the end of a job's output to w, and what comes until the job has
-	// ended. Skipped is told first how many bytes before that are left out, if any are.
+	// ended. If bytes before that are left out, it first calls skipped with their number.
 	Follow(ctx context.Context, manager, job string, stderr bool, skipped func(bytes int64), w io.Writer) error
 	// LaunchConfigurations returns the names of what the user keeps to submit again.
 	LaunchConfigurations() ([]string, error)
 	// Submit has a job filled in at the terminal, which is its own meanwhile, and
 	// returns what there is to say of it. It begins with the values of a launch
-	// configuration; an empty name is none.
+	// configuration, unless that is empty.
 	Submit(ctx context.Context, manager, configuration string, stdin io.Reader, terminal io.Writer) (string, error)
 }
 
@@ -50,7 +50,7 @@ type Options struct {
 	Terminal io.Writer
 }
 
-// How often the screen looks for changes, and how finely it tells ages.
+// How often the screen looks for changes, and the unit of ages.
 const (
 	changePace = 250 * time.Millisecond
 	agePace    = 5 * time.Second
@@ -73,7 +73,7 @@ func Show(ctx context.Context, o Options) error {
 	return tui.Show(ctx, o.Stdin, o.Terminal, begin, pulse, ask)
 }
 
-// A pulseMsg tells what has changed since the last one.
+// A pulseMsg brings what has changed since the last one.
 type pulseMsg struct {
 	snapshot *model.Snapshot
 	now      time.Time
@@ -87,7 +87,7 @@ func (d *display) pulse(ctx context.Context, send func(tea.Msg)) {
 	pace := time.NewTicker(changePace)
 	defer pace.Stop()
 	var shown *model.Snapshot
-	var told time.Time
+	var sent time.Time
 	for {
 		m := pulseMsg{snapshot: d.model.Snapshot(), now: d.now()}
 		if d.notices != nil {
@@ -95,8 +95,8 @@ func (d *display) pulse(ctx context.Context, send func(tea.Msg)) {
 		}
 		m.retries = d.retriesOf(m.snapshot)
 		isStirred := d.stirred.Swap(false)
-		if shown == nil || m.snapshot.Revision() != shown.Revision() || len(m.notices) > 0 || isStirred || m.now.Sub(told) >= agePace {
-			shown, told = m.snapshot, m.now
+		if shown == nil || m.snapshot.Revision() != shown.Revision() || len(m.notices) > 0 || isStirred || m.now.Sub(sent) >= agePace {
+			shown, sent = m.snapshot, m.now
 			send(m)
 		}
 		select {

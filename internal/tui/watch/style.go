@@ -56,7 +56,7 @@ func stateStyle(element *model.Element) string {
 // A sign is how a node is shown on the map.
 type sign int
 
-// The signs, in the order in which the legend tells them: what is wrong comes first.
+// The signs, in the order of the legend: what is wrong comes first.
 const (
 	signError sign = iota
 	signDown
@@ -72,7 +72,7 @@ const (
 	signs
 )
 
-// A sign's letter tells what its colour tells.
+// A sign's letter says the same as its color.
 var signLooks = [signs]struct{ letter, style, means string }{
 	signError:        {"!", tui.StyleProblem, "in error"},
 	signDown:         {"-", styleGone, "down"},

@@ -45,7 +45,7 @@ func (t *table) take(a answer) {
 		return
 	}
 	at := a.at
-	if before.ref() != a.query.selected { // the cursor has moved since it was asked for
+	if before.ref() != a.query.selected { // the cursor has moved since the query
 		at = t.place(before.ref())
 	}
 	if at >= 0 {

@@ -14,7 +14,7 @@ const (
 
 // A tail keeps the last lines that are written to it.
 type tail struct {
-	stir func() // told of each change
+	stir func() // called after each change
 
 	lock    sync.Mutex
 	lines   []string // at most twice tailLines
@@ -24,7 +24,7 @@ type tail struct {
 	inLine  bool     // whether what comes is the rest of a line that is cut
 }
 
-// skip tells that what is written is the end of something longer.
+// skip notes that what is written is the end of something longer.
 func (t *tail) skip(int64) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -49,7 +49,7 @@ func (t *tail) Write(written []byte) (int, error) {
 		t.inLine, t.partial, rest = false, t.partial[:0], after
 		if len(t.lines) >= 2*tailLines {
 			if t.moved += tailLines; !t.isCut {
-				t.moved-- // a line tells that something stood before
+				t.moved-- // a line says that something stood before
 			}
 			t.isCut = true
 			t.lines = slices.Clone(t.lines[tailLines:])

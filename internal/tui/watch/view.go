@@ -52,7 +52,7 @@ func (d *display) View() tea.View {
 		lines = append(lines, d.stateLine(), d.messageLine(), tui.KeyLine(d.keyLine(), d.width))
 	}
 	view := tui.Frame(lines, d.width, d.height)
-	if d.prompt == nil { // of which the terminal may select text, such as a fingerprint
+	if d.prompt == nil { // a user may select its text, such as a fingerprint
 		view.MouseMode = tea.MouseModeCellMotion
 	}
 	return view
@@ -100,8 +100,8 @@ func (d *display) detailTabs() string {
 	return line
 }
 
-// managerStates counts the resource managers that are started, those of them of which
-// what is shown is old, and those in error.
+// managerStates counts the resource managers that are started, how many of these are out
+// of date, and those in error.
 func (d *display) managerStates() string {
 	started, failed, old, all := 0, 0, 0, 0
 	for manager := range d.snapshot.Managers() {
@@ -170,7 +170,7 @@ func (d *display) nothing() []string {
 	return append([]string{""}, tui.Wrapped(text, d.width)...)
 }
 
-// nodeLine tells of the node under the cursor what there is room for.
+// nodeLine describes the node under the cursor as far as there is room.
 func (d *display) nodeLine() string {
 	selected, ok := d.table().selected()
 	if !ok {
@@ -244,14 +244,14 @@ func (d *display) filterTexts() []string {
 	return parts
 }
 
-// messageLine asks, shows what is typed, or tells what happened last.
+// messageLine asks, shows what is typed, or says what happened last.
 func (d *display) messageLine() string {
 	switch {
 	case d.prompt != nil:
 		return tui.Styled(tui.StyleQuestion, "Answer:") + " " + d.answerShown()
 	case d.withdrawn != nil:
-		const told = " does not wait for an answer any more"
-		return tui.Styled(tui.StyleQuestion, tui.Fitted(d.withdrawn.Question.Host, max(d.width-len(told), 8))+told)
+		const over = " does not wait for an answer any more"
+		return tui.Styled(tui.StyleQuestion, tui.Fitted(d.withdrawn.Question.Host, max(d.width-len(over), 8))+over)
 	case d.question != nil:
 		return tui.Styled(tui.StyleQuestion, tui.Cut(d.question.text, d.width-8)+" [y/N]")
 	case d.typing:
@@ -280,7 +280,7 @@ func (d *display) lowLine() string {
 	return tui.KeyLine(d.keyLine(), d.width)
 }
 
-// keyLine tells what keys do where the user is; the first ones matter most.
+// keyLine says what keys do where the user is; the first ones matter most.
 func (d *display) keyLine() string {
 	switch {
 	case d.prompt != nil:
