@@ -209,7 +209,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 		notices, stderr := &tui.Notices{}, w.app.stderr
 		w.app.stderr = notices
 		defer func() { w.app.stderr = stderr }()
-		show = (&frame{Sink: terminal.Sink{File: file}, notices: notices, draw: tui.NewArea(file).Draw}).show(w)
+		show = (&frame{Sink: terminal.Sink{File: file}, notices: notices, draw: tui.InPlace(file)}).show(w)
 	}
 	for {
 		asked := w.now()

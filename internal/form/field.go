@@ -71,29 +71,23 @@ func (f Field) Same(other Field) bool {
 	return f.ID == other.ID && f.Kind == other.Kind && (f.ID != "" || f.Label == other.Label)
 }
 
-// Browse returns what a path field chooses from; nil for other fields.
-func (f Field) Browse() *config.Browse {
-	browse, _ := f.control.(*config.Browse)
-	return browse
+// as returns the control of a field; the zero value if it is of another kind.
+func as[T config.Control](f Field) T {
+	control, _ := f.control.(T)
+	return control
 }
+
+// Browse returns what a path field chooses from; nil for other fields.
+func (f Field) Browse() *config.Browse { return as[*config.Browse](f) }
 
 // Group returns the buttons that a choice chooses from; nil for other fields.
-func (f Field) Group() *config.ButtonGroup {
-	group, _ := f.control.(*config.ButtonGroup)
-	return group
-}
+func (f Field) Group() *config.ButtonGroup { return as[*config.ButtonGroup](f) }
 
 // Action returns the button of a field that is one; nil for other fields.
-func (f Field) Action() *config.PushButton {
-	button, _ := f.control.(*config.PushButton)
-	return button
-}
+func (f Field) Action() *config.PushButton { return as[*config.PushButton](f) }
 
 // Viewer returns the table that a row is of; nil for other fields.
-func (f Field) Viewer() *config.Viewer {
-	viewer, _ := f.control.(*config.Viewer)
-	return viewer
-}
+func (f Field) Viewer() *config.Viewer { return as[*config.Viewer](f) }
 
 // Field returns the field of an ID, be it shown or not, without what stands
 // beside it and as if it were enabled; ok is false for an ID that no field has

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/term"
 )
 
-// An Area is where a text stands on a terminal that is drawn again and again, below what
+// An area is where a text stands on a terminal that is drawn again and again, below what
 // was printed before.
-type Area struct {
+type area struct {
 	terminal io.Writer
 	size     func() (columns, rows int)
 	drawn    []string // as they stand there
@@ -19,9 +19,10 @@ type Area struct {
 	columns, rows int // of the terminal, when that was drawn
 }
 
-// NewArea returns an area that begins where the cursor of a terminal is.
-func NewArea(terminal *os.File) *Area {
-	return &Area{terminal: terminal, size: func() (int, int) { return sizeOf(terminal) }}
+// InPlace returns what draws a text on a terminal, each time over the text before. The
+// first one begins where the cursor is.
+func InPlace(terminal *os.File) (draw func(text string) error) {
+	return (&area{terminal: terminal, size: func() (int, int) { return sizeOf(terminal) }}).draw
 }
 
 // sizeOf is the size of a terminal, or a usual one.
@@ -33,9 +34,9 @@ func sizeOf(terminal *os.File) (columns, rows int) {
 	return columns, rows
 }
 
-// Draw writes the lines that have changed over those that stand there, as far as the
+// draw writes the lines that have changed over those that stand there, as far as the
 // terminal has room.
-func (a *Area) Draw(text string) error {
+func (a *area) draw(text string) error {
 	columns, rows := a.size()
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if room := max(rows-1, 1); len(lines) > room {

@@ -10,10 +10,10 @@ import (
 func TestOnlyChangedLinesAreDrawnAgain(t *testing.T) {
 	columns, rows := 20, 6
 	var written strings.Builder
-	area := &Area{terminal: &written, size: func() (int, int) { return columns, rows }}
+	place := &area{terminal: &written, size: func() (int, int) { return columns, rows }}
 	draw := func(text string) string {
 		written.Reset()
-		require.NoError(t, area.Draw(text))
+		require.NoError(t, place.draw(text))
 		return written.String()
 	}
 	require.Equal(t, "time\x1b[K\na\x1b[K\nb\x1b[K\n\x1b[J", draw("time\na\nb\n"))
