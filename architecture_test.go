@@ -21,12 +21,12 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {"attribute", "cases", "cases/mutate", "cases/record", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/facts", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/portablename", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/ssh", "rms", "state", "tokenizer"},
+	"cmd/rmctl":                 {"attribute", "cases", "cases/mutate", "cases/record", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/facts", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/portablename", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/ssh", "rms", "state", "tokenizer"},
 	"internal/daemon":           {"internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
 	"cases":                     {"attribute", "command", "config", "control", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	"cases/casetest":            {"cases"},
-	"control":                   {"attribute", "command", "config", "config/check", "internal/files", "internal/form", "internal/poller", "internal/submission", "internal/timezone", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
+	"control":                   {"attribute", "command", "config", "config/check", "internal/excerpt", "internal/execution", "internal/files", "internal/form", "internal/poller", "internal/submission", "internal/timezone", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	"internal/poller":           {"jobstore"},
 	"internal/importer":         {"attribute", "config", "config/check", "control", "internal/portablename", "internal/settings", "rms", "schemas"},
 	"jobstore":                  {"job", "state"},
@@ -47,6 +47,8 @@ var allowedImports = map[string][]string{
 	"internal/views":            {"command", "config", "control", "internal/settings", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/facts":            {"command", "config", "control", "internal/settings"},
 	"internal/web":              {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/api", "internal/web/listing", "internal/web/live", "internal/web/pages", "jobstore", "remote"},
+	"internal/doctor":           {"attribute", "command", "config", "control", "internal/excerpt", "internal/execution", "internal/submission", "jobstore", "remote"},
+	"internal/excerpt":          {},
 	"internal/describe":         {"attribute", "config", "internal/portablename", "internal/tui", "state"},
 	"internal/trace":            {"internal/terminal", "internal/tui", "tokenizer", "config", "attribute"},
 	"internal/replay":           {"internal/terminal", "internal/tui", "control", "tokenizer", "config", "attribute"},

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -39,7 +39,7 @@ func (c *Controller) List(ctx context.Context, folder string) ([]Listed, error) 
 	if !path.IsAbs(folder) {
 		folder = "./" + folder // which a name that begins with "-" needs
 	}
-	names, complaint := &boundedBuffer{limit: maxListingBytes}, &boundedBuffer{limit: 1 << 10}
+	names, complaint := execution.NewHead(maxListingBytes+1), execution.NewHead(1<<10)
 	process, err := c.connection.Start(ctx, remote.Command{
 		// POSIX: one name on a line, with those that begin with a dot, and a slash after folders.
 		Arguments: []string{"ls", "-1Ap", folder}, Environment: map[string]string{"LC_ALL": "C"}, Stdout: names, Stderr: complaint,
@@ -53,13 +53,13 @@ func (c *Controller) List(ctx context.Context, folder string) ([]Listed, error) 
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", folder, cmp.Or(ctx.Err(), err))
 	}
-	return listed(names.String(), names.cut), nil
+	return listed(names.String()), nil
 }
 
-func listed(output string, cut bool) []Listed {
+func listed(output string) []Listed {
 	lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
-	if cut {
-		lines = lines[:len(lines)-1]
+	if len(output) > maxListingBytes {
+		lines = lines[:len(lines)-1] // the last one is cut off
 	}
 	var entries []Listed
 	for _, line := range lines {
@@ -82,21 +82,4 @@ func SortListed(entries []Listed) {
 		}
 		return cmp.Compare(a.Name, b.Name)
 	})
-}
-
-// A boundedBuffer keeps the first bytes that are written to it.
-type boundedBuffer struct {
-	bytes.Buffer
-	limit int
-	cut   bool
-}
-
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	room := b.limit - b.Len()
-	if len(p) > room {
-		b.cut = true
-		b.Buffer.Write(p[:room])
-		return len(p), nil
-	}
-	return b.Buffer.Write(p)
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"al.essio.dev/pkg/shellescape"
-
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/excerpt"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -23,10 +22,10 @@ func (c *Controller) countQuery(ctx context.Context, job string, seen answer, fa
 	switch {
 	case failure == nil && seen.Detail == "" && !seen.forgotten && !seen.undecided && seen.Native != "":
 		last := seen.attempts[len(seen.attempts)-1]
-		c.countNotUnderstood(ctx, last.command, jobstore.NotUnderstood{Count: 1, Job: job, Seen: fmt.Sprintf("unknown state %q", seenText(seen.Native))})
+		c.countNotUnderstood(ctx, last.command, jobstore.NotUnderstood{Count: 1, Job: job, Seen: fmt.Sprintf("unknown state %q", excerpt.Line(seen.Native))})
 	case errors.Is(failure, errNothingUnderstood):
 		if printed, found := lastThatPrinted(seen.attempts); found {
-			c.countNotUnderstood(ctx, printed.command, jobstore.NotUnderstood{Count: 1, Job: job, Seen: fmt.Sprintf("output that begins with %q", firstLine(printed.result.Stdout))})
+			c.countNotUnderstood(ctx, printed.command, jobstore.NotUnderstood{Count: 1, Job: job, Seen: fmt.Sprintf("output that begins with %q", excerpt.First(printed.result.Stdout))})
 		}
 	}
 }
@@ -69,38 +68,4 @@ func (c *Controller) NotUnderstood(ctx context.Context) ([]jobstore.NotUnderstoo
 		return nil, nil
 	}
 	return c.store.NotUnderstood(ctx, c.target, c.fingerprint(), c.now().Add(-notUnderstoodFor))
-}
-
-// howToRecord returns the command line that records output which was not
-// understood. DIR stands for a folder of the user's choice.
-func howToRecord(count jobstore.NotUnderstood) string {
-	if count.Job != "" {
-		return "rmctl record DIR -- status --fresh " + shellescape.Quote(count.Target+"/"+count.Job)
-	}
-	listing := map[config.CommandElement]string{config.ListJobs: "jobs --everyone", config.ListNodes: "nodes", config.ListQueues: "queues"}
-	element, _, _ := strings.Cut(count.Command, ":")
-	return "rmctl record DIR -- " + listing[config.CommandElement(element)] + " -t " + shellescape.Quote(count.Target)
-}
-
-// examineOutput lists what was not understood of the output of commands.
-func (c *Controller) examineOutput(ctx context.Context) []Finding {
-	const name = "output"
-	if c.store == nil {
-		return nil
-	}
-	counts, err := c.NotUnderstood(ctx)
-	if err != nil {
-		return notAnswered(name, err)
-	}
-	if len(counts) == 0 {
-		return []Finding{{Name: name, Verdict: Fine, Seen: "everything was understood"}}
-	}
-	var findings []Finding
-	for _, count := range counts {
-		findings = append(findings, Finding{Name: name, Verdict: Warning,
-			Seen:   seenText(fmt.Sprintf("%s: not understood: %d, last at %s: %s", count.Command, count.Count, count.At.Local().Format(time.DateTime), count.Seen)),
-			Effect: "the definition may not fit this release of the scheduler: states may be unknown",
-			Mend:   "record it and adapt the definition: " + howToRecord(count)})
-	}
-	return findings
 }

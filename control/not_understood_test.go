@@ -2,7 +2,6 @@ package control_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,27 +45,4 @@ func TestWhatIsUnderstoodIsNotCounted(t *testing.T) {
 		_, _ = s.Status(t.Context(), job, control.Fresh) // some fail, which is not what is tested
 		require.Empty(t, counts(t, s), script)
 	}
-}
-
-func TestAnExaminationListsWhatWasNotUnderstood(t *testing.T) {
-	s, job := asked(t, "", "")
-	require.Equal(t, control.Fine, examined(t, s, "output").Verdict)
-	s.answering(t, `echo native NOVEL`)
-	s.status(t, job)
-	finding := examined(t, s, "output")
-	require.Equal(t, control.Warning, finding.Verdict)
-	require.Contains(t, finding.Seen, "not understood: 1, ")
-	require.Contains(t, finding.Seen, "NOVEL")
-	require.Contains(t, finding.Mend, "rmctl record DIR -- status --fresh here/7")
-	s.ahead += 31 * 24 * time.Hour
-	require.Equal(t, control.Fine, examined(t, s, "output").Verdict)
-}
-
-func TestTheCommandThatRecordsWhatWasNotUnderstoodIsSafeToPaste(t *testing.T) {
-	s, job := asked(t, "", "")
-	s.options.Target = "here; rm -r x"
-	s.Controller = control.New(s.options)
-	s.answering(t, `echo native NOVEL`)
-	s.status(t, job)
-	require.Contains(t, examined(t, s, "output").Mend, `rmctl record DIR -- status --fresh 'here; rm -r x/7'`)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -34,7 +35,7 @@ jobs can run, with 1 when they cannot, with 5 when there is no connection.`,
 			if len(findings) > 0 {
 				err = errors.Join(a.printFindings(findings), err)
 			}
-			if err == nil && !control.CanRun(findings) {
+			if err == nil && !doctor.CanRun(findings) {
 				err = &exitError{code: exitFailed}
 			}
 			return err
@@ -44,7 +45,7 @@ jobs can run, with 1 when they cannot, with 5 when there is no connection.`,
 
 // examine looks at all that the chosen target needs. The error tells that there
 // is no such target, or no connection.
-func (a *app) examine(ctx context.Context) ([]control.Finding, error) {
+func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	targets, err := a.loadTargets()
 	if err != nil {
 		return nil, err
@@ -57,8 +58,8 @@ func (a *app) examine(ctx context.Context) ([]control.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	definition, found := control.ExamineDefinition(target.Definition)
-	findings := []control.Finding{found, control.ExamineState(state)}
+	definition, found := doctor.ExamineDefinition(target.Definition)
+	findings := []doctor.Finding{found, doctor.ExamineState(state)}
 	if definition == nil {
 		return findings, nil // without it nothing tells what else to look at
 	}
@@ -73,20 +74,20 @@ func (a *app) examine(ctx context.Context) ([]control.Finding, error) {
 		}
 	}
 	options.Defaults = defaultsOf(target)
-	there, err := control.New(options).Examine(ctx)
+	there, err := doctor.Examine(ctx, options)
 	return append(findings, there...), err
 }
 
 // findingJSON is how a finding is printed as JSON; the names are a contract.
 type findingJSON struct {
-	Name    string          `json:"name"`
-	Verdict control.Verdict `json:"verdict"`
-	Seen    string          `json:"seen"`
-	Effect  string          `json:"effect,omitempty"`
-	Mend    string          `json:"mend,omitempty"`
+	Name    string         `json:"name"`
+	Verdict doctor.Verdict `json:"verdict"`
+	Seen    string         `json:"seen"`
+	Effect  string         `json:"effect,omitempty"`
+	Mend    string         `json:"mend,omitempty"`
 }
 
-func (a *app) printFindings(findings []control.Finding) error {
+func (a *app) printFindings(findings []doctor.Finding) error {
 	if a.json {
 		for _, finding := range findings {
 			if err := terminal.JSON(a.stdout, findingJSON(finding)); err != nil {
@@ -111,8 +112,8 @@ func (a *app) printFindings(findings []control.Finding) error {
 }
 
 // printMend tells what a finding that is not as it should be means, and what to do.
-func printMend(w io.Writer, finding control.Finding) error {
-	if finding.Verdict == control.Fine {
+func printMend(w io.Writer, finding doctor.Finding) error {
+	if finding.Verdict == doctor.Fine {
 		return nil
 	}
 	text := fmt.Sprintf("\n%s: %s: %s\n", finding.Verdict, oneLine(finding.Name), oneLine(finding.Seen))

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/internal/replay"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/trace"
@@ -236,11 +237,11 @@ func (a *app) replayProbe(definition *config.Definition, selector config.Selecto
 		if probe.Command != selected {
 			continue
 		}
-		finding := control.JudgeProbe(probe, &command.Result{Stdout: string(output)})
-		if err := a.printFindings([]control.Finding{finding}); err != nil {
+		finding := doctor.JudgeProbe(probe, &command.Result{Stdout: string(output)})
+		if err := a.printFindings([]doctor.Finding{finding}); err != nil {
 			return err
 		}
-		if finding.Verdict == control.Problem {
+		if finding.Verdict == doctor.Problem {
 			return &exitError{code: exitFailed}
 		}
 	}

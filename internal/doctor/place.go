@@ -1,4 +1,4 @@
-package control
+package doctor
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/excerpt"
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -22,11 +24,11 @@ type reply struct {
 }
 
 // ask runs a command in the place, within the time and bounds of an examination.
-func (c *Controller) ask(ctx context.Context, arguments ...string) (reply, error) {
+func (e *examiner) ask(ctx context.Context, arguments ...string) (reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, questionTimeout, fmt.Errorf("no answer within %s", questionTimeout))
 	defer cancel()
-	stdout, stderr := &boundedBuffer{limit: maxReplyBytes}, &boundedBuffer{limit: maxReplyBytes}
-	process, err := c.connection.Start(ctx, remote.Command{
+	stdout, stderr := execution.NewHead(maxReplyBytes), execution.NewHead(maxReplyBytes)
+	process, err := e.connection.Start(ctx, remote.Command{
 		Arguments: arguments, Environment: map[string]string{"LC_ALL": "C"}, Stdout: stdout, Stderr: stderr,
 	})
 	if err != nil {
@@ -45,31 +47,31 @@ const answerMark = "rmctl-examination"
 
 // askShell runs a script of ours with arguments, which the shell does not
 // interpret, and returns the lines that it printed.
-func (c *Controller) askShell(ctx context.Context, script string, arguments ...string) ([]string, error) {
-	answer, err := c.ask(ctx, append([]string{"sh", "-c", "echo " + answerMark + "\n" + script, "sh"}, arguments...)...)
+func (e *examiner) askShell(ctx context.Context, script string, arguments ...string) ([]string, error) {
+	answer, err := e.ask(ctx, append([]string{"sh", "-c", "echo " + answerMark + "\n" + script, "sh"}, arguments...)...)
 	if err != nil {
 		return nil, err
 	}
 	_, answered, marked := strings.Cut("\n"+answer.stdout, "\n"+answerMark+"\n")
 	if !marked {
-		return nil, fmt.Errorf("the shell did not run what it was told: %s", cmp.Or(firstLine(answer.stderr), firstLine(answer.stdout), fmt.Sprintf("exit code %d", answer.code)))
+		return nil, fmt.Errorf("the shell did not run what it was told: %s", cmp.Or(excerpt.First(answer.stderr), excerpt.First(answer.stdout), fmt.Sprintf("exit code %d", answer.code)))
 	}
 	return strings.Split(strings.TrimSuffix(answered, "\n"), "\n"), nil
 }
 
 // notAnswered is the finding where a question had no answer.
 func notAnswered(name string, err error) []Finding {
-	return []Finding{{Name: name, Verdict: Warning, Seen: seenText(err.Error()), Effect: "it is not known whether this is as it should be"}}
+	return []Finding{{Name: name, Verdict: Warning, Seen: excerpt.Line(err.Error()), Effect: "it is not known whether this is as it should be"}}
 }
 
 // examineConnection runs a program that prints nothing, to see whether the place
 // can be reached, and whether anything is printed all the same.
-func (c *Controller) examineConnection(ctx context.Context) ([]Finding, error) {
-	where := fmt.Sprintf("%s@%s over %s", c.place.User, c.place.Host, c.place.Transport)
+func (e *examiner) examineConnection(ctx context.Context) ([]Finding, error) {
+	where := fmt.Sprintf("%s@%s over %s", e.place.User, e.place.Host, e.place.Transport)
 	started := time.Now()
-	answer, err := c.ask(ctx, "true")
+	answer, err := e.ask(ctx, "true")
 	if err != nil {
-		failed := Finding{Name: "connection", Verdict: Problem, Seen: seenText(err.Error()), Effect: "nothing can be run there",
+		failed := Finding{Name: "connection", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "nothing can be run there",
 			Mend: "see whether you can log in to " + where}
 		if !errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, remote.ErrCommandNotFound) {
 			err = fmt.Errorf("%w: %w", remote.ErrUnreachable, err) // a place that does not answer is not reached
@@ -86,19 +88,19 @@ func noise(answer reply) Finding {
 	const mend = "print nothing in .bashrc, .profile and the like unless the shell is interactive: case $- in *i*) ... esac"
 	switch {
 	case strings.TrimSpace(answer.stdout) != "":
-		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard output: " + firstLine(answer.stdout),
+		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard output: " + excerpt.First(answer.stdout),
 			Effect: "it stands in front of what every command prints, and may be taken for an answer of the scheduler", Mend: mend}
 	case strings.TrimSpace(answer.stderr) != "":
-		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard error: " + firstLine(answer.stderr),
+		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard error: " + excerpt.First(answer.stderr),
 			Effect: "it stands in front of the errors of every command", Mend: mend}
 	}
 	return Finding{Name: "login noise", Verdict: Fine, Seen: "none"}
 }
 
 // examinePath looks at where programs are searched for.
-func (c *Controller) examinePath(ctx context.Context) []Finding {
+func (e *examiner) examinePath(ctx context.Context) []Finding {
 	const name = "PATH"
-	lines, err := c.askShell(ctx, `printf '%s\n' "$PATH"`)
+	lines, err := e.askShell(ctx, `printf '%s\n' "$PATH"`)
 	if err != nil {
 		return notAnswered(name, err)
 	}
@@ -119,9 +121,9 @@ func (c *Controller) examinePath(ctx context.Context) []Finding {
 }
 
 // examineLocale looks whether commands run in the locale that their output is read in.
-func (c *Controller) examineLocale(ctx context.Context) []Finding {
+func (e *examiner) examineLocale(ctx context.Context) []Finding {
 	const name = "locale"
-	lines, err := c.askShell(ctx, `printf '%s\n' "$LC_ALL"`)
+	lines, err := e.askShell(ctx, `printf '%s\n' "$LC_ALL"`)
 	if err != nil {
 		return notAnswered(name, err)
 	}
@@ -138,17 +140,17 @@ func (c *Controller) examineLocale(ctx context.Context) []Finding {
 const clockTolerance = 5 * time.Second
 
 // examineClock compares the clock of the place with ours.
-func (c *Controller) examineClock(ctx context.Context) []Finding {
+func (e *examiner) examineClock(ctx context.Context) []Finding {
 	const name = "clock"
-	before := c.now()
-	lines, err := c.askShell(ctx, "date -u +%Y-%m-%dT%H:%M:%SZ")
-	after := c.now()
+	before := e.now()
+	lines, err := e.askShell(ctx, "date -u +%Y-%m-%dT%H:%M:%SZ")
+	after := e.now()
 	if err != nil {
 		return notAnswered(name, err)
 	}
 	there, err := time.Parse(time.RFC3339, strings.TrimSpace(lines[0]))
 	if err != nil {
-		return notAnswered(name, fmt.Errorf("date printed no time: %s", firstLine(lines[0])))
+		return notAnswered(name, fmt.Errorf("date printed no time: %s", excerpt.First(lines[0])))
 	}
 	skew := time.Duration(0) // the time there is known to the second, that of the question to its round trip
 	switch {

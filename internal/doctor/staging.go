@@ -1,4 +1,4 @@
-package control
+package doctor
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/excerpt"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
@@ -20,42 +21,42 @@ const (
 )
 
 // examineStaging looks at the folders that files are put into before a submission.
-func (c *Controller) examineStaging(ctx context.Context) []Finding {
-	folders, err := c.resolver.StagingFolders()
+func (e *examiner) examineStaging(ctx context.Context) []Finding {
+	folders, err := e.resolver.StagingFolders()
 	if err != nil {
-		return []Finding{{Name: "staging", Verdict: Warning, Seen: seenText(err.Error()), Effect: "where files are put is known only when a job is submitted"}}
+		return []Finding{{Name: "staging", Verdict: Warning, Seen: excerpt.Line(err.Error()), Effect: "where files are put is known only when a job is submitted"}}
 	}
 	if len(folders) == 0 {
 		return []Finding{{Name: "staging", Verdict: Fine, Seen: "no file has to be put in place"}}
 	}
 	var findings []Finding
 	for _, folder := range folders {
-		findings = append(findings, c.examineFolder(ctx, folder))
+		findings = append(findings, e.examineFolder(ctx, folder))
 	}
 	return findings
 }
 
-func (c *Controller) examineFolder(ctx context.Context, folder string) Finding {
+func (e *examiner) examineFolder(ctx context.Context, folder string) Finding {
 	finding := Finding{Name: "staging", Verdict: Fine, Seen: folder}
 	amiss := func(verdict Verdict, seen, effect, mend string) Finding {
 		return Finding{Name: "staging", Verdict: verdict, Seen: folder + ": " + seen, Effect: effect, Mend: mend}
 	}
 	const noSubmission = "files cannot be put in place, so that no job can be submitted"
-	nearest, info, err := c.nearestFolder(ctx, folder)
+	nearest, info, err := e.nearestFolder(ctx, folder)
 	switch {
 	case err != nil:
-		return amiss(Problem, seenText(err.Error()), noSubmission, "make it a folder that you may write to")
+		return amiss(Problem, excerpt.Line(err.Error()), noSubmission, "make it a folder that you may write to")
 	case nearest != folder:
 		finding.Seen += " (will be made)"
 	case info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0:
 		finding = amiss(Warning, "everybody may write to it", "others can change a script before it is submitted", "chmod o-w "+folder)
 	}
 	// All three are POSIX. A shell for which getconf is missing prints an empty line.
-	lines, err := c.askShell(ctx, `cd "$1" && [ -w . ] && echo writable || echo no
+	lines, err := e.askShell(ctx, `cd "$1" && [ -w . ] && echo writable || echo no
 printf '%s\n' "$(getconf NAME_MAX . 2>/dev/null)"
 df -Pk . 2>&1 | tail -n 1`, nearest)
 	if err != nil || len(lines) < 3 {
-		return amiss(Warning, "no answer: "+seenText(errors.Join(err, errors.New("the answer is cut off")).Error()), "it is not known whether it can be written to", "")
+		return amiss(Warning, "no answer: "+excerpt.Line(errors.Join(err, errors.New("the answer is cut off")).Error()), "it is not known whether it can be written to", "")
 	}
 	if lines[0] != "writable" {
 		return amiss(Problem, fmt.Sprintf("you may not write to %s", nearest), noSubmission, "chmod u+w "+nearest+" if it is yours, or let the definition stage files elsewhere")
@@ -76,11 +77,11 @@ df -Pk . 2>&1 | tail -n 1`, nearest)
 }
 
 // nearestFolder returns a folder, or the nearest above it that exists.
-func (c *Controller) nearestFolder(ctx context.Context, folder string) (string, fs.FileInfo, error) {
+func (e *examiner) nearestFolder(ctx context.Context, folder string) (string, fs.FileInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	for {
-		info, err := c.connection.Stat(ctx, folder)
+		info, err := e.connection.Stat(ctx, folder)
 		switch {
 		case err == nil && !info.IsDir():
 			return "", nil, fmt.Errorf("%s is no folder", folder)
@@ -107,13 +108,13 @@ func freeKilobytes(line string) (int64, bool) {
 }
 
 // examineNames tells which names jobs may have, as far as the definition says it.
-func (c *Controller) examineNames(context.Context) []Finding {
-	for _, a := range c.definition.Attributes {
+func (e *examiner) examineNames(context.Context) []Finding {
+	for _, a := range e.definition.Attributes {
 		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(a.Name()))
 		if plain != "jobname" || a.Validator() == nil || strings.TrimSpace(a.Validator().Message) == "" {
 			continue
 		}
-		return []Finding{{Name: "job names", Verdict: Fine, Seen: seenText(a.Validator().Message)}}
+		return []Finding{{Name: "job names", Verdict: Fine, Seen: excerpt.Line(a.Validator().Message)}}
 	}
 	return nil
 }

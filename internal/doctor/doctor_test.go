@@ -1,4 +1,4 @@
-package control_test
+package doctor_test
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // found returns the findings of one name.
-func found(findings []control.Finding, name string) []control.Finding {
-	var of []control.Finding
+func found(findings []doctor.Finding, name string) []doctor.Finding {
+	var of []doctor.Finding
 	for _, finding := range findings {
 		if finding.Name == name {
 			of = append(of, finding)
@@ -29,9 +30,9 @@ func found(findings []control.Finding, name string) []control.Finding {
 
 // examined examines a site where nothing may keep it from being reached, and
 // returns the one finding of that name.
-func examined(t *testing.T, s *site, name string) control.Finding {
+func examined(t *testing.T, s *site, name string) doctor.Finding {
 	t.Helper()
-	findings, err := s.Examine(t.Context())
+	findings, err := doctor.Examine(t.Context(), s.options)
 	require.NoError(t, err)
 	of := found(findings, name)
 	require.Len(t, of, 1, "%v", findings)
@@ -46,16 +47,16 @@ func changing(put func(remote.Connection) remote.Connection) func(*control.Optio
 const submittingAndAsking = `<submit-batch name="submit"><arg>sh -c true</arg></submit-batch><get-job-status name="status"><arg>sh -c true</arg></get-job-status>`
 
 func TestAnExaminationOfLocalFindsNothingAmissAndChangesNothing(t *testing.T) {
-	definition, finding := control.ExamineDefinition("local")
-	require.Equal(t, control.Fine, finding.Verdict)
-	s := newRenderer(t, definition)
-	findings, err := s.Examine(t.Context())
+	definition, finding := doctor.ExamineDefinition("local")
+	require.Equal(t, doctor.Fine, finding.Verdict)
+	s := newSite(t, definition)
+	findings, err := doctor.Examine(t.Context(), s.options)
 	require.NoError(t, err)
 	for _, one := range findings {
-		require.Equal(t, control.Fine, one.Verdict, "%v", one)
+		require.Equal(t, doctor.Fine, one.Verdict, "%v", one)
 		require.Empty(t, one.Effect+one.Mend)
 	}
-	require.True(t, control.CanRun(findings))
+	require.True(t, doctor.CanRun(findings))
 	for _, name := range []string{"connection", "login noise", "PATH", "locale", "clock", "staging", "programs", "sessions", "job names"} {
 		require.Len(t, found(findings, name), 1, name)
 	}
@@ -66,18 +67,18 @@ func TestAnExaminationOfLocalFindsNothingAmissAndChangesNothing(t *testing.T) {
 }
 
 func TestProgramsThatAreMissingAreNamed(t *testing.T) {
-	s := newRenderer(t, define(t, `<submit-batch name="submit"><arg>no-such-submit</arg></submit-batch>
+	s := newSite(t, define(t, `<submit-batch name="submit"><arg>no-such-submit</arg></submit-batch>
 		<get-job-status name="status"><arg>sh -c true</arg></get-job-status>
 		<terminate-job name="cancel"><arg>no-such-cancel -x</arg></terminate-job><hold-job name="hold"><arg>no-such-cancel</arg></hold-job>`))
-	findings, err := s.Examine(t.Context())
+	findings, err := doctor.Examine(t.Context(), s.options)
 	require.NoError(t, err)
-	require.False(t, control.CanRun(findings))
+	require.False(t, doctor.CanRun(findings))
 	programs := found(findings, "programs")
 	require.Len(t, programs, 3)
-	require.Equal(t, control.Finding{Name: "programs", Verdict: control.Fine, Seen: "sh"}, programs[0])
-	require.Equal(t, control.Problem, programs[1].Verdict)
+	require.Equal(t, doctor.Finding{Name: "programs", Verdict: doctor.Fine, Seen: "sh"}, programs[0])
+	require.Equal(t, doctor.Problem, programs[1].Verdict)
 	require.Contains(t, programs[1].Seen, "no-such-submit")
-	require.Equal(t, control.Warning, programs[2].Verdict)
+	require.Equal(t, doctor.Warning, programs[2].Verdict)
 	require.Contains(t, programs[2].Effect, "terminate-job, hold-job")
 }
 
@@ -85,38 +86,38 @@ func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
 	probe := func(attributes, script string) string {
 		return running("x:probe", script, attributes+` effect="EFFECT" mend="MEND"`, "")
 	}
-	fine := func(seen string) control.Finding {
-		return control.Finding{Name: "x:probe", Verdict: control.Fine, Seen: seen}
+	fine := func(seen string) doctor.Finding {
+		return doctor.Finding{Name: "x:probe", Verdict: doctor.Fine, Seen: seen}
 	}
-	amiss := func(verdict control.Verdict, seen string) control.Finding {
-		return control.Finding{Name: "x:probe", Verdict: verdict, Seen: seen, Effect: "EFFECT", Mend: "MEND"}
+	amiss := func(verdict doctor.Verdict, seen string) doctor.Finding {
+		return doctor.Finding{Name: "x:probe", Verdict: verdict, Seen: seen, Effect: "EFFECT", Mend: "MEND"}
 	}
 	for _, c := range []struct {
 		probe  string
-		expect control.Finding
+		expect doctor.Finding
 	}{
 		{probe(`version="tool ([\d.]+)" at-least="20.11"`, "echo banner; echo tool 20.11.3"), fine("tool 20.11.3")},
-		{probe(`version="tool ([\d.]+)" at-least="20.11"`, "echo tool 20.9"), amiss(control.Problem, "tool 20.9, below 20.11")},
-		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo tool 20.9 >&2"), amiss(control.Warning, "tool 20.9, below 20.11")},
+		{probe(`version="tool ([\d.]+)" at-least="20.11"`, "echo tool 20.9"), amiss(doctor.Problem, "tool 20.9, below 20.11")},
+		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo tool 20.9 >&2"), amiss(doctor.Warning, "tool 20.9, below 20.11")},
 		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo no answer >&2; exit 1"),
-			control.Finding{Name: "x:probe", Verdict: control.Warning, Seen: "no answer", Effect: "it is not known whether this is as it should be"}},
-		{probe(`version="tool ([\d.]+)"`, "echo other 1"), amiss(control.Problem, "not found in: other 1")},
+			doctor.Finding{Name: "x:probe", Verdict: doctor.Warning, Seen: "no answer", Effect: "it is not known whether this is as it should be"}},
+		{probe(`version="tool ([\d.]+)"`, "echo other 1"), amiss(doctor.Problem, "not found in: other 1")},
 		{probe(`version="age=(?:0|(\d+))" at-least="60"`, "echo age=0"), fine("age=0")},
 		{probe(`version="([0-9]+)" at-least="60"`, "echo 99999999999999999999999"), fine("99999999999999999999999")},
 		{probe(``, "echo all is well"), fine("all is well")},
 		{probe(``, "true"), fine("there")},
-		{probe(`required="false"`, "echo 'accounting is disabled' >&2; exit 1"), amiss(control.Warning, "accounting is disabled")},
-		{`<x:probe name="x:probe" effect="EFFECT" mend="MEND"><arg>no-such-tool --version</arg></x:probe>`, amiss(control.Problem, "there is no no-such-tool")},
+		{probe(`required="false"`, "echo 'accounting is disabled' >&2; exit 1"), amiss(doctor.Warning, "accounting is disabled")},
+		{`<x:probe name="x:probe" effect="EFFECT" mend="MEND"><arg>no-such-tool --version</arg></x:probe>`, amiss(doctor.Problem, "there is no no-such-tool")},
 	} {
-		s := newRenderer(t, define(t, submittingAndAsking+c.probe))
+		s := newSite(t, define(t, submittingAndAsking+c.probe))
 		require.Equal(t, c.expect, examined(t, s, "x:probe"), c.probe)
 	}
 }
 
 func TestAProbeThatHangsIsEnded(t *testing.T) {
-	s := newRenderer(t, define(t, submittingAndAsking+running("x:probe", "sleep 1000", `x:timeout="100ms"`, "")))
+	s := newSite(t, define(t, submittingAndAsking+running("x:probe", "sleep 1000", `x:timeout="100ms"`, "")))
 	finding := examined(t, s, "x:probe")
-	require.Equal(t, control.Problem, finding.Verdict)
+	require.Equal(t, doctor.Problem, finding.Verdict)
 	require.Contains(t, finding.Seen, "100ms")
 }
 
@@ -140,17 +141,17 @@ func (n *noisyConnection) Start(ctx context.Context, c remote.Command) (remote.H
 
 func TestLoginNoiseIsFoundAndDisturbsNoOtherFinding(t *testing.T) {
 	definition := define(t, submittingAndAsking)
-	quiet, err := newRenderer(t, definition).Examine(t.Context())
+	quiet, err := doctor.Examine(t.Context(), newSite(t, definition).options)
 	require.NoError(t, err)
 	require.Equal(t, "none", found(quiet, "login noise")[0].Seen)
 
-	s := newRenderer(t, definition, changing(func(c remote.Connection) remote.Connection {
+	s := newSite(t, definition, changing(func(c remote.Connection) remote.Connection {
 		return &noisyConnection{c, "\n*** Welcome\x1b[2J ***\n", ""}
 	}))
-	noisy, err := s.Examine(t.Context())
+	noisy, err := doctor.Examine(t.Context(), s.options)
 	require.NoError(t, err)
 	noise := found(noisy, "login noise")[0]
-	require.Equal(t, control.Warning, noise.Verdict)
+	require.Equal(t, doctor.Warning, noise.Verdict)
 	require.Contains(t, noise.Seen, "on standard output: *** Welcome")
 	require.Len(t, noisy, len(quiet))
 	for i := range quiet {
@@ -158,7 +159,7 @@ func TestLoginNoiseIsFoundAndDisturbsNoOtherFinding(t *testing.T) {
 			require.Equal(t, quiet[i], noisy[i])
 		}
 	}
-	s = newRenderer(t, definition, changing(func(c remote.Connection) remote.Connection { return &noisyConnection{c, "", "mesg: not a tty\n"} }))
+	s = newSite(t, definition, changing(func(c remote.Connection) remote.Connection { return &noisyConnection{c, "", "mesg: not a tty\n"} }))
 	require.Equal(t, "on standard error: mesg: not a tty", examined(t, s, "login noise").Seen)
 }
 
@@ -174,11 +175,11 @@ func (a *alteredConnection) Start(ctx context.Context, c remote.Command) (remote
 }
 
 func TestALocaleThatDoesNotTakeEffectIsFound(t *testing.T) {
-	s := newRenderer(t, define(t, submittingAndAsking), changing(func(c remote.Connection) remote.Connection {
+	s := newSite(t, define(t, submittingAndAsking), changing(func(c remote.Connection) remote.Connection {
 		return &alteredConnection{c, func(c *remote.Command) { c.Environment = map[string]string{"LC_ALL": "de_DE.UTF-8"} }}
 	}))
 	finding := examined(t, s, "locale")
-	require.Equal(t, control.Warning, finding.Verdict)
+	require.Equal(t, doctor.Warning, finding.Verdict)
 	require.Contains(t, finding.Seen, "de_DE.UTF-8")
 }
 
@@ -198,19 +199,19 @@ func TestAClockThatIsWrongIsFound(t *testing.T) {
 	} {
 		t.Run(expected+offset.String(), func(t *testing.T) {
 			fakeProgram(t, "date", fmt.Sprintf("echo '%s'", noon.Add(offset).Format(time.RFC3339)))
-			finding := examined(t, newRenderer(t, define(t, submittingAndAsking), atNoon), "clock")
+			finding := examined(t, newSite(t, define(t, submittingAndAsking), atNoon), "clock")
 			require.Contains(t, finding.Seen, expected)
-			require.Equal(t, expected == "agrees", finding.Verdict == control.Fine)
+			require.Equal(t, expected == "agrees", finding.Verdict == doctor.Fine)
 		})
 	}
 	fakeProgram(t, "date", "echo yesterday")
-	require.Equal(t, "date printed no time: yesterday", examined(t, newRenderer(t, define(t, submittingAndAsking)), "clock").Seen)
+	require.Equal(t, "date printed no time: yesterday", examined(t, newSite(t, define(t, submittingAndAsking)), "clock").Seen)
 }
 
 func TestWhatIsWrongWithTheStagingPlaceIsFound(t *testing.T) {
 	const staged = `<managed-files><file-staging-location>place/of/files</file-staging-location><file name="a"><contents>b</contents></file></managed-files>`
 	definition := define(t, staged+submittingAndAsking)
-	s := newRenderer(t, definition)
+	s := newSite(t, definition)
 	require.Contains(t, examined(t, s, "staging").Seen, "place/of/files (will be made), names of up to 255 bytes, ")
 
 	s.write(t, "place/of/files/x", "")
@@ -220,25 +221,29 @@ func TestWhatIsWrongWithTheStagingPlaceIsFound(t *testing.T) {
 	require.NoError(t, os.RemoveAll(s.path("place")))
 	s.write(t, "place", "")
 	finding := examined(t, s, "staging")
-	require.Equal(t, control.Problem, finding.Verdict)
+	require.Equal(t, doctor.Problem, finding.Verdict)
 
 	require.NoError(t, os.Remove(s.path("place")))
 	fakeProgram(t, "df", "echo 'Filesystem 1024-blocks Used Available Capacity Mounted on'; echo 'a b 1000 999 1 100% /a b'")
 	finding = examined(t, s, "staging")
-	require.Equal(t, control.Problem, finding.Verdict)
+	require.Equal(t, doctor.Problem, finding.Verdict)
 	require.Contains(t, finding.Seen, "1 KiB free")
 }
 
+type unreachable struct{ remote.Connection }
+
+func (unreachable) Start(context.Context, remote.Command) (remote.Handle, error) {
+	return nil, &remote.StartError{Program: "true", Err: fmt.Errorf("%w: no route to host", remote.ErrUnreachable)}
+}
+
 func TestAPlaceThatCannotBeReachedEndsTheExamination(t *testing.T) {
-	s := newRenderer(t, define(t, submittingAndAsking), changing(func(c remote.Connection) remote.Connection {
-		return &faultyConnection{Connection: c, start: func(remote.Command) error {
-			return &remote.StartError{Program: "true", Err: fmt.Errorf("%w: no route to host", remote.ErrUnreachable)}
-		}}
+	s := newSite(t, define(t, submittingAndAsking), changing(func(c remote.Connection) remote.Connection {
+		return unreachable{c}
 	}))
-	findings, err := s.Examine(t.Context())
+	findings, err := doctor.Examine(t.Context(), s.options)
 	require.ErrorIs(t, err, remote.ErrUnreachable)
 	require.Len(t, findings, 1)
-	require.Equal(t, control.Problem, findings[0].Verdict)
+	require.Equal(t, doctor.Problem, findings[0].Verdict)
 	require.Contains(t, findings[0].Seen, "no route to host")
 }
 
@@ -247,17 +252,17 @@ func TestADefinitionThatCannotBeUsedIsFound(t *testing.T) {
 	file := filepath.Join(folder, "bad.xml")
 	require.NoError(t, os.WriteFile(file, []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="n"><control-data><submit-batch/></control-data></resource-manager-builder>`), 0o600))
 	for _, name := range []string{file, filepath.Join(folder, "missing.xml"), "unheard-of"} {
-		definition, finding := control.ExamineDefinition(name)
+		definition, finding := doctor.ExamineDefinition(name)
 		require.Nil(t, definition)
-		require.Equal(t, control.Problem, finding.Verdict)
+		require.Equal(t, doctor.Problem, finding.Verdict)
 		require.NotEmpty(t, finding.Mend)
 	}
 }
 
 func TestTheStateFolderIsLookedAtWithoutMakingIt(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state", "rmctl")
-	finding := control.ExamineState(folder)
-	require.NotEqual(t, control.Problem, finding.Verdict)
+	finding := doctor.ExamineState(folder)
+	require.NotEqual(t, doctor.Problem, finding.Verdict)
 	require.Contains(t, finding.Seen, "(will be made)")
 	_, err := os.Stat(filepath.Dir(folder))
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -265,16 +270,16 @@ func TestTheStateFolderIsLookedAtWithoutMakingIt(t *testing.T) {
 	store, err := jobstore.Open(t.Context(), folder)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
-	require.NotContains(t, control.ExamineState(folder).Seen, "will be made")
+	require.NotContains(t, doctor.ExamineState(folder).Seen, "will be made")
 
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
-	require.Equal(t, control.Problem, control.ExamineState(filepath.Join(folder, "file", "below")).Verdict)
+	require.Equal(t, doctor.Problem, doctor.ExamineState(filepath.Join(folder, "file", "below")).Verdict)
 }
 
 // What the probes of pbs look for stands in what OpenPBS 23.06 prints, and not
 // in what Grid Engine's commands of the same names do.
 func TestTheProbesOfPBSReadWhatItPrints(t *testing.T) {
-	definition, _ := control.ExamineDefinition("pbs")
+	definition, _ := doctor.ExamineDefinition("pbs")
 	server := func(more string) string {
 		return "printf '%s\\n' 'Server: pbs01' '    server_state = Active' '    pbs_version = 23.06.06' " + more
 	}
@@ -291,7 +296,7 @@ func TestTheProbesOfPBSReadWhatItPrints(t *testing.T) {
 		t.Run(c.probe+": "+c.seen, func(t *testing.T) {
 			fakeProgram(t, "qsub", c.qsub)
 			fakeProgram(t, "qstat", c.qstat)
-			require.Equal(t, c.seen, examined(t, newRenderer(t, definition), c.probe).Seen)
+			require.Equal(t, c.seen, examined(t, newSite(t, definition), c.probe).Seen)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package control
+package doctor
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/excerpt"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -24,9 +25,9 @@ type neededProgram struct {
 
 // examinePrograms looks whether the programs that the definition's commands
 // begin with are there.
-func (c *Controller) examinePrograms(ctx context.Context) []Finding {
+func (e *examiner) examinePrograms(ctx context.Context) []Finding {
 	const name = "programs"
-	programs, err := c.neededPrograms()
+	programs, err := e.neededPrograms()
 	if err != nil {
 		return notAnswered(name, err)
 	}
@@ -37,7 +38,7 @@ func (c *Controller) examinePrograms(ctx context.Context) []Finding {
 	for _, program := range programs {
 		names = append(names, program.name)
 	}
-	lines, err := c.askShell(ctx, `for program; do if command -v "$program" >/dev/null 2>&1; then echo found; else echo missing; fi; done`, names...)
+	lines, err := e.askShell(ctx, `for program; do if command -v "$program" >/dev/null 2>&1; then echo found; else echo missing; fi; done`, names...)
 	if err != nil || len(lines) < len(programs) {
 		return notAnswered(name, cmp.Or(err, errors.New("the answer is cut off")))
 	}
@@ -63,13 +64,13 @@ func (c *Controller) examinePrograms(ctx context.Context) []Finding {
 
 // neededPrograms returns the programs in the order in which the definition
 // mentions them. A program that is known only when a job is at hand is left out.
-func (c *Controller) neededPrograms() ([]neededProgram, error) {
-	env, err := c.resolver.InitialEnvironment()
+func (e *examiner) neededPrograms() ([]neededProgram, error) {
+	env, err := e.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err
 	}
 	var programs []neededProgram
-	for _, each := range c.definition.Commands {
+	for _, each := range e.definition.Commands {
 		for _, one := range append([]*config.Command{each}, each.Fallbacks...) {
 			program := firstWord(env, one)
 			if program == "" {
@@ -110,14 +111,14 @@ func firstWord(env *attribute.Environment, c *config.Command) string {
 }
 
 // examineProbe runs an x:probe and tells whether what it looks for is there.
-func (c *Controller) examineProbe(ctx context.Context, probe *config.Probe) Finding {
-	env, err := c.resolver.InitialEnvironment()
+func (e *examiner) examineProbe(ctx context.Context, probe *config.Probe) Finding {
+	env, err := e.resolver.InitialEnvironment()
 	if err != nil {
-		return missed(probe, seenText(err.Error()))
+		return missed(probe, excerpt.Line(err.Error()))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, questionTimeout, fmt.Errorf("no answer within %s", questionTimeout))
 	defer cancel()
-	result, err := c.run(ctx, probe.Command, env, "")
+	result, err := e.run(ctx, probe.Command, env)
 	switch {
 	case errors.Is(err, remote.ErrCommandNotFound):
 		return missed(probe, fmt.Sprintf("there is no %s", result.Invocation.Arguments[0]))
@@ -129,17 +130,27 @@ func (c *Controller) examineProbe(ctx context.Context, probe *config.Probe) Find
 	return JudgeProbe(probe, result)
 }
 
+// run runs a command of the definition in an environment without a job.
+func (e *examiner) run(ctx context.Context, which *config.Command, env *attribute.Environment) (*command.Result, error) {
+	request := command.Request{Command: which, Scope: command.Scope{Environment: env}, Outcomes: e.definition.Outcomes}
+	invocation, err := request.Resolve()
+	if err != nil {
+		return &command.Result{ExitCode: -1}, err
+	}
+	return (&command.Runner{Connection: e.connection}).Run(ctx, request, invocation)
+}
+
 // JudgeProbe tells what an examination finds where the program of an x:probe
 // succeeds and prints the standard output and error of a result.
 func JudgeProbe(probe *config.Probe, result *command.Result) Finding {
 	if probe.Version == nil {
-		return Finding{Name: probe.Name, Verdict: Fine, Seen: cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "there")}
+		return Finding{Name: probe.Name, Verdict: Fine, Seen: cmp.Or(excerpt.First(result.Stdout), excerpt.First(result.Stderr), "there")}
 	}
 	whole, version, found := command.FindVersion(probe.Version, result)
-	whole = cmp.Or(seenText(whole), "there")
+	whole = cmp.Or(excerpt.Line(whole), "there")
 	switch {
 	case !found:
-		return missed(probe, "not found in: "+cmp.Or(firstLine(result.Stdout), firstLine(result.Stderr), "an empty answer"))
+		return missed(probe, "not found in: "+cmp.Or(excerpt.First(result.Stdout), excerpt.First(result.Stderr), "an empty answer"))
 	case probe.AtLeast != "" && version != "" && compareVersions(version, probe.AtLeast) < 0:
 		return missed(probe, fmt.Sprintf("%s, below %s", whole, probe.AtLeast))
 	}
@@ -157,10 +168,10 @@ func missed(probe *config.Probe, seen string) Finding {
 
 // probeFailure tells in one line why a probe failed: best in the program's own words.
 func probeFailure(result *command.Result, err error) string {
-	if said := cmp.Or(firstLine(result.Stderr), firstLine(result.Stdout)); said != "" {
+	if said := cmp.Or(excerpt.First(result.Stderr), excerpt.First(result.Stdout)); said != "" {
 		return said
 	}
-	return seenText(err.Error())
+	return excerpt.Line(err.Error())
 }
 
 // compareVersions compares numbers separated by dots one by one; one that is

@@ -1,4 +1,4 @@
-package control_test
+package doctor_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -32,7 +32,7 @@ func TestAStagingPlaceThatMayNotBeWrittenToIsFound(t *testing.T) {
 	if _, err := exec.LookPath("setpriv"); err != nil && os.Geteuid() == 0 {
 		t.Skipf("root may write everywhere, and there is no setpriv to be somebody else: %v", err)
 	}
-	s := newRenderer(t, define(t, stagingInPlace), changing(func(c remote.Connection) remote.Connection { return unprivileged{c} }))
+	s := newSite(t, define(t, stagingInPlace), changing(func(c remote.Connection) remote.Connection { return unprivileged{c} }))
 	for folder := s.home; folder != filepath.Clean(os.TempDir()) && folder != "/"; folder = filepath.Dir(folder) {
 		require.NoError(t, os.Chmod(folder, 0o755)) // so that another user gets there
 	}
@@ -40,7 +40,7 @@ func TestAStagingPlaceThatMayNotBeWrittenToIsFound(t *testing.T) {
 	require.NoError(t, os.Mkdir(place, 0o755))
 	require.NoError(t, os.Chmod(place, 0o555))
 	finding := examined(t, s, "staging")
-	require.Equal(t, control.Problem, finding.Verdict, finding.Seen)
+	require.Equal(t, doctor.Problem, finding.Verdict, finding.Seen)
 	require.Equal(t, place+": you may not write to "+place, finding.Seen)
 	require.Equal(t, "files cannot be put in place, so that no job can be submitted", finding.Effect)
 	require.Contains(t, finding.Mend, "chmod u+w "+place)
@@ -49,7 +49,7 @@ func TestAStagingPlaceThatMayNotBeWrittenToIsFound(t *testing.T) {
 	require.NoError(t, os.Chmod(s.home, 0o555))
 	t.Cleanup(func() { require.NoError(t, os.Chmod(s.home, 0o755)) })
 	finding = examined(t, s, "staging")
-	require.Equal(t, control.Problem, finding.Verdict, finding.Seen)
+	require.Equal(t, doctor.Problem, finding.Verdict, finding.Seen)
 	require.Equal(t, place+": you may not write to "+s.home, finding.Seen, "it cannot be made either")
 }
 
@@ -67,12 +67,11 @@ func (r secretive) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
 }
 
 func TestAStagingPlaceThatMayNotBeLookedAtIsFound(t *testing.T) {
-	s := newRenderer(t, define(t, stagingInPlace))
+	s := newSite(t, define(t, stagingInPlace))
 	refused := secretive{s.options.Connection, s.path("place")}
 	s.options.Connection = refused
-	s.Controller = control.New(s.options)
 	finding := examined(t, s, "staging")
-	require.Equal(t, control.Problem, finding.Verdict)
+	require.Equal(t, doctor.Problem, finding.Verdict)
 	require.Contains(t, finding.Seen, refused.path)
 	require.Contains(t, finding.Seen, "permission denied")
 }

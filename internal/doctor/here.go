@@ -1,19 +1,21 @@
-package control
+package doctor
 
 import (
 	"fmt"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/excerpt"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 // ExamineDefinition checks a shipped definition or a file, and counts what is
 // wrong with it. The definition is nil where it cannot be used.
 func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
-	definition, problems, err := LoadDefinition(nameOrFile)
+	definition, problems, err := control.LoadDefinition(nameOrFile)
 	mend := fmt.Sprintf("rmctl validate %s shows each with its line", nameOrFile)
 	if err != nil {
-		return nil, Finding{Name: "definition", Verdict: Problem, Seen: seenText(err.Error()), Effect: "nothing can be done without it",
+		return nil, Finding{Name: "definition", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "nothing can be done without it",
 			Mend: "let the target name a shipped definition or a file that exists"}
 	}
 	failures, warnings := 0, 0
@@ -42,7 +44,7 @@ func ExamineState(folder string) Finding {
 	place, err := jobstore.Inspect(folder)
 	switch {
 	case err != nil:
-		return Finding{Name: "state", Verdict: Problem, Seen: seenText(err.Error()), Effect: "jobs cannot be remembered, so that none is submitted",
+		return Finding{Name: "state", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "jobs cannot be remembered, so that none is submitted",
 			Mend: "make the folder yours, or name another one with --state or XDG_STATE_HOME"}
 	case place.Free == 0:
 		return Finding{Name: "state", Verdict: Problem, Seen: folder + ": no room on its file system", Effect: "jobs cannot be remembered, so that none is submitted",

@@ -1,0 +1,104 @@
+// Package doctor finds out why jobs cannot run at a target: an examination looks at the
+// definition, the folder of the record, the connection, and the place that commands run at.
+package doctor
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A Verdict tells what a finding means for jobs.
+type Verdict string
+
+// The verdicts.
+const (
+	Fine    Verdict = "ok"
+	Warning Verdict = "warning" // jobs can run, and something is amiss
+	Problem Verdict = "problem" // jobs cannot run
+)
+
+// A Finding is what an examination saw of one thing. All texts are one line
+// each, though what programs printed may hold characters that no terminal should see.
+type Finding struct {
+	Name    string // of what was looked at
+	Verdict Verdict
+	Seen    string
+	Effect  string // what users notice of it; empty where it is fine
+	Mend    string // what to do about it; empty where it is fine
+}
+
+// Time limits of an examination, in which nothing takes long unless it hangs.
+const (
+	examinationTimeout = 2 * time.Minute
+	questionTimeout    = 20 * time.Second
+)
+
+// questionsAtOnce bounds what an examination asks of the place at a time.
+const questionsAtOnce = 4
+
+// Examine looks at everything beside the definition itself that jobs need: the place, its
+// tools, what is staged there. It changes nothing: no job is submitted, no session is
+// started, no file is written. It takes two minutes at most. If the place cannot be
+// reached, the error matches [remote.ErrUnreachable], and the findings say so.
+func Examine(ctx context.Context, o control.Options) ([]Finding, error) {
+	ctx, cancel := context.WithTimeout(ctx, examinationTimeout)
+	defer cancel()
+	e := newExaminer(o)
+	findings, err := e.examineConnection(ctx)
+	if err != nil {
+		return findings, err
+	}
+	examinations := []func(context.Context) []Finding{
+		e.examinePath, e.examineLocale, e.examineClock, e.examineStaging, e.examinePrograms,
+	}
+	for _, probe := range e.definition.Probes {
+		examinations = append(examinations, func(ctx context.Context) []Finding { return []Finding{e.examineProbe(ctx, probe)} })
+	}
+	examinations = append(examinations, e.examineNames, e.examineOutput)
+	results := make([][]Finding, len(examinations))
+	var group errgroup.Group
+	group.SetLimit(questionsAtOnce)
+	for i, examine := range examinations {
+		group.Go(func() error {
+			results[i] = examine(ctx)
+			return nil
+		})
+	}
+	_ = group.Wait() // its functions return nil
+	return append(findings, slices.Concat(results...)...), nil
+}
+
+// An examiner looks at one target.
+type examiner struct {
+	controller *control.Controller
+	resolver   *submission.Resolver
+	definition *config.Definition
+	connection remote.Connection
+	place      remote.Info
+	now        func() time.Time
+}
+
+func newExaminer(o control.Options) *examiner {
+	e := &examiner{
+		controller: control.New(o), definition: o.Definition, connection: o.Connection, place: o.Connection.Info(), now: o.Now,
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	e.resolver = &submission.Resolver{Definition: o.Definition, Target: e.controller.Target(), Place: e.place, Defaults: o.Defaults, Log: slog.New(slog.DiscardHandler)}
+	return e
+}
+
+// CanRun reports whether jobs can run: whether nothing found is a problem.
+func CanRun(findings []Finding) bool {
+	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == Problem })
+}

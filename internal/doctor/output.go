@@ -1,0 +1,45 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/excerpt"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// howToRecord returns the command line that records output which was not
+// understood. DIR stands for a folder of the user's choice.
+func howToRecord(count jobstore.NotUnderstood) string {
+	if count.Job != "" {
+		return "rmctl record DIR -- status --fresh " + shellescape.Quote(count.Target+"/"+count.Job)
+	}
+	listing := map[config.CommandElement]string{config.ListJobs: "jobs --everyone", config.ListNodes: "nodes", config.ListQueues: "queues"}
+	element, _, _ := strings.Cut(count.Command, ":")
+	return "rmctl record DIR -- " + listing[config.CommandElement(element)] + " -t " + shellescape.Quote(count.Target)
+}
+
+// examineOutput lists what was not understood of the output of commands.
+func (e *examiner) examineOutput(ctx context.Context) []Finding {
+	const name = "output"
+	counts, err := e.controller.NotUnderstood(ctx)
+	if err != nil {
+		return notAnswered(name, err)
+	}
+	if len(counts) == 0 {
+		return []Finding{{Name: name, Verdict: Fine, Seen: "everything was understood"}}
+	}
+	var findings []Finding
+	for _, count := range counts {
+		findings = append(findings, Finding{Name: name, Verdict: Warning,
+			Seen:   excerpt.Line(fmt.Sprintf("%s: not understood: %d, last at %s: %s", count.Command, count.Count, count.At.Local().Format(time.DateTime), count.Seen)),
+			Effect: "the definition may not fit this release of the scheduler: states may be unknown",
+			Mend:   "record it and adapt the definition: " + howToRecord(count)})
+	}
+	return findings
+}
