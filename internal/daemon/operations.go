@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/rmctl/rmctl/remote"
 )
@@ -114,14 +115,21 @@ func (p *process) closeConnections(_ context.Context, c *conversation) error {
 	return c.answer(p.pool.closePlaces(places))
 }
 
+// stopPatience bounds the wait for the client that asked the process to end.
+const stopPatience = 10 * time.Second
+
 // stop closes all connections and ends the process.
-func (p *process) stop(_ context.Context, c *conversation) error {
+func (p *process) stop(ctx context.Context, c *conversation) error {
 	if living := p.sessions.count(); living > 0 {
 		return fmt.Errorf("%w: %d of them", errSessionsLive, living)
 	}
 	closed := p.pool.closePlaces(nil)
 	p.retire()
 	err := c.answer(closed)
+	select { // the client has read the answer when it closes its end
+	case <-ctx.Done():
+	case <-time.After(stopPatience):
+	}
 	p.end()
 	return err
 }
