@@ -15,6 +15,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -52,9 +53,12 @@ type Options struct {
 	Jitter     func() float64                              // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
 }
 
-// A Controller is one definition bound to one connection. Its methods may be
-// called concurrently: each works on an environment of its own.
-type Controller struct {
+// A Controller is one definition bound to one connection. Its methods may be called
+// concurrently: each works on an environment of its own. DESIGN.md describes its layers.
+type Controller struct{ *attendant }
+
+// A session runs the commands of the definition, with what the start-up commands found.
+type session struct {
 	target     string
 	definition *config.Definition
 	connection remote.Connection
@@ -65,59 +69,77 @@ type Controller struct {
 	types      map[string]tokenizer.Factory
 	trace      func(*config.Parser, tokenizer.Event)
 	log        *slog.Logger
-	onStaging  func(StagingProgress)
 	onListed   func(config.CommandElement, command.Listed)
-	open       openTags  // interactive jobs that run now
-	tidy       sync.Once // before the first submission
+	now        func() time.Time
 
-	pollKey     func() string // of the query for jobs that this controller shares with others
-	listsByID   func() bool   // whether the listing of jobs names them
 	placeZone   func() zone   // see zoneOfPlace
 	jobsZone    func() zone   // see zoneOfJobs
 	fingerprint func() string // tells one state of the definition, and of what it extends, from another
-	now         func() time.Time
-	pause       func(context.Context, time.Duration) error
-	poller      *poller.Poller // makes the queries that this controller shares with others
 }
+
+// A tracker keeps the record of jobs up to date: it queries jobs, shares queries with
+// other processes, looks for jobs of submissions, and waits.
+type tracker struct {
+	*session
+	open      openTags       // interactive jobs that run now
+	pollKey   func() string  // of the query for jobs that this controller shares with others
+	listsByID func() bool    // whether the listing of jobs names them
+	poller    *poller.Poller // makes the queries that this controller shares with others
+	pause     func(context.Context, time.Duration) error
+}
+
+// A submitter submits jobs: it puts files in place, runs the submit command and records
+// what came of it.
+type submitter struct {
+	*tracker
+	onStaging func(StagingProgress)
+	tidy      sync.Once // before the first submission
+}
+
+// An attendant does what users do to jobs that exist, and runs interactive ones.
+type attendant struct{ *submitter }
 
 // New returns a controller. The definition must have been loaded without errors.
 func New(o Options) *Controller {
-	c := &Controller{
-		target: o.Target, definition: o.Definition, connection: o.Connection, store: o.Store,
-		types: o.Types, trace: o.Trace, log: o.Log, onListed: o.OnListed, onStaging: o.OnStaging, now: o.Now, pause: o.Pause,
-		place:  o.Connection.Info(),
-		runner: command.Runner{Connection: o.Connection},
-
-		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
-	}
-	c.listsByID = sync.OnceValue(func() bool { return namesIDs(c) })
-	c.placeZone = sync.OnceValue(func() zone { return zoneOfPlace(c.place) })
-	c.jobsZone = sync.OnceValue(func() zone { return zoneOfJobs(c) })
-	c.pollKey = sync.OnceValue(func() string { return pollKeyOf(c) })
-	if c.target == "" {
-		c.target = o.Definition.Name
-	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
-	c.resolver = &submission.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
-	if c.now == nil {
-		c.now = time.Now
-	}
-	if c.pause == nil {
-		c.pause = pause
+	c := newSession(o)
+	t := &tracker{session: c, pause: o.Pause}
+	t.listsByID = sync.OnceValue(func() bool { return namesIDs(c) })
+	t.pollKey = sync.OnceValue(func() string { return pollKeyOf(c) })
+	if t.pause == nil {
+		t.pause = pause
 	}
 	jitter := o.Jitter
 	if jitter == nil {
 		jitter = rand.Float64
 	}
-	c.poller = &poller.Poller{
-		Store: c.store, Now: c.now, Pause: c.pause, Jitter: jitter, IsGone: isHolderGone,
-		Holder: uuid.NewString() + " " + submitter(), // a process may have several controllers
+	t.poller = &poller.Poller{
+		Store: c.store, Now: c.now, Pause: t.pause, Jitter: jitter, IsGone: isHolderGone,
+		Holder: uuid.NewString() + " " + thisProcess(), // a process may have several controllers
 		Warn: func(err error) {
 			c.log.Warn("what one process lists cannot be shared with the others of this user: they list in turn", "error", err)
 		},
 	}
+	return &Controller{&attendant{&submitter{tracker: t, onStaging: o.OnStaging}}}
+}
+
+func newSession(o Options) *session {
+	c := &session{
+		target: cmp.Or(o.Target, o.Definition.Name), definition: o.Definition, connection: o.Connection, store: o.Store,
+		types: o.Types, trace: o.Trace, log: o.Log, onListed: o.OnListed, now: o.Now,
+		place:  o.Connection.Info(),
+		runner: command.Runner{Connection: o.Connection},
+
+		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
+	}
+	c.placeZone = sync.OnceValue(func() zone { return zoneOfPlace(c.place) })
+	c.jobsZone = sync.OnceValue(func() zone { return zoneOfJobs(c) })
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	c.resolver = &submission.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
 	return c
 }
 

@@ -52,7 +52,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 	}
 	c.open.add(p.tag)
 	defer c.open.remove(p.tag)
-	follower := newFollower(recorded, c, p, terminal.Changed)
+	follower := newFollower(recorded, c.attendant, p, terminal.Changed)
 	result, runErr := c.runner.Run(ctx, command.Request{
 		Command:  p.submit,
 		Scope:    p.scope(),
@@ -72,7 +72,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 }
 
 // ended records how the process of an interactive job has ended.
-func (c *Controller) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (job.Job, error) {
+func (c *attendant) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (job.Job, error) {
 	recorded, p := f.ctx, f.prepared
 	if !f.isKnown() && neverRan(ctx, p, f.told(), result, runErr) {
 		if runErr == nil {
@@ -119,13 +119,13 @@ func neverRan(ctx context.Context, p *prepared, told state.Detail, result *comma
 // endNamed ends a job whose process was ended: what waits in a queue may stay
 // there when its terminal goes away. The definition's command is of no use for a
 // job without an id.
-func (c *Controller) endNamed(ctx context.Context, job job.Job) error {
+func (c *attendant) endNamed(ctx context.Context, job job.Job) error {
 	if job.ID == job.Tag || c.definition.Command(config.TerminateJob) == nil {
 		return nil
 	}
 	alive := job
 	alive.Detail = state.Running // as its scheduler may still know it
-	err := c.Operate(ctx, Cancel, alive)
+	err := c.operate(ctx, Cancel, alive)
 	var unknown *NotFoundError
 	var over *EndedError
 	if errors.As(err, &unknown) || errors.As(err, &over) {
@@ -136,7 +136,7 @@ func (c *Controller) endNamed(ctx context.Context, job job.Job) error {
 
 // outOfSight records that the connection to a job was lost: nobody has seen its
 // end, and nobody but a scheduler will.
-func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (job.Job, error) {
+func (c *attendant) outOfSight(ctx context.Context, tag string, lost error) (job.Job, error) {
 	job, err := c.store.ByTag(ctx, tag)
 	switch {
 	case err != nil:
@@ -151,7 +151,7 @@ func (c *Controller) outOfSight(ctx context.Context, tag string, lost error) (jo
 }
 
 // ending is what the end of the local process says of its job.
-func (c *Controller) ending(ctx context.Context, p *prepared, result *command.Result) job.Observation {
+func (c *attendant) ending(ctx context.Context, p *prepared, result *command.Result) job.Observation {
 	detail := endOf(result.ExitCode)
 	if ctx.Err() != nil {
 		detail = state.Canceled

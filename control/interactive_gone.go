@@ -10,7 +10,7 @@ import (
 
 // isKnownByProcess reports whether no scheduler can be asked for a job: the
 // process that it is attached to, and nobody else, records its end.
-func (c *Controller) isKnownByProcess(job job.Job) bool {
+func (c *tracker) isKnownByProcess(job job.Job) bool {
 	return job.Interactive && (job.ID == job.Tag || c.definition.Command(config.GetJobStatus) == nil)
 }
 
@@ -18,7 +18,7 @@ func (c *Controller) isKnownByProcess(job job.Job) bool {
 // gone without having recorded an end is missing from then on. Of a process of
 // another host nobody can tell here: the record is as good as that process, and
 // the doubt is told, but not recorded.
-func (c *Controller) statusByProcess(ctx context.Context, tag string) (job.Job, error) {
+func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, error) {
 	job, err := c.store.ByTag(ctx, tag)
 	if err != nil || job.Detail.Ended() || job.Missing {
 		return job, err
@@ -39,7 +39,7 @@ func (c *Controller) statusByProcess(ctx context.Context, tag string) (job.Job, 
 
 // lose records that nobody will see the end of a job, and why. It changes
 // nothing for one whose end was recorded meanwhile.
-func (c *Controller) lose(ctx context.Context, tag, reason string) (job.Job, error) {
+func (c *tracker) lose(ctx context.Context, tag, reason string) (job.Job, error) {
 	now := c.now()
 	job, err := c.store.MarkMissing(ctx, tag, now)
 	if err != nil || !job.Missing {
@@ -53,7 +53,7 @@ func (c *Controller) lose(ctx context.Context, tag, reason string) (job.Job, err
 
 // missing returns why a wait for a job is over whose end nobody will see, nil if
 // it may go on. A scheduler is asked some more times.
-func (c *Controller) missing(j job.Job, forgotten int) error {
+func (c *tracker) missing(j job.Job, forgotten int) error {
 	switch {
 	case j.Phase == job.PhaseDismissed:
 		return &MissingError{Job: j, Reason: j.Error}

@@ -25,7 +25,7 @@ func (e *OpenError) Error() string {
 // open and another one is alive. Of two submissions that were put at the same
 // time the one that was made first goes on; tag is that of the submission once
 // it was put.
-func (c *Controller) refuseSecond(ctx context.Context, p *prepared, tag string) error {
+func (c *attendant) refuseSecond(ctx context.Context, p *prepared, tag string) error {
 	if !p.submit.KeepOpen {
 		return nil
 	}
@@ -64,11 +64,11 @@ func isEarlier(one, other job.Job) bool {
 
 // isAttached reports whether the process of an interactive job is alive. Of jobs
 // that this process has let go of nobody recorded the end.
-func (c *Controller) isAttached(job job.Job) bool {
+func (c *tracker) isAttached(job job.Job) bool {
 	if !mayBeAttached(job) || !isAlive(job.Submitter) || job.Missing && c.isKnownByProcess(job) {
 		return false
 	}
-	if job.Submitter != submitter() {
+	if job.Submitter != thisProcess() {
 		return true
 	}
 	return !job.Stale || c.open.has(job.Tag)

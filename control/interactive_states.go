@@ -15,18 +15,18 @@ import (
 // process runs: its id as soon as that is known, which is the tag of the
 // submission if nothing can tell another one, and each change of its state.
 type follower struct {
-	ctx        context.Context // of the records, which outlive a cancellation
-	controller *Controller
-	prepared   *prepared
-	changed    func(job.Job) // may be nil
+	ctx       context.Context // of the records, which outlive a cancellation
+	attendant *attendant
+	prepared  *prepared
+	changed   func(job.Job) // may be nil
 
 	lock sync.Mutex
 	job  job.Job // as it was recorded; its ID is empty before that
 	err  error   // of recording; nothing more is recorded after one
 }
 
-func newFollower(ctx context.Context, c *Controller, p *prepared, changed func(job.Job)) *follower {
-	return &follower{ctx: ctx, controller: c, prepared: p, changed: changed}
+func newFollower(ctx context.Context, c *attendant, p *prepared, changed func(job.Job)) *follower {
+	return &follower{ctx: ctx, attendant: c, prepared: p, changed: changed}
 }
 
 // isAccepted reports whether the job is recorded; the lock must be held while the
@@ -60,8 +60,8 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	case !f.isAccepted() && id != "":
 		f.accept(id, f.atFirst(seen), evidence(recent()))
 	case f.isAccepted() && seen != "" && state.Next(f.job.Detail, seen) != f.job.Detail:
-		job, observeErr := f.controller.store.Observe(f.ctx, f.prepared.tag, job.Observation{
-			Detail: seen, Observed: f.controller.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
+		job, observeErr := f.attendant.store.Observe(f.ctx, f.prepared.tag, job.Observation{
+			Detail: seen, Observed: f.attendant.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
 		})
 		f.took(job, observeErr)
 	}
@@ -71,8 +71,8 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 // processes records what the output tells of the job's processes. That it cannot
 // be recorded does not keep the job from running.
 func (f *follower) processes(changed []job.Process) {
-	if err := f.controller.store.RecordProcesses(f.ctx, f.prepared.tag, changed); err != nil {
-		f.controller.log.Warn("the processes of the job are not on record", "error", err)
+	if err := f.attendant.store.RecordProcesses(f.ctx, f.prepared.tag, changed); err != nil {
+		f.attendant.log.Warn("the processes of the job are not on record", "error", err)
 	}
 }
 
@@ -119,9 +119,9 @@ func (f *follower) finally() error {
 }
 
 func (f *follower) accept(id string, detail state.Detail, printed string) {
-	acceptance := f.controller.acceptance(f.prepared, id, &command.Result{Started: f.controller.now(), Stdout: printed})
+	acceptance := f.attendant.acceptance(f.prepared, id, &command.Result{Started: f.attendant.now(), Stdout: printed})
 	acceptance.Detail = detail
-	job, err := f.controller.accepted(f.ctx, f.prepared.tag, acceptance)
+	job, err := f.attendant.accepted(f.ctx, f.prepared.tag, acceptance)
 	f.took(job, err)
 }
 

@@ -25,14 +25,14 @@ type listing struct {
 }
 
 // newListing returns a listing that begins now and has no rows yet.
-func (c *Controller) newListing(list *config.Command) *listing {
+func (c *session) newListing(list *config.Command) *listing {
 	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]command.Row{}, joined: map[string]job.Observation{}, begun: c.now()}
 }
 
 // listJobs lists with one command all jobs of this user, or those with some ids, for
 // a definition that names ids. That the listing lacks a job, or all of them, proves
 // nothing.
-func (c *Controller) listJobs(ctx context.Context, list *config.Command, ids string) (*listing, error) {
+func (c *session) listJobs(ctx context.Context, list *config.Command, ids string) (*listing, error) {
 	listed := c.newListing(list)
 	_, err := c.rows(ctx, listRequest{command: list, scope: config.OwnJobs, ids: ids, origins: originsOf(list)}, func(row command.Row) error {
 		listed.add(row)

@@ -46,7 +46,7 @@ func (c *Controller) Late(ctx context.Context) ([]job.Job, error) {
 
 // isForgotten reports whether the scheduler would not know the job of a submission
 // any more, be it that there was one.
-func (c *Controller) isForgotten(job job.Job) bool {
+func (c *tracker) isForgotten(job job.Job) bool {
 	lookUp := c.definition.Command(config.FindJob)
 	return lookUp != nil && lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers))
 }
@@ -54,7 +54,7 @@ func (c *Controller) isForgotten(job job.Job) bool {
 // settle finds out what became of submissions of targets without a job, as a part of a poll:
 // those that a listing has by their tags are adopted, and some others looked up
 // for which it is time. The listing is nil where none was made.
-func (c *Controller) settle(ctx context.Context, turn *poller.Turn, listed *listing) error {
+func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing) error {
 	c.recordLate(ctx)
 	open, err := c.openSubmissions(ctx, turn.Targets)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *Controller) settle(ctx context.Context, turn *poller.Turn, listed *list
 }
 
 // isLookedUp reports whether a poll is to look a submission up now.
-func (c *Controller) isLookedUp(j job.Job) bool {
+func (c *tracker) isLookedUp(j job.Job) bool {
 	switch {
 	case c.definition.Command(config.FindJob) == nil, c.isForgotten(j):
 		return false
@@ -97,7 +97,7 @@ func (c *Controller) isLookedUp(j job.Job) bool {
 }
 
 // lookUpEach looks submissions up, as many as a poll does.
-func (c *Controller) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.Job) (err error) {
+func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.Job) (err error) {
 	jobs = jobs[:min(len(jobs), lookUpLimit)]
 	for batch := range slices.Chunk(jobs, directWidth) {
 		if held, renewErr := turn.Renew(ctx); renewErr != nil || !held {
@@ -108,7 +108,7 @@ func (c *Controller) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []j
 		var group errgroup.Group
 		for i, job := range batch {
 			group.Go(func() error {
-				batch[i], problems[i] = c.Recover(ctx, job)
+				batch[i], problems[i] = c.recover(ctx, job)
 				problems[i] = c.noteUndecided(ctx, job, problems[i])
 				return nil
 			})
@@ -125,7 +125,7 @@ func (c *Controller) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []j
 }
 
 // noteUndecided records that a look-up decided nothing, and passes other errors on.
-func (c *Controller) noteUndecided(ctx context.Context, j job.Job, err error) error {
+func (c *tracker) noteUndecided(ctx context.Context, j job.Job, err error) error {
 	var unconfirmed *UnconfirmedError
 	switch {
 	case !errors.As(err, &unconfirmed), ctx.Err() != nil:

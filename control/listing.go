@@ -31,6 +31,10 @@ const (
 // A name with a line break comes apart. A folder that does not exist, or may not
 // be read, gives an error that tells so.
 func (c *Controller) List(ctx context.Context, folder string) ([]Listed, error) {
+	return c.listFolder(ctx, folder)
+}
+
+func (c *session) listFolder(ctx context.Context, folder string) ([]Listed, error) {
 	ctx, cancel := context.WithTimeout(ctx, listingTimeout)
 	defer cancel()
 	if folder == "" {

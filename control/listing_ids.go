@@ -23,7 +23,7 @@ const idSeparator = ","
 
 // namesIDs reports whether the listing of a definition asks for the jobs whose ids
 // it is told, directly or by way of other attributes.
-func namesIDs(c *Controller) bool {
+func namesIDs(c *session) bool {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil {
 		return false
@@ -46,7 +46,7 @@ func namesIDs(c *Controller) bool {
 // batches returns the ids of open jobs as a listing is told them, in texts of a
 // bounded length. Ids that would not be told from others, or could pass for
 // something else on a command line, are left out: these jobs are asked for one by one.
-func (c *Controller) batches(ctx context.Context, open jobstore.Roll) (texts []string, err error) {
+func (c *tracker) batches(ctx context.Context, open jobstore.Roll) (texts []string, err error) {
 	var text strings.Builder
 	err = c.store.EachOf(ctx, open, func(job *job.Job) error {
 		if strings.HasPrefix(job.ID, "-") || strings.ContainsFunc(job.ID, isUnsafeInBatch) || len(job.ID) > batchBytes {
@@ -76,7 +76,7 @@ func isUnsafeInBatch(r rune) bool {
 // listOpen lists the jobs of a poll: all of this user with one command, or, where
 // the definition asks for ids, the open ones, a batch after the other. With an
 // error the listing has what the earlier commands listed.
-func (c *Controller) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing, error) {
+func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")
 	}

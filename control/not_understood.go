@@ -15,7 +15,7 @@ import (
 // countQuery counts an answer to a query for a job that the definition does not
 // understand: a word for a state that it does not know, or output of which it
 // understands nothing.
-func (c *Controller) countQuery(ctx context.Context, job string, seen answer, failure error) {
+func (c *session) countQuery(ctx context.Context, job string, seen answer, failure error) {
 	if len(seen.attempts) == 0 {
 		return
 	}
@@ -42,7 +42,7 @@ func lastThatPrinted(attempts []attempt) (attempt, bool) {
 
 // countNotUnderstood adds to the count of a command. An error does not concern the
 // query.
-func (c *Controller) countNotUnderstood(ctx context.Context, source *config.Command, added jobstore.NotUnderstood) {
+func (c *session) countNotUnderstood(ctx context.Context, source *config.Command, added jobstore.NotUnderstood) {
 	if c.store == nil {
 		return
 	}

@@ -65,6 +65,10 @@ func (c *Controller) Supports(operation Operation) bool {
 // Operate does something to a job through the definition's command for it. That
 // does not change the job's state: the next query shows the effect.
 func (c *Controller) Operate(ctx context.Context, operation Operation, j job.Job) error {
+	return c.operate(ctx, operation, j)
+}
+
+func (c *attendant) operate(ctx context.Context, operation Operation, j job.Job) error {
 	if j.ID == "" {
 		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", j.Tag)
 	}
@@ -93,7 +97,7 @@ func (c *Controller) Operate(ctx context.Context, operation Operation, j job.Job
 }
 
 // operable returns the command of an operation, or why it cannot be done to a job.
-func (c *Controller) operable(ctx context.Context, operation Operation, job job.Job) (*config.Command, error) {
+func (c *attendant) operable(ctx context.Context, operation Operation, job job.Job) (*config.Command, error) {
 	which, lacking := c.resolver.Command(operationCommands[operation])
 	detail := job.Detail
 	if !detail.Ended() && c.isKnownByProcess(job) && (lacking != nil || job.ID == job.Tag) {

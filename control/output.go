@@ -36,6 +36,10 @@ func (e *OutputError) Unwrap() error { return e.Err }
 // OutputPath returns where a job's standard output, or with stderr its standard
 // error, is kept on the target.
 func (c *Controller) OutputPath(job job.Job, stderr bool) (string, error) {
+	return c.pathOf(job, stderr)
+}
+
+func (c *attendant) pathOf(job job.Job, stderr bool) (string, error) {
 	name := job.OutputPath
 	if stderr {
 		name = job.ErrorPath
@@ -90,7 +94,7 @@ func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stderr bool, mo
 
 // follow copies a job's output to w as it grows; begin tells from where on, once it
 // is there.
-func (c *Controller) follow(ctx context.Context, job job.Job, stderr bool, w io.Writer, begin func(name string) (int64, error)) error {
+func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.Writer, begin func(name string) (int64, error)) error {
 	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
 	var offset int64
 	isBegun := false
@@ -98,10 +102,10 @@ func (c *Controller) follow(ctx context.Context, job job.Job, stderr bool, w io.
 		// The state is asked for first: what an ended job wrote is all there then,
 		// and the scheduler may know better where that goes.
 		var err error
-		if job, err = c.Status(ctx, job, Recent); err != nil {
+		if job, err = c.status(ctx, job, Recent); err != nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)
 		}
-		name, err := c.OutputPath(job, stderr)
+		name, err := c.pathOf(job, stderr)
 		if err != nil {
 			return err
 		}
@@ -128,7 +132,7 @@ func (c *Controller) follow(ctx context.Context, job job.Job, stderr bool, w io.
 	}
 }
 
-func (c *Controller) outputError(job job.Job, name string, err error) error {
+func (c *attendant) outputError(job job.Job, name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -136,7 +140,7 @@ func (c *Controller) outputError(job job.Job, name string, err error) error {
 }
 
 // copyFrom copies what a file holds from offset on, until the context is done.
-func (c *Controller) copyFrom(ctx context.Context, name string, offset int64, w io.Writer) (copied int64, err error) {
+func (c *attendant) copyFrom(ctx context.Context, name string, offset int64, w io.Writer) (copied int64, err error) {
 	file, err := c.connection.Open(ctx, name)
 	if err != nil {
 		return 0, err

@@ -77,7 +77,7 @@ func isAsked(j *job.Job) bool {
 
 // wish is how new an answer is to be: as new as may be where the user asks for that.
 // Jobs that were never asked for are worth a moment's wait.
-func (c *Controller) wish(ctx context.Context, jobs []job.Job, freshness Freshness) (poller.Wish, error) {
+func (c *tracker) wish(ctx context.Context, jobs []job.Job, freshness Freshness) (poller.Wish, error) {
 	if freshness == Fresh {
 		return poller.Insist, nil
 	}
@@ -96,20 +96,20 @@ func (c *Controller) wish(ctx context.Context, jobs []job.Job, freshness Freshne
 
 // isUnasked reports whether all that is known of a job is what its submit command,
 // as the source, told.
-func (c *Controller) isUnasked(source string, missing, stale bool) bool {
+func (c *tracker) isUnasked(source string, missing, stale bool) bool {
 	submit := c.definition.Submit(false)
 	return submit != nil && source == submit.Name && !missing && !stale
 }
 
 // updateEach asks for jobs one by one.
-func (c *Controller) updateEach(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
+func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
 	updated := slices.Clone(jobs)
 	problems := make([]error, len(jobs))
 	var group errgroup.Group
 	group.SetLimit(directWidth)
 	for i := range updated {
 		group.Go(func() error {
-			updated[i], problems[i] = c.Status(ctx, updated[i], freshness)
+			updated[i], problems[i] = c.status(ctx, updated[i], freshness)
 			return nil
 		})
 	}
@@ -136,8 +136,8 @@ func (e *TooSoonError) Error() string {
 
 // poll makes the shared query of the target if it is due, or waits for the
 // process that makes it.
-func (c *Controller) poll(ctx context.Context, list *config.Command, wish poller.Wish) error {
-	jobs := &ownPoll{Controller: c, list: list}
+func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wish) error {
+	jobs := &ownPoll{tracker: c, list: list}
 	outcome, err := c.poller.Jobs(ctx, poller.Request{
 		Key: c.ownJobs(), Target: c.target, Interval: c.shortestInterval(), Limit: limitOf(list),
 		Query: jobs.query, Apply: jobs.apply, FailureOf: pollFailureOf,

@@ -15,7 +15,7 @@ import (
 
 // An ownPoll is one query for the jobs on record of all targets that share it.
 type ownPoll struct {
-	*Controller
+	*tracker
 	list   *config.Command
 	open   jobstore.Roll
 	listed *listing // nil if none was made
@@ -102,7 +102,7 @@ type unlistedJob struct {
 	asked, again time.Time // when it was asked for last, and when it may be again
 }
 
-func (c *Controller) unlisted(job *job.Job) unlistedJob {
+func (c *tracker) unlisted(job *job.Job) unlistedJob {
 	again := askedAgain(job)
 	if askable := c.askableAt(job); askable.After(again) {
 		again = askable
@@ -142,7 +142,7 @@ func (o *ownPoll) askEach(ctx context.Context, turn *poller.Turn, jobs []unliste
 }
 
 // askForThese asks for some jobs, each by itself and all at the same time.
-func (c *Controller) askForThese(ctx context.Context, batch []unlistedJob) (moved bool, err error) {
+func (c *tracker) askForThese(ctx context.Context, batch []unlistedJob) (moved bool, err error) {
 	tags := make([]string, len(batch))
 	for i, job := range batch {
 		tags[i] = job.tag

@@ -15,14 +15,14 @@ import (
 )
 
 // connectionName tells one connection from another: where commands run, and as whom.
-func (c *Controller) connectionName() string {
+func (c *session) connectionName() string {
 	return c.place.Transport + ":" + c.place.User + "@" + c.place.Host
 }
 
 // pollKeyOf names the query for jobs that a controller shares with all others, of
 // whichever process and target, that have the same connection, the same definition,
 // and the same commands to ask with: values that a target sets may decide these.
-func pollKeyOf(c *Controller) string {
+func pollKeyOf(c *session) string {
 	sum := sha256.New()
 	sum.Write([]byte(c.fingerprint()))
 	anyJob, err := c.resolver.ScopeOfAnyJob()
@@ -52,14 +52,14 @@ func pollKeyOf(c *Controller) string {
 }
 
 // ownJobs is the query for the jobs on record.
-func (c *Controller) ownJobs() jobstore.PollKey {
+func (c *tracker) ownJobs() jobstore.PollKey {
 	return jobstore.PollKey{Kind: jobstore.OwnJobs, Key: c.pollKey()}
 }
 
 // shared returns those of the jobs of targets that share a query, to which this
 // controller's belongs, for which it is made: the other targets may have had
 // another connection before.
-func (c *Controller) shared(targets []string, list func(target string) ([]job.Job, error)) ([]job.Job, error) {
+func (c *tracker) shared(targets []string, list func(target string) ([]job.Job, error)) ([]job.Job, error) {
 	jobs, err := list(c.target)
 	for _, target := range targets {
 		if err != nil || target == c.target {
@@ -73,10 +73,10 @@ func (c *Controller) shared(targets []string, list func(target string) ([]job.Jo
 }
 
 // connectionOf is how jobs of a target name the connection of this controller.
-func (c *Controller) connectionOf(target string) string { return target + "@" + c.connectionName() }
+func (c *session) connectionOf(target string) string { return target + "@" + c.connectionName() }
 
 // openJobs returns the jobs of targets that a query may tell about.
-func (c *Controller) openJobs(ctx context.Context, targets []string) (jobstore.Roll, error) {
+func (c *tracker) openJobs(ctx context.Context, targets []string) (jobstore.Roll, error) {
 	filters := []jobstore.OpenFilter{{Target: c.target}}
 	for _, target := range targets {
 		if target != c.target {
@@ -88,7 +88,7 @@ func (c *Controller) openJobs(ctx context.Context, targets []string) (jobstore.R
 
 // openSubmissions returns the submissions of targets that have no job, be it that
 // they are on record as not made.
-func (c *Controller) openSubmissions(ctx context.Context, targets []string) ([]job.Job, error) {
+func (c *tracker) openSubmissions(ctx context.Context, targets []string) ([]job.Job, error) {
 	return c.shared(targets, func(target string) ([]job.Job, error) {
 		open, err := c.store.Unresolved(ctx, target)
 		if err != nil {

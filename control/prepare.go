@@ -30,7 +30,7 @@ func (p *prepared) scope() command.Scope { return command.Scope{Environment: p.e
 
 // prepare resolves a submission in one pass, before anything of it happens: the
 // environment of the session, the values in it, the files, and the submit command.
-func (c *Controller) prepare(ctx context.Context, s job.Submission, interactive bool) (*prepared, error) {
+func (c *submitter) prepare(ctx context.Context, s job.Submission, interactive bool) (*prepared, error) {
 	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString()), request: s}
 	var err error
 	if p.submit, err = c.resolver.SubmitCommand(s.Debug); err != nil {
@@ -61,7 +61,7 @@ func (c *Controller) prepare(ctx context.Context, s job.Submission, interactive 
 func (c *Controller) Check(s job.Submission) error { return c.resolver.Check(s) }
 
 // otherKind is the error of a definition that runs jobs of the other kind only.
-func (c *Controller) otherKind(interactive bool) error {
+func (c *submitter) otherKind(interactive bool) error {
 	if interactive {
 		return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for interactive jobs",
 			Help: "it runs batch ones: use rmctl submit, with --wait to wait for the end"}
@@ -69,6 +69,6 @@ func (c *Controller) otherKind(interactive bool) error {
 	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
 }
 
-func (c *Controller) stat(ctx context.Context) attribute.Stat {
+func (c *session) stat(ctx context.Context) attribute.Stat {
 	return func(name string) (fs.FileInfo, error) { return c.connection.Stat(ctx, name) }
 }

@@ -34,7 +34,7 @@ type attempt struct {
 }
 
 // query asks for a job, and counts an answer that is not understood.
-func (c *Controller) query(ctx context.Context, asked job.Job) (answer, error) {
+func (c *session) query(ctx context.Context, asked job.Job) (answer, error) {
 	seen, err := c.inquire(ctx, asked)
 	c.countQuery(context.WithoutCancel(ctx), asked.ID, seen, err)
 	return seen, err
@@ -42,7 +42,7 @@ func (c *Controller) query(ctx context.Context, asked job.Job) (answer, error) {
 
 // inquire runs the status command and, while no state is known, the fallbacks
 // that are meant for what the command before them ended with.
-func (c *Controller) inquire(ctx context.Context, asked job.Job) (answer, error) {
+func (c *session) inquire(ctx context.Context, asked job.Job) (answer, error) {
 	status, err := c.resolver.Command(config.GetJobStatus)
 	if err != nil {
 		return answer{}, err
@@ -154,7 +154,7 @@ func jobFact(env *attribute.Environment, fact string) string {
 // observation collects what the parsers of a query left: the state as the value of
 // the job, and facts. A state outside the vocabulary is no state; it is shown as the
 // scheduler's word.
-func (c *Controller) observation(env *attribute.Environment, j *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) job.Observation {
+func (c *session) observation(env *attribute.Environment, j *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) job.Observation {
 	word := attribute.Text(j.Value())
 	if word == noState {
 		word = ""

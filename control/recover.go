@@ -57,6 +57,10 @@ const settling = 30 * time.Second
 // up late. As long as neither is certain the error is an *UnconfirmedError.
 // Nothing is ever submitted again.
 func (c *Controller) Recover(ctx context.Context, j job.Job) (job.Job, error) {
+	return c.recover(ctx, j)
+}
+
+func (c *tracker) recover(ctx context.Context, j job.Job) (job.Job, error) {
 	c.recordLate(ctx)
 	j, err := c.store.ByTag(ctx, j.Tag)
 	if err != nil || j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
@@ -85,7 +89,7 @@ func unconfirmed(j *job.Job, reason string, err error) *UnconfirmedError {
 }
 
 // recoverByLookUp is Recover for a definition that finds jobs by their tags.
-func (c *Controller) recoverByLookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
+func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
 	asked := c.now() // the scheduler may learn of the job while it is looked up
 	found, err := c.lookUp(ctx, lookUp, j)
 	if err != nil {
@@ -112,7 +116,7 @@ func (c *Controller) recoverByLookUp(ctx context.Context, lookUp *config.Command
 }
 
 // reject records that a submission was not made, and that there is nothing to look for.
-func (c *Controller) reject(ctx context.Context, job *job.Job, reason string) error {
+func (c *tracker) reject(ctx context.Context, job *job.Job, reason string) error {
 	err := c.store.Reject(ctx, job.Tag, reason)
 	var taken *jobstore.PhaseError
 	if err != nil && !errors.As(err, &taken) {
@@ -123,7 +127,7 @@ func (c *Controller) reject(ctx context.Context, job *job.Job, reason string) er
 }
 
 // submitLimit is how long a submit command may run.
-func (c *Controller) submitLimit() time.Duration { return limitOf(c.definition.Submit(false)) }
+func (c *session) submitLimit() time.Duration { return limitOf(c.definition.Submit(false)) }
 
 // limitOf is how long a command may run.
 func limitOf(of *config.Command) time.Duration {
@@ -134,7 +138,7 @@ func limitOf(of *config.Command) time.Duration {
 }
 
 // lookUp asks the scheduler for the job of a tag. Without one the id is empty.
-func (c *Controller) lookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
+func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
 	env, err := c.jobEnvironment(ctx, j)
 	if err != nil {
 		return job.Job{}, err

@@ -53,7 +53,7 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 // askForStates asks one by one for those of some jobs whose listing tells no state,
 // such as arrays, of which each row is a part. Of too many the others are asked for
 // as all jobs are.
-func (c *Controller) askForStates(ctx context.Context, jobs []job.Job) error {
+func (c *tracker) askForStates(ctx context.Context, jobs []job.Job) error {
 	var stateless []int
 	for i, job := range jobs {
 		if job.Detail.Primary() == state.PrimaryUndetermined && len(stateless) < directLimit {
@@ -73,14 +73,14 @@ func (c *Controller) askForStates(ctx context.Context, jobs []job.Job) error {
 
 // rediscover records a job that is not on record, as submitted when its scheduler says
 // that it was. A time that is still to come is of a clock that is wrong.
-func (c *Controller) rediscover(ctx context.Context, id string, seen job.Observation) (job.Job, error) {
+func (c *tracker) rediscover(ctx context.Context, id string, seen job.Observation) (job.Job, error) {
 	created, isDated := state.ParseTime(seen.Submitted, time.Local)
 	if isDated = isDated && !created.After(c.now()); !isDated {
 		created = c.now()
 	}
 	job, err := c.store.Adopt(ctx, job.Job{
 		Tag: seen.Identity, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
-		ID: id, ShortID: id, Created: created, Submitter: submitter(), Undated: !isDated,
+		ID: id, ShortID: id, Created: created, Submitter: thisProcess(), Undated: !isDated,
 		Observation: job.Observation{Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Observed: seen.Observed},
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Controller) rediscover(ctx context.Context, id string, seen job.Observa
 
 // acceptListed records the job of a submission that no job was found of before:
 // its scheduler took it up later than anybody would have thought.
-func (c *Controller) acceptListed(ctx context.Context, j job.Job, id string, seen job.Observation) (job.Job, error) {
+func (c *tracker) acceptListed(ctx context.Context, j job.Job, id string, seen job.Observation) (job.Job, error) {
 	j, err := c.store.Accept(ctx, j.Tag, job.Job{ID: id, ShortID: id, Observation: job.Observation{Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin}})
 	if err != nil {
 		return j, err

@@ -12,7 +12,7 @@ const requestTarget = "target"
 
 // requestOf returns what a user asked for as TOML, to be kept with the job. It is empty
 // if TOML cannot hold it.
-func (c *Controller) requestOf(s job.Submission) string {
+func (c *session) requestOf(s job.Submission) string {
 	settings := []job.Setting{{Key: requestTarget, Value: c.target}}
 	text, err := job.EncodeTOML(append(settings, s.Over(job.Submission{}).Settings(nil)...))
 	if err == nil {

@@ -21,6 +21,10 @@ import (
 // rows may have been handed out before; they are counted. A definition that has no
 // such command gives an *UnsupportedError. An error of each ends the command, and is returned as it is.
 func (c *Controller) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
+	return c.listRows(ctx, kind, scope, each)
+}
+
+func (c *session) listRows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
 	list := c.definition.Command(kind)
 	if list == nil {
 		return command.Listed{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
@@ -47,7 +51,7 @@ type listRequest struct {
 	origins string           // see tokenizer.Options
 }
 
-func (c *Controller) rows(ctx context.Context, asked listRequest, each func(command.Row) error) (command.Listed, error) {
+func (c *session) rows(ctx context.Context, asked listRequest, each func(command.Row) error) (command.Listed, error) {
 	env, err := c.environment(ctx, anyAge)
 	if err != nil {
 		return command.Listed{}, err

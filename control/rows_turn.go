@@ -30,14 +30,14 @@ func madeListing(made jobstore.Listing) MadeListing {
 // a twentieth of the time: who makes it shares it with the others. Its methods may be
 // called concurrently.
 type Turns struct {
-	controller *Controller
-	viewer     *poller.Viewer
+	tracker *tracker
+	viewer  *poller.Viewer
 }
 
 // Turns returns the turns of one who lists again and again. Who keeps listings shares
 // them also while nobody is known to want them, for [Controller.LatestRows].
 func (c *Controller) Turns(keeps bool) *Turns {
-	return &Turns{controller: c, viewer: c.poller.Viewer(keeps)}
+	return &Turns{tracker: c.tracker, viewer: c.poller.Viewer(keeps)}
 }
 
 // Rows is [Controller.Rows] for who lists again and again. Who comes too early for a new
@@ -45,10 +45,10 @@ func (c *Controller) Turns(keeps bool) *Turns {
 // there is no such listing. A listing of more than 64 MiB is not shared: such ones
 // are made in turn. What is listed shows among the queries that rmctl polls counts.
 func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (MadeListing, error) {
-	c := t.controller
+	c := t.tracker
 	list := c.definition.Command(kind)
 	if list == nil {
-		listed, err := c.Rows(ctx, kind, config.AllJobs, each)
+		listed, err := c.listRows(ctx, kind, config.AllJobs, each)
 		return MadeListing{Listed: listed}, err
 	}
 	made, isReceived, err := t.viewer.List(ctx, c.sharedListing(list, each))
@@ -61,11 +61,11 @@ func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(
 // Due returns when [Turns.Rows] hands out something without waiting, unless another
 // process lists then: a time that has passed where it may at once.
 func (t *Turns) Due(ctx context.Context, kind config.CommandElement) (time.Time, error) {
-	list := t.controller.definition.Command(kind)
+	list := t.tracker.definition.Command(kind)
 	if list == nil {
 		return time.Time{}, nil
 	}
-	return t.viewer.Due(ctx, t.controller.sharedListing(list, nil))
+	return t.viewer.Due(ctx, t.tracker.sharedListing(list, nil))
 }
 
 // ErrNotListed tells that no process of this user has listed something and shares it.
@@ -90,7 +90,7 @@ func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement,
 // sharedListing describes a listing that all processes of this user make in turn, and
 // whose rows go to a function. Parsers may go by values of the target: targets with
 // other ones share the turns, but not what is listed.
-func (c *Controller) sharedListing(list *config.Command, each func(command.Row) error) poller.Listing {
+func (c *tracker) sharedListing(list *config.Command, each func(command.Row) error) poller.Listing {
 	values, _ := json.Marshal(c.resolver.Defaults) // of texts only
 	interval := list.Interval
 	if interval <= 0 {
@@ -103,7 +103,7 @@ func (c *Controller) sharedListing(list *config.Command, each func(command.Row) 
 		},
 		Variant: string(values),
 		List: func(ctx context.Context, share func(poller.Row)) (poller.Counts, error) {
-			listed, err := c.Rows(ctx, list.Element, config.AllJobs, func(row command.Row) error {
+			listed, err := c.listRows(ctx, list.Element, config.AllJobs, func(row command.Row) error {
 				keys, facts := row.Facts.Lists()
 				share(poller.Row{ID: row.ID, Again: row.Again, Keys: keys, Facts: facts})
 				return each(row)

@@ -42,7 +42,7 @@ func (c *Controller) Start(ctx context.Context, fresh bool) error {
 }
 
 // refresh is how long a session's findings are good for.
-func (c *Controller) refresh() time.Duration {
+func (c *session) refresh() time.Duration {
 	if seconds := c.definition.Monitor.RefreshSeconds; seconds > 0 {
 		return time.Duration(seconds) * time.Second
 	}
@@ -55,7 +55,7 @@ const anyAge = time.Duration(1<<63 - 1)
 
 // keptEnvironment returns the environment of a session that an earlier call
 // started; nil without such a session, or if the definition has changed since.
-func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+func (c *session) keptEnvironment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	found, err := c.keptFindings(ctx, oldest)
 	if err != nil || found == nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (c *Controller) keptEnvironment(ctx context.Context, oldest time.Duration) 
 }
 
 // keptFindings returns what that session found; nil without such a session.
-func (c *Controller) keptFindings(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+func (c *session) keptFindings(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	session, err := c.store.Session(ctx, c.sessionKey())
 	if errors.Is(err, jobstore.ErrNotFound) {
 		return nil, nil
@@ -87,13 +87,13 @@ func (c *Controller) keptFindings(ctx context.Context, oldest time.Duration) (*a
 	return kept, nil
 }
 
-func (c *Controller) sessionKey() string {
+func (c *session) sessionKey() string {
 	return c.connectionOf(c.target)
 }
 
 // startSession runs the start-up commands one after the other, and keeps and returns
 // what they found.
-func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, error) {
+func (c *session) startSession(ctx context.Context) (*attribute.Environment, error) {
 	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (c *Controller) startSession(ctx context.Context) (*attribute.Environment, 
 }
 
 // keepSession keeps and returns what differs from the environment before the session.
-func (c *Controller) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) (*attribute.Environment, error) {
+func (c *session) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) (*attribute.Environment, error) {
 	initial, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err
@@ -183,17 +183,17 @@ func (c *Controller) Remembered(ctx context.Context, list string) ([]string, err
 }
 
 // run resolves and runs a command that does not stay attached.
-func (c *Controller) run(ctx context.Context, which *config.Command, env *attribute.Environment, id string) (*command.Result, error) {
+func (c *session) run(ctx context.Context, which *config.Command, env *attribute.Environment, id string) (*command.Result, error) {
 	return c.runIn(ctx, which, env, id, job.Environment{})
 }
 
 // runIn is run in the environment that a user wants.
-func (c *Controller) runIn(ctx context.Context, which *config.Command, env *attribute.Environment, id string, environment job.Environment) (*command.Result, error) {
+func (c *session) runIn(ctx context.Context, which *config.Command, env *attribute.Environment, id string, environment job.Environment) (*command.Result, error) {
 	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: id}, Environment: environment})
 }
 
 // runRequest resolves a command and runs it as this definition and its user want it.
-func (c *Controller) runRequest(ctx context.Context, request command.Request) (*command.Result, error) {
+func (c *session) runRequest(ctx context.Context, request command.Request) (*command.Result, error) {
 	invocation, err := request.Resolve()
 	if err != nil {
 		return &command.Result{ExitCode: -1}, err
@@ -202,7 +202,7 @@ func (c *Controller) runRequest(ctx context.Context, request command.Request) (*
 }
 
 // runInvocation runs a command that is resolved, as this definition and its user want it.
-func (c *Controller) runInvocation(ctx context.Context, request command.Request, invocation *command.Invocation) (*command.Result, error) {
+func (c *session) runInvocation(ctx context.Context, request command.Request, invocation *command.Invocation) (*command.Result, error) {
 	which := request.Command
 	request.Outcomes, request.Types, request.Trace = c.definition.Outcomes, c.types, c.trace
 	if request.Rows == nil { // who lists many rows knows whether their lines are wanted
@@ -221,7 +221,7 @@ func (c *Controller) Action(ctx context.Context, name string, s job.Submission) 
 }
 
 // action also takes the value from the attribute to clear, if that is one.
-func (c *Controller) action(ctx context.Context, name string, s job.Submission, clear string) (*command.Result, error) {
+func (c *session) action(ctx context.Context, name string, s job.Submission, clear string) (*command.Result, error) {
 	action := c.namedCommand(name)
 	if action == nil {
 		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
@@ -272,7 +272,7 @@ func takeOver(session, before, after *attribute.Environment) {
 }
 
 // renewSession keeps a session that has learned something, at its old age.
-func (c *Controller) renewSession(ctx context.Context, env *attribute.Environment) error {
+func (c *session) renewSession(ctx context.Context, env *attribute.Environment) error {
 	started := c.now()
 	kept, err := c.store.Session(ctx, c.sessionKey())
 	switch {
@@ -285,7 +285,7 @@ func (c *Controller) renewSession(ctx context.Context, env *attribute.Environmen
 	return err
 }
 
-func (c *Controller) namedCommand(name string) *config.Command {
+func (c *session) namedCommand(name string) *config.Command {
 	for _, kind := range []config.CommandElement{config.ButtonAction, config.StartUpCommand, config.ShutDownCommand} {
 		for _, candidate := range c.definition.CommandsOf(kind) {
 			if candidate.Name == name {
@@ -296,7 +296,7 @@ func (c *Controller) namedCommand(name string) *config.Command {
 	return nil
 }
 
-func (c *Controller) actionsHelp() string {
+func (c *session) actionsHelp() string {
 	names := ""
 	for _, action := range c.definition.CommandsOf(config.ButtonAction) {
 		names += " " + action.Name

@@ -11,7 +11,7 @@ import (
 
 // environment returns the environment of commands: that of the session, with what
 // it found in place of the target's values.
-func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
+func (c *session) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	found, err := c.findings(ctx, oldest, func() error { return nil })
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (c *Controller) environment(ctx context.Context, oldest time.Duration) (*at
 // submissionEnvironment returns the environment that a submission gives values to: that
 // of the session without the target's values, which count more than what it found.
 // Values that are refused whatever a session finds are refused before one is started.
-func (c *Controller) submissionEnvironment(ctx context.Context, s job.Submission, oldest time.Duration) (*attribute.Environment, error) {
+func (c *session) submissionEnvironment(ctx context.Context, s job.Submission, oldest time.Duration) (*attribute.Environment, error) {
 	found, err := c.findings(ctx, oldest, func() error { return c.resolver.Check(s) })
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (c *Controller) submissionEnvironment(ctx context.Context, s job.Submission
 // findings returns what the session found. If there is no session younger than oldest, it
 // calls before, which may refuse, and starts one. A definition without start-up commands
 // has findings that never grow old.
-func (c *Controller) findings(ctx context.Context, oldest time.Duration, before func() error) (*attribute.Environment, error) {
+func (c *session) findings(ctx context.Context, oldest time.Duration, before func() error) (*attribute.Environment, error) {
 	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
 	if !hasStart {
 		oldest = anyAge
@@ -58,7 +58,7 @@ func (c *Controller) findings(ctx context.Context, oldest time.Duration, before 
 // jobEnvironment returns the environment for commands on a job: that of the
 // session with the values that the job was submitted with, which may tell where
 // its scheduler's commands are.
-func (c *Controller) jobEnvironment(ctx context.Context, job job.Job) (*attribute.Environment, error) {
+func (c *session) jobEnvironment(ctx context.Context, job job.Job) (*attribute.Environment, error) {
 	env, err := c.environment(ctx, anyAge)
 	if err != nil || job.Tag == "" {
 		return env, err
@@ -76,7 +76,7 @@ func (c *Controller) jobEnvironment(ctx context.Context, job job.Job) (*attribut
 }
 
 // restored returns a new environment with what a session found.
-func (c *Controller) restored(found *attribute.Environment) (*attribute.Environment, error) {
+func (c *session) restored(found *attribute.Environment) (*attribute.Environment, error) {
 	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func recordOf(files []StagedFile) []jobstore.Staged {
 
 // unstage removes those files of a submission that do not stay, and records that
 // this is done.
-func (c *Controller) unstage(ctx context.Context, tag string, staged []jobstore.Staged) error {
+func (c *submitter) unstage(ctx context.Context, tag string, staged []jobstore.Staged) error {
 	if len(staged) == 0 {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (c *Controller) unstage(ctx context.Context, tag string, staged []jobstore.
 	return c.store.Unstaged(ctx, tag)
 }
 
-func (c *Controller) removeFile(ctx context.Context, name string) error {
+func (c *submitter) removeFile(ctx context.Context, name string) error {
 	if err := c.connection.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing %q: %w", name, err)
 	}
@@ -75,7 +75,7 @@ func (c *Controller) removeFile(ctx context.Context, name string) error {
 
 // cleanUp removes what a submission does not need after its submit command. What
 // cannot be removed now, Tidy removes later.
-func (c *Controller) cleanUp(ctx context.Context, tag string, files []StagedFile) {
+func (c *submitter) cleanUp(ctx context.Context, tag string, files []StagedFile) {
 	if err := c.unstage(ctx, tag, recordOf(files)); err != nil {
 		c.log.Warn("files of a submission were left behind", "error", err)
 	}
@@ -83,7 +83,7 @@ func (c *Controller) cleanUp(ctx context.Context, tag string, files []StagedFile
 
 // cleanUpPartial also removes what was left of a file that could not be written to
 // its end.
-func (c *Controller) cleanUpPartial(ctx context.Context, tag string, files []StagedFile) {
+func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []StagedFile) {
 	err := c.removePartial(ctx, recordOf(files))
 	if err == nil {
 		err = c.unstage(ctx, tag, recordOf(files))
@@ -95,7 +95,7 @@ func (c *Controller) cleanUpPartial(ctx context.Context, tag string, files []Sta
 
 // removePartial removes from the folders of files what was left of writing these by
 // whoever was killed at it.
-func (c *Controller) removePartial(ctx context.Context, staged []jobstore.Staged) error {
+func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged) error {
 	folders := map[string][]string{}
 	for _, file := range staged {
 		folders[path.Dir(file.Path)] = append(folders[path.Dir(file.Path)], file.Path)
@@ -105,7 +105,7 @@ func (c *Controller) removePartial(ctx context.Context, staged []jobstore.Staged
 		if _, err := c.connection.Stat(ctx, folder); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		entries, err := c.List(ctx, folder)
+		entries, err := c.listFolder(ctx, folder)
 		problems = append(problems, err)
 		for _, entry := range entries {
 			isPartial := func(name string) bool { return files.IsPartialOf(entry.Name, name) }
@@ -121,6 +121,10 @@ func (c *Controller) removePartial(ctx context.Context, staged []jobstore.Staged
 // cut off: those of which the outcome is on record, and whose submit command must
 // have ended. Submit does so, too, once for each controller.
 func (c *Controller) Tidy(ctx context.Context) error {
+	return c.removeLeftovers(ctx)
+}
+
+func (c *submitter) removeLeftovers(ctx context.Context) error {
 	leftovers, err := c.store.Leftovers(ctx, c.target)
 	if err != nil {
 		return err
@@ -155,15 +159,15 @@ func hasFile(left jobstore.Leftover, file jobstore.Staged) bool {
 }
 
 // isOver reports whether nobody is at work on a submission any more.
-func (c *Controller) isOver(j job.Job) bool {
+func (c *submitter) isOver(j job.Job) bool {
 	decided := j.Phase != job.PhaseIntended && j.Phase != job.PhaseUnknown
 	return decided && !isAlive(j.Submitter) && !c.now().Before(j.Created.Add(c.submitLimit()+settling))
 }
 
 // tidyOnce tidies up before the first submission of a controller.
-func (c *Controller) tidyOnce(ctx context.Context) {
+func (c *submitter) tidyOnce(ctx context.Context) {
 	c.tidy.Do(func() {
-		if err := c.Tidy(ctx); err != nil {
+		if err := c.removeLeftovers(ctx); err != nil {
 			c.log.Info("files of earlier submissions are still there", "error", err)
 		}
 	})

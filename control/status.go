@@ -55,6 +55,10 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // comes back as it was known, marked stale, together with a *QueryError; a job
 // that the scheduler has forgotten comes back marked missing, without error.
 func (c *Controller) Status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
+	return c.status(ctx, j, freshness)
+}
+
+func (c *tracker) status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
 	switch {
 	case c.isSettled(&j):
 		return j, nil
@@ -74,12 +78,12 @@ func (c *Controller) Status(ctx context.Context, j job.Job, freshness Freshness)
 }
 
 // isSettled reports whether a query would say nothing new about a job.
-func (c *Controller) isSettled(j *job.Job) bool {
+func (c *tracker) isSettled(j *job.Job) bool {
 	return j.Detail.Ended() || j.Phase == job.PhaseDismissed || j.Successor != "" || j.Phase == job.PhaseRejected && !IsLookedForAgain(*j, c.now())
 }
 
 // statusByQuery queries the scheduler for a job on record, and records the answer.
-func (c *Controller) statusByQuery(ctx context.Context, j job.Job) (job.Job, error) {
+func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error) {
 	begun := c.now()
 	seen, err := c.query(ctx, j)
 	switch {
@@ -95,8 +99,8 @@ func (c *Controller) statusByQuery(ctx context.Context, j job.Job) (job.Job, err
 
 // statusOfSubmission finds out what became of a submission. As long as that is not known it is
 // told as a doubt, which is no failure.
-func (c *Controller) statusOfSubmission(ctx context.Context, job job.Job) (job.Job, error) {
-	job, err := c.Recover(ctx, job)
+func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job, error) {
+	job, err := c.recover(ctx, job)
 	var unconfirmed *UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		job.Stale, job.StaleReason = true, unconfirmed.because()
@@ -106,8 +110,8 @@ func (c *Controller) statusOfSubmission(ctx context.Context, job job.Job) (job.J
 }
 
 // lookAgain asks for a job that is not on record.
-func (c *Controller) lookAgain(ctx context.Context, job job.Job) (job.Job, error) {
-	seen, err := c.Look(ctx, job.ID)
+func (c *tracker) lookAgain(ctx context.Context, job job.Job) (job.Job, error) {
+	seen, err := c.look(ctx, job.ID)
 	var forgotten *NotFoundError
 	switch {
 	case errors.As(err, &forgotten):
@@ -121,7 +125,7 @@ func (c *Controller) lookAgain(ctx context.Context, job job.Job) (job.Job, error
 }
 
 // stale records that a query failed.
-func (c *Controller) stale(ctx context.Context, job job.Job, failure error, begun time.Time) (job.Job, error) {
+func (c *tracker) stale(ctx context.Context, job job.Job, failure error, begun time.Time) (job.Job, error) {
 	err := c.store.MarkStale(ctx, job.Tag, failure.Error(), begun)
 	if err == nil {
 		job, err = c.store.ByTag(ctx, job.Tag)
@@ -132,7 +136,7 @@ func (c *Controller) stale(ctx context.Context, job job.Job, failure error, begu
 // justAsked reports whether a query told the job's state so short a time ago that
 // another one would tell nothing new and only burden the scheduler. What the submit
 // command told is no query.
-func (c *Controller) justAsked(job job.Job) bool {
+func (c *tracker) justAsked(job job.Job) bool {
 	interval := defaultInterval
 	if status := c.definition.Command(config.GetJobStatus); status != nil && status.Interval > 0 {
 		interval = status.Interval
@@ -143,7 +147,7 @@ func (c *Controller) justAsked(job job.Job) bool {
 
 // askableAt returns when the definition lets the status command be run again for a
 // job; the zero time where it says nothing of that, or the job was seen otherwise.
-func (c *Controller) askableAt(job *job.Job) time.Time {
+func (c *tracker) askableAt(job *job.Job) time.Time {
 	status := c.definition.Command(config.GetJobStatus)
 	if status == nil || status.Interval == 0 || job.Observed.After(c.now()) { // a clock was set back
 		return time.Time{}
@@ -158,7 +162,7 @@ func (c *Controller) askableAt(job *job.Job) time.Time {
 // untilAskable waits until the definition lets the status command be run again. It
 // reports whether another process has asked for the job meanwhile, whose answer the
 // job then has.
-func (c *Controller) untilAskable(ctx context.Context, job *job.Job) (asked bool, err error) {
+func (c *tracker) untilAskable(ctx context.Context, job *job.Job) (asked bool, err error) {
 	wait := c.askableAt(job).Sub(c.now())
 	if wait <= 0 {
 		return false, nil
@@ -178,6 +182,10 @@ func (c *Controller) untilAskable(ctx context.Context, job *job.Job) (asked bool
 // keeps nothing. A job that the scheduler does not know is a *NotFoundError, as is
 // what its commands would take for an option.
 func (c *Controller) Look(ctx context.Context, id string) (job.Job, error) {
+	return c.look(ctx, id)
+}
+
+func (c *session) look(ctx context.Context, id string) (job.Job, error) {
 	if _, err := c.resolver.Command(config.GetJobStatus); err != nil {
 		return job.Job{}, err
 	}

@@ -97,10 +97,10 @@ func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, err
 
 // confirm looks at once for the job of a submission that may have been made. It
 // gives up after a time in which the user is still waiting.
-func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (job.Job, error) {
+func (c *submitter) confirm(ctx context.Context, failed *SubmitError) (job.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmation)
 	defer cancel()
-	j, err := c.Recover(ctx, job.Job{Tag: failed.Tag})
+	j, err := c.recover(ctx, job.Job{Tag: failed.Tag})
 	if err == nil && j.ID != "" {
 		c.log.Warn("the submit command failed, but the scheduler has the job", "id", j.ID, "error", failed.Err)
 		return j, nil
@@ -113,7 +113,7 @@ func (c *Controller) confirm(ctx context.Context, failed *SubmitError) (job.Job,
 }
 
 // put records the intent and stages the files.
-func (c *Controller) put(ctx context.Context, p *prepared) error {
+func (c *submitter) put(ctx context.Context, p *prepared) error {
 	c.recordLate(ctx)
 	c.tidyOnce(ctx)
 	if err := c.store.Intend(ctx, c.intended(p), recordOf(p.files)...); err != nil {
@@ -126,7 +126,7 @@ func (c *Controller) put(ctx context.Context, p *prepared) error {
 	return nil
 }
 
-func (c *Controller) intended(p *prepared) job.Job {
+func (c *submitter) intended(p *prepared) job.Job {
 	values := map[string]any{}
 	for _, defined := range c.definition.Attributes {
 		if a := p.env.Variable(defined.Name()); a.Visible() && a.Value() != nil {
@@ -138,12 +138,12 @@ func (c *Controller) intended(p *prepared) job.Job {
 		Interactive: p.submit.Element.IsInteractive(),
 		Observation: job.Observation{Name: p.env.Text(submission.AttributeExecutableName), Queue: p.env.Text(submission.AttributeQueueName), Owner: c.place.User}, Directory: p.env.Text(submission.AttributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
-		Attributes: values, Script: p.env.Text(submission.AttributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: submitter(), Hosted: p.request.Hosted,
+		Attributes: values, Script: p.env.Text(submission.AttributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: thisProcess(), Hosted: p.request.Hosted,
 	}
 }
 
 // accept records how the submit command ended.
-func (c *Controller) accept(ctx context.Context, p *prepared, result *command.Result, runErr error) (job.Job, error) {
+func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Result, runErr error) (job.Job, error) {
 	id := p.job.Text(attribute.FieldName)
 	if runErr != nil {
 		var failed *command.Error
@@ -181,7 +181,7 @@ func printed(result *command.Result) string {
 	return "(nothing)"
 }
 
-func (c *Controller) acceptance(p *prepared, id string, result *command.Result) job.Job {
+func (c *session) acceptance(p *prepared, id string, result *command.Result) job.Job {
 	detail, known := state.Parse(attribute.Text(p.job.Value()))
 	if !known {
 		detail = state.Submitted
@@ -200,7 +200,7 @@ func (c *Controller) acceptance(p *prepared, id string, result *command.Result) 
 }
 
 // outputPath resolves where a stream of the job goes, now that its id is known.
-func (c *Controller) outputPath(env *attribute.Environment, name, id string) string {
+func (c *session) outputPath(env *attribute.Environment, name, id string) string {
 	resolved, err := env.Resolve(env.Text(name), id)
 	if err != nil {
 		c.log.Warn("the path of a job's output cannot be told", "attribute", name, "error", err)

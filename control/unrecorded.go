@@ -12,7 +12,7 @@ import (
 // recordLate records the outcomes of submissions that could not be recorded before,
 // whenever somebody looks what became of submissions, or makes one. As long as they
 // are not, everybody takes those of a process that lives for being made at that moment.
-func (c *Controller) recordLate(ctx context.Context) {
+func (c *tracker) recordLate(ctx context.Context) {
 	if err := c.store.SettleLate(ctx); err != nil && ctx.Err() == nil {
 		c.log.Warn("what became of a submission still cannot be recorded", "error", err)
 	}
@@ -20,7 +20,7 @@ func (c *Controller) recordLate(ctx context.Context) {
 
 // recordEnd records how the process of an interactive job has ended, which nobody
 // else has seen.
-func (c *Controller) recordEnd(ctx context.Context, tag string, end job.Observation) (job.Job, error) {
+func (c *tracker) recordEnd(ctx context.Context, tag string, end job.Observation) (job.Job, error) {
 	job, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Ended: &end})
 	if isKept(err) {
 		err = fmt.Errorf("the job has ended (%s, exit code %d), which is kept beside the record until there is room: %w", end.Detail, *end.ExitCode, err)
@@ -35,18 +35,18 @@ func isKept(err error) bool {
 }
 
 // doubt records that it is not known what became of a submission.
-func (c *Controller) doubt(ctx context.Context, tag string, why error) error {
+func (c *tracker) doubt(ctx context.Context, tag string, why error) error {
 	_, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Doubted: why.Error()})
 	return err
 }
 
 // refused records that a submission was not made.
-func (c *Controller) refused(ctx context.Context, tag string, why error) error {
+func (c *tracker) refused(ctx context.Context, tag string, why error) error {
 	_, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Refused: why.Error()})
 	return err
 }
 
 // accepted records the job that a submission has become.
-func (c *Controller) accepted(ctx context.Context, tag string, as job.Job) (job.Job, error) {
+func (c *tracker) accepted(ctx context.Context, tag string, as job.Job) (job.Job, error) {
 	return c.store.Settle(ctx, jobstore.Outcome{Tag: tag, ID: as.ID, ShortID: as.ShortID, Accepted: &as.Observation})
 }

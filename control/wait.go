@@ -67,18 +67,22 @@ func (e *MissingError) Error() string {
 // be nil. It goes on through failing queries for a while. A job that nobody can
 // ask for is an error at once.
 func (c *Controller) Wait(ctx context.Context, j job.Job, until state.Detail, changed func(job.Job)) (job.Job, error) {
+	return c.waitFor(ctx, j, until, changed)
+}
+
+func (c *tracker) waitFor(ctx context.Context, j job.Job, until state.Detail, changed func(job.Job)) (job.Job, error) {
 	if err := c.waitable(j); err != nil {
 		return j, err
 	}
 	if c.definition.Command(config.ListJobs) != nil {
-		jobs, err := c.WaitAll(ctx, []job.Job{j}, until, changed)
+		jobs, err := c.waitForAll(ctx, []job.Job{j}, until, changed)
 		return jobs[0], err
 	}
-	w := singleWait{controller: c, pace: c.statusPace()}
+	w := singleWait{tracker: c, pace: c.statusPace()}
 	for {
 		before := j
 		var err error
-		j, err = c.Status(ctx, j, Fresh)
+		j, err = c.status(ctx, j, Fresh)
 		moved := j.Detail != before.Detail || j.Native != before.Native
 		if moved && changed != nil {
 			changed(j)
@@ -96,7 +100,7 @@ func (c *Controller) Wait(ctx context.Context, j job.Job, until state.Detail, ch
 }
 
 // statusPace is how often a wait queries for one job.
-func (c *Controller) statusPace() pace {
+func (c *tracker) statusPace() pace {
 	p := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
 	if status := c.definition.Command(config.GetJobStatus); status != nil {
 		p.shortest, p.longest = max(p.shortest, status.Interval), max(p.longest, status.Interval)
@@ -106,7 +110,7 @@ func (c *Controller) statusPace() pace {
 
 // A singleWait is a wait for one job that no listing has.
 type singleWait struct {
-	controller          *Controller
+	tracker             *tracker
 	pace                pace
 	forgotten, failures int // queries in a row that did not find the job, and that failed
 }
@@ -123,7 +127,7 @@ func (w *singleWait) judge(ctx context.Context, job job.Job, err error) error {
 		return &MissingError{Job: job, Reason: "its id was given to another job"}
 	case job.Missing:
 		w.forgotten++
-		return w.controller.missing(job, w.forgotten)
+		return w.tracker.missing(job, w.forgotten)
 	default:
 		w.forgotten, w.failures = 0, 0
 	}
@@ -131,7 +135,7 @@ func (w *singleWait) judge(ctx context.Context, job job.Job, err error) error {
 }
 
 // waitable returns why the end of a job would never be seen.
-func (c *Controller) waitable(j job.Job) error {
+func (c *tracker) waitable(j job.Job) error {
 	switch {
 	case j.Phase == job.PhaseDismissed:
 		return &MissingError{Job: j, Reason: j.Error}

@@ -23,6 +23,10 @@ const (
 // jobs as they were known last, in their order, and the first error of each that
 // could not be waited for. A target that is paused does not end a wait.
 func (c *Controller) WaitAll(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) ([]job.Job, error) {
+	return c.waitForAll(ctx, jobs, until, changed)
+}
+
+func (c *tracker) waitForAll(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) ([]job.Job, error) {
 	for _, job := range jobs {
 		if err := c.waitable(job); err != nil {
 			return jobs, err
@@ -49,7 +53,7 @@ func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until stat
 	if c.definition.Command(config.ListJobs) == nil {
 		return c.waitEachRecorded(ctx, tags, until, changed)
 	}
-	w := newWait(c, until, changed)
+	w := newWait(c.tracker, until, changed)
 	if err := w.addRecorded(ctx, tags); err != nil {
 		return err
 	}
@@ -57,7 +61,7 @@ func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until stat
 }
 
 // renew brings jobs that are on record up to date.
-func (c *Controller) renew(ctx context.Context, jobs []job.Job) error {
+func (c *tracker) renew(ctx context.Context, jobs []job.Job) error {
 	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
 	for i, job := range jobs {
 		now, isRecorded := recorded[job.Tag]
@@ -72,7 +76,7 @@ func (c *Controller) renew(ctx context.Context, jobs []job.Job) error {
 }
 
 // waitEachRecorded waits for one job after the other, each as it is on record then.
-func (c *Controller) waitEachRecorded(ctx context.Context, tags []string, until state.Detail, changed func(job.Job)) error {
+func (c *tracker) waitEachRecorded(ctx context.Context, tags []string, until state.Detail, changed func(job.Job)) error {
 	for _, tag := range tags {
 		job, err := c.store.ByTag(ctx, tag)
 		if err == nil {
@@ -94,14 +98,14 @@ func (c *Controller) waitEachRecorded(ctx context.Context, tags []string, until 
 }
 
 // waitEach waits for one job after the other, as far as there is no listing.
-func (c *Controller) waitEach(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) error {
+func (c *tracker) waitEach(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) error {
 	var problems []error
 	for i := range jobs {
 		if jobs[i].Detail.Ended() || reached(jobs[i].Detail, until) {
 			continue
 		}
 		var err error
-		jobs[i], err = c.Wait(ctx, jobs[i], until, changed)
+		jobs[i], err = c.waitFor(ctx, jobs[i], until, changed)
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
@@ -109,19 +113,19 @@ func (c *Controller) waitEach(ctx context.Context, jobs []job.Job, until state.D
 
 // A wait is what a wait for many jobs with shared queries is at.
 type wait struct {
-	controller *Controller
-	until      state.Detail
-	changed    func(job.Job)
+	tracker *tracker
+	until   state.Detail
+	changed func(job.Job)
 
 	followed *followedJobs
 	single   []*job.Job // that the record alone does not tell about
 }
 
-func newWait(c *Controller, until state.Detail, changed func(job.Job)) *wait {
+func newWait(c *tracker, until state.Detail, changed func(job.Job)) *wait {
 	if changed == nil {
 		changed = func(job.Job) {}
 	}
-	return &wait{controller: c, until: until, changed: changed, followed: newFollowed(c)}
+	return &wait{tracker: c, until: until, changed: changed, followed: newFollowed(c)}
 }
 
 func (w *wait) isOver(detail state.Detail) bool { return detail.Ended() || reached(detail, w.until) }
@@ -141,14 +145,14 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 		return err
 	}
 	plain := make(map[string]bool, len(tags)) // whether the record alone tells about the job
-	err := w.controller.store.EachBrief(ctx, tags, func(j *job.Job) {
+	err := w.tracker.store.EachBrief(ctx, tags, func(j *job.Job) {
 		plain[j.Tag] = j.ID != "" && j.Phase != job.PhaseDismissed && !j.Interactive
 		if plain[j.Tag] && !w.isOver(j.Detail) {
 			w.followed.add(j)
 		}
 	})
 	if err == nil && w.followed.count() > 0 {
-		_, err = w.controller.resolver.Command(config.GetJobStatus)
+		_, err = w.tracker.resolver.Command(config.GetJobStatus)
 	}
 	for _, tag := range tags {
 		if err == nil && !plain[tag] {
@@ -161,9 +165,9 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 
 // addByTag lets the job of a tag be waited for, if its end can be seen.
 func (w *wait) addByTag(ctx context.Context, tag string) error {
-	job, err := w.controller.store.ByTag(ctx, tag)
+	job, err := w.tracker.store.ByTag(ctx, tag)
 	if err == nil {
-		err = w.controller.waitable(job)
+		err = w.tracker.waitable(job)
 	}
 	if err == nil && !w.isOver(job.Detail) {
 		w.add(&job)
@@ -225,7 +229,7 @@ func (w *wait) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.controller.poll(ctx, w.controller.definition.Command(config.ListJobs), poller.Wish{Patience: patience})
+	return w.tracker.poll(ctx, w.tracker.definition.Command(config.ListJobs), poller.Wish{Patience: patience})
 }
 
 // take tells of a job as it is now, and reports whether the wait for it is over; a
@@ -234,7 +238,7 @@ func (w *wait) take(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	if hasMoved {
 		w.changed(job)
 	}
-	problem = w.controller.missing(job, job.MissingCount)
+	problem = w.tracker.missing(job, job.MissingCount)
 	if job.Successor != "" {
 		problem = &MissingError{Job: job}
 	}
@@ -247,7 +251,7 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 	for i, job := range w.single {
 		before[i] = *job
 	}
-	updated, err := w.controller.updateEach(ctx, before, Recent)
+	updated, err := w.tracker.updateEach(ctx, before, Recent)
 	left := w.single[:0]
 	for i, job := range w.single {
 		*job = updated[i]
@@ -267,7 +271,7 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 
 // untilNews waits until a process has recorded something, or a query may be due.
 func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
-	c := w.controller
+	c := w.tracker
 	due := c.now().Add(min(c.shortestInterval(), lookAtAll))
 	length := pace.next(moved)
 	for {
@@ -286,7 +290,7 @@ func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
 func (c *Controller) Interval() time.Duration { return c.shortestInterval() }
 
 // shortestInterval is how often the definition lets the jobs be listed.
-func (c *Controller) shortestInterval() time.Duration {
+func (c *tracker) shortestInterval() time.Duration {
 	if list := c.definition.Command(config.ListJobs); list != nil && list.Interval > 0 {
 		return list.Interval
 	}

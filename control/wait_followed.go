@@ -22,13 +22,13 @@ const readAtOnce = 256
 // happens to them is found in the record. Little is kept of each, since there may
 // be tens of thousands.
 type followedJobs struct {
-	controller *Controller
-	jobs       map[string]*followedJob // by tag
-	order      []string                // of the tags; may have some that are not followed any more
-	unasked    []string                // tags of jobs of which nothing is known, but what their submit command told
-	words      map[string]string       // states, of which each text is kept once
-	seen       int64                   // the last event that was looked at
-	lookedAt   time.Time               // when all were looked at last; zero if they never were
+	tracker  *tracker
+	jobs     map[string]*followedJob // by tag
+	order    []string                // of the tags; may have some that are not followed any more
+	unasked  []string                // tags of jobs of which nothing is known, but what their submit command told
+	words    map[string]string       // states, of which each text is kept once
+	seen     int64                   // the last event that was looked at
+	lookedAt time.Time               // when all were looked at last; zero if they never were
 }
 
 // A followedJob is what is known of one.
@@ -38,14 +38,14 @@ type followedJob struct {
 	missingCount int
 }
 
-func newFollowed(c *Controller) *followedJobs {
-	return &followedJobs{controller: c, jobs: map[string]*followedJob{}, words: map[string]string{}}
+func newFollowed(c *tracker) *followedJobs {
+	return &followedJobs{tracker: c, jobs: map[string]*followedJob{}, words: map[string]string{}}
 }
 
 // begin takes what is added from now on for what is on record.
 func (f *followedJobs) begin(ctx context.Context) error {
-	last, err := f.controller.store.LastEvent(ctx)
-	f.seen, f.lookedAt = last, f.controller.now()
+	last, err := f.tracker.store.LastEvent(ctx)
+	f.seen, f.lookedAt = last, f.tracker.now()
 	return err
 }
 
@@ -58,7 +58,7 @@ func (f *followedJobs) add(job *job.Job) {
 	}
 	f.jobs[job.Tag] = &followedJob{state.Detail(f.word(string(job.Detail))), f.word(job.Native), job.MissingCount}
 	f.order = append(f.order, job.Tag)
-	if f.controller.isUnasked(job.Source, job.Missing, job.Stale) {
+	if f.tracker.isUnasked(job.Source, job.Missing, job.Stale) {
 		f.unasked = append(f.unasked, job.Tag)
 	}
 }
@@ -84,8 +84,8 @@ func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
 	for size := 1; len(f.unasked) > 0; size = readAtOnce {
 		some := f.unasked[:min(size, len(f.unasked))]
 		isOpen := map[string]bool{}
-		err := f.controller.store.EachBrief(ctx, some, func(job *job.Job) {
-			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.controller.isUnasked(job.Source, job.Missing, job.Stale)
+		err := f.tracker.store.EachBrief(ctx, some, func(job *job.Job) {
+			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.tracker.isUnasked(job.Source, job.Missing, job.Stale)
 		})
 		if err != nil {
 			return 0, err
@@ -101,7 +101,7 @@ func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
 
 // isNews reports whether anything was recorded of any job since the last look.
 func (f *followedJobs) isNews(ctx context.Context) (bool, error) {
-	last, err := f.controller.store.LastEvent(ctx)
+	last, err := f.tracker.store.LastEvent(ctx)
 	return last != f.seen, err
 }
 
@@ -109,12 +109,12 @@ func (f *followedJobs) isNews(ctx context.Context) (bool, error) {
 // look, as it is now and without its submission, and follows it no longer where
 // that says that it is done with.
 func (f *followedJobs) news(ctx context.Context, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
-	last, err := f.controller.store.LastEvent(ctx)
+	last, err := f.tracker.store.LastEvent(ctx)
 	if err != nil {
 		return err
 	}
 	var touched []string
-	if now := f.controller.now(); f.lookedAt.IsZero() || now.Sub(f.lookedAt) >= lookAtAll || now.Before(f.lookedAt) {
+	if now := f.tracker.now(); f.lookedAt.IsZero() || now.Sub(f.lookedAt) >= lookAtAll || now.Before(f.lookedAt) {
 		f.lookedAt = now
 		touched, err = f.differing(ctx)
 	} else {
@@ -137,7 +137,7 @@ func (f *followedJobs) news(ctx context.Context, tell func(job job.Job, hasMoved
 func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64, error) {
 	var touched []string
 	if last != f.seen {
-		newest, err := f.controller.store.EachTouched(ctx, f.seen, func(tag string) {
+		newest, err := f.tracker.store.EachTouched(ctx, f.seen, func(tag string) {
 			if f.jobs[tag] != nil {
 				touched = append(touched, tag)
 			}
@@ -148,7 +148,7 @@ func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64
 		last = max(last, newest)
 	}
 	// That a job is missing once more is no event.
-	err := f.controller.store.EachMissing(ctx, f.controller.target, func(job *job.Job) {
+	err := f.tracker.store.EachMissing(ctx, f.tracker.target, func(job *job.Job) {
 		if known := f.jobs[job.Tag]; known != nil && known.missingCount != job.MissingCount {
 			touched = append(touched, job.Tag)
 		}
@@ -162,7 +162,7 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 	f.order = slices.DeleteFunc(f.order, func(tag string) bool { return f.jobs[tag] == nil })
 	var differing []string
 	found := 0
-	err := f.controller.store.EachBrief(ctx, f.order, func(j *job.Job) {
+	err := f.tracker.store.EachBrief(ctx, f.order, func(j *job.Job) {
 		found++
 		known := f.jobs[j.Tag]
 		isPlain := !j.Missing && j.Successor == "" && j.Phase == job.PhaseSubmitted
@@ -178,7 +178,7 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 
 // tellOf tells of some jobs.
 func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
-	recorded, err := f.controller.store.ByTags(ctx, tags)
+	recorded, err := f.tracker.store.ByTags(ctx, tags)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (z zone) tell(text string) string {
 
 // zoneOf returns the zone of a command's times: that which the definition runs it in,
 // else that of the place.
-func (c *Controller) zoneOf(which *config.Command) zone {
+func (c *session) zoneOf(which *config.Command) zone {
 	if own, isOwn := c.ownZone(which); isOwn {
 		return zone{own}
 	}
@@ -37,7 +37,7 @@ func (c *Controller) zoneOf(which *config.Command) zone {
 const timeZoneVariable = "TZ"
 
 // ownZone returns the zone that a definition has a command run in, if it does.
-func (c *Controller) ownZone(which *config.Command) (own *time.Location, isOwn bool) {
+func (c *session) ownZone(which *config.Command) (own *time.Location, isOwn bool) {
 	if !slices.ContainsFunc(which.Environment, func(entry *config.EnvironmentEntry) bool { return entry.Name == timeZoneVariable }) {
 		return nil, false
 	}
@@ -66,7 +66,7 @@ func zoneOfPlace(place remote.Info) zone {
 }
 
 // zoneOfJobs is the zone of the listing of jobs.
-func zoneOfJobs(c *Controller) zone {
+func zoneOfJobs(c *session) zone {
 	if list := c.definition.Command(config.ListJobs); list != nil {
 		return c.zoneOf(list)
 	}

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// submitter names this process in a way that no other one ever has: its host,
+// thisProcess names this process in a way that no other one ever has: its host,
 // its id there, and when it started.
-var submitter = sync.OnceValue(func() string {
+var thisProcess = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
 		return "" // which counts as gone as soon as its submit command must have ended
@@ -29,7 +29,7 @@ const (
 	elsewhere                 // it is one of another host, which cannot be asked from here
 )
 
-// presenceOf looks for a process that is named as submitter does.
+// presenceOf looks for a process that is named as thisProcess does.
 func presenceOf(name string) presence {
 	id, started, host := partsOf(name)
 	if id <= 0 || host == "" {
