@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -94,7 +93,7 @@ func (r *Runner) Load(name, folder string) (*config.Definition, error) {
 		r.loaded[name] = one
 	}
 	r.loading.Unlock()
-	one.once.Do(func() { one.definition, _, one.err = control.UsableDefinition(name) })
+	one.once.Do(func() { one.definition, _, one.err = rms.UsableDefinition(name) })
 	return one.definition, one.err
 }
 

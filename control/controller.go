@@ -29,6 +29,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -113,8 +114,8 @@ func New(o Options) *Controller {
 		jitter = rand.Float64
 	}
 	t.poller = &poller.Poller{
-		Store: c.store, Now: c.now, Pause: t.pause, Jitter: jitter, IsGone: isHolderGone,
-		Holder: uuid.NewString() + " " + thisProcess(), // a process may have several controllers
+		Store: c.store, Now: c.now, Pause: t.pause, Jitter: jitter, IsGone: presence.IsHolderGone,
+		Holder: uuid.NewString() + " " + presence.ThisProcess(), // a process may have several controllers
 		Warn: func(err error) {
 			c.log.Warn("what one process lists cannot be shared with the others of this user: they list in turn", "error", err)
 		},

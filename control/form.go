@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
@@ -54,6 +55,11 @@ func (c *Controller) Stat(ctx context.Context, s job.Submission) attribute.Stat 
 	return func(name string) (fs.FileInfo, error) { return stat(submission.Within(s.Directory, name)) }
 }
 
+// List returns what is in a folder of the target; see [directory.List].
+func (c *Controller) List(ctx context.Context, folder string) ([]directory.Entry, error) {
+	return directory.List(ctx, c.connection, folder)
+}
+
 // Press runs the command of a button of the form with what is filled in, and
 // keeps what it found. A form that the button wants made anew is to be renewed
 // with FormEnvironment.
@@ -62,4 +68,21 @@ func (c *Controller) Press(ctx context.Context, button *config.PushButton, s job
 		return nil, fmt.Errorf("the button %q of the form runs nothing", button.Title.Text)
 	}
 	return c.action(ctx, button.Action.Name, s, button.ClearValue.Name)
+}
+
+// Render resolves everything that a submission, and the commands that follow
+// it, would run. In place of ids that are known only later stand @jobId and,
+// in file names, UUID. Of a definition that submits nothing it shows the rest.
+func (c *Controller) Render(s job.Submission) (*Rendering, error) {
+	return c.resolver.RenderOver(c.resolver.NewEnvironment(), s)
+}
+
+// Preview is Render with what the session has found, attributes that start-up
+// commands have constructed among it. It starts a session where none is young enough.
+func (c *Controller) Preview(ctx context.Context, s job.Submission) (*Rendering, error) {
+	env, err := c.submissionEnvironment(ctx, s, c.refresh())
+	if err != nil {
+		return nil, err
+	}
+	return c.resolver.RenderOver(env, s)
 }

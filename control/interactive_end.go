@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
@@ -31,7 +32,7 @@ const (
 // it can be told on this machine.
 func (c *Controller) Holder(job job.Job) Holder {
 	switch {
-	case mayBeAttached(job) && presenceOf(job.Submitter) == elsewhere:
+	case mayBeAttached(job) && presence.PresenceOf(job.Submitter) == presence.Elsewhere:
 		return HeldElsewhere
 	case !c.isAttached(job):
 		return HeldByNobody

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -23,16 +24,16 @@ func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, err
 	if err != nil || job.Detail.Ended() || job.Missing {
 		return job, err
 	}
-	switch presenceOf(job.Submitter) {
-	case isGone:
+	switch presence.PresenceOf(job.Submitter) {
+	case presence.IsGone:
 		c.recordLate(ctx) // it may have seen the end, and found no room for it
 		if job, err := c.store.ByTag(ctx, tag); err != nil || job.Detail.Ended() {
 			return job, err
 		}
-		return c.lose(ctx, tag, fmt.Sprintf("the process that it was attached to (%s) is gone without having seen its end", processName(job.Submitter)))
-	case elsewhere:
+		return c.lose(ctx, tag, fmt.Sprintf("the process that it was attached to (%s) is gone without having seen its end", presence.ProcessName(job.Submitter)))
+	case presence.Elsewhere:
 		job.Stale = true
-		job.StaleReason = fmt.Sprintf("whether the process that it is attached to (%s) is alive can only be told there", processName(job.Submitter))
+		job.StaleReason = fmt.Sprintf("whether the process that it is attached to (%s) is alive can only be told there", presence.ProcessName(job.Submitter))
 	}
 	return job, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -65,10 +66,10 @@ func isEarlier(one, other job.Job) bool {
 // isAttached reports whether the process of an interactive job is alive. Of jobs
 // that this process has let go of nobody recorded the end.
 func (c *tracker) isAttached(job job.Job) bool {
-	if !mayBeAttached(job) || !isAlive(job.Submitter) || job.Missing && c.isKnownByProcess(job) {
+	if !mayBeAttached(job) || !presence.IsAlive(job.Submitter) || job.Missing && c.isKnownByProcess(job) {
 		return false
 	}
-	if job.Submitter != thisProcess() {
+	if job.Submitter != presence.ThisProcess() {
 		return true
 	}
 	return !job.Stale || c.open.has(job.Tag)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -61,7 +62,7 @@ func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing
 		return err
 	}
 	open = slices.DeleteFunc(open, func(j job.Job) bool {
-		return j.Phase == job.PhaseIntended && isAlive(j.Submitter)
+		return j.Phase == job.PhaseIntended && presence.IsAlive(j.Submitter)
 	})
 	if len(open) == 0 {
 		return nil

@@ -8,12 +8,13 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // shipped loads a definition of this project.
 func shipped(t testing.TB, name string) *config.Definition {
 	t.Helper()
-	definition, _, err := control.UsableDefinition(name)
+	definition, _, err := rms.UsableDefinition(name)
 	require.NoError(t, err)
 	return definition
 }

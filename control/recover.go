@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -66,7 +67,7 @@ func (c *tracker) recover(ctx context.Context, j job.Job) (job.Job, error) {
 	if err != nil || j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
 		return j, err
 	}
-	if j.Phase == job.PhaseIntended && isAlive(j.Submitter) {
+	if j.Phase == job.PhaseIntended && presence.IsAlive(j.Submitter) {
 		return j, unconfirmed(&j, "it is being submitted at this moment", nil)
 	}
 	lookUp := c.definition.Command(config.FindJob)
@@ -75,8 +76,8 @@ func (c *tracker) recover(ctx context.Context, j job.Job) (job.Job, error) {
 		return c.recoverByLookUp(ctx, lookUp, j)
 	case j.Phase == job.PhaseRejected:
 		return j, nil // only a listing can tell
-	case j.Interactive && presenceOf(j.Submitter) == elsewhere:
-		return j, unconfirmed(&j, fmt.Sprintf("process %s may still be submitting it; check on that host", processName(j.Submitter)), nil)
+	case j.Interactive && presence.PresenceOf(j.Submitter) == presence.Elsewhere:
+		return j, unconfirmed(&j, fmt.Sprintf("process %s may still be submitting it; check on that host", presence.ProcessName(j.Submitter)), nil)
 	case j.Interactive:
 		// Its process was a child of the one that is gone, and has no other name than the tag.
 		return j, c.reject(ctx, &j, "rmctl ended before the job was seen to run")

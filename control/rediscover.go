@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/state"
@@ -37,7 +38,7 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 			return adopted, err
 		case isMissing:
 			j, err = c.rediscover(ctx, id, seen)
-		case j.ID != "", j.Phase == job.PhaseIntended && isAlive(j.Submitter):
+		case j.ID != "", j.Phase == job.PhaseIntended && presence.IsAlive(j.Submitter):
 			continue
 		default:
 			j, err = c.acceptListed(ctx, j, id, seen)
@@ -80,7 +81,7 @@ func (c *tracker) rediscover(ctx context.Context, id string, seen job.Observatio
 	}
 	job, err := c.store.Adopt(ctx, job.Job{
 		Tag: seen.Identity, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
-		ID: id, ShortID: id, Created: created, Submitter: thisProcess(), Undated: !isDated,
+		ID: id, ShortID: id, Created: created, Submitter: presence.ThisProcess(), Undated: !isDated,
 		Observation: job.Observation{Name: seen.Name, Queue: seen.Queue, Owner: c.place.User, Observed: seen.Observed},
 	})
 	if err != nil {

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
+	"strings"
 
+	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/files"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -105,7 +109,7 @@ func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged)
 		if _, err := c.connection.Stat(ctx, folder); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		entries, err := c.listFolder(ctx, folder)
+		entries, err := directory.List(ctx, c.connection, folder)
 		problems = append(problems, err)
 		for _, entry := range entries {
 			isPartial := func(name string) bool { return files.IsPartialOf(entry.Name, name) }
@@ -161,7 +165,7 @@ func hasFile(left jobstore.Leftover, file jobstore.Staged) bool {
 // isOver reports whether nobody is at work on a submission any more.
 func (c *submitter) isOver(j job.Job) bool {
 	decided := j.Phase != job.PhaseIntended && j.Phase != job.PhaseUnknown
-	return decided && !isAlive(j.Submitter) && !c.now().Before(j.Created.Add(c.submitLimit()+settling))
+	return decided && !presence.IsAlive(j.Submitter) && !c.now().Before(j.Created.Add(c.submitLimit()+settling))
 }
 
 // tidyOnce tidies up before the first submission of a controller.
@@ -171,4 +175,46 @@ func (c *submitter) tidyOnce(ctx context.Context) {
 			c.log.Info("files of earlier submissions are still there", "error", err)
 		}
 	})
+}
+
+// StagingProgress tells how far a file of a submission is on its way to the target.
+type StagingProgress struct {
+	Path string // on the target
+	Sent int64  // bytes that were handed over so far
+	Size int64  // bytes in all
+	// Done tells that nothing more will be told of the file: it is in place, or
+	// could not be put there.
+	Done bool
+}
+
+// staging returns what WriteFile is to read of a file, and a function to call
+// when that has ended.
+func staging(file StagedFile, told func(StagingProgress)) (content io.Reader, done func()) {
+	content = strings.NewReader(file.Content)
+	if told == nil {
+		return content, func() {}
+	}
+	counted := &countedContent{content: content, told: told, progress: StagingProgress{Path: file.Path, Size: int64(len(file.Content))}}
+	return counted, func() {
+		counted.progress.Done = true
+		told(counted.progress)
+	}
+}
+
+// countedContent tells how much of a content was read. WriteFile reads it on one
+// goroutine at a time, and not any more once it has returned.
+type countedContent struct {
+	content  io.Reader
+	told     func(StagingProgress)
+	progress StagingProgress
+}
+
+// Read reads a part of the content.
+func (c *countedContent) Read(p []byte) (int, error) {
+	n, err := c.content.Read(p)
+	if n > 0 {
+		c.progress.Sent += int64(n)
+		c.told(c.progress)
+	}
+	return n, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/state"
@@ -138,7 +139,7 @@ func (c *submitter) intended(p *prepared) job.Job {
 		Interactive: p.submit.Element.IsInteractive(),
 		Observation: job.Observation{Name: p.env.Text(submission.AttributeExecutableName), Queue: p.env.Text(submission.AttributeQueueName), Owner: c.place.User}, Directory: p.env.Text(submission.AttributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
-		Attributes: values, Script: p.env.Text(submission.AttributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: thisProcess(), Hosted: p.request.Hosted,
+		Attributes: values, Script: p.env.Text(submission.AttributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: presence.ThisProcess(), Hosted: p.request.Hosted,
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/rms"
 )
@@ -19,7 +18,7 @@ func shippedForm(t *testing.T, name string) *form.Form {
 	t.Helper()
 	source, shipped := rms.Source(name)
 	require.True(t, shipped)
-	definition, problems := check.Load(name+".xml", source, control.ReadBase)
+	definition, problems := check.Load(name+".xml", source, rms.ReadBase)
 	require.NoError(t, problems.Err())
 	environment := attribute.NewEnvironment()
 	for _, defined := range definition.Attributes {

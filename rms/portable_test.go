@@ -228,7 +228,7 @@ func renderedPortable(t *testing.T, name, request string) (*control.Rendering, e
 	t.Helper()
 	source, shipped := rms.Source(name)
 	require.True(t, shipped)
-	definition, err := config.Read(name+".xml", source, control.ReadBase)
+	definition, err := config.Read(name+".xml", source, rms.ReadBase)
 	require.NoError(t, err)
 	local, err := remote.NewLocal()
 	require.NoError(t, err)

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -15,7 +14,7 @@ func TestEveryShippedDefinitionSaysAgainstWhatItWasProven(t *testing.T) {
 	for _, name := range rms.Names() {
 		source, shipped := rms.Source(name)
 		require.True(t, shipped)
-		definition, err := config.Read(name+".xml", source, control.ReadBase)
+		definition, err := config.Read(name+".xml", source, rms.ReadBase)
 		require.NoError(t, err)
 		require.NotEmpty(t, definition.Proofs, "%s: add an x:proven", name)
 	}

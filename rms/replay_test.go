@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -46,7 +45,7 @@ var jobFacts = []string{
 func shippedDefinition(t testing.TB, name string) *config.Definition {
 	source, ok := rms.Source(name)
 	require.True(t, ok)
-	definition, problems := check.Load(name+".xml", source, control.ReadBase)
+	definition, problems := check.Load(name+".xml", source, rms.ReadBase)
 	require.Empty(t, problems)
 	return definition
 }

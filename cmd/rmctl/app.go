@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // app holds the flags that all commands share, and what they open.
@@ -157,7 +158,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 
 // definition loads a definition that must be usable; its warnings are shown with -v.
 func (a *app) definition(nameOrFile string) (*config.Definition, error) {
-	definition, problems, err := control.UsableDefinition(nameOrFile)
+	definition, problems, err := rms.UsableDefinition(nameOrFile)
 	var invalid *config.InvalidError
 	if errors.As(err, &invalid) {
 		return nil, fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, nameOrFile)

@@ -168,7 +168,7 @@ func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 	list := listInTurn(controller, config.ListJobs, print)
 	if !isWatched {
 		list = func(ctx context.Context) (listed, error) {
-			var rows control.RowSet
+			var rows command.RowSet
 			_, err := controller.Rows(ctx, config.ListJobs, config.AllJobs, rows.Add)
 			return listed{print: func(seen string) error { return print(rows.Rows(), seen) }}, err
 		}

@@ -304,7 +304,7 @@ type lister func(ctx context.Context) (listed, error)
 func listInTurn(controller *control.Controller, kind config.CommandElement, print func(rows []command.Row, seen string) error) lister {
 	turns, isFirst := controller.Turns(false), true
 	return func(ctx context.Context) (listed, error) {
-		var rows control.RowSet
+		var rows command.RowSet
 		var made control.MadeListing
 		due, err := turns.Due(ctx, kind)
 		switch {

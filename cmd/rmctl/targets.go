@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -80,7 +79,7 @@ type shippedJSON struct {
 func (a *app) printShippedDefinitions() error {
 	var rows [][]string
 	for _, name := range rms.Names() {
-		definition, _, err := control.UsableDefinition(name)
+		definition, _, err := rms.UsableDefinition(name)
 		if err != nil {
 			return err
 		}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/diagnostics"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/rms"
 )
 
 func newValidate(a *app) *cobra.Command {
@@ -108,14 +108,14 @@ type validation struct {
 
 // check loads one definition and shows its problems.
 func (v *validation) check(name string) error {
-	file, source, err := control.ReadDefinition(name)
+	file, source, err := rms.ReadDefinition(name)
 	if err != nil { // the others are checked all the same
 		v.unreadable = append(v.unreadable, err.Error())
 		fmt.Fprintf(v.stderr, "rmctl: %s\n", printable(err.Error()))
 		return nil
 	}
 	v.files++
-	definition, problems := check.Load(file, source, control.ReadBase)
+	definition, problems := check.Load(file, source, rms.ReadBase)
 	before := v.errors
 	for _, problem := range problems {
 		if v.strict {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -63,7 +62,7 @@ func shippedFor(scheduler string) (*shipped, error) {
 	}
 	for _, name := range rms.Names() {
 		source, _ := rms.Source(name)
-		definition, err := config.Read(name+".xml", source, control.ReadBase)
+		definition, err := config.Read(name+".xml", source, rms.ReadBase)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +91,7 @@ func isScheduler(own, wanted string) bool {
 
 func newShipped(name string, definition *config.Definition, source []byte) (*shipped, error) {
 	if len(definition.Files()) > 1 {
-		merged, problems := config.Merge(name+".xml", source, control.ReadBase)
+		merged, problems := config.Merge(name+".xml", source, rms.ReadBase)
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}

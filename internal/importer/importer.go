@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/rms"
 )
@@ -229,5 +228,5 @@ func (i *importing) base(name, from string) (string, []byte, error) {
 	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
 		return "", nil, errors.New("it is not among the files that are imported")
 	}
-	return control.ReadBase(name, from)
+	return rms.ReadBase(name, from)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/importer"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // load reads the first definition of a result with what it extends.
@@ -27,7 +28,7 @@ func load(t *testing.T, result *importer.Result) (*config.Definition, config.Dia
 				return name, []byte(file.Text), nil
 			}
 		}
-		return control.ReadBase(name, from)
+		return rms.ReadBase(name, from)
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // LaunchFolder is the name of the folder in the configuration folder that holds
@@ -94,7 +94,7 @@ func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) 
 		return nil, err
 	}
 	l, err := ReadLaunchConfiguration(name, file, text)
-	if err == nil && control.NamesDefinitionFile(l.Definition) && !filepath.IsAbs(l.Definition) {
+	if err == nil && rms.NamesDefinitionFile(l.Definition) && !filepath.IsAbs(l.Definition) {
 		l.Definition = filepath.Join(folder, l.Definition)
 	}
 	return l, err

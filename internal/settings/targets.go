@@ -12,7 +12,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -143,7 +142,7 @@ func (t *Targets) read(file string, text []byte) error {
 		if err := target.completeConnection(file); err != nil {
 			return err
 		}
-		if control.NamesDefinitionFile(target.Definition) && !filepath.IsAbs(target.Definition) {
+		if rms.NamesDefinitionFile(target.Definition) && !filepath.IsAbs(target.Definition) {
 			target.Definition = filepath.Join(filepath.Dir(file), target.Definition)
 		}
 		t.all[name] = target

@@ -14,7 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // maxTargetName bounds the names that are written; longer ones are still read.
@@ -170,7 +170,7 @@ func checkUnchanged(file string, text []byte) error {
 
 // isAsWritten reports whether a target was read as it was to be written.
 func isAsWritten(got, wanted Target, folder string) bool {
-	if control.NamesDefinitionFile(wanted.Definition) && !filepath.IsAbs(wanted.Definition) {
+	if rms.NamesDefinitionFile(wanted.Definition) && !filepath.IsAbs(wanted.Definition) {
 		wanted.Definition = filepath.Join(folder, wanted.Definition)
 	}
 	if wanted.Transport == "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -28,7 +29,7 @@ func TestAResourceManagerWhoseConnectionWasLostCanBeStoppedWhileThatIsGivenUp(t 
 	cut := &cutConnection{}
 	closing, goOn := make(chan struct{}), make(chan struct{})
 	d.openWith(func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
-		definition, _, err := control.UsableDefinition(target.Definition)
+		definition, _, err := rms.UsableDefinition(target.Definition)
 		require.NoError(t, err)
 		local, err := remote.NewLocal()
 		require.NoError(t, err)

@@ -30,6 +30,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // maxPicture bounds a picture of the documentation, in bytes.
@@ -101,7 +102,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 		t.Skip("RMCTL_UPDATE=1 draws the pictures of docs/images anew")
 	}
 	b := startBrowser(t)
-	slurm, _, err := control.UsableDefinition("slurm")
+	slurm, _, err := rms.UsableDefinition("slurm")
 	require.NoError(t, err)
 	form := inventedSite(t, map[string]*config.Definition{"cluster": slurm})
 	saved := &settings.LaunchConfiguration{Name: "nightly", Target: "cluster", Submission: job.Submission{Executable: "./simulate"}}

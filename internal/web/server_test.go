@@ -21,6 +21,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // A browser asks one running server, as somebody who has not opened a session.
@@ -52,7 +53,7 @@ func testPlatform(t testing.TB) Options {
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	p, err := views.New(views.Options{Targets: targets, Folder: folder, Show: []string{}, Store: store, KeepListings: true,
 		Open: func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
-			definition, _, err := control.UsableDefinition(target.Definition)
+			definition, _, err := rms.UsableDefinition(target.Definition)
 			if err != nil {
 				return nil, nil, err
 			}

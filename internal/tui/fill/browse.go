@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
@@ -45,7 +45,7 @@ func (s *screen) itemList(e entry) *overlay {
 type listedMsg struct {
 	field  entry
 	folder string
-	found  []control.Listed
+	found  []directory.Entry
 	err    error
 }
 

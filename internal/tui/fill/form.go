@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/submission"
@@ -285,20 +286,11 @@ func (f *Form) press(ctx context.Context, e entry) (run func() (renew func(), er
 
 // list returns what is in a folder: of this machine where the field wants that, otherwise
 // of the target.
-func (f *Form) list(ctx context.Context, e entry, folder string) ([]control.Listed, error) {
+func (f *Form) list(ctx context.Context, e entry, folder string) ([]directory.Entry, error) {
 	if browse := e.Browse(); browse == nil || !browse.LocalOnly {
 		return f.Controller.List(ctx, folder)
 	}
-	found, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]control.Listed, 0, len(found))
-	for _, one := range found {
-		entries = append(entries, control.Listed{Name: one.Name(), Folder: one.IsDir()})
-	}
-	control.SortListed(entries)
-	return entries, nil
+	return directory.ListHere(folder)
 }
 
 // stat looks files up for validators.

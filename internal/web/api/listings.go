@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/views"
@@ -188,7 +189,7 @@ func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var rows control.RowSet
+	var rows command.RowSet
 	made, err := controller.LatestRows(r.Context(), config.ListJobs, rows.Add)
 	if errors.Is(err, control.ErrNotListed) {
 		return answer.Errorf(http.StatusConflict, "the jobs of %q: %w, or that failed, or was too large", name, err)

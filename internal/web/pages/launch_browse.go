@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/web/launch"
 	"github.com/rmctl/rmctl/internal/web/listing"
@@ -124,23 +124,14 @@ func firstFolder(l *launch.Tab, wanted launchPath) string {
 
 // listFolder returns what is in a folder, of the target unless the path wants this
 // machine's.
-func listFolder(l *launch.Tab, ctx context.Context, wanted launchPath, folder string) ([]control.Listed, error) {
+func listFolder(l *launch.Tab, ctx context.Context, wanted launchPath, folder string) ([]directory.Entry, error) {
 	if !path.IsAbs(folder) {
 		return nil, fmt.Errorf("%q is not a whole path", folder)
 	}
 	if !wanted.isLocal {
 		return l.Controller.List(ctx, folder)
 	}
-	found, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]control.Listed, 0, len(found))
-	for _, one := range found {
-		entries = append(entries, control.Listed{Name: one.Name(), Folder: one.IsDir()})
-	}
-	control.SortListed(entries)
-	return entries, nil
+	return directory.ListHere(folder)
 }
 
 // choose takes a path that was chosen.

@@ -22,6 +22,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // sent returns what a browser sends of the inputs of a page's items.
@@ -194,7 +195,7 @@ func TestADefaultThatIsMadeOfOtherValuesFollowsThemOnThePage(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, local.Close()) })
 	templates, err := readTemplates()
 	require.NoError(t, err)
-	definition, _, err := control.UsableDefinition("slurm")
+	definition, _, err := rms.UsableDefinition("slurm")
 	require.NoError(t, err)
 	definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
 	store, err := jobstore.Open(t.Context(), t.TempDir())

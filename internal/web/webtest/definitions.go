@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -32,7 +31,7 @@ func LaunchDefinitions(t testing.TB, root string) []*config.Definition {
 	require.NoError(t, err)
 	definitions := []*config.Definition{all}
 	for _, name := range append(names, field...) {
-		definition, _, err := control.UsableDefinition(name)
+		definition, _, err := rms.UsableDefinition(name)
 		require.NoError(t, err)
 		definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
 		definitions = append(definitions, definition)

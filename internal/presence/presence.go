@@ -1,4 +1,6 @@
-package control
+// Package presence names processes so that others can find out whether they live: by host, id
+// and start.
+package presence
 
 import (
 	"fmt"
@@ -10,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thisProcess names this process in a way that no other one ever has: its host,
+// ThisProcess names this process in a way that no other one ever has: its host,
 // its id there, and when it started.
-var thisProcess = sync.OnceValue(func() string {
+var ThisProcess = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
 		return "" // which counts as gone as soon as its submit command must have ended
@@ -24,39 +26,39 @@ var thisProcess = sync.OnceValue(func() string {
 type presence int
 
 const (
-	isGone    presence = iota // it has ended, or was never named
+	IsGone    presence = iota // it has ended, or was never named
 	isThere                   // it may be at work
-	elsewhere                 // it is one of another host, which cannot be asked from here
+	Elsewhere                 // it is one of another host, which cannot be asked from here
 )
 
-// presenceOf looks for a process that is named as thisProcess does.
-func presenceOf(name string) presence {
+// PresenceOf looks for a process that is named as thisProcess does.
+func PresenceOf(name string) presence {
 	id, started, host := partsOf(name)
 	if id <= 0 || host == "" {
-		return isGone
+		return IsGone
 	}
 	if here, err := os.Hostname(); err != nil || here != host {
-		return elsewhere
+		return Elsewhere
 	}
 	if err := unix.Kill(id, 0); err != nil && err != unix.EPERM {
-		return isGone
+		return IsGone
 	}
 	if startOf(id) != started {
-		return isGone // another one has its id
+		return IsGone // another one has its id
 	}
 	return isThere
 }
 
-// isAlive reports whether a process may still be at work, as far as that can be
+// IsAlive reports whether a process may still be at work, as far as that can be
 // told here: what one of another host began is given time to settle.
-func isAlive(name string) bool { return presenceOf(name) == isThere }
+func IsAlive(name string) bool { return PresenceOf(name) == isThere }
 
-// isHolderGone reports whether the process of a controller that had a shared query
+// IsHolderGone reports whether the process of a controller that had a shared query
 // to make has ended for certain.
-func isHolderGone(holder string) bool {
+func IsHolderGone(holder string) bool {
 	_, process, _ := strings.Cut(holder, " ")
 	id, _, _ := partsOf(process)
-	return id > 0 && presenceOf(process) == isGone
+	return id > 0 && PresenceOf(process) == IsGone
 }
 
 // partsOf takes the name of a process apart. A damaged one has no id.
@@ -70,8 +72,8 @@ func partsOf(name string) (id int, started, host string) {
 	return id, started, host
 }
 
-// processName says which process that is to a person.
-func processName(name string) string {
+// ProcessName says which process that is to a person.
+func ProcessName(name string) string {
 	id, _, host := partsOf(name)
 	if id <= 0 {
 		return "of an unknown id"

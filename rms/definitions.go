@@ -1,4 +1,4 @@
-package control
+package rms
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // NamesDefinitionFile reports whether a text names a definition by a path, not by the
@@ -25,16 +24,16 @@ const maxDefinitionBytes = 64 << 20
 // name to call it by in messages.
 func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 	if !NamesDefinitionFile(nameOrFile) {
-		if source, known := rms.Source(nameOrFile); known {
+		if source, known := Source(nameOrFile); known {
 			return nameOrFile + ".xml", source, nil
 		}
 		if _, err := os.Stat(nameOrFile); err != nil {
 			hint := ""
-			if near := config.Similar(nameOrFile, rms.Names()); near != "" {
+			if near := config.Similar(nameOrFile, Names()); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name%s",
-				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "), hint)
+				nameOrFile, strings.Join(slices.Sorted(slices.Values(Names())), ", "), hint)
 		}
 	}
 	source, err = readDefinitionFile(nameOrFile)
@@ -46,13 +45,13 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 // [config.BaseReader].
 func ReadBase(name, from string) (file string, source []byte, err error) {
 	if !NamesDefinitionFile(name) {
-		source, known := rms.Source(name)
+		source, known := Source(name)
 		if !known {
 			help := "a file is named by a path that ends in .xml or has a /"
-			if similar := config.Similar(name, rms.Names()); similar != "" {
+			if similar := config.Similar(name, Names()); similar != "" {
 				help = fmt.Sprintf("did you mean %q?", similar)
 			}
-			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(rms.Names(), ", "), help)
+			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(Names(), ", "), help)
 		}
 		return shippedFolder + name + ".xml", source, nil
 	}
@@ -105,7 +104,7 @@ func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, isShipped := rms.Source(nameOrFile); isShipped && !NamesDefinitionFile(nameOrFile) {
+	if _, isShipped := Source(nameOrFile); isShipped && !NamesDefinitionFile(nameOrFile) {
 		definition, err := config.Read(file, source, ReadBase)
 		return definition, nil, err
 	}

@@ -1,10 +1,12 @@
-package control
+// Package directory lists folders of targets and of this machine alike.
+package directory
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,8 +16,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Listed is one entry of a folder.
-type Listed struct {
+// An Entry is one entry of a folder.
+type Entry struct {
 	Name   string
 	Folder bool
 }
@@ -25,16 +27,11 @@ const (
 	maxListingBytes = 1 << 20
 )
 
-// List returns what is in a folder of the target, folders first, each in the
-// order of names; a relative folder is relative to the home directory there. Of
-// a folder with names of more than a mebibyte in all it returns the first ones.
-// A name with a line break comes apart. A folder that does not exist, or may not
-// be read, gives an error that tells so.
-func (c *Controller) List(ctx context.Context, folder string) ([]Listed, error) {
-	return c.listFolder(ctx, folder)
-}
-
-func (c *session) listFolder(ctx context.Context, folder string) ([]Listed, error) {
+// List returns what is in a folder of a connection's place, folders first, each in the
+// order of names; a relative folder is relative to the home directory there. Of a folder
+// with names of more than a mebibyte in all it returns the first ones. A name with a line
+// break comes apart. A folder that does not exist, or may not be read, is an error.
+func List(ctx context.Context, connection remote.Connection, folder string) ([]Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, listingTimeout)
 	defer cancel()
 	if folder == "" {
@@ -44,7 +41,7 @@ func (c *session) listFolder(ctx context.Context, folder string) ([]Listed, erro
 		folder = "./" + folder // which a name that begins with "-" needs
 	}
 	names, complaint := execution.NewHead(maxListingBytes+1), execution.NewHead(1<<10)
-	process, err := c.connection.Start(ctx, remote.Command{
+	process, err := connection.Start(ctx, remote.Command{
 		// POSIX: one name on a line, with those that begin with a dot, and a slash after folders.
 		Arguments: []string{"ls", "-1Ap", folder}, Environment: map[string]string{"LC_ALL": "C"}, Stdout: names, Stderr: complaint,
 	})
@@ -60,24 +57,24 @@ func (c *session) listFolder(ctx context.Context, folder string) ([]Listed, erro
 	return listed(names.String()), nil
 }
 
-func listed(output string) []Listed {
+func listed(output string) []Entry {
 	lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
 	if len(output) > maxListingBytes {
 		lines = lines[:len(lines)-1] // the last one is cut off
 	}
-	var entries []Listed
+	var entries []Entry
 	for _, line := range lines {
 		if name := strings.TrimSuffix(line, "/"); name != "" {
-			entries = append(entries, Listed{Name: name, Folder: name != line})
+			entries = append(entries, Entry{Name: name, Folder: name != line})
 		}
 	}
-	SortListed(entries)
+	sortEntries(entries)
 	return entries
 }
 
-// SortListed puts folders first, each in the order of names.
-func SortListed(entries []Listed) {
-	slices.SortFunc(entries, func(a, b Listed) int {
+// sortEntries puts folders first, each in the order of names.
+func sortEntries(entries []Entry) {
+	slices.SortFunc(entries, func(a, b Entry) int {
 		if a.Folder != b.Folder {
 			if a.Folder {
 				return -1
@@ -86,4 +83,18 @@ func SortListed(entries []Listed) {
 		}
 		return cmp.Compare(a.Name, b.Name)
 	})
+}
+
+// ListHere returns what is in a folder of this machine, in the order of [List].
+func ListHere(folder string) ([]Entry, error) {
+	found, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, 0, len(found))
+	for _, one := range found {
+		entries = append(entries, Entry{Name: one.Name(), Folder: one.IsDir()})
+	}
+	sortEntries(entries)
+	return entries, nil
 }
