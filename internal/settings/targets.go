@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -38,6 +39,15 @@ type Target struct {
 	SSHConfig  string            `toml:"ssh_config"` // file, absolute once loaded; empty for the usual ones
 	Attributes map[string]string `toml:"attributes"` // defaults for every submission
 	Shipped    bool              `toml:"-"`          // stands for a shipped definition of its name
+}
+
+// Defaults returns the attributes of the target as values of submissions.
+func (t Target) Defaults() []job.Assignment {
+	var defaults []job.Assignment
+	for name, value := range t.Attributes {
+		defaults = append(defaults, job.Assignment{Name: name, Value: value})
+	}
+	return defaults
 }
 
 // Targets are all targets of a user.

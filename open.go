@@ -1,0 +1,235 @@
+package rmctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/files"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/openssh"
+	"github.com/rmctl/rmctl/remote/ssh"
+	"github.com/rmctl/rmctl/rms"
+)
+
+// ConfigFolder returns the configuration folder.
+func (c *Client) ConfigFolder() (string, error) {
+	return folder(c.options.ConfigFolder, "XDG_CONFIG_HOME", ".config")
+}
+
+// StateFolder returns the state folder.
+func (c *Client) StateFolder() (string, error) {
+	return folder(c.options.StateFolder, "XDG_STATE_HOME", ".local/state")
+}
+
+// folder returns the folder that is given, else rmctl in the one that an XDG variable
+// names, else in the home directory.
+func folder(given, variable, fallback string) (string, error) {
+	if given != "" {
+		return filepath.Abs(given)
+	}
+	if base := os.Getenv(variable); filepath.IsAbs(base) {
+		return filepath.Join(base, "rmctl"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the home directory: %w; --config and --state name the folders that are looked for in it", err)
+	}
+	return filepath.Join(home, fallback, "rmctl"), nil
+}
+
+// Targets returns the targets of the user, read once. The error is a
+// *[settings.ConfigurationError] for mistakes in targets.toml.
+func (c *Client) Targets() (*Targets, error) {
+	return c.targets.get(struct{}{}, func() (*Targets, error) {
+		folder, err := c.ConfigFolder()
+		if err != nil {
+			return nil, err
+		}
+		return settings.LoadTargets(folder)
+	})
+}
+
+// Store returns the record of jobs, opened once. [Client.Close] closes it.
+func (c *Client) Store(ctx context.Context) (*jobstore.Store, error) {
+	return c.store.get(struct{}{}, func() (*jobstore.Store, error) {
+		folder, err := c.StateFolder()
+		if err != nil {
+			return nil, err
+		}
+		if err := files.RefuseForeign(filepath.Dir(folder)); err != nil {
+			return nil, fmt.Errorf("opening the job store in %q: %w", folder, err)
+		}
+		return jobstore.Open(ctx, folder)
+	})
+}
+
+// Controller returns the controller of a target, of the default one if the name is
+// empty. It is made once.
+func (c *Client) Controller(ctx context.Context, target string) (*control.Controller, error) {
+	targets, err := c.Targets()
+	if err != nil {
+		return nil, err
+	}
+	found, err := targets.Find(target)
+	if err != nil {
+		return nil, err
+	}
+	return c.controllers.get(found.Name, func() (*control.Controller, error) {
+		controller, _, err := c.bind(ctx, found, c.Connection)
+		return controller, err
+	})
+}
+
+// NewController returns a controller of a target over a new connection, which the
+// caller closes.
+func (c *Client) NewController(ctx context.Context, target Target) (*control.Controller, remote.Connection, error) {
+	return c.bind(ctx, target, c.connect)
+}
+
+func (c *Client) bind(ctx context.Context, target Target, connect func(context.Context, Target) (remote.Connection, error)) (*control.Controller, remote.Connection, error) {
+	store, err := c.Store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	definition, err := c.definition(target.Definition)
+	if err != nil {
+		return nil, nil, err
+	}
+	connection, err := connect(ctx, target)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: c.options.Log, Defaults: target.Defaults()}
+	if c.options.Configure != nil {
+		c.options.Configure(&options)
+	}
+	return control.New(options), connection, nil
+}
+
+func (c *Client) definition(nameOrFile string) (*config.Definition, error) {
+	if c.options.Definition != nil {
+		return c.options.Definition(nameOrFile)
+	}
+	definition, warnings, err := rms.UsableDefinition(nameOrFile)
+	for _, warning := range warnings {
+		c.options.Log.Warn(warning.String())
+	}
+	return definition, err
+}
+
+// connectionKey identifies a connection: several targets may share one.
+type connectionKey struct{ transport, host, sshConfig string }
+
+// Connection returns the connection of a target, which all targets of its host share.
+func (c *Client) Connection(ctx context.Context, target Target) (remote.Connection, error) {
+	return c.connections.get(connectionKey{target.Transport, target.Host, target.SSHConfig}, func() (remote.Connection, error) {
+		return c.connect(ctx, target)
+	})
+}
+
+func (c *Client) connect(ctx context.Context, target Target) (remote.Connection, error) {
+	if c.options.Connect != nil {
+		return c.options.Connect(ctx, target)
+	}
+	return Connect(ctx, target, c.options.Prompter, nil, c.options.Log)
+}
+
+// Connect makes a connection to a target in this process. The prompter answers questions
+// and banner gets what the server says before it lets the user in; both may be nil.
+func Connect(ctx context.Context, target Target, prompter remote.Prompter, banner func(host, text string), log *slog.Logger) (remote.Connection, error) {
+	switch target.Transport {
+	case settings.TransportLocal:
+		return remote.NewLocal()
+	case settings.TransportSSH:
+		return ssh.Connect(ctx, ssh.Options{Host: target.Host, ConfigFile: target.SSHConfig, Prompter: prompter, Banner: banner, Log: log})
+	case settings.TransportOpenSSH:
+		return openssh.Connect(ctx, openssh.Options{Host: target.Host, ConfigFile: target.SSHConfig, Prompter: prompter, Log: log})
+	}
+	return nil, fmt.Errorf("there is no transport %q", target.Transport)
+}
+
+// CloseConnections closes the connections, and leaves the job store open.
+func (c *Client) CloseConnections() error {
+	var err error
+	c.controllers.take()
+	for _, connection := range c.connections.take() {
+		err = errors.Join(err, connection.Close())
+	}
+	return err
+}
+
+// EndHosted ends an interactive job that the background process hosts.
+func (c *Client) EndHosted(ctx context.Context, j job.Job) error {
+	state, err := c.StateFolder()
+	if err != nil {
+		return err
+	}
+	folder, err := daemon.Folder(state)
+	if err != nil {
+		return err
+	}
+	return daemon.Find(folder).End(ctx, j.Tag)
+}
+
+// kept holds values that are made once, each when it is first needed. A failure is not
+// kept.
+type kept[K comparable, V any] struct {
+	mutex sync.Mutex
+	all   map[K]*entry[V]
+}
+
+type entry[V any] struct {
+	mutex sync.Mutex // held while the value is made, which may take long
+	value V
+	made  bool
+}
+
+func (k *kept[K, V]) get(key K, create func() (V, error)) (V, error) {
+	k.mutex.Lock()
+	one := k.all[key]
+	if one == nil {
+		if k.all == nil {
+			k.all = map[K]*entry[V]{}
+		}
+		one = &entry[V]{}
+		k.all[key] = one
+	}
+	k.mutex.Unlock()
+	one.mutex.Lock()
+	defer one.mutex.Unlock()
+	if one.made {
+		return one.value, nil
+	}
+	value, err := create()
+	if err == nil {
+		one.value, one.made = value, true
+	}
+	return value, err
+}
+
+// take returns the values that were made, and forgets them.
+func (k *kept[K, V]) take() []V {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	var values []V
+	for _, one := range k.all {
+		one.mutex.Lock()
+		if one.made {
+			values = append(values, one.value)
+		}
+		one.mutex.Unlock()
+	}
+	k.all = nil
+	return values
+}

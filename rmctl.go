@@ -1,0 +1,203 @@
+// Package rmctl submits jobs to batch systems and follows them. A [Client]
+// knows the targets of a user, as the command rmctl does: each is a definition,
+// which says what commands the scheduler has and what they print, and a host.
+//
+//	client, err := rmctl.Open(ctx, rmctl.Options{})
+//	...
+//	defer client.Close()
+//	j, err := client.Submit(ctx, "slurm", job.Submission{Executable: "./simulate"})
+//	...
+//	j, err = client.Wait(ctx, j)
+//	...
+//	err = client.Output(ctx, j, os.Stdout)
+//
+// The verbs of a Client do what most programs need. Everything else is a call of
+// the [control.Controller] of a target, which [Client.Controller] returns. The
+// packages below, from the one that programs start with downwards:
+//
+//   - [github.com/rmctl/rmctl/job] has the types of jobs and submissions.
+//   - [github.com/rmctl/rmctl/control] binds a definition to a connection:
+//     sessions, submissions, status, output, and operations on jobs.
+//   - [github.com/rmctl/rmctl/jobstore] records submissions and what is known
+//     of each job, through crashes and between processes.
+//   - [github.com/rmctl/rmctl/cases] tests definitions with recorded commands;
+//     [github.com/rmctl/rmctl/cases/casetest] does so in go test.
+//   - [github.com/rmctl/rmctl/model] and [github.com/rmctl/rmctl/monitor] keep a
+//     picture of the machines, queues, nodes and jobs of targets up to date.
+//   - [github.com/rmctl/rmctl/command] runs one command of a definition.
+//   - [github.com/rmctl/rmctl/tokenizer] reads a command's output and changes
+//     attributes by it. It works on any stream.
+//   - [github.com/rmctl/rmctl/config] is the definition as Go types;
+//     [github.com/rmctl/rmctl/config/check] finds all problems of a file.
+//   - [github.com/rmctl/rmctl/attribute] holds attributes, the references between
+//     them, and the rules for values and words of command lines.
+//   - [github.com/rmctl/rmctl/remote] is where commands run and files are.
+//   - [github.com/rmctl/rmctl/javaregex] gives expressions the meaning that they
+//     have in Java.
+//   - [github.com/rmctl/rmctl/state] is the vocabulary of job states.
+//   - [github.com/rmctl/rmctl/schemas] and [github.com/rmctl/rmctl/rms] are the
+//     schema of the format and the shipped definitions.
+package rmctl
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A Target is a place that jobs go to: a Definition, named or a file, and a
+// Transport, "local", "ssh" or "openssh", to a Host.
+type Target = settings.Target
+
+// Targets are all targets of a user. Names returns their names, Find the target
+// of a name, and the default one for an empty name.
+type Targets = settings.Targets
+
+// Options say what a client works with. The zero value works as the command
+// rmctl does, with connections made in this process.
+type Options struct {
+	// ConfigFolder has targets.toml; if empty, it is rmctl in $XDG_CONFIG_HOME or ~/.config.
+	ConfigFolder string
+	// StateFolder has the record of jobs; if empty, it is rmctl in $XDG_STATE_HOME or ~/.local/state.
+	StateFolder string
+
+	Log      *slog.Logger    // nil to log nothing
+	Prompter remote.Prompter // answers the questions of SSH connections; nil if nobody can
+
+	// Connect makes the connection of a target; nil for [Connect].
+	Connect func(ctx context.Context, target Target) (remote.Connection, error)
+	// Definition loads a shipped definition or a file; nil for [rms.UsableDefinition], whose
+	// warnings are logged.
+	Definition func(nameOrFile string) (*config.Definition, error)
+	// Configure changes the options of a controller before it is made; may be nil.
+	Configure func(*control.Options)
+}
+
+// A Client submits, follows and controls jobs of all targets of a user. Its methods
+// may be called concurrently. It makes a connection when a target is first used.
+type Client struct {
+	options     Options
+	targets     kept[struct{}, *Targets]
+	store       kept[struct{}, *jobstore.Store]
+	connections kept[connectionKey, remote.Connection]
+	controllers kept[string, *control.Controller]
+}
+
+// New returns a client that reads and opens nothing until it needs to.
+func New(options Options) *Client {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Client{options: options}
+}
+
+// Open returns a client once it has read the targets and opened the job store.
+// The caller closes it.
+func Open(ctx context.Context, options Options) (*Client, error) {
+	c := New(options)
+	if _, err := c.Targets(); err != nil {
+		return nil, err
+	}
+	if _, err := c.Store(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close closes the connections and the job store. Jobs go on.
+func (c *Client) Close() error {
+	err := c.CloseConnections()
+	for _, store := range c.store.take() {
+		err = errors.Join(err, store.Close())
+	}
+	return err
+}
+
+// Submit submits a job to a target, the default one if the name is empty. Errors
+// are those of [control.Controller.Submit] and of [Client.Controller].
+func (c *Client) Submit(ctx context.Context, target string, s job.Submission) (job.Job, error) {
+	controller, err := c.Controller(ctx, target)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return controller.Submit(ctx, s)
+}
+
+// Jobs returns the jobs on record that have not ended, newest first. [Client.Store]
+// has all others, too.
+func (c *Client) Jobs(ctx context.Context) ([]job.Job, error) {
+	store, err := c.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.List(ctx, jobstore.Filter{})
+}
+
+// Status returns a job as it is now. It queries the scheduler unless a query a few
+// seconds ago answered that. Errors are those of [control.Controller.Status].
+func (c *Client) Status(ctx context.Context, j job.Job) (job.Job, error) {
+	controller, err := c.Controller(ctx, j.Target)
+	if err != nil {
+		return j, err
+	}
+	return controller.Status(ctx, j, control.Recent)
+}
+
+// Wait waits until a job has ended and returns it. Errors are those of
+// [control.Controller.Wait].
+func (c *Client) Wait(ctx context.Context, j job.Job) (job.Job, error) {
+	controller, err := c.Controller(ctx, j.Target)
+	if err != nil {
+		return j, err
+	}
+	return controller.Wait(ctx, j, "", nil)
+}
+
+// Output copies what a job has written to its standard output to w. The error is a
+// *[control.OutputError], which matches [io/fs.ErrNotExist] while there is no file.
+func (c *Client) Output(ctx context.Context, j job.Job, w io.Writer) error {
+	controller, err := c.Controller(ctx, j.Target)
+	if err != nil {
+		return err
+	}
+	return controller.Output(ctx, j, false, w)
+}
+
+// Follow copies the standard output of a job to w as it grows, until the job has ended.
+func (c *Client) Follow(ctx context.Context, j job.Job, w io.Writer) error {
+	controller, err := c.Controller(ctx, j.Target)
+	if err != nil {
+		return err
+	}
+	return controller.Follow(ctx, j, false, w)
+}
+
+// Cancel asks the scheduler to end a job; the next Status or Wait shows the effect.
+// An interactive job ends in the process that it is attached to. Errors are those of
+// [control.Controller.Operate].
+func (c *Client) Cancel(ctx context.Context, j job.Job) error {
+	controller, err := c.Controller(ctx, j.Target)
+	if err != nil {
+		return err
+	}
+	switch controller.Holder(j) {
+	case control.HeldByProgram:
+		_, err := controller.EndHeld(ctx, j)
+		return err
+	case control.HeldByHost:
+		err := c.EndHosted(ctx, j)
+		if !errors.Is(err, daemon.ErrNoSession) {
+			return err
+		}
+	}
+	return controller.Operate(ctx, control.Cancel, j)
+}
