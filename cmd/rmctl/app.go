@@ -1,16 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
+	"github.com/rmctl/rmctl"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/jobstore"
@@ -32,75 +31,42 @@ type app struct {
 	configFolder string
 	stateFolder  string
 
-	store       *jobstore.Store
-	targets     *settings.Targets
-	connections map[connectionKey]remote.Connection
-	controllers map[string]*control.Controller
+	opened *rmctl.Client                  // see client
+	used   map[string]*control.Controller // by their targets
 
 	asked *tui.Questions // asks what connections ask; nil before the first one is made, or where there is nobody to ask
 
 	listening func(remote.Connection) remote.Connection // wraps the connections that are made; nil but for rmctl record
 }
 
+// client returns what this process works with, made from the flags when it is first
+// needed.
+func (a *app) client() *rmctl.Client {
+	if a.opened == nil {
+		options := a.clientOptions(func(ctx context.Context, target settings.Target) (remote.Connection, error) {
+			connection, err := a.newConnection(ctx, target, a.prompter())
+			if err == nil && a.listening != nil {
+				connection = a.listening(connection)
+			}
+			return connection, err
+		})
+		options.Configure = func(o *control.Options) {
+			o.Log, o.OnListed, o.OnStaging = a.log(), a.warnOfListing(), tui.StagingBar(a.stderr)
+		}
+		a.opened = rmctl.New(options)
+	}
+	return a.opened
+}
+
+func (a *app) clientOptions(connect func(context.Context, settings.Target) (remote.Connection, error)) rmctl.Options {
+	return rmctl.Options{ConfigFolder: a.configFolder, StateFolder: a.stateFolder, Log: a.log(), Definition: a.definition, Connect: connect}
+}
+
 // close releases what commands opened. The store is left to the end of the
 // process: closing it would write SQLite's log back and wait for the disk, some
 // milliseconds each time, where the next process takes the log over as it is.
 // What was committed is in the log; Intend has waited for the disk already.
-func (a *app) close() error {
-	var err error
-	for _, connection := range a.connections {
-		err = errors.Join(err, connection.Close())
-	}
-	return err
-}
-
-// folder returns where rmctl keeps files of one kind: what the flag says, else
-// below what the XDG variable names, else below the home directory.
-func folder(flag, variable, fallback string) (string, error) {
-	if flag != "" {
-		return filepath.Abs(flag)
-	}
-	if base := os.Getenv(variable); filepath.IsAbs(base) {
-		return filepath.Join(base, "rmctl"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("finding the home directory: %w; --config and --state name the folders that are looked for in it", err)
-	}
-	return filepath.Join(home, fallback, "rmctl"), nil
-}
-
-func (a *app) openStore(ctx context.Context) (*jobstore.Store, error) {
-	if a.store != nil {
-		return a.store, nil
-	}
-	path, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
-	if err != nil {
-		return nil, err
-	}
-	if err := files.RefuseForeign(filepath.Dir(path)); err != nil {
-		return nil, fmt.Errorf("opening the job store in %q: %w", path, err)
-	}
-	a.store, err = jobstore.Open(ctx, path)
-	return a.store, err
-}
-
-// configuration returns the folder of the user's own settings.
-func (a *app) configuration() (string, error) {
-	return folder(a.configFolder, "XDG_CONFIG_HOME", ".config")
-}
-
-func (a *app) loadTargets() (*settings.Targets, error) {
-	if a.targets != nil {
-		return a.targets, nil
-	}
-	path, err := a.configuration()
-	if err != nil {
-		return nil, err
-	}
-	a.targets, err = settings.LoadTargets(path)
-	return a.targets, err
-}
+func (a *app) close() error { return a.client().CloseConnections() }
 
 // knowsTarget is nil unless the chosen target neither is one nor has jobs on record:
 // nothing is on record of a name that is mistyped, and that is no sign that it has no jobs.
@@ -112,7 +78,7 @@ func (a *app) knowsTarget(ctx context.Context, store *jobstore.Store) error {
 	if err != nil || len(recorded) > 0 {
 		return err
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err == nil {
 		_, err = targets.Find(a.target)
 	}
@@ -121,39 +87,14 @@ func (a *app) knowsTarget(ctx context.Context, store *jobstore.Store) error {
 
 // controller returns the controller of a target, the chosen one for an empty name.
 func (a *app) controller(ctx context.Context, name string) (*control.Controller, error) {
-	if name == "" {
-		name = a.target
+	controller, err := a.client().Controller(ctx, cmp.Or(name, a.target))
+	if err == nil {
+		if a.used == nil {
+			a.used = map[string]*control.Controller{}
+		}
+		a.used[controller.Target()] = controller
 	}
-	targets, err := a.loadTargets()
-	if err != nil {
-		return nil, err
-	}
-	target, err := targets.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	if known := a.controllers[target.Name]; known != nil {
-		return known, nil
-	}
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	definition, err := a.definition(target.Definition)
-	if err != nil {
-		return nil, err
-	}
-	connection, err := a.connect(ctx, target)
-	if err != nil {
-		return nil, err
-	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), OnListed: a.warnOfListing(), OnStaging: tui.StagingBar(a.stderr)}
-	options.Defaults = defaultsOf(target)
-	if a.controllers == nil {
-		a.controllers = map[string]*control.Controller{}
-	}
-	a.controllers[target.Name] = control.New(options)
-	return a.controllers[target.Name], nil
+	return controller, err
 }
 
 // definition loads a definition that must be usable; its warnings are shown with -v.

@@ -190,7 +190,7 @@ func (c *cancellation) wait() error {
 // sessionEnded returns how the end of a session, or of the hold on it, tells
 // rmctl to exit.
 func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error) error {
-	store, openErr := a.openStore(ctx)
+	store, openErr := a.client().Store(ctx)
 	if openErr != nil {
 		return errors.Join(err, openErr)
 	}
@@ -225,7 +225,7 @@ func (a *app) runDetached(ctx context.Context, sessions *daemon.Client, launch d
 	if withTerminal {
 		launch.Terminal = terminal.Unseen()
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -62,7 +64,8 @@ func connectForClients(login *clientLogin, log *slog.Logger) func(context.Contex
 		if err := login.take(place.Environment); err != nil {
 			return nil, err
 		}
-		return connectTo(ctx, place, prompter, log, nil)
+		target := settings.Target{Transport: place.Transport, Host: place.Host, SSHConfig: place.SSHConfig}
+		return rmctl.Connect(ctx, target, prompter, nil, log)
 	}
 }
 
@@ -95,11 +98,11 @@ func (a *app) startBackground() error {
 	if err != nil {
 		return fmt.Errorf("finding the file of this program: %w", err)
 	}
-	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	state, err := a.client().StateFolder()
 	if err != nil {
 		return err
 	}
-	configuration, err := a.configuration()
+	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return err
 	}

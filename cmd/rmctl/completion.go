@@ -34,7 +34,7 @@ func completeFlag(c *cobra.Command, flag string, complete cobra.CompletionFunc) 
 
 // completeTargets offers the names of targets.
 func (a *app) completeTargets(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -43,7 +43,7 @@ func (a *app) completeTargets(_ *cobra.Command, _ []string, _ string) ([]cobra.C
 
 // completeLaunchConfigurations offers the names of launch configurations.
 func (a *app) completeLaunchConfigurations(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	configuration, err := a.configuration()
+	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -101,7 +101,7 @@ func (a *app) offeredValues(c *cobra.Command, definition *config.Definition, kno
 	if from == "" && known.Name() == describe.QueueAttribute(definition) {
 		from = "queues"
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil || from == "" {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (a *app) completeTabs(c *cobra.Command, arguments []string, _ string) ([]co
 // completeDefinitions offers the definitions that are known by a name; shells add
 // files.
 func (a *app) completeDefinitions(_ *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -210,7 +210,7 @@ func completeNothing(commands []*cobra.Command) {
 
 // completeForms offers the targets whose form can be filled in; shells add files.
 func (a *app) completeForms(_ *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil || len(arguments) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -241,7 +241,7 @@ func (a *app) completionDefinition(c *cobra.Command, arguments []string) *config
 	nameOrFile := ""
 	if c.Name() == "render" && len(arguments) > 0 {
 		nameOrFile = arguments[0]
-	} else if targets, err := a.loadTargets(); err == nil {
+	} else if targets, err := a.client().Targets(); err == nil {
 		if target, err := targets.Find(a.completionTarget(c)); err == nil {
 			nameOrFile = target.Definition
 		}
@@ -279,7 +279,7 @@ func (a *app) completeOneJob(isWanted func(job.Job) bool) cobra.CompletionFunc {
 // asks no scheduler.
 func (a *app) completeJobs(isWanted func(job.Job) bool) cobra.CompletionFunc {
 	return func(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		store, err := a.openStore(c.Context())
+		store, err := a.client().Store(c.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -58,7 +58,7 @@ Values stand in the file as they are: it is no place for secrets.`,
 			if err != nil {
 				return err
 			}
-			configuration, err := a.configuration()
+			configuration, err := a.client().ConfigFolder()
 			if err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string)
 }
 
 func (a *app) loadLaunchConfiguration(name string) (*settings.LaunchConfiguration, error) {
-	configuration, err := a.configuration()
+	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func newConfigList(a *app) *cobra.Command {
 		Example: "  rmctl config list\n  rmctl config list --json",
 		Args:    exactly(0, ""),
 		RunE: func(_ *cobra.Command, _ []string) error {
-			configuration, err := a.configuration()
+			configuration, err := a.client().ConfigFolder()
 			if err != nil {
 				return err
 			}
@@ -225,7 +225,7 @@ func newConfigShow(a *app) *cobra.Command {
 		Args:              exactly(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			configuration, err := a.configuration()
+			configuration, err := a.client().ConfigFolder()
 			if err != nil {
 				return err
 			}
@@ -257,7 +257,7 @@ func newConfigRemove(a *app) *cobra.Command {
 		Args:              atLeast(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			configuration, err := a.configuration()
+			configuration, err := a.client().ConfigFolder()
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ one stays as it was, and the copy is kept to go on with.`,
 }
 
 func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
-	configuration, err := a.configuration()
+	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return err
 	}

@@ -115,13 +115,13 @@ func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Tim
 // cannot be read does not keep connections from being shown.
 func (a *app) targetsOf(connection daemon.ConnectionInfo) []string {
 	names := []string{}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return names
 	}
 	for _, name := range targets.Names() {
 		target, err := targets.Find(name)
-		if err == nil && keyOf(target) == (connectionKey{connection.Transport, connection.Host, connection.SSHConfig}) {
+		if err == nil && target.Transport == connection.Transport && target.Host == connection.Host && target.SSHConfig == connection.SSHConfig {
 			names = append(names, name)
 		}
 	}
@@ -180,7 +180,7 @@ func (a *app) closeConnections(ctx context.Context, names []string) ([]daemon.Co
 }
 
 func (a *app) placesOf(names []string) ([]daemon.Place, error) {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil && len(names) > 0 {
 		return nil, err
 	}

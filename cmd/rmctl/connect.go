@@ -4,44 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 
+	"github.com/rmctl/rmctl"
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/openssh"
-	"github.com/rmctl/rmctl/remote/ssh"
 )
-
-// connectionKey tells connections apart: several targets may share one.
-type connectionKey struct{ transport, host, sshConfig string }
-
-func keyOf(target settings.Target) connectionKey {
-	return connectionKey{target.Transport, target.Host, target.SSHConfig}
-}
-
-// connect returns the connection of a target, made once. A target elsewhere is
-// never replaced by this machine, nor by another host.
-func (a *app) connect(ctx context.Context, target settings.Target) (remote.Connection, error) {
-	key := keyOf(target)
-	if known := a.connections[key]; known != nil {
-		return known, nil
-	}
-	connection, err := a.newConnection(ctx, target, a.prompter())
-	if err != nil {
-		return nil, err
-	}
-	if a.listening != nil {
-		connection = a.listening(connection)
-	}
-	if a.connections == nil {
-		a.connections = map[connectionKey]remote.Connection{}
-	}
-	a.connections[key] = connection
-	return connection, nil
-}
 
 // prompter returns what asks the user, nil if there is no terminal.
 func (a *app) prompter() remote.Prompter {
@@ -55,15 +25,15 @@ func (a *app) prompter() remote.Prompter {
 	return a.asked
 }
 
+// newConnection makes the connection of a target. A target elsewhere is never
+// replaced by this machine, nor by another host.
 func (a *app) newConnection(ctx context.Context, target settings.Target, prompter remote.Prompter) (remote.Connection, error) {
-	if target.Transport == settings.TransportLocal {
-		return remote.NewLocal()
+	if target.Transport != settings.TransportLocal {
+		if connection, err := a.connectInBackground(ctx, placeOf(target), prompter); err != nil || connection != nil {
+			return connection, err
+		}
 	}
-	place := placeOf(target)
-	if connection, err := a.connectInBackground(ctx, place, prompter); err != nil || connection != nil {
-		return connection, err
-	}
-	return connectTo(ctx, place, prompter, a.log(), a.showBanner)
+	return rmctl.Connect(ctx, target, prompter, a.showBanner, a.log())
 }
 
 // placeOf returns where a target's connection leads, with what making it
@@ -113,17 +83,6 @@ func (a *app) connectInBackground(ctx context.Context, place daemon.Place, promp
 	return connection, nil
 }
 
-// connectTo makes a connection in this process.
-func connectTo(ctx context.Context, place daemon.Place, prompter remote.Prompter, log *slog.Logger, banner func(host, text string)) (remote.Connection, error) {
-	switch place.Transport {
-	case settings.TransportSSH:
-		return ssh.Connect(ctx, ssh.Options{Host: place.Host, ConfigFile: place.SSHConfig, Prompter: prompter, Banner: banner, Log: log})
-	case settings.TransportOpenSSH:
-		return openssh.Connect(ctx, openssh.Options{Host: place.Host, ConfigFile: place.SSHConfig, Prompter: prompter, Log: log})
-	}
-	return nil, fmt.Errorf("there is no transport %q", place.Transport)
-}
-
 // showBanner shows what a server says before it lets the user in.
 func (a *app) showBanner(host, text string) {
 	if a.verbose > 0 {
@@ -137,7 +96,7 @@ func (a *app) wantsBackground() (bool, error) {
 	case "off", "no", "false", "0":
 		return false, nil
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return false, err
 	}
@@ -146,7 +105,7 @@ func (a *app) wantsBackground() (bool, error) {
 
 // backgroundFolder returns where the background process of this state folder is.
 func (a *app) backgroundFolder() (string, error) {
-	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	state, err := a.client().StateFolder()
 	if err != nil {
 		return "", err
 	}

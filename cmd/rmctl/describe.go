@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -90,7 +89,7 @@ func (a *app) configuredTarget(name string) (settings.Target, bool, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
 		return settings.Target{}, false, nil
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return settings.Target{}, false, err
 	}
@@ -109,13 +108,4 @@ func (a *app) definitionNamed(name string) (string, error) {
 		return name, err
 	}
 	return target.Definition, nil
-}
-
-// defaultsOf returns what a target sets for every submission.
-func defaultsOf(target settings.Target) []job.Assignment {
-	var defaults []job.Assignment
-	for name, value := range target.Attributes {
-		defaults = append(defaults, job.Assignment{Name: name, Value: value})
-	}
-	return defaults
 }

@@ -46,7 +46,7 @@ jobs can run, with 1 when they cannot, with 5 when there is no connection.`,
 // examine looks at all that the chosen target needs. The error tells that there
 // is no such target, or no connection.
 func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	state, err := a.client().StateFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -63,17 +63,17 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	if definition == nil {
 		return findings, nil // without it nothing tells what else to look at
 	}
-	connection, err := a.connect(ctx, target)
+	connection, err := a.client().Connection(ctx, target)
 	if err != nil {
 		return findings, err
 	}
 	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Log: a.log()}
 	if place, err := jobstore.Inspect(state); err == nil && place.HasStore { // which is not made for this
-		if options.Store, err = a.openStore(ctx); err != nil {
+		if options.Store, err = a.client().Store(ctx); err != nil {
 			return findings, err
 		}
 	}
-	options.Defaults = defaultsOf(target)
+	options.Defaults = target.Defaults()
 	there, err := doctor.Examine(ctx, options)
 	return append(findings, there...), err
 }

@@ -184,11 +184,11 @@ func settledCode() int {
 
 func settle(ctx context.Context, target string, output io.Writer) error {
 	a := &app{stdin: os.Stdin, stdout: output, stderr: os.Stderr}
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return err
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func settle(ctx context.Context, target string, output io.Writer) error {
 	if err != nil {
 		return err
 	}
-	connection, err := a.connect(ctx, found)
+	connection, err := a.client().Connection(ctx, found)
 	if err != nil {
 		return err
 	}

@@ -115,8 +115,10 @@ func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 	job, err := controller.Look(ctx, id)
 	var nowhere *control.NotFoundError
 	if before, _, isCut := strings.Cut(id, "/"); isCut && errors.As(err, &nowhere) {
-		if _, unknown := a.targets.Find(before); unknown != nil {
-			err = fmt.Errorf("%w; and %v", err, unknown)
+		if targets, _ := a.client().Targets(); targets != nil {
+			if _, unknown := targets.Find(before); unknown != nil {
+				err = fmt.Errorf("%w; and %v", err, unknown)
+			}
 		}
 	}
 	return found{job, controller}, err
@@ -129,7 +131,11 @@ func (a *app) recordedJob(ctx context.Context, name string) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	return a.store.ByTag(ctx, j.Tag)
+	store, err := a.client().Store(ctx)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return store.ByTag(ctx, j.Tag)
 }
 
 // recordedBrief is recordedJob for a brief job; see [jobstore.Store.EachBrief].
@@ -138,7 +144,7 @@ func (a *app) recordedBrief(ctx context.Context, name string) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -189,7 +195,7 @@ func (a *app) splitJob(name string) (target, id string, err error) {
 	if name == "" {
 		return "", "", usage("an empty text is no job")
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return "", "", err
 	}

@@ -136,7 +136,7 @@ func (a *app) fillFor(ctx context.Context, controller *control.Controller, targe
 // that is not a target's: with that a form can be filled in, but nothing
 // submitted, and target is empty.
 func (a *app) formController(ctx context.Context, name string) (controller *control.Controller, target string, err error) {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return nil, "", err
 	}
@@ -157,11 +157,11 @@ func (a *app) formController(ctx context.Context, name string) (controller *cont
 	if findErr != nil {
 		chosen = settings.Target{Name: definition.Name, Transport: settings.TransportLocal}
 	}
-	connection, err := a.connect(ctx, chosen)
+	connection, err := a.client().Connection(ctx, chosen)
 	if err != nil {
 		return nil, "", err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -225,7 +225,7 @@ func (a *app) withFilledLine(f *fill.Form, err error) error {
 
 // saveFilled saves what was filled in as a launch configuration.
 func (a *app) saveFilled(o fill.Options, name string, s job.Submission, replace bool) error {
-	configuration, err := a.configuration()
+	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/gob"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,11 +29,11 @@ type hostedJob struct {
 // hostedRequest packs a submission for the background process. Texts of the user
 // may hold any bytes, which JSON alone would change.
 func (a *app) hostedRequest(target string, s job.Submission) (json.RawMessage, error) {
-	configuration, err := a.configuration()
+	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return nil, err
 	}
-	stateFolder, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	stateFolder, err := a.client().StateFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (h hoster) Host(ctx context.Context, request json.RawMessage, session daemo
 		},
 	}
 	job, err := a.host(ctx, asked, session)
-	if closeErr := errors.Join(a.close(), a.closeStore()); err == nil && closeErr != nil {
+	if closeErr := a.client().Close(); err == nil && closeErr != nil {
 		return exitFailed, closeErr
 	}
 	if err != nil && (ctx.Err() == nil || !job.Detail.Ended()) {
@@ -93,15 +92,6 @@ func (a *app) host(ctx context.Context, asked hostedJob, session daemon.Hosted) 
 	return controller.RunInteractive(ctx, asked.Submission, control.Terminal{
 		Stdin: session.Stdin, Stdout: session.Stdout, Stderr: session.Stderr, Terminal: session.Terminal, Signals: session.Signals,
 	})
-}
-
-// closeStore closes the store, which in a process that goes on must not be left
-// to the end.
-func (a *app) closeStore() error {
-	if a.store == nil {
-		return nil
-	}
-	return a.store.Close()
 }
 
 // A userEnvironment is a connection to this machine whose processes get the

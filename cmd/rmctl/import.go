@@ -36,7 +36,7 @@ FILE may be - for standard input.`,
 				return &usageError{err}
 			}
 			if output == "" {
-				if output, err = a.configuration(); err != nil {
+				if output, err = a.client().ConfigFolder(); err != nil {
 					return err
 				}
 			}

@@ -49,7 +49,7 @@ Without --everyone it has the jobs asked for that have not ended.`,
   rmctl jobs --prune 90d`,
 		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			store, err := a.openStore(c.Context())
+			store, err := a.client().Store(c.Context())
 			if err != nil {
 				return err
 			}

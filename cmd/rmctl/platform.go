@@ -3,29 +3,31 @@ package main
 import (
 	"context"
 
+	"github.com/rmctl/rmctl"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
-	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // platform returns the resource managers of the user, those of -t alone where that
 // is given. Connections ask the prompter, which may be nil where the terminal is
 // used for something else. A platform that keeps listings does so for other commands.
-// The caller closes it.
+// The caller closes it. What this process does from then on uses the same client.
 func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListings bool) (*views.Views, error) {
-	targets, err := a.loadTargets()
+	client := rmctl.New(a.clientOptions(func(ctx context.Context, target settings.Target) (remote.Connection, error) {
+		return a.newConnection(ctx, target, prompter)
+	}))
+	a.opened = client
+	targets, err := client.Targets()
 	if err != nil {
 		return nil, err
 	}
-	folder, err := a.configuration()
+	folder, err := client.ConfigFolder()
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := client.Store(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,31 +38,12 @@ func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListi
 	return views.New(views.Options{
 		Targets: targets, Folder: folder, Show: shown, Store: store, KeepListings: keepsListings, Log: a.log(),
 		Open: func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
-			return a.open(ctx, store, target, prompter)
+			controller, connection, err := client.NewController(ctx, target)
+			if err != nil {
+				return nil, nil, err
+			}
+			return controller, connection.Close, nil
 		},
-		EndHosted: a.endHosted,
+		EndHosted: client.EndHosted,
 	})
-}
-
-// open makes a connection of its own for a target, and a controller over it.
-func (a *app) open(ctx context.Context, store *jobstore.Store, target settings.Target, prompter remote.Prompter) (*control.Controller, func() error, error) {
-	definition, err := a.definition(target.Definition)
-	if err != nil {
-		return nil, nil, err
-	}
-	connection, err := a.newConnection(ctx, target, prompter)
-	if err != nil {
-		return nil, nil, err
-	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(), Defaults: defaultsOf(target)}
-	return control.New(options), connection.Close, nil
-}
-
-// endHosted ends an interactive job that the background process hosts.
-func (a *app) endHosted(ctx context.Context, job job.Job) error {
-	place, err := a.backgroundFolder()
-	if err != nil {
-		return err
-	}
-	return daemon.Find(place).End(ctx, job.Tag)
 }

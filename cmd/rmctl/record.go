@@ -153,7 +153,7 @@ type recorded struct {
 // several into a folder each.
 func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.Recorder, what recorded) error {
 	used := map[string]*control.Controller{}
-	for name, controller := range inner.controllers {
+	for name, controller := range inner.used {
 		if slices.ContainsFunc(recorder.CommandsOf(controller.Definition()), func(c record.Recorded) bool { return c.Command != nil }) {
 			used[name] = controller
 		}
@@ -196,7 +196,11 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 	if err := a.startUpCommands(ctx, controller, recorder); err != nil {
 		a.say("the commands that start a session failed, so the flow has none: %v", err)
 	}
-	target, err := inner.targets.Find(controller.Target())
+	targets, err := inner.client().Targets()
+	if err != nil {
+		return err
+	}
+	target, err := targets.Find(controller.Target())
 	if err != nil {
 		return err
 	}
@@ -239,7 +243,7 @@ func (a *app) startUpCommands(ctx context.Context, controller *control.Controlle
 
 // recordedJobs returns the jobs that commands were run for, as far as rmctl knows them.
 func (a *app) recordedJobs(ctx context.Context, target string, commands []record.Recorded) ([]job.Job, error) {
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return nil, err
 	}

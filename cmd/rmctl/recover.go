@@ -55,7 +55,7 @@ func (r *recovery) run(ctx context.Context) error {
 			return err
 		}
 	}
-	store, err := r.app.openStore(ctx)
+	store, err := r.app.client().Store(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (r *recovery) putAside(ctx context.Context, store *jobstore.Store) error {
 }
 
 func (r *recovery) setAside() error {
-	directory, err := folder(r.app.stateFolder, "XDG_STATE_HOME", ".local/state")
+	directory, err := r.app.client().StateFolder()
 	if err != nil {
 		return err
 	}

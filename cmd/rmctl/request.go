@@ -38,7 +38,7 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 	}
 	r := request{Submission: s, given: s}
 	if flags.configName != "" {
-		configuration, err := a.configuration()
+		configuration, err := a.client().ConfigFolder()
 		if err != nil {
 			return r, err
 		}
@@ -55,7 +55,7 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 // isElsewhere reports whether the chosen target is on another machine. What is
 // wrong with the choice is told by what needs the target: not every request does.
 func (a *app) isElsewhere(l *settings.LaunchConfiguration) bool {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return false
 	}
@@ -141,7 +141,7 @@ func (a *app) controllerOf(ctx context.Context, l *settings.LaunchConfiguration)
 // targetOf returns the target that a launch configuration names, or the only one
 // of the definition that it names; it is empty where it names neither.
 func (a *app) targetOf(l *settings.LaunchConfiguration) (string, error) {
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return "", err
 	}
@@ -238,7 +238,7 @@ func (a *app) renderBy(name string, r request) error {
 	}
 	options := control.Options{Log: a.log()}
 	if isTarget {
-		name, options.Defaults = target.Definition, defaultsOf(target)
+		name, options.Defaults = target.Definition, target.Defaults()
 	}
 	if options.Definition, err = a.definition(name); err != nil {
 		return err

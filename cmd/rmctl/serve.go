@@ -80,8 +80,11 @@ func (s *serving) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, platform.Close()) }()
-	options.Platform, options.Store, options.Log = platform, s.app.store, s.app.log()
-	if options.Folder, err = s.app.configuration(); err != nil {
+	options.Platform, options.Log = platform, s.app.log()
+	if options.Store, err = s.app.client().Store(ctx); err != nil {
+		return err
+	}
+	if options.Folder, err = s.app.client().ConfigFolder(); err != nil {
 		return err
 	}
 	if options.History, err = s.app.historyFile(); err != nil {
@@ -114,7 +117,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 // serverFolder returns where the private socket of the server of this state folder
 // and host is.
 func (a *app) serverFolder() (string, error) {
-	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	state, err := a.client().StateFolder()
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +130,7 @@ func (a *app) serverFolder() (string, error) {
 
 // historyFile returns where a server keeps what was in use for the next one.
 func (a *app) historyFile() (string, error) {
-	state, err := folder(a.stateFolder, "XDG_STATE_HOME", ".local/state")
+	state, err := a.client().StateFolder()
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +168,7 @@ func served[T any](ctx context.Context, a *app, list func(*api.Client, context.C
 	if a.listening != nil {
 		return nil, none, errors.New("what schedulers say is recorded")
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return nil, none, err
 	}
@@ -188,11 +191,15 @@ func served[T any](ctx context.Context, a *app, list func(*api.Client, context.C
 
 // begin starts the resource manager that is wanted and prints where to look.
 func (s *serving) begin(start func(name string) error, url string) error {
-	target, err := s.app.targets.Find(s.app.target)
-	if err == nil {
-		err = start(target.Name)
-	}
+	targets, err := s.app.client().Targets()
 	if err != nil {
+		return err
+	}
+	target, err := targets.Find(s.app.target)
+	if err != nil {
+		return err
+	}
+	if err := start(target.Name); err != nil {
 		return err
 	}
 	if s.app.json {

@@ -55,7 +55,7 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	if len(names) > 0 {
 		return a.findJobs(ctx, names)
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ line of its output that it was read from. It asks no scheduler.`,
 		Args:              atLeast(1, "a job"),
 		ValidArgsFunction: a.completeJobs(anyJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			store, err := a.openStore(c.Context())
+			store, err := a.client().Store(c.Context())
 			if err != nil {
 				return err
 			}
@@ -249,7 +249,7 @@ works while the job runs and afterwards.
 		Args:              exactly(1, "a job"),
 		ValidArgsFunction: a.completeOneJob(parallelJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			store, err := a.openStore(c.Context())
+			store, err := a.client().Store(c.Context())
 			if err != nil {
 				return err
 			}
@@ -328,7 +328,7 @@ func (a *app) withProcesses(ctx context.Context, known job.Job) (job.Document, e
 	if !known.Interactive || known.Tag == "" {
 		return printed, nil
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return printed, err
 	}

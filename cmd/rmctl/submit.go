@@ -142,7 +142,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	if err != nil {
 		return err
 	}
-	ends := hooks.AtEnd(ctx, a.openStore, a.stderr, onEnd, 1)
+	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, onEnd, 1)
 	ends.See(job)
 	defer ends.Finish()
 	if output {

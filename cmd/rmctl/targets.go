@@ -31,7 +31,7 @@ it lists the shipped definitions instead, with what each was proven against.`,
 			if definitions {
 				return a.printShippedDefinitions()
 			}
-			targets, err := a.loadTargets()
+			targets, err := a.client().Targets()
 			if err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ connection and definition, with the targets that have these. It asks no schedule
   rmctl polls -t slurm --json`,
 		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			store, err := a.openStore(c.Context())
+			store, err := a.client().Store(c.Context())
 			if err != nil {
 				return err
 			}

@@ -73,7 +73,7 @@ standard error.`,
 			if err := a.showAwaited(c.Context(), jobs, wanted); err != nil {
 				return err
 			}
-			ends := hooks.AtEnd(c.Context(), a.openStore, a.stderr, onEnd, len(jobs))
+			ends := hooks.AtEnd(c.Context(), a.client().Store, a.stderr, onEnd, len(jobs))
 			err = a.waitForAll(ctx, jobs, wanted, ends)
 			ends.Finish()
 			if err != nil {
@@ -226,7 +226,7 @@ func (a *app) hookEnd(ctx context.Context, line, tag string) error {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // a request to end rmctl has ended the job, and it is told
-	store, err := a.openStore(ctx)
+	store, err := a.client().Store(ctx)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (a *app) hookEnd(ctx context.Context, line, tag string) error {
 	if err != nil {
 		return err
 	}
-	ends := hooks.AtEnd(ctx, a.openStore, a.stderr, line, 1)
+	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, line, 1)
 	ends.See(job)
 	ends.Finish()
 	return nil
@@ -291,6 +291,10 @@ const readAtOnce = 256
 
 // eachAwaited gives the jobs to a function, in their order, as they are on record now.
 func (a *app) eachAwaited(ctx context.Context, jobs []awaited, do func(job.Job) error) error {
+	store, err := a.client().Store(ctx)
+	if err != nil {
+		return err
+	}
 	for some := range slices.Chunk(jobs, readAtOnce) {
 		var tags []string
 		for _, job := range some {
@@ -298,7 +302,7 @@ func (a *app) eachAwaited(ctx context.Context, jobs []awaited, do func(job.Job) 
 				tags = append(tags, job.tag)
 			}
 		}
-		recorded, err := a.store.ByTags(ctx, tags)
+		recorded, err := store.ByTags(ctx, tags)
 		if err != nil {
 			return err
 		}

@@ -149,7 +149,7 @@ func unlessInterrupted(ctx context.Context, err error) error {
 // begin finds the jobs that were named, and where to begin.
 func (w *jobWatch) begin(ctx context.Context, names []string, resumes bool) error {
 	var err error
-	if w.store, err = w.app.openStore(ctx); err != nil {
+	if w.store, err = w.app.client().Store(ctx); err != nil {
 		return err
 	}
 	if err := w.app.knowsTarget(ctx, w.store); err != nil {

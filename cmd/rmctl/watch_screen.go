@@ -40,10 +40,6 @@ func (w *jobWatch) wantsScreen(c *cobra.Command, jobs []string) (bool, error) {
 
 // showScreen shows resource managers, queues, nodes and jobs until the user leaves.
 func (a *app) showScreen(ctx context.Context) (err error) {
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
 	prompter, notices := tui.NewPrompter(), &tui.Notices{}
 	a.asked = tui.NewQuestions(prompter, false)
 	quiet := *a
@@ -53,6 +49,10 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
+	store, err := quiet.client().Store(ctx)
+	if err != nil {
+		return err
+	}
 	for _, manager := range p.Managers() {
 		if err := p.Start(manager.Target.Name); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (a *app) startWhereJobsAre(ctx context.Context, p *views.Views, store *jobs
 	if a.target != "" {
 		return nil
 	}
-	targets, err := a.loadTargets()
+	targets, err := a.client().Targets()
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr 
 
 // LaunchConfigurations implements [watch.Controls].
 func (s *screenControls) LaunchConfigurations() ([]string, error) {
-	folder, err := s.app.configuration()
+	folder, err := s.app.client().ConfigFolder()
 	if err != nil {
 		return nil, err
 	}
