@@ -97,8 +97,8 @@ func (c *definitionCoverage) seeState(e tokenizer.ActionEvent) {
 	}
 }
 
-// Report tells what was exercised so far.
-func (c *definitionCoverage) Report() CoverageReport {
+// report tells what was exercised so far.
+func (c *definitionCoverage) report() CoverageReport {
 	report := CoverageReport{Definition: c.definition.Name, File: c.definition.File, Kinds: make([]CoverageCount, 0, len(coverageKinds()))}
 	for _, kind := range coverageKinds() {
 		report.Kinds = append(report.Kinds, CoverageCount{Kind: kind})

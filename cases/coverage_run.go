@@ -58,7 +58,7 @@ func (c *Coverages) Reports() []CoverageReport {
 	defer c.lock.RUnlock()
 	reports := make([]CoverageReport, 0, len(c.coverages))
 	for _, coverage := range c.coverages {
-		reports = append(reports, coverage.Report())
+		reports = append(reports, coverage.report())
 	}
 	slices.SortFunc(reports, func(a, b CoverageReport) int {
 		return cmp.Or(cmp.Compare(a.Definition, b.Definition), cmp.Compare(a.File, b.File))

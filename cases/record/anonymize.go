@@ -95,9 +95,9 @@ func (a *Anonymizer) Ask(old, new string) error {
 	return nil
 }
 
-// Learn names something that is to be replaced. Names that every system has
+// learn names something that is to be replaced. Names that every system has
 // are left as they are.
-func (a *Anonymizer) Learn(kind nameKind, name string) {
+func (a *Anonymizer) learn(kind nameKind, name string) {
 	if name == "" || a.known[name] != nil || notPersonal()[strings.ToLower(name)] {
 		return
 	}
@@ -209,8 +209,8 @@ func addWords(to map[string]bool, text []byte) {
 	}
 }
 
-// Settle chooses a placeholder for every name.
-func (a *Anonymizer) Settle() {
+// settle chooses a placeholder for every name.
+func (a *Anonymizer) settle() {
 	taken := map[string]bool{}
 	for _, one := range a.literals {
 		taken[one.old], taken[one.new] = true, true

@@ -74,7 +74,7 @@ func (a *Anonymizer) learnText(text string) {
 			if !found {
 				break
 			}
-			a.Learn(kind, leadingName(after))
+			a.learn(kind, leadingName(after))
 			rest = after
 		}
 	}
@@ -102,9 +102,9 @@ func (a *Anonymizer) learnValue(text string, at int) {
 	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
 	switch kind {
 	case kindHome:
-		a.Learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
+		a.learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
 	case kindHost:
-		a.LearnNodes(untilBlank(value))
+		a.learnNodes(untilBlank(value))
 	default:
 		a.learnBehind(kind, a.learnList(kind, value))
 	}
@@ -138,7 +138,7 @@ func (a *Anonymizer) learnList(kind nameKind, value string) string {
 		if strings.HasPrefix(value, "=") { // the key of a further variable
 			return value
 		}
-		a.Learn(kind, strings.TrimRight(name, ".-"))
+		a.learn(kind, strings.TrimRight(name, ".-"))
 		if name == "" || !strings.HasPrefix(value, ",") { // node1,node2
 			return value
 		}
@@ -150,10 +150,10 @@ func (a *Anonymizer) learnList(kind nameKind, value string) string {
 func (a *Anonymizer) learnBehind(kind nameKind, rest string) {
 	numbers := map[nameKind]nameKind{kindUser: kindUserID, kindGroup: kindGroupID}
 	if number, _, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")"); closed && strings.HasPrefix(rest, "(") && numbers[kind] != "" {
-		a.Learn(numbers[kind], number) // alice(1001)
+		a.learn(numbers[kind], number) // alice(1001)
 	}
 	if host, at := strings.CutPrefix(rest, "@"); at && kind == kindUser { // alice@login1.site.org
-		a.Learn(kindHost, leadingName(host))
+		a.learn(kindHost, leadingName(host))
 	}
 }
 
@@ -193,11 +193,11 @@ func (a *Anonymizer) learnMail(text string, at int) {
 	}
 	local, domain, _ := strings.Cut(mail, "@")
 	if a.isOfPlace(domain) {
-		a.Learn(kindHost, domain)
-		a.Learn(kindUser, local)
+		a.learn(kindHost, domain)
+		a.learn(kindUser, local)
 		return
 	}
-	a.Learn(kindMail, mail)
+	a.learn(kindMail, mail)
 }
 
 // isOfPlace reports whether a name is, or ends in, a host or a domain that is known.
@@ -224,7 +224,7 @@ func (a *Anonymizer) learnAddress(text string, from int) {
 	}
 	if len(word) == len("00:00:00:00:00:00") {
 		if _, err := net.ParseMAC(word); err == nil {
-			a.Learn(kindAddress, word)
+			a.learn(kindAddress, word)
 			return
 		}
 	}
@@ -235,7 +235,7 @@ func (a *Anonymizer) learnAddress(text string, from int) {
 	if err != nil || address.IsLoopback() || address.IsUnspecified() || address.IsMulticast() {
 		return
 	}
-	a.Learn(kindAddress, word)
+	a.learn(kindAddress, word)
 }
 
 func isNameByte(c byte) bool {
@@ -245,13 +245,13 @@ func isNameByte(c byte) bool {
 // learnNames takes a list such as node1,node2 apart, and strips the dot that ends a sentence.
 func (a *Anonymizer) learnNames(kind nameKind, list string) {
 	for _, name := range strings.Split(list, ",") {
-		a.Learn(kind, strings.TrimRight(name, ".-"))
+		a.learn(kind, strings.TrimRight(name, ".-"))
 	}
 }
 
-// LearnNodes learns the hosts of a job, in any notation of schedulers:
+// learnNodes learns the hosts of a job, in any notation of schedulers:
 // node[01-04],other07 or (node01:ncpus=2)+(node02:ncpus=2) or node01/0*2.
-func (a *Anonymizer) LearnNodes(list string) {
+func (a *Anonymizer) learnNodes(list string) {
 	depth := 0
 	isSeparator := func(r rune) bool {
 		switch r {
@@ -265,16 +265,16 @@ func (a *Anonymizer) LearnNodes(list string) {
 	for _, node := range strings.FieldsFunc(list, isSeparator) {
 		node = strings.TrimLeft(node, "(")
 		if name := leadingName(node); !strings.HasPrefix(node[len(name):], "=") { // the key of a further variable
-			a.Learn(kindHost, strings.TrimRight(name, ".-"))
+			a.learn(kindHost, strings.TrimRight(name, ".-"))
 		}
 	}
 }
 
 var accountOfArgument = lazyregexp.New(`^--(?:account|project)=(.+)$`)
 
-// LearnArguments finds the accounts of a command line: what follows -A,
+// learnArguments finds the accounts of a command line: what follows -A,
 // --account and --project.
-func (a *Anonymizer) LearnArguments(words []string) {
+func (a *Anonymizer) learnArguments(words []string) {
 	for i, word := range words {
 		if found := accountOfArgument.FindStringSubmatch(word); found != nil {
 			a.learnNames(kindAccount, found[1])

@@ -17,17 +17,17 @@ func anonymized(t *testing.T, prepare func(*Anonymizer), texts ...string) []stri
 	names := NewAnonymizer([]byte(`<regex expression="Submitted batch job (\d+)"/>`))
 	names.Person("alice", "/gpfs/site/home/alice")
 	names.Place("login1.hpc.site.org")
-	names.Learn(kindUserID, "1234")
+	names.learn(kindUserID, "1234")
 	if prepare != nil {
 		prepare(names)
 	}
 	for _, text := range texts {
 		names.Text([]byte(text))
 	}
-	names.Settle()
+	names.settle()
 	var replaced []string
 	for _, text := range texts {
-		replaced = append(replaced, string(names.Replace([]byte(text))))
+		replaced = append(replaced, string(names.replace([]byte(text))))
 	}
 	return replaced
 }
@@ -55,7 +55,7 @@ func TestNamesAreReplaced(t *testing.T) {
 			expected: "JobId=1234 uid=9001 UserId=user(9001) 1234 CANCELLED by 9001",
 		},
 		"groups as id prints them": {
-			learn:    func(a *Anonymizer) { a.Learn(kindGroupID, "7001"); a.Learn(kindGroup, "plasma") },
+			learn:    func(a *Anonymizer) { a.learn(kindGroupID, "7001"); a.learn(kindGroup, "plasma") },
 			text:     "groups=7001(plasma),27(sudo) mem=7001",
 			expected: "groups=9002(group1),27(sudo) mem=7001",
 		},
@@ -72,7 +72,7 @@ func TestNamesAreReplaced(t *testing.T) {
 			expected: "PBS_O_HOST=hostax,PBS_O_PATH=/bin,LOGNAME=user1,SHLVL=1",
 		},
 		"nodes of a job": {
-			learn:    func(a *Anonymizer) { a.LearnNodes("taurus[01-02,05],fat07+(thin3:ncpus=2)+big/0*2") },
+			learn:    func(a *Anonymizer) { a.learnNodes("taurus[01-02,05],fat07+(thin3:ncpus=2)+big/0*2") },
 			text:     "taurus02 fat12|thin3/0 big",
 			expected: "hostax02 hob12|hosc3/0 hod",
 		},
@@ -93,7 +93,7 @@ func TestNamesAreReplaced(t *testing.T) {
 			text:  "alice's code of alice", expected: "the program of user",
 		},
 		"the longest first": {
-			learn: func(a *Anonymizer) { a.Learn(kindAccount, "fus"); a.Learn(kindAccount, "fus-ion") },
+			learn: func(a *Anonymizer) { a.learn(kindAccount, "fus"); a.learn(kindAccount, "fus-ion") },
 			text:  "fus-ion fus", expected: "accoun2 ac1",
 		},
 		"a placeholder that is there already is not taken": {
@@ -123,7 +123,7 @@ func TestColumnsStayInPlace(t *testing.T) {
 }
 
 func TestNamesThatColumnsCutOffAreReplaced(t *testing.T) {
-	replaced := anonymized(t, func(a *Anonymizer) { a.Learn(kindUser, "maximiliane") }, "maximili R\nmaximil+ R\nmaximiliane R\nmaxim R")
+	replaced := anonymized(t, func(a *Anonymizer) { a.learn(kindUser, "maximiliane") }, "maximili R\nmaximil+ R\nmaximiliane R\nmaxim R")
 	require.Equal(t, "user1xxx R\nuser1xx+ R\nuser1xxxxxx R\nmaxim R", replaced[0])
 }
 
@@ -135,11 +135,11 @@ func TestOneNameHasOnePlaceholderInAllTexts(t *testing.T) {
 func TestReplacementsAreCounted(t *testing.T) {
 	names := NewAnonymizer([]byte("debug"))
 	names.Person("alice", "/home/alice")
-	names.LearnArguments([]string{"sbatch", "-A", "fusion", "--account=debug", "job.sh"})
+	names.learnArguments([]string{"sbatch", "-A", "fusion", "--account=debug", "job.sh"})
 	text := []byte("alice alice fusion debug")
 	names.Text(text)
-	names.Settle()
-	names.Replace(text)
+	names.settle()
+	names.replace(text)
 	require.Equal(t, []Replacement{
 		{Kind: kindAccount, Old: "fusion", New: "accou1", Count: 1},
 		{Kind: kindUser, Old: "alice", New: "user", Count: 2},
@@ -161,10 +161,10 @@ func FuzzAnonymizer(f *testing.F) {
 		names := NewAnonymizer()
 		names.Person("alice", "/home/alice")
 		names.Place("login1.site.org")
-		names.Learn(kindAccount, name)
+		names.learn(kindAccount, name)
 		names.Text(text)
-		names.Settle()
-		replaced := string(names.Replace(text))
+		names.settle()
+		replaced := string(names.replace(text))
 		require.NotContains(t, strings.Fields(replaced), "alice")
 		require.Equal(t, strings.Count(string(text), "\n"), strings.Count(replaced, "\n"))
 	})
@@ -191,16 +191,16 @@ func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
 		for _, text := range [][]byte{c.Stdout, c.Stderr} {
 			names.Text(text)
 		}
-		names.Settle()
-		c.Stdout, c.Stderr = names.Replace(c.Stdout), names.Replace(c.Stderr)
-		c.Job = names.ReplaceText(c.Job)
+		names.settle()
+		c.Stdout, c.Stderr = names.replace(c.Stdout), names.replace(c.Stderr)
+		c.Job = names.replaceText(c.Job)
 		after, err := runner.Evaluate(t.Context(), c)
 		require.NoError(t, err)
 		require.Equal(t, before.Status.State, after.Status.State, folder)
 		require.Equal(t, before.Status.Outcome, after.Status.Outcome, folder)
 		if before.Job != nil {
 			expected := *before.Job
-			expected.ID, expected.ShortID = names.ReplaceText(expected.ID), names.ReplaceText(expected.ShortID)
+			expected.ID, expected.ShortID = names.replaceText(expected.ID), names.replaceText(expected.ShortID)
 			require.Equal(t, &expected, after.Job, folder)
 		}
 		replaced += len(names.Replacements())

@@ -28,11 +28,11 @@ func (a *Anonymizer) Introduce(ctx context.Context, connection remote.Connection
 	}
 	user, groups, _ := strings.Cut(a.tell(ctx, connection, "id"), " ")
 	for _, found := range numberAndName.FindAllStringSubmatch(user, -1) {
-		a.Learn(kindUserID, found[1])
+		a.learn(kindUserID, found[1])
 	}
 	for _, found := range numberAndName.FindAllStringSubmatch(groups, -1) {
-		a.Learn(kindGroupID, found[1])
-		a.Learn(kindGroup, found[2])
+		a.learn(kindGroupID, found[1])
+		a.learn(kindGroup, found[2])
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// Replace returns a text with the placeholders in it. Names count where they
+// replace returns a text with the placeholders in it. Names count where they
 // stand as words: no letter or digit goes on before or after them.
-func (a *Anonymizer) Replace(text []byte) []byte {
+func (a *Anonymizer) replace(text []byte) []byte {
 	var out bytes.Buffer
 	owed := 0 // by how many bytes the line has grown since columns were last in place
 	for i := 0; i < len(text); {
@@ -48,15 +48,15 @@ func (a *Anonymizer) Replace(text []byte) []byte {
 	return out.Bytes()
 }
 
-// ReplaceText is Replace for a text that has no columns.
-func (a *Anonymizer) ReplaceText(text string) string {
+// replaceText is replace for a text that has no columns.
+func (a *Anonymizer) replaceText(text string) string {
 	// A tab is not a blank, and stands in no name, so that no run of blanks changes.
 	if !strings.Contains(text, "  ") {
-		return string(a.Replace([]byte(text)))
+		return string(a.replace([]byte(text)))
 	}
 	parts := strings.Split(text, " ")
 	for i, part := range parts {
-		parts[i] = string(a.Replace([]byte(part)))
+		parts[i] = string(a.replace([]byte(part)))
 	}
 	return strings.Join(parts, " ")
 }

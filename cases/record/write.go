@@ -110,10 +110,10 @@ func (r Recording) learn() {
 		return
 	}
 	for _, job := range r.Jobs {
-		r.Names.LearnNodes(job.Nodes)
+		r.Names.learnNodes(job.Nodes)
 	}
 	for _, c := range r.Commands {
-		r.Names.LearnArguments(c.Arguments)
+		r.Names.learnArguments(c.Arguments)
 		for _, text := range [][]byte{c.Stdout, c.Stderr, c.Stdin, []byte(strings.Join(c.Arguments, "\n")), []byte(c.Directory)} {
 			r.Names.Text(text)
 		}
@@ -132,7 +132,7 @@ func (r Recording) learn() {
 			r.Names.Text(text)
 		}
 	}
-	r.Names.Settle()
+	r.Names.settle()
 }
 
 // settings returns the variables that the definition sets for a command. Those
@@ -170,7 +170,7 @@ var unique = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 // made up anew in every run.
 func (w *writer) text(text string) string {
 	if w.Names != nil {
-		text = w.Names.ReplaceText(text)
+		text = w.Names.replaceText(text)
 	}
 	return unique.ReplaceAllString(text, "{unique}")
 }
@@ -187,7 +187,7 @@ func (w *writer) output(text []byte) []byte {
 	if w.Names == nil {
 		return text
 	}
-	return w.Names.Replace(text)
+	return w.Names.replace(text)
 }
 
 // recordedCase returns a command as a case, without attributes and expectation.

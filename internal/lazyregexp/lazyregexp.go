@@ -35,12 +35,10 @@ func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 // Find is that of [regexp.Regexp], as are the methods below.
 func (r *Regexp) Find(b []byte) []byte { return r.get().Find(b) }
 
-func (r *Regexp) FindString(s string) string                 { return r.get().FindString(s) }
-func (r *Regexp) FindStringIndex(s string) []int             { return r.get().FindStringIndex(s) }
-func (r *Regexp) FindStringSubmatch(s string) []string       { return r.get().FindStringSubmatch(s) }
-func (r *Regexp) FindAllIndex(b []byte, n int) [][]int       { return r.get().FindAllIndex(b, n) }
-func (r *Regexp) FindAllString(s string, n int) []string     { return r.get().FindAllString(s, n) }
-func (r *Regexp) FindAllStringIndex(s string, n int) [][]int { return r.get().FindAllStringIndex(s, n) }
+func (r *Regexp) FindString(s string) string             { return r.get().FindString(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string   { return r.get().FindStringSubmatch(s) }
+func (r *Regexp) FindAllIndex(b []byte, n int) [][]int   { return r.get().FindAllIndex(b, n) }
+func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.get().FindAllStringSubmatch(s, n)
 }

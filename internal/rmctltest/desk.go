@@ -140,7 +140,7 @@ func (d *Desk) Refused(code int, arguments ...string) string {
 func (d *Desk) Sits(arguments ...string) *Terminal {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
-	s := StartTerminal(d.t, d.Command(ctx, arguments...))
+	s := startTerminal(d.t, d.Command(ctx, arguments...))
 	d.t.Cleanup(cancel)
 	return s
 }

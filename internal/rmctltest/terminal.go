@@ -28,10 +28,10 @@ type Terminal struct {
 	seen   int // up to where it was waited for
 }
 
-// StartTerminal starts a command at a terminal. What it writes is read until
+// startTerminal starts a command at a terminal. What it writes is read until
 // the test has ended; who can tell that the command ends on its own need not
 // do more.
-func StartTerminal(t *testing.T, command *exec.Cmd) *Terminal {
+func startTerminal(t *testing.T, command *exec.Cmd) *Terminal {
 	t.Helper()
 	s := &Terminal{t: t, Command: command, chunks: make(chan string)}
 	var err error

@@ -30,9 +30,9 @@ type LaunchConfiguration struct {
 	source *job.Table // what File says; nil for one that was not read
 }
 
-// MaximumLaunchConfigurationName is the greatest length of a name in bytes. With
+// maximumLaunchConfigurationName is the greatest length of a name in bytes. With
 // what is put around it, such a name fits into the name of a file.
-const MaximumLaunchConfigurationName = 100
+const maximumLaunchConfigurationName = 100
 
 // A LaunchConfigurationNameError tells why a text cannot name a launch configuration.
 type LaunchConfigurationNameError struct{ Name, Reason string }
@@ -50,8 +50,8 @@ func CheckLaunchConfigurationName(name string) error {
 	switch {
 	case name == "":
 		return refuse("it is empty")
-	case len(name) > MaximumLaunchConfigurationName:
-		return refuse(fmt.Sprintf("it has %d bytes; the most are %d", len(name), MaximumLaunchConfigurationName))
+	case len(name) > maximumLaunchConfigurationName:
+		return refuse(fmt.Sprintf("it has %d bytes; the most are %d", len(name), maximumLaunchConfigurationName))
 	case !utf8.ValidString(name):
 		return refuse("it is not UTF-8")
 	case name[0] == '.' || name[0] == '-':

@@ -28,9 +28,9 @@ func (e *LaunchConfigurationExistsError) Error() string {
 	return fmt.Sprintf("there is a launch configuration %q already, in %s", e.Name, e.File)
 }
 
-// LaunchConfigurationFile returns where the launch configuration of a name
+// launchConfigurationFile returns where the launch configuration of a name
 // stands in a configuration folder. The error is a *LaunchConfigurationNameError.
-func LaunchConfigurationFile(folder, name string) (string, error) {
+func launchConfigurationFile(folder, name string) (string, error) {
 	if err := CheckLaunchConfigurationName(name); err != nil {
 		return "", err
 	}
@@ -42,7 +42,7 @@ func LaunchConfigurationFile(folder, name string) (string, error) {
 // owner only. Where one of its name exists and replace is false the error is a
 // *LaunchConfigurationExistsError.
 func (l *LaunchConfiguration) Save(folder string, replace bool) error {
-	file, err := LaunchConfigurationFile(folder, l.Name)
+	file, err := launchConfigurationFile(folder, l.Name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 // configuration, at once or not at all, after it was read with
 // ReadLaunchConfiguration to see that it is one.
 func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
-	file, err := LaunchConfigurationFile(folder, name)
+	file, err := launchConfigurationFile(folder, name)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func ListedLaunchConfiguration(folder, name string) *LaunchConfiguration {
 // be broken, and the file that it stands in. Errors are as of
 // LoadLaunchConfiguration.
 func LaunchConfigurationText(folder, name string) (file string, text []byte, err error) {
-	if file, err = LaunchConfigurationFile(folder, name); err != nil {
+	if file, err = launchConfigurationFile(folder, name); err != nil {
 		return "", nil, err
 	}
 	text, err = readConfigurationFile(file, maxLaunchBytes)
@@ -156,7 +156,7 @@ func LaunchConfigurationNames(folder string) ([]string, error) {
 // RemoveLaunchConfiguration removes a launch configuration, also a broken one.
 // Errors are as of LoadLaunchConfiguration.
 func RemoveLaunchConfiguration(folder, name string) error {
-	file, err := LaunchConfigurationFile(folder, name)
+	file, err := launchConfigurationFile(folder, name)
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ import (
 // describes a user's targets.
 const TargetsFile = "targets.toml"
 
-// DefaultTarget is used where neither the user nor the configuration names one.
-const DefaultTarget = "local"
+// defaultTarget is used where neither the user nor the configuration names one.
+const defaultTarget = "local"
 
 // The transports of targets.
 const (
@@ -124,7 +124,7 @@ func readTargetsFile(file string) ([]byte, error) {
 
 // shippedTargets returns the targets of a user who has no targets file.
 func shippedTargets() *Targets {
-	targets := &Targets{Default: DefaultTarget, Background: true, all: map[string]Target{}}
+	targets := &Targets{Default: defaultTarget, Background: true, all: map[string]Target{}}
 	for _, name := range rms.Names() {
 		targets.all[name] = Target{Name: name, Definition: name, Transport: TransportLocal, Shipped: true}
 	}

@@ -30,7 +30,7 @@ type Conclusion int
 
 // The conclusions.
 const (
-	Leave Conclusion = iota
+	leave Conclusion = iota
 	Submit
 	Print
 	Save
@@ -162,7 +162,7 @@ func (f *Form) endEntries() []entry {
 		buttonEntry(Print, "Print the command line", ""),
 		textEntry(&f.Name, "Save as", "the name of a launch configuration"),
 		buttonEntry(Save, "Save", ""),
-		buttonEntry(Leave, "Leave", "without submitting"),
+		buttonEntry(leave, "Leave", "without submitting"),
 	)
 }
 

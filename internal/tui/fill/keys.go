@@ -18,7 +18,7 @@ func (s *screen) key(key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	switch {
 	case name == "ctrl+c", name == "esc" && s.overlay == nil:
-		s.Conclusion = Leave
+		s.Conclusion = leave
 		return tea.Quit
 	case name == keyAnswer:
 		return s.goToQuestion()
@@ -165,7 +165,7 @@ func (s *screen) pressButton(e entry) {
 // finish does what a button of the last page says. If something is missing it says so, and
 // the form stays.
 func (s *screen) finish(how Conclusion) tea.Cmd {
-	if how == Leave {
+	if how == leave {
 		return tea.Quit
 	}
 	err := s.conclude(how, s.replace)

@@ -230,12 +230,12 @@ func (q *questioner) conclusions() error {
 	}
 	return q.until(choices+" [leave]:", func(answer string) error {
 		how, known := map[string]Conclusion{
-			"l": Leave, "leave": Leave, "s": Submit, "submit": Submit, "p": Print, "print": Print, "a": Save, "save": Save,
+			"l": leave, "leave": leave, "s": Submit, "submit": Submit, "p": Print, "print": Print, "a": Save, "save": Save,
 		}[strings.ToLower(answer)]
 		switch {
 		case !known, how == Submit && q.Target == "":
 			return errors.New("answer one of these")
-		case how == Leave:
+		case how == leave:
 			return nil
 		case how == Save:
 			name, err := q.answer("Name:")

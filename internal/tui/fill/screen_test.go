@@ -273,7 +273,7 @@ func TestTheEndSubmitsPrintsSavesOrLeaves(t *testing.T) {
 		require.Fail(t, "no such field", name)
 		return nil
 	}
-	for name, want := range map[string]Conclusion{"Submit": Submit, "Print the command line": Print, "Leave": Leave} {
+	for name, want := range map[string]Conclusion{"Submit": Submit, "Print the command line": Print, "Leave": leave} {
 		d := end(t, name)
 		d.press("enter")
 		require.True(t, d.quit, name)
@@ -332,7 +332,7 @@ func TestEscAndCtrlCLeaveAnywhere(t *testing.T) {
 		d := demo(t)
 		d.press(keys...)
 		require.True(t, d.quit)
-		require.Equal(t, Leave, d.Conclusion)
+		require.Equal(t, leave, d.Conclusion)
 	}
 }
 
