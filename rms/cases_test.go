@@ -10,7 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/cases/casetest"
-	"github.com/rmctl/rmctl/cases/mutate"
+	"github.com/rmctl/rmctl/internal/mutate"
 	"github.com/rmctl/rmctl/rms"
 )
 

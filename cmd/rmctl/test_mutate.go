@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/cases/mutate"
+	"github.com/rmctl/rmctl/internal/mutate"
 	"github.com/rmctl/rmctl/internal/terminal"
 )
 

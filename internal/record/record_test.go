@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/cases/record"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/record"
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
