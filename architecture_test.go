@@ -21,8 +21,8 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {"attribute", "cases", "cases/mutate", "cases/record", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/facts", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/portablename", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "remote/openssh", "remote/ssh", "rms", "state", "tokenizer"},
-	".":                         {"config", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/facts", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/mutate", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
+	".":                         {"config", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh", "rms"},
 	"internal/daemon":           {"internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
 	"cases":                     {"attribute", "command", "config", "control", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
@@ -72,8 +72,6 @@ var allowedImports = map[string][]string{
 	"internal/web/pages":        {"attribute", "command", "control", "internal/directory", "internal/form", "internal/portablename", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor", "state"},
 	"internal/web/api":          {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/peer", "internal/settings", "internal/submission", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "state"},
 	"internal/web/webtest":      {"config", "internal/views", "model", "monitor", "rms"},
-	"cases/record":              {"cases", "command", "job", "config", "attribute", "remote"},
-	"cases/mutate":              {"cases", "command", "config", "rms", "state"},
 	"internal/record":           {"cases", "command", "job", "config", "attribute", "remote"},
 	"internal/mutate":           {"cases", "command", "config", "rms", "state"},
 	"config/check":              {"internal/portablename", "config", "config/internal/tree", "config/internal/reference", "javaregex", "schemas", "attribute", "state"},
