@@ -74,6 +74,8 @@ var allowedImports = map[string][]string{
 	"internal/web/webtest":      {"config", "internal/views", "model", "monitor", "rms"},
 	"internal/record":           {"cases", "command", "job", "config", "attribute", "remote"},
 	"internal/mutate":           {"cases", "command", "config", "rms", "state"},
+	"cases/record":              {"cases", "command", "job", "config", "attribute", "remote"},
+	"cases/mutate":              {"cases", "command", "config", "rms", "state"},
 	"config/check":              {"internal/portablename", "config", "config/internal/tree", "config/internal/reference", "javaregex", "schemas", "attribute", "state"},
 	"internal/portablename":     {"config"},
 	"config/internal/tree":      {"schemas"},

@@ -54,24 +54,10 @@ func newOperation(a *app, operation control.Operation, short, long string) *cobr
 	}
 }
 
-// operate does something to one job. An interactive job that is alive is canceled
-// where its process is held, which then runs the definition's command, too.
+// operate does something to one job.
 func (a *app) operate(ctx context.Context, operation control.Operation, job found) error {
-	if operation != control.Cancel {
-		return job.controller.Operate(ctx, operation, job.Job)
-	}
-	switch job.controller.Holder(job.Job) {
-	case control.HeldByProgram:
-		_, err := job.controller.EndHeld(ctx, job.Job)
-		return err
-	case control.HeldByHost:
-		client, err := a.backgroundClient(ctx)
-		if err == nil {
-			err = client.End(ctx, job.Tag)
-		}
-		if err == nil || !errors.Is(err, daemon.ErrNoSession) {
-			return err
-		}
+	if operation == control.Cancel {
+		return a.client().Cancel(ctx, job.Job)
 	}
 	return job.controller.Operate(ctx, operation, job.Job)
 }

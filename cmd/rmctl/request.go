@@ -12,8 +12,8 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
@@ -254,16 +254,16 @@ func (a *app) render(controller *control.Controller, s job.Submission) error {
 	if err != nil {
 		return err
 	}
-	r := facts.OfRendering(rendering)
 	if a.json {
-		return terminal.JSON(a.stdout, r)
+		return terminal.JSON(a.stdout, rendering.Document())
 	}
-	return printRendered(a.stdout, r)
+	return printRendered(a.stdout, rendering)
 }
 
 // printRendered prints command lines quoted as a shell would need them, so that
 // each can be tried by hand.
-func printRendered(w io.Writer, r facts.Rendering) error {
+func printRendered(w io.Writer, rendering *control.Rendering) error {
+	r := rendering.Document()
 	var text strings.Builder
 	for _, file := range r.Files {
 		fmt.Fprintf(&text, "# %s: %s (mode %s)\n%s", file.Name, file.Path, file.Mode, file.Content)
@@ -299,7 +299,7 @@ func printRendered(w io.Writer, r facts.Rendering) error {
 		}
 		text.WriteByte('\n')
 	}
-	if !slices.ContainsFunc(r.Commands, facts.Command.Submits) {
+	if !slices.ContainsFunc(rendering.Commands, func(i *command.Invocation) bool { return i.Command.Element.IsSubmit() }) {
 		text.WriteString("# the definition has no submit command\n")
 	}
 	_, err := fmt.Fprint(w, printable(strings.TrimSuffix(text.String(), "\n\n")+"\n"))

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/internal/describe"
-	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
@@ -49,7 +48,7 @@ func (a *app) printTargets(targets *settings.Targets) error {
 		if err != nil {
 			return err
 		}
-		r := facts.OfTarget(target, name == targets.Default)
+		r := target.Document(name == targets.Default)
 		if a.json {
 			if err := terminal.JSON(a.stdout, r); err != nil {
 				return err

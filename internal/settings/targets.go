@@ -50,6 +50,20 @@ func (t Target) Defaults() []job.Assignment {
 	return defaults
 }
 
+// A TargetDocument is a target in JSON. The names are a contract with scripts.
+type TargetDocument struct {
+	Name       string `json:"name"`
+	Definition string `json:"definition"`
+	Transport  string `json:"transport"`
+	Host       string `json:"host,omitempty"`
+	Default    bool   `json:"default,omitempty"`
+}
+
+// Document returns the target for JSON.
+func (t Target) Document(isDefault bool) TargetDocument {
+	return TargetDocument{t.Name, t.Definition, t.Transport, t.Host, isDefault}
+}
+
 // Targets are all targets of a user.
 type Targets struct {
 	Default    string

@@ -14,7 +14,6 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
@@ -99,7 +98,7 @@ func (c *Client) listed(ctx context.Context, target settings.Target, kind model.
 // current returns when elements of a kind of a target were listed, if that is as good
 // as listing them now.
 func (m managerJSON) current(target settings.Target, kind model.Kind, now time.Time) (time.Time, bool) {
-	if m.State != string(model.StateStarted) || m.Target != facts.OfTarget(target, false) || m.SSHConfig != target.SSHConfig {
+	if m.State != string(model.StateStarted) || m.TargetDocument != target.Document(false) || m.SSHConfig != target.SSHConfig {
 		return time.Time{}, false
 	}
 	for _, listing := range m.Listings {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/submission"
@@ -132,7 +131,7 @@ func (a *API) answerRender(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, facts.OfRendering(rendering))
+	return answer.JSON(w, http.StatusOK, rendering.Document())
 }
 
 // answerForm answers with the launch tab as it is after some edits. Nothing of it is

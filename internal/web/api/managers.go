@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 
-	"github.com/rmctl/rmctl/internal/facts"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -87,7 +86,7 @@ func (a *API) answerManager(w http.ResponseWriter, status int, name string) erro
 
 func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
 	told := managerJSON{
-		Target: facts.OfTarget(m.Target, false), SSHConfig: m.Target.SSHConfig, Attributes: m.Target.Attributes, Shipped: m.Target.Shipped,
+		TargetDocument: m.Target.Document(false), SSHConfig: m.Target.SSHConfig, Attributes: m.Target.Attributes, Shipped: m.Target.Shipped,
 		State: string(m.State), Since: job.Timestamp(m.Since), Retry: job.Timestamp(m.Retry), Listings: []listingJSON{},
 	}
 	if m.Cause != nil {
@@ -146,13 +145,13 @@ func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all := []facts.Target{}
+	all := []settings.TargetDocument{}
 	for _, name := range targets.Names() {
 		target, err := targets.Find(name)
 		if err != nil {
 			return err
 		}
-		all = append(all, facts.OfTarget(target, name == targets.Default))
+		all = append(all, target.Document(name == targets.Default))
 	}
 	return answer.JSON(w, http.StatusOK, map[string]any{"targets": all})
 }
@@ -160,7 +159,7 @@ func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 // managerJSON is a resource manager; the names of the target's part are those of
 // rmctl targets --json.
 type managerJSON struct {
-	facts.Target
+	settings.TargetDocument
 	SSHConfig  string            `json:"sshConfig,omitempty"`
 	Attributes map[string]string `json:"attributes,omitempty"`
 	Shipped    bool              `json:"shipped,omitempty"`

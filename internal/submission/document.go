@@ -1,22 +1,20 @@
-package facts
+package submission
 
 import (
 	"fmt"
 
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 )
 
-// A Rendering is what a submission would put in place and run.
-type Rendering struct {
-	Script   string    `json:"script"`
-	Files    []File    `json:"files"`
-	Commands []Command `json:"commands"`
+// A renderingDocument is a rendering in JSON. The names are a contract with scripts.
+type renderingDocument struct {
+	Script   string            `json:"script"`
+	Files    []fileDocument    `json:"files"`
+	Commands []commandDocument `json:"commands"`
 }
 
-// A Command is a command of a definition with what it would run.
-type Command struct {
+// A commandDocument is a command of a definition with what it would run.
+type commandDocument struct {
 	Element            string            `json:"element"`
 	Name               string            `json:"name"`
 	Arguments          []string          `json:"arguments"`
@@ -29,31 +27,28 @@ type Command struct {
 	PostLaunch         [][]string        `json:"postLaunch,omitempty"`
 }
 
-// Submits reports whether the command is one that submits jobs.
-func (c Command) Submits() bool { return config.CommandElement(c.Element).IsSubmit() }
-
-// A File is one that a submission puts in place; its mode is octal.
-type File struct {
+// A fileDocument is a file that a submission puts in place; its mode is octal.
+type fileDocument struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`
 	Content string `json:"content"`
 	Mode    string `json:"mode"`
 }
 
-// OfRendering returns a rendering.
-func OfRendering(rendering *control.Rendering) Rendering {
-	r := Rendering{Script: rendering.Script, Files: []File{}, Commands: []Command{}}
+// Document returns the rendering for JSON.
+func (rendering *Rendering) Document() renderingDocument {
+	r := renderingDocument{Script: rendering.Script, Files: []fileDocument{}, Commands: []commandDocument{}}
 	for _, file := range rendering.Files {
-		r.Files = append(r.Files, File{file.Name, file.Path, file.Content, fmt.Sprintf("%04o", file.Mode)})
+		r.Files = append(r.Files, fileDocument{file.Name, file.Path, file.Content, fmt.Sprintf("%04o", file.Mode)})
 	}
 	for _, invocation := range rendering.Commands {
-		r.Commands = append(r.Commands, ofInvocation(invocation))
+		r.Commands = append(r.Commands, documentOf(invocation))
 	}
 	return r
 }
 
-func ofInvocation(i *command.Invocation) Command {
-	r := Command{
+func documentOf(i *command.Invocation) commandDocument {
+	r := commandDocument{
 		Element: string(i.Command.Element), Name: i.Command.Name, Arguments: append([]string{}, i.Arguments...), Directory: i.Directory,
 		ReplaceEnvironment: i.ReplaceEnvironment, Keep: i.Keep,
 	}
