@@ -58,7 +58,7 @@ var allowedImports = map[string][]string{
 	"internal/terminal":         {"internal/tui", "remote", "state"},
 	"internal/tui":              {"control", "remote"},
 	"job":                       {"schemas", "state"},
-	"internal/settings":         {"attribute", "config", "control", "internal/form", "job", "rms"},
+	"internal/settings":         {"attribute", "config", "internal/form", "internal/submission", "job", "rms"},
 	"internal/submission":       {"attribute", "command", "config", "internal/form", "internal/portablename", "job", "remote", "rms"},
 	"internal/lazyregexp":       {},
 	"state":                     {},

@@ -11,19 +11,13 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 )
 
-// NamesDefinitionFile reports whether a text names a definition by a path, not by the
-// name of a shipped one.
-func NamesDefinitionFile(definition string) bool {
-	return strings.ContainsAny(definition, `/\`) || strings.HasSuffix(definition, ".xml")
-}
-
 // maxDefinitionBytes bounds what is read of a file; the loader's own bound is smaller.
 const maxDefinitionBytes = 64 << 20
 
 // ReadDefinition returns the text of a shipped definition or of a file, and the
 // name to call it by in messages.
 func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
-	if !NamesDefinitionFile(nameOrFile) {
+	if !NamesFile(nameOrFile) {
 		if source, known := Source(nameOrFile); known {
 			return nameOrFile + ".xml", source, nil
 		}
@@ -44,7 +38,7 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 // one by its name, or a file relative to the one that extends it. It is a
 // [config.BaseReader].
 func ReadBase(name, from string) (file string, source []byte, err error) {
-	if !NamesDefinitionFile(name) {
+	if !NamesFile(name) {
 		source, known := Source(name)
 		if !known {
 			help := "a file is named by a path that ends in .xml or has a /"
@@ -104,7 +98,7 @@ func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, isShipped := Source(nameOrFile); isShipped && !NamesDefinitionFile(nameOrFile) {
+	if _, isShipped := Source(nameOrFile); isShipped && !NamesFile(nameOrFile) {
 		definition, err := config.Read(file, source, ReadBase)
 		return definition, nil, err
 	}

@@ -16,6 +16,12 @@ var definitions embed.FS
 
 const extension = ".xml"
 
+// NamesFile reports whether a text names a definition by a path, not by the name of a
+// shipped one.
+func NamesFile(definition string) bool {
+	return strings.ContainsAny(definition, `/\`) || strings.HasSuffix(definition, extension)
+}
+
 // Names returns the names of the shipped definitions, sorted.
 func Names() []string {
 	files, err := definitions.ReadDir(".")

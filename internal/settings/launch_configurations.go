@@ -9,8 +9,8 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -78,7 +78,7 @@ func (l *LaunchConfiguration) Locate(err error, given job.Submission) error {
 		}
 		return errors.Join(located...)
 	}
-	var value *control.ValueError
+	var value *submission.ValueError
 	var invalid *attribute.InvalidError
 	var tab *form.UnknownPageError
 	var name string

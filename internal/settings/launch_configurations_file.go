@@ -94,7 +94,7 @@ func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) 
 		return nil, err
 	}
 	l, err := ReadLaunchConfiguration(name, file, text)
-	if err == nil && rms.NamesDefinitionFile(l.Definition) && !filepath.IsAbs(l.Definition) {
+	if err == nil && rms.NamesFile(l.Definition) && !filepath.IsAbs(l.Definition) {
 		l.Definition = filepath.Join(folder, l.Definition)
 	}
 	return l, err

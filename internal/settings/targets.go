@@ -166,7 +166,7 @@ func (t *Targets) read(file string, text []byte) error {
 		if err := target.completeConnection(file); err != nil {
 			return err
 		}
-		if rms.NamesDefinitionFile(target.Definition) && !filepath.IsAbs(target.Definition) {
+		if rms.NamesFile(target.Definition) && !filepath.IsAbs(target.Definition) {
 			target.Definition = filepath.Join(filepath.Dir(file), target.Definition)
 		}
 		t.all[name] = target

@@ -170,7 +170,7 @@ func checkUnchanged(file string, text []byte) error {
 
 // isAsWritten reports whether a target was read as it was to be written.
 func isAsWritten(got, wanted Target, folder string) bool {
-	if rms.NamesDefinitionFile(wanted.Definition) && !filepath.IsAbs(wanted.Definition) {
+	if rms.NamesFile(wanted.Definition) && !filepath.IsAbs(wanted.Definition) {
 		wanted.Definition = filepath.Join(folder, wanted.Definition)
 	}
 	if wanted.Transport == "" {
