@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/facts", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/mutate", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/mutate", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	".":                         {"config", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh", "rms"},
 	"internal/daemon":           {"internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
@@ -70,7 +70,7 @@ var allowedImports = map[string][]string{
 	"internal/web/usage":        {"internal/settings", "internal/web/listing", "model", "monitor"},
 	"internal/web/launch":       {"attribute", "command", "config", "control", "internal/form", "internal/submission", "internal/web/answer", "job"},
 	"internal/web/pages":        {"attribute", "command", "control", "internal/directory", "internal/form", "internal/portablename", "internal/settings", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor", "state"},
-	"internal/web/api":          {"attribute", "command", "config", "control", "internal/facts", "internal/form", "internal/peer", "internal/settings", "internal/submission", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "state"},
+	"internal/web/api":          {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/submission", "internal/views", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model", "monitor", "state"},
 	"internal/web/webtest":      {"config", "internal/views", "model", "monitor", "rms"},
 	"internal/record":           {"cases", "command", "job", "config", "attribute", "remote"},
 	"internal/mutate":           {"cases", "command", "config", "rms", "state"},
