@@ -57,7 +57,7 @@ func newCoverage(definition *config.Definition) *definitionCoverage {
 func (c *definitionCoverage) Definition() *config.Definition { return c.definition }
 
 // Trace notes what a parser of the definition did. It can stand in an Evaluation.
-func (c *definitionCoverage) Trace(parser *config.Parser, event tokenizer.Event) {
+func (c *definitionCoverage) Trace(parser *config.Parser, event tokenizer.TraceEvent) {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent, tokenizer.EndEvent:
 		c.see(coveredCommand, c.things.commands[parser], "")

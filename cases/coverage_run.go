@@ -21,7 +21,7 @@ type Coverages struct {
 // before the runner tries cases.
 func (c *Coverages) Watch(runner *Runner) {
 	before := runner.Trace
-	runner.Trace = func(read Reading, event tokenizer.Event) {
+	runner.Trace = func(read Reading, event tokenizer.TraceEvent) {
 		if before != nil {
 			before(read, event)
 		}

@@ -16,7 +16,7 @@ import (
 // An Expectation is what a definition makes of a recorded command.
 type Expectation struct {
 	Status     Status             `json:"status"`
-	Job        *Job               `json:"job,omitempty"`
+	Job        *JobState          `json:"job,omitempty"`
 	Attributes map[string]Changed `json:"attributes,omitempty"` // those that changed, by their keys
 	Discovered map[string]Changed `json:"discovered,omitempty"` // those that parsers constructed
 }
@@ -37,8 +37,8 @@ type Status struct {
 	Message string `json:"message,omitempty"`
 }
 
-// A Job is what is known of the job after the command.
-type Job struct {
+// A JobState is what is known of the job after the command.
+type JobState struct {
 	ID      string        `json:"id,omitempty"`      // where the command found one
 	ShortID string        `json:"shortId,omitempty"` // the same
 	State   state.Primary `json:"state,omitempty"`   // empty where the command told none
@@ -164,8 +164,8 @@ func mapOf(a *attribute.Attribute) (any, error) {
 }
 
 // jobOf tells what a command left of its job.
-func jobOf(before, after *attribute.Attribute) *Job {
-	var job Job
+func jobOf(before, after *attribute.Attribute) *JobState {
+	var job JobState
 	if before.Name() != after.Name() {
 		job.ID = after.Name()
 	}
@@ -178,7 +178,7 @@ func jobOf(before, after *attribute.Attribute) *Job {
 	} else {
 		job.Word = text
 	}
-	if job == (Job{}) {
+	if job == (JobState{}) {
 		return nil
 	}
 	return &job

@@ -69,7 +69,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 		Now: p.now, Pause: p.pause,
 	}
 	if r.Trace != nil {
-		options.Trace = func(parser *config.Parser, event tokenizer.Event) {
+		options.Trace = func(parser *config.Parser, event tokenizer.TraceEvent) {
 			r.Trace(Reading{p.connection.answering(), definition, parser}, event)
 		}
 	}

@@ -244,7 +244,7 @@ func TestAFlowThatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 func TestAFlowCountsForCoverageAndTraces(t *testing.T) {
 	folder := flowWith(t, nil)
 	var read []string
-	runner := &cases.Runner{Trace: func(reading cases.Reading, event tokenizer.Event) {
+	runner := &cases.Runner{Trace: func(reading cases.Reading, event tokenizer.TraceEvent) {
 		if match, took := event.(tokenizer.MatchEvent); took {
 			read = append(read, filepath.Base(reading.Folder)+" "+string(match.Text))
 		}

@@ -25,7 +25,7 @@ type Runner struct {
 
 	// Trace is told what parsers do with recorded outputs; it may be nil. With
 	// Parallel other than 1 calls for different cases and flows overlap.
-	Trace func(read Reading, event tokenizer.Event)
+	Trace func(read Reading, event tokenizer.TraceEvent)
 
 	expressions tokenizer.Expressions
 
@@ -172,7 +172,7 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	}
 	e := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
 	if r.Trace != nil {
-		e.Trace = func(parser *config.Parser, event tokenizer.Event) {
+		e.Trace = func(parser *config.Parser, event tokenizer.TraceEvent) {
 			r.Trace(Reading{c.Folder, definition, parser}, event)
 		}
 	}

@@ -146,7 +146,7 @@ func TestRunningEndsWithItsContextAndWithItsListener(t *testing.T) {
 func TestATraceTellsOfWhichCaseItIs(t *testing.T) {
 	folder := writePassing(t, t.TempDir(), nil)
 	segments := 0
-	runner := &cases.Runner{Trace: func(read cases.Reading, event tokenizer.Event) {
+	runner := &cases.Runner{Trace: func(read cases.Reading, event tokenizer.TraceEvent) {
 		require.Equal(t, folder, read.Folder)
 		require.Equal(t, "slurm", read.Definition.Name)
 		if _, isSegment := event.(tokenizer.SegmentEvent); isSegment && read.Parser.Element == "stdout-parser" {

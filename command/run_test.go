@@ -247,7 +247,7 @@ func TestTheRequestsLimitCountsWhereTheCommandNamesNone(t *testing.T) {
 func TestACallerMayGiveUp(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+shell(`echo started; exec sleep 600`, "", lines("stdout-parser", "a")))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	b.request.Trace = func(_ *config.Parser, event tokenizer.Event) { cancel(errors.New("enough")) }
+	b.request.Trace = func(_ *config.Parser, event tokenizer.TraceEvent) { cancel(errors.New("enough")) }
 	_, err := b.run(t, ctx, config.StartUpCommand)
 	var failed *command.Error
 	require.ErrorAs(t, err, &failed)
@@ -304,7 +304,7 @@ func TestALostConnectionLeavesTheOutcomeUnknown(t *testing.T) {
 func TestTheTraceTellsOfEveryParser(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+shell(`echo out; echo err >&2`, "", lines("stdout-parser", "a")+lines("stderr-parser", "a")))
 	seen := map[string]bool{}
-	b.request.Trace = func(parser *config.Parser, _ tokenizer.Event) { seen[parser.Element] = true }
+	b.request.Trace = func(parser *config.Parser, _ tokenizer.TraceEvent) { seen[parser.Element] = true }
 	b.succeeds(t, config.StartUpCommand)
 	require.Equal(t, map[string]bool{"stdout-parser": true, "stderr-parser": true}, seen)
 }

@@ -95,7 +95,7 @@ func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
 		options.Rows = r.rows.handOut
 	}
 	if r.Trace != nil {
-		options.Trace = func(event tokenizer.Event) { r.Trace(parser, event) }
+		options.Trace = func(event tokenizer.TraceEvent) { r.Trace(parser, event) }
 	}
 	compiled, err := options.Compile(parser, r.Scope.Environment, r.Scope.Job)
 	if err != nil {

@@ -45,7 +45,7 @@ type Options struct {
 	Store      *jobstore.Store  // may be nil for a controller that only renders
 	Defaults   []job.Assignment // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
-	Trace      func(*config.Parser, tokenizer.Event)       // told what parsers do, by several goroutines where several use the controller; may be nil
+	Trace      func(*config.Parser, tokenizer.TraceEvent)       // told what parsers do, by several goroutines where several use the controller; may be nil
 	Log        *slog.Logger                                // nil to log nothing
 	OnListed   func(config.CommandElement, command.Listed) // told of each whole listing by [Controller.Rows] what it amounted to; may be nil
 	OnStaging  func(StagingProgress)                       // told of files on their way to the target, by several goroutines where several use the controller; may be nil
@@ -68,7 +68,7 @@ type session struct {
 	resolver   *submission.Resolver
 	store      *jobstore.Store
 	types      map[string]tokenizer.Factory
-	trace      func(*config.Parser, tokenizer.Event)
+	trace      func(*config.Parser, tokenizer.TraceEvent)
 	log        *slog.Logger
 	onListed   func(config.CommandElement, command.Listed)
 	now        func() time.Time

@@ -31,7 +31,7 @@ func TestAStreamMayBeCutAnywhere(t *testing.T) {
 					require.Equal(t, whole, outcome, "in pieces of %d bytes", sizes)
 				}
 			}
-			require.Equal(t, whole, c.outcome(parser, func(tokenizer.Event) {}, len(c.stream)), "a trace changes nothing")
+			require.Equal(t, whole, c.outcome(parser, func(tokenizer.TraceEvent) {}, len(c.stream)), "a trace changes nothing")
 		})
 	}
 }
@@ -67,7 +67,7 @@ func ofSize(size, length int) []int {
 
 // outcome feeds the stream to a new run of the parser, in pieces of these sizes,
 // and tells everything that came of it.
-func (c goldenCase) outcome(parser *config.Parser, trace func(tokenizer.Event), sizes ...int) string {
+func (c goldenCase) outcome(parser *config.Parser, trace func(tokenizer.TraceEvent), sizes ...int) string {
 	environment := c.environment()
 	run, err := tokenizer.Options{Trace: trace}.Compile(parser, environment, c.initial.Job)
 	if err != nil {

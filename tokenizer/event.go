@@ -5,10 +5,10 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// An Event is something that a tokenizer tells to [Options.Trace]: one of the
+// A TraceEvent is something that a tokenizer tells to [Options.Trace]: one of the
 // types below whose name ends in Event. Byte slices in it are valid only until
 // Trace returns.
-type Event interface{ event() }
+type TraceEvent interface{ event() }
 
 // A SegmentEvent tells that a segment is looked at. A parser with all="true"
 // only saves it; the targets see the last ones when the stream has ended, each

@@ -75,7 +75,7 @@ func ExampleOptions_Compile() {
 	definition, _ := check.Load("example.xml", []byte(queueDefinition), nil)
 	env := attribute.NewEnvironment()
 	env.Define("queues", attribute.New("queues"))
-	options := tokenizer.Options{Trace: func(event tokenizer.Event) {
+	options := tokenizer.Options{Trace: func(event tokenizer.TraceEvent) {
 		switch e := event.(type) {
 		case tokenizer.SegmentEvent:
 			fmt.Printf("%d %q\n", e.Number, e.Text)

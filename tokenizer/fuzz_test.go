@@ -60,7 +60,7 @@ func FuzzSegments(f *testing.F) {
 // segmentsOf returns what a parser cuts a stream into that comes in pieces of a size.
 func segmentsOf(t *testing.T, parser *config.Parser, stream []byte, size int) []string {
 	segments := []string{}
-	options := tokenizer.Options{Trace: func(event tokenizer.Event) {
+	options := tokenizer.Options{Trace: func(event tokenizer.TraceEvent) {
 		if segment, isSegment := event.(tokenizer.SegmentEvent); isSegment {
 			require.EqualValues(t, len(segments)+1, segment.Number)
 			segments = append(segments, string(segment.Text))

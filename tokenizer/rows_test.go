@@ -40,7 +40,7 @@ type rowLog struct {
 func newRowLog() *rowLog { return &rowLog{facts: map[string]map[string]string{}} }
 
 // traced has every row made by the actions themselves.
-func traced(tokenizer.Event) {}
+func traced(tokenizer.TraceEvent) {}
 
 func (l *rowLog) take(id string, facts tokenizer.Facts, origin *attribute.Origin) {
 	l.order = append(l.order, id)

@@ -53,7 +53,7 @@ type Options struct {
 	// where its value is no map. It runs on the goroutine that writes or closes.
 	Rows func(id string, facts Facts, origin *attribute.Origin)
 	// Trace, if set, is told everything that happens, on the goroutine that writes.
-	Trace func(Event)
+	Trace func(TraceEvent)
 }
 
 // A Tokenizer is one run of a parser over one stream. It is not safe for

@@ -89,7 +89,7 @@ func TestATraceEndsWithTheError(t *testing.T) {
 // traceOf runs a parser on a stream, with an attribute r, and describes the events.
 func traceOf(t *testing.T, parser, stream string) []string {
 	var trace []string
-	options := tokenizer.Options{Trace: func(event tokenizer.Event) { trace = append(trace, describe(event)) }}
+	options := tokenizer.Options{Trace: func(event tokenizer.TraceEvent) { trace = append(trace, describe(event)) }}
 	run, err := options.Compile(parserOf(t, parser), variables("r"), "")
 	require.NoError(t, err)
 	err = run.Run(strings.NewReader(stream))
@@ -97,7 +97,7 @@ func traceOf(t *testing.T, parser, stream string) []string {
 	return trace
 }
 
-func describe(event tokenizer.Event) string {
+func describe(event tokenizer.TraceEvent) string {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent:
 		if e.Saved {

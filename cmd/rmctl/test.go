@@ -194,7 +194,7 @@ func (r *testReport) print(result cases.Result) error {
 func (r *testReport) trace(ctx context.Context, result cases.Result) error {
 	var writer *trace.Writer
 	var shown cases.Reading
-	runner := &cases.Runner{Definition: r.flags.definition, Trace: func(read cases.Reading, event tokenizer.Event) {
+	runner := &cases.Runner{Definition: r.flags.definition, Trace: func(read cases.Reading, event tokenizer.TraceEvent) {
 		if read.Parser != shown.Parser || read.Folder != shown.Folder {
 			writer = trace.New(r.stderr, read.Parser, r.json)
 			writer.Begin(read.Folder)

@@ -61,7 +61,7 @@ func matchesThatTook(t *testing.T, definition *config.Definition, folder string)
 	environment := attribute.NewEnvironment()
 	initial.Define(environment)
 	var took []*config.Match
-	options := tokenizer.Options{Trace: func(event tokenizer.Event) {
+	options := tokenizer.Options{Trace: func(event tokenizer.TraceEvent) {
 		if matched, ok := event.(tokenizer.MatchEvent); ok {
 			took = append(took, matched.Match)
 		}

@@ -130,7 +130,7 @@ func (i *importing) portableLinks(d *config.Definition) string {
 			if found.name == "after" && strings.Contains(found.link, "afterok") {
 				fmt.Fprintf(&links, `    <x:portable name="after" when="any" attribute="%s" text="afterany:{}" separator=":"/>`+"\n", escaped(name))
 			}
-			i.remark(Added, argument.Line, argument.Column, "portable name "+found.name, "sets attribute %q", name)
+			i.remark(added, argument.Line, argument.Column, "portable name "+found.name, "sets attribute %q", name)
 		}
 	}
 	return links.String()

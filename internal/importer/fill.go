@@ -110,7 +110,7 @@ func (f *filling) extras(has func(name string) bool) error {
 			return err
 		}
 		if taken > 0 {
-			f.remark(Added, 0, 0, extra.subject, "as in %s", f.from.name)
+			f.remark(added, 0, 0, extra.subject, "as in %s", f.from.name)
 		}
 	}
 	return nil
@@ -136,7 +136,7 @@ func (f *filling) findJob(submit *config.Command, script *config.Script, line in
 		if _, err := f.take(f.from.control, true, string(config.FindJob)); err != nil {
 			return err
 		}
-		f.remark(Added, 0, 0, subject, "as in %s", f.from.name)
+		f.remark(added, 0, 0, subject, "as in %s", f.from.name)
 	}
 	return nil
 }

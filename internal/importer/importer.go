@@ -64,9 +64,9 @@ type Kind string
 
 // The kinds of remarks.
 const (
-	Carried Kind = "carried" // it is in the result
-	Added   Kind = "added"   // it comes from the shipped definition
-	Changed Kind = "changed" // it is there in another way, which may have to be looked at
+	carried Kind = "carried" // it is in the result
+	added   Kind = "added"   // it comes from the shipped definition
+	changed Kind = "changed" // it is there in another way, which may have to be looked at
 	Lost    Kind = "lost"    // it is not in the result
 )
 

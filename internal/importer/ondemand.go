@@ -71,7 +71,7 @@ func (i *importing) openOnDemand() error {
 	}
 	s := &site{importing: i, name: i.called(title), scheduler: scheduler, programs: map[string]string{}, places: map[string][2]int{}, lines: map[string]string{}}
 	if titled != nil && i.name == "" {
-		i.remark(Carried, titled.Line, titled.Column, "v2.metadata.title", "the target is called %q", s.name)
+		i.remark(carried, titled.Line, titled.Column, "v2.metadata.title", "the target is called %q", s.name)
 	}
 	if err := i.onDemandJob(job, s); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (i *importing) openOnDemand() error {
 	if err != nil {
 		return err
 	}
-	i.remark(Carried, at.Line, at.Column, "v2.job.adapter", "the definition is %s", definition)
+	i.remark(carried, at.Line, at.Column, "v2.job.adapter", "the definition is %s", definition)
 	target := Target{Name: s.name, Definition: definition, Transport: settings.TransportLocal}
 	if err := i.onDemandHost(cluster, job, &target); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (i *importing) onDemandFolder(job *mapping, s *site) error {
 		return err
 	}
 	s.folder = folder
-	i.remark(Carried, at.Line, at.Column, "v2.job.bin", "programs are looked for there, then in %s", usualPath)
+	i.remark(carried, at.Line, at.Column, "v2.job.bin", "programs are looked for there, then in %s", usualPath)
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (i *importing) onDemandEnvironment(job *mapping, s *site) error {
 			s.folder = value + "/bin"
 		}
 		s.variables = append(s.variables, [2]string{variables[member], value})
-		i.remark(Carried, at.Line, at.Column, "v2.job."+member, "commands find it in %s", variables[member])
+		i.remark(carried, at.Line, at.Column, "v2.job."+member, "commands find it in %s", variables[member])
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (i *importing) onDemandCluster(job *mapping, s *site) error {
 	}
 	s.lines["clusters"] = cluster
 	s.variables = append(s.variables, [2]string{"SLURM_CLUSTERS", cluster})
-	i.remark(Carried, at.Line, at.Column, "v2.job.cluster", "it is the default of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
+	i.remark(carried, at.Line, at.Column, "v2.job.cluster", "it is the default of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
 	return nil
 }
 
@@ -222,7 +222,7 @@ func (i *importing) onDemandHost(cluster, job *mapping, target *Target) error {
 			return i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", each.from.called(each.name), host)
 		}
 		target.Transport, target.Host = settings.TransportSSH, host
-		i.remark(Changed, at.Line, at.Column, each.from.called(each.name), "commands run there by SSH; where rmctl itself runs on that machine set transport = \"local\"")
+		i.remark(changed, at.Line, at.Column, each.from.called(each.name), "commands run there by SSH; where rmctl itself runs on that machine set transport = \"local\"")
 	}
 	login.unasked(withoutCounterpart())
 	return nil

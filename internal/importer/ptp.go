@@ -34,7 +34,7 @@ func (i *importing) ptp() error {
 		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. What stands in %s is as it was.", name, base),
 		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, escaped(name), escaped(base)),
 	}
-	i.remark(Carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)
+	i.remark(carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)
 	if err := i.fillPTP(d, original); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (i *importing) fillPTP(d *document, original *config.Definition) error {
 		}
 		if interval := model.definition.Command(config.GetJobStatus).Interval; status != nil && status.Interval == 0 && interval > 0 {
 			f.parts = append(f.parts, fmt.Sprintf(`<get-job-status name="%s" x:interval="%s"/>`, escaped(status.Name), interval))
-			i.remark(Added, status.Line, status.Column, "x:interval", "%s, as in %s", interval, model.name)
+			i.remark(added, status.Line, status.Column, "x:interval", "%s, as in %s", interval, model.name)
 		}
 		f.finish()
 	}
@@ -106,7 +106,7 @@ func (i *importing) ptpTarget(name string, d *config.Definition) Target {
 		return target
 	}
 	target.Transport, target.Host = settings.TransportSSH, host
-	i.remark(Changed, d.Line, d.Column, "control-connection", "the target reaches %s by SSH; on that machine itself set transport = \"local\"", host)
+	i.remark(changed, d.Line, d.Column, "control-connection", "the target reaches %s by SSH; on that machine itself set transport = \"local\"", host)
 	return target
 }
 

@@ -66,11 +66,11 @@ func (s *site) definition(line int) (string, error) {
 		place := s.places[name]
 		switch {
 		case inShell[name]:
-			s.remark(Changed, place[0], place[1], name, "it is called in %d commands of %s; where a shell calls it, that of the PATH is taken", replaced[name], model.name)
+			s.remark(changed, place[0], place[1], name, "it is called in %d commands of %s; where a shell calls it, that of the PATH is taken", replaced[name], model.name)
 		case replaced[name] == 0:
 			s.remark(Lost, place[0], place[1], name, "no command of %s calls it", model.name)
 		default:
-			s.remark(Carried, place[0], place[1], name, "it is called in %d commands", replaced[name])
+			s.remark(carried, place[0], place[1], name, "it is called in %d commands", replaced[name])
 		}
 	}
 	file := s.name + ".xml"

@@ -103,7 +103,7 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
 	if target.Definition, err = s.definition(at.Line); err != nil {
 		return err
 	}
-	i.remark(Carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
+	i.remark(carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
 	i.result.Targets = append(i.result.Targets, target)
 	one.unasked(troikaReasons())
 	return nil

@@ -106,7 +106,7 @@ type (
 
 // traceObject returns an event as an object for JSON, which knows no bytes
 // beside characters: where the event has some, all its texts are escaped.
-func traceObject(event tokenizer.Event) traceEvent {
+func traceObject(event tokenizer.TraceEvent) traceEvent {
 	var texts traceTexts
 	object, name, at := texts.object(event)
 	if texts.invalid {
@@ -189,7 +189,7 @@ func (t *traceTexts) value(value attribute.Value) any {
 }
 
 // object returns the fields of an event, its name, and the place in the definition.
-func (t *traceTexts) object(event tokenizer.Event) (object traceEvent, name string, at config.Position) {
+func (t *traceTexts) object(event tokenizer.TraceEvent) (object traceEvent, name string, at config.Position) {
 	switch e := event.(type) {
 	case tokenizer.MissEvent:
 		return t.miss(e), "miss", e.Match.Position
@@ -222,7 +222,7 @@ func (t *traceTexts) object(event tokenizer.Event) (object traceEvent, name stri
 
 // unplaced returns the fields of an event that has no place in the definition, and
 // its name.
-func (t *traceTexts) unplaced(event tokenizer.Event) (object traceEvent, name string) {
+func (t *traceTexts) unplaced(event tokenizer.TraceEvent) (object traceEvent, name string) {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent:
 		return &segmentJSON{Number: e.Number, Text: t.bytes(e.Text), Length: len(e.Text), Saved: e.Saved}, "segment"

@@ -45,7 +45,7 @@ func (w *Writer) Begin(folder string) {
 }
 
 // Write shows an event. A trace that fails does not stop the run.
-func (w *Writer) Write(event tokenizer.Event) {
+func (w *Writer) Write(event tokenizer.TraceEvent) {
 	var err error
 	if w.json {
 		err = terminal.JSON(w.to, traceObject(event))
@@ -96,7 +96,7 @@ func (w *Writer) format(line traceLine) string {
 }
 
 // lineOf describes an event. Only the error is not shown: it follows the trace.
-func lineOf(event tokenizer.Event) (line traceLine, shown bool) {
+func lineOf(event tokenizer.TraceEvent) (line traceLine, shown bool) {
 	switch e := event.(type) {
 	case tokenizer.SegmentEvent:
 		line = segmentLine(e)
