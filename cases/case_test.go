@@ -24,7 +24,7 @@ func TestACaseComesBackAsItWasWritten(t *testing.T) {
 		Before: &attribute.Initial{Attributes: []attribute.Keyed{{Key: "phase", Attribute: key}}},
 		Expected: &cases.Expectation{
 			Status: cases.Status{State: cases.Failed, Failure: "bad exit", Outcome: "not-found", Message: "<&>"},
-			Job:    &cases.Job{ID: "7", State: "RUNNING", Detail: "RUNNING"},
+			Job:    &cases.JobState{ID: "7", State: "RUNNING", Detail: "RUNNING"},
 		},
 	}
 	require.NoError(t, cases.Write(written))
