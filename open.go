@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/files"
@@ -19,7 +20,6 @@ import (
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/openssh"
 	"github.com/rmctl/rmctl/remote/ssh"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // ConfigFolder returns the configuration folder.
@@ -121,7 +121,7 @@ func (c *Client) definition(nameOrFile string) (*config.Definition, error) {
 	if c.options.Definition != nil {
 		return c.options.Definition(nameOrFile)
 	}
-	definition, warnings, err := rms.UsableDefinition(nameOrFile)
+	definition, warnings, err := check.UsableDefinition(nameOrFile)
 	for _, warning := range warnings {
 		c.options.Log.Warn(warning.String())
 	}

@@ -75,7 +75,7 @@ type Options struct {
 
 	// Connect makes the connection of a target; nil for [Connect].
 	Connect func(ctx context.Context, target Target) (remote.Connection, error)
-	// Definition loads a shipped definition or a file; nil for [rms.UsableDefinition], whose
+	// Definition loads a shipped definition or a file; nil for [check.UsableDefinition], whose
 	// warnings are logged.
 	Definition func(nameOrFile string) (*config.Definition, error)
 	// Configure changes the options of a controller before it is made; may be nil.

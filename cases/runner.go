@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -93,7 +94,7 @@ func (r *Runner) Load(name, folder string) (*config.Definition, error) {
 		r.loaded[name] = one
 	}
 	r.loading.Unlock()
-	one.once.Do(func() { one.definition, _, one.err = rms.UsableDefinition(name) })
+	one.once.Do(func() { one.definition, _, one.err = check.UsableDefinition(name) })
 	return one.definition, one.err
 }
 

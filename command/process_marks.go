@@ -23,7 +23,7 @@ const longestField = 255
 
 // resolveMarks resolves the marks of a command; those of which nothing is left
 // are left out.
-func (s Scope) resolveMarks(marks []*config.ProcessMark) ([]*mark, error) {
+func resolveMarks(s Scope, marks []*config.ProcessMark) ([]*mark, error) {
 	var resolved []*mark
 	for _, m := range marks {
 		text, err := s.Environment.Resolve(m.Text, s.Job)

@@ -3,96 +3,14 @@ package command
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/job"
 )
 
 // A Scope is what the texts of a command are resolved against.
-type Scope struct {
-	Environment *attribute.Environment
-	Job         string // replaces @jobId; empty for none
-}
-
-// argument returns the text of an argument, empty where it is undefined
-// (rm-format: an argument vanishes when its text, or the attribute it depends
-// on, matches isUndefinedIfMatches as a whole).
-func (s Scope) argument(a *config.Argument) (string, error) {
-	if !a.Resolve {
-		return a.Text, nil
-	}
-	text, err := s.Environment.Resolve(a.Text, s.Job)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", a.Position, err)
-	}
-	if !a.IsUndefinedIfMatches.Set {
-		return text, nil
-	}
-	pattern := strings.TrimSpace(a.IsUndefinedIfMatches.Text)
-	compared := strings.TrimSpace(text)
-	if a.Attribute.Set {
-		found := s.Environment.Lookup(a.Attribute.Text)
-		if found == nil || found.Value() == nil {
-			return "", nil
-		}
-		compared = attribute.Text(found.Value())
-	} else if pattern, err = s.Environment.Resolve(pattern, s.Job); err != nil {
-		return "", fmt.Errorf("%s: %w", a.Position, err)
-	}
-	undefined, err := matches(pattern, compared)
-	if err != nil {
-		return "", fmt.Errorf("%s: isUndefinedIfMatches: %w", a.Position, err)
-	}
-	if undefined {
-		return "", nil
-	}
-	return text, nil
-}
-
-func matches(pattern, text string) (bool, error) {
-	if pattern == text && !strings.ContainsAny(pattern, `\^$.|?*+()[]{}`) {
-		return true, nil
-	}
-	expression, err := javaregex.Compile(pattern, 0)
-	if err != nil {
-		return false, err
-	}
-	_, matched, err := expression.Match(nil, []byte(text))
-	return matched, err
-}
-
-// Words returns the words of a command line: each argument is split by itself.
-func (s Scope) Words(arguments []*config.Argument) ([]string, error) {
-	var words []string
-	for _, argument := range arguments {
-		text, err := s.argument(argument)
-		if err != nil {
-			return nil, err
-		}
-		words = append(words, attribute.Words(text)...)
-	}
-	return words, nil
-}
-
-// Line joins arguments to one text: the first result is taken as it is, every
-// further one that is not empty follows after a blank.
-func (s Scope) Line(arguments []*config.Argument) (string, error) {
-	var line strings.Builder
-	for i, argument := range arguments {
-		text, err := s.argument(argument)
-		if err != nil {
-			return "", err
-		}
-		if i > 0 && text != "" {
-			line.WriteByte(' ')
-		}
-		line.WriteString(text)
-	}
-	return line.String(), nil
-}
+type Scope = config.Scope
 
 // An Invocation is a command resolved to what will be executed.
 type Invocation struct {
@@ -134,7 +52,7 @@ func Resolve(c *config.Command, scope Scope, environment job.Environment) (*Invo
 			return nil, fmt.Errorf("resolving %s %q: %s: exec is empty; there is nothing to run", c.Element, c.Name, simple.Command.Position)
 		}
 	}
-	if invocation.marks, err = scope.resolveMarks(c.ProcessMarks); err != nil {
+	if invocation.marks, err = resolveMarks(scope, c.ProcessMarks); err != nil {
 		return nil, fmt.Errorf("resolving %s %q: %w", c.Element, c.Name, err)
 	}
 	return invocation, nil

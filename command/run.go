@@ -273,19 +273,6 @@ func (r *run) contextFailure(ctx context.Context) *Error {
 	return r.failure(Canceled, context.Cause(ctx))
 }
 
-// backgroundCommands are helpers that live as long as the command they belong to.
-type backgroundCommands struct {
-	cancel []context.CancelFunc
-	done   sync.WaitGroup
-}
-
-func (b *backgroundCommands) end() {
-	for _, cancel := range b.cancel {
-		cancel()
-	}
-	b.done.Wait()
-}
-
 // staysOpen reports whether the command runs on when its job has started, so
 // that what is to follow the start cannot wait for its end.
 func (r *run) staysOpen() bool { return r.Command.KeepOpen || r.Attach != nil }
@@ -310,96 +297,4 @@ func (r *run) whileItRuns(process remote.Handle, streams *streams) (ended func()
 		close(r.attached.ended)
 		serving.Wait()
 	}
-}
-
-// simpleCommandsWhileOpen starts the post-launch commands of a command that
-// stays open beside it, and returns how to wait for those that are waited for.
-func (r *run) simpleCommandsWhileOpen(ctx context.Context, process remote.Handle) func() error {
-	if !r.staysOpen() || len(r.invocation.PostLaunch) == 0 {
-		return func() error { return nil }
-	}
-	failed := make(chan error, 1)
-	go func() {
-		if !r.awaitState(ctx) {
-			failed <- nil
-			return
-		}
-		err := r.simpleCommands(ctx, r.invocation.PostLaunch)
-		if err != nil {
-			process.Terminate()
-		}
-		failed <- err
-	}()
-	return func() error { return <-failed }
-}
-
-// simpleCommands runs commands one after the other; those that are not waited
-// for are ended together with the command they belong to.
-func (r *run) simpleCommands(ctx context.Context, commands []simpleInvocation) error {
-	for _, simple := range commands {
-		if simple.Command.Wait {
-			if err := r.simpleCommand(ctx, simple); err != nil {
-				return err
-			}
-			continue
-		}
-		background, cancel := context.WithCancel(ctx)
-		r.background.cancel = append(r.background.cancel, cancel)
-		process, err := r.connection.Start(background, r.simpleStart(simple, io.Discard))
-		if err != nil {
-			if simple.Command.IgnoreExitStatus {
-				continue
-			}
-			return fmt.Errorf("%q: %w", simple.Command.Name, causeOf(ctx, err))
-		}
-		r.background.done.Go(func() { _, _ = process.Wait() }) // how a helper ends is of no account
-	}
-	return nil
-}
-
-func (r *run) simpleCommand(ctx context.Context, simple simpleInvocation) error {
-	var stderr tail
-	process, err := r.connection.Start(ctx, r.simpleStart(simple, &stderr))
-	if err != nil {
-		if simple.Command.IgnoreExitStatus {
-			return nil
-		}
-		return fmt.Errorf("%q: %w", simple.Command.Name, causeOf(ctx, err))
-	}
-	code, err := process.Wait()
-	if err = causeOf(ctx, err); err != nil {
-		return fmt.Errorf("%q: %w", simple.Command.Name, err)
-	}
-	if code != 0 && !simple.Command.IgnoreExitStatus {
-		err := fmt.Errorf("%q exited with code %d", simple.Command.Name, code)
-		if printed := strings.TrimSpace(stderr.String()); printed != "" {
-			err = fmt.Errorf("%w: %s", err, printed)
-		}
-		return err
-	}
-	return nil
-}
-
-// causeOf returns why a helper was not started, or has ended: that there was no time
-// left goes before what it led to.
-func causeOf(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-func (r *run) simpleStart(simple simpleInvocation, stderr io.Writer) remote.Command {
-	environment := make(map[string]string, len(r.invocation.Environment))
-	for _, variable := range r.invocation.Environment {
-		environment[variable.Name] = variable.Value
-	}
-	start := remote.Command{
-		Arguments: simple.Arguments, Directory: simple.Directory, Environment: environment, Unset: r.invocation.Unset,
-		ReplaceEnvironment: r.invocation.ReplaceEnvironment, Keep: r.invocation.Keep, Stderr: stderr,
-	}
-	if simple.Command.RedirectStderr {
-		start.Stdout = stderr
-	}
-	return start
 }

@@ -45,10 +45,10 @@ type Options struct {
 	Store      *jobstore.Store  // may be nil for a controller that only renders
 	Defaults   []job.Assignment // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
-	Trace      func(*config.Parser, tokenizer.TraceEvent)       // told what parsers do, by several goroutines where several use the controller; may be nil
+	Trace      func(*config.Parser, tokenizer.TraceEvent)  // told what parsers do, by several goroutines where several use the controller; may be nil
 	Log        *slog.Logger                                // nil to log nothing
 	OnListed   func(config.CommandElement, command.Listed) // told of each whole listing by [Controller.Rows] what it amounted to; may be nil
-	OnStaging  func(StagingProgress)                       // told of files on their way to the target, by several goroutines where several use the controller; may be nil
+	OnStaging  func(remote.Transfer)                       // told of files on their way to the target, by several goroutines where several use the controller; may be nil
 	Now        func() time.Time                            // nil for the clock
 	Pause      func(context.Context, time.Duration) error  // waits between two queries; nil for real time
 	Jitter     func() float64                              // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
@@ -93,7 +93,7 @@ type tracker struct {
 // what came of it.
 type submitter struct {
 	*tracker
-	onStaging func(StagingProgress)
+	onStaging func(remote.Transfer)
 	tidy      sync.Once // before the first submission
 }
 

@@ -7,21 +7,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // A definition is loaded by the name that it is shipped under, or by its file.
 func ExampleLoadDefinition() {
-	definition, problems, err := rms.LoadDefinition("slurm")
+	definition, problems, err := check.LoadDefinition("slurm")
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(definition.Name, problems.HasErrors())
-	_, _, err = rms.LoadDefinition("no-such-file.xml")
+	_, _, err = check.LoadDefinition("no-such-file.xml")
 	fmt.Println(err)
 	// Output:
 	// slurm false
@@ -30,7 +30,7 @@ func ExampleLoadDefinition() {
 
 // What a submission would run is known without running it.
 func ExampleController_Render() {
-	definition, _, err := rms.UsableDefinition("slurm")
+	definition, _, err := check.UsableDefinition("slurm")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func ExampleController_Submit() {
 		log.Fatal(err)
 	}
 	defer connection.Close()
-	definition, _, err := rms.UsableDefinition("local")
+	definition, _, err := check.UsableDefinition("local")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/rms"
 )
 
 const extending = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site" x:extends="%BASE"/>`
@@ -24,7 +23,7 @@ func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
 	site := filepath.Join(folder, "site.xml")
 	for _, base := range []string{"slurm", "bases/ours.xml", "./bases/../bases/ours.xml", filepath.Join(folder, "bases", "ours.xml")} {
 		require.NoError(t, os.WriteFile(site, []byte(strings.Replace(extending, "%BASE", base, 1)), 0o600))
-		found, _, err := rms.UsableDefinition(site)
+		found, _, err := check.UsableDefinition(site)
 		require.NoError(t, err, base)
 		require.Equal(t, "site", found.Name)
 		require.NotNil(t, found.Submit(false), base)
@@ -34,7 +33,7 @@ func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
 	for base, want := range map[string]string{
 		"slrum": `did you mean "slurm"?`, "ours.xml": "no such file", "bases/": "not a regular file", "bare": "is shipped",
 	} {
-		_, _, err := rms.ReadBase(base, site)
+		_, _, err := check.ReadBase(base, site)
 		require.ErrorContains(t, err, want, base)
 	}
 }

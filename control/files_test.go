@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // filesOf renders the managed files of a definition.
@@ -214,12 +215,12 @@ func TestCleaningUpThatFailsDoesNotLoseTheJob(t *testing.T) {
 
 func TestFilesOnTheirWayAreTold(t *testing.T) {
 	large := strings.Repeat("x", 3<<20)
-	var told []control.StagingProgress
+	var told []remote.Transfer
 	write := func(string) error { return nil }
 	s := newSite(t, define(t, `<attribute name="large"/><managed-files><file-staging-location>stage</file-staging-location>`+
 		`<file name="big"><contents>${ptp_rm:large#value}</contents></file><file name="empty"><contents/></file></managed-files>`+submitting("echo job 7", "")),
 		func(o *control.Options) {
-			o.OnStaging = func(p control.StagingProgress) { told = append(told, p) }
+			o.OnStaging = func(p remote.Transfer) { told = append(told, p) }
 			o.Connection = &faultyConnection{Connection: o.Connection, writeFile: func(path string) error { return write(path) }}
 		})
 	big := job.Submission{Executable: "x", Values: []job.Assignment{{Name: "large", Value: large}}}
@@ -234,7 +235,7 @@ func TestFilesOnTheirWayAreTold(t *testing.T) {
 	}
 	require.Equal(t, int64(len(large)), sent)
 	require.True(t, told[len(told)-2].Done)
-	require.Equal(t, control.StagingProgress{Path: s.path("stage/empty"), Done: true}, told[len(told)-1])
+	require.Equal(t, remote.Transfer{Path: s.path("stage/empty"), Done: true}, told[len(told)-1])
 
 	told = nil
 	write = func(string) error { return errors.New("no space") }

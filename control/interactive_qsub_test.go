@@ -19,7 +19,6 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -140,7 +139,7 @@ func TestTheShippedDefinitionFollowsRecordedInteractiveClientsOfPBS(t *testing.T
 // which asks a server for queues.
 func shippedInteractivePBS(t *testing.T) *config.Definition {
 	t.Helper()
-	definition, _, err := rms.UsableDefinition("pbs-interactive")
+	definition, _, err := check.UsableDefinition("pbs-interactive")
 	require.NoError(t, err)
 	definition.Commands = slices.DeleteFunc(definition.Commands, func(c *config.Command) bool { return c.Element == config.StartUpCommand })
 	return definition

@@ -6,15 +6,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // shipped loads a definition of this project.
 func shipped(t testing.TB, name string) *config.Definition {
 	t.Helper()
-	definition, _, err := rms.UsableDefinition(name)
+	definition, _, err := check.UsableDefinition(name)
 	require.NoError(t, err)
 	return definition
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // A playedConnection answers each command with the same output, in pieces as a
@@ -76,7 +76,7 @@ func everybodysJobs(jobs int) []byte {
 //	go test ./control -run '^$' -bench Rows -benchtime 3x
 func BenchmarkRows(b *testing.B) {
 	const jobs = 100_000
-	definition, _, err := rms.UsableDefinition("slurm")
+	definition, _, err := check.UsableDefinition("slurm")
 	require.NoError(b, err)
 	listing := everybodysJobs(jobs)
 	s := newSite(b, definition)
@@ -109,7 +109,7 @@ func BenchmarkRows(b *testing.B) {
 //	go test ./control -run '^$' -bench SharedRows -benchtime 3x
 func BenchmarkSharedRows(b *testing.B) {
 	const jobs = 100_000
-	definition, _, err := rms.UsableDefinition("slurm")
+	definition, _, err := check.UsableDefinition("slurm")
 	require.NoError(b, err)
 	s := newSite(b, definition)
 	s.options.Connection = playedConnection{Connection: s.options.Connection, output: everybodysJobs(jobs)}

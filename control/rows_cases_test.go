@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/rms"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -27,7 +27,7 @@ func TestRowsOfRecordedListingsTellWhatTheirParsersKeep(t *testing.T) {
 		if err != nil || !strings.HasPrefix(recorded.Command, "list-") {
 			continue // a flow, or a case of another command
 		}
-		definition, _, err := rms.UsableDefinition(recorded.Definition)
+		definition, _, err := check.UsableDefinition(recorded.Definition)
 		require.NoError(t, err, folder)
 		selector, err := config.ParseSelector(recorded.Command)
 		require.NoError(t, err, folder)

@@ -21,7 +21,7 @@ import (
 
 // stage puts files in place. With an error it returns those that may be there.
 // How far each is on its way is told, unless told is nil.
-func stage(ctx context.Context, connection remote.Connection, files []StagedFile, told func(StagingProgress)) ([]StagedFile, error) {
+func stage(ctx context.Context, connection remote.Connection, files []StagedFile, told func(remote.Transfer)) ([]StagedFile, error) {
 	for i, file := range files {
 		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
 		if err == nil {
@@ -177,24 +177,14 @@ func (c *submitter) tidyOnce(ctx context.Context) {
 	})
 }
 
-// StagingProgress tells how far a file of a submission is on its way to the target.
-type StagingProgress struct {
-	Path string // on the target
-	Sent int64  // bytes that were handed over so far
-	Size int64  // bytes in all
-	// Done tells that nothing more will be told of the file: it is in place, or
-	// could not be put there.
-	Done bool
-}
-
 // staging returns what WriteFile is to read of a file, and a function to call
 // when that has ended.
-func staging(file StagedFile, told func(StagingProgress)) (content io.Reader, done func()) {
+func staging(file StagedFile, told func(remote.Transfer)) (content io.Reader, done func()) {
 	content = strings.NewReader(file.Content)
 	if told == nil {
 		return content, func() {}
 	}
-	counted := &countedContent{content: content, told: told, progress: StagingProgress{Path: file.Path, Size: int64(len(file.Content))}}
+	counted := &countedContent{content: content, told: told, progress: remote.Transfer{Path: file.Path, Size: int64(len(file.Content))}}
 	return counted, func() {
 		counted.progress.Done = true
 		told(counted.progress)
@@ -205,8 +195,8 @@ func staging(file StagedFile, told func(StagingProgress)) (content io.Reader, do
 // goroutine at a time, and not any more once it has returned.
 type countedContent struct {
 	content  io.Reader
-	told     func(StagingProgress)
-	progress StagingProgress
+	told     func(remote.Transfer)
+	progress remote.Transfer
 }
 
 // Read reads a part of the content.

@@ -8,7 +8,6 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
@@ -323,88 +322,6 @@ func (m *Monitor) afterFailure(t *task) time.Duration {
 	// A query that timed out says nothing about how long a good one takes.
 	wait = max(wait, min(t.took*quietFactor, longestBackOff))
 	return wait + time.Duration(m.options.Jitter()*float64(wait)/4)
-}
-
-// Listings returns how the listings of queues, nodes and jobs went, in this order.
-func (m *Monitor) Listings() []Listing {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var listings []Listing
-	for _, each := range m.tasks {
-		if each.listing.Kind != model.Universe {
-			listings = append(listings, each.listing)
-		}
-	}
-	return listings
-}
-
-// listedAttributes name the attributes for when each kind was last listed.
-var listedAttributes = map[model.Kind]string{
-	model.Queue: AttributeListedQueues, model.Node: AttributeListedNodes, model.Job: AttributeListedJobs,
-}
-
-// maxCause bounds the texts of errors in the model.
-const maxCause = 500
-
-// showListings shows in the model how old it is, and what was wrong.
-func (m *Monitor) showListings() {
-	row := model.Row{Kind: model.ResourceManager, ID: m.options.Manager}
-	var stale []byte
-	unlisted := []string{}
-	m.mu.Lock()
-	for _, each := range m.tasks {
-		listing := each.listing
-		attribute, isListed := listedAttributes[listing.Kind]
-		if isListed && !listing.At.IsZero() {
-			row.Attributes = append(row.Attributes, model.Attribute{ID: attribute, Text: listing.At.UTC().Format(time.RFC3339)})
-		}
-		if listing.Unsupported {
-			unlisted = append(unlisted, listing.Kind.String())
-		}
-		if listing.Err == nil {
-			continue
-		}
-		if len(stale) > 0 {
-			stale = append(stale, "; "...)
-		}
-		stale = append(stale, each.staleness()...)
-	}
-	m.mu.Unlock()
-	row.Attributes = append(row.Attributes, model.Attribute{ID: AttributeUnlisted, Elements: unlisted}, model.Attribute{ID: AttributeStale, Text: string(stale)}, m.problemsAttribute())
-	if _, known := m.options.Model.Snapshot().Manager(m.options.Manager); known {
-		m.update(func(u *model.Update) { u.Put(row) })
-	}
-}
-
-// staleness says how old the elements of a failed task are, and why.
-func (t *task) staleness() string {
-	what := map[model.Kind]string{model.Universe: "the record", model.Queue: "the queues", model.Node: "the nodes", model.Job: "the jobs"}[t.listing.Kind]
-	cause := causeOf(t.listing.Err)
-	switch {
-	case t.listing.At.IsZero() && t.listing.Seen == 0:
-		return fmt.Sprintf("%s could not be listed: %s", what, cause)
-	case t.listing.At.IsZero():
-		return fmt.Sprintf("%s could not all be listed, only %d: %s", what, t.listing.Seen, cause)
-	case t.listing.Seen > 0:
-		return fmt.Sprintf("%s are of %s, but for %d that were listed before it failed: %s", what, t.listing.At.UTC().Format(time.RFC3339), t.listing.Seen, cause)
-	default:
-		return fmt.Sprintf("%s are of %s: %s", what, t.listing.At.UTC().Format(time.RFC3339), cause)
-	}
-}
-
-// causeOf says on one line why a listing failed. Where the scheduler printed something,
-// which stands behind the first line, its last words come first: they say more than
-// that its command failed, and views often have no room for the rest.
-func causeOf(err error) string {
-	cause, printed, _ := strings.Cut(err.Error(), "\n")
-	if before, isFollowed := strings.CutSuffix(strings.TrimRight(cause, " "), ":"); isFollowed {
-		cause = before
-		printed = strings.TrimSpace(printed)
-		if words := strings.TrimSpace(printed[strings.LastIndexByte(printed, '\n')+1:]); words != "" {
-			return cut(words, maxCause/2) + " (" + cut(cause, maxCause/2) + ")"
-		}
-	}
-	return cut(cause, maxCause)
 }
 
 // update changes the model, and counts what it refuses.

@@ -16,12 +16,12 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // Programs in place of Slurm's. What squeue prints is recorded, as --format=%i|%F|%K|%j|%u|%P|%t|%T|%r|%R|%M|%l|%D|%C|%S|%e|%V|%Z|%o
@@ -68,7 +68,7 @@ func newReplayedSlurm(t *testing.T) (source slurm, recorded string) {
 	}
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 
-	definition, _, err := rms.UsableDefinition("slurm")
+	definition, _, err := check.UsableDefinition("slurm")
 	require.NoError(t, err)
 	local, err := remote.NewLocal()
 	require.NoError(t, err)

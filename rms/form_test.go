@@ -18,7 +18,7 @@ func shippedForm(t *testing.T, name string) *form.Form {
 	t.Helper()
 	source, shipped := rms.Source(name)
 	require.True(t, shipped)
-	definition, problems := check.Load(name+".xml", source, rms.ReadBase)
+	definition, problems := check.Load(name+".xml", source, check.ReadBase)
 	require.NoError(t, problems.Err())
 	environment := attribute.NewEnvironment()
 	for _, defined := range definition.Attributes {

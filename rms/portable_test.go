@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
@@ -228,7 +229,7 @@ func renderedPortable(t *testing.T, name, request string) (*control.Rendering, e
 	t.Helper()
 	source, shipped := rms.Source(name)
 	require.True(t, shipped)
-	definition, err := config.Read(name+".xml", source, rms.ReadBase)
+	definition, err := config.Read(name+".xml", source, check.ReadBase)
 	require.NoError(t, err)
 	local, err := remote.NewLocal()
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -14,7 +15,7 @@ func TestEveryShippedDefinitionSaysAgainstWhatItWasProven(t *testing.T) {
 	for _, name := range rms.Names() {
 		source, shipped := rms.Source(name)
 		require.True(t, shipped)
-		definition, err := config.Read(name+".xml", source, rms.ReadBase)
+		definition, err := config.Read(name+".xml", source, check.ReadBase)
 		require.NoError(t, err)
 		require.NotEmpty(t, definition.Proofs, "%s: add an x:proven", name)
 	}

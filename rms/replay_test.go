@@ -45,7 +45,7 @@ var jobFacts = []string{
 func shippedDefinition(t testing.TB, name string) *config.Definition {
 	source, ok := rms.Source(name)
 	require.True(t, ok)
-	definition, problems := check.Load(name+".xml", source, rms.ReadBase)
+	definition, problems := check.Load(name+".xml", source, check.ReadBase)
 	require.Empty(t, problems)
 	return definition
 }

@@ -9,12 +9,12 @@ import (
 
 	"github.com/rmctl/rmctl"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // app holds the flags that all commands share, and what they open.
@@ -99,7 +99,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 
 // definition loads a definition that must be usable; its warnings are shown with -v.
 func (a *app) definition(nameOrFile string) (*config.Definition, error) {
-	definition, problems, err := rms.UsableDefinition(nameOrFile)
+	definition, problems, err := check.UsableDefinition(nameOrFile)
 	var invalid *config.InvalidError
 	if errors.As(err, &invalid) {
 		return nil, fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, nameOrFile)

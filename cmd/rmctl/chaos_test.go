@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // newChaos returns a household with the target chaos, whose scheduler has a seed
@@ -59,7 +59,7 @@ func (h *household) enter() {
 // controller returns a controller in this process, whose clock is ahead of the
 // real one; waiting only puts it forward.
 func (h *household) controller(ahead *time.Duration) (*control.Controller, *jobstore.Store) {
-	definition, _, err := rms.UsableDefinition(filepath.Join("..", "..", "testdata", "chaos", "chaos.xml"))
+	definition, _, err := check.UsableDefinition(filepath.Join("..", "..", "testdata", "chaos", "chaos.xml"))
 	require.NoError(h.t, err)
 	local, err := remote.NewLocal()
 	require.NoError(h.t, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -178,7 +179,7 @@ func completeCommands(_ *cobra.Command, arguments []string, _ string) ([]cobra.C
 	if len(arguments) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	definition, _, err := rms.UsableDefinition(arguments[0])
+	definition, _, err := check.UsableDefinition(arguments[0])
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -249,7 +250,7 @@ func (a *app) completionDefinition(c *cobra.Command, arguments []string) *config
 	if nameOrFile == "" {
 		return nil
 	}
-	definition, _, err := rms.UsableDefinition(nameOrFile)
+	definition, _, err := check.UsableDefinition(nameOrFile)
 	if err != nil {
 		return nil
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
-	"github.com/rmctl/rmctl/rms"
 )
 
 func newDescribe(a *app) *cobra.Command {
@@ -65,11 +65,11 @@ where each part comes from.`,
 // describeMerged prints a definition with all that it extends put into it. It
 // need not be valid: this shows what validate complains of.
 func (a *app) describeMerged(name string) error {
-	file, source, err := rms.ReadDefinition(name)
+	file, source, err := check.ReadDefinition(name)
 	if err != nil {
 		return &usageError{err}
 	}
-	merged, problems := config.Merge(file, source, rms.ReadBase)
+	merged, problems := config.Merge(file, source, check.ReadBase)
 	if err := problems.Err(); err != nil {
 		return fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, name)
 	}

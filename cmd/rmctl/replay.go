@@ -11,11 +11,11 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/internal/replay"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/trace"
-	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -115,7 +115,7 @@ func (a *app) replayed(flags replayFlags, name string) (*config.Definition, attr
 	if err != nil {
 		return nil, initial, err
 	}
-	definition, problems, err := rms.LoadDefinition(name)
+	definition, problems, err := check.LoadDefinition(name)
 	if err != nil {
 		return nil, initial, &usageError{err}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -78,7 +79,7 @@ type shippedJSON struct {
 func (a *app) printShippedDefinitions() error {
 	var rows [][]string
 	for _, name := range rms.Names() {
-		definition, _, err := rms.UsableDefinition(name)
+		definition, _, err := check.UsableDefinition(name)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/internal/diagnostics"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/javaregex"
-	"github.com/rmctl/rmctl/rms"
 )
 
 func newValidate(a *app) *cobra.Command {
@@ -108,14 +107,14 @@ type validation struct {
 
 // check loads one definition and shows its problems.
 func (v *validation) check(name string) error {
-	file, source, err := rms.ReadDefinition(name)
+	file, source, err := check.ReadDefinition(name)
 	if err != nil { // the others are checked all the same
 		v.unreadable = append(v.unreadable, err.Error())
 		fmt.Fprintf(v.stderr, "rmctl: %s\n", printable(err.Error()))
 		return nil
 	}
 	v.files++
-	definition, problems := check.Load(file, source, rms.ReadBase)
+	definition, problems := check.Load(file, source, check.ReadBase)
 	before := v.errors
 	for _, problem := range problems {
 		if v.strict {

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // hostile is what would break out of text, of an attribute's quotes, of a
@@ -31,7 +30,7 @@ var (
 
 func pageOf(t *testing.T, source string) string {
 	t.Helper()
-	definition, problems := check.Load(hostile, []byte(source), rms.ReadBase)
+	definition, problems := check.Load(hostile, []byte(source), check.ReadBase)
 	require.NotNil(t, definition, "%v", problems)
 	var page bytes.Buffer
 	require.NoError(t, Of(definition).WritePage(&page))
@@ -92,7 +91,7 @@ func TestPagesOfAllDefinitionsAreWritten(t *testing.T) {
 	for _, file := range append(shipped, field...) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		definition, problems := check.Load(file, source, rms.ReadBase)
+		definition, problems := check.Load(file, source, check.ReadBase)
 		require.NoError(t, problems.Err(), file)
 		var page bytes.Buffer
 		d := Of(definition)

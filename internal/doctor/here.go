@@ -4,15 +4,15 @@ import (
 	"fmt"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/excerpt"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // ExamineDefinition checks a shipped definition or a file, and counts what is
 // wrong with it. The definition is nil where it cannot be used.
 func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
-	definition, problems, err := rms.LoadDefinition(nameOrFile)
+	definition, problems, err := check.LoadDefinition(nameOrFile)
 	mend := fmt.Sprintf("rmctl validate %s shows each with its line", nameOrFile)
 	if err != nil {
 		return nil, Finding{Name: "definition", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "nothing can be done without it",

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 )
 
@@ -320,7 +319,7 @@ func (f *Form) label(control config.Control) (text string, ok bool) {
 
 // computed returns the text of a widget that follows others.
 func (f *Form) computed(w *config.Widget) string {
-	text, err := command.Scope{Environment: f.environment}.Line(w.DynamicText)
+	text, err := config.Scope{Environment: f.environment}.Line(w.DynamicText)
 	if err != nil {
 		return err.Error()
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -62,7 +63,7 @@ func shippedFor(scheduler string) (*shipped, error) {
 	}
 	for _, name := range rms.Names() {
 		source, _ := rms.Source(name)
-		definition, err := config.Read(name+".xml", source, rms.ReadBase)
+		definition, err := config.Read(name+".xml", source, check.ReadBase)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func isScheduler(own, wanted string) bool {
 
 func newShipped(name string, definition *config.Definition, source []byte) (*shipped, error) {
 	if len(definition.Files()) > 1 {
-		merged, problems := config.Merge(name+".xml", source, rms.ReadBase)
+		merged, problems := config.Merge(name+".xml", source, check.ReadBase)
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}

@@ -228,5 +228,5 @@ func (i *importing) base(name, from string) (string, []byte, error) {
 	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
 		return "", nil, errors.New("it is not among the files that are imported")
 	}
-	return rms.ReadBase(name, from)
+	return check.ReadBase(name, from)
 }

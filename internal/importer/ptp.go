@@ -7,7 +7,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // originalSuffix ends the name of the copy of a definition that the imported one extends.
@@ -16,7 +15,7 @@ const originalSuffix = "-original.xml"
 // ptp keeps the definition as it is, comments included, and makes another one that
 // extends it by what the shipped one for its scheduler has beyond the format.
 func (i *importing) ptp() error {
-	original, problems := check.Load(i.file, i.source, rms.ReadBase)
+	original, problems := check.Load(i.file, i.source, check.ReadBase)
 	for _, problem := range problems {
 		if problem.Severity == config.Error {
 			return i.fail(problem.Line, problem.Column, "%s (%s)", problem.Message, problem.Code)

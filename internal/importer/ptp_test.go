@@ -15,7 +15,6 @@ import (
 	"github.com/rmctl/rmctl/internal/importer"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // load reads the first definition of a result with what it extends.
@@ -28,7 +27,7 @@ func load(t *testing.T, result *importer.Result) (*config.Definition, config.Dia
 				return name, []byte(file.Text), nil
 			}
 		}
-		return rms.ReadBase(name, from)
+		return check.ReadBase(name, from)
 	})
 }
 

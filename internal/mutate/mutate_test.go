@@ -161,7 +161,7 @@ func TestAWordInABannerFoolsADefinitionThatTakesAnyWord(t *testing.T) {
 func TestAnotherStateThatIsNoEndIsAstray(t *testing.T) {
 	report := mutation(t, carefulID, `(?s)state=(RUNNING|SUSPENDED|SUBMITTED)?.*`, "get-job-status", "state=RUNNING;\nstate=SUSPENDED;\n")
 	require.Zero(t, report.Verdicts[Fooled])
-	require.Positive(t, report.Verdicts[Astray], "where the second line is lost")
+	require.Positive(t, report.Verdicts[astray], "where the second line is lost")
 	require.Equal(t, 100.0, report.Score())
 }
 

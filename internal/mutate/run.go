@@ -28,13 +28,13 @@ type Verdict string
 const (
 	Same    Verdict = "same"    // it gave the answer of the recorded output
 	Refused Verdict = "refused" // it gave an error, or told nothing of the job
-	Astray  Verdict = "astray"  // it gave another state, but none that ends a job: asking again mends that
+	astray  Verdict = "astray"  // it gave another state, but none that ends a job: asking again mends that
 	Fooled  Verdict = "fooled"  // it gave another job id, or a wrong end of the job
 )
 
 // Verdicts returns all verdicts in the order of reports.
 func Verdicts() []Verdict {
-	return []Verdict{Same, Refused, Astray, Fooled}
+	return []Verdict{Same, Refused, astray, Fooled}
 }
 
 // A Result is what a definition made of one mutant, a recorded output that was damaged.
@@ -42,7 +42,7 @@ type Result struct {
 	Operator string // the way in which the output was damaged, as docs/cases.md names it
 	Place    string // what of the output was damaged, for people
 	Verdict  Verdict
-	Wrong    string // for people: what differs, with Astray and Fooled
+	Wrong    string // for people: what differs, with astray and Fooled
 	// Case is the mutant as a case, which expects what the recorded output gives.
 	// Its folder is the name below which a folder for mutants keeps it.
 	Case *cases.Case
@@ -174,7 +174,7 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 		}
 		verdict, wrong := judge(right, purpose.understood(answer, damaged.Exit))
 		result.verdicts[verdict]++
-		if verdict != Fooled && verdict != Astray {
+		if verdict != Fooled && verdict != astray {
 			continue
 		}
 		damaged.Folder = filepath.Join(filepath.Base(c.Folder), fmt.Sprintf("%s-%d", mutant.Operator, number+1))
@@ -290,9 +290,9 @@ func judge(right, got understanding) (verdict Verdict, wrong string) {
 	case isEmpty && isLost:
 		return Refused, ""
 	case got.detail != right.detail:
-		return Astray, fmt.Sprintf("%s in place of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))
+		return astray, fmt.Sprintf("%s in place of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))
 	case got.detail.Ended() && got.exitCode != "" && got.exitCode != right.exitCode:
-		return Astray, fmt.Sprintf("exit code %s in place of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
+		return astray, fmt.Sprintf("exit code %s in place of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
 	}
 	return Same, ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/rms"
 )
@@ -186,12 +187,12 @@ func FuzzConfiguration(f *testing.F) {
 }
 
 func TestDefinitionsAreFoundByNameAndByFile(t *testing.T) {
-	shipped, problems, err := rms.LoadDefinition("slurm")
+	shipped, problems, err := check.LoadDefinition("slurm")
 	require.NoError(t, err)
 	require.NoError(t, problems.Err())
 	require.Equal(t, "slurm.xml", shipped.File)
 
-	usable, problems, err := rms.UsableDefinition("slurm")
+	usable, problems, err := check.UsableDefinition("slurm")
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	require.Equal(t, shipped.Name, usable.Name)
@@ -200,7 +201,7 @@ func TestDefinitionsAreFoundByNameAndByFile(t *testing.T) {
 	require.NoError(t, os.WriteFile("mine.xml", shipped.Source(), 0o600))
 	require.NoError(t, os.WriteFile("bare", shipped.Source(), 0o600))
 	for _, name := range []string{"mine.xml", "./mine.xml", "bare"} {
-		found, _, err := rms.UsableDefinition(name)
+		found, _, err := check.UsableDefinition(name)
 		require.NoError(t, err, name)
 		require.Equal(t, shipped.Name, found.Name)
 		require.Equal(t, name, found.File)
@@ -218,7 +219,7 @@ func TestDefinitionsThatCannotBeReadAreReported(t *testing.T) {
 		"slrum": "no shipped definition", "missing.xml": "no such file", "folder.xml": "not a regular file", "pipe.xml": "not a regular file",
 		"huge.xml": "which no definition has", "broken.xml": "broken.xml:1:",
 	} {
-		_, _, err := rms.UsableDefinition(name)
+		_, _, err := check.UsableDefinition(name)
 		require.ErrorContains(t, err, want, name)
 	}
 }

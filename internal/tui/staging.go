@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/remote"
 )
 
 const (
@@ -29,13 +29,13 @@ type stagingBar struct {
 	now     func() time.Time
 
 	lock  sync.Mutex
-	files map[string]control.StagingProgress // on their way
-	drawn time.Time                          // zero while the line is empty
+	files map[string]remote.Transfer // on their way
+	drawn time.Time                  // zero while the line is empty
 }
 
 // StagingBar returns what shows on a stream how far files are on their way; nil where the
 // stream is no terminal that can take a line back.
-func StagingBar(stream io.Writer) func(control.StagingProgress) {
+func StagingBar(stream io.Writer) func(remote.Transfer) {
 	if !IsTerminal(stream) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
@@ -48,14 +48,14 @@ func StagingBar(stream io.Writer) func(control.StagingProgress) {
 }
 
 // show takes notice of how far a file is.
-func (b *stagingBar) show(file control.StagingProgress) {
+func (b *stagingBar) show(file remote.Transfer) {
 	if file.Size < shownStaging {
 		return
 	}
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	if b.files == nil {
-		b.files = map[string]control.StagingProgress{}
+		b.files = map[string]remote.Transfer{}
 	}
 	b.files[file.Path] = file
 	if file.Done {

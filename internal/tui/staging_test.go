@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // drawing is a bar on a screen of some columns, with a clock.
@@ -28,7 +28,7 @@ func newDrawing(columns int) *drawing {
 // sends tells of a file of 10 MiB, and returns what comes onto the screen.
 func (d *drawing) sends(path string, mebibytes int64, done bool) string {
 	d.screen.Reset()
-	d.show(control.StagingProgress{Path: path, Sent: mebibytes << 20, Size: 10 << 20, Done: done})
+	d.show(remote.Transfer{Path: path, Sent: mebibytes << 20, Size: 10 << 20, Done: done})
 	return d.screen.String()
 }
 
@@ -60,7 +60,7 @@ func TestTheBarFitsTheScreen(t *testing.T) {
 
 func TestSmallFilesHaveNoBar(t *testing.T) {
 	d := newDrawing(80)
-	d.show(control.StagingProgress{Path: "x", Sent: 1, Size: shownStaging - 1})
-	d.show(control.StagingProgress{Path: "x", Sent: 1, Size: shownStaging - 1, Done: true})
+	d.show(remote.Transfer{Path: "x", Sent: 1, Size: shownStaging - 1})
+	d.show(remote.Transfer{Path: "x", Sent: 1, Size: shownStaging - 1, Done: true})
 	require.Empty(t, d.screen.String())
 }

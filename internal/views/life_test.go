@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/state"
 )
 
@@ -29,7 +29,7 @@ func TestAResourceManagerWhoseConnectionWasLostCanBeStoppedWhileThatIsGivenUp(t 
 	cut := &cutConnection{}
 	closing, goOn := make(chan struct{}), make(chan struct{})
 	d.openWith(func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
-		definition, _, err := rms.UsableDefinition(target.Definition)
+		definition, _, err := check.UsableDefinition(target.Definition)
 		require.NoError(t, err)
 		local, err := remote.NewLocal()
 		require.NoError(t, err)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // Add makes a new target, in the targets file, and a resource manager of it,
@@ -79,7 +79,7 @@ func (p *Views) Remove(name string) error {
 // checkDefinition refuses a target whose definition cannot be used. It may take long,
 // so the lock is not held: all views wait for that.
 func checkDefinition(target settings.Target) error {
-	if _, _, err := rms.UsableDefinition(target.Definition); err != nil {
+	if _, _, err := check.UsableDefinition(target.Definition); err != nil {
 		return fmt.Errorf("target %q: %w", target.Name, err)
 	}
 	return nil

@@ -24,7 +24,6 @@ import (
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // A timer is what somebody waits for.
@@ -102,7 +101,7 @@ func (d *desk) pause(ctx context.Context, length time.Duration) error {
 
 // openHere opens a target of this machine.
 func (d *desk) openHere(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
-	definition, _, err := rms.UsableDefinition(target.Definition)
+	definition, _, err := check.UsableDefinition(target.Definition)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -327,7 +326,7 @@ func TestWhatCannotBeReachedIsTriedAgainAndComesBack(t *testing.T) {
 func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	d := newDesk(t, onSite)
 	site := d.writeHourlySite()
-	definition, _, err := rms.UsableDefinition(site)
+	definition, _, err := check.UsableDefinition(site)
 	require.NoError(t, err)
 	connection, err := remote.NewLocal()
 	require.NoError(t, err)
@@ -370,7 +369,7 @@ func TestTimesOfAPlaceInAnotherTimeZoneAreShownAsTheMomentsThatTheyWere(t *testi
 	require.NoError(t, os.WriteFile(site, []byte(strings.ReplaceAll(string(text), `key="owner"`, `key="submitted"`)), 0o600))
 	d.lists("jobs", "7 RUNNING 2026-03-04T17:00:00 batch\n")
 	d.openWith(func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
-		definition, _, err := rms.UsableDefinition(target.Definition)
+		definition, _, err := check.UsableDefinition(target.Definition)
 		require.NoError(t, err)
 		connection, err := remote.NewLocal()
 		require.NoError(t, err)
@@ -421,7 +420,7 @@ func TestAConnectionThatIsLostIsAnErrorAndIsMadeAnew(t *testing.T) {
 	d.writeSite()
 	cut := &cutConnection{}
 	d.openWith(func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
-		definition, _, err := rms.UsableDefinition(target.Definition)
+		definition, _, err := check.UsableDefinition(target.Definition)
 		require.NoError(t, err)
 		local, err := remote.NewLocal()
 		require.NoError(t, err)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/rmctltest"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -30,7 +31,6 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // maxPicture bounds a picture of the documentation, in bytes.
@@ -102,7 +102,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 		t.Skip("RMCTL_UPDATE=1 draws the pictures of docs/images anew")
 	}
 	b := startBrowser(t)
-	slurm, _, err := rms.UsableDefinition("slurm")
+	slurm, _, err := check.UsableDefinition("slurm")
 	require.NoError(t, err)
 	form := inventedSite(t, map[string]*config.Definition{"cluster": slurm})
 	saved := &settings.LaunchConfiguration{Name: "nightly", Target: "cluster", Submission: job.Submission{Executable: "./simulate"}}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
@@ -23,7 +24,6 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // A launchDesk is a server over targets of this machine, all of them started.
@@ -70,7 +70,7 @@ func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 }
 
 func (d *launchDesk) openHere(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
-	definition, _, err := rms.UsableDefinition(target.Definition)
+	definition, _, err := check.UsableDefinition(target.Definition)
 	if err != nil {
 		return nil, nil, err
 	}

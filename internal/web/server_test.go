@@ -15,13 +15,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // A browser asks one running server, as somebody who has not opened a session.
@@ -53,7 +53,7 @@ func testPlatform(t testing.TB) Options {
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	p, err := views.New(views.Options{Targets: targets, Folder: folder, Show: []string{}, Store: store, KeepListings: true,
 		Open: func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
-			definition, _, err := rms.UsableDefinition(target.Definition)
+			definition, _, err := check.UsableDefinition(target.Definition)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/submission"
@@ -22,7 +23,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/rms"
 )
 
 // sent returns what a browser sends of the inputs of a page's items.
@@ -195,7 +195,7 @@ func TestADefaultThatIsMadeOfOtherValuesFollowsThemOnThePage(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, local.Close()) })
 	templates, err := readTemplates()
 	require.NoError(t, err)
-	definition, _, err := rms.UsableDefinition("slurm")
+	definition, _, err := check.UsableDefinition("slurm")
 	require.NoError(t, err)
 	definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
 	store, err := jobstore.Open(t.Context(), t.TempDir())

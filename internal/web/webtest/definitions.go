@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -31,7 +32,7 @@ func LaunchDefinitions(t testing.TB, root string) []*config.Definition {
 	require.NoError(t, err)
 	definitions := []*config.Definition{all}
 	for _, name := range append(names, field...) {
-		definition, _, err := rms.UsableDefinition(name)
+		definition, _, err := check.UsableDefinition(name)
 		require.NoError(t, err)
 		definition.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.StartUpCommand })
 		definitions = append(definitions, definition)

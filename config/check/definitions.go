@@ -1,4 +1,4 @@
-package rms
+package check
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // maxDefinitionBytes bounds what is read of a file; the loader's own bound is smaller.
@@ -17,17 +17,17 @@ const maxDefinitionBytes = 64 << 20
 // ReadDefinition returns the text of a shipped definition or of a file, and the
 // name to call it by in messages.
 func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
-	if !NamesFile(nameOrFile) {
-		if source, known := Source(nameOrFile); known {
+	if !rms.NamesFile(nameOrFile) {
+		if source, known := rms.Source(nameOrFile); known {
 			return nameOrFile + ".xml", source, nil
 		}
 		if _, err := os.Stat(nameOrFile); err != nil {
 			hint := ""
-			if near := config.Similar(nameOrFile, Names()); near != "" {
+			if near := config.Similar(nameOrFile, rms.Names()); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name%s",
-				nameOrFile, strings.Join(slices.Sorted(slices.Values(Names())), ", "), hint)
+				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "), hint)
 		}
 	}
 	source, err = readDefinitionFile(nameOrFile)
@@ -38,14 +38,14 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 // one by its name, or a file relative to the one that extends it. It is a
 // [config.BaseReader].
 func ReadBase(name, from string) (file string, source []byte, err error) {
-	if !NamesFile(name) {
-		source, known := Source(name)
+	if !rms.NamesFile(name) {
+		source, known := rms.Source(name)
 		if !known {
 			help := "a file is named by a path that ends in .xml or has a /"
-			if similar := config.Similar(name, Names()); similar != "" {
+			if similar := config.Similar(name, rms.Names()); similar != "" {
 				help = fmt.Sprintf("did you mean %q?", similar)
 			}
-			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(Names(), ", "), help)
+			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(rms.Names(), ", "), help)
 		}
 		return shippedFolder + name + ".xml", source, nil
 	}
@@ -86,7 +86,7 @@ func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, 
 	if err != nil {
 		return nil, nil, err
 	}
-	definition, problems := check.Load(file, source, ReadBase)
+	definition, problems := Load(file, source, ReadBase)
 	return definition, problems, nil
 }
 
@@ -98,10 +98,10 @@ func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, isShipped := Source(nameOrFile); isShipped && !NamesFile(nameOrFile) {
+	if _, isShipped := rms.Source(nameOrFile); isShipped && !rms.NamesFile(nameOrFile) {
 		definition, err := config.Read(file, source, ReadBase)
 		return definition, nil, err
 	}
-	definition, problems := check.Load(file, source, ReadBase)
+	definition, problems := Load(file, source, ReadBase)
 	return definition, problems, problems.Err()
 }

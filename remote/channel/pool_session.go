@@ -1,0 +1,123 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/remote"
+)
+
+// session returns a session for the purpose: an idle shell, or a new channel
+// that runs the line.
+func (p *pool) session(ctx context.Context, wanted purpose, line string, options Options) (s *session, fresh bool, err error) {
+	for {
+		if wanted == forOne && p.voiceless() {
+			voice, err := p.shell(ctx, forCommands)
+			if err != nil {
+				return nil, false, err
+			}
+			p.release(voice, true)
+		}
+		idle, err := p.acquire(ctx, wanted)
+		if err != nil || idle != nil {
+			return idle, false, err
+		}
+		opened, err := p.connect(ctx, wanted, func() (Channel, error) { return p.dialer.Open(ctx, line, options) })
+		if errors.Is(err, errNoRoom) && wanted != forSignals {
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		// What is left of a process may go on printing into its channel for a
+		// while, which says nothing about other channels.
+		heard := newNoise()
+		p.mutex.Lock()
+		if wanted != forOne && !p.greeted {
+			heard, p.greeted = p.heard, true
+		}
+		s := newSession(p, opened, heard)
+		s.terminal = options.Terminal != nil
+		p.sessions[s] = wanted
+		closed := p.closed
+		p.mutex.Unlock()
+		if closed {
+			p.release(s, false)
+			continue
+		}
+		return s, true, nil
+	}
+}
+
+// shell returns a shell that is ready for a command.
+func (p *pool) shell(ctx context.Context, wanted purpose) (*session, error) {
+	s, fresh, err := p.session(ctx, wanted, plainLine, Options{})
+	if err != nil || !fresh {
+		return s, err
+	}
+	ready := newMarker()
+	greeting := s.begin(ready, nil, nil, true, 2)
+	if _, err = s.send(ctx, openLine(ready)+serveLine); err != nil && ctx.Err() == nil {
+		// A login that takes no input has most likely ended, and said why.
+		_ = s.channel.Stdin().Close()
+		err = nil
+	}
+	if err == nil {
+		err = p.await(ctx, s, greeting.ended, greeting)
+	}
+	if err != nil {
+		p.release(s, false)
+		return nil, err
+	}
+	p.mutex.Lock()
+	s.pooled = true
+	p.mutex.Unlock()
+	return s, nil
+}
+
+// await waits until a shell has answered.
+func (p *pool) await(ctx context.Context, s *session, answer <-chan struct{}, greeting *task) error {
+	heard := s.stdout.noise
+	var reason string
+	select {
+	case <-answer:
+		return p.answered(s, greeting)
+	case <-greeting.ended:
+		return p.answered(s, greeting)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(p.settings.Patience):
+		reason = fmt.Sprintf("/bin/sh did not answer in %v; %s", p.settings.Patience, heard.words())
+	case <-heard.flood:
+		reason = fmt.Sprintf("the login prints more than %d bytes before /bin/sh answers; %s", noiseLimit, heard.words())
+	}
+	return p.badProtocol(reason)
+}
+
+// answered returns why what came was no answer, nil if it was one.
+func (p *pool) answered(s *session, greeting *task) error {
+	select {
+	case <-greeting.ready:
+		return nil
+	default:
+	}
+	lost := s.lost()
+	if errors.Is(lost, errShellEnded) {
+		return p.endedUnready(s, lost)
+	}
+	return lost
+}
+
+// endedUnready is why a shell is of no use that was lost before it was ready.
+func (p *pool) endedUnready(s *session, lost error) error {
+	return p.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", errors.Unwrap(lost), s.stdout.noise.words()))
+}
+
+func (p *pool) badProtocol(text string) error {
+	return &remote.ConnectError{
+		Host: p.settings.Host, Reason: remote.BadProtocol, Err: errors.New(text),
+		Help: "Commands run through the login shell, which has to be able to execute /bin/sh and to hand it its input.",
+	}
+}

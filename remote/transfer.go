@@ -1,0 +1,9 @@
+package remote
+
+// A Transfer is how far a file is on its way to a place.
+type Transfer struct {
+	Path string // at the place
+	Sent int64  // bytes that were handed over so far
+	Size int64  // bytes in all
+	Done bool   // the file is in place, or could not be put there: nothing more follows
+}
