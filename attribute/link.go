@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// A linkError tells of attributes whose links lead back to themselves.
+// A linkError names attributes whose links lead back to themselves.
 type linkError struct {
 	Names []string // the attributes in the order of their links; the last links to the first
 }
 
+// Error names the attributes of the circle.
 func (e *linkError) Error() string {
 	return fmt.Sprintf("link-value-to leads in a circle: %s", strings.Join(append(slices.Clone(e.Names), e.Names[0]), " → "))
 }

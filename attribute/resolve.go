@@ -18,12 +18,13 @@ const (
 	maxResolvedBytes = 16 << 20
 )
 
-// A resolveError tells which reference of a text could not be resolved.
+// A resolveError is a text whose references could not be resolved.
 type resolveError struct {
 	Text   string // the text that was being resolved
 	Reason string
 }
 
+// Error quotes the text and says what is wrong with it.
 func (e *resolveError) Error() string {
 	return fmt.Sprintf("resolving %q: %s", abbreviate(e.Text), e.Reason)
 }

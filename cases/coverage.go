@@ -36,7 +36,7 @@ type Coverable struct {
 	What string // for people, such as: the expression R(\d+)
 }
 
-// definitionCoverage tells what of a definition was exercised. Its methods may be called
+// definitionCoverage records which parts of a definition were exercised. Its methods may be called
 // from several goroutines at once. Make one with NewCoverage.
 type definitionCoverage struct {
 	definition *config.Definition
@@ -97,7 +97,7 @@ func (c *definitionCoverage) seeState(e tokenizer.ActionEvent) {
 	}
 }
 
-// report tells what was exercised so far.
+// report returns what was exercised so far.
 func (c *definitionCoverage) report() CoverageReport {
 	report := CoverageReport{Definition: c.definition.Name, File: c.definition.File, Kinds: make([]CoverageCount, 0, len(coverageKinds()))}
 	for _, kind := range coverageKinds() {

@@ -21,7 +21,7 @@ type Evaluation struct {
 	Types      map[string]tokenizer.Factory // tokenizers that the definition may name
 	// Expressions, if set, keeps compiled expressions for further runs.
 	Expressions *tokenizer.Expressions
-	Trace       func(parser *config.Parser, event tokenizer.TraceEvent) // told what the parsers do; may be nil
+	Trace       func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
 }
 
 // An Answer is what came of it.

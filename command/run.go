@@ -44,7 +44,7 @@ type Request struct {
 	// That rows were handed out does not mean that the command succeeds.
 	Rows func(Row)
 
-	Trace func(parser *config.Parser, event tokenizer.TraceEvent) // told what the parsers do; may be nil
+	Trace func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
 }
 
 // A Result is how a command went.

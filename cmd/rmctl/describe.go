@@ -83,8 +83,8 @@ func (a *app) describeMerged(name string) error {
 	return terminal.JSON(a.stdout, describe.Merged(merged))
 }
 
-// configuredTarget returns the target of targets.toml that a definition may be
-// named by, and false for a path, and for a name that is none of a target there.
+// configuredTarget returns the target of that name in targets.toml. It returns false
+// for a path and for a name that no target has there.
 func (a *app) configuredTarget(name string) (settings.Target, bool, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
 		return settings.Target{}, false, nil
