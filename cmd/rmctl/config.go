@@ -176,22 +176,14 @@ func newConfigList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var rows [][]string
-			for _, name := range names {
-				l := settings.ListedLaunchConfiguration(configuration, name)
-				if a.json {
-					if err := terminal.JSON(a.stdout, l); err != nil {
-						return err
-					}
-					continue
-				}
-				rows = append(rows, launchRow(l))
-			}
-			if len(rows) == 0 {
+			if len(names) == 0 {
 				a.sayNone("there are no launch configurations; rmctl config save makes one")
-				return nil
 			}
-			return terminal.Table(a.stdout, []string{"NAME", "TARGET", "RUNS"}, rows)
+			var all []*settings.LaunchConfiguration
+			for _, name := range names {
+				all = append(all, settings.ListedLaunchConfiguration(configuration, name))
+			}
+			return printAll(a, all, itself, []string{"NAME", "TARGET", "RUNS"}, launchRow)
 		},
 	}
 }

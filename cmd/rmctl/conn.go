@@ -77,38 +77,32 @@ type connectionJSON struct {
 }
 
 func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Time) error {
-	var rows [][]string
-	for _, connection := range connections {
+	if len(connections) == 0 {
+		a.sayNone("no connection is kept")
+	}
+	document := func(connection daemon.ConnectionInfo) any {
 		shown := connectionJSON{
 			Targets: a.targetsOf(connection), Host: connection.Host, Transport: connection.Transport, SSHConfig: connection.SSHConfig,
 			State: "open", Since: job.Timestamp(connection.Since), Commands: connection.Commands,
 		}
-		idle := "-"
 		if connection.Connecting {
 			shown.State = "connecting"
 		} else if connection.Users == 0 {
 			shown.Idle = max(now.Sub(connection.Used), 0).Seconds()
-			idle = terminal.Age(connection.Used, now)
 		}
-		if a.json {
-			if err := terminal.JSON(a.stdout, shown); err != nil {
-				return err
-			}
-			continue
-		}
-		since := terminal.Age(connection.Since, now)
+		return shown
+	}
+	return printAll(a, connections, document, []string{"TARGET", "HOST", "TRANSPORT", "SINCE", "IDLE", "COMMANDS"}, func(connection daemon.ConnectionInfo) []string {
+		since, idle := terminal.Age(connection.Since, now), "-"
 		if connection.Connecting {
 			since = "connecting"
+		} else if connection.Users == 0 {
+			idle = terminal.Age(connection.Used, now)
 		}
-		rows = append(rows, []string{
-			terminal.OrDash(strings.Join(shown.Targets, ",")), oneLine(shown.Host), oneLine(shown.Transport), since, idle, fmt.Sprint(shown.Commands),
-		})
-	}
-	if len(rows) == 0 {
-		a.sayNone("no connection is kept")
-		return nil
-	}
-	return terminal.Table(a.stdout, []string{"TARGET", "HOST", "TRANSPORT", "SINCE", "IDLE", "COMMANDS"}, rows)
+		return []string{
+			terminal.OrDash(strings.Join(a.targetsOf(connection), ",")), oneLine(connection.Host), oneLine(connection.Transport), since, idle, fmt.Sprint(connection.Commands),
+		}
+	})
 }
 
 // targetsOf returns the targets that use a connection. A configuration that

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/doctor"
-	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -88,19 +87,11 @@ type findingJSON struct {
 }
 
 func (a *app) printFindings(findings []doctor.Finding) error {
-	if a.json {
-		for _, finding := range findings {
-			if err := terminal.JSON(a.stdout, findingJSON(finding)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	rows := make([][]string, 0, len(findings))
-	for _, finding := range findings {
-		rows = append(rows, []string{string(finding.Verdict), oneLine(finding.Name), oneLine(finding.Seen)})
-	}
-	if err := terminal.Table(a.stdout, []string{"", "CHECK", "SEEN"}, rows); err != nil {
+	document := func(finding doctor.Finding) any { return findingJSON(finding) }
+	err := printAll(a, findings, document, []string{"", "CHECK", "SEEN"}, func(finding doctor.Finding) []string {
+		return []string{string(finding.Verdict), oneLine(finding.Name), oneLine(finding.Seen)}
+	})
+	if err != nil || a.json {
 		return err
 	}
 	for _, finding := range findings {

@@ -97,17 +97,25 @@ func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool
 	if len(jobs) == 0 {
 		a.sayNone("no job is on record; rmctl jobs --everyone lists what a scheduler has")
 	}
-	if a.json && seen != "" {
-		for _, each := range jobs {
-			document := each.Document()
-			document.Seen = seen
-			if err := terminal.JSON(a.stdout, document); err != nil {
-				return err
-			}
-		}
-		return nil
+	return a.printSubmissions(jobs, seen)
+}
+
+// printSubmissions prints jobs with when they were submitted, as of a time where that
+// is said.
+func (a *app) printSubmissions(jobs []job.Job, seen string) error {
+	now := time.Now()
+	document := func(j job.Job) any {
+		document := j.Document()
+		document.Seen = seen
+		return document
 	}
-	return a.printJobs(jobs, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, submittedRow)
+	return printAll(a, jobs, document, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, func(j job.Job) []string {
+		submitted := "-"
+		if at := j.SubmittedAt(); !at.IsZero() {
+			submitted = terminal.Age(at, now) + " ago"
+		}
+		return []string{terminal.OrDash(j.ID), terminal.OrDash(j.Target), string(j.DetailOrUndetermined()), submitted, terminal.OrDash(j.Name), remark(j)}
+	})
 }
 
 // watchJobs prints the jobs on record again and again, and has those asked for
@@ -131,71 +139,38 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 	})
 }
 
-func submittedRow(job job.Job, now time.Time) []string {
-	submitted := "-"
-	if at := job.SubmittedAt(); !at.IsZero() {
-		submitted = terminal.Age(at, now) + " ago"
-	}
-	return []string{
-		terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.DetailOrUndetermined()), submitted,
-		terminal.OrDash(job.Name), remark(job),
-	}
-}
-
 // printJobsOfEveryone prints what the scheduler of the target lists, once or again
 // and again.
 func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
-	if !isWatched {
-		var wrong command.Listed
-		ask := func(client *api.Client, ctx context.Context, target settings.Target) (jobs []job.Document, at time.Time, err error) {
-			jobs, wrong, at, err = client.Jobs(ctx, target)
+	return listing[job.Document]{
+		what: "jobs", kind: config.ListJobs, print: a.printEveryone, of: (*control.Controller).JobsOf,
+		served: func(client *api.Client, ctx context.Context, target settings.Target) ([]job.Document, time.Time, error) {
+			jobs, wrong, at, err := client.Jobs(ctx, target)
+			if err == nil {
+				a.warnOfListing()(config.ListJobs, wrong)
+			}
 			return jobs, at, err
-		}
-		jobs, at, err := served(ctx, a, ask)
-		if err == nil {
-			a.warnOfListing()(config.ListJobs, wrong)
-			return a.printEveryone(jobs, job.Timestamp(at))
-		}
-		a.log().Info("the scheduler is asked", "reason", err)
-	}
-	controller, err := a.controller(ctx, "")
-	if err != nil {
-		return err
-	}
-	print := func(rows []command.Row, seen string) error {
-		return a.printEveryone(controller.JobsOf(rows), seen)
-	}
-	list := listInTurn(controller, config.ListJobs, print)
-	if !isWatched {
-		list = func(ctx context.Context) (listed, error) {
+		},
+		list: func(controller *control.Controller, ctx context.Context) ([]job.Document, error) {
 			var rows command.RowSet
 			_, err := controller.Rows(ctx, config.ListJobs, config.AllJobs, rows.Add)
-			return listed{print: func(seen string) error { return print(rows.Rows(), seen) }}, err
-		}
-	}
-	return a.printListing(ctx, "jobs", controller, list, isWatched)
+			return controller.JobsOf(rows.Rows()), err
+		},
+	}.run(ctx, a, isWatched)
 }
 
 // printEveryone prints listed jobs, as of a time where that is said.
 func (a *app) printEveryone(jobs []job.Document, seen string) error {
-	var cells [][]string
-	for _, listed := range jobs {
-		if a.json {
-			listed.Seen = seen
-			if err := terminal.JSON(a.stdout, listed); err != nil {
-				return err
-			}
-			continue
-		}
-		cells = append(cells, []string{
+	document := func(listed job.Document) any {
+		listed.Seen = seen
+		return listed
+	}
+	return printAll(a, jobs, document, []string{"JOB", "USER", "DETAIL", "QUEUE", "NAME", "SUBMITTED", "NODES", "REASON"}, func(listed job.Document) []string {
+		return []string{
 			terminal.OrDash(listed.ID), terminal.OrDash(listed.Owner), terminal.OrDash(listed.Detail), terminal.OrDash(listed.Queue), terminal.OrDash(listed.Name), terminal.OrDash(listed.Submitted), terminal.OrDash(listed.Nodes),
 			terminal.AtMost(oneLine(listed.Reason), terminal.LongestCell),
-		})
-	}
-	if len(cells) == 0 {
-		return nil
-	}
-	return terminal.Table(a.stdout, []string{"JOB", "USER", "DETAIL", "QUEUE", "NAME", "SUBMITTED", "NODES", "REASON"}, cells)
+		}
+	})
 }
 
 // pruneJobs forgets jobs that are over and older than an age.

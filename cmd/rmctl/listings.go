@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/web/api"
@@ -33,27 +35,10 @@ the definition lets no newer listing be made, its listing is printed.
 		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !isWatched {
-				queues, at, err := served(c.Context(), a, (*api.Client).Queues)
-				if err == nil {
-					return a.printQueues(queues, job.Timestamp(at))
-				}
-				a.log().Info("the scheduler is asked", "reason", err)
-			}
-			controller, err := a.controller(c.Context(), "")
-			if err != nil {
-				return err
-			}
-			list := func(ctx context.Context) (listed, error) {
-				queues, err := controller.ListQueues(ctx)
-				return listed{print: func(seen string) error { return a.printQueues(queues, seen) }}, err
-			}
-			if isWatched && controller.Definition().Command(config.ListQueues) != nil {
-				list = listInTurn(controller, config.ListQueues, func(rows []command.Row, seen string) error {
-					return a.printQueues(controller.QueuesOf(rows), seen)
-				})
-			}
-			return a.printListing(c.Context(), "queues", controller, list, isWatched)
+			return listing[control.Queue]{
+				what: "queues", kind: config.ListQueues, print: a.printQueues,
+				served: (*api.Client).Queues, list: (*control.Controller).ListQueues, of: (*control.Controller).QueuesOf,
+			}.run(c.Context(), a, isWatched)
 		},
 	}
 	addWatch(c, &isWatched)
@@ -61,30 +46,33 @@ the definition lets no newer listing be made, its listing is printed.
 }
 
 func (a *app) printQueues(queues []control.Queue, seen string) error {
-	var rows [][]string
+	isBare := func(q control.Queue) bool { return q.State == "" }
 	for _, q := range queues {
-		var err error
-		switch {
-		case a.json:
-			q.Seen = seen
-			err = terminal.JSON(a.stdout, q)
-		case q.State == "":
-			_, err = fmt.Fprintln(a.stdout, oneLine(q.Name))
-		default:
-			mark := ""
-			if q.Default {
-				mark = "default"
-			}
-			rows = append(rows, []string{terminal.OrDash(q.Name), terminal.OrDash(q.State), terminal.OrDash(q.Native), terminal.OrDash(q.TimeLimit), orDashNumber(q.Nodes), orDashNumber(q.Running), orDashNumber(q.Waiting), mark})
+		if a.json || !isBare(q) {
+			continue
 		}
-		if err != nil {
+		if _, err := fmt.Fprintln(a.stdout, oneLine(q.Name)); err != nil {
 			return err
 		}
 	}
-	if len(rows) == 0 {
-		return nil
+	if !a.json {
+		queues = slices.DeleteFunc(slices.Clone(queues), isBare)
 	}
-	return terminal.Table(a.stdout, []string{"QUEUE", "STATE", "NATIVE", "TIME LIMIT", "NODES", "RUNNING", "WAITING", ""}, rows)
+	document := func(q control.Queue) any {
+		q.Seen = seen
+		return q
+	}
+	return printAll(a, queues, document, []string{"QUEUE", "STATE", "NATIVE", "TIME LIMIT", "NODES", "RUNNING", "WAITING", ""}, func(q control.Queue) []string {
+		return []string{terminal.OrDash(q.Name), terminal.OrDash(q.State), terminal.OrDash(q.Native), terminal.OrDash(q.TimeLimit), orDashNumber(q.Nodes), orDashNumber(q.Running), orDashNumber(q.Waiting), defaultMark(q.Default)}
+	})
+}
+
+// defaultMark marks the default among others.
+func defaultMark(isDefault bool) string {
+	if isDefault {
+		return "default"
+	}
+	return ""
 }
 
 func newNodes(a *app) *cobra.Command {
@@ -101,27 +89,10 @@ newer listing be made, its listing is printed.
 		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !isWatched {
-				nodes, at, err := served(c.Context(), a, (*api.Client).Nodes)
-				if err == nil {
-					return a.printNodes(nodes, job.Timestamp(at))
-				}
-				a.log().Info("the scheduler is asked", "reason", err)
-			}
-			controller, err := a.controller(c.Context(), "")
-			if err != nil {
-				return err
-			}
-			list := func(ctx context.Context) (listed, error) {
-				nodes, err := controller.ListNodes(ctx)
-				return listed{print: func(seen string) error { return a.printNodes(nodes, seen) }}, err
-			}
-			if isWatched {
-				list = listInTurn(controller, config.ListNodes, func(rows []command.Row, seen string) error {
-					return a.printNodes(controller.NodesOf(rows), seen)
-				})
-			}
-			return a.printListing(c.Context(), "nodes", controller, list, isWatched)
+			return listing[control.Node]{
+				what: "nodes", kind: config.ListNodes, print: a.printNodes,
+				served: (*api.Client).Nodes, list: (*control.Controller).ListNodes, of: (*control.Controller).NodesOf,
+			}.run(c.Context(), a, isWatched)
 		},
 	}
 	addWatch(c, &isWatched)
@@ -129,26 +100,18 @@ newer listing be made, its listing is printed.
 }
 
 func (a *app) printNodes(nodes []control.Node, seen string) error {
-	var rows [][]string
-	for _, n := range nodes {
-		if a.json {
-			n.Seen = seen
-			if err := terminal.JSON(a.stdout, n); err != nil {
-				return err
-			}
-			continue
-		}
-		load := ""
+	document := func(n control.Node) any {
+		n.Seen = seen
+		return n
+	}
+	return printAll(a, nodes, document, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, func(n control.Node) []string {
+		load := "-"
 		if n.Load != nil {
 			load = strconv.FormatFloat(*n.Load, 'f', 2, 64)
 		}
-		rows = append(rows, []string{terminal.OrDash(n.Name), terminal.OrDash(n.State), terminal.OrDash(n.Native), orDashNumber(n.CPUsUsed) + "/" + orDashNumber(n.CPUs), orDashNumber(n.Memory), terminal.OrDash(load),
-			terminal.OrDash(strings.Join(n.Queues, ",")), terminal.AtMost(oneLine(n.Reason), terminal.LongestCell)})
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return terminal.Table(a.stdout, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, rows)
+		return []string{terminal.OrDash(n.Name), terminal.OrDash(n.State), terminal.OrDash(n.Native), orDashNumber(n.CPUsUsed) + "/" + orDashNumber(n.CPUs), orDashNumber(n.Memory), load,
+			terminal.OrDash(strings.Join(n.Queues, ",")), terminal.AtMost(oneLine(n.Reason), terminal.LongestCell)}
+	})
 }
 
 // warnOfListing returns what tells the user, once of each listing, that there was
@@ -329,14 +292,42 @@ const watchHelp = `With --watch it does so again and again, until it is interrup
 terminal, else one after the other with the time before each. Each JSON object then
 has "seen", the time of its listing.`
 
-// printListing prints a listing of a target, once or again and again.
-func (a *app) printListing(ctx context.Context, what string, controller *control.Controller, list lister, isWatched bool) error {
-	if isWatched {
-		return a.watchListing(ctx, fmt.Sprintf("%s of %s", what, oneLine(controller.Target())), controller.Interval(), list)
+// A listing is how things of one kind are listed, by a scheduler or by the server of this user.
+type listing[T any] struct {
+	what   string
+	kind   config.CommandElement
+	served func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)
+	list   func(*control.Controller, context.Context) ([]T, error)
+	of     func(*control.Controller, []command.Row) []T
+	print  func(things []T, seen string) error
+}
+
+// run prints the listing of the chosen target, once or again and again.
+func (l listing[T]) run(ctx context.Context, a *app, isWatched bool) error {
+	if !isWatched {
+		things, at, err := served(ctx, a, l.served)
+		if err == nil {
+			return l.print(things, job.Timestamp(at))
+		}
+		a.log().Info("the scheduler is asked", "reason", err)
 	}
-	l, err := list(ctx)
+	controller, err := a.controller(ctx, "")
 	if err != nil {
 		return err
 	}
-	return l.print("")
+	if !isWatched {
+		things, err := l.list(controller, ctx)
+		if err != nil {
+			return err
+		}
+		return l.print(things, "")
+	}
+	list := func(ctx context.Context) (listed, error) {
+		things, err := l.list(controller, ctx)
+		return listed{print: func(seen string) error { return l.print(things, seen) }}, err
+	}
+	if controller.Definition().Command(l.kind) != nil {
+		list = listInTurn(controller, l.kind, func(rows []command.Row, seen string) error { return l.print(l.of(controller, rows), seen) })
+	}
+	return a.watchListing(ctx, fmt.Sprintf("%s of %s", l.what, oneLine(controller.Target())), controller.Interval(), list)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
@@ -26,27 +25,25 @@ func oneLine(text string) string { return tui.OneLine(text) }
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool { return terminal.Is(stream) }
 
-// printJobs prints jobs: with --json an object a line, else a table of what row
-// makes of each at one point in time, and nothing at all if there are none.
-func (a *app) printJobs(jobs []job.Job, header []string, row func(job job.Job, now time.Time) []string) error {
-	if a.json {
-		for _, job := range jobs {
-			if err := terminal.JSON(a.stdout, job.Document()); err != nil {
-				return err
-			}
+// printAll prints things of one kind: with --json the document of each on a line of
+// its own, else a table with a row for each, and nothing at all if there are none.
+func printAll[T any](a *app, things []T, document func(T) any, header []string, row func(T) []string) error {
+	var rows [][]string
+	for _, thing := range things {
+		if !a.json {
+			rows = append(rows, row(thing))
+		} else if err := terminal.JSON(a.stdout, document(thing)); err != nil {
+			return err
 		}
-		return nil
 	}
-	if len(jobs) == 0 {
+	if len(rows) == 0 {
 		return nil
-	}
-	now := time.Now()
-	rows := make([][]string, 0, len(jobs))
-	for _, job := range jobs {
-		rows = append(rows, row(job, now))
 	}
 	return terminal.Table(a.stdout, header, rows)
 }
+
+// itself is the document of what is printed as it is.
+func itself[T any](thing T) any { return thing }
 
 // sayNone tells a user at a terminal why nothing is listed. Where something else reads
 // what is printed, no line says it.

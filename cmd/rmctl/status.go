@@ -132,11 +132,13 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 		}
 		return nil
 	}
-	jobs := make([]job.Job, 0, len(asked))
-	for _, job := range asked {
-		jobs = append(jobs, job.Job)
-	}
-	return a.printJobs(jobs, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, statusRow)
+	now := time.Now()
+	return printAll(a, asked, itself, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, func(job found) []string {
+		return []string{
+			terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.Detail.Primary()), string(job.DetailOrUndetermined()),
+			terminal.OrDash(job.Queue), terminal.Age(job.Observed, now), remark(job.Job),
+		}
+	})
 }
 
 // warnOfNotUnderstood warns of targets whose definitions did not understand
@@ -157,13 +159,6 @@ func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*cont
 		}
 	}
 	return counts, nil
-}
-
-func statusRow(job job.Job, now time.Time) []string {
-	return []string{
-		terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.Detail.Primary()), string(job.DetailOrUndetermined()),
-		terminal.OrDash(job.Queue), terminal.Age(job.Observed, now), remark(job),
-	}
 }
 
 func newExplain(a *app) *cobra.Command {
@@ -275,30 +270,16 @@ works while the job runs and afterwards.
 }
 
 func (a *app) printProcesses(processes []job.Process) error {
-	if a.json {
-		for _, p := range processes {
-			if err := terminal.JSON(a.stdout, p); err != nil {
-				return err
-			}
-		}
-		return nil
+	if len(processes) == 0 {
+		a.sayNone("no process of this job is known")
 	}
-	rows := make([][]string, 0, len(processes))
-	for _, p := range processes {
-		pid := ""
+	return printAll(a, processes, itself, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, func(p job.Process) []string {
+		pid := "-"
 		if p.PID != 0 {
 			pid = strconv.Itoa(p.PID)
 		}
-		rows = append(rows, []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), terminal.OrDash(pid), terminal.OrDash(string(p.State)), terminal.OrDash(knownNumber(p.ExitCode)), terminal.OrDash(knownNumber(p.Signal)), terminal.OrDash(lastLine(p.Output))})
-	}
-	return terminal.Table(a.stdout, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, rows)
-}
-
-func knownNumber(known *int) string {
-	if known == nil {
-		return ""
-	}
-	return strconv.Itoa(*known)
+		return []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), pid, terminal.OrDash(string(p.State)), orDashNumber(p.ExitCode), orDashNumber(p.Signal), terminal.OrDash(lastLine(p.Output))}
+	})
 }
 
 // lastLine returns the last line of a text that is not blank.

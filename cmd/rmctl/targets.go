@@ -43,29 +43,17 @@ it lists the shipped definitions instead, with what each was proven against.`,
 }
 
 func (a *app) printTargets(targets *settings.Targets) error {
-	var rows [][]string
+	var all []settings.TargetDocument
 	for _, name := range targets.Names() {
 		target, err := targets.Find(name)
 		if err != nil {
 			return err
 		}
-		r := target.Document(name == targets.Default)
-		if a.json {
-			if err := terminal.JSON(a.stdout, r); err != nil {
-				return err
-			}
-			continue
-		}
-		mark := ""
-		if r.Default {
-			mark = "default"
-		}
-		rows = append(rows, []string{r.Name, r.Definition, strings.TrimSuffix(r.Transport+":"+r.Host, ":"), mark})
+		all = append(all, target.Document(name == targets.Default))
 	}
-	if a.json {
-		return nil
-	}
-	return terminal.Table(a.stdout, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, rows)
+	return printAll(a, all, itself, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, func(t settings.TargetDocument) []string {
+		return []string{t.Name, t.Definition, strings.TrimSuffix(t.Transport+":"+t.Host, ":"), defaultMark(t.Default)}
+	})
 }
 
 // shippedJSON is how a shipped definition is printed as JSON; the names are a contract.
@@ -144,40 +132,35 @@ connection and definition, with the targets that have these. It asks no schedule
 			if err != nil {
 				return err
 			}
-			var rows [][]string
-			for _, poll := range polls {
-				targets := namesOf(poll)
-				if len(targets) == 0 || a.target != "" && !slices.Contains(targets, a.target) {
-					continue
-				}
-				if a.json {
-					err := terminal.JSON(a.stdout, pollJSON{
-						Target: targets[0], Targets: targets, Connection: poll.Key + suffixOf(poll), Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
-						Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: job.Timestamp(poll.Paused),
-					})
-					if err != nil {
-						return err
-					}
-					continue
-				}
-				state := ""
-				switch {
-				case !poll.Paused.IsZero():
-					state = terminal.AtMost(fmt.Sprintf("paused after %d failures: %s", poll.Failures, oneLine(poll.Error)), terminal.LongestCell)
-				case poll.Error != "":
-					state = terminal.AtMost(oneLine(poll.Error), terminal.LongestCell)
-				}
-				rows = append(rows, []string{
-					terminal.OrDash(strings.Join(targets, ", ")), terminal.Age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
-					fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), state,
-				})
-			}
-			if len(rows) == 0 {
+			polls = slices.DeleteFunc(polls, func(poll jobstore.PollCount) bool {
+				return len(poll.Targets) == 0 || a.target != "" && !slices.Contains(namesOf(poll), a.target)
+			})
+			if len(polls) == 0 {
 				a.sayNone("no scheduler was asked for jobs yet")
-				return nil
 			}
-			return terminal.Table(a.stdout, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, rows)
+			return printAll(a, polls, pollDocument, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, func(poll jobstore.PollCount) []string {
+				return pollRow(poll, now)
+			})
 		},
+	}
+}
+
+func pollDocument(poll jobstore.PollCount) any {
+	targets := namesOf(poll)
+	return pollJSON{
+		Target: targets[0], Targets: targets, Connection: poll.Key + suffixOf(poll), Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
+		Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: job.Timestamp(poll.Paused),
+	}
+}
+
+func pollRow(poll jobstore.PollCount, now time.Time) []string {
+	state := oneLine(poll.Error)
+	if !poll.Paused.IsZero() {
+		state = fmt.Sprintf("paused after %d failures: %s", poll.Failures, state)
+	}
+	return []string{
+		terminal.OrDash(strings.Join(namesOf(poll), ", ")), terminal.Age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
+		fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), terminal.AtMost(state, terminal.LongestCell),
 	}
 }
 
