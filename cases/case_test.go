@@ -181,6 +181,46 @@ func TestALongOutputIsStoredPacked(t *testing.T) {
 	require.FileExists(t, plain)
 }
 
+func TestAFileOfACaseMayBeALinkToThatOfAnotherCase(t *testing.T) {
+	root := t.TempDir()
+	first := writePassing(t, filepath.Join(root, "first"), nil)
+	second := write(t, filepath.Join(root, "second"), running, map[string]string{"stdout": "", "expected.json": ""})
+	for _, name := range []string{"stdout", "expected.json"} {
+		require.NoError(t, os.Symlink(filepath.Join("..", "first", name), filepath.Join(second, name)))
+	}
+	require.Equal(t, cases.Passed, run(t, second).Verdict)
+
+	read, err := cases.Read(second)
+	require.NoError(t, err)
+	read.Stdout, read.Expected = []byte("something else\n"), nil
+	require.NoError(t, cases.Write(read))
+	again, err := cases.Read(second)
+	require.NoError(t, err)
+	require.Equal(t, read, again)
+	require.Equal(t, cases.Passed, run(t, first).Verdict, "the file that the link leads to stays as it is")
+}
+
+func TestALinkOutOfTheCasesIsNeitherReadNorWritten(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte(running["expected.json"]), 0o600))
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, name := range []string{"case.toml", "stdout", "stderr", "before.json", "expected.json", "stdout.gz"} {
+		folder := write(t, t.TempDir(), running, map[string]string{name: "", "stdout": ""})
+		require.NoError(t, os.Symlink(secret, filepath.Join(folder, name)))
+		_, err := cases.Read(folder)
+		var refused *cases.ReadError
+		require.ErrorAs(t, err, &refused, name)
+		require.Equal(t, filepath.Join(folder, name), refused.Path)
+		require.ErrorContains(t, err, "not a file of a case")
+	}
+	folder := write(t, t.TempDir(), running, map[string]string{"expected.json": ""})
+	require.NoError(t, os.Symlink(missing, filepath.Join(folder, "expected.json")))
+	updating := &cases.Runner{Update: true}
+	require.Equal(t, cases.Updated, updating.RunFolder(t.Context(), folder).Verdict)
+	require.NoFileExists(t, missing)
+	require.Equal(t, cases.Passed, run(t, folder).Verdict)
+}
+
 func TestWhatIsNoFileIsNotRead(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"a folder":          func(path string) error { return os.Mkdir(path, 0o700) },

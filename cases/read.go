@@ -174,6 +174,9 @@ func unpack(packed []byte) ([]byte, error) {
 }
 
 func readBounded(path string, limit int64) ([]byte, error) {
+	if err := checkLink(path); err != nil {
+		return nil, err
+	}
 	// a named pipe would wait for somebody to write
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -188,6 +191,26 @@ func readBounded(path string, limit int64) ([]byte, error) {
 		return nil, errors.New("it is not a regular file")
 	}
 	return takeBounded(file, limit)
+}
+
+// checkLink returns an error unless a file of a case that is a symbolic link leads to a file beside the
+// description of a case: what somebody else made must not show other files of whoever tries it.
+func checkLink(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return withoutPath(err)
+	}
+	if info.Mode().Type() != fs.ModeSymlink {
+		return nil
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return withoutPath(err)
+	}
+	if !exists(filepath.Join(filepath.Dir(target), CaseFile)) {
+		return errors.New("it is a link to something that is not a file of a case")
+	}
+	return nil
 }
 
 func takeBounded(reader io.Reader, limit int64) ([]byte, error) {

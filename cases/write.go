@@ -94,7 +94,8 @@ func writeJSON(path string, value any) error {
 	return writeOrRemove(path, indented.Bytes())
 }
 
-// writeOrRemove leaves a file alone that holds the text already.
+// writeOrRemove leaves a file alone that holds the text already. A link gives way
+// to a file: what it leads to belongs to another case, or to nobody's case at all.
 func writeOrRemove(path string, text []byte) error {
 	if len(text) == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,6 +105,11 @@ func writeOrRemove(path string, text []byte) error {
 	}
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("replacing a link of a case: %w", err)
+		}
 	}
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return fmt.Errorf("writing a file of a case: %w", err)
