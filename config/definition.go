@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // A Severity tells whether a problem keeps a definition from being used.

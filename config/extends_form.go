@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 

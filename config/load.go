@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
 )

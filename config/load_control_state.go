@@ -1,6 +1,6 @@
 package config
 
-import "github.com/rmctl/rmctl/config/internal/tree"
+import "github.com/rmctl/rmctl/internal/tree"
 
 func (l *loader) controlState(e tree.Element, name string) *ControlState {
 	child, ok := e.First(name)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 func (l *loader) validator(e tree.Element) *attribute.Validator {

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // A PortableLink (x:portable) tells what a portable name sets in a definition.

@@ -2,7 +2,7 @@ package check
 
 import (
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
 )

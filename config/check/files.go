@@ -7,8 +7,8 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
-	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 

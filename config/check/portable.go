@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/config/internal/tree"
 	"github.com/rmctl/rmctl/internal/portablename"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // checkPortable reports links that lead nowhere, or that cannot convert what they

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 

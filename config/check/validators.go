@@ -9,7 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
