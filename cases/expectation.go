@@ -39,11 +39,11 @@ type Status struct {
 
 // A JobState is what is known of the job after the command.
 type JobState struct {
-	ID      string        `json:"id,omitempty"`      // where the command found one
-	ShortID string        `json:"shortId,omitempty"` // the same
-	State   state.Primary `json:"state,omitempty"`   // empty where the command told none
-	Detail  state.Detail  `json:"detail,omitempty"`
-	Word    string        `json:"word,omitempty"` // a text outside the vocabulary, which is no state
+	ID      string       `json:"id,omitempty"`      // where the command found one
+	ShortID string       `json:"shortId,omitempty"` // the same
+	State   state.Detail `json:"state,omitempty"`   // empty where the command told none
+	Detail  state.Detail `json:"detail,omitempty"`
+	Word    string       `json:"word,omitempty"` // a text outside the vocabulary, which is no state
 }
 
 // Changed is what has changed of an attribute, as JSON: the value where nothing

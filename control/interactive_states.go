@@ -52,7 +52,7 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	defer f.lock.Unlock()
 	id := f.prepared.job.Text(attribute.FieldName)
 	seen := f.seen()
-	if seen == state.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != state.PrimaryRunning {
+	if seen == state.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != state.Running {
 		err = fmt.Errorf("its output says that the job is %s", seen)
 	}
 	switch {

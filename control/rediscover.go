@@ -57,7 +57,7 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 func (c *tracker) askForStates(ctx context.Context, jobs []job.Job) error {
 	var stateless []int
 	for i, job := range jobs {
-		if job.Detail.Primary() == state.PrimaryUndetermined && len(stateless) < directLimit {
+		if job.Detail.Primary() == state.Undetermined && len(stateless) < directLimit {
 			stateless = append(stateless, i)
 		}
 	}

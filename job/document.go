@@ -89,25 +89,25 @@ func Timestamp(at time.Time) string {
 // need not read the event again.
 func (e Event) MarshalJSON() ([]byte, error) {
 	document := struct {
-		Cursor   int64         `json:"cursor"`
-		Event    EventKind     `json:"event"`
-		Tag      string        `json:"tag"`
-		Target   string        `json:"target"`
-		ID       string        `json:"id,omitempty"`
-		Before   state.Detail  `json:"before,omitempty"`
-		State    state.Primary `json:"state,omitempty"`
-		Detail   state.Detail  `json:"detail,omitempty"`
-		Native   string        `json:"native,omitempty"`
-		Reason   string        `json:"reason,omitempty"`
-		ExitCode *int          `json:"exitCode,omitempty"`
-		Signal   *int          `json:"signal,omitempty"`
-		Seen     string        `json:"seen,omitempty"`
-		Recorded string        `json:"recorded"`
-		Source   string        `json:"source,omitempty"`
-		Stream   string        `json:"stream,omitempty"`
-		Line     int           `json:"line,omitempty"`
-		Text     string        `json:"text,omitempty"`
-		Evidence string        `json:"evidence,omitempty"`
+		Cursor   int64        `json:"cursor"`
+		Event    EventKind    `json:"event"`
+		Tag      string       `json:"tag"`
+		Target   string       `json:"target"`
+		ID       string       `json:"id,omitempty"`
+		Before   state.Detail `json:"before,omitempty"`
+		State    state.Detail `json:"state,omitempty"`
+		Detail   state.Detail `json:"detail,omitempty"`
+		Native   string       `json:"native,omitempty"`
+		Reason   string       `json:"reason,omitempty"`
+		ExitCode *int         `json:"exitCode,omitempty"`
+		Signal   *int         `json:"signal,omitempty"`
+		Seen     string       `json:"seen,omitempty"`
+		Recorded string       `json:"recorded"`
+		Source   string       `json:"source,omitempty"`
+		Stream   string       `json:"stream,omitempty"`
+		Line     int          `json:"line,omitempty"`
+		Text     string       `json:"text,omitempty"`
+		Evidence string       `json:"evidence,omitempty"`
 	}{
 		Cursor: e.Sequence, Event: e.Kind, Tag: e.Tag, Target: e.Target, ID: e.ID,
 		Before: e.Before, Detail: e.Detail, Native: e.Native, Reason: e.Reason, ExitCode: e.ExitCode, Signal: e.Signal,

@@ -87,7 +87,7 @@ func (c *change) observe(seen job.Observation) bool {
 	case transition == state.Follows || transition == state.Returns:
 		c.record(seen)
 		known.Native, known.Reason = bounded(seen.Native), bounded(seen.Reason)
-		if known.Irregular == replacedWords || seen.Detail.Primary() != state.PrimarySubmitted {
+		if known.Irregular == replacedWords || seen.Detail.Primary() != state.Submitted {
 			known.Irregular = "" // it is in order again
 		}
 	case transition == state.Contradicts:

@@ -147,13 +147,13 @@ func Ended(kind Kind, s State) bool {
 // not distinguish jobs that have resources from jobs that run: STARTED is never returned.
 func JobState(detail state.Detail) State {
 	switch detail.Primary() {
-	case state.PrimarySubmitted:
+	case state.Submitted:
 		return StatePending
-	case state.PrimarySuspended:
+	case state.Suspended:
 		return StateSuspended
-	case state.PrimaryRunning:
+	case state.Running:
 		return StateRunning
-	case state.PrimaryCompleted:
+	case state.Completed:
 		if detail == state.Failed {
 			return StateError
 		}

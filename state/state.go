@@ -7,24 +7,13 @@
 // keep what they knew, showing the scheduler's own word beside it.
 package state
 
-// A Primary is one of the five states that every job is in.
-type Primary string
-
-// The primary states, in the order in which a job usually passes them.
-const (
-	PrimaryUndetermined Primary = "UNDETERMINED"
-	PrimarySubmitted    Primary = "SUBMITTED"
-	PrimarySuspended    Primary = "SUSPENDED"
-	PrimaryRunning      Primary = "RUNNING"
-	PrimaryCompleted    Primary = "COMPLETED"
-)
-
-// A Detail refines a primary state; each primary state is also a detail, of
-// itself. The zero value means that nothing is known and equals Undetermined
-// in every method.
+// A Detail is a state of a job. Every detail refines one of the five primary states
+// UNDETERMINED, SUBMITTED, SUSPENDED, RUNNING and COMPLETED, each of which refines
+// itself. The zero value means that nothing is known and equals Undetermined in
+// every method.
 type Detail string
 
-// The details.
+// The details, in the order in which a job usually passes them.
 const (
 	Undetermined        Detail = "UNDETERMINED"
 	Submitted           Detail = "SUBMITTED"
@@ -43,22 +32,22 @@ const (
 	OutputReady         Detail = "JOB_OUTERR_READY" // ended, and the output files are there
 )
 
-var primaryOf = map[Detail]Primary{
-	Undetermined:        PrimaryUndetermined,
-	Submitted:           PrimarySubmitted,
-	QueuedActive:        PrimarySubmitted,
-	SystemOnHold:        PrimarySubmitted,
-	UserOnHold:          PrimarySubmitted,
-	UserSystemOnHold:    PrimarySubmitted,
-	Suspended:           PrimarySuspended,
-	SystemSuspended:     PrimarySuspended,
-	UserSuspended:       PrimarySuspended,
-	UserSystemSuspended: PrimarySuspended,
-	Running:             PrimaryRunning,
-	Completed:           PrimaryCompleted,
-	Failed:              PrimaryCompleted,
-	Canceled:            PrimaryCompleted,
-	OutputReady:         PrimaryCompleted,
+var primaryOf = map[Detail]Detail{
+	Undetermined:        Undetermined,
+	Submitted:           Submitted,
+	QueuedActive:        Submitted,
+	SystemOnHold:        Submitted,
+	UserOnHold:          Submitted,
+	UserSystemOnHold:    Submitted,
+	Suspended:           Suspended,
+	SystemSuspended:     Suspended,
+	UserSuspended:       Suspended,
+	UserSystemSuspended: Suspended,
+	Running:             Running,
+	Completed:           Completed,
+	Failed:              Completed,
+	Canceled:            Completed,
+	OutputReady:         Completed,
 }
 
 // Parse returns the detail that text names, exactly as a definition writes it.
@@ -81,15 +70,15 @@ func All() []Detail {
 }
 
 // Primary returns the primary state that d refines.
-func (d Detail) Primary() Primary {
+func (d Detail) Primary() Detail {
 	if primary, known := primaryOf[d]; known {
 		return primary
 	}
-	return PrimaryUndetermined
+	return Undetermined
 }
 
 // Ended reports whether a job in this state will never run again.
-func (d Detail) Ended() bool { return d.Primary() == PrimaryCompleted }
+func (d Detail) Ended() bool { return d.Primary() == Completed }
 
 // OnHold reports whether the job waits for somebody to release it.
 func (d Detail) OnHold() bool {

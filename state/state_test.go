@@ -14,7 +14,7 @@ func TestEveryDetailIsParsedAndHasAPrimaryState(t *testing.T) {
 		require.True(t, known, detail)
 		require.Equal(t, detail, parsed)
 		if detail != state.Undetermined {
-			require.NotEqual(t, state.PrimaryUndetermined, detail.Primary(), detail)
+			require.NotEqual(t, state.Undetermined, detail.Primary(), detail)
 		}
 	}
 }

@@ -13,13 +13,13 @@ const (
 )
 
 // transitions is the table of all transitions but those between two ends, by the
-// state that is known and the one that is seen.
-var transitions = map[Primary]map[Primary]Transition{
-	PrimaryUndetermined: {PrimaryUndetermined: Keeps, PrimarySubmitted: Follows, PrimarySuspended: Follows, PrimaryRunning: Follows, PrimaryCompleted: Follows},
-	PrimarySubmitted:    {PrimaryUndetermined: Keeps, PrimarySubmitted: Follows, PrimarySuspended: Follows, PrimaryRunning: Follows, PrimaryCompleted: Follows},
-	PrimarySuspended:    {PrimaryUndetermined: Keeps, PrimarySubmitted: Returns, PrimarySuspended: Follows, PrimaryRunning: Follows, PrimaryCompleted: Follows},
-	PrimaryRunning:      {PrimaryUndetermined: Keeps, PrimarySubmitted: Returns, PrimarySuspended: Follows, PrimaryRunning: Follows, PrimaryCompleted: Follows},
-	PrimaryCompleted:    {PrimaryUndetermined: Keeps, PrimarySubmitted: Contradicts, PrimarySuspended: Contradicts, PrimaryRunning: Contradicts},
+// primary state that is known and the one that is seen.
+var transitions = map[Detail]map[Detail]Transition{
+	Undetermined: {Undetermined: Keeps, Submitted: Follows, Suspended: Follows, Running: Follows, Completed: Follows},
+	Submitted:    {Undetermined: Keeps, Submitted: Follows, Suspended: Follows, Running: Follows, Completed: Follows},
+	Suspended:    {Undetermined: Keeps, Submitted: Returns, Suspended: Follows, Running: Follows, Completed: Follows},
+	Running:      {Undetermined: Keeps, Submitted: Returns, Suspended: Follows, Running: Follows, Completed: Follows},
+	Completed:    {Undetermined: Keeps, Submitted: Contradicts, Suspended: Contradicts, Running: Contradicts},
 }
 
 // precision orders the ways in which a job ends: what is known more precisely does

@@ -62,7 +62,7 @@ func TestEveryPairOfStatesHasATransition(t *testing.T) {
 		if d.Ended() {
 			return d
 		}
-		return state.Detail(d.Primary())
+		return d.Primary()
 	}
 	for _, known := range state.All() {
 		for _, seen := range state.All() {

@@ -57,7 +57,7 @@ func (a *app) sayNone(why string) {
 func remark(j job.Job) string {
 	var all remarks
 	all.addEnd(j)
-	if j.Detail.Primary() == state.PrimaryUndetermined && j.Native != "" {
+	if j.Detail.Primary() == state.Undetermined && j.Native != "" {
 		all.add("the scheduler says %q", j.Native)
 	}
 	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // why such a job is stale says it, too

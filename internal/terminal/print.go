@@ -101,7 +101,7 @@ func StateInColour(text string) string {
 		colour = red
 	case detail == state.Running || detail == state.Completed || detail == state.OutputReady:
 		colour = green
-	case detail.OnHold() || detail.Primary() == state.PrimarySuspended:
+	case detail.OnHold() || detail.Primary() == state.Suspended:
 		colour = yellow
 	default:
 		return text

@@ -28,11 +28,11 @@ type jobOperation struct {
 var jobOperations = []jobOperation{
 	{control.Cancel, "Cancel", "What is cancelled ends and does not come back.", func(d state.Detail) bool { return !d.Ended() }},
 	{control.Hold, "Hold", "What is held waits until somebody releases it.", func(d state.Detail) bool {
-		return d.Primary() == state.PrimarySubmitted && d != state.UserOnHold && d != state.UserSystemOnHold
+		return d.Primary() == state.Submitted && d != state.UserOnHold && d != state.UserSystemOnHold
 	}},
 	{control.Release, "Release", "", func(d state.Detail) bool { return d.OnHold() }},
 	{control.Suspend, "Suspend", "What is suspended stays where it is and stands still.", func(d state.Detail) bool { return d == state.Running }},
-	{control.Resume, "Resume", "", func(d state.Detail) bool { return d.Primary() == state.PrimarySuspended }},
+	{control.Resume, "Resume", "", func(d state.Detail) bool { return d.Primary() == state.Suspended }},
 }
 
 // The bounds of doing something to several jobs at once.
