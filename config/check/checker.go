@@ -25,11 +25,12 @@ type checker struct {
 	expressions expressionTable
 }
 
-// problemsOf checks a definition that was read from the elements below a root.
-func problemsOf(d *config.Definition, root tree.Element) config.Diagnostics {
+// problemsOf checks a definition that was read from the elements below a root. Effort
+// limits the proofs about its expressions.
+func problemsOf(d *config.Definition, root tree.Element, effort int) config.Diagnostics {
 	c := &checker{
 		root: root, definition: d, names: namesOf(root), attributes: map[string]*config.Attribute{}, uses: map[string]use{},
-		inspector: javaregex.NewInspector(inspectionEffort),
+		inspector: javaregex.NewInspector(effort),
 	}
 	c.checkSchema()
 	c.checkExtensionAttributes(root)
@@ -46,7 +47,8 @@ func problemsOf(d *config.Definition, root tree.Element) config.Diagnostics {
 	c.checkCommandNames()
 	c.checkUses()
 	c.checkCommands()
-	c.checkRunaways()
+	// Where proofs are hard, the other inspector has no effort left.
+	c.checkRunaways(javaregex.NewInspector(effort))
 	return c.problems
 }
 

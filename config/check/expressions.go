@@ -117,7 +117,7 @@ func (c *checker) reportExpression(err error, at func(offset int) config.Positio
 
 // checkRunaways reports expressions that take exponential time on some texts.
 // Those of outcomes and probes are left out: they are searched for, not matched.
-func (c *checker) checkRunaways() {
+func (c *checker) checkRunaways(inspector *javaregex.Inspector) {
 	searched := map[config.Position]bool{}
 	for _, outcome := range c.definition.Outcomes {
 		if outcome.Expression != nil {
@@ -129,7 +129,6 @@ func (c *checker) checkRunaways() {
 			searched[probe.Version.Position] = true
 		}
 	}
-	inspector := javaregex.NewInspector(inspectionEffort) // nothing is left of the other one where proofs are hard
 	for _, x := range c.expressions.order {
 		if !searched[x.Position] {
 			c.checkRunaway(inspector, x)

@@ -24,6 +24,9 @@ func FuzzLoad(f *testing.F) {
 	seeds, err := filepath.Glob(filepath.Join("testdata", "diagnostics", "*.xml"))
 	require.NoError(f, err)
 	for _, file := range append(seeds, filepath.Join("..", "testdata", "sample.xml"), filepath.Join("..", "..", "rms", "fork.xml")) {
+		if filepath.Base(file) == "runaways.xml" {
+			continue // proving that an expression runs away takes 100 times as long as all other checks
+		}
 		source, err := os.ReadFile(file)
 		require.NoError(f, err)
 		f.Add(source)

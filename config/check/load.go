@@ -5,7 +5,15 @@
 // Read of package config.
 package check
 
-import "github.com/rmctl/rmctl/config"
+import (
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/internal/tree"
+)
+
+// inspectionEffort limits the proofs about the expressions of one definition to
+// some ten milliseconds, and to a second where expressions run away. Definitions in
+// use take a hundredth of it.
+const inspectionEffort = 200_000
 
 // Load reads a definition, and those that it extends, and checks it. File names it in
 // positions; without a base reader a definition that extends another cannot be loaded.
@@ -13,5 +21,7 @@ import "github.com/rmctl/rmctl/config"
 // are errors among them the definition must not be used, and it is nil when the document
 // could not be read at all.
 func Load(file string, source []byte, base config.BaseReader) (*config.Definition, config.Diagnostics) {
-	return config.Load(file, source, base, problemsOf)
+	return config.Load(file, source, base, func(d *config.Definition, root tree.Element) config.Diagnostics {
+		return problemsOf(d, root, inspectionEffort)
+	})
 }

@@ -27,11 +27,13 @@ func readBase(name, _ string) (string, []byte, error) {
 // Each definition of testdata/diagnostics has its problems, as validate shows
 // them, beside it.
 func TestProblemsAreReportedWithTheirPositions(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/diagnostics/*.xml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".xml"), func(t *testing.T) {
+			t.Parallel()
 			source, err := os.ReadFile(file)
 			require.NoError(t, err)
 			_, problems := check.Load(filepath.Base(file), source, nil)

@@ -11,10 +11,6 @@ import (
 	"github.com/rmctl/rmctl/javaregex"
 )
 
-// inspectionEffort limits the proofs about the expressions of one definition to
-// some ten milliseconds. Definitions in use take a hundredth of it.
-const inspectionEffort = 200_000
-
 func (c *checker) checkParser(command *config.Command, parser *config.Parser) {
 	if parser.MaxMatchLength < 0 {
 		c.report(parser.Position, config.Error, "invalid-value", "maxMatchLen is negative", "leave it out to cut the stream at delimiters")
