@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/mutate", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "javaregex", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/form", "internal/hooks", "internal/importer", "internal/manual", "internal/mutate", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "state", "tokenizer"},
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":           {"internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
@@ -46,7 +46,7 @@ var allowedImports = map[string][]string{
 	"model":                     {"state"},
 	"monitor":                   {"job", "model", "state"},
 	"internal/views":            {"command", "config", "config/check", "control", "internal/settings", "job", "jobstore", "model", "monitor", "remote"},
-	"internal/web":              {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/api", "internal/web/listing", "internal/web/live", "internal/web/pages", "jobstore", "remote"},
+	"internal/web":              {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
 	"internal/doctor":           {"attribute", "command", "config", "config/check", "control", "internal/excerpt", "internal/execution", "internal/submission", "jobstore", "remote"},
 	"internal/excerpt":          {},
 	"internal/directory":        {"internal/execution", "remote"},

@@ -18,7 +18,7 @@ const (
 	mostLinesOfPackage = 5000
 	mostLinesOfMain    = 9000 // cmd/rmctl holds one file for each group of commands
 	mostFilesOfFolder  = 40
-	longestChain       = 11 // imports, one below the other
+	longestChain       = 10 // imports, one below the other
 )
 
 // onlyInJob are the types that exist once in the tree. A handle of a library on a job is named Handle.

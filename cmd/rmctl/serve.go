@@ -20,8 +20,11 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web"
 	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/internal/web/pages"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -80,14 +83,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, platform.Close()) }()
-	options.Platform, options.Log = platform, s.app.log()
-	if options.Store, err = s.app.client().Store(ctx); err != nil {
-		return err
-	}
-	if options.Folder, err = s.app.client().ConfigFolder(); err != nil {
-		return err
-	}
-	if options.History, err = s.app.historyFile(); err != nil {
+	if err := s.app.addParts(ctx, &options, platform); err != nil {
 		return err
 	}
 	server, err := web.New(options)
@@ -112,6 +108,27 @@ func (s *serving) run(ctx context.Context) (err error) {
 		return errors.Join(err, server.Close())
 	}
 	return <-ended
+}
+
+// addParts adds the pages and the API of a platform to what a server serves.
+func (a *app) addParts(ctx context.Context, options *web.Options, platform *views.Views) error {
+	store, err := a.client().Store(ctx)
+	if err != nil {
+		return err
+	}
+	folder, err := a.client().ConfigFolder()
+	if err != nil {
+		return err
+	}
+	history, err := a.historyFile()
+	if err != nil {
+		return err
+	}
+	options.Log = a.log()
+	ledger := listing.NewLedger(userName())
+	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Log: options.Log})
+	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Log: options.Log})
+	return err
 }
 
 // serverFolder returns where the private socket of the server of this state folder

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/web/answer"
-	"github.com/rmctl/rmctl/internal/web/pages"
 )
 
 // contentSecurity lets pages use nothing but the server's own files: no script
@@ -56,7 +55,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		ctx, stop := context.WithCancel(r.Context())
 		defer stop()
 		defer context.AfterFunc(session.lasts, stop)()
-		r = pages.WithCSRF(r.WithContext(ctx), session.csrf)
+		r = answer.WithCSRF(r.WithContext(ctx), session.csrf)
 		if changes(r) && subtle.ConstantTimeCompare([]byte(sentCSRF(r)), []byte(session.csrf)) != 1 {
 			s.fail(w, r, answer.Errorf(http.StatusForbidden, "the page was made for another session; load it again"))
 			return
@@ -101,7 +100,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if err := s.pages.Login(w, r, http.StatusUnauthorized, ""); err != nil {
+	if err := s.options.Pages.Login(w, r, http.StatusUnauthorized, ""); err != nil {
 		s.fail(w, r, err)
 	}
 }

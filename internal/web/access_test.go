@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 )
 
@@ -86,7 +86,7 @@ func TestTheEndOfASessionEndsItsStreams(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	other := b.other().enter()
 	next := other.listen(other.eventsOf("/"), nil)
-	views, journal := b.stream(b.eventsOf("/"), nil), b.stream(api.Path+"/events", nil)
+	views, journal := b.stream(b.eventsOf("/"), nil), b.stream(answer.APIPath+"/events", nil)
 	response, _ := b.post("/logout", nil)
 	require.Equal(t, http.StatusSeeOther, response.StatusCode)
 	for _, stream := range []*http.Response{views, journal} {

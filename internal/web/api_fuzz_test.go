@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 )
 
@@ -27,8 +27,7 @@ func FuzzRequestsOfTheAPI(f *testing.F) {
 	}
 	options := testPlatform(f)
 	webtest.DefineAttributes(f, options.Platform.Model())
-	server, err := New(options)
-	require.NoError(f, err)
+	server := options.server(f)
 	f.Cleanup(func() { require.NoError(f, server.Close()) })
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		if strings.HasSuffix(path, "/start") { // which begins sessions
@@ -36,7 +35,7 @@ func FuzzRequestsOfTheAPI(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // which ends streams
 		defer cancel()
-		request, err := http.NewRequestWithContext(ctx, method, "http://localhost"+api.Path+path, strings.NewReader(body))
+		request, err := http.NewRequestWithContext(ctx, method, "http://localhost"+answer.APIPath+path, strings.NewReader(body))
 		if err != nil {
 			return // nor can it be sent
 		}

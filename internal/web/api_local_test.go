@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -43,36 +44,34 @@ func serveLocally(t *testing.T, server *Server, listener net.Listener) {
 }
 
 func TestTheOwnSocketIsForTheAPIAndNotForBrowsers(t *testing.T) {
-	server, err := New(testPlatform(t))
-	require.NoError(t, err)
+	server := testPlatform(t).server(t)
 	socket := serveOwn(t, server)
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
 	defer client.CloseIdleConnections()
 	b := &browser{t: t, server: server, base: "http://rmctl", client: client}
-	require.Contains(t, b.get(api.Path+"/managers"), `"managers":[]`)
+	require.Contains(t, b.get(answer.APIPath+"/managers"), `"managers":[]`)
 	response, body := b.do(http.MethodGet, "/", nil, nil)
 	require.Equal(t, http.StatusForbidden, response.StatusCode)
 	require.Contains(t, body, "this socket is for the API")
 	for header, value := range map[string]string{"Origin": "http://localhost", "Sec-Fetch-Site": "none", "Cookie": "x=y", "Referer": "http://localhost/"} {
-		response, _ := b.do(http.MethodGet, api.Path+"/managers", http.Header{header: {value}}, nil)
+		response, _ := b.do(http.MethodGet, answer.APIPath+"/managers", http.Header{header: {value}}, nil)
 		require.Equal(t, http.StatusForbidden, response.StatusCode, header)
 	}
 }
 
 func TestWhoCannotBeToldToBeThisUserIsNotServedWithoutAToken(t *testing.T) {
-	server, err := New(testPlatform(t))
-	require.NoError(t, err)
+	server := testPlatform(t).server(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	serveLocally(t, server, listener)
-	_, err = http.Get("http://" + listener.Addr().String() + api.Path + "/managers")
+	_, err = http.Get("http://" + listener.Addr().String() + answer.APIPath + "/managers")
 	require.Error(t, err)
 }
 
 // siteOf writes a definition whose jobs are the lines of a file, and makes it a target.
-func siteOf(t *testing.T, options Options, lines string) settings.Target {
+func siteOf(t *testing.T, options site, lines string) settings.Target {
 	t.Helper()
 	jobs, file := filepath.Join(options.Folder, "jobs"), filepath.Join(options.Folder, "site.xml")
 	require.NoError(t, os.WriteFile(jobs, []byte(lines), 0o600))

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -66,7 +66,7 @@ func (b *browser) program() *program {
 	return &program{b, router}
 }
 
-// call asks for a path below api.Path and returns the status and the answer.
+// call asks for a path below answer.APIPath and returns the status and the answer.
 func (p *program) call(method, path string, object any) (int, map[string]any) {
 	p.t.Helper()
 	response, text := p.raw(method, path, object)
@@ -97,7 +97,7 @@ func (p *program) raw(method, path string, object any) (*http.Response, string) 
 		require.NoError(p.t, err)
 		header.Set("Content-Type", "application/json")
 	}
-	response, text := p.do(method, api.Path+path, header, bytes.NewReader(body))
+	response, text := p.do(method, answer.APIPath+path, header, bytes.NewReader(body))
 	p.check(response, header, body, text)
 	return response, text
 }
@@ -123,7 +123,7 @@ func TestTheAPILetsNobodyInWithoutTheToken(t *testing.T) {
 	b := serve(t, nil)
 	for _, route := range routes(t) {
 		method, path, _ := strings.Cut(route, " ")
-		response, body := b.do(method, api.Path+path, nil, nil)
+		response, body := b.do(method, answer.APIPath+path, nil, nil)
 		require.Equal(t, http.StatusUnauthorized, response.StatusCode, route)
 		require.Contains(t, body, `"kind":"refused"`, route)
 	}
@@ -136,7 +136,7 @@ func TestEachChangeOfTheAPINeedsTheTokenOfItsSession(t *testing.T) {
 		if method == http.MethodGet {
 			continue
 		}
-		response, body := b.do(method, api.Path+path, http.Header{"Content-Type": {"application/json"}}, strings.NewReader("{}"))
+		response, body := b.do(method, answer.APIPath+path, http.Header{"Content-Type": {"application/json"}}, strings.NewReader("{}"))
 		require.Equal(t, http.StatusForbidden, response.StatusCode, route)
 		require.Contains(t, body, `"kind":"refused"`, route)
 	}
@@ -167,7 +167,7 @@ func TestRequestsThatAreNotAsDescribedAreRefused(t *testing.T) {
 		"a future cursor":  {http.MethodGet, "/events?after=99", bearer, "", "the newest event is 0", http.StatusConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response, body := p.do(try.method, api.Path+try.path, try.header, strings.NewReader(try.body))
+			response, body := p.do(try.method, answer.APIPath+try.path, try.header, strings.NewReader(try.body))
 			require.Equal(t, try.status, response.StatusCode, body)
 			require.Contains(t, body, try.want)
 		})
@@ -337,13 +337,12 @@ func TestJobsAreCanceledThroughTheAPI(t *testing.T) {
 
 // journal follows the events of jobs.
 func (p *program) journal(query string) func() webtest.Received {
-	return p.listen(api.Path+"/events"+query, http.Header{"Authorization": {"Bearer " + p.server.access.token}})
+	return p.listen(answer.APIPath+"/events"+query, http.Header{"Authorization": {"Bearer " + p.server.access.token}})
 }
 
 func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 	options := testPlatform(t)
-	server, err := New(options)
-	require.NoError(t, err)
+	server := options.server(t)
 	first := run(t, server).program()
 	record := func(id string) {
 		tag := uuid.NewString()
@@ -359,11 +358,10 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 	require.NoError(t, server.Close())
 
 	record("2")
-	server, err = New(options)
-	require.NoError(t, err)
+	server = options.server(t)
 	second := run(t, server).program()
 	header := http.Header{"Authorization": {"Bearer " + server.access.token}, "Last-Event-Id": {last.ID}}
-	next = second.listen(api.Path+"/events?after=0", header)
+	next = second.listen(answer.APIPath+"/events?after=0", header)
 	require.Equal(t, "intended", next().Kind)
 	record("3")
 	var told map[string]any

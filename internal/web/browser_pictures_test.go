@@ -72,7 +72,7 @@ func inventedSite(t *testing.T, definitions map[string]*config.Definition) *laun
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.platform.Close()) })
-	d.browser = serveWith(t, Options{Platform: d.platform, Store: store, Folder: folder}, nil)
+	d.browser = serveWith(t, site{Platform: d.platform, Store: store, Folder: folder}, nil)
 	for name := range definitions {
 		d.starts(name)
 	}
@@ -162,7 +162,7 @@ func pictureOfJob(t *testing.T, b *realBrowser) {
 	w.shows("step 5 of 100")
 	host, err := os.Hostname()
 	require.NoError(t, err)
-	for _, renamed := range [][2]string{{d.home, "/home/ada"}, {host, "login.example.org"}, {userName(), "ada"}, {"here", "local"}} {
+	for _, renamed := range [][2]string{{d.home, "/home/ada"}, {host, "login.example.org"}, {userName(t), "ada"}, {"here", "local"}} {
 		w.told(fmt.Sprintf(`(() => {
 			const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 			while (texts.nextNode()) texts.currentNode.nodeValue = texts.currentNode.nodeValue.replaceAll(%q, %q);

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -104,8 +102,7 @@ func benchmarkClients(b *testing.B, queries []url.Values) {
 	options := testPlatform(b)
 	m := options.Platform.Model()
 	webtest.Demonstrate(b, m, loadJobs, loadNodes, time.Now())
-	server, err := New(options)
-	require.NoError(b, err)
+	server := options.server(b)
 	base := run(b, server).enter()
 	base.client.Transport.(*http.Transport).MaxIdleConnsPerHost = loadClients
 	c := &crowd{told: make([]atomic.Int64, len(queries)), start: time.Now()}

@@ -83,7 +83,7 @@ func TestAPageThatIsBehindIsGivenAllOfItsView(t *testing.T) {
 func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	var drawings atomic.Int32
-	b.server.hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]live.Region, error) {
+	b.pages().Hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]live.Region, error) {
 		return []live.Region{{ID: "x", HTML: template.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
 	})
 	nexts := []func() webtest.Received{}
@@ -107,7 +107,7 @@ func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 
 func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
-	b.server.hub.AddView("one", func(snapshot *model.Snapshot, query url.Values) ([]live.Region, error) {
+	b.pages().Hub.AddView("one", func(snapshot *model.Snapshot, query url.Values) ([]live.Region, error) {
 		if _, there := snapshot.Manager(query.Get("manager")); !there {
 			return nil, answer.Errorf(http.StatusNotFound, "there is no resource manager %q", query.Get("manager"))
 		}
@@ -130,8 +130,7 @@ func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
 func TestStreamsOutliveTheLimitsOfRequests(t *testing.T) {
 	options := testPlatform(t)
 	webtest.Put(options.Platform.Model(), "alpha")
-	server, err := New(options)
-	require.NoError(t, err)
+	server := options.server(t)
 	const limit = 6 * time.Second // which the pages before the stream must keep
 	server.limits = limits{header: time.Minute, body: limit, write: limit, idle: time.Minute}
 	b := run(t, server).enter()

@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
-	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -95,17 +94,17 @@ func kindOf(status int) string {
 // fail answers with what went wrong: an object for programs, else a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
-	s.log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+	s.options.Log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	if !isForPrograms(r) {
-		s.pages.ShowError(w, r, status, err)
+		s.options.Pages.ShowError(w, r, status, err)
 		return
 	}
-	failed := api.Failure{Error: err.Error(), Kind: kindOf(status)}
+	failed := answer.Failure{Error: err.Error(), Kind: kindOf(status)}
 	if submission, isOne := errors.AsType[*control.SubmitError](err); isOne {
 		failed.Tag, failed.Unknown = submission.Tag, submission.Unknown
 	}
 	if err := answer.JSON(w, status, failed); err != nil {
-		s.log.Error("an error could not be written as JSON", "error", err)
+		s.options.Log.Error("an error could not be written as JSON", "error", err)
 	}
 }
 

@@ -62,7 +62,7 @@ func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 	d.platform, err = views.New(views.Options{Targets: loaded, Folder: d.folder, Store: d.store, Open: d.openHere})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.platform.Close()) })
-	d.browser = serveWith(t, Options{Platform: d.platform, Store: d.store, Folder: d.folder}, nil).enter()
+	d.browser = serveWith(t, site{Platform: d.platform, Store: d.store, Folder: d.folder}, nil).enter()
 	for name := range targets {
 		d.starts(name)
 	}

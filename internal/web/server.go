@@ -8,17 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os/user"
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
-	"github.com/rmctl/rmctl/internal/web/api"
-	"github.com/rmctl/rmctl/internal/web/listing"
-	"github.com/rmctl/rmctl/internal/web/live"
-	"github.com/rmctl/rmctl/internal/web/pages"
-	"github.com/rmctl/rmctl/jobstore"
 )
 
 const (
@@ -37,16 +30,25 @@ type limits struct {
 
 var usualLimits = limits{header: 10 * time.Second, body: 30 * time.Second, write: time.Minute, idle: 2 * time.Minute}
 
+// A Part of what a server serves answers requests, and works as long as the server does.
+type Part interface {
+	Handlers() map[string]answer.Handler // by pattern of http.ServeMux
+	Run(ctx context.Context)             // returns after ctx has ended
+}
+
+// Pages are the part for people. The server itself answers with them, too.
+type Pages interface {
+	Part
+	ShowError(w http.ResponseWriter, r *http.Request, status int, err error)
+	// Login asks for a name and a password, and says what was wrong with the last ones.
+	Login(w http.ResponseWriter, r *http.Request, status int, problem string) error
+}
+
 // Options say what a server serves and to whom.
 type Options struct {
-	Platform *views.Views
-	Store    *jobstore.Store // the platform's
-	Folder   string          // of the targets file and the launch configurations
-	Log      *slog.Logger    // nil to log nothing
-	// History is the file in which what was in use, and which jobs ran, is kept from one
-	// server to the next; empty to forget it with the server.
-	History string
-
+	Pages     Pages
+	API       Part
+	Log       *slog.Logger
 	Passwords *Passwords  // nil where only the token opens a session
 	TLS       *tls.Config // with one certificate; nil to speak HTTP
 }
@@ -55,12 +57,8 @@ type Options struct {
 // Serve also sets the limits that an http.Server needs.
 type Server struct {
 	options Options
-	log     *slog.Logger
 	limits  limits
 	access  *access
-	hub     *live.Hub
-	api     *api.API
-	pages   *pages.Pages
 	handler http.Handler
 	mux     *http.ServeMux
 	ctx     context.Context // ends with Close
@@ -70,36 +68,29 @@ type Server struct {
 
 // New returns a server that has to be closed.
 func New(options Options) (*Server, error) {
-	log := options.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	access, err := newAccess(options)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{options: options, log: log, limits: usualLimits, access: access, mux: http.NewServeMux(), ctx: ctx, cancel: cancel}
-	s.hub = live.New(options.Platform.Model(), log)
-	ledger := listing.NewLedger(userName())
-	s.api = api.New(s.mux, api.Options{Platform: options.Platform, Store: options.Store, Folder: options.Folder, Ledger: ledger, Log: log, Fail: s.fail})
-	s.pages, err = pages.New(ctx, s.mux, pages.Options{Platform: options.Platform, Store: options.Store, Folder: options.Folder, History: options.History,
-		Hub: s.hub, Ledger: ledger, Log: log, Fail: s.fail})
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	for pattern, handler := range map[string]answer.Handler{
-		"GET " + live.EventsPath: s.hub.Stream, "POST " + loginPath: s.login, "POST /logout": s.logout, "GET /": notFound,
-	} {
-		s.mux.HandleFunc(pattern, handler.Or(s.fail))
+	s := &Server{options: options, limits: usualLimits, access: access, mux: http.NewServeMux()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.register(map[string]answer.Handler{"POST " + loginPath: s.login, "POST /logout": s.logout, "GET /": notFound})
+	for _, part := range []Part{options.Pages, options.API} {
+		s.register(part.Handlers())
+		s.running.Go(func() { part.Run(s.ctx) })
 	}
 	s.handler = s.guarded(s.mux)
-	snapshot := options.Platform.Model().Snapshot() // before the first request, so that no change is missed
-	s.running.Go(func() { s.hub.Run(ctx, snapshot) })
-	s.running.Go(func() { s.api.Run(ctx) })
-	s.running.Go(func() { s.pages.Run(ctx) })
 	return s, nil
+}
+
+func (s *Server) register(handlers map[string]answer.Handler) {
+	for pattern, handler := range handlers {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := handler(w, r); err != nil {
+				s.fail(w, r, err)
+			}
+		})
+	}
 }
 
 func notFound(_ http.ResponseWriter, r *http.Request) error {
@@ -133,7 +124,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, h http.Handle
 		WriteTimeout:      s.limits.write,
 		IdleTimeout:       s.limits.idle,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
 	var serving sync.WaitGroup
@@ -165,13 +156,4 @@ func (s *Server) Close() error {
 	s.cancel()
 	s.running.Wait()
 	return nil
-}
-
-// userName returns the name of the user whose server this is, empty where the system does not know it.
-func userName() string {
-	current, err := user.Current()
-	if err != nil {
-		return ""
-	}
-	return current.Username
 }

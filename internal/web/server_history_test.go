@@ -16,8 +16,7 @@ func TestAServerThatIsStartedAnewShowsItsHistory(t *testing.T) {
 	options := testPlatform(t)
 	options.History = path
 	webtest.Demonstrate(t, options.Platform.Model(), 30, 20, time.Now())
-	server, err := New(options)
-	require.NoError(t, err)
+	server := options.server(t)
 	require.NoError(t, server.Close())
 
 	options = testPlatform(t)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/internal/web/answer"
-	"github.com/rmctl/rmctl/internal/web/api"
 )
 
 // ServeLocal answers requests for the API that processes of this user make over a
@@ -29,7 +28,7 @@ func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if !strings.HasPrefix(r.URL.Path, api.Path+"/") {
+	if !strings.HasPrefix(r.URL.Path, answer.APIPath+"/") {
 		s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket is for the API"))
 		return
 	}
@@ -52,6 +51,6 @@ func (l ownListener) Accept() (net.Conn, error) {
 		if foreign == nil {
 			return conn, nil
 		}
-		l.server.log.Warn("a process of somebody else was refused", "error", errors.Join(foreign, conn.Close()))
+		l.server.options.Log.Warn("a process of somebody else was refused", "error", errors.Join(foreign, conn.Close()))
 	}
 }

@@ -3,10 +3,12 @@ package web
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,6 +21,9 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/web/api"
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/internal/web/pages"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
@@ -39,9 +44,39 @@ func serve(t *testing.T, fill func(m *model.Model)) *browser {
 	return serveWith(t, testPlatform(t), fill)
 }
 
-// testPlatform returns options with a platform that has no resource managers but
+// A site is what tests serve.
+type site struct {
+	Options  // without the parts, which are made of the rest
+	Platform *views.Views
+	Store    *jobstore.Store
+	Folder   string // of the targets file and the launch configurations
+	History  string
+}
+
+// server returns a server as rmctl serve makes it.
+func (s site) server(t testing.TB) *Server {
+	t.Helper()
+	s.Log = slog.New(slog.DiscardHandler)
+	ledger := listing.NewLedger(userName(t))
+	s.API = api.New(api.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, Ledger: ledger, Log: s.Log})
+	var err error
+	s.Pages, err = pages.New(pages.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, History: s.History, Ledger: ledger, Log: s.Log})
+	require.NoError(t, err)
+	server, err := New(s.Options)
+	require.NoError(t, err)
+	return server
+}
+
+func userName(t testing.TB) string {
+	t.Helper()
+	current, err := user.Current()
+	require.NoError(t, err)
+	return current.Username
+}
+
+// testPlatform returns a site with a platform that has no resource managers but
 // those that the test puts into its model.
-func testPlatform(t testing.TB) Options {
+func testPlatform(t testing.TB) site {
 	t.Helper()
 	folder := t.TempDir()
 	t.Setenv("HOME", folder) // where jobs of the target local are kept
@@ -66,17 +101,15 @@ func testPlatform(t testing.TB) Options {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
-	return Options{Platform: p, Store: store, Folder: folder}
+	return site{Platform: p, Store: store, Folder: folder}
 }
 
-func serveWith(t *testing.T, options Options, fill func(m *model.Model)) *browser {
+func serveWith(t *testing.T, options site, fill func(m *model.Model)) *browser {
 	t.Helper()
 	if fill != nil {
 		fill(options.Platform.Model())
 	}
-	server, err := New(options)
-	require.NoError(t, err)
-	return run(t, server)
+	return run(t, options.server(t))
 }
 
 // run runs a server until the test ends.
@@ -90,12 +123,15 @@ func run(t testing.TB, server *Server) *browser {
 		require.NoError(t, server.Close())
 		require.NoError(t, <-ended)
 	})
-	b := &browser{t: t, server: server, model: server.options.Platform.Model(), base: "http://" + listener.Addr().String(), client: newClient(t)}
+	b := &browser{t: t, server: server, base: "http://" + listener.Addr().String(), client: newClient(t)}
+	b.model = b.pages().Platform.Model()
 	if server.options.TLS != nil {
 		b.base = "https://" + listener.Addr().String()
 	}
 	return b
 }
+
+func (b *browser) pages() *pages.Pages { return b.server.options.Pages.(*pages.Pages) }
 
 // newClient returns a client that keeps cookies and follows no redirection. It gives up what takes
 // longer than any test, streams included.
@@ -171,8 +207,7 @@ func (b *browser) post(address string, fields url.Values) (*http.Response, strin
 
 // Browsers open connections before they know what to ask.
 func TestAConnectionOnWhichNothingWasAskedDoesNotHoldUpTheEnd(t *testing.T) {
-	server, err := New(testPlatform(t))
-	require.NoError(t, err)
+	server := testPlatform(t).server(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ended := make(chan error, 1)

@@ -9,19 +9,18 @@ import (
 	"net/http"
 )
 
+// APIPath is what the addresses of the API begin with.
+const APIPath = "/api/v1"
+
 // A Handler answers one request, or returns an error from which an answer is made.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Fail answers a request with what went wrong.
-type Fail func(w http.ResponseWriter, r *http.Request, err error)
-
-// Or returns a handler that answers errors, too.
-func (h Handler) Or(fail Fail) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if err := h(w, r); err != nil {
-			fail(w, r, err)
-		}
-	}
+// A Failure is what programs get when a request fails.
+type Failure struct {
+	Error   string `json:"error"`
+	Kind    string `json:"kind"`
+	Tag     string `json:"tag,omitempty"`     // of a submission that failed
+	Unknown bool   `json:"unknown,omitempty"` // whether it may have made a job all the same
 }
 
 // An Error ends a request with a status.

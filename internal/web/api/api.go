@@ -20,9 +20,6 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Path is what the addresses of the API begin with.
-const Path = "/api/v1"
-
 // longRequest bounds what runs commands of a scheduler before it answers.
 const longRequest = 10 * time.Minute
 
@@ -36,21 +33,19 @@ type Options struct {
 	Folder   string // of the targets file and the launch configurations
 	Ledger   *listing.Ledger
 	Log      *slog.Logger
-	Fail     answer.Fail
 }
 
 // An API answers requests of programs; openapi.yaml describes it.
 type API struct {
 	Options
 
-	journal *journal
-	mux     *http.ServeMux
-	routes  []string // methods and paths below Path
+	journal  *journal
+	handlers map[string]answer.Handler
 }
 
-// New registers the API.
-func New(mux *http.ServeMux, options Options) *API {
-	a := &API{Options: options, journal: newJournal(options.Store), mux: mux}
+// New returns the API.
+func New(options Options) *API {
+	a := &API{Options: options, journal: newJournal(options.Store), handlers: map[string]answer.Handler{}}
 	a.handle("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Type", "application/yaml")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(apiDescription))
@@ -61,30 +56,24 @@ func New(mux *http.ServeMux, options Options) *API {
 	a.addJobsAPI()
 	a.addLaunchAPI()
 	a.handle("GET /events", a.journalEvents)
-	a.mux.HandleFunc("GET "+Path+"/", func(w http.ResponseWriter, r *http.Request) {
-		a.Fail(w, r, answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, Path))
+	a.handle("GET /", func(_ http.ResponseWriter, r *http.Request) error {
+		return answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, answer.APIPath)
 	})
 	return a
 }
 
-// handle registers a handler for a method and a path below Path.
+// handle adds a handler for a method and a path below that of the API.
 func (a *API) handle(pattern string, h answer.Handler) {
-	a.routes = append(a.routes, pattern)
 	method, path, _ := strings.Cut(pattern, " ")
-	a.mux.HandleFunc(method+" "+Path+path, h.Or(a.Fail))
+	a.handlers[method+" "+answer.APIPath+path] = h
 }
+
+// Handlers returns what answers requests, by pattern of http.ServeMux.
+func (a *API) Handlers() map[string]answer.Handler { return a.handlers }
 
 // Run looks for events of jobs until ctx ends.
 func (a *API) Run(ctx context.Context) {
 	a.journal.run(ctx, func(err error) { a.Log.Warn("the record of jobs could not be read", "error", err) })
-}
-
-// A Failure is what the API answers when it did not do what was asked.
-type Failure struct {
-	Error   string `json:"error"`
-	Kind    string `json:"kind"`
-	Tag     string `json:"tag,omitempty"`     // of a submission that failed
-	Unknown bool   `json:"unknown,omitempty"` // whether it may have made a job all the same
 }
 
 // read reads the object that a request brings; what it has that is not known is

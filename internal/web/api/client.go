@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -68,17 +69,17 @@ func (c *Client) Nodes(ctx context.Context, target settings.Target) ([]control.N
 // Jobs returns the jobs of everybody as the server's last listing of a target has them, what
 // was wrong with that, and when it was made. The error is as of Queues.
 func (c *Client) Jobs(ctx context.Context, target settings.Target) ([]job.Document, command.Listed, time.Time, error) {
-	var answer listedJobsJSON
-	at, err := c.listed(ctx, target, model.Job, "jobs", &answer)
-	listed := command.Listed{Rows: len(answer.Jobs), Again: answer.Again, NotUnderstood: answer.NotUnderstood}
+	var all listedJobsJSON
+	at, err := c.listed(ctx, target, model.Job, "jobs", &all)
+	listed := command.Listed{Rows: len(all.Jobs), Again: all.Again, NotUnderstood: all.NotUnderstood}
 	if err != nil {
 		return nil, listed, at, err
 	}
-	began, err := time.Parse(time.RFC3339Nano, answer.Listed)
+	began, err := time.Parse(time.RFC3339Nano, all.Listed)
 	if err != nil || began.Before(at) { // which the server has of another process, and no newer one
 		return nil, listed, at, ErrNoListing
 	}
-	return answer.Jobs, listed, began, nil
+	return all.Jobs, listed, began, nil
 }
 
 // listed reads a listing of one kind if it is as good as a new one.
@@ -112,7 +113,7 @@ func (m managerJSON) current(target settings.Target, kind model.Kind, now time.T
 }
 
 func (c *Client) get(ctx context.Context, path string, into any) (err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://rmctl"+Path+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://rmctl"+answer.APIPath+path, nil)
 	if err != nil {
 		return fmt.Errorf("ask the server of rmctl serve: %w", err)
 	}
@@ -123,7 +124,7 @@ func (c *Client) get(ctx context.Context, path string, into any) (err error) {
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	body := io.LimitReader(response.Body, largestAnswer)
 	if response.StatusCode != http.StatusOK {
-		var refused Failure
+		var refused answer.Failure
 		if err := json.NewDecoder(body).Decode(&refused); err != nil {
 			return fmt.Errorf("ask the server of rmctl serve: status %d", response.StatusCode)
 		}

@@ -33,6 +33,7 @@ type Hub struct {
 	log     *slog.Logger
 	views   map[string]View // complete before run
 	pause   time.Duration   // between two drawings of a view
+	first   *model.Snapshot // that Run begins with; no client is older
 	start   string          // tells the marks of this server from those of earlier ones
 	version atomic.Uint64   // counts what views may have to be drawn again for
 	changed chan struct{}   // holds at most one
@@ -63,8 +64,9 @@ type watcher struct {
 	lost   chan struct{} // closed when it did not take its events
 }
 
+// New returns a hub without views, of which Run draws what changes from now on.
 func New(m *model.Model, log *slog.Logger) *Hub {
-	return &Hub{model: m, log: log, views: map[string]View{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
+	return &Hub{model: m, log: log, first: m.Snapshot(), views: map[string]View{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
 }
 
 // AddView names a view, for Draw and for clients.
@@ -96,9 +98,10 @@ func (h *Hub) wake() {
 	}
 }
 
-// Run draws what changes after a snapshot until ctx ends. No client may be older than
-// the snapshot: it would miss changes.
-func (h *Hub) Run(ctx context.Context, last *model.Snapshot) {
+// Run draws what changes until ctx ends.
+func (h *Hub) Run(ctx context.Context) {
+	last := h.first
+	h.first = nil
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() {

@@ -54,13 +54,12 @@ func TestAChangeBeforeTheHubRunsIsTold(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	snapshot := m.Snapshot()
 	w, err := h.watch("newest", url.Values{}, "")
 	require.NoError(t, err)
 	before := string(<-w.events)
 	webtest.Put(m, "beta")
 	var running sync.WaitGroup
-	running.Go(func() { h.Run(ctx, snapshot) })
+	running.Go(func() { h.Run(ctx) })
 	select {
 	case text := <-w.events:
 		require.NotEqual(t, before, string(text))
@@ -111,10 +110,11 @@ func TestAClientThatStopsReadingIsLeft(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	snapshot := m.Snapshot()
-	running.Go(func() { h.Run(ctx, snapshot) })
-	server := httptest.NewUnstartedServer(answer.Handler(h.Stream).Or(func(http.ResponseWriter, *http.Request, error) {
-		t.Error("a stream was refused")
+	running.Go(func() { h.Run(ctx) })
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h.Stream(w, r); err != nil {
+			t.Error(err)
+		}
 	}))
 	server.Config.BaseContext = func(net.Listener) context.Context { return ctx }
 	server.Start()

@@ -37,8 +37,8 @@ const submitTimeout = 10 * time.Minute
 // addLaunch registers the pages of launch forms.
 func (p *Pages) addLaunch() {
 	p.addNavigation(launchAddress, "Launch")
-	p.handle("GET "+launchAddress, p.launchPage)
-	p.handle("POST "+launchAddress, p.launchPosted)
+	p.handlers["GET "+launchAddress] = p.launchPage
+	p.handlers["POST "+launchAddress] = p.launchPosted
 }
 
 // launchAddressOf returns the address of the form of a resource manager, with the

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/views"
@@ -27,41 +29,40 @@ type Options struct {
 	Store    *jobstore.Store
 	Folder   string // of the targets file and the launch configurations
 	History  string // file in which samples are kept; empty for none
-	Hub      *live.Hub
 	Ledger   *listing.Ledger
 	Log      *slog.Logger
-	Fail     answer.Fail // answers a request that ended with an error
 }
 
 // Pages are what people see of the server.
 type Pages struct {
 	Options
+	Hub *live.Hub // what they show
 
 	templates *templates
-	mux       *http.ServeMux
+	handlers  map[string]answer.Handler
 	nav       []navigation
 	history   *usage.History
 	began     time.Time
-	ctx       context.Context // ends with the server
+	ctx       context.Context // ends with Run
+	stop      context.CancelFunc
 }
 
-// New registers the pages. ctx ends with the server.
-func New(ctx context.Context, mux *http.ServeMux, options Options) (*Pages, error) {
+// New returns the pages.
+func New(options Options) (*Pages, error) {
 	templates, err := readTemplates()
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{Options: options, templates: templates, mux: mux, history: usage.Open(options.History, options.Log), began: time.Now(), ctx: ctx}
-	mux.Handle("GET /static/", templates.static)
+	p := &Pages{Options: options, Hub: live.New(options.Platform.Model(), options.Log), templates: templates, history: usage.Open(options.History, options.Log), began: time.Now()}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.handlers = map[string]answer.Handler{"GET " + live.EventsPath: p.Hub.Stream, "GET /static/": templates.static.answer}
 	p.addModelPages()
 	p.addLaunch()
 	return p, nil
 }
 
-// handle registers a handler for a pattern of http.ServeMux.
-func (p *Pages) handle(pattern string, h answer.Handler) {
-	p.mux.HandleFunc(pattern, h.Or(p.Fail))
-}
+// Handlers returns what answers requests, by pattern of http.ServeMux.
+func (p *Pages) Handlers() map[string]answer.Handler { return p.handlers }
 
 // ShowError answers with a page that says what went wrong.
 func (p *Pages) ShowError(w http.ResponseWriter, r *http.Request, status int, err error) {
@@ -93,19 +94,21 @@ func (p *Pages) addModelPages() {
 		"/{$}": p.managersPage, "/machines": p.machinesPage, "/node": p.nodePage, "/queues": p.queuesPage, "/jobs": p.jobsPage,
 		"/job": p.jobPage, "/process": p.processPage, "/timeline": p.timelinePage, "/utilisation": p.utilisationPage,
 	} {
-		p.handle("GET "+address, page)
+		p.handlers["GET "+address] = page
 	}
-	for address, change := range map[string]answer.Handler{
+	maps.Copy(p.handlers, map[string]answer.Handler{
 		"GET /managers/new": p.newManagerPage, "GET /managers/edit": p.editManagerPage, "POST /managers/target": p.targetPosted,
 		"GET /managers/remove": p.removeManagerPage, "POST /managers/remove": p.managerRemoved, "POST /managers": p.managersPosted, "POST /jobs/operate": p.operatePosted,
-	} {
-		p.handle(address, change)
-	}
+	})
 }
 
-// Run takes samples of what listings bring until ctx ends.
+// Run draws what changes, and takes samples of what listings bring, until ctx ends.
 func (p *Pages) Run(ctx context.Context) {
-	p.history.Run(ctx, p.Platform.Model(), p.Ledger)
+	defer context.AfterFunc(ctx, p.stop)()
+	var running sync.WaitGroup
+	running.Go(func() { p.Hub.Run(ctx) })
+	running.Go(func() { p.history.Run(ctx, p.Platform.Model(), p.Ledger) })
+	running.Wait()
 }
 
 // A drawing collects the regions of a view.

@@ -50,12 +50,12 @@ func (f *staticFiles) address(name string) (string, error) {
 	return (&url.URL{Path: "/static/" + name, RawQuery: "v=" + hash}).String(), nil
 }
 
-// ServeHTTP answers with a file, and never with a list of them.
-func (f *staticFiles) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// answer answers with a file, and never with a list of them.
+func (f *staticFiles) answer(w http.ResponseWriter, r *http.Request) error {
 	hash, known := f.hashes[strings.TrimPrefix(r.URL.Path, "/static/")]
 	if !known {
 		http.NotFound(w, r)
-		return
+		return nil
 	}
 	w.Header().Set("ETag", `"`+hash+`"`)
 	w.Header().Set("Cache-Control", "no-cache")
@@ -63,4 +63,5 @@ func (f *staticFiles) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	f.server.ServeHTTP(w, r)
+	return nil
 }

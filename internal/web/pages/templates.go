@@ -99,7 +99,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, status int, name, t
 		return fmt.Errorf("there is no template of a page %q", name)
 	}
 	var out bytes.Buffer
-	err := file.ExecuteTemplate(&out, "layout", shown{Title: title, Nav: p.nav, Here: p.here(r), CSRF: csrfOf(r), Live: live, Data: data})
+	err := file.ExecuteTemplate(&out, "layout", shown{Title: title, Nav: p.nav, Here: p.here(r), CSRF: answer.CSRFOf(r), Live: live, Data: data})
 	if err != nil {
 		return fmt.Errorf("draw the page %s: %w", name, err)
 	}

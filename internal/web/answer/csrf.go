@@ -1,4 +1,4 @@
-package pages
+package answer
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 
 type csrfKey struct{}
 
-// csrfOf returns the token that has to come with changes of the session that a
+// CSRFOf returns the token that has to come with changes of the session that a
 // request belongs to, empty where none is needed.
-func csrfOf(r *http.Request) string {
+func CSRFOf(r *http.Request) string {
 	token, _ := r.Context().Value(csrfKey{}).(string)
 	return token
 }
