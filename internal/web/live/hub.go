@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -31,13 +30,11 @@ const (
 type Hub struct {
 	model   *model.Model
 	log     *slog.Logger
-	views   map[string]View // complete before run
-	pause   time.Duration   // between two drawings of a view
-	first   *model.Snapshot // that Run begins with; no client is older
-	start   string          // tells the marks of this server from those of earlier ones
-	version atomic.Uint64   // counts what views may have to be drawn again for
+	views   map[string]View // complete before Run
+	pause   time.Duration   // between two drawings of a view that clients look at
+	start   string          // distinguishes the marks of this server from those of earlier ones
 	changed chan struct{}   // holds at most one
-	mutex   sync.Mutex      // guards what follows, and what a scene says so of
+	mutex   sync.Mutex      // guards what follows, and fields of a scene
 	scenes  map[string]*scene
 	clients int
 	marks   uint64
@@ -50,7 +47,7 @@ type scene struct {
 	view     View
 	drawing  sync.Mutex // held while the view is drawn
 	last     *Drawn     // guarded by hub.mutex, as the following
-	version  uint64     // of the hub when last was found to be right
+	revision uint64     // of the model when last was found to be right
 	at       time.Time  // then
 	problem  string     // why it could not be drawn since
 	watchers map[*watcher]struct{}
@@ -64,9 +61,9 @@ type watcher struct {
 	lost   chan struct{} // closed when it did not take its events
 }
 
-// New returns a hub without views, of which Run draws what changes from now on.
+// New returns a hub without views.
 func New(m *model.Model, log *slog.Logger) *Hub {
-	return &Hub{model: m, log: log, first: m.Snapshot(), views: map[string]View{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
+	return &Hub{model: m, log: log, views: map[string]View{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
 }
 
 // AddView names a view, for Draw and for clients.
@@ -74,23 +71,17 @@ func (h *Hub) AddView(name string, v View) {
 	h.views[name] = v
 }
 
-// Draw returns a view for a query, as it is now or was half a second ago.
+// Draw returns a view for a query, as it is now: a page that is loaded after a
+// change shows it.
 func (h *Hub) Draw(name string, query url.Values) (*Drawn, error) {
 	sc, err := h.scene(name, query)
 	if err != nil {
 		return nil, err
 	}
-	return h.draw(sc, h.pause)
+	return h.draw(sc, 0)
 }
 
-// redraw has all views drawn again that somebody looks at, for changes that the
-// model does not tell of.
-func (h *Hub) redraw() {
-	h.version.Add(1)
-	h.wake()
-}
-
-// wake has run look at what clients look at.
+// wake makes Run draw what clients look at.
 func (h *Hub) wake() {
 	select {
 	case h.changed <- struct{}{}:
@@ -100,8 +91,8 @@ func (h *Hub) wake() {
 
 // Run draws what changes until ctx ends.
 func (h *Hub) Run(ctx context.Context) {
-	last := h.first
-	h.first = nil
+	last := h.model.Snapshot()
+	h.wake() // for what was drawn of an older snapshot
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() {
@@ -111,7 +102,7 @@ func (h *Hub) Run(ctx context.Context) {
 				return
 			}
 			last = newer
-			h.redraw()
+			h.wake()
 		}
 	})
 	pause := time.NewTimer(0)
@@ -181,15 +172,15 @@ func (sc *scene) key() string { return sc.name + "?" + sc.query.Encode() }
 func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	sc.drawing.Lock()
 	defer sc.drawing.Unlock()
-	version := h.version.Load()
+	snapshot := h.model.Snapshot()
 	h.mutex.Lock()
 	last := sc.last
-	isRight := last != nil && sc.problem == "" && (sc.version == version || time.Since(sc.at) < age)
+	isRight := last != nil && sc.problem == "" && (sc.revision == snapshot.Revision() || time.Since(sc.at) < age)
 	h.mutex.Unlock()
 	if isRight {
 		return last, nil
 	}
-	regions, err := sc.view(h.model.Snapshot(), sc.query)
+	regions, err := sc.view(snapshot, sc.query)
 	if err != nil {
 		return nil, h.failed(sc, err)
 	}
@@ -197,7 +188,7 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	changes := patches(last, after)
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	sc.version, sc.at = version, time.Now()
+	sc.revision, sc.at = snapshot.Revision(), time.Now()
 	if last != nil && len(changes) == 0 && sc.problem == "" {
 		return last, nil
 	}
@@ -235,8 +226,8 @@ func (h *Hub) tell(sc *scene, text []byte) {
 	}
 }
 
-// watch begins to look at a view. What the client shows already, mark tells; it
-// is sent all of the view unless that is the newest drawing.
+// watch begins to look at a view. The client gets all of it unless mark is that of
+// the newest drawing, which it shows already.
 func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error) {
 	sc, err := h.scene(name, query)
 	if err != nil {
@@ -261,8 +252,8 @@ func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error
 	h.scenes[sc.key()] = sc
 	sc.watchers[w] = struct{}{}
 	h.clients++
-	if sc.version != h.version.Load() {
-		h.wake() // the drawing is older than a change, of which run may have told before this client was there
+	if sc.revision != h.model.Snapshot().Revision() {
+		h.wake() // Run may have drawn the change before this client was there
 	}
 	return w, nil
 }

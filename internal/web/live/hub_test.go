@@ -71,7 +71,8 @@ func TestAChangeBeforeTheHubRunsIsTold(t *testing.T) {
 }
 
 func TestAClientThatComesWithAnOldDrawingIsNotForgotten(t *testing.T) {
-	h := New(model.New(), slog.New(slog.DiscardHandler))
+	m := model.New()
+	h := New(m, slog.New(slog.DiscardHandler))
 	drawings := 0
 	h.views["counted"] = func(*model.Snapshot, url.Values) ([]Region, error) {
 		drawings++
@@ -82,11 +83,35 @@ func TestAClientThatComesWithAnOldDrawingIsNotForgotten(t *testing.T) {
 	require.NoError(t, err)
 	page, err := h.draw(sc, 0)
 	require.NoError(t, err)
-	h.redraw()
-	<-h.changed // as run takes it, which draws nothing that nobody looks at
+	webtest.Put(m, "alpha") // of which Run draws nothing: nobody looks
 	_, err = h.watch("counted", url.Values{}, page.Mark)
 	require.NoError(t, err)
 	require.Len(t, h.changed, 1, "the view is drawn again without another change")
+}
+
+func TestAPageShowsWhatWasChangedBeforeItWasLoaded(t *testing.T) {
+	m := model.New()
+	h := New(m, slog.New(slog.DiscardHandler))
+	h.pause = time.Hour
+	drawings := 0
+	h.AddView("managers", func(snapshot *model.Snapshot, _ url.Values) ([]Region, error) {
+		drawings++
+		_, isThere := snapshot.Manager("alpha")
+		return []Region{{ID: "x", HTML: template.HTML(strconv.FormatBool(isThere))}}, nil
+	})
+	shows := func(want string) {
+		t.Helper()
+		page, err := h.Draw("managers", url.Values{})
+		require.NoError(t, err)
+		shown, err := page.Region("x")
+		require.NoError(t, err)
+		require.Equal(t, want, string(shown))
+	}
+	shows("false")
+	webtest.Put(m, "alpha")
+	shows("true")
+	shows("true")
+	require.Equal(t, 2, drawings, "a page is drawn again for a change only")
 }
 
 func TestACacheOfDrawingsForPagesIsBounded(t *testing.T) {
