@@ -6,7 +6,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 // coverables are all things of a definition that count, in document order.
@@ -155,7 +155,7 @@ func shownAction(action *config.Action) string {
 
 // addState counts the states that an entry may store as a job's.
 func (c *coverables) addState(action *config.Action, entry *config.Entry) {
-	if _, known := state.Parse(entry.Value.Text); known {
+	if _, known := job.ParseDetail(entry.Value.Text); known {
 		c.add(coveredState, action.Position, entry.Value.Text, "the state %s", entry.Value.Text)
 		return
 	}
@@ -166,7 +166,7 @@ func (c *coverables) addState(action *config.Action, entry *config.Entry) {
 	places := map[string]config.Position{}
 	for _, defined := range c.definition.Attributes {
 		text := defined.Text(field)
-		if _, known := state.Parse(text); !known {
+		if _, known := job.ParseDetail(text); !known {
 			continue
 		}
 		if _, already := places[text]; !already {

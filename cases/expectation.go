@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 // An Expectation is what a definition makes of a recorded command.
@@ -39,11 +39,11 @@ type Status struct {
 
 // A JobState is what is known of the job after the command.
 type JobState struct {
-	ID      string       `json:"id,omitempty"`      // where the command found one
-	ShortID string       `json:"shortId,omitempty"` // the same
-	State   state.Detail `json:"state,omitempty"`   // empty where the command told none
-	Detail  state.Detail `json:"detail,omitempty"`
-	Word    string       `json:"word,omitempty"` // a text outside the vocabulary, which is no state
+	ID      string     `json:"id,omitempty"`      // where the command found one
+	ShortID string     `json:"shortId,omitempty"` // the same
+	State   job.Detail `json:"state,omitempty"`   // empty where the command told none
+	Detail  job.Detail `json:"detail,omitempty"`
+	Word    string     `json:"word,omitempty"` // a text outside the vocabulary, which is no state
 }
 
 // Changed is what has changed of an attribute, as JSON: the value where nothing
@@ -165,23 +165,23 @@ func mapOf(a *attribute.Attribute) (any, error) {
 
 // jobOf tells what a command left of its job.
 func jobOf(before, after *attribute.Attribute) *JobState {
-	var job JobState
+	var j JobState
 	if before.Name() != after.Name() {
-		job.ID = after.Name()
+		j.ID = after.Name()
 	}
 	if short := after.Text(attribute.FieldDefault); short != before.Text(attribute.FieldDefault) {
-		job.ShortID = short
+		j.ShortID = short
 	}
 	text := attribute.Text(after.Value())
-	if detail, known := state.Parse(text); known {
-		job.State, job.Detail = detail.Primary(), detail
+	if detail, known := job.ParseDetail(text); known {
+		j.State, j.Detail = detail.Primary(), detail
 	} else {
-		job.Word = text
+		j.Word = text
 	}
-	if job == (JobState{}) {
+	if j == (JobState{}) {
 		return nil
 	}
-	return &job
+	return &j
 }
 
 // Reduced returns what happened with the message as far as one is expected: all

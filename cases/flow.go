@@ -12,7 +12,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A Flow is what a user does, one step after the other, and the commands that a
@@ -56,10 +55,10 @@ type Step struct {
 	Do Deed `toml:"do"`
 	// Job is the id of the job that it is done to; empty for the one that was
 	// submitted last. A job that the flow did not submit is looked at only.
-	Job   string       `toml:"job,omitempty"`
-	After Duration     `toml:"after,omitzero"`  // how much time passes before the step
-	Until state.Detail `toml:"until,omitempty"` // the state that DoWait waits for; empty for the end
-	Name  string       `toml:"name,omitempty"`  // of DoAction
+	Job   string     `toml:"job,omitempty"`
+	After Duration   `toml:"after,omitzero"`  // how much time passes before the step
+	Until job.Detail `toml:"until,omitempty"` // the state that DoWait waits for; empty for the end
+	Name  string     `toml:"name,omitempty"`  // of DoAction
 
 	// What DoSubmit and DoRun run; "true" where nothing is said. The tag is one that the answers show.
 	Submission job.Submission `toml:"-"`
@@ -73,18 +72,18 @@ var keysOfSteps = []string{"do", "job", "after", "until", "name", "expect"}
 // Expect is what a step has to leave. What is not set is not looked at, but for
 // an error, which must not happen unless it is expected.
 type Expect struct {
-	ID     string       `toml:"id,omitempty"`
-	State  string       `toml:"state,omitempty"` // the primary state
-	Detail state.Detail `toml:"detail,omitempty"`
-	Native string       `toml:"native,omitempty"` // the scheduler's own word
-	Exit   *int         `toml:"exit,omitempty"`   // of the job, not of a command
-	Signal *int         `toml:"signal,omitempty"`
+	ID     string     `toml:"id,omitempty"`
+	State  string     `toml:"state,omitempty"` // the primary state
+	Detail job.Detail `toml:"detail,omitempty"`
+	Native string     `toml:"native,omitempty"` // the scheduler's own word
+	Exit   *int       `toml:"exit,omitempty"`   // of the job, not of a command
+	Signal *int       `toml:"signal,omitempty"`
 	// Missing tells that the scheduler no longer knows the job.
 	Missing bool   `toml:"missing,omitempty"`
 	Error   string `toml:"error,omitempty"` // a part of the error's text
 
-	States []state.Detail `toml:"states,omitempty"` // of a job that DoRun runs: all that it goes through before its process ends
-	Shown  string         `toml:"shown,omitempty"`  // a part of what DoRun shows
+	States []job.Detail `toml:"states,omitempty"` // of a job that DoRun runs: all that it goes through before its process ends
+	Shown  string       `toml:"shown,omitempty"`  // a part of what DoRun shows
 	// Rows are what DoQueues and DoNodes list: each queue or node by its name, and
 	// of what is told of it the entries that count. There must be no other ones.
 	Rows map[string]map[string]string `toml:"rows,omitempty"`

@@ -17,7 +17,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -137,8 +136,8 @@ func (p *player) pause(ctx context.Context, length time.Duration) error {
 // A stepResult is what a step leaves.
 type stepResult struct {
 	job    job.Job
-	states []state.Detail // that the job went through while its process ran
-	shown  string         // to the user, by an interactive job
+	states []job.Detail // that the job went through while its process ran
+	shown  string       // to the user, by an interactive job
 	rows   map[string]map[string]string
 }
 

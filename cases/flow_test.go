@@ -11,7 +11,6 @@ import (
 
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -361,7 +360,7 @@ expect = {detail = "RUNNING"}
 	require.NoError(t, result.Err)
 	require.Contains(t, result.Differences, cases.Difference{Where: "step 1 (run): shown", Expected: "node1", Actual: "node2\n"})
 	result = run(t, write(t, t.TempDir(), files, map[string]string{"flow.toml": strings.Replace(files["flow.toml"], `["RUNNING"]`, `["SUBMITTED", "RUNNING"]`, 1)}))
-	require.Equal(t, []cases.Difference{{Where: "step 1 (run): states", Expected: []state.Detail{"SUBMITTED", "RUNNING"}, Actual: []state.Detail{"RUNNING"}}}, result.Differences)
+	require.Equal(t, []cases.Difference{{Where: "step 1 (run): states", Expected: []job.Detail{"SUBMITTED", "RUNNING"}, Actual: []job.Detail{"RUNNING"}}}, result.Differences)
 
 	files["flow.toml"] = "definition = './site.xml'\n[[steps]]\ndo = 'run'\nexpect = {id = '1', shown = 'node'}\n"
 	delete(files, "02-ask/case.toml")
@@ -372,7 +371,7 @@ expect = {detail = "RUNNING"}
 	require.NoError(t, err)
 	expect := flow.Steps[0].Expect
 	require.Equal(t, 3, *expect.Exit)
-	require.Equal(t, []state.Detail{"RUNNING"}, expect.States)
+	require.Equal(t, []job.Detail{"RUNNING"}, expect.States)
 	require.Equal(t, "node", expect.Shown)
 	require.Equal(t, "7", expect.ID)
 }

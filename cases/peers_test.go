@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 // peers returns the folder of outputs that other projects recorded, which are
@@ -34,7 +34,7 @@ func readPeer(t *testing.T, name string, into any) {
 }
 
 // What Slurm's words for states mean, as far as other projects recorded them.
-var meaning = map[string]state.Detail{
+var meaning = map[string]job.Detail{
 	"PENDING": "QUEUED_ACTIVE", "RUNNING": "RUNNING", "COMPLETED": "COMPLETED", "FAILED": "FAILED", "TIMEOUT": "FAILED",
 	"OUT_OF_MEMORY": "FAILED", "NODE_FAIL": "FAILED", "CANCELLED": "CANCELED",
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, "")
+	s.shows(t, jobs, job.Running, "")
 	jobs = s.updates(t, jobs, control.Recent)
 	require.True(t, jobs[1].Missing)
 
@@ -23,7 +22,7 @@ func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	dismissed, err := control.Dismiss(t.Context(), s.store, jobs[1])
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseDismissed, dismissed.Phase)
-	require.Equal(t, state.Submitted, dismissed.Detail, "no end is made up")
+	require.Equal(t, job.Submitted, dismissed.Detail, "no end is made up")
 	require.Contains(t, dismissed.Error, "dismissed by the user: no longer known to the scheduler")
 
 	open, err := s.store.List(t.Context(), jobstore.Filter{})
@@ -55,7 +54,7 @@ func TestAnInteractiveJobWhoseProcessIsGoneIsPutAsideWithTheReason(t *testing.T)
 
 func TestAJobThatHasEndedIsNotPutAside(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
-	s.shows(t, jobs, state.Failed, state.Running)
+	s.shows(t, jobs, job.Failed, job.Running)
 	_, err := control.Dismiss(t.Context(), s.store, s.updates(t, jobs, control.Recent)[0])
 	require.ErrorContains(t, err, "has ended")
 }

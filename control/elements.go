@@ -9,7 +9,6 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A Node is what a scheduler says about a machine. Unknown facts are empty or nil.
@@ -110,7 +109,7 @@ func (c *Controller) JobsOf(rows []command.Row) []job.Document {
 	jobs := make([]job.Document, len(rows))
 	for i, row := range rows {
 		listed := job.Observe(row.Fact)
-		if detail, known := state.Parse(row.Fact(job.FactState)); known {
+		if detail, known := job.ParseDetail(row.Fact(job.FactState)); known {
 			listed.Detail = detail // UNDETERMINED is shown, too
 		}
 		listed.Submitted, listed.Started, listed.Ended = zone.tell(listed.Submitted), zone.tell(listed.Started), zone.tell(listed.Ended)

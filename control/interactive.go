@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // Terminal is what an interactive job is attached to.
@@ -95,7 +94,7 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 	if code := job.Number(jobFact(p.env, job.FactExitCode)); code != nil && ctx.Err() == nil {
 		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
-	if told := f.told(); ending.Detail != state.Canceled && (told == state.Canceled || told == state.Failed) {
+	if told := f.told(); ending.Detail != job.Canceled && (told == job.Canceled || told == job.Failed) {
 		ending.Detail = told // its own word says more than a code
 	}
 	job, err := c.recordEnd(recorded, p.tag, ending)
@@ -108,23 +107,23 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 // neverRan reports whether a process of whose job nothing was seen leaves none
 // behind. One that is kept open for a job which it never named, and fails, was
 // refused, and so was one of which the parsers say that; any other one is the job itself.
-func neverRan(ctx context.Context, p *prepared, told state.Detail, result *command.Result, runErr error) bool {
+func neverRan(ctx context.Context, p *prepared, told job.Detail, result *command.Result, runErr error) bool {
 	var failed *command.Error
 	if errors.As(runErr, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {
 		return true
 	}
-	return ctx.Err() == nil && p.submit.WaitForID && (p.submit.KeepOpen || told == state.Failed) && result.ExitCode > 0
+	return ctx.Err() == nil && p.submit.WaitForID && (p.submit.KeepOpen || told == job.Failed) && result.ExitCode > 0
 }
 
 // endNamed ends a job whose process was ended: what waits in a queue may stay
 // there when its terminal goes away. The definition's command is of no use for a
 // job without an id.
-func (c *attendant) endNamed(ctx context.Context, job job.Job) error {
-	if job.ID == job.Tag || c.definition.Command(config.TerminateJob) == nil {
+func (c *attendant) endNamed(ctx context.Context, j job.Job) error {
+	if j.ID == j.Tag || c.definition.Command(config.TerminateJob) == nil {
 		return nil
 	}
-	alive := job
-	alive.Detail = state.Running // as its scheduler may still know it
+	alive := j
+	alive.Detail = job.Running // as its scheduler may still know it
 	err := c.operate(ctx, Cancel, alive)
 	var unknown *NotFoundError
 	var over *EndedError
@@ -154,15 +153,15 @@ func (c *attendant) outOfSight(ctx context.Context, tag string, lost error) (job
 func (c *attendant) ending(ctx context.Context, p *prepared, result *command.Result) job.Observation {
 	detail := endOf(result.ExitCode)
 	if ctx.Err() != nil {
-		detail = state.Canceled
+		detail = job.Canceled
 	}
 	return job.Observation{Detail: detail, Reason: jobFact(p.env, job.FactReason), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
 }
 
 // endOf is the end of a job whose program exited with a code.
-func endOf(code int) state.Detail {
+func endOf(code int) job.Detail {
 	if code != 0 {
-		return state.Failed
+		return job.Failed
 	}
-	return state.Completed
+	return job.Completed
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A Holder tells what an interactive job is attached to.
@@ -82,8 +81,8 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if !j.Interactive {
 		return "", fmt.Errorf("sending input to job %s: it is a batch job", j.ID)
 	}
-	if j.Detail != state.Running {
-		return "", fmt.Errorf("sending input to job %s: it is %s, not %s", j.ID, j.Detail, state.Running)
+	if j.Detail != job.Running {
+		return "", fmt.Errorf("sending input to job %s: it is %s, not %s", j.ID, j.Detail, job.Running)
 	}
 	s, err := requestFor(j)
 	if err != nil {

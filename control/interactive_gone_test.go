@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // attachedTo records an interactive job that runs attached to a process.
@@ -23,7 +22,7 @@ func (s *site) attachedTo(t *testing.T, tag, id, submitter string, hosted ...boo
 	require.NoError(t, s.store.Intend(t.Context(), job.Job{
 		Tag: tag, Target: "here", Interactive: true, Created: time.Now().Add(-time.Hour), Submitter: submitter, Hosted: slices.Contains(hosted, true),
 	}))
-	job, err := s.store.Accept(t.Context(), tag, job.Job{ID: id, ShortID: id, Observation: job.Observation{Detail: state.Running, Observed: time.Now().Add(-time.Minute), Source: "open"}})
+	job, err := s.store.Accept(t.Context(), tag, job.Job{ID: id, ShortID: id, Observation: job.Observation{Detail: job.Running, Observed: time.Now().Add(-time.Minute), Source: "open"}})
 	require.NoError(t, err)
 	return job
 }
@@ -40,16 +39,16 @@ func TestAJobWhoseProcessIsGoneIsMissing(t *testing.T) {
 	for name, hosted := range map[string]bool{"of its own": false, "of a host": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
-			job := s.attachedTo(t, "the-tag", "7", goneHere(t), hosted)
+			j := s.attachedTo(t, "the-tag", "7", goneHere(t), hosted)
 			for range 2 {
-				seen, err := s.Status(t.Context(), job, control.Fresh)
+				seen, err := s.Status(t.Context(), j, control.Fresh)
 				require.NoError(t, err)
-				require.Equal(t, state.Running, seen.Detail, "the last that was seen")
+				require.Equal(t, job.Running, seen.Detail, "the last that was seen")
 				require.True(t, seen.Missing)
 				require.Equal(t, 1, seen.MissingCount, "it is found out once")
 				require.Contains(t, seen.StaleReason, fmt.Sprintf("process that it was attached to (%d on ", os.Getpid()))
 			}
-			require.Equal(t, control.HeldByNobody, s.Holder(job))
+			require.Equal(t, control.HeldByNobody, s.Holder(j))
 		})
 	}
 }
@@ -71,22 +70,22 @@ func TestAWaitForAJobWhoseProcessIsGoneEnds(t *testing.T) {
 
 func TestAJobThatASchedulerKnowsIsNotGoneWithItsProcess(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)+running("get-job-status", `echo SUSPENDED`, "", asStatus)))
-	job, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), control.Fresh)
+	j, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, state.Suspended, job.Detail)
-	require.False(t, job.Missing)
+	require.Equal(t, job.Suspended, j.Detail)
+	require.False(t, j.Missing)
 }
 
 func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
 	before := s.attachedTo(t, "the-tag", "7", goneHere(t))
-	_, err := s.store.Observe(t.Context(), "the-tag", job.Observation{Detail: state.Completed, Observed: time.Now()})
+	_, err := s.store.Observe(t.Context(), "the-tag", job.Observation{Detail: job.Completed, Observed: time.Now()})
 	require.NoError(t, err)
-	job, err := s.Status(t.Context(), before, control.Fresh)
+	j, err := s.Status(t.Context(), before, control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail)
-	require.False(t, job.Missing)
-	require.False(t, job.Stale)
+	require.Equal(t, job.Completed, j.Detail)
+	require.False(t, j.Missing)
+	require.False(t, j.Stale)
 }
 
 // Of processes of another machine nobody can tell here whether they are alive.
@@ -132,9 +131,9 @@ func TestAJobWhoseConnectionIsLostIsMissingAndLetsAnotherRun(t *testing.T) {
 			require.Contains(t, lostJob.StaleReason, "unexpected EOF")
 			_, err = s.Wait(t.Context(), lostJob, "", nil)
 			require.ErrorContains(t, err, "unexpected EOF")
-			job, _, err := s.interactively(t, t.Context(), "")
+			j, _, err := s.interactively(t, t.Context(), "")
 			require.NoError(t, err)
-			require.Equal(t, state.Completed, job.Detail)
+			require.Equal(t, job.Completed, j.Detail)
 		})
 	}
 }

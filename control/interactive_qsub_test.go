@@ -19,7 +19,6 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // The player is a qsub that says what a recorded one said: it reads the events
@@ -100,20 +99,20 @@ func interactivePBS(t *testing.T) *config.Definition {
 
 // A recordedEnd is what becomes of a recorded conversation.
 type recordedEnd struct {
-	told []state.Detail
-	end  state.Detail
+	told []job.Detail
+	end  job.Detail
 	id   string
 }
 
 func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
 	followRecorded(t, interactivePBS, `^ *-np +/bin/hostname *\n`, map[string]recordedEnd{
-		"qsub-I-ok":                 {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1002.pbs01"},
-		"qsub-I-exit-7":             {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1003.pbs01"},
-		"qsub-I-ptp-cmdline":        {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1004.pbs01"},
-		"qsub-I-walltime":           {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1010.pbs01"},
-		"qsub-I-with-script":        {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1014.pbs01"},
-		"qsub-I-wait-qdel":          {[]state.Detail{state.Submitted}, state.Failed, "1008.pbs01"},
-		"qsub-I-running-qdel":       {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1009.pbs01"},
+		"qsub-I-ok":                 {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1002.pbs01"},
+		"qsub-I-exit-7":             {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1003.pbs01"},
+		"qsub-I-ptp-cmdline":        {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1004.pbs01"},
+		"qsub-I-walltime":           {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1010.pbs01"},
+		"qsub-I-with-script":        {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1014.pbs01"},
+		"qsub-I-wait-qdel":          {[]job.Detail{job.Submitted}, job.Failed, "1008.pbs01"},
+		"qsub-I-running-qdel":       {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1009.pbs01"},
 		"qsub-I-err-bad-queue":      {},
 		"qsub-I-err-bad-resource":   {},
 		"qsub-I-err-disabled-queue": {},
@@ -123,12 +122,12 @@ func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
 // The shipped definition types the path of its script, and hears of deletions.
 func TestTheShippedDefinitionFollowsRecordedInteractiveClientsOfPBS(t *testing.T) {
 	followRecorded(t, shippedInteractivePBS, `^exec "\S+managed_file_for_script"\n`, map[string]recordedEnd{
-		"qsub-I-ok":                 {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1002.pbs01"},
-		"qsub-I-exit-7":             {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1003.pbs01"},
-		"qsub-I-walltime":           {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1010.pbs01"},
-		"qsub-I-with-script":        {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1014.pbs01"},
-		"qsub-I-wait-qdel":          {[]state.Detail{state.Submitted, state.Canceled}, state.Canceled, "1008.pbs01"},
-		"qsub-I-running-qdel":       {[]state.Detail{state.Submitted, state.Running}, state.Completed, "1009.pbs01"},
+		"qsub-I-ok":                 {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1002.pbs01"},
+		"qsub-I-exit-7":             {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1003.pbs01"},
+		"qsub-I-walltime":           {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1010.pbs01"},
+		"qsub-I-with-script":        {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1014.pbs01"},
+		"qsub-I-wait-qdel":          {[]job.Detail{job.Submitted, job.Canceled}, job.Canceled, "1008.pbs01"},
+		"qsub-I-running-qdel":       {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1009.pbs01"},
 		"qsub-I-err-bad-queue":      {},
 		"qsub-I-err-bad-resource":   {},
 		"qsub-I-err-disabled-queue": {},
@@ -158,7 +157,7 @@ echo "qsub: job 7.pbs01 completed"
 
 // qsub exits with 0 whatever the program did.
 func TestTheCodeOfAProgramUnderInteractivePBSIsItsOwn(t *testing.T) {
-	for code, end := range map[int]state.Detail{0: state.Completed, 3: state.Failed} {
+	for code, end := range map[int]job.Detail{0: job.Completed, 3: job.Failed} {
 		folder := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "qsub"), []byte(promptingQsub), 0o700))
 		t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
@@ -191,12 +190,12 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			s := newSite(t, definition)
 			typed, keyboard := io.Pipe()
 			var typing sync.WaitGroup
-			var told []state.Detail
+			var told []job.Detail
 			var stdout bytes.Buffer
 			submission := job.Submission{Executable: "/bin/hostname"}
-			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Changed: func(job job.Job) {
-				told = append(told, job.Detail)
-				if job.Detail == state.Running {
+			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Changed: func(one job.Job) {
+				told = append(told, one.Detail)
+				if one.Detail == job.Running {
 					typing.Go(func() {
 						defer keyboard.Close()
 						for _, each := range events[1:] { // the definition types the first line
@@ -220,7 +219,7 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			require.NoError(t, err)
 			require.Equal(t, want.id, j.ID)
 			require.Equal(t, want.end, j.Detail)
-			if slices.Contains(told, state.Running) && slices.ContainsFunc(events, func(e event) bool { return e.kind == "in" }) {
+			if slices.Contains(told, job.Running) && slices.ContainsFunc(events, func(e event) bool { return e.kind == "in" }) {
 				heard, err := os.ReadFile(filepath.Join(folder, "heard"))
 				require.NoError(t, err)
 				require.Regexp(t, typesFirst, string(heard), "the definition's input comes first")

@@ -8,7 +8,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A follower records what the parsers see of an interactive job while its
@@ -41,7 +40,7 @@ func (f *follower) started() {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if !namesJob(f.prepared.submit) {
-		f.accept(f.prepared.tag, state.Running, "")
+		f.accept(f.prepared.tag, job.Running, "")
 	}
 }
 
@@ -52,20 +51,20 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	defer f.lock.Unlock()
 	id := f.prepared.job.Text(attribute.FieldName)
 	seen := f.seen()
-	if seen == state.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != state.Running {
+	if seen == job.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != job.Running {
 		err = fmt.Errorf("its output says that the job is %s", seen)
 	}
 	switch {
 	case f.err != nil:
 	case !f.isAccepted() && id != "":
 		f.accept(id, f.atFirst(seen), evidence(recent()))
-	case f.isAccepted() && seen != "" && state.Next(f.job.Detail, seen) != f.job.Detail:
+	case f.isAccepted() && seen != "" && job.Next(f.job.Detail, seen) != f.job.Detail:
 		job, observeErr := f.attendant.store.Observe(f.ctx, f.prepared.tag, job.Observation{
 			Detail: seen, Observed: f.attendant.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
 		})
 		f.took(job, observeErr)
 	}
-	return seen == state.Running || seen.Ended(), err
+	return seen == job.Running || seen.Ended(), err
 }
 
 // processes records what the output tells of the job's processes. That it cannot
@@ -77,16 +76,16 @@ func (f *follower) processes(changed []job.Process) {
 }
 
 // seen is the state that the parsers have left, empty if they have left none.
-func (f *follower) seen() state.Detail {
-	detail, known := state.Parse(attribute.Text(f.prepared.job.Value()))
-	if !known || detail == state.Undetermined {
+func (f *follower) seen() job.Detail {
+	detail, known := job.ParseDetail(attribute.Text(f.prepared.job.Value()))
+	if !known || detail == job.Undetermined {
 		return ""
 	}
 	return detail
 }
 
 // told is the state that the parsers have left, once the process has ended.
-func (f *follower) told() state.Detail {
+func (f *follower) told() job.Detail {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return f.seen()
@@ -94,14 +93,14 @@ func (f *follower) told() state.Detail {
 
 // atFirst is the state of a job whose id has just been seen. Where parsers tell
 // when it runs it does not run before (rm-format 4.5).
-func (f *follower) atFirst(seen state.Detail) state.Detail {
+func (f *follower) atFirst(seen job.Detail) job.Detail {
 	switch submit := f.prepared.submit; {
-	case seen != "" && (submit.KeepOpen || seen != state.Submitted):
+	case seen != "" && (submit.KeepOpen || seen != job.Submitted):
 		return seen
 	case submit.KeepOpen && submit.MaySet(attribute.FieldValue):
-		return state.Submitted
+		return job.Submitted
 	}
-	return state.Running
+	return job.Running
 }
 
 // finally records the job if that was not done before.
@@ -118,7 +117,7 @@ func (f *follower) finally() error {
 	return f.err
 }
 
-func (f *follower) accept(id string, detail state.Detail, printed string) {
+func (f *follower) accept(id string, detail job.Detail, printed string) {
 	acceptance := f.attendant.acceptance(f.prepared, id, &command.Result{Started: f.attendant.now(), Stdout: printed})
 	acceptance.Detail = detail
 	job, err := f.attendant.accepted(f.ctx, f.prepared.tag, acceptance)

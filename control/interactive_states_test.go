@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // conversation reads what the recorded interactive clients of schedulers print.
@@ -28,7 +27,7 @@ const keptOpen = `waitForId="true" keepOpen="true"`
 
 // A change is a state that was told while a job ran, with what its record says then.
 type change struct {
-	detail state.Detail
+	detail job.Detail
 	kept   job.Job
 }
 
@@ -58,27 +57,27 @@ func (s *site) converses(t *testing.T, ctx context.Context, changed func(job.Job
 func TestAJobThatIsKeptOpenGoesThroughItsStatesAndGetsItsInputWhenItRuns(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"; echo "job 7 ready"; cat; exit 3`, keptOpen,
 		`<input>${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}</input>`+conversation)))
-	job, changes, stdout, err := s.converses(t, t.Context(), nil)
+	j, changes, stdout, err := s.converses(t, t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, changes, 2)
-	require.Equal(t, []state.Detail{state.Submitted, state.Running}, []state.Detail{changes[0].detail, changes[1].detail})
+	require.Equal(t, []job.Detail{job.Submitted, job.Running}, []job.Detail{changes[0].detail, changes[1].detail})
 	require.Equal(t, "7", changes[0].kept.ID)
-	require.Equal(t, state.Submitted, changes[0].kept.Detail)
+	require.Equal(t, job.Submitted, changes[0].kept.Detail)
 	require.Contains(t, changes[0].kept.Evidence, "waiting for job 7")
-	require.Equal(t, state.Running, changes[1].kept.Detail)
+	require.Equal(t, job.Running, changes[1].kept.Detail)
 	require.Contains(t, changes[1].kept.Evidence, "job 7 ready")
 	require.Equal(t, "submit-interactive", changes[1].kept.Source)
 	require.Equal(t, "waiting for job 7\njob 7 ready\n/bin/echo hi\n", stdout)
-	require.Equal(t, state.Failed, job.Detail)
-	require.Equal(t, 3, *job.ExitCode)
+	require.Equal(t, job.Failed, j.Detail)
+	require.Equal(t, 3, *j.ExitCode)
 }
 
 func TestAJobThatEndsWhileItWaitsHasFailed(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"; echo "apparently deleted"; exit 1`, keptOpen, `<input>never sent</input>`+conversation)))
-	job, _, stdout, err := s.converses(t, t.Context(), nil)
+	j, _, stdout, err := s.converses(t, t.Context(), nil)
 	require.NoError(t, err)
-	require.Equal(t, "7", job.ID)
-	require.Equal(t, state.Failed, job.Detail)
+	require.Equal(t, "7", j.ID)
+	require.Equal(t, job.Failed, j.Detail)
 	require.NotContains(t, stdout, "never sent")
 }
 
@@ -103,11 +102,11 @@ func TestAKeptOpenCommandThatFailsWithoutAJobSubmittedNone(t *testing.T) {
 
 func TestAJobWithoutAnIdOfItsOwnIsOnRecordWhileItRuns(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
-	job, changes, _, err := s.converses(t, t.Context(), nil)
+	j, changes, _, err := s.converses(t, t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, changes, 1)
-	require.Equal(t, state.Running, changes[0].kept.Detail)
-	require.Equal(t, job.Tag, changes[0].kept.ID)
+	require.Equal(t, job.Running, changes[0].kept.Detail)
+	require.Equal(t, j.Tag, changes[0].kept.ID)
 }
 
 func TestASecondCommandThatIsKeptOpenIsRefused(t *testing.T) {
@@ -155,9 +154,9 @@ func TestCancelingAJobThatAProcessHoldsEndsItAtItsSchedulerToo(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"; exec sleep 600`, keptOpen, conversation)+
 		`<terminate-job name="end"><arg>/bin/sh -c 'echo "$1" >ended' sh ${ptp_rm:@jobId#name}</arg></terminate-job>`))
 	ctx, cancel := context.WithCancel(t.Context())
-	job, _, _, err := s.converses(t, ctx, func(job.Job) { cancel() })
+	j, _, _, err := s.converses(t, ctx, func(job.Job) { cancel() })
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, state.Canceled, job.Detail)
+	require.Equal(t, job.Canceled, j.Detail)
 	require.Equal(t, "7\n", s.read(t, "ended"))
 }
 
@@ -199,12 +198,12 @@ func TestWhatHoldsAJobIsKnown(t *testing.T) {
 
 func TestAJobWhoseStateCannotBeAskedForIsWaitedForByItsRecord(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, keptOpen, conversation)))
-	job, _, _, err := s.converses(t, t.Context(), nil)
+	j, _, _, err := s.converses(t, t.Context(), nil)
 	require.NoError(t, err)
-	before := job
-	before.Detail = state.Running // as another process knew it
+	before := j
+	before.Detail = job.Running // as another process knew it
 	s.whilePausing = func() error { return errors.New("it ended long ago") }
-	job, err = s.Wait(t.Context(), before, "", nil)
+	j, err = s.Wait(t.Context(), before, "", nil)
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail)
+	require.Equal(t, job.Completed, j.Detail)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // interactively runs a program attached to buffers.
@@ -37,7 +36,7 @@ const pidParser = `<stdout-parser delim="\n"><target ref="@jobId"><match><expres
 	`<set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>`
 
 func TestAnInteractiveJobEndsWithItsExitCode(t *testing.T) {
-	for code, detail := range map[int]state.Detail{0: state.Completed, 7: state.Failed} {
+	for code, detail := range map[int]job.Detail{0: job.Completed, 7: job.Failed} {
 		s := newSite(t, define(t, running("submit-interactive", `read -r line; echo "#PTP job_id=321"; echo "got $line"; exit `+map[int]string{0: "0", 7: "7"}[code], `waitForId="true"`, pidParser)))
 		j, stdout, err := s.interactively(t, t.Context(), "typed\n")
 		require.NoError(t, err)
@@ -72,38 +71,38 @@ func TestAnInteractiveJobRunsAsSoonAsItIsNamed(t *testing.T) {
 			during = jobs[0]
 		}
 	}()
-	job, _, err := s.interactively(t, t.Context(), "")
+	j, _, err := s.interactively(t, t.Context(), "")
 	<-done
 	require.NoError(t, err)
 	require.Equal(t, "321", during.ID)
-	require.Equal(t, state.Running, during.Detail)
-	require.Equal(t, state.Completed, job.Detail)
+	require.Equal(t, job.Running, during.Detail)
+	require.Equal(t, job.Completed, j.Detail)
 }
 
 func TestWithoutAnIdAnInteractiveJobIsCalledByItsTag(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo hello`, `waitForId="false"`, "")+running("get-job-status", `touch asked; echo RUNNING`, "", asStatus)))
-	job, stdout, err := s.interactively(t, t.Context(), "")
+	j, stdout, err := s.interactively(t, t.Context(), "")
 	require.NoError(t, err)
 	require.Equal(t, "hello\n", stdout)
-	require.Equal(t, job.Tag, job.ID)
+	require.Equal(t, j.Tag, j.ID)
 
-	before := job
-	before.Detail = state.Running // as another process knew it
+	before := j
+	before.Detail = job.Running // as another process knew it
 	s.whilePausing = func() error { return errors.New("it ended long ago") }
-	job, err = s.Wait(t.Context(), before, "", nil)
+	j, err = s.Wait(t.Context(), before, "", nil)
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail, "its end is known from its own process")
+	require.Equal(t, job.Completed, j.Detail, "its end is known from its own process")
 	require.False(t, s.exists("asked"))
 }
 
 func TestAnInteractiveJobThatASchedulerKnowsIsAskedFor(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "#PTP job_id=321"`, `waitForId="true"`, pidParser)+running("get-job-status", `echo FAILED`, "", asStatus)))
-	job, _, err := s.interactively(t, t.Context(), "")
+	j, _, err := s.interactively(t, t.Context(), "")
 	require.NoError(t, err)
-	job.Detail = state.Running
-	job, err = s.Status(t.Context(), job, control.Fresh)
+	j.Detail = job.Running
+	j, err = s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, state.Failed, job.Detail)
+	require.Equal(t, job.Failed, j.Detail)
 }
 
 func TestAnInteractiveJobMayBeCanceled(t *testing.T) {
@@ -114,12 +113,12 @@ func TestAnInteractiveJobMayBeCanceled(t *testing.T) {
 		defer cancel()
 		_, _ = os.ReadFile(s.path("started")) // until the script has printed its id
 	}()
-	job, _, err := s.interactively(t, ctx, "")
+	j, _, err := s.interactively(t, ctx, "")
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, state.Canceled, job.Detail)
-	require.Equal(t, "321", job.ID)
+	require.Equal(t, job.Canceled, j.Detail)
+	require.Equal(t, "321", j.ID)
 	kept := s.onlyJob(t)
-	require.Equal(t, state.Canceled, kept.Detail)
+	require.Equal(t, job.Canceled, kept.Detail)
 }
 
 func TestAnInteractiveJobThatCannotStartIsRejected(t *testing.T) {
@@ -134,11 +133,11 @@ func TestAnInteractiveJobThatCannotStartIsRejected(t *testing.T) {
 
 func TestAnInteractiveJobWhoseConnectionIsLostHasNotFailed(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, `waitForId="false"`, "")), func(o *control.Options) { o.Connection = losing{o.Connection} })
-	job, _, err := s.interactively(t, t.Context(), "")
+	j, _, err := s.interactively(t, t.Context(), "")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Equal(t, state.Running, job.Detail)
-	require.True(t, job.Stale)
-	require.Nil(t, job.ExitCode)
+	require.Equal(t, job.Running, j.Detail)
+	require.True(t, j.Stale)
+	require.Nil(t, j.ExitCode)
 }
 
 // losing is a connection that is lost while a command runs.
@@ -163,8 +162,8 @@ func TestABatchDefinitionRunsNothingInteractively(t *testing.T) {
 
 func TestAnErrorThatAnInteractiveJobsParserThrowsComesWithItsJob(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo bad; exit 3`, "", `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>bad</expression><throw message="it went bad"/></match></target></stdout-parser>`)))
-	job, _, err := s.interactively(t, t.Context(), "")
+	j, _, err := s.interactively(t, t.Context(), "")
 	require.ErrorContains(t, err, "it went bad")
-	require.Equal(t, state.Failed, job.Detail)
-	require.Equal(t, 3, *job.ExitCode)
+	require.Equal(t, job.Failed, j.Detail)
+	require.Equal(t, 3, *j.ExitCode)
 }

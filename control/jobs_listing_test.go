@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // teller is a definition whose listing prints the file "jobs": of each job all facts,
@@ -46,7 +45,7 @@ func told(id string, facts ...string) string {
 func TestAListingTellsAllOfAJob(t *testing.T) {
 	long := strings.Repeat("wörter ", 100) // beyond where the line is cut that is kept
 	j := listsAs(t, told("7", "FAILED", "made-10:00", "F", long, "batch", "\x1b[31m<b>\xff", "n1 n2", "10:00", "10:01", "10:02", "3", "9", "/a/out", "/a/err", "user"))
-	require.Equal(t, state.Failed, j.Detail)
+	require.Equal(t, job.Failed, j.Detail)
 	require.Equal(t, []string{"made-10:00", "F", long, "batch", "n1 n2", "10:00", "10:01", "10:02", "/a/out", "/a/err", "user"},
 		[]string{j.Identity, j.Native, j.Reason, j.Queue, j.Nodes, j.Submitted, j.Started, j.Ended, j.OutputPath, j.ErrorPath, j.Owner})
 	require.Equal(t, []int{3, 9}, []int{*j.ExitCode, *j.Signal})
@@ -58,14 +57,14 @@ func TestTwoRowsOfAJobTellTogether(t *testing.T) {
 	bare, first, later := told("7"), told("7", "RUNNING", "", "R", "first"), told("7", "SUSPENDED", "", "S")
 	for name, c := range map[string]struct {
 		rows           []string
-		detail         state.Detail
+		detail         job.Detail
 		native, reason string
 		line           int
 	}{
-		"the later counts":              {[]string{first, later}, state.Suspended, "S", "first", 2},
-		"whatever has no state":         {[]string{first, bare}, state.Running, "R", "first", 1},
-		"and where that stood before":   {[]string{bare, later}, state.Suspended, "S", "", 2},
-		"rows without a state, and one": {[]string{bare, bare, first}, state.Running, "R", "first", 3},
+		"the later counts":              {[]string{first, later}, job.Suspended, "S", "first", 2},
+		"whatever has no state":         {[]string{first, bare}, job.Running, "R", "first", 1},
+		"and where that stood before":   {[]string{bare, later}, job.Suspended, "S", "", 2},
+		"rows without a state, and one": {[]string{bare, bare, first}, job.Running, "R", "first", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := listsAs(t, c.rows...)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 const lateTag = "2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2"
@@ -61,7 +60,7 @@ func TestAJobThatItsSchedulerTookUpLateIsAdopted(t *testing.T) {
 	j, err = s.Status(t.Context(), rejected, control.Recent)
 	require.NoError(t, err)
 	require.Equal(t, "9", j.ID)
-	require.Equal(t, state.Completed, j.Detail)
+	require.Equal(t, job.Completed, j.Detail)
 	require.False(t, j.Missing)
 }
 
@@ -149,9 +148,9 @@ func TestAJobWhoseRowTellsNoStateIsAskedForWhenItIsFound(t *testing.T) {
 	s.write(t, "jobs", "11111111-2222-3333-4444-555555555555 10 IN_PARTS\n"+lateTag+" 9 COMPLETED\n")
 	adopted, err := s.Rediscover(t.Context())
 	require.NoError(t, err)
-	found := map[string]state.Detail{}
+	found := map[string]job.Detail{}
 	for _, job := range adopted {
 		found[job.ID] = job.Detail
 	}
-	require.Equal(t, map[string]state.Detail{"9": state.Completed, "10": state.Running}, found)
+	require.Equal(t, map[string]job.Detail{"9": job.Completed, "10": job.Running}, found)
 }

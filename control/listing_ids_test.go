@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // listingByID is a definition whose listing prints the ids that it is told, each
@@ -57,9 +56,9 @@ func TestIDsAreHandedToAListingInBatchesOfBoundedLength(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	ids := longIDs(400)
 	jobs := s.recorded(t, ids...)
-	for _, job := range s.updates(t, jobs, control.Recent) {
-		require.Equal(t, state.Running, job.Detail)
-		require.Equal(t, "x:list-jobs", job.Source)
+	for _, j := range s.updates(t, jobs, control.Recent) {
+		require.Equal(t, job.Running, j.Detail)
+		require.Equal(t, "x:list-jobs", j.Source)
 	}
 	var told []string
 	for line := range strings.Lines(s.read(t, "asked")) {
@@ -80,11 +79,11 @@ func TestWhatTheBatchesBeforeAFailureToldCounts(t *testing.T) {
 	var failed *control.QueryError
 	require.ErrorAs(t, err, &failed)
 	running, stale := 0, 0
-	for _, job := range updated {
+	for _, j := range updated {
 		switch {
-		case job.Detail == state.Running && !job.Stale:
+		case j.Detail == job.Running && !j.Stale:
 			running++
-		case job.Stale && job.Detail != state.Running:
+		case j.Stale && j.Detail != job.Running:
 			stale++
 		}
 	}
@@ -97,8 +96,8 @@ func TestIDsThatWordsCouldBeMadeOfAreAskedForOneByOne(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	odd := []string{"-x", "1 2", "3,4", `5"6`, "7`id`", "8\n9", "1$HOME"}
 	jobs := s.recorded(t, append(odd, "17", "18[].server")...)
-	for _, job := range s.updates(t, jobs, control.Recent) {
-		require.Equal(t, state.Running, job.Detail)
+	for _, j := range s.updates(t, jobs, control.Recent) {
+		require.Equal(t, job.Running, j.Detail)
 	}
 	require.Equal(t, "jobs 17,18[].server\n", s.read(t, "asked"))
 	for _, id := range odd {
@@ -117,7 +116,7 @@ func TestAListingThatLooksForLostJobsIsToldNoIDs(t *testing.T) {
 func TestAListingWithoutIDsIsMadeOnceForAll(t *testing.T) {
 	s := newSite(t, cluster(t, ""))
 	jobs := s.recorded(t, "1", "2", "3")
-	s.shows(t, jobs, state.Running, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running, job.Running)
 	s.updates(t, jobs, control.Recent)
 	require.Equal(t, []string{"list"}, s.asked(t))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // operated is a site with all control commands; each notes its name and the id
@@ -44,12 +43,12 @@ func TestEachOperationHasItsCommand(t *testing.T) {
 }
 
 func TestAnOperationChangesNoStateButWhatIsKnownIsDoubted(t *testing.T) {
-	s, job := operated(t, "")
-	job = s.status(t, job)
-	require.NoError(t, s.Operate(t.Context(), control.Cancel, job))
-	known, err := s.store.ByTag(t.Context(), job.Tag)
+	s, j := operated(t, "")
+	j = s.status(t, j)
+	require.NoError(t, s.Operate(t.Context(), control.Cancel, j))
+	known, err := s.store.ByTag(t.Context(), j.Tag)
 	require.NoError(t, err)
-	require.Equal(t, state.Running, known.Detail)
+	require.Equal(t, job.Running, known.Detail)
 	require.True(t, known.Stale)
 	require.Contains(t, known.StaleReason, "cancel was asked for")
 	_, err = s.Status(t.Context(), known, control.Recent)
@@ -63,7 +62,7 @@ func TestNothingIsDoneToAJobThatHasEndedOrHasNoId(t *testing.T) {
 		control.Cancel: "canceled", control.Suspend: "suspended", control.Resume: "resumed", control.Hold: "held", control.Release: "released",
 	} {
 		ended := j
-		ended.Detail = state.Failed
+		ended.Detail = job.Failed
 		err := s.Operate(t.Context(), operation, ended)
 		var gone *control.EndedError
 		require.ErrorAs(t, err, &gone)
@@ -113,13 +112,13 @@ func TestAnOperationThatFailedLeavesWhatIsKnown(t *testing.T) {
 
 func TestAnOperationOfUnknownOutcomeMakesWhatIsKnownDoubtful(t *testing.T) {
 	suspends := func(t *testing.T, attributes, answer string) (hasBegun bool) {
-		s, job := operated(t, attributes)
-		job = s.status(t, job)
+		s, j := operated(t, attributes)
+		j = s.status(t, j)
 		s.answering(t, answer)
-		require.Error(t, s.Operate(t.Context(), control.Suspend, job))
-		known, err := s.store.ByTag(t.Context(), job.Tag)
+		require.Error(t, s.Operate(t.Context(), control.Suspend, j))
+		known, err := s.store.ByTag(t.Context(), j.Tag)
 		require.NoError(t, err)
-		require.Equal(t, state.Running, known.Detail)
+		require.Equal(t, job.Running, known.Detail)
 		if s.exists("did") {
 			require.True(t, known.Stale)
 		}
@@ -150,7 +149,7 @@ func TestAnAnswerFromBeforeAnOperationIsNotReused(t *testing.T) {
 	j = s.status(t, j)
 	before := s.options.Now()
 	require.NoError(t, s.Operate(t.Context(), control.Suspend, j))
-	late, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: state.Running, Observed: before})
+	late, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: job.Running, Observed: before})
 	require.NoError(t, err)
 	require.True(t, late.Stale)
 	asked := s.count(t, "asked")
@@ -171,10 +170,10 @@ func TestWhatCannotBeDoneToAJobOfAProcessIsToldByWhatBecameOfIt(t *testing.T) {
 	without := running("submit-interactive", `:`, "", "")
 	for name, test := range map[string]struct {
 		commands, id, process string
-		ended                 state.Detail
+		ended                 job.Detail
 		says                  string
 	}{
-		"it has ended":                      {without, "the-tag", goneHere(t), state.Failed, "job the-tag cannot be canceled: it has ended (FAILED)"},
+		"it has ended":                      {without, "the-tag", goneHere(t), job.Failed, "job the-tag cannot be canceled: it has ended (FAILED)"},
 		"its process is gone":               {without, "the-tag", goneHere(t), "", "job the-tag: the process that it was attached to"},
 		"its process is gone, with a name":  {without, "7", goneHere(t), "", "job 7: the process that it was attached to"},
 		"gone before its name was known":    {without + running("terminate-job", `exit 3`, "", ""), "the-tag", goneHere(t), "", "job the-tag: the process that it was attached to"},

@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // partitioned is a definition whose listing depends on the attribute "partition",
@@ -47,7 +46,7 @@ func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *
 		jobs = append(jobs, job)
 	}
 	s.ahead += time.Minute
-	s.shows(t, jobs, state.Running, state.QueuedActive, state.Failed)
+	s.shows(t, jobs, job.Running, job.QueuedActive, job.Failed)
 	return s, other, jobs
 }
 
@@ -55,17 +54,17 @@ func TestTargetsOfOneSchedulerShareTheirQueries(t *testing.T) {
 	s, there, jobs := twoTargets(t, func(o *control.Options) { o.Defaults = []job.Assignment{{Name: "account", Value: "proj7"}} })
 	updated, err := there.Update(t.Context(), jobs[1:], control.Recent)
 	require.NoError(t, err)
-	require.Equal(t, []state.Detail{state.QueuedActive, state.Failed}, details(updated))
-	require.Equal(t, state.Submitted, s.updates(t, jobs[:1], control.Recent)[0].Detail, "it was asked for without the jobs of here")
+	require.Equal(t, []job.Detail{job.QueuedActive, job.Failed}, details(updated))
+	require.Equal(t, job.Submitted, s.updates(t, jobs[:1], control.Recent)[0].Detail, "it was asked for without the jobs of here")
 
 	s.ahead += 10 * time.Second
-	require.Equal(t, state.Running, s.updates(t, jobs[:1], control.Recent)[0].Detail)
-	s.shows(t, jobs, state.Completed, state.Running, state.Failed)
+	require.Equal(t, job.Running, s.updates(t, jobs[:1], control.Recent)[0].Detail)
+	s.shows(t, jobs, job.Completed, job.Running, job.Failed)
 	s.ahead += time.Minute
 	s.updates(t, jobs[:1], control.Recent)
 	updated, err = there.Update(t.Context(), jobs[1:], control.Recent)
 	require.NoError(t, err)
-	require.Equal(t, []state.Detail{state.Running, state.Failed}, details(updated), "what one asks for counts for the other")
+	require.Equal(t, []job.Detail{job.Running, job.Failed}, details(updated), "what one asks for counts for the other")
 	require.Equal(t, "list\nlist\nlist\n", s.read(t, "asked"))
 	polls, err := s.store.Polls(t.Context(), s.options.Now())
 	require.NoError(t, err)

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
 	var err error
 	for range 3600 {
@@ -35,7 +35,7 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 	require.Len(t, s.asked(t), tried, "nobody asks meanwhile")
 
 	s.ahead += 5 * time.Minute
-	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)), "it resumes by itself")
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Recent)), "it resumes by itself")
 	s.updates(t, jobs, control.Recent)
 }
 
@@ -43,9 +43,9 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 // leave all others alone.
 func TestATargetThatAnswersIsNotPausedForAJobThatItCannotBeAskedFor(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running, job.Running)
 	s.updates(t, jobs, control.Recent)
-	s.shows(t, jobs, state.Running, state.Running, "")
+	s.shows(t, jobs, job.Running, job.Running, "")
 	s.write(t, "behind", "")
 	begun := s.ahead
 	for range 20 {
@@ -53,23 +53,23 @@ func TestATargetThatAnswersIsNotPausedForAJobThatItCannotBeAskedFor(t *testing.T
 		updated, err := s.Update(t.Context(), jobs, control.Recent)
 		require.NotErrorIs(t, err, control.ErrPaused)
 		if updated[2].Stale {
-			require.Equal(t, state.Running, updated[2].Detail)
+			require.Equal(t, job.Running, updated[2].Detail)
 			require.Contains(t, updated[2].StaleReason, "45")
 		}
 	}
 	require.Greater(t, strings.Count(strings.Join(s.asked(t), " "), "list"), 15, "in %v", s.ahead-begun)
-	s.shows(t, jobs, state.Completed, state.Running, "")
+	s.shows(t, jobs, job.Completed, job.Running, "")
 	s.ahead += time.Minute
 	updated, err := s.Update(t.Context(), jobs, control.Recent)
 	var failed *control.QueryError
 	require.ErrorAs(t, err, &failed, "who asks for the job hears why nothing is known of it")
-	require.Equal(t, state.Completed, updated[0].Detail)
+	require.Equal(t, job.Completed, updated[0].Detail)
 	require.True(t, updated[2].Stale)
 }
 
 func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
 	slow := s.options
 	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 10 * time.Second })}
@@ -81,13 +81,13 @@ func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
 	}
 	require.NoError(t, os.Remove(s.path("down")))
 	before := s.ahead
-	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Fresh)))
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Fresh)))
 	require.Less(t, s.ahead-before, 30*time.Second)
 }
 
 func TestStartingASessionResumesAPausedTarget(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
 	for range 8 {
 		s.ahead += 6 * time.Minute

@@ -15,7 +15,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // cluster is a definition of a scheduler whose jobs are the lines of the file
@@ -61,7 +60,7 @@ func crowd(t testing.TB, count int, attributes string) (*site, []job.Job) {
 }
 
 // shows lets the scheduler have jobs in states, each in words "ID STATE".
-func (s *site) shows(t testing.TB, jobs []job.Job, states ...state.Detail) {
+func (s *site) shows(t testing.TB, jobs []job.Job, states ...job.Detail) {
 	t.Helper()
 	var text strings.Builder
 	for i, detail := range states {
@@ -80,8 +79,8 @@ func (s *site) asked(t testing.TB) []string {
 	return strings.Fields(s.read(t, "asked"))
 }
 
-func details(jobs []job.Job) []state.Detail {
-	list := make([]state.Detail, len(jobs))
+func details(jobs []job.Job) []job.Detail {
+	list := make([]job.Detail, len(jobs))
 	for i, job := range jobs {
 		list[i] = job.Detail
 	}
@@ -97,9 +96,9 @@ func (s *site) updates(t testing.TB, jobs []job.Job, freshness control.Freshness
 
 func TestOneListingTellsOfAllJobs(t *testing.T) {
 	s, jobs := crowd(t, 3, "")
-	s.shows(t, jobs, state.Running, state.QueuedActive, state.Failed)
+	s.shows(t, jobs, job.Running, job.QueuedActive, job.Failed)
 	updated := s.updates(t, jobs, control.Recent)
-	require.Equal(t, []state.Detail{state.Running, state.QueuedActive, state.Failed}, details(updated))
+	require.Equal(t, []job.Detail{job.Running, job.QueuedActive, job.Failed}, details(updated))
 	require.Equal(t, []string{"list"}, s.asked(t))
 	require.Equal(t, "x:list-jobs", updated[0].Source)
 	require.Equal(t, "stdout", updated[0].Origin.Stream)
@@ -109,7 +108,7 @@ func TestOneListingTellsOfAllJobs(t *testing.T) {
 
 func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {
 	s, jobs := crowd(t, 3, "")
-	s.shows(t, jobs, state.Running, "", state.Running)
+	s.shows(t, jobs, job.Running, "", job.Running)
 	updated := s.updates(t, jobs, control.Recent)
 	require.Equal(t, []string{"list", jobs[1].ID}, s.asked(t))
 	require.True(t, updated[1].Missing)
@@ -147,24 +146,24 @@ func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 
 func TestAnAnswerOfAMomentAgoIsGoodForAll(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="10s"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.updates(t, jobs, control.Recent)
-	s.shows(t, jobs, state.Completed, state.Completed)
+	s.shows(t, jobs, job.Completed, job.Completed)
 	s.ahead += 9 * time.Second
-	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)))
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Recent)))
 	require.Empty(t, s.pauses)
-	require.Equal(t, []state.Detail{state.Completed, state.Completed}, details(s.updates(t, jobs, control.Fresh)))
+	require.Equal(t, []job.Detail{job.Completed, job.Completed}, details(s.updates(t, jobs, control.Fresh)))
 	require.Equal(t, []string{"list", "list"}, s.asked(t))
 	require.NotEmpty(t, s.pauses, "the definition's interval is for everybody: who wants a fresh answer waits for it")
 }
 
 func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
-	for wait, expected := range map[time.Duration]state.Detail{9500 * time.Millisecond: state.Running, 5 * time.Second: state.Submitted} {
+	for wait, expected := range map[time.Duration]job.Detail{9500 * time.Millisecond: job.Running, 5 * time.Second: job.Submitted} {
 		s, jobs := crowd(t, 1, `x:interval="10s"`)
-		s.shows(t, jobs, state.Running)
+		s.shows(t, jobs, job.Running)
 		s.updates(t, jobs, control.Recent)
 		jobs = append(jobs, s.submits(t, job.Submission{Executable: "x"}))
-		s.shows(t, jobs, state.Running, state.Running)
+		s.shows(t, jobs, job.Running, job.Running)
 		s.ahead += wait
 		require.Equal(t, expected, s.updates(t, jobs, control.Recent)[1].Detail, wait)
 	}
@@ -172,7 +171,7 @@ func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
 
 func TestASlowSchedulerIsAskedLess(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	slow := s.options
 	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 3 * time.Second })}
 	s.Controller = control.New(slow)
@@ -189,19 +188,19 @@ func TestAFailedListingChangesNothingButDoubts(t *testing.T) {
 	for name, fault := range map[string]string{"down": "controller is down", "cut": "exited with code 1"} {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := crowd(t, 2, "")
-			s.shows(t, jobs, state.Running, state.Running)
+			s.shows(t, jobs, job.Running, job.Running)
 			s.updates(t, jobs, control.Recent)
 			s.ahead += time.Minute
-			s.shows(t, jobs, state.Completed, "")
+			s.shows(t, jobs, job.Completed, "")
 			s.write(t, name, "")
 			updated, err := s.Update(t.Context(), jobs, control.Recent)
 			var failed *control.QueryError
 			require.ErrorAs(t, err, &failed)
 			require.ErrorContains(t, err, fault)
-			for _, job := range updated {
-				require.Equal(t, state.Running, job.Detail)
-				require.True(t, job.Stale)
-				require.Contains(t, job.StaleReason, fault)
+			for _, j := range updated {
+				require.Equal(t, job.Running, j.Detail)
+				require.True(t, j.Stale)
+				require.Contains(t, j.StaleReason, fault)
 			}
 		})
 	}
@@ -209,9 +208,9 @@ func TestAFailedListingChangesNothingButDoubts(t *testing.T) {
 
 func TestManyControllersAskOnce(t *testing.T) {
 	s, jobs := crowd(t, 20, `x:interval="30s"`)
-	states := make([]state.Detail, len(jobs))
+	states := make([]job.Detail, len(jobs))
 	for i := range states {
-		states[i] = state.Running
+		states[i] = job.Running
 	}
 	s.shows(t, jobs, states...)
 	options := s.options
@@ -226,9 +225,9 @@ func TestManyControllersAskOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for _, job := range updated {
-				if job.Detail != state.Running {
-					t.Errorf("job %s is %s", job.ID, job.Detail)
+			for _, j := range updated {
+				if j.Detail != job.Running {
+					t.Errorf("job %s is %s", j.ID, j.Detail)
 				}
 			}
 		})
@@ -239,37 +238,37 @@ func TestManyControllersAskOnce(t *testing.T) {
 
 func TestWaitingForManyJobsTellsEachStateOnce(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
-	s.shows(t, jobs, state.QueuedActive, state.QueuedActive, state.QueuedActive)
+	s.shows(t, jobs, job.QueuedActive, job.QueuedActive, job.QueuedActive)
 	looks := 0
 	s.whilePausing = func() error {
 		looks++
 		switch looks {
 		case 40:
-			s.shows(t, jobs, state.Running, state.Running, state.QueuedActive)
+			s.shows(t, jobs, job.Running, job.Running, job.QueuedActive)
 		case 80:
-			s.shows(t, jobs, state.Completed, state.Running, state.Canceled)
+			s.shows(t, jobs, job.Completed, job.Running, job.Canceled)
 		case 120:
-			s.shows(t, jobs, state.Completed, state.Failed, state.Canceled)
+			s.shows(t, jobs, job.Completed, job.Failed, job.Canceled)
 		}
 		return nil
 	}
-	told := map[string][]state.Detail{}
+	told := map[string][]job.Detail{}
 	ended, err := s.WaitAll(t.Context(), jobs, "", func(job job.Job) { told[job.ID] = append(told[job.ID], job.Detail) })
 	require.NoError(t, err)
-	require.Equal(t, []state.Detail{state.Completed, state.Failed, state.Canceled}, details(ended))
-	require.Equal(t, map[string][]state.Detail{
-		"1": {state.QueuedActive, state.Running, state.Completed},
-		"2": {state.QueuedActive, state.Running, state.Failed},
-		"3": {state.QueuedActive, state.Canceled},
+	require.Equal(t, []job.Detail{job.Completed, job.Failed, job.Canceled}, details(ended))
+	require.Equal(t, map[string][]job.Detail{
+		"1": {job.QueuedActive, job.Running, job.Completed},
+		"2": {job.QueuedActive, job.Running, job.Failed},
+		"3": {job.QueuedActive, job.Canceled},
 	}, told)
 }
 
 func TestAJobThatNobodyKnowsAnyMoreEndsItsWait(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, "")
+	s.shows(t, jobs, job.Running, "")
 	s.whilePausing = func() error {
 		if len(s.asked(t)) > 8 {
-			s.shows(t, jobs, state.Completed, "")
+			s.shows(t, jobs, job.Completed, "")
 		}
 		return nil
 	}
@@ -277,19 +276,19 @@ func TestAJobThatNobodyKnowsAnyMoreEndsItsWait(t *testing.T) {
 	var missing *control.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.Equal(t, jobs[1].ID, missing.Job.ID)
-	require.Equal(t, state.Completed, ended[0].Detail)
+	require.Equal(t, job.Completed, ended[0].Detail)
 }
 
 func TestGivingUpAPollLeavesItToOthers(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	ctx, cancel := context.WithCancel(t.Context())
 	hasty := s.options
 	hasty.Connection = &faultyConnection{Connection: hasty.Connection, start: startHook(cancel)}
 	_, err := control.New(hasty).Update(ctx, jobs, control.Recent)
 	require.ErrorIs(t, err, context.Canceled)
 	s.ahead += time.Minute
-	require.Equal(t, []state.Detail{state.Running, state.Running}, details(s.updates(t, jobs, control.Recent)))
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Recent)))
 }
 
 // holds lets another process be at work on the query that all share.
@@ -307,26 +306,26 @@ func (s *site) holds(t testing.TB, holder string) {
 
 func TestTheQueryOfAProcessThatWasKilledIsMadeAtOnceByAnother(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.updates(t, jobs, control.Recent)
 	s.ahead += time.Minute
 	host, err := os.Hostname()
 	require.NoError(t, err)
 	const beyondAllProcesses = 1 << 30
 	s.holds(t, fmt.Sprintf("some-controller %d 1 %s", beyondAllProcesses, host))
-	s.shows(t, jobs, state.Failed, state.Running)
+	s.shows(t, jobs, job.Failed, job.Running)
 	begun := s.ahead
-	require.Equal(t, state.Failed, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Equal(t, job.Failed, s.updates(t, jobs, control.Recent)[0].Detail)
 	require.Less(t, s.ahead-begun, time.Second, "nobody waits for the end of its claim")
 }
 
 func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1m"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	jobs = s.updates(t, jobs, control.Recent)
 	s.holds(t, "some-controller 1 1 another-host")
 	begun := s.ahead
-	require.Equal(t, state.Running, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Equal(t, job.Running, s.updates(t, jobs, control.Recent)[0].Detail)
 	require.Equal(t, begun, s.ahead)
 	require.Len(t, s.asked(t), 1)
 }
@@ -335,7 +334,7 @@ func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
 // which keeps nobody busy: it is tried again soon.
 func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	away := s.options
 	away.Connection = &faultyConnection{Connection: away.Connection, start: startHook(func() { s.ahead += 9 * time.Second })}
 	s.Controller = control.New(away)
@@ -371,7 +370,7 @@ func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
 // answered: that was no work either.
 func TestASchedulerThatComesBackIsAskedAgainSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	slow := s.options
 	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 10 * time.Second })}
 	isAskedSoon := func() bool {
@@ -398,7 +397,7 @@ func TestASchedulerThatComesBackIsAskedAgainSoon(t *testing.T) {
 // the scheduler alone for twenty times as long once it is back.
 func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
 	hanging := s.options
 	hanging.Connection = &faultyConnection{Connection: hanging.Connection, start: startHook(func() { s.ahead += 2 * time.Minute })}
@@ -406,7 +405,7 @@ func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
 	require.Error(t, err)
 	require.NoError(t, os.Remove(s.path("down")))
 	s.ahead += 4 * time.Minute
-	require.Equal(t, state.Running, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Equal(t, job.Running, s.updates(t, jobs, control.Recent)[0].Detail)
 }
 
 // busy returns a site whose commands each take a time by a clock that stands still
@@ -433,10 +432,10 @@ func busy(t *testing.T, count int, attributes string, each time.Duration) (s *si
 }
 
 func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
-	for name, shown := range map[string][]state.Detail{
-		"listings":         {state.Running, state.QueuedActive},
-		"one job":          {state.Running},
-		"single questions": {"", "", state.Running},
+	for name, shown := range map[string][]job.Detail{
+		"listings":         {job.Running, job.QueuedActive},
+		"one job":          {job.Running},
+		"single questions": {"", "", job.Running},
 	} {
 		for freshness, who := range map[control.Freshness]string{control.Recent: "who follows", control.Fresh: "who insists"} {
 			t.Run(name+" for "+who, func(t *testing.T) {
@@ -446,7 +445,7 @@ func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
 				begun, before := s.ahead, *total
 				for s.ahead < begun+5*time.Minute {
 					s.ahead += time.Second
-					shown[len(shown)-1] = map[bool]state.Detail{true: state.Running, false: state.Suspended}[shown[len(shown)-1] != state.Running]
+					shown[len(shown)-1] = map[bool]job.Detail{true: job.Running, false: job.Suspended}[shown[len(shown)-1] != job.Running]
 					s.shows(t, jobs, shown...) // something moves all the time
 					if _, err := s.Update(t.Context(), jobs, freshness); err != nil {
 						tooSoon := new(control.TooSoonError) // tells who insists that the limit holds
@@ -463,14 +462,14 @@ func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
 
 func TestWhoInsistsIsToldThatASlowSchedulerIsLeftAlone(t *testing.T) {
 	s, jobs, _ := busy(t, 2, `x:interval="1s"`, 10*time.Second)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.updates(t, jobs, control.Recent)
 	s.updates(t, jobs, control.Recent)
 	s.ahead += 10 * time.Second
 	known, err := s.Update(t.Context(), jobs, control.Fresh)
 	var tooSoon *control.TooSoonError
 	require.ErrorAs(t, err, &tooSoon)
-	require.Equal(t, state.Running, known[0].Detail, "as it was seen")
+	require.Equal(t, job.Running, known[0].Detail, "as it was seen")
 	require.GreaterOrEqual(t, tooSoon.Took, 10*time.Second)
 	require.Empty(t, s.pauses, "nobody waits for that long")
 	_, err = s.Update(t.Context(), jobs, control.Recent)
@@ -489,7 +488,7 @@ func TestTheNextQueryComesSoonAfterAChangeAndLaterWhileNothingMoves(t *testing.T
 			require.Less(t, s.ahead-begun, 2*time.Minute)
 		}
 	}
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	next()
 	require.InDelta(t, 2, next().Seconds(), 0.3, "the interval of the definition, after a change")
 	s.ahead += 2 * time.Minute
@@ -498,7 +497,7 @@ func TestTheNextQueryComesSoonAfterAChangeAndLaterWhileNothingMoves(t *testing.T
 	s.ahead += time.Hour
 	next()
 	require.InDelta(t, 60, next().Seconds(), 1, "a minute at most")
-	s.shows(t, jobs, state.Suspended, state.Running)
+	s.shows(t, jobs, job.Suspended, job.Running)
 	next()
 	require.InDelta(t, 2, next().Seconds(), 0.3)
 }

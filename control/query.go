@@ -16,7 +16,6 @@ import (
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // An answer is what a scheduler says of a job.
@@ -96,7 +95,7 @@ func conclude(seen answer, ended bool, failure error) (answer, error) {
 	case failure != nil:
 		return seen, failure
 	case ended:
-		seen.Detail, seen.forgotten = state.Completed, false
+		seen.Detail, seen.forgotten = job.Completed, false
 		return seen, nil
 	case seen.forgotten, seen.Native != "":
 		return seen, nil
@@ -109,8 +108,8 @@ var errNothingUnderstood = errors.New("the status command printed nothing that t
 
 // isUndetermined reports whether a text is the state that tells nothing.
 func isUndetermined(text string) bool {
-	detail, known := state.Parse(text)
-	return known && detail == state.Undetermined
+	detail, known := job.ParseDetail(text)
+	return known && detail == job.Undetermined
 }
 
 // outcomeOf returns how a command on a job ended, and its error where that means
@@ -171,7 +170,7 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 	zone := c.zoneOf(source)
 	seen.Submitted, seen.Started, seen.Ended = zone.tell(seen.Submitted), zone.tell(seen.Started), zone.tell(seen.Ended)
 	seen.Observed, seen.Source, seen.Evidence, seen.Origin = begun, source.Name, result.Stdout, originOf(j)
-	if _, isKnown := state.Parse(word); !isKnown && seen.Native == "" {
+	if _, isKnown := job.ParseDetail(word); !isKnown && seen.Native == "" {
 		seen.Native = word
 	}
 	native := env.Lookup(submission.AttributeJobPrefix + job.FactNative)

@@ -16,7 +16,6 @@ import (
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // An UnconfirmedError tells that it is still not known what became of a
@@ -160,7 +159,7 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 		return job.Job{}, nil
 	}
 	accepted := c.acceptance(p, id, result)
-	if detail, known := state.Parse(attribute.Text(named.Value())); known {
+	if detail, known := job.ParseDetail(attribute.Text(named.Value())); known {
 		accepted.Detail = detail
 	}
 	return accepted, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // looking finds a job in the file "jobs", which has lines of a tag, an id and a state.
@@ -41,7 +40,7 @@ func TestAJobWhoseSubmissionFailedIsAdoptedAtOnce(t *testing.T) {
 	s := forgetful(t, `echo "$RMCTL_TAG 7 RUNNING" >jobs; echo "connection lost"`, "")
 	j := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, "7", j.ID)
-	require.Equal(t, state.Running, j.Detail)
+	require.Equal(t, job.Running, j.Detail)
 	require.Equal(t, job.PhaseSubmitted, j.Phase)
 }
 
@@ -49,10 +48,10 @@ func TestASubmissionThatWasCutOffIsAdopted(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	cut := s.cutOff(t)
 	s.write(t, "jobs", "other 6 RUNNING\nthe-tag 8 QUEUED_ACTIVE\n")
-	job, err := s.Status(t.Context(), cut, control.Recent)
+	j, err := s.Status(t.Context(), cut, control.Recent)
 	require.NoError(t, err)
-	require.Equal(t, "8", job.ID)
-	require.Equal(t, state.QueuedActive, job.Detail)
+	require.Equal(t, "8", j.ID)
+	require.Equal(t, job.QueuedActive, j.Detail)
 	recorded, err := s.store.ByTag(t.Context(), "the-tag")
 	require.NoError(t, err)
 	require.Equal(t, "8", recorded.ID)
@@ -216,7 +215,7 @@ func TestAJobThatItsSchedulerTookUpLateIsAdoptedFromTheListing(t *testing.T) {
 	require.Len(t, adopted, 1)
 	require.Equal(t, "9", adopted[0].ID)
 	require.Equal(t, job.PhaseSubmitted, adopted[0].Phase)
-	require.Equal(t, state.Running, adopted[0].Detail)
+	require.Equal(t, job.Running, adopted[0].Detail)
 	adopted, err = s.Rediscover(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, adopted)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/presence"
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // Rediscover records the jobs that the scheduler lists with the tag of a
@@ -56,8 +56,8 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 // as all jobs are.
 func (c *tracker) askForStates(ctx context.Context, jobs []job.Job) error {
 	var stateless []int
-	for i, job := range jobs {
-		if job.Detail.Primary() == state.Undetermined && len(stateless) < directLimit {
+	for i, j := range jobs {
+		if j.Detail.Primary() == job.Undetermined && len(stateless) < directLimit {
 			stateless = append(stateless, i)
 		}
 	}
@@ -75,7 +75,7 @@ func (c *tracker) askForStates(ctx context.Context, jobs []job.Job) error {
 // rediscover records a job that is not on record, as submitted when its scheduler says
 // that it was. A time that is still to come is of a clock that is wrong.
 func (c *tracker) rediscover(ctx context.Context, id string, seen job.Observation) (job.Job, error) {
-	created, isDated := state.ParseTime(seen.Submitted, time.Local)
+	created, isDated := timezone.ParseTime(seen.Submitted, time.Local)
 	if isDated = isDated && !created.After(c.now()); !isDated {
 		created = c.now()
 	}

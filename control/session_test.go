@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 const queuesParser = `<stdout-parser delim="\n"><target ref="queues"><match><expression>(\w+)</expression><add field="value"><entry valueGroup="1"/></add></match></target></stdout-parser>`
@@ -352,7 +351,7 @@ func TestErrorsOfASessionsStoreAreReported(t *testing.T) {
 	_, err = broken.Queues(t.Context())
 	require.Error(t, err)
 	require.False(t, errors.Is(err, jobstore.ErrNotFound))
-	_, err = broken.Status(t.Context(), job.Job{ID: "7", Observation: job.Observation{Detail: state.Running}}, control.Fresh)
+	_, err = broken.Status(t.Context(), job.Job{ID: "7", Observation: job.Observation{Detail: job.Running}}, control.Fresh)
 	require.Error(t, err)
 	require.Equal(t, "test", define(t, aSession).Name)
 	require.Equal(t, config.StartUpCommand, s.Definition().CommandsOf(config.StartUpCommand)[0].Element)

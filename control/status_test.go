@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // facts are the attributes in which parsers leave what they learn of a job.
@@ -44,7 +43,7 @@ func TestAStateCarriesItsEvidence(t *testing.T) {
 	s.answering(t, `echo RUNNING; echo native R`)
 	before := s.options.Now()
 	j = s.status(t, j)
-	require.Equal(t, state.Running, j.Detail)
+	require.Equal(t, job.Running, j.Detail)
 	require.Equal(t, "R", j.Native)
 	require.Equal(t, "get-job-status", j.Source)
 	require.Equal(t, "RUNNING\nnative R\n", j.Evidence)
@@ -54,41 +53,41 @@ func TestAStateCarriesItsEvidence(t *testing.T) {
 }
 
 func TestJobsMoveBetweenStatesThatAreNotTheEnd(t *testing.T) {
-	s, job := asked(t, "", "")
-	for _, detail := range []state.Detail{state.QueuedActive, state.UserOnHold, state.QueuedActive, state.Running, state.Suspended, state.Running, state.QueuedActive, state.Completed} {
+	s, j := asked(t, "", "")
+	for _, detail := range []job.Detail{job.QueuedActive, job.UserOnHold, job.QueuedActive, job.Running, job.Suspended, job.Running, job.QueuedActive, job.Completed} {
 		s.answering(t, "echo "+string(detail))
-		job = s.status(t, job)
-		require.Equal(t, detail, job.Detail)
+		j = s.status(t, j)
+		require.Equal(t, detail, j.Detail)
 	}
 }
 
 func TestOnlyWhatAQueryItselfTellsIsAFact(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="job.native" visible="false"><default>left over</default></attribute>`+
 		submitting(`echo job 7`, "")+running("get-job-status", `echo RUNNING`, "", asStatus)))
-	job := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
-	require.Equal(t, state.Running, job.Detail)
-	require.Empty(t, job.Native)
+	j := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
+	require.Equal(t, job.Running, j.Detail)
+	require.Empty(t, j.Native)
 }
 
 func TestWhatAQueryFindsOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
-		detail  state.Detail
+		detail  job.Detail
 		native  string
 		missing bool
 		stale   string // part of the reason; empty for an answer
 	}{
-		"an end":                                {`echo COMPLETED`, state.Completed, "", false, ""},
-		"an end that is told by its outcome":    {`exit 45`, state.Completed, "", false, ""},
-		"a job that is not known":               {`exit 44`, state.Running, "", true, ""},
-		"a word outside the vocabulary":         {`echo HELD`, state.Running, "HELD", false, ""},
-		"a word beside a state that is no word": {`echo UNDETERMINED; echo native X`, state.Running, "X", false, ""},
-		"nothing at all":                        {`:`, state.Running, "", false, "printed nothing that the definition understands"},
-		"something else":                        {`echo "slurm 23.02"`, state.Running, "", false, "printed nothing that the definition understands"},
-		"the reference's text for nothing":      {`echo null`, state.Running, "", false, "printed nothing that the definition understands"},
-		"a failing command":                     {`echo "cannot connect" >&2; exit 1`, state.Running, "", false, "cannot connect"},
-		"a command that is denied":              {`echo "access denied" >&2; exit 1`, state.Running, "", false, "access denied"},
-		"a command that answers and fails":      {`echo COMPLETED; echo partial >&2; exit 1`, state.Completed, "", false, ""},
+		"an end":                                {`echo COMPLETED`, job.Completed, "", false, ""},
+		"an end that is told by its outcome":    {`exit 45`, job.Completed, "", false, ""},
+		"a job that is not known":               {`exit 44`, job.Running, "", true, ""},
+		"a word outside the vocabulary":         {`echo HELD`, job.Running, "HELD", false, ""},
+		"a word beside a state that is no word": {`echo UNDETERMINED; echo native X`, job.Running, "X", false, ""},
+		"nothing at all":                        {`:`, job.Running, "", false, "printed nothing that the definition understands"},
+		"something else":                        {`echo "slurm 23.02"`, job.Running, "", false, "printed nothing that the definition understands"},
+		"the reference's text for nothing":      {`echo null`, job.Running, "", false, "printed nothing that the definition understands"},
+		"a failing command":                     {`echo "cannot connect" >&2; exit 1`, job.Running, "", false, "cannot connect"},
+		"a command that is denied":              {`echo "access denied" >&2; exit 1`, job.Running, "", false, "access denied"},
+		"a command that answers and fails":      {`echo COMPLETED; echo partial >&2; exit 1`, job.Completed, "", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, job := asked(t, "", "")
@@ -159,18 +158,18 @@ func TestRecentAnswersAreReused(t *testing.T) {
 }
 
 func TestJobsThatHaveEndedAreNotAskedFor(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answering(t, `echo FAILED`)
-	job = s.status(t, job)
+	j = s.status(t, j)
 	s.answering(t, `echo RUNNING`)
-	require.Equal(t, state.Failed, s.status(t, job).Detail)
+	require.Equal(t, job.Failed, s.status(t, j).Detail)
 	require.Equal(t, 1, s.count(t, "asked"))
 }
 
 func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	job := s.submits(t, job.Submission{Executable: "x"})
-	require.Equal(t, state.Submitted, s.status(t, job).Detail)
+	j := s.submits(t, job.Submission{Executable: "x"})
+	require.Equal(t, job.Submitted, s.status(t, j).Detail)
 	_, err := s.Look(t.Context(), "7")
 	var unsupported *control.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
@@ -190,15 +189,15 @@ func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
 
 func TestAQueryThatIsGivenUpMakesTheJobStale(t *testing.T) {
 	limits(t, func(limit time.Duration) (hasBegun bool) {
-		s, job := asked(t, "", "")
+		s, j := asked(t, "", "")
 		s.answering(t, `exec sleep 600`)
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
-		job, err := s.Status(ctx, job, control.Fresh)
+		j, err := s.Status(ctx, j, control.Fresh)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		if s.exists("asked") {
-			require.True(t, job.Stale)
-			require.Equal(t, state.Submitted, job.Detail)
+			require.True(t, j.Stale)
+			require.Equal(t, job.Submitted, j.Detail)
 		}
 		return s.exists("asked")
 	})
@@ -236,22 +235,22 @@ func fallback(name, attributes string) string {
 func TestFallbacksAreTriedWhileNoStateIsKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second, third string // commands; the second is for unknown jobs, the third for any
-		detail               state.Detail
+		detail               job.Detail
 		missing              bool
 		ran                  string
 		want                 string // part of the error
 	}{
-		"a state needs none":                         {`echo RUNNING`, `echo FAILED`, `echo CANCELED`, state.Running, false, "", ""},
-		"an unknown job is asked for elsewhere":      {`exit 44`, `echo FAILED`, `echo CANCELED`, state.Failed, false, "2", ""},
-		"silence is not being unknown":               {`:`, `echo FAILED`, `echo CANCELED`, state.Canceled, false, "3", ""},
-		"the last one counts":                        {`exit 44`, `:`, `echo CANCELED`, state.Canceled, false, "23", ""},
-		"unknown to all":                             {`exit 44`, `exit 44`, `exit 44`, state.Submitted, true, "23", ""},
-		"unknown, and the others are silent":         {`exit 44`, `:`, `:`, state.Submitted, true, "23", ""},
-		"unknown elsewhere says nothing of failures": {`echo down >&2; exit 1`, `:`, `exit 44`, state.Submitted, false, "3", "down"},
-		"a failure elsewhere leaves all open":        {`exit 44`, `:`, `echo "accounting is down" >&2; exit 1`, state.Submitted, false, "23", "accounting is down"},
-		"an end that nobody can tell more of":        {`exit 45`, `:`, `:`, state.Completed, false, "3", ""},
-		"an end that accounting tells more of":       {`exit 45`, `:`, `echo FAILED`, state.Failed, false, "3", ""},
-		"a word, then a state":                       {`echo HELD`, `:`, `echo USER_ON_HOLD`, state.UserOnHold, false, "3", ""},
+		"a state needs none":                         {`echo RUNNING`, `echo FAILED`, `echo CANCELED`, job.Running, false, "", ""},
+		"an unknown job is asked for elsewhere":      {`exit 44`, `echo FAILED`, `echo CANCELED`, job.Failed, false, "2", ""},
+		"silence is not being unknown":               {`:`, `echo FAILED`, `echo CANCELED`, job.Canceled, false, "3", ""},
+		"the last one counts":                        {`exit 44`, `:`, `echo CANCELED`, job.Canceled, false, "23", ""},
+		"unknown to all":                             {`exit 44`, `exit 44`, `exit 44`, job.Submitted, true, "23", ""},
+		"unknown, and the others are silent":         {`exit 44`, `:`, `:`, job.Submitted, true, "23", ""},
+		"unknown elsewhere says nothing of failures": {`echo down >&2; exit 1`, `:`, `exit 44`, job.Submitted, false, "3", "down"},
+		"a failure elsewhere leaves all open":        {`exit 44`, `:`, `echo "accounting is down" >&2; exit 1`, job.Submitted, false, "23", "accounting is down"},
+		"an end that nobody can tell more of":        {`exit 45`, `:`, `:`, job.Completed, false, "3", ""},
+		"an end that accounting tells more of":       {`exit 45`, `:`, `echo FAILED`, job.Failed, false, "3", ""},
+		"a word, then a state":                       {`echo HELD`, `:`, `echo USER_ON_HOLD`, job.UserOnHold, false, "3", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, job := asked(t, fallback("second", `on="not-found"`)+fallback("third", ""), "")
@@ -273,14 +272,14 @@ func TestFallbacksAreTriedWhileNoStateIsKnown(t *testing.T) {
 }
 
 func TestAFallbackWhoseProgramIsMissingIsNone(t *testing.T) {
-	s, job := asked(t, `<x:fallback name="f"><arg>no-such-program-anywhere</arg></x:fallback>`+fallback("second", `on="not-found"`), "")
+	s, j := asked(t, `<x:fallback name="f"><arg>no-such-program-anywhere</arg></x:fallback>`+fallback("second", `on="not-found"`), "")
 	s.answering(t, `exit 44`)
 	s.write(t, "answer-second", "echo FAILED")
-	require.Equal(t, state.Failed, s.status(t, job).Detail, "the next one follows the command before")
+	require.Equal(t, job.Failed, s.status(t, j).Detail, "the next one follows the command before")
 
-	s, job = asked(t, `<x:fallback name="f"><arg>no-such-program-anywhere</arg></x:fallback>`, "")
+	s, j = asked(t, `<x:fallback name="f"><arg>no-such-program-anywhere</arg></x:fallback>`, "")
 	s.answering(t, `exit 44`)
-	require.True(t, s.status(t, job).Missing)
+	require.True(t, s.status(t, j).Missing)
 }
 
 func TestTheStatusCommandItselfMustBeThere(t *testing.T) {
@@ -295,7 +294,7 @@ func TestAJobFromElsewhereCanBeLookedAt(t *testing.T) {
 	j, err := s.Look(t.Context(), "99")
 	require.NoError(t, err)
 	require.Equal(t, []string{"99", "here", "R"}, []string{j.ID, j.Target, j.Native})
-	require.Equal(t, state.Running, j.Detail)
+	require.Equal(t, job.Running, j.Detail)
 	require.Empty(t, j.Tag)
 	_, err = s.store.Find(t.Context(), "99", "here")
 	require.ErrorIs(t, err, jobstore.ErrNotFound, "it is not kept")
@@ -303,12 +302,12 @@ func TestAJobFromElsewhereCanBeLookedAt(t *testing.T) {
 	s.answering(t, `echo COMPLETED`)
 	j, err = s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, j.Detail, "it can be followed")
+	require.Equal(t, job.Completed, j.Detail, "it can be followed")
 	s.answering(t, `exit 44`)
-	missing, err := s.Status(t.Context(), job.Job{ID: "99", Observation: job.Observation{Detail: state.Running}}, control.Fresh)
+	missing, err := s.Status(t.Context(), job.Job{ID: "99", Observation: job.Observation{Detail: job.Running}}, control.Fresh)
 	require.NoError(t, err)
 	require.True(t, missing.Missing)
-	require.Equal(t, state.Running, missing.Detail)
+	require.Equal(t, job.Running, missing.Detail)
 
 	s.answering(t, `exit 44`)
 	_, err = s.Look(t.Context(), "99")
@@ -352,12 +351,12 @@ func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
 	require.InDelta(t, 10, (s.ahead - before).Seconds(), 2, "who wants a fresh one waits for the moment")
 
 	s.whilePausing = func() error { // as another process does
-		_, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: state.Suspended, Observed: s.options.Now(), Source: "get-job-status"})
+		_, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: job.Suspended, Observed: s.options.Now(), Source: "get-job-status"})
 		return err
 	}
 	j, err = s.Status(t.Context(), j, control.Fresh)
 	require.NoError(t, err)
-	require.Equal(t, state.Suspended, j.Detail)
+	require.Equal(t, job.Suspended, j.Detail)
 	require.Equal(t, 2, asked(), "the answer that another one got meanwhile counts")
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A SubmitError tells that a submission did not give a job, or that it is not
@@ -183,9 +182,9 @@ func printed(result *command.Result) string {
 }
 
 func (c *session) acceptance(p *prepared, id string, result *command.Result) job.Job {
-	detail, known := state.Parse(attribute.Text(p.job.Value()))
+	detail, known := job.ParseDetail(attribute.Text(p.job.Value()))
 	if !known {
-		detail = state.Submitted
+		detail = job.Submitted
 	}
 	short := p.job.Text(attribute.FieldDefault)
 	if short == "" {

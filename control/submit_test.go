@@ -19,7 +19,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
@@ -38,7 +37,7 @@ func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
 	require.Equal(t, job.PhaseSubmitted, kept.Phase)
 	require.Equal(t, "17.server", kept.ID)
 	require.Equal(t, "17", kept.ShortID)
-	require.Equal(t, state.QueuedActive, kept.Detail)
+	require.Equal(t, job.QueuedActive, kept.Detail)
 	require.Equal(t, "the-submit", kept.Source)
 	require.Equal(t, "job 17.server\n", kept.Evidence)
 	require.Equal(t, job.Origin{Stream: "stdout", Line: 1, Text: "job 17.server"}, kept.Origin)
@@ -227,7 +226,7 @@ func TestWithoutWaitingForAnIdTheTagIsOne(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", `echo job 7`, `waitForId="false"`, "")))
 	j := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, j.Tag, j.ID)
-	require.Equal(t, state.Submitted, j.Detail)
+	require.Equal(t, job.Submitted, j.Detail)
 
 	s = newSite(t, define(t, running("submit-batch", `echo job 7`, `waitForId="false"`, jobIDParser)))
 	require.Equal(t, "7", s.submits(t, job.Submission{Executable: "x"}).ID, "but an id that was found is taken")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // fills lets nothing that is known of a submission be changed on record, as a full
@@ -81,7 +80,7 @@ func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testin
 	require.NoError(t, err)
 	j := s.onlyJob(t)
 	require.Equal(t, job.PhaseSubmitted, j.Phase)
-	require.Equal(t, state.Failed, j.Detail)
+	require.Equal(t, job.Failed, j.Detail)
 	require.Equal(t, 7, *j.ExitCode)
 }
 

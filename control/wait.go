@@ -9,7 +9,6 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // pace tells how long to wait between two looks at something: short while it
@@ -66,11 +65,11 @@ func (e *MissingError) Error() string {
 // primary state; empty for the end. Every change is told to changed, which may
 // be nil. It goes on through failing queries for a while. A job that nobody can
 // ask for is an error at once.
-func (c *Controller) Wait(ctx context.Context, j job.Job, until state.Detail, changed func(job.Job)) (job.Job, error) {
+func (c *Controller) Wait(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
 	return c.waitFor(ctx, j, until, changed)
 }
 
-func (c *tracker) waitFor(ctx context.Context, j job.Job, until state.Detail, changed func(job.Job)) (job.Job, error) {
+func (c *tracker) waitFor(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
 	if err := c.waitable(j); err != nil {
 		return j, err
 	}
@@ -148,6 +147,6 @@ func (c *tracker) waitable(j job.Job) error {
 	return err
 }
 
-func reached(detail, until state.Detail) bool {
+func reached(detail, until job.Detail) bool {
 	return until != "" && (detail == until || string(detail.Primary()) == string(until))
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // How often a wait looks whether another process has learned something.
@@ -22,11 +21,11 @@ const (
 // that all processes share where the definition can list jobs. It returns the
 // jobs as they were known last, in their order, and the first error of each that
 // could not be waited for. A target that is paused does not end a wait.
-func (c *Controller) WaitAll(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) ([]job.Job, error) {
+func (c *Controller) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) ([]job.Job, error) {
 	return c.waitForAll(ctx, jobs, until, changed)
 }
 
-func (c *tracker) waitForAll(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) ([]job.Job, error) {
+func (c *tracker) waitForAll(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) ([]job.Job, error) {
 	for _, job := range jobs {
 		if err := c.waitable(job); err != nil {
 			return jobs, err
@@ -49,7 +48,7 @@ func (c *tracker) waitForAll(ctx context.Context, jobs []job.Job, until state.De
 // WaitRecorded waits as WaitAll does for jobs that are on record, by the tags of
 // their submissions, and takes little memory for each. What became of them is in
 // the store.
-func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until state.Detail, changed func(job.Job)) error {
+func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until job.Detail, changed func(job.Job)) error {
 	if c.definition.Command(config.ListJobs) == nil {
 		return c.waitEachRecorded(ctx, tags, until, changed)
 	}
@@ -76,7 +75,7 @@ func (c *tracker) renew(ctx context.Context, jobs []job.Job) error {
 }
 
 // waitEachRecorded waits for one job after the other, each as it is on record then.
-func (c *tracker) waitEachRecorded(ctx context.Context, tags []string, until state.Detail, changed func(job.Job)) error {
+func (c *tracker) waitEachRecorded(ctx context.Context, tags []string, until job.Detail, changed func(job.Job)) error {
 	for _, tag := range tags {
 		job, err := c.store.ByTag(ctx, tag)
 		if err == nil {
@@ -98,7 +97,7 @@ func (c *tracker) waitEachRecorded(ctx context.Context, tags []string, until sta
 }
 
 // waitEach waits for one job after the other, as far as there is no listing.
-func (c *tracker) waitEach(ctx context.Context, jobs []job.Job, until state.Detail, changed func(job.Job)) error {
+func (c *tracker) waitEach(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) error {
 	var problems []error
 	for i := range jobs {
 		if jobs[i].Detail.Ended() || reached(jobs[i].Detail, until) {
@@ -114,21 +113,21 @@ func (c *tracker) waitEach(ctx context.Context, jobs []job.Job, until state.Deta
 // A wait is what a wait for many jobs with shared queries is at.
 type wait struct {
 	tracker *tracker
-	until   state.Detail
+	until   job.Detail
 	changed func(job.Job)
 
 	followed *followedJobs
 	single   []*job.Job // that the record alone does not tell about
 }
 
-func newWait(c *tracker, until state.Detail, changed func(job.Job)) *wait {
+func newWait(c *tracker, until job.Detail, changed func(job.Job)) *wait {
 	if changed == nil {
 		changed = func(job.Job) {}
 	}
 	return &wait{tracker: c, until: until, changed: changed, followed: newFollowed(c)}
 }
 
-func (w *wait) isOver(detail state.Detail) bool { return detail.Ended() || reached(detail, w.until) }
+func (w *wait) isOver(detail job.Detail) bool { return detail.Ended() || reached(detail, w.until) }
 
 // add lets a job be waited for.
 func (w *wait) add(job *job.Job) {

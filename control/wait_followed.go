@@ -8,7 +8,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // lookAtAll is how often a wait looks at all its jobs, whatever has happened to
@@ -33,7 +32,7 @@ type followedJobs struct {
 
 // A followedJob is what is known of one.
 type followedJob struct {
-	detail       state.Detail
+	detail       job.Detail
 	native       string
 	missingCount int
 }
@@ -52,14 +51,14 @@ func (f *followedJobs) begin(ctx context.Context) error {
 func (f *followedJobs) count() int { return len(f.jobs) }
 
 // add follows a job from now on.
-func (f *followedJobs) add(job *job.Job) {
-	if f.jobs[job.Tag] != nil {
+func (f *followedJobs) add(j *job.Job) {
+	if f.jobs[j.Tag] != nil {
 		return
 	}
-	f.jobs[job.Tag] = &followedJob{state.Detail(f.word(string(job.Detail))), f.word(job.Native), job.MissingCount}
-	f.order = append(f.order, job.Tag)
-	if f.tracker.isUnasked(job.Source, job.Missing, job.Stale) {
-		f.unasked = append(f.unasked, job.Tag)
+	f.jobs[j.Tag] = &followedJob{job.Detail(f.word(string(j.Detail))), f.word(j.Native), j.MissingCount}
+	f.order = append(f.order, j.Tag)
+	if f.tracker.isUnasked(j.Source, j.Missing, j.Stale) {
+		f.unasked = append(f.unasked, j.Tag)
 	}
 }
 
@@ -187,13 +186,13 @@ func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job 
 		if known == nil {
 			continue // it was touched twice
 		}
-		job, isRecorded := recorded[tag]
+		j, isRecorded := recorded[tag]
 		if !isRecorded {
 			return fmt.Errorf("looking up submission %s: %w", tag, jobstore.ErrNotFound)
 		}
-		hasMoved := job.Detail != known.detail || job.Native != known.native
-		*known = followedJob{state.Detail(f.word(string(job.Detail))), f.word(job.Native), job.MissingCount}
-		if tell(job, hasMoved) {
+		hasMoved := j.Detail != known.detail || j.Native != known.native
+		*known = followedJob{job.Detail(f.word(string(j.Detail))), f.word(j.Native), j.MissingCount}
+		if tell(j, hasMoved) {
 			delete(f.jobs, tag)
 		}
 	}

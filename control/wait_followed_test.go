@@ -9,7 +9,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 func tagsOf(jobs []job.Job) []string {
@@ -21,40 +20,40 @@ func tagsOf(jobs []job.Job) []string {
 }
 
 // by returns an observation that another process has made just now.
-func (s *site) by(detail state.Detail) job.Observation {
+func (s *site) by(detail job.Detail) job.Observation {
 	return job.Observation{Detail: detail, Observed: s.options.Now(), Source: "another"}
 }
 
 func TestWaitingForJobsOnRecordTellsEachStateOnce(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
-	s.shows(t, jobs, state.QueuedActive, state.Running, state.Running)
+	s.shows(t, jobs, job.QueuedActive, job.Running, job.Running)
 	looks := 0
 	s.whilePausing = func() error {
 		switch looks++; looks {
 		case 40:
-			s.shows(t, jobs, state.Running, state.Failed, state.Running)
+			s.shows(t, jobs, job.Running, job.Failed, job.Running)
 		case 80:
-			s.shows(t, jobs, state.Completed, state.Failed, state.Canceled)
+			s.shows(t, jobs, job.Completed, job.Failed, job.Canceled)
 		}
 		return nil
 	}
-	told := map[string][]state.Detail{}
+	told := map[string][]job.Detail{}
 	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job job.Job) { told[job.ID] = append(told[job.ID], job.Detail) }))
-	require.Equal(t, map[string][]state.Detail{
-		"1": {state.QueuedActive, state.Running, state.Completed},
-		"2": {state.Running, state.Failed},
-		"3": {state.Running, state.Canceled},
+	require.Equal(t, map[string][]job.Detail{
+		"1": {job.QueuedActive, job.Running, job.Completed},
+		"2": {job.Running, job.Failed},
+		"3": {job.Running, job.Canceled},
 	}, told)
 	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job.Job) { t.Error("they have ended") }))
 }
 
 func TestAWaitLearnsWhatAnotherProcessRecordsAndAsksNobody(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1h"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.whilePausing = func() error {
 		if len(s.pauses) == 10 {
-			for _, job := range jobs {
-				_, err := s.store.Observe(t.Context(), job.Tag, s.by(state.Completed))
+			for _, j := range jobs {
+				_, err := s.store.Observe(t.Context(), j.Tag, s.by(job.Completed))
 				require.NoError(t, err)
 			}
 		}
@@ -68,12 +67,12 @@ func TestAWaitLearnsWhatAnotherProcessRecordsAndAsksNobody(t *testing.T) {
 // What happened to a job is forgotten together with it.
 func TestAWaitForAJobThatIsForgottenMeanwhileEnds(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1h"`)
-	s.shows(t, jobs, state.Running, state.Running)
+	s.shows(t, jobs, job.Running, job.Running)
 	s.whilePausing = func() error {
 		if len(s.pauses) != 10 {
 			return nil
 		}
-		_, err := s.store.Observe(t.Context(), jobs[0].Tag, s.by(state.Completed))
+		_, err := s.store.Observe(t.Context(), jobs[0].Tag, s.by(job.Completed))
 		require.NoError(t, err)
 		count, err := s.store.Prune(t.Context(), s.options.Now().Add(time.Hour), "")
 		require.Equal(t, 1, count)
@@ -115,7 +114,7 @@ func TestAWaitForAJobWhoseIDWasGivenAgainEnds(t *testing.T) {
 // That a job is missing once more is on record, but nothing that happens to it.
 func TestAWaitForAMissingJobIsGivenUpAsSoonAsItWasAskedForOftenEnough(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
-	s.shows(t, jobs, state.Running, "")
+	s.shows(t, jobs, job.Running, "")
 	begun := s.ahead
 	var missing *control.MissingError
 	require.ErrorAs(t, s.WaitRecorded(t.Context(), tagsOf(jobs[1:]), "", nil), &missing)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // answers lets each query answer with the next of scripts; the last one stays.
@@ -33,13 +32,13 @@ func TestWaitingTellsEachStateOnce(t *testing.T) {
 	j, err := s.Wait(t.Context(), j, "", func(job job.Job) { told = append(told, string(job.Detail)+job.Native) })
 	require.NoError(t, err)
 	require.Equal(t, []string{"QUEUED_ACTIVE", "RUNNINGR", "RUNNINGC", "FAILED"}, told)
-	require.Equal(t, state.Failed, j.Detail)
+	require.Equal(t, job.Failed, j.Detail)
 	require.Equal(t, 3, *j.ExitCode)
 	require.Equal(t, 6, s.count(t, "asked"))
 }
 
 func TestWaitingMayEndAtAState(t *testing.T) {
-	for until, asked := range map[state.Detail]int{state.Submitted: 1, state.UserOnHold: 1, state.Running: 2, state.Completed: 3, "": 3} {
+	for until, asked := range map[job.Detail]int{job.Submitted: 1, job.UserOnHold: 1, job.Running: 2, job.Completed: 3, "": 3} {
 		t.Run(string(until), func(t *testing.T) {
 			s, job := askedSite(t)
 			s.answers(t, `echo USER_ON_HOLD`, `echo RUNNING`, `echo CANCELED`)
@@ -73,31 +72,31 @@ func TestWaitingGrowsSlowerWhileNothingMoves(t *testing.T) {
 }
 
 func TestAMissingJobIsGivenUpAfterAWhile(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answers(t, `echo RUNNING`, `exit 44`)
-	job, err := s.Wait(t.Context(), job, "", nil)
+	j, err := s.Wait(t.Context(), j, "", nil)
 	var missing *control.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, "last seen RUNNING")
-	require.Equal(t, state.Running, job.Detail, "that it is gone is not an end")
-	require.True(t, job.Missing)
+	require.Equal(t, job.Running, j.Detail, "that it is gone is not an end")
+	require.True(t, j.Missing)
 	require.Equal(t, 5, s.count(t, "asked"))
 }
 
 func TestAJobThatComesBackIsWaitedForAnew(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answers(t, `exit 44`, `exit 44`, `exit 44`, `echo RUNNING`, `exit 44`, `exit 44`, `exit 44`, `echo COMPLETED`)
-	job, err := s.Wait(t.Context(), job, "", nil)
+	j, err := s.Wait(t.Context(), j, "", nil)
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail)
+	require.Equal(t, job.Completed, j.Detail)
 }
 
 func TestFailingQueriesDoNotEndAWait(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answers(t, `exit 1`, `exit 1`, `:`, `echo RUNNING`, `exit 1`, `echo COMPLETED`)
-	job, err := s.Wait(t.Context(), job, "", nil)
+	j, err := s.Wait(t.Context(), j, "", nil)
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail)
+	require.Equal(t, job.Completed, j.Detail)
 }
 
 func TestQueriesThatGoOnFailingEndAWait(t *testing.T) {
@@ -111,34 +110,34 @@ func TestQueriesThatGoOnFailingEndAWait(t *testing.T) {
 }
 
 func TestAWaitMayBeGivenUp(t *testing.T) {
-	s, job := asked(t, "", "")
+	s, j := asked(t, "", "")
 	s.answering(t, `echo RUNNING`)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.whilePausing = func() error { cancel(); return nil }
-	job, err := s.Wait(ctx, job, "", nil)
+	j, err := s.Wait(ctx, j, "", nil)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, state.Running, job.Detail)
+	require.Equal(t, job.Running, j.Detail)
 
 	gaveUp := errors.New("no patience")
 	s.whilePausing = func() error { return gaveUp }
-	_, err = s.Wait(t.Context(), job, "", nil)
+	_, err = s.Wait(t.Context(), j, "", nil)
 	require.ErrorIs(t, err, gaveUp)
 }
 
 func TestWhatWouldNeverEndIsNotWaitedFor(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
-	job := s.submits(t, job.Submission{Executable: "x"})
-	_, err := s.Wait(t.Context(), job, "", nil)
+	j := s.submits(t, job.Submission{Executable: "x"})
+	_, err := s.Wait(t.Context(), j, "", nil)
 	var unsupported *control.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 
-	s, job = askedSite(t)
-	job.ID = ""
-	_, err = s.Wait(t.Context(), job, "", nil)
+	s, j = askedSite(t)
+	j.ID = ""
+	_, err = s.Wait(t.Context(), j, "", nil)
 	require.ErrorContains(t, err, "no job id")
 
-	job.Detail = state.Failed
-	_, err = s.Wait(t.Context(), job, "", nil)
+	j.Detail = job.Failed
+	_, err = s.Wait(t.Context(), j, "", nil)
 	require.NoError(t, err, "but one that has ended is waited for at once")
 }
 

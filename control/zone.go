@@ -9,7 +9,6 @@ import (
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A zone is the time zone that a command writes times of, nil where that is the one
@@ -22,7 +21,7 @@ func (z zone) tell(text string) string {
 	if z.location == nil {
 		return text
 	}
-	return state.WithZone(text, z.location)
+	return timezone.WithZone(text, z.location)
 }
 
 // zoneOf returns the zone of a command's times: that which the definition runs it in,

@@ -9,9 +9,9 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A farConnection is one to a place in another time zone.
@@ -65,10 +65,10 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 			adopted, err := s.Rediscover(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, c.want, adopted[0].Submitted)
-			want, isTime := state.ParseTime(c.want, time.Local)
+			want, isTime := timezone.ParseTime(c.want, time.Local)
 			require.True(t, isTime)
 			require.True(t, want.Equal(adopted[0].SubmittedAt()), "%s", adopted[0].SubmittedAt())
-			shown, isTime := state.ParseTime(c.told, s.Location())
+			shown, isTime := timezone.ParseTime(c.told, s.Location())
 			require.True(t, isTime)
 			require.True(t, want.Equal(shown))
 
@@ -83,8 +83,8 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 // another offset in summer.
 func TestAJobIsTheSameWhateverIsKnownOfItsZone(t *testing.T) {
 	for _, recorded := range []string{"2026-03-04T17:00:00", "2026-03-04T17:00:00+08:00", "2026-03-04T08:00:00Z"} {
-		j := job.Job{ID: "9", Observation: job.Observation{Detail: state.Running, Submitted: recorded}}
-		require.False(t, j.IsAnother(job.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:00+09:00"}), recorded)
-		require.True(t, j.IsAnother(job.Observation{Detail: state.QueuedActive, Submitted: "2026-03-04T17:00:01+09:00"}), recorded)
+		j := job.Job{ID: "9", Observation: job.Observation{Detail: job.Running, Submitted: recorded}}
+		require.False(t, j.IsAnother(job.Observation{Detail: job.QueuedActive, Submitted: "2026-03-04T17:00:00+09:00"}), recorded)
+		require.True(t, j.IsAnother(job.Observation{Detail: job.QueuedActive, Submitted: "2026-03-04T17:00:01+09:00"}), recorded)
 	}
 }

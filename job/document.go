@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"time"
-
-	"github.com/rmctl/rmctl/state"
 )
 
 // A Document is a job in JSON, as commands print it with --json and the server
@@ -65,7 +63,7 @@ func (o *Observation) document() Document {
 	}
 }
 
-func (d Document) withState(detail state.Detail) Document {
+func (d Document) withState(detail Detail) Document {
 	if detail != "" {
 		d.State, d.Detail = string(detail.Primary()), string(detail)
 	}
@@ -73,8 +71,8 @@ func (d Document) withState(detail state.Detail) Document {
 }
 
 // DetailOrUndetermined returns the state, which is undetermined before it was observed.
-func (o *Observation) DetailOrUndetermined() state.Detail {
-	return cmp.Or(o.Detail, state.Undetermined)
+func (o *Observation) DetailOrUndetermined() Detail {
+	return cmp.Or(o.Detail, Undetermined)
 }
 
 // Timestamp returns a time after RFC 3339, and an empty text for the zero time.
@@ -89,25 +87,25 @@ func Timestamp(at time.Time) string {
 // need not read the event again.
 func (e Event) MarshalJSON() ([]byte, error) {
 	document := struct {
-		Cursor   int64        `json:"cursor"`
-		Event    EventKind    `json:"event"`
-		Tag      string       `json:"tag"`
-		Target   string       `json:"target"`
-		ID       string       `json:"id,omitempty"`
-		Before   state.Detail `json:"before,omitempty"`
-		State    state.Detail `json:"state,omitempty"`
-		Detail   state.Detail `json:"detail,omitempty"`
-		Native   string       `json:"native,omitempty"`
-		Reason   string       `json:"reason,omitempty"`
-		ExitCode *int         `json:"exitCode,omitempty"`
-		Signal   *int         `json:"signal,omitempty"`
-		Seen     string       `json:"seen,omitempty"`
-		Recorded string       `json:"recorded"`
-		Source   string       `json:"source,omitempty"`
-		Stream   string       `json:"stream,omitempty"`
-		Line     int          `json:"line,omitempty"`
-		Text     string       `json:"text,omitempty"`
-		Evidence string       `json:"evidence,omitempty"`
+		Cursor   int64     `json:"cursor"`
+		Event    EventKind `json:"event"`
+		Tag      string    `json:"tag"`
+		Target   string    `json:"target"`
+		ID       string    `json:"id,omitempty"`
+		Before   Detail    `json:"before,omitempty"`
+		State    Detail    `json:"state,omitempty"`
+		Detail   Detail    `json:"detail,omitempty"`
+		Native   string    `json:"native,omitempty"`
+		Reason   string    `json:"reason,omitempty"`
+		ExitCode *int      `json:"exitCode,omitempty"`
+		Signal   *int      `json:"signal,omitempty"`
+		Seen     string    `json:"seen,omitempty"`
+		Recorded string    `json:"recorded"`
+		Source   string    `json:"source,omitempty"`
+		Stream   string    `json:"stream,omitempty"`
+		Line     int       `json:"line,omitempty"`
+		Text     string    `json:"text,omitempty"`
+		Evidence string    `json:"evidence,omitempty"`
 	}{
 		Cursor: e.Sequence, Event: e.Kind, Tag: e.Tag, Target: e.Target, ID: e.ID,
 		Before: e.Before, Detail: e.Detail, Native: e.Native, Reason: e.Reason, ExitCode: e.ExitCode, Signal: e.Signal,

@@ -2,8 +2,6 @@ package job
 
 import (
 	"time"
-
-	"github.com/rmctl/rmctl/state"
 )
 
 // An EventKind says what happened to a job.
@@ -34,7 +32,7 @@ type Event struct {
 	Target   string
 	ID       string
 	Kind     EventKind
-	Before   state.Detail // the state until then
+	Before   Detail // the state until then
 
 	// Observation is the state since then and how it was observed; where it is not
 	// believed, what was observed. Reason may be why the job is in doubt, rejected or

@@ -3,8 +3,6 @@ package job
 import (
 	"strconv"
 	"strings"
-
-	"github.com/rmctl/rmctl/state"
 )
 
 // Names of the facts that a definition's parsers find out about a job. Rows of
@@ -50,7 +48,7 @@ func Observe(fact func(name string) string) Observation {
 	for _, each := range seen.texts() {
 		*each.text = fact(each.name)
 	}
-	if detail, known := state.Parse(fact(FactState)); known && detail != state.Undetermined {
+	if detail, known := ParseDetail(fact(FactState)); known && detail != Undetermined {
 		seen.Detail = detail
 	}
 	return seen

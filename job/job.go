@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/internal/timezone"
 )
 
 // A Phase says how far a submission came.
@@ -79,7 +79,7 @@ type Job struct {
 // An Observation is what one answer of a scheduler says about a job. Facts that it
 // does not mention are empty or nil, and do not erase what was known.
 type Observation struct {
-	Detail   state.Detail
+	Detail   Detail
 	Native   string // the scheduler's own word for the state
 	Reason   string // why the job is in this state, in the scheduler's words
 	ExitCode *int   // nil while unknown
@@ -155,7 +155,7 @@ func (j *Job) IsAnother(seen Observation) bool {
 	case seen.Identity != "" && j.Identity != "":
 		return seen.Identity != j.Identity
 	}
-	transition := state.TransitionOf(j.Detail, seen.Detail)
-	goesBack := transition == state.Returns || transition == state.Contradicts
-	return goesBack && j.Submitted != "" && seen.Submitted != "" && !state.IsSameTime(seen.Submitted, j.Submitted)
+	transition := TransitionOf(j.Detail, seen.Detail)
+	goesBack := transition == Returns || transition == Contradicts
+	return goesBack && j.Submitted != "" && seen.Submitted != "" && !timezone.IsSameTime(seen.Submitted, j.Submitted)
 }

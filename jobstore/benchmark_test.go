@@ -9,7 +9,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 func BenchmarkOpen(b *testing.B) {
@@ -30,7 +29,7 @@ func BenchmarkIntendAndAccept(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		j := fullJob(i)
 		require.NoError(b, store.Intend(b.Context(), j))
-		_, err := store.Accept(b.Context(), j.Tag, job.Job{ID: fmt.Sprint(i), Observation: job.Observation{Detail: state.Submitted}})
+		_, err := store.Accept(b.Context(), j.Tag, job.Job{ID: fmt.Sprint(i), Observation: job.Observation{Detail: job.Submitted}})
 		require.NoError(b, err)
 	}
 }
@@ -40,7 +39,7 @@ func BenchmarkObserve(b *testing.B) {
 	fill(b, store, 1000)
 	for i := 0; b.Loop(); i++ {
 		_, err := store.Observe(b.Context(), fmt.Sprintf("tag-%d", i%1000), job.Observation{
-			Detail: state.Running, Native: "RUNNING", Observed: noon.Add(time.Duration(i) * time.Millisecond),
+			Detail: job.Running, Native: "RUNNING", Observed: noon.Add(time.Duration(i) * time.Millisecond),
 			Source: "get-job-status", Evidence: "4711 RUNNING normal",
 		})
 		require.NoError(b, err)
@@ -69,9 +68,9 @@ func BenchmarkList10000(b *testing.B) {
 // fill adopts that many jobs with the numbers from 0 as ids.
 func fill(b *testing.B, store *jobstore.Store, count int) {
 	for i := range count {
-		job := fullJob(i)
-		job.ID, job.Detail = fmt.Sprint(i), state.QueuedActive
-		_, err := store.Adopt(b.Context(), job)
+		j := fullJob(i)
+		j.ID, j.Detail = fmt.Sprint(i), job.QueuedActive
+		_, err := store.Adopt(b.Context(), j)
 		require.NoError(b, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestABriefJobHasWhatDecidesWhetherItIsWaitedFor(t *testing.T) {
@@ -18,7 +17,7 @@ func TestABriefJobHasWhatDecidesWhetherItIsWaitedFor(t *testing.T) {
 	}
 	submit(t, store, "again", "big", "id-0")
 	submit(t, store, "elsewhere", "other", "id-1")
-	_, err := store.Observe(t.Context(), "1", job.Observation{Detail: state.Running, Native: "R", Source: "list", Observed: noon})
+	_, err := store.Observe(t.Context(), "1", job.Observation{Detail: job.Running, Native: "R", Source: "list", Observed: noon})
 	require.NoError(t, err)
 	require.NoError(t, store.MarkStale(t.Context(), "2", "no answer", noon))
 	_, err = store.MarkMissing(t.Context(), "2", noon.Add(-time.Minute))
@@ -71,8 +70,8 @@ func TestWhatHasHappenedSinceIsToldOnceForEachJob(t *testing.T) {
 	tags, same := touched(last)
 	require.Empty(t, tags)
 	require.Equal(t, last, same)
-	see(t, store, "b", state.Running, 0)
-	see(t, store, "b", state.Completed, time.Second)
+	see(t, store, "b", job.Running, 0)
+	see(t, store, "b", job.Completed, time.Second)
 	tags, _ = touched(last)
 	require.Equal(t, []string{"b"}, tags)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // events returns what the change did to its job, as events.
@@ -59,7 +58,7 @@ func (c *change) isNewlyStale() bool {
 
 // movementOf returns the event of a job that has moved.
 func movementOf(before, after *job.Job) job.EventKind {
-	if state.TransitionOf(before.Detail, after.Detail) == state.Returns {
+	if job.TransitionOf(before.Detail, after.Detail) == job.Returns {
 		return job.EventReturned
 	}
 	return job.EventState

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // kinds returns what happened, in the order in which it was recorded.
@@ -27,7 +26,7 @@ func history(t *testing.T, store *jobstore.Store, tags ...string) []job.Event {
 	return events
 }
 
-func see(t *testing.T, store *jobstore.Store, tag string, detail state.Detail, after time.Duration) {
+func see(t *testing.T, store *jobstore.Store, tag string, detail job.Detail, after time.Duration) {
 	t.Helper()
 	_, err := store.Observe(t.Context(), tag, job.Observation{
 		Detail: detail, Native: "word of " + string(detail), Observed: noon.Add(after), Source: "queue", Evidence: "output of " + string(detail),
@@ -39,17 +38,17 @@ func see(t *testing.T, store *jobstore.Store, tag string, detail state.Detail, a
 func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
-	see(t, store, "a", state.QueuedActive, time.Second)
-	see(t, store, "a", state.QueuedActive, 2*time.Second)
-	see(t, store, "a", state.Running, 3*time.Second)
+	see(t, store, "a", job.QueuedActive, time.Second)
+	see(t, store, "a", job.QueuedActive, 2*time.Second)
+	see(t, store, "a", job.Running, 3*time.Second)
 	require.NoError(t, store.MarkStale(t.Context(), "a", "no answer", noon.Add(4*time.Second)))
 	require.NoError(t, store.MarkStale(t.Context(), "a", "no answer", noon.Add(5*time.Second)))
 	for range 2 {
 		_, err := store.MarkMissing(t.Context(), "a", noon.Add(6*time.Second))
 		require.NoError(t, err)
 	}
-	see(t, store, "a", state.Completed, 7*time.Second)
-	see(t, store, "a", state.Running, 8*time.Second)
+	see(t, store, "a", job.Completed, 7*time.Second)
+	see(t, store, "a", job.Running, 8*time.Second)
 
 	events := history(t, store, "a")
 	require.Equal(t, []job.EventKind{
@@ -57,8 +56,8 @@ func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
 		job.EventStale, job.EventMissing, job.EventState, job.EventContradiction,
 	}, kinds(events))
 	running := events[3]
-	require.Equal(t, state.QueuedActive, running.Before)
-	require.Equal(t, state.Running, running.Detail)
+	require.Equal(t, job.QueuedActive, running.Before)
+	require.Equal(t, job.Running, running.Detail)
 	require.Equal(t, "output of RUNNING", running.Evidence)
 	require.Equal(t, job.Origin{Stream: "stdout", Line: 3, Text: "line of RUNNING"}, running.Origin)
 	require.Equal(t, "queue", running.Source)
@@ -66,12 +65,12 @@ func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
 	require.Equal(t, noon.Add(3*time.Second), running.Observed)
 	require.Equal(t, "no answer", events[4].Reason)
 	contradiction := events[7]
-	require.Equal(t, state.Completed, contradiction.Before)
-	require.Equal(t, state.Running, contradiction.Detail)
+	require.Equal(t, job.Completed, contradiction.Before)
+	require.Equal(t, job.Running, contradiction.Detail)
 
-	job, err := store.ByTag(t.Context(), "a")
+	j, err := store.ByTag(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, job.Detail, "a contradiction is noticed, not believed")
+	require.Equal(t, job.Completed, j.Detail, "a contradiction is noticed, not believed")
 }
 
 func TestARejectedAndADoubtedSubmissionSayWhy(t *testing.T) {
@@ -127,13 +126,13 @@ func TestAnIDThatIsGivenAgainEndsWhatCanBeLearnedOfTheEarlierJob(t *testing.T) {
 func TestPruningForgetsOnlyWhatIsOverAndOld(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "ended", "big", "1")
-	see(t, store, "ended", state.Completed, 0)
+	see(t, store, "ended", job.Completed, 0)
 	submit(t, store, "running", "big", "2")
-	see(t, store, "running", state.Running, 0)
+	see(t, store, "running", job.Running, 0)
 	intend(t, store, "unknown", "big")
 	require.NoError(t, store.Doubt(t.Context(), "unknown", "timed out"))
 	submit(t, store, "elsewhere", "other", "3")
-	see(t, store, "elsewhere", state.Completed, 0)
+	see(t, store, "elsewhere", job.Completed, 0)
 
 	removed, err := store.Prune(t.Context(), noon, "")
 	require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A change is a job before and after what was found out about it. Its methods
@@ -82,15 +81,15 @@ func (c *change) observe(seen job.Observation) bool {
 	if seen.Observed.Before(known.Observed) {
 		c.ahead = known.Observed
 	}
-	transition := state.TransitionOf(known.Detail, seen.Detail)
+	transition := job.TransitionOf(known.Detail, seen.Detail)
 	switch {
-	case transition == state.Follows || transition == state.Returns:
+	case transition == job.Follows || transition == job.Returns:
 		c.record(seen)
 		known.Native, known.Reason = bounded(seen.Native), bounded(seen.Reason)
-		if known.Irregular == replacedWords || seen.Detail.Primary() != state.Submitted {
+		if known.Irregular == replacedWords || seen.Detail.Primary() != job.Submitted {
 			known.Irregular = "" // it is in order again
 		}
-	case transition == state.Contradicts:
+	case transition == job.Contradicts:
 		// An ended job keeps the evidence of its end.
 		c.contradict(seen)
 	case !known.Detail.Ended():
@@ -101,10 +100,10 @@ func (c *change) observe(seen job.Observation) bool {
 			known.Native, known.Reason = bounded(seen.Native), bounded(seen.Reason)
 		}
 	}
-	if transition == state.Returns {
+	if transition == job.Returns {
 		known.Irregular = fmt.Sprintf("it waits again after it was %s", known.Detail)
 	}
-	known.Detail = state.Next(known.Detail, seen.Detail)
+	known.Detail = job.Next(known.Detail, seen.Detail)
 	c.learn(seen)
 	c.trust(seen.Observed)
 	c.found()

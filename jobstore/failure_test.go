@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestADamagedFileIsNamedWithWhatToDo(t *testing.T) {
@@ -63,7 +62,7 @@ func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
 	for i := range tags {
 		tags[i] = "tag-" + strconv.Itoa(i)
 		require.NoError(t, store.Intend(t.Context(), job.Job{Tag: tags[i], Target: "big", Script: strings.Repeat("line\n", 100)}))
-		_, err := store.Accept(t.Context(), tags[i], job.Job{ID: strconv.Itoa(i), Observation: job.Observation{Detail: state.Submitted, Evidence: strings.Repeat("x", 500)}})
+		_, err := store.Accept(t.Context(), tags[i], job.Job{ID: strconv.Itoa(i), Observation: job.Observation{Detail: job.Submitted, Evidence: strings.Repeat("x", 500)}})
 		require.NoError(t, err)
 		recorded[tags[i]], err = store.ByTag(t.Context(), tags[i])
 		require.NoError(t, err)

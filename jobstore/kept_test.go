@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 func encoded(t testing.TB, outcomes ...Outcome) []byte {
@@ -42,10 +42,10 @@ func TestOutcomesThatAnOlderVersionKeptAreRecorded(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	require.Equal(t, []Outcome{
 		{Tag: "accepted", ID: "7.host", ShortID: "7", Accepted: &job.Observation{
-			Detail: state.QueuedActive, Queue: "batch", Observed: noon, Source: "submit-batch", Evidence: "7.host\n", Origin: job.Origin{Stream: "stdout", Line: 1, Text: "7.host"},
+			Detail: job.QueuedActive, Queue: "batch", Observed: noon, Source: "submit-batch", Evidence: "7.host\n", Origin: job.Origin{Stream: "stdout", Line: 1, Text: "7.host"},
 		}},
-		{Tag: "ended", ID: "ended", Accepted: &job.Observation{Detail: state.Running, Observed: noon}},
-		{Tag: "ended", Ended: &job.Observation{Detail: state.Completed, Reason: "done", ExitCode: new(int), Observed: noon.Add(time.Minute), Source: "run"}},
+		{Tag: "ended", ID: "ended", Accepted: &job.Observation{Detail: job.Running, Observed: noon}},
+		{Tag: "ended", Ended: &job.Observation{Detail: job.Completed, Reason: "done", ExitCode: new(int), Observed: noon.Add(time.Minute), Source: "run"}},
 		{Tag: "refused", Refused: "denied"},
 	}, decodeKept(text))
 }

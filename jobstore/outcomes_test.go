@@ -16,7 +16,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // fills lets no job on record be changed, as a full disk does, until it is mended.
@@ -113,19 +112,19 @@ func TestTheEndThatOnlyAProcessHasSeenIsRecordedByALaterOne(t *testing.T) {
 	require.NoError(t, err)
 	intend(t, ending, "a", "big")
 	mend := fills(t, directory)
-	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: state.Running}}})
-	end := job.Observation{Detail: state.Completed, ExitCode: new(int), Reason: strings.Repeat("r", 1000), Observed: time.Now()}
+	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: job.Running}}})
+	end := job.Observation{Detail: job.Completed, ExitCode: new(int), Reason: strings.Repeat("r", 1000), Observed: time.Now()}
 	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", Ended: &end}})
 	require.NoError(t, ending.Close())
 	mend()
 
 	later := openStore(t, directory)
 	require.NoError(t, later.SettleLate(t.Context()))
-	job, err := later.ByTag(t.Context(), "a")
+	j, err := later.ByTag(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, "a", job.ID)
-	require.Equal(t, state.Completed, job.Detail)
-	require.Equal(t, 0, *job.ExitCode)
+	require.Equal(t, "a", j.ID)
+	require.Equal(t, job.Completed, j.Detail)
+	require.Equal(t, 0, *j.ExitCode)
 	require.Empty(t, keptFiles(t, directory))
 }
 
@@ -134,9 +133,9 @@ func TestWhatCameBeforeIsRecordedBeforeWhatComesNow(t *testing.T) {
 	store := openStore(t, directory)
 	intend(t, store, "a", "big")
 	mend := fills(t, directory)
-	settleInVain(t, store, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: state.Running}}})
+	settleInVain(t, store, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: job.Running}}})
 	mend()
-	j, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &job.Observation{Detail: state.Failed, ExitCode: number(7)}})
+	j, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &job.Observation{Detail: job.Failed, ExitCode: number(7)}})
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseSubmitted, j.Phase)
 	require.Equal(t, "a", j.ID)

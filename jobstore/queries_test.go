@@ -9,7 +9,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // adopt records a job of that age in hours before noon.
@@ -98,10 +97,10 @@ func TestListLeavesOutWhatIsOverUnlessAskedForAll(t *testing.T) {
 		intend(t, store, tag, "big")
 	}
 	for _, tag := range []string{"running", "ended"} {
-		_, err := store.Accept(t.Context(), tag, job.Job{ID: tag, Observation: job.Observation{Detail: state.Running}})
+		_, err := store.Accept(t.Context(), tag, job.Job{ID: tag, Observation: job.Observation{Detail: job.Running}})
 		require.NoError(t, err)
 	}
-	_, err := store.Observe(t.Context(), "ended", job.Observation{Detail: state.Canceled})
+	_, err := store.Observe(t.Context(), "ended", job.Observation{Detail: job.Canceled})
 	require.NoError(t, err)
 	require.NoError(t, store.Reject(t.Context(), "rejected", "no"))
 	require.NoError(t, store.Doubt(t.Context(), "doubtful", "?"))

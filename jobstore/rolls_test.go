@@ -12,7 +12,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // openJobs returns the roll of the target big.
@@ -49,7 +48,7 @@ func TestARollHasTheOpenJobsOfATarget(t *testing.T) {
 	require.NoError(t, store.Intend(t.Context(), job.Job{Tag: "attached", Target: "big", Interactive: true}))
 	_, err := store.Accept(t.Context(), "attached", job.Job{ID: "attached"})
 	require.NoError(t, err)
-	_, err = store.Observe(t.Context(), "1", job.Observation{Detail: state.Completed})
+	_, err = store.Observe(t.Context(), "1", job.Observation{Detail: job.Completed})
 	require.NoError(t, err)
 	roll := openJobs(t, store)
 	require.Equal(t, 2, roll.Len())
@@ -84,7 +83,7 @@ func TestASightingOfALaterTimeDoesNotOutliveTheClockThatItIsOf(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
-	now, row := time.Now().UTC(), map[string]job.Observation{"1": {Detail: state.Running}}
+	now, row := time.Now().UTC(), map[string]job.Observation{"1": {Detail: job.Running}}
 	for _, seen := range []time.Duration{time.Hour, 2 * time.Hour, 0, time.Second} {
 		list(t, store, roll, now.Add(seen).Sub(noon), row)
 		require.Equal(t, now.Add(seen), byTag(t, store, "a").Observed)
@@ -96,9 +95,9 @@ func TestAListingIsRecordedForEachJobThatItTellsOf(t *testing.T) {
 	submit(t, store, "a", "big", "1")
 	submit(t, store, "b", "big", "2")
 	roll := openJobs(t, store)
-	list(t, store, roll, 0, map[string]job.Observation{"1": {Detail: state.Running, Native: "R", Source: "list", Evidence: "1 R"}})
+	list(t, store, roll, 0, map[string]job.Observation{"1": {Detail: job.Running, Native: "R", Source: "list", Evidence: "1 R"}})
 	a := byTag(t, store, "a")
-	require.Equal(t, state.Running, a.Detail)
+	require.Equal(t, job.Running, a.Detail)
 	require.Equal(t, "1 R", a.Evidence)
 	require.Equal(t, noon, a.Observed)
 	require.Equal(t, noon.Add(-time.Hour), byTag(t, store, "b").Observed, "nothing was said of it")
@@ -106,17 +105,17 @@ func TestAListingIsRecordedForEachJobThatItTellsOf(t *testing.T) {
 	require.Equal(t, job.EventState, events[len(events)-1].Kind)
 
 	// A job that ended while the listing was made keeps its end.
-	_, err := store.Observe(t.Context(), "a", job.Observation{Detail: state.Failed, Native: "F", Observed: noon.Add(2 * time.Second)})
+	_, err := store.Observe(t.Context(), "a", job.Observation{Detail: job.Failed, Native: "F", Observed: noon.Add(2 * time.Second)})
 	require.NoError(t, err)
-	list(t, store, roll, time.Second, map[string]job.Observation{"1": {Detail: state.Running, Native: "R"}})
-	require.Equal(t, state.Failed, byTag(t, store, "a").Detail)
+	list(t, store, roll, time.Second, map[string]job.Observation{"1": {Detail: job.Running, Native: "R"}})
+	require.Equal(t, job.Failed, byTag(t, store, "a").Detail)
 }
 
 func TestAJobThatIsAsItWasIsSeenAgain(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
-	row := job.Observation{Detail: state.Running, Native: "R", Queue: "debug", Source: "list", Origin: job.Origin{Line: 1, Text: "1 R"}}
+	row := job.Observation{Detail: job.Running, Native: "R", Queue: "debug", Source: "list", Origin: job.Origin{Line: 1, Text: "1 R"}}
 	list(t, store, roll, 0, map[string]job.Observation{"1": row})
 	before, happened := byTag(t, store, "a"), len(history(t, store, "a"))
 
@@ -147,7 +146,7 @@ func TestARowOfAListingEndsDoubtsAndAbsences(t *testing.T) {
 	submit(t, store, "a", "big", "1")
 	submit(t, store, "b", "big", "2")
 	roll := openJobs(t, store)
-	rows := map[string]job.Observation{"1": {Detail: state.Running}, "2": {Detail: state.Running}}
+	rows := map[string]job.Observation{"1": {Detail: job.Running}, "2": {Detail: job.Running}}
 	list(t, store, roll, 0, rows)
 	require.NoError(t, store.MarkRollStale(t.Context(), roll, "no answer", noon.Add(time.Second)))
 	for _, tag := range []string{"a", "b"} {
@@ -174,7 +173,7 @@ func TestLargeRollsAreRecordedWhole(t *testing.T) {
 	for number := range jobs {
 		_, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: fmt.Sprint(number)})
 		require.NoError(t, err)
-		rows[fmt.Sprint(number)] = job.Observation{Detail: state.Running, Native: strings.Repeat("R", number%7)}
+		rows[fmt.Sprint(number)] = job.Observation{Detail: job.Running, Native: strings.Repeat("R", number%7)}
 	}
 	roll := openJobs(t, store)
 	for seconds := range 2 {
@@ -201,7 +200,7 @@ func TestASightingIsForgottenWithItsJob(t *testing.T) {
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
 	for seconds := range 2 {
-		list(t, store, roll, time.Duration(seconds)*time.Second, map[string]job.Observation{"1": {Detail: state.Running}})
+		list(t, store, roll, time.Duration(seconds)*time.Second, map[string]job.Observation{"1": {Detail: job.Running}})
 	}
 	database, err := sql.Open("sqlite", filepath.Join(directory, "jobs.db"))
 	require.NoError(t, err)
@@ -211,7 +210,7 @@ func TestASightingIsForgottenWithItsJob(t *testing.T) {
 		return count
 	}
 	require.Equal(t, 1, sightings())
-	list(t, store, roll, time.Minute, map[string]job.Observation{"1": {Detail: state.Completed}})
+	list(t, store, roll, time.Minute, map[string]job.Observation{"1": {Detail: job.Completed}})
 	_, err = store.Prune(t.Context(), time.Now().Add(time.Hour), "")
 	require.NoError(t, err)
 	require.Zero(t, sightings())

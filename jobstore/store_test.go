@@ -17,7 +17,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestStoreIsForItsOwnerAlone(t *testing.T) {
@@ -275,7 +274,7 @@ func work(ctx context.Context, directory string, worker, jobs int) (err error) {
 		if _, err := store.Accept(ctx, j.Tag, job.Job{ID: j.Tag, Observation: job.Observation{Observed: noon}}); err != nil {
 			return err
 		}
-		if _, err := store.Observe(ctx, j.Tag, job.Observation{Detail: state.Running, Observed: noon.Add(time.Second)}); err != nil {
+		if _, err := store.Observe(ctx, j.Tag, job.Observation{Detail: job.Running, Observed: noon.Add(time.Second)}); err != nil {
 			return err
 		}
 		shared, err := store.Adopt(ctx, job.Job{Target: "shared", ID: "shared", Created: noon})
@@ -298,9 +297,9 @@ func requireWork(t *testing.T, directory string, jobs int) {
 	list, err := store.List(t.Context(), jobstore.Filter{Target: "big"})
 	require.NoError(t, err)
 	require.Len(t, list, jobs)
-	for _, job := range list {
-		require.Equal(t, job.Tag, job.ID)
-		require.Equal(t, state.Running, job.Detail)
+	for _, j := range list {
+		require.Equal(t, j.Tag, j.ID)
+		require.Equal(t, job.Running, j.Detail)
 	}
 	shared, err := store.Find(t.Context(), "shared", "shared")
 	require.NoError(t, err)

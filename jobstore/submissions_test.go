@@ -10,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestAnIntentIsGivenBackAsItWasRecorded(t *testing.T) {
@@ -56,14 +55,14 @@ func TestAcceptingRecordsTheIDAndTheState(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.NoError(t, store.Intend(t.Context(), fullJob(1)))
 	_, err := store.Accept(t.Context(), "tag-1", job.Job{
-		ID: "17.server", ShortID: "17", Observation: job.Observation{Detail: state.QueuedActive, Native: "PD", Queue: "debug",
+		ID: "17.server", ShortID: "17", Observation: job.Observation{Detail: job.QueuedActive, Native: "PD", Queue: "debug",
 			OutputPath: "/out", ErrorPath: "/err", Source: "submit-batch", Evidence: "17.server", Observed: noon},
 	})
 	require.NoError(t, err)
 
 	expected := fullJob(1)
 	expected.Phase = job.PhaseSubmitted
-	expected.ID, expected.ShortID, expected.Detail, expected.Native = "17.server", "17", state.QueuedActive, "PD"
+	expected.ID, expected.ShortID, expected.Detail, expected.Native = "17.server", "17", job.QueuedActive, "PD"
 	expected.Queue, expected.OutputPath, expected.ErrorPath = "debug", "/out", "/err"
 	expected.Source, expected.Evidence, expected.Observed = "submit-batch", "17.server", noon
 	recorded, err := store.ByTag(t.Context(), "tag-1")
@@ -184,16 +183,16 @@ func TestUnresolvedAreThoseWithoutAnOutcome(t *testing.T) {
 
 func TestAJobFromElsewhereIsAdoptedOnce(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	adopted, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "5", Observation: job.Observation{Detail: state.Running}})
+	adopted, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "5", Observation: job.Observation{Detail: job.Running}})
 	require.NoError(t, err)
 	require.NotEmpty(t, adopted.Tag)
 	require.Equal(t, job.PhaseSubmitted, adopted.Phase)
 	require.False(t, adopted.Created.IsZero())
 
-	again, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "5", Observation: job.Observation{Detail: state.Completed}})
+	again, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "5", Observation: job.Observation{Detail: job.Completed}})
 	require.NoError(t, err)
 	require.Equal(t, adopted.Tag, again.Tag)
-	require.Equal(t, state.Running, again.Detail)
+	require.Equal(t, job.Running, again.Detail)
 
 	other, err := store.Adopt(t.Context(), job.Job{Target: "other", ID: "5"})
 	require.NoError(t, err)
@@ -211,7 +210,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	j, err := store.ByTag(t.Context(), "a")
 	require.NoError(t, err)
 	require.Len(t, j.StaleReason, jobstore.MaximumEvidence)
-	j, err = store.Observe(t.Context(), "a", job.Observation{Detail: state.Running, Evidence: long, Observed: noon})
+	j, err = store.Observe(t.Context(), "a", job.Observation{Detail: job.Running, Evidence: long, Observed: noon})
 	require.NoError(t, err)
 	require.Len(t, j.Evidence, jobstore.MaximumEvidence)
 	intend(t, store, "b", "big")

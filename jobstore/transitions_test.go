@@ -9,7 +9,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // seenAs returns a store with a job that was seen once, and how to see it again.
@@ -38,31 +37,31 @@ func last(t *testing.T, store *jobstore.Store, tag string) job.Event {
 }
 
 func TestAJobThatIsRequeuedIsBelievedAndNoticed(t *testing.T) {
-	store, tag, again := seenAs(t, job.Observation{Detail: state.Running})
-	j := again(job.Observation{Detail: state.QueuedActive, Origin: job.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}})
-	require.Equal(t, state.QueuedActive, j.Detail)
+	store, tag, again := seenAs(t, job.Observation{Detail: job.Running})
+	j := again(job.Observation{Detail: job.QueuedActive, Origin: job.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}})
+	require.Equal(t, job.QueuedActive, j.Detail)
 	require.Contains(t, j.Irregular, "RUNNING")
 	event := last(t, store, tag)
 	require.Equal(t, job.EventReturned, event.Kind)
-	require.Equal(t, state.Running, event.Before)
+	require.Equal(t, job.Running, event.Before)
 	require.Equal(t, "7 PENDING", event.Origin.Text)
 	recorded, err := store.ByTag(t.Context(), tag)
 	require.NoError(t, err)
 	require.Equal(t, j.Irregular, recorded.Irregular)
 
-	require.NotEmpty(t, again(job.Observation{Detail: state.UserOnHold}).Irregular, "it still waits")
-	require.Empty(t, again(job.Observation{Detail: state.Running}).Irregular, "it goes on")
+	require.NotEmpty(t, again(job.Observation{Detail: job.UserOnHold}).Irregular, "it still waits")
+	require.Empty(t, again(job.Observation{Detail: job.Running}).Irregular, "it goes on")
 	require.Equal(t, job.EventState, last(t, store, tag).Kind)
 }
 
 func TestAnotherEndThanTheOneOnRecordIsNotBelievedAndNoticedOnce(t *testing.T) {
-	for seen, words := range map[state.Detail]string{state.Canceled: "too", state.Running: "after it had ended"} {
-		store, tag, again := seenAs(t, job.Observation{Detail: state.Failed, Native: "F"})
+	for seen, words := range map[job.Detail]string{job.Canceled: "too", job.Running: "after it had ended"} {
+		store, tag, again := seenAs(t, job.Observation{Detail: job.Failed, Native: "F"})
 		for range 3 {
-			job := again(job.Observation{Detail: seen, Native: "X"})
-			require.Equal(t, state.Failed, job.Detail)
-			require.Equal(t, "F", job.Native)
-			require.Contains(t, job.Irregular, words)
+			j := again(job.Observation{Detail: seen, Native: "X"})
+			require.Equal(t, job.Failed, j.Detail)
+			require.Equal(t, "F", j.Native)
+			require.Contains(t, j.Irregular, words)
 		}
 		require.Equal(t, []job.EventKind{job.EventIntended, job.EventAccepted, job.EventState, job.EventContradiction},
 			kinds(history(t, store, tag)))
@@ -73,10 +72,10 @@ func TestAnotherEndThanTheOneOnRecordIsNotBelievedAndNoticedOnce(t *testing.T) {
 func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 	other := uuid.NewString()
 	for name, c := range map[string]struct{ first, then job.Observation }{
-		"another tag":                               {job.Observation{Detail: state.Running}, job.Observation{Detail: state.Completed, Identity: other}},
-		"another identity":                          {job.Observation{Detail: state.Running, Identity: "made 10:00"}, job.Observation{Detail: state.Completed, Identity: "made 23:00"}},
-		"it goes back and was submitted later":      {job.Observation{Detail: state.Running, Submitted: "10:00"}, job.Observation{Detail: state.QueuedActive, Submitted: "23:00"}},
-		"one has ended and the other was submitted": {job.Observation{Detail: state.Completed, Submitted: "10:00"}, job.Observation{Detail: state.Running, Submitted: "23:00"}},
+		"another tag":                               {job.Observation{Detail: job.Running}, job.Observation{Detail: job.Completed, Identity: other}},
+		"another identity":                          {job.Observation{Detail: job.Running, Identity: "made 10:00"}, job.Observation{Detail: job.Completed, Identity: "made 23:00"}},
+		"it goes back and was submitted later":      {job.Observation{Detail: job.Running, Submitted: "10:00"}, job.Observation{Detail: job.QueuedActive, Submitted: "23:00"}},
+		"one has ended and the other was submitted": {job.Observation{Detail: job.Completed, Submitted: "10:00"}, job.Observation{Detail: job.Running, Submitted: "23:00"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, tag, again := seenAs(t, c.first)
@@ -111,9 +110,9 @@ func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 // it is requeued, which gives it another time.
 func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
 	for name, c := range map[string]struct{ first, then job.Observation }{
-		"it goes on":           {job.Observation{Detail: state.QueuedActive, Submitted: "10:00"}, job.Observation{Detail: state.Running, Submitted: "Nov 20 10:00"}},
-		"its identity is told": {job.Observation{Detail: state.Running, Submitted: "10:00", Identity: "made 10:00"}, job.Observation{Detail: state.QueuedActive, Submitted: "10:30", Identity: "made 10:00"}},
-		"one time is unknown":  {job.Observation{Detail: state.Running}, job.Observation{Detail: state.QueuedActive, Submitted: "10:30"}},
+		"it goes on":           {job.Observation{Detail: job.QueuedActive, Submitted: "10:00"}, job.Observation{Detail: job.Running, Submitted: "Nov 20 10:00"}},
+		"its identity is told": {job.Observation{Detail: job.Running, Submitted: "10:00", Identity: "made 10:00"}, job.Observation{Detail: job.QueuedActive, Submitted: "10:30", Identity: "made 10:00"}},
+		"one time is unknown":  {job.Observation{Detail: job.Running}, job.Observation{Detail: job.QueuedActive, Submitted: "10:30"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, again := seenAs(t, c.first)
@@ -123,14 +122,14 @@ func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
 }
 
 func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
-	store, tag, again := seenAs(t, job.Observation{Detail: state.QueuedActive})
+	store, tag, again := seenAs(t, job.Observation{Detail: job.QueuedActive})
 	ahead := time.Now().Add(24 * time.Hour)
-	again(job.Observation{Detail: state.Running, Observed: ahead})
+	again(job.Observation{Detail: job.Running, Observed: ahead})
 	require.NoError(t, store.MarkStale(t.Context(), tag, "no answer", ahead.Add(time.Hour)))
 
 	now := time.Now()
-	j := again(job.Observation{Detail: state.Completed, Observed: now})
-	require.Equal(t, state.Completed, j.Detail)
+	j := again(job.Observation{Detail: job.Completed, Observed: now})
+	require.Equal(t, job.Completed, j.Detail)
 	require.Equal(t, now.UnixNano(), j.Observed.UnixNano())
 	require.False(t, j.Stale, "the doubt is of a time that is still to come, too")
 	events := history(t, store, tag)
@@ -138,7 +137,7 @@ func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
 }
 
 func TestAnAnswerThatANewerOneHasOvertakenIsLeftOut(t *testing.T) {
-	_, _, again := seenAs(t, job.Observation{Detail: state.QueuedActive})
-	again(job.Observation{Detail: state.Running, Observed: time.Now().Add(-time.Second)})
-	require.Equal(t, state.Running, again(job.Observation{Detail: state.Completed, Observed: time.Now().Add(-time.Minute)}).Detail)
+	_, _, again := seenAs(t, job.Observation{Detail: job.QueuedActive})
+	again(job.Observation{Detail: job.Running, Observed: time.Now().Add(-time.Second)})
+	require.Equal(t, job.Running, again(job.Observation{Detail: job.Completed, Observed: time.Now().Add(-time.Minute)}).Detail)
 }

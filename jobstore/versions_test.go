@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // storeOfVersion makes a store of what testdata/versions has of a version: what the
@@ -129,7 +128,7 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 	}
 	require.NotContains(t, found, "ended")
 	require.NotContains(t, found, "rejected")
-	require.Equal(t, state.Running, found["old"].Detail)
+	require.Equal(t, job.Running, found["old"].Detail)
 	require.Contains(t, found["old"].Evidence, "JobState=RUNNING Reason=None \xff")
 	require.True(t, found["missing"].Missing)
 	require.Equal(t, 2, found["missing"].MissingCount)
@@ -177,9 +176,9 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		require.Equal(t, 16, found["old"].Observed.Hour(), "it was seen in a listing since")
 	}
 
-	j, err = store.Observe(t.Context(), "old", job.Observation{Detail: state.Completed, Origin: job.Origin{Stream: "stdout", Line: 1, Text: "COMPLETED"}})
+	j, err = store.Observe(t.Context(), "old", job.Observation{Detail: job.Completed, Origin: job.Origin{Stream: "stdout", Line: 1, Text: "COMPLETED"}})
 	require.NoError(t, err)
-	require.Equal(t, state.Completed, j.Detail)
+	require.Equal(t, job.Completed, j.Detail)
 	events, err := store.Events(t.Context(), 0, "old")
 	require.NoError(t, err)
 	require.Equal(t, "COMPLETED", events[len(events)-1].Origin.Text)

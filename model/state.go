@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 // A State is a state of an element of one kind.
@@ -145,16 +145,16 @@ func Ended(kind Kind, s State) bool {
 
 // JobState returns the model's state for a state of the control vocabulary, which does
 // not distinguish jobs that have resources from jobs that run: STARTED is never returned.
-func JobState(detail state.Detail) State {
+func JobState(detail job.Detail) State {
 	switch detail.Primary() {
-	case state.Submitted:
+	case job.Submitted:
 		return StatePending
-	case state.Suspended:
+	case job.Suspended:
 		return StateSuspended
-	case state.Running:
+	case job.Running:
 		return StateRunning
-	case state.Completed:
-		if detail == state.Failed {
+	case job.Completed:
+		if detail == job.Failed {
 			return StateError
 		}
 		return StateTerminated

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 func TestResourceManagersGoThroughTheirLife(t *testing.T) {
@@ -56,14 +56,14 @@ func TestMachinesQueuesAndNodesChangeAsTheyLike(t *testing.T) {
 
 // What the control layer believes of a job, the model must be able to show.
 func TestTransitionsThatControlBelievesAreLegal(t *testing.T) {
-	for _, from := range state.All() {
-		for _, to := range state.All() {
+	for _, from := range job.Details() {
+		for _, to := range job.Details() {
 			err := checkTransition(Job, JobState(from), JobState(to))
-			switch transition := state.TransitionOf(from, to); {
+			switch transition := job.TransitionOf(from, to); {
 			case from.Ended() && to.Ended():
-			case transition == state.Follows || transition == state.Returns:
+			case transition == job.Follows || transition == job.Returns:
 				require.NoError(t, err, "%s to %s", from, to)
-			case transition == state.Contradicts:
+			case transition == job.Contradicts:
 				require.ErrorIs(t, err, errTransition, "%s to %s", from, to)
 			}
 		}
@@ -77,7 +77,7 @@ func TestTheDocumentedMappingOfJobStatesIsTheOne(t *testing.T) {
 	_, section, found := strings.Cut(string(page), "## Job states of the control layer\n")
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n## ")
-	documented := map[state.Detail]State{}
+	documented := map[job.Detail]State{}
 	for line := range strings.SplitSeq(section, "\n") {
 		cells := strings.Split(strings.Trim(line, "|"), "|")
 		mapped := State(strings.Trim(cells[len(cells)-1], " `"))
@@ -85,11 +85,11 @@ func TestTheDocumentedMappingOfJobStatesIsTheOne(t *testing.T) {
 			continue
 		}
 		for word := range strings.SplitSeq(cells[0], ",") {
-			documented[state.Detail(strings.Trim(word, " `"))] = mapped
+			documented[job.Detail(strings.Trim(word, " `"))] = mapped
 		}
 	}
-	require.Len(t, documented, len(state.All()))
-	for _, detail := range state.All() {
+	require.Len(t, documented, len(job.Details()))
+	for _, detail := range job.Details() {
 		require.Equal(t, JobState(detail), documented[detail], detail)
 	}
 	require.Equal(t, StateUnknown, JobState("HELD"))

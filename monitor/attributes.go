@@ -33,7 +33,7 @@ const (
 	AttributeQueueWaiting   = "queueWaiting"
 	AttributeQueueNodes     = "queueNodes"
 
-	AttributeJobDetail    = "jobDetail" // the state in the words of package state
+	AttributeJobDetail    = "jobDetail" // the state in the words of package job
 	AttributeJobNodes     = "jobNodes"
 	AttributeJobSubmitted = "jobSubmitted"
 	AttributeJobStarted   = "jobStarted"

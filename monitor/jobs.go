@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/state"
 )
 
 // jobFacts are the facts of a job that the model shows or that identify it.
@@ -211,12 +211,12 @@ func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded,
 
 // detail returns the state of a job, and whether its row or the record states one. The
 // record may be newer than the row or older, so the rules of states decide.
-func (j *jobs) detail(id string, listed Facts, recorded *recorded) (state.Detail, bool) {
-	seen := state.Undetermined
+func (j *jobs) detail(id string, listed Facts, recorded *recorded) (job.Detail, bool) {
+	seen := job.Undetermined
 	isState := false
 	if listed != nil {
 		word := listed.Fact(job.FactState)
-		seen, isState = state.Parse(word)
+		seen, isState = job.ParseDetail(word)
 		switch {
 		case word == "" && recorded == nil:
 			j.monitor.wrong(whatNoState, model.Job, id, "", 1)
@@ -227,7 +227,7 @@ func (j *jobs) detail(id string, listed Facts, recorded *recorded) (state.Detail
 	if recorded == nil {
 		return seen, isState
 	}
-	return state.Next(recorded.Detail, seen), true
+	return job.Next(recorded.Detail, seen), true
 }
 
 // completedFacts are facts of a row with those of the record that it lacks.
@@ -279,5 +279,5 @@ func (j *jobs) isAnother(row *model.Row, now model.State) bool {
 		return true
 	}
 	was, is = texts(AttributeJobSubmitted)
-	return goesOn && was != "" && is != "" && !state.IsSameTime(was, is)
+	return goesOn && was != "" && is != "" && !timezone.IsSameTime(was, is)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestTheJobsOnANodeAreThoseThatHaveItNow(t *testing.T) {
@@ -23,7 +22,7 @@ func TestTheJobsOnANodeAreThoseThatHaveItNow(t *testing.T) {
 			rowOf("waits for it", "state=QUEUED_ACTIVE", "nodes=n2"),
 			rowOf("has a process", "state=RUNNING"),
 			rowOf("is told no nodes", "state=RUNNING"))
-		w.record.set(job.Job{Tag: "tag", ID: "has a process", Observation: job.Observation{Detail: state.Running}})
+		w.record.set(job.Job{Tag: "tag", ID: "has a process", Observation: job.Observation{Detail: job.Running}})
 		w.record.work("tag", "n2 RUNNING", "n2 RUNNING")
 		w.begin()
 		var ids []string

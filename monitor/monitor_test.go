@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestWhatASchedulerListsIsShown(t *testing.T) {
@@ -173,7 +172,7 @@ func TestAListingWaitsForItsTurnWhileTheRecordIsRead(t *testing.T) {
 			return turn, nil
 		}
 		w.begin()
-		w.record.set(job.Job{Tag: "a", ID: "7", Observation: job.Observation{Detail: state.QueuedActive}})
+		w.record.set(job.Job{Tag: "a", ID: "7", Observation: job.Observation{Detail: job.QueuedActive}})
 		w.settle(30 * time.Second)
 		require.Zero(t, w.source.asked(model.Job))
 		require.NotZero(t, w.source.asked(model.Node))
@@ -275,10 +274,10 @@ func TestJobsOnRecordAreRecognised(t *testing.T) {
 			rowOf("3", "state=RUNNING", "identity=tag-of-somebody"),
 			rowOf("5_1", "state=RUNNING", "identity=tag-5"), rowOf("5_2", "state=QUEUED_ACTIVE", "identity=tag-5"))
 		w.record.set(
-			job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Submitted}},
-			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Name: "mine", Detail: state.Submitted}},
-			job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Identity: "tag-3", Detail: state.Completed}},
-			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: state.Submitted}})
+			job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Submitted}},
+			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Name: "mine", Detail: job.Submitted}},
+			job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Identity: "tag-3", Detail: job.Completed}},
+			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: job.Submitted}})
 		w.begin()
 		require.Equal(t, []string{"1", "2", "3", "5_1", "5_2", "tag-3"}, w.ids(model.Job))
 		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
@@ -297,11 +296,11 @@ func TestAJobOfSomebodyElseDoesNotPassForAnOwnOne(t *testing.T) {
 			rowOf("2", "state=RUNNING", "identity=tag-2", "owner=mallory"), rowOf("3", "state=RUNNING", "owner=mallory"),
 			rowOf("4", "state=RUNNING", "owner=me@login"), rowOf("5", "state=RUNNING", "owner=1000"))
 		w.record.set(
-			job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Submitted}},
-			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: state.Submitted, Owner: "me"}},
-			job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Detail: state.Submitted}},
-			job.Job{Tag: "tag-4", ID: "4", Observation: job.Observation{Detail: state.Submitted}},
-			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: state.Submitted}})
+			job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Submitted}},
+			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: job.Submitted, Owner: "me"}},
+			job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Detail: job.Submitted}},
+			job.Job{Tag: "tag-4", ID: "4", Observation: job.Observation{Detail: job.Submitted}},
+			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: job.Submitted}})
 		w.begin()
 		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
 		require.Equal(t, "tag-4", w.value(model.Job, "4", monitor.AttributeJobTag))
@@ -316,14 +315,14 @@ func TestAJobOfSomebodyElseDoesNotPassForAnOwnOne(t *testing.T) {
 func TestJobsOnRecordAreShownUntilTheyArePruned(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1", "nodes=n1"))
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Running}}, job.Job{Tag: "tag-2", Observation: job.Observation{Detail: state.Failed, Reason: "refused"}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2", Observation: job.Observation{Detail: job.Failed, Reason: "refused"}})
 		w.begin()
 		require.Equal(t, []string{"1", "tag-2"}, w.ids(model.Job))
 		require.Equal(t, "refused", w.value(model.Job, "tag-2", model.AttributeJobMessage))
 
 		w.source.set(model.Job, nil)
 		code := 3
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Failed, ExitCode: &code}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Failed, ExitCode: &code}})
 		w.again()
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
 		require.Equal(t, "ERROR", w.value(model.Job, "1", model.AttributeJobState))
@@ -341,7 +340,7 @@ func TestAJobThatIsRecordedAfterItWasListedIsRecognised(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
 		w.begin()
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Submitted}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Submitted}})
 		w.again()
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
 		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
@@ -354,7 +353,7 @@ func TestAJobThatIsRecordedAfterItWasListedIsRecognised(t *testing.T) {
 
 func TestWhatIsOnRecordDoesNotGoBackward(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Identity: "tag-1", Detail: state.Canceled}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Identity: "tag-1", Detail: job.Canceled}})
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"))
 		w.begin()
 		require.Equal(t, "CANCELED", w.value(model.Job, "1", monitor.AttributeJobDetail))
@@ -377,8 +376,8 @@ func TestAnIDThatIsGivenAgainIsAnotherJob(t *testing.T) {
 func TestTimesAreOfTheZoneOfTheScheduler(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.options.Location = time.FixedZone("", 9*60*60)
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Running, Submitted: "2026-03-04T17:00:00+09:00"}},
-			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: state.Running, Submitted: "2026-03-04T17:00:00+09:00"}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running, Submitted: "2026-03-04T17:00:00+09:00"}},
+			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: job.Running, Submitted: "2026-03-04T17:00:00+09:00"}})
 		w.source.set(model.Job, nil, rowOf("1", "state=QUEUED_ACTIVE", "submitted=2026-03-04T17:00:00"), rowOf("2", "state=QUEUED_ACTIVE", "submitted=2026-03-04T18:00:00"))
 		w.begin()
 		require.Equal(t, "2026-03-04T17:00:00+09:00", w.value(model.Job, "1", monitor.AttributeJobSubmitted))
@@ -391,7 +390,7 @@ func TestTimesAreOfTheZoneOfTheScheduler(t *testing.T) {
 func TestProcessesOfJobsAreShown(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		code, signal := 7, 9
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Running}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}})
 		w.record.processes["tag-1"] = []job.Process{
 			{Rank: 0, Node: "n1", PID: 100, State: "RUNNING"}, {Rank: 1, Node: "n2", PID: 101, State: "EXITED", ExitCode: &code}, {Rank: 2, State: "EXITED_SIGNALLED", Signal: &signal}}
 		w.begin()
@@ -504,7 +503,7 @@ func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Node, nil, rowOf("n1", "state=UP"), rowOf("n2", "state=UP"))
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "queue=q", "nodes=n1"), rowOf("2", "state=RUNNING", "queue=r"))
-		w.record.set(job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Detail: state.Completed}})
+		w.record.set(job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Detail: job.Completed}})
 		w.begin()
 		w.end()
 		require.Equal(t, []string{"1", "2", "3"}, w.ids(model.Job), "what was seen last stays")
@@ -534,10 +533,10 @@ func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
 
 func TestADoubtThatIsOverAndARecordThatCannotBeReadAreTold(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Stale: true, StaleReason: "it could not be asked for", Observation: job.Observation{Detail: state.Running}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Stale: true, StaleReason: "it could not be asked for", Observation: job.Observation{Detail: job.Running}})
 		w.begin()
 		require.Equal(t, "it could not be asked for", w.value(model.Job, "1", monitor.AttributeJobDoubt))
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Running}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}})
 		w.settle(3 * time.Second)
 		require.Empty(t, w.value(model.Job, "1", monitor.AttributeJobDoubt))
 		w.record.fail(errors.New("the disk is full"))

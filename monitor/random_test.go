@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A chance draws what a scheduler and a user may do next. Ids are few, so that they
@@ -57,16 +56,16 @@ func (c *chance) happens() {
 	for range c.IntN(4) {
 		c.tags++
 		tag := fmt.Sprintf("tag-%d", c.tags)
-		c.recorded[tag] = job.Job{Tag: tag, ID: c.of("", "1", "2", "3", "4"), Observation: job.Observation{Identity: tag, Detail: state.Detail(c.of("SUBMITTED", "RUNNING", "COMPLETED"))}}
+		c.recorded[tag] = job.Job{Tag: tag, ID: c.of("", "1", "2", "3", "4"), Observation: job.Observation{Identity: tag, Detail: job.Detail(c.of("SUBMITTED", "RUNNING", "COMPLETED"))}}
 	}
 	for _, tag := range slices.Sorted(maps.Keys(c.recorded)) {
-		job := c.recorded[tag]
+		j := c.recorded[tag]
 		switch c.IntN(6) {
 		case 0:
 			delete(c.recorded, tag)
 		case 1:
-			job.Detail = state.Failed
-			c.recorded[tag] = job
+			j.Detail = job.Failed
+			c.recorded[tag] = j
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A record is what was last read of the jobs on record.
@@ -60,7 +59,7 @@ func (r *record) of(id string, facts Facts, user string) *recorded {
 	if !known || found.unlessOf(owner, user) == nil {
 		return nil
 	}
-	detail, _ := state.Parse(facts.Fact(job.FactState))
+	detail, _ := job.ParseDetail(facts.Fact(job.FactState))
 	if found.IsAnother(job.Observation{Identity: identity, Detail: detail, Submitted: facts.Fact(job.FactSubmitted)}) {
 		return nil
 	}

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/internal/timezone"
 )
 
 // dateOf returns a scheduler's text of a time as the model takes it; see
-// [state.ParseTime].
+// [timezone.ParseTime].
 func dateOf(text string, location *time.Location) (string, bool) {
-	moment, isTime := state.ParseTime(text, location)
+	moment, isTime := timezone.ParseTime(text, location)
 	if !isTime {
 		return "", false
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 // work puts processes of a job on record, each written as node and state.
@@ -41,7 +40,7 @@ func TestNodesTellWhetherProcessesRunOnThem(t *testing.T) {
 		}
 		w.source.set(model.Node, nil, nodes...)
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "owner=me", "nodes=n[1-4]"), rowOf("9", "state=RUNNING", "owner=her", "nodes=n[4-5]"))
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: state.Running}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}})
 		w.record.work("tag-1", "n1 RUNNING", "n1 EXITED", "n2.cluster EXITED", "n2 EXITED_SIGNALLED", "n3 UNKNOWN", "n5 EXITED", "elsewhere RUNNING")
 		w.begin()
 		require.Equal(t, "n1 RUNNING_PROCESS, n2 EXITED_PROCESS, n3 USER_ALLOC_EXCL, n4 USER_ALLOC_SHARED, n5 OTHER_ALLOC_EXCL", w.uses(), "n5 is not of the job any more")
@@ -65,7 +64,7 @@ func TestNodesOfProcessesAreShownWhereNoneAreListed(t *testing.T) {
 		for _, kind := range []model.Kind{model.Queue, model.Node, model.Job} {
 			w.source.set(kind, monitor.ErrUnsupported)
 		}
-		w.record.set(job.Job{Tag: "tag-1", Observation: job.Observation{Detail: state.Running}}, job.Job{Tag: "tag-2", Observation: job.Observation{Detail: state.Completed}})
+		w.record.set(job.Job{Tag: "tag-1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2", Observation: job.Observation{Detail: job.Completed}})
 		w.record.work("tag-1", "hosta RUNNING", "hostb EXITED", strings.Repeat("x", 2000)+" RUNNING", " RUNNING", "hostc UNKNOWN")
 		w.record.work("tag-2", "hostd EXITED")
 		w.begin()
@@ -74,7 +73,7 @@ func TestNodesOfProcessesAreShownWhereNoneAreListed(t *testing.T) {
 		require.Equal(t, "3", w.value(model.Machine, "cluster", "numNodes"))
 		require.Equal(t, "queue node job", w.own(monitor.AttributeUnlisted))
 
-		w.record.set(job.Job{Tag: "tag-1", Observation: job.Observation{Detail: state.Completed}})
+		w.record.set(job.Job{Tag: "tag-1", Observation: job.Observation{Detail: job.Completed}})
 		w.settle(3 * time.Second)
 		require.Empty(t, w.ids(model.Node), "the job that they were of has ended")
 		require.Equal(t, "UP", w.value(model.Machine, "cluster", model.AttributeMachineState))

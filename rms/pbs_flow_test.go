@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A pbsStep is a command that a server expects next, and the recorded output
@@ -90,7 +89,7 @@ func (s *pbsSession) submit(submission job.Submission) job.Job {
 }
 
 // status asks the server and demands a state.
-func (s *pbsSession) status(job job.Job, expected state.Detail, steps ...pbsStep) job.Job {
+func (s *pbsSession) status(job job.Job, expected job.Detail, steps ...pbsStep) job.Job {
 	s.expect(steps...)
 	job, err := s.Status(s.t.Context(), job, control.Fresh)
 	require.NoError(s.t, err)
@@ -116,65 +115,65 @@ var pbsQueues = pbsStep{command: "qstat -Q", answer: "queues"}
 func TestPBSFollowsAJobToItsEnd(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
-	job := s.submit(job.Submission{
+	j := s.submit(job.Submission{
 		Arguments:   []string{"a b", "$HOME", "it's"},
 		Values:      []job.Assignment{{Name: "queue", Value: "long"}, {Name: "walltime", Value: "10:00"}, {Name: "join", Value: "oe"}},
 		Environment: job.Environment{Variables: []job.Variable{{Name: "GREETING", Value: "good morning, `date` $X"}}},
 	})
-	require.Equal(t, "1.pbs01", job.ID)
-	require.Equal(t, state.Submitted, job.Detail)
-	require.Equal(t, "long", job.Queue)
-	require.Equal(t, filepath.Join(s.home, "rmctl.o1"), job.OutputPath)
-	require.Equal(t, job.OutputPath, job.ErrorPath, "both streams go to one file")
+	require.Equal(t, "1.pbs01", j.ID)
+	require.Equal(t, job.Submitted, j.Detail)
+	require.Equal(t, "long", j.Queue)
+	require.Equal(t, filepath.Join(s.home, "rmctl.o1"), j.OutputPath)
+	require.Equal(t, j.OutputPath, j.ErrorPath, "both streams go to one file")
 	require.Equal(t, "#!/bin/bash\n#PBS -S /bin/bash\n#PBS -N rmctl\n#PBS -q long\n#PBS -l walltime=10:00\n#PBS -j oe\n"+
 		"export GREETING=\"good morning, \\`date\\` \\$X\"\n"+
 		"cd \"$PBS_O_WORKDIR\" || exit 1\n./simulate 'a b' \\$HOME it\\'s\n", s.server.script)
 
 	const ask, askHistory = "qstat -f -w 1.pbs01", "qstat -x -f -w 1.pbs01"
-	job = s.status(job, state.QueuedActive, pbsStep{ask, "status-never-runs", "1.pbs01"})
-	require.Contains(t, job.Reason, "Can Never Run")
-	job = s.status(job, state.UserOnHold, pbsStep{ask, "status-held-by-user", "1.pbs01"})
-	job = s.status(job, state.Running, pbsStep{ask, "status-running-held", "1.pbs01"})
-	require.Equal(t, "pbs01/2", job.Nodes)
+	j = s.status(j, job.QueuedActive, pbsStep{ask, "status-never-runs", "1.pbs01"})
+	require.Contains(t, j.Reason, "Can Never Run")
+	j = s.status(j, job.UserOnHold, pbsStep{ask, "status-held-by-user", "1.pbs01"})
+	j = s.status(j, job.Running, pbsStep{ask, "status-running-held", "1.pbs01"})
+	require.Equal(t, "pbs01/2", j.Nodes)
 
-	down := s.failingStatus(job, pbsStep{command: ask, answer: "status-error-server-down"})
+	down := s.failingStatus(j, pbsStep{command: ask, answer: "status-error-server-down"})
 	require.Contains(t, down.StaleReason, "Connection refused")
-	job = s.status(down, state.Suspended, pbsStep{ask, "status-suspended", "1.pbs01"})
-	job = s.status(job, state.Running, pbsStep{ask, "status-exiting", "1.pbs01"})
-	require.Equal(t, "E", job.Native)
-	require.Nil(t, job.ExitCode, "it has not ended")
+	j = s.status(down, job.Suspended, pbsStep{ask, "status-suspended", "1.pbs01"})
+	j = s.status(j, job.Running, pbsStep{ask, "status-exiting", "1.pbs01"})
+	require.Equal(t, "E", j.Native)
+	require.Nil(t, j.ExitCode, "it has not ended")
 
 	// what is gone from the queue is not known to have succeeded
 	ended := pbsStep{command: ask, answer: "status-error-finished"}
-	job = s.failingStatus(job, ended, pbsStep{command: askHistory, answer: "status-error-server-down"})
-	job = s.failingStatus(job, ended, pbsStep{command: askHistory, answer: "finished-no-history"})
-	job = s.failingStatus(job, ended, pbsStep{askHistory, "made-cut-before-exit-status", "1.pbs01"})
-	job = s.status(job, state.Failed, ended, pbsStep{askHistory, "finished-by-signal", "1.pbs01"})
-	require.Equal(t, 137, *job.ExitCode)
-	require.Equal(t, 9, *job.Signal)
-	job = s.status(job, state.Failed) // nothing is asked any more
-	require.Equal(t, "Fri Nov 20 12:25:06 2026", job.Ended)
+	j = s.failingStatus(j, ended, pbsStep{command: askHistory, answer: "status-error-server-down"})
+	j = s.failingStatus(j, ended, pbsStep{command: askHistory, answer: "finished-no-history"})
+	j = s.failingStatus(j, ended, pbsStep{askHistory, "made-cut-before-exit-status", "1.pbs01"})
+	j = s.status(j, job.Failed, ended, pbsStep{askHistory, "finished-by-signal", "1.pbs01"})
+	require.Equal(t, 137, *j.ExitCode)
+	require.Equal(t, 9, *j.Signal)
+	j = s.status(j, job.Failed) // nothing is asked any more
+	require.Equal(t, "Fri Nov 20 12:25:06 2026", j.Ended)
 }
 
 func TestPBSFollowsAnArray(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-array"})
-	job := s.submit(job.Submission{Values: []job.Assignment{{Name: "array", Value: "1-3"}}})
-	require.Equal(t, "1017[].pbs01", job.ID)
+	j := s.submit(job.Submission{Values: []job.Assignment{{Name: "array", Value: "1-3"}}})
+	require.Equal(t, "1017[].pbs01", j.ID)
 	require.Contains(t, s.server.script, "\n#PBS -J 1-3\n")
-	job = s.status(job, state.Running, pbsStep{"qstat -f -w 1017[].pbs01", "status-array", job.ID})
-	s.status(job, state.Failed,
+	j = s.status(j, job.Running, pbsStep{"qstat -f -w 1017[].pbs01", "status-array", j.ID})
+	s.status(j, job.Failed,
 		pbsStep{command: "qstat -f -w 1017[].pbs01", answer: "status-error-array-finished"},
-		pbsStep{"qstat -x -f -w 1017[].pbs01", "finished-array", job.ID})
+		pbsStep{"qstat -x -f -w 1017[].pbs01", "finished-array", j.ID})
 }
 
 func TestPBSAsksClientsWithoutWideOutputInTheirWay(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
-	job := s.submit(job.Submission{})
+	j := s.submit(job.Submission{})
 	refused := pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-option"}
-	job = s.status(job, state.Running, refused, pbsStep{"qstat -f 1.pbs01", "folded-running-long-name", "1.pbs01"})
-	s.status(job, state.Completed, refused,
+	j = s.status(j, job.Running, refused, pbsStep{"qstat -f 1.pbs01", "folded-running-long-name", "1.pbs01"})
+	s.status(j, job.Completed, refused,
 		pbsStep{command: "qstat -f 1.pbs01", answer: "status-error-finished"},
 		pbsStep{"qstat -x -f 1.pbs01", "folded-finished-ok", "1.pbs01"})
 }
@@ -190,10 +189,10 @@ func TestPBSKnowsWhichJobsItDoesNotKnow(t *testing.T) {
 	require.ErrorAs(t, err, &unknown)
 
 	s.expect(pbsStep{command: "qsub -f", answer: "submit-ok"})
-	job := s.submit(job.Submission{})
-	job = s.status(job, state.Running, pbsStep{"qstat -f -w 1.pbs01", "status-running-held", "1.pbs01"})
-	job = s.status(job, state.Running, pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-no-history"})
-	require.True(t, job.Missing, "a server without history forgets jobs")
+	j := s.submit(job.Submission{})
+	j = s.status(j, job.Running, pbsStep{"qstat -f -w 1.pbs01", "status-running-held", "1.pbs01"})
+	j = s.status(j, job.Running, pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-no-history"})
+	require.True(t, j.Missing, "a server without history forgets jobs")
 }
 
 func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
@@ -220,9 +219,9 @@ func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
 func TestPBSSubmissionWhoseAnswerWasLostIsLookedUp(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-no-id"}, pbsStep{command: "find", answer: "find-found-array"})
-	job := s.submit(job.Submission{})
-	require.Equal(t, "4711[].pbs01", job.ID)
-	s.status(job, state.Running, pbsStep{"qstat -f -w 4711[].pbs01", "status-array", job.ID})
+	j := s.submit(job.Submission{})
+	require.Equal(t, "4711[].pbs01", j.ID)
+	s.status(j, job.Running, pbsStep{"qstat -f -w 4711[].pbs01", "status-array", j.ID})
 }
 
 func TestPBSControlsJobsOneByOne(t *testing.T) {

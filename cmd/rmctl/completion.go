@@ -16,7 +16,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/rms"
-	"github.com/rmctl/rmctl/state"
 )
 
 // completeSubmissions makes shells complete what flags of submissions take.
@@ -328,7 +327,7 @@ func (a *app) shortestName(ctx context.Context, store *jobstore.Store, known job
 // completeStates offers what can be waited for.
 func completeStates(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offered []cobra.Completion
-	for _, detail := range state.All() {
+	for _, detail := range job.Details() {
 		offered = append(offered, string(detail))
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -26,7 +26,6 @@ import (
 
 	"github.com/rmctl/rmctl/internal/rmctltest"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // descendantPatience is how long what a killed rmctl has started may go on.
@@ -333,11 +332,11 @@ func TestKilledAnywhereNothingIsLostAndNothingDoubled(t *testing.T) {
 				t.Parallel()
 				sweep(t, func(t *testing.T, number int) outcome {
 					h := newHousehold(t, target, environment...)
-					job := strings.TrimSpace(h.run(h.submission("only")...))
+					j := strings.TrimSpace(h.run(h.submission("only")...))
 					require.Eventually(t, func() bool { return h.marks()["only"] > 0 }, endsWithin, 20*time.Millisecond)
-					o := h.endure(number, nil, "wait", job)
-					h.verify(map[string]string{"only": job})
-					require.Equal(t, state.Completed, h.end(job))
+					o := h.endure(number, nil, "wait", j)
+					h.verify(map[string]string{"only": j})
+					require.Equal(t, job.Completed, h.end(j))
 					return o
 				})
 			})
@@ -345,14 +344,14 @@ func TestKilledAnywhereNothingIsLostAndNothingDoubled(t *testing.T) {
 				t.Parallel()
 				sweep(t, func(t *testing.T, number int) outcome {
 					h := newHousehold(t, target, environment...)
-					job := strings.TrimSpace(h.run("submit", "-t", target, "--", "sleep", "600"))
-					o := h.endure(number, nil, "cancel", job)
+					j := strings.TrimSpace(h.run("submit", "-t", target, "--", "sleep", "600"))
+					o := h.endure(number, nil, "cancel", j)
 					if o.killed {
-						h.endureCancel(job)
+						h.endureCancel(j)
 					}
 					jobs := h.settled()
 					require.Len(t, jobs, 1)
-					require.Equal(t, state.Canceled, h.end(job))
+					require.Equal(t, job.Canceled, h.end(j))
 					return o
 				})
 			})
@@ -370,7 +369,7 @@ func (h *household) endureCancel(job string) {
 }
 
 // end waits for a job and returns how it ended.
-func (h *household) end(job string) state.Detail {
+func (h *household) end(job string) job.Detail {
 	_ = h.command("rmctl", "wait", "--timeout", "5m", job).Run() // whose code is the job's
 	jobs := h.settled()
 	require.Len(h.t, jobs, 1)

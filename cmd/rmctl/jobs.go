@@ -142,7 +142,7 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 // printJobsOfEveryone prints what the scheduler of the target lists, once or again
 // and again.
 func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
-	return listing[job.Document]{
+	return listingOf[job.Document]{
 		what: "jobs", kind: config.ListJobs, print: a.printEveryone, of: (*control.Controller).JobsOf,
 		served: func(client *api.Client, ctx context.Context, target settings.Target) ([]job.Document, time.Time, error) {
 			jobs, wrong, at, err := client.Jobs(ctx, target)

@@ -35,7 +35,7 @@ the definition lets no newer listing be made, its listing is printed.
 		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return listing[control.Queue]{
+			return listingOf[control.Queue]{
 				what: "queues", kind: config.ListQueues, print: a.printQueues,
 				served: (*api.Client).Queues, list: (*control.Controller).ListQueues, of: (*control.Controller).QueuesOf,
 			}.run(c.Context(), a, isWatched)
@@ -89,7 +89,7 @@ newer listing be made, its listing is printed.
 		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return listing[control.Node]{
+			return listingOf[control.Node]{
 				what: "nodes", kind: config.ListNodes, print: a.printNodes,
 				served: (*api.Client).Nodes, list: (*control.Controller).ListNodes, of: (*control.Controller).NodesOf,
 			}.run(c.Context(), a, isWatched)
@@ -292,8 +292,8 @@ const watchHelp = `With --watch it does so again and again, until it is interrup
 terminal, else one after the other with the time before each. Each JSON object then
 has "seen", the time of its listing.`
 
-// A listing is how things of one kind are listed, by a scheduler or by the server of this user.
-type listing[T any] struct {
+// A listingOf says how things of one kind are listed: by a scheduler or by the server of this user.
+type listingOf[T any] struct {
 	what   string
 	kind   config.CommandElement
 	served func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)
@@ -303,7 +303,7 @@ type listing[T any] struct {
 }
 
 // run prints the listing of the chosen target, once or again and again.
-func (l listing[T]) run(ctx context.Context, a *app, isWatched bool) error {
+func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
 	if !isWatched {
 		things, at, err := served(ctx, a, l.served)
 		if err == nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // printable makes text safe for a terminal, with its line breaks and tabs.
@@ -57,7 +56,7 @@ func (a *app) sayNone(why string) {
 func remark(j job.Job) string {
 	var all remarks
 	all.addEnd(j)
-	if j.Detail.Primary() == state.Undetermined && j.Native != "" {
+	if j.Detail.Primary() == job.Undetermined && j.Native != "" {
 		all.add("the scheduler says %q", j.Native)
 	}
 	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // why such a job is stale says it, too

@@ -18,21 +18,20 @@ import (
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/state"
 )
 
 // jobExit returns an error that passes a job's own exit code through. A job
 // that did not succeed without a code that is known gives 1.
-func jobExit(job job.Job) error {
+func jobExit(j job.Job) error {
 	code := exitDone
-	if job.Detail != state.Completed && job.Detail != state.OutputReady {
+	if j.Detail != job.Completed && j.Detail != job.OutputReady {
 		code = exitFailed
 	}
-	if job.ExitCode != nil && *job.ExitCode != 0 {
-		code = *job.ExitCode
+	if j.ExitCode != nil && *j.ExitCode != 0 {
+		code = *j.ExitCode
 	}
-	if job.Signal != nil && *job.Signal != 0 && (job.ExitCode == nil || *job.ExitCode == 0) {
-		code = 128 + *job.Signal // as a shell would say it
+	if j.Signal != nil && *j.Signal != 0 && (j.ExitCode == nil || *j.ExitCode == 0) {
+		code = 128 + *j.Signal // as a shell would say it
 	}
 	if code == exitDone {
 		return nil
@@ -89,14 +88,14 @@ standard error.`,
 	return c
 }
 
-func waitedFor(text string) (state.Detail, error) {
+func waitedFor(text string) (job.Detail, error) {
 	if text == "" {
 		return "", nil
 	}
-	detail, known := state.Parse(strings.ToUpper(text))
+	detail, known := job.ParseDetail(strings.ToUpper(text))
 	if !known {
 		var names []string
-		for _, each := range state.All() {
+		for _, each := range job.Details() {
 			names = append(names, string(each))
 		}
 		return "", usage("--state %q: states are %s", text, strings.Join(names, ", "))
@@ -109,7 +108,7 @@ const shownAtFirst = 10
 
 // showAwaited tells a user at a terminal the states that jobs are known to be in when
 // the wait for them begins: the next change may be hours away.
-func (a *app) showAwaited(ctx context.Context, jobs []awaited, until state.Detail) error {
+func (a *app) showAwaited(ctx context.Context, jobs []awaited, until job.Detail) error {
 	if !isTerminal(a.stderr) || len(jobs) > shownAtFirst {
 		return nil
 	}
@@ -122,7 +121,7 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until state.Detai
 }
 
 // waitForAll waits for jobs of any targets.
-func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail, ends *hooks.Ends) error {
+func (a *app) waitForAll(ctx context.Context, jobs []awaited, until job.Detail, ends *hooks.Ends) error {
 	if !ends.IsEmpty() {
 		// Also where the time is up already, the jobs that it was too short for are named below.
 		err := a.eachAwaited(context.WithoutCancel(ctx), jobs, func(job job.Job) error {
@@ -155,7 +154,7 @@ func (a *app) waitForAll(ctx context.Context, jobs []awaited, until state.Detail
 }
 
 // waitFor waits for jobs of one target.
-func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited, until state.Detail, changed func(job.Job)) error {
+func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited, until job.Detail, changed func(job.Job)) error {
 	var tags []string
 	var others []job.Job
 	for _, job := range jobs {
@@ -185,7 +184,7 @@ func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited
 
 // stillOpen is the end of a wait that was given up: it names the jobs that it was
 // given up for.
-func (a *app) stillOpen(ctx context.Context, jobs []awaited, until state.Detail) error {
+func (a *app) stillOpen(ctx context.Context, jobs []awaited, until job.Detail) error {
 	var open []error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
 		if !job.Detail.Ended() && (until == "" || job.DetailOrUndetermined() != until) {
@@ -197,7 +196,7 @@ func (a *app) stillOpen(ctx context.Context, jobs []awaited, until state.Detail)
 }
 
 // waited returns how the jobs that were waited for tell rmctl to exit.
-func (a *app) waited(ctx context.Context, jobs []awaited, until state.Detail) error {
+func (a *app) waited(ctx context.Context, jobs []awaited, until job.Detail) error {
 	var exit error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
 		if exit == nil && (until == "" || job.Detail.Ended()) {

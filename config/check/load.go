@@ -7,7 +7,7 @@ package check
 
 import (
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/config/internal/tree"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // inspectionEffort limits the proofs about the expressions of one definition to

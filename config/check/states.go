@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/schemas"
-	"github.com/rmctl/rmctl/state"
 )
 
 // checkStates reports texts that parsers set as states and that are none. What
@@ -32,7 +32,7 @@ func (c *checker) checkStates(command *config.Command) {
 			if text == "" || strings.HasPrefix(text, "#") || strings.Contains(text, reference.Start) || tested[text] {
 				continue
 			}
-			if _, known := state.Parse(text); !known {
+			if _, known := job.ParseDetail(text); !known {
 				c.reportState(entry, text)
 			}
 		}
@@ -46,7 +46,7 @@ func (c *checker) reportState(entry *config.Entry, text string) {
 
 func stateNames() []string {
 	var names []string
-	for _, detail := range state.All() {
+	for _, detail := range job.Details() {
 		names = append(names, string(detail))
 	}
 	return names
@@ -168,7 +168,7 @@ func (c *checker) mayLookFor(match *config.Match, word string) bool {
 }
 
 func isState(text string) bool {
-	_, known := state.Parse(text)
+	_, known := job.ParseDetail(text)
 	return known
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 type parserDescription struct {
@@ -278,6 +278,6 @@ func stateSetBy(a *config.Action) (string, bool) {
 	if field, known := attribute.ParseField(a.Field.Text); !known || field != attribute.FieldValue || a.Kind != config.Set || len(a.Entries) != 1 {
 		return "", false
 	}
-	_, isState := state.Parse(a.Entries[0].Value.Text)
+	_, isState := job.ParseDetail(a.Entries[0].Value.Text)
 	return a.Entries[0].Value.Text, isState
 }

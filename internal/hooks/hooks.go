@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/state"
 )
 
 // limit is how long the command of a hook may run.
@@ -80,9 +79,9 @@ func oneLine(text string) string {
 	return terminal.AtMost(tui.OneLine(text), longestText)
 }
 
-func orUndetermined(detail state.Detail) state.Detail {
+func orUndetermined(detail job.Detail) job.Detail {
 	if detail == "" {
-		return state.Undetermined
+		return job.Undetermined
 	}
 	return detail
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/rms"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A Verdict is what a definition made of a mutant.
@@ -230,7 +230,7 @@ func purposeOf(element config.CommandElement) commandPurpose {
 // that failed no id, of a query the state even if it failed otherwise.
 type understanding struct {
 	id, shortID, exitCode string
-	detail                state.Detail
+	detail                job.Detail
 	absent                bool // there is no such job
 }
 
@@ -240,7 +240,7 @@ func (p commandPurpose) understood(answer *cases.Answer, exit int) understanding
 	if job := answer.Job; job != nil {
 		u = understanding{id: job.ID, shortID: job.ShortID, detail: job.Detail}
 	}
-	if u.detail == state.Undetermined {
+	if u.detail == job.Undetermined {
 		u.detail = ""
 	}
 	if code := answer.Attributes["job.exitCode"].Value(); code != nil {
@@ -253,7 +253,7 @@ func (p commandPurpose) understood(answer *cases.Answer, exit int) understanding
 		return u.ofSubmission(answer, exit)
 	}
 	if u.detail == "" && answer.Status.Outcome == config.Finished {
-		u.detail = state.Completed
+		u.detail = job.Completed
 	}
 	return u
 }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/rmctl/rmctl/internal/tui"
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 // JSON prints one object on a line, which a terminal shows as it is.
@@ -96,12 +96,12 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 func StateInColour(text string) string {
 	const red, green, yellow = "31", "32", "33"
 	colour := ""
-	switch detail := state.Detail(text); {
-	case detail == state.Failed || detail == state.Canceled:
+	switch detail := job.Detail(text); {
+	case detail == job.Failed || detail == job.Canceled:
 		colour = red
-	case detail == state.Running || detail == state.Completed || detail == state.OutputReady:
+	case detail == job.Running || detail == job.Completed || detail == job.OutputReady:
 		colour = green
-	case detail.OnHold() || detail.Primary() == state.Suspended:
+	case detail.OnHold() || detail.Primary() == job.Suspended:
 		colour = yellow
 	default:
 		return text

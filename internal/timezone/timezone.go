@@ -1,4 +1,5 @@
-// Package timezone reads the time zones of other machines.
+// Package timezone reads the time zones of other machines, and the times that
+// schedulers write.
 package timezone
 
 import (

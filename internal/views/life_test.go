@@ -18,7 +18,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 // Giving up a connection that is lost may take long, and the user may stop the
@@ -84,7 +83,7 @@ func TestAResourceManagerThatIsStartedIsNotSaidToBeStopped(t *testing.T) {
 func TestJobsThatWerePrunedFromTheRecordGo(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	_, err := d.store.Adopt(t.Context(), job.Job{Target: "site", Definition: "site.xml", ID: "9", Observation: job.Observation{Detail: state.Completed}, Created: d.now().Add(-time.Hour)})
+	_, err := d.store.Adopt(t.Context(), job.Job{Target: "site", Definition: "site.xml", ID: "9", Observation: job.Observation{Detail: job.Completed}, Created: d.now().Add(-time.Hour)})
 	require.NoError(t, err)
 	require.NoError(t, d.Start("site"))
 	d.whileTimePasses(func() {

@@ -26,7 +26,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 // described is the API as openapi.yaml has it.
@@ -392,7 +391,7 @@ func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 	_, err := options.Store.Accept(t.Context(), tag, job.Job{ID: "7"})
 	require.NoError(t, err)
 	events := p.journal("?after=0")
-	_, err = options.Store.Observe(t.Context(), tag, job.Observation{Detail: state.Completed})
+	_, err = options.Store.Observe(t.Context(), tag, job.Observation{Detail: job.Completed})
 	require.NoError(t, err)
 	for told := map[string]any{}; told["state"] != "COMPLETED"; {
 		require.NoError(t, json.Unmarshal([]byte(events().Data), &told))

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/rmctltest"
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 func TestJobsInARealBrowser(t *testing.T) {
@@ -33,11 +33,11 @@ func TestJobsInARealBrowser(t *testing.T) {
 		w.reaches("Submit")
 		w.presses(kb.Enter)
 		w.awaits(`location.pathname === "/job"`)
-		job, err := d.platform.Job(t.Context(), "local", w.told(`new URLSearchParams(location.search).get("id")`))
+		j, err := d.platform.Job(t.Context(), "local", w.told(`new URLSearchParams(location.search).get("id")`))
 		require.NoError(t, err)
-		require.Equal(t, []string{"/bin/echo", "two words", "<b>"}, job.Arguments)
-		require.Equal(t, name, job.Attributes["job-name"])
-		d.ends(job.Tag, state.Completed)
+		require.Equal(t, []string{"/bin/echo", "two words", "<b>"}, j.Arguments)
+		require.Equal(t, name, j.Attributes["job-name"])
+		d.ends(j.Tag, job.Completed)
 		require.NotEqual(t, "ran", w.told("document.title"))
 		w.shows("two words <b>")
 	})
@@ -76,7 +76,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 		w.reaches("Cancel 1 job")
 		w.presses(kb.Enter)
 		w.awaits("!document.querySelector('main form.card button.danger')")
-		d.ends(second.Tag, state.Canceled)
+		d.ends(second.Tag, job.Canceled)
 		w.goes(d.base + "/jobs")
 		w.awaits("!(" + running + ")")
 		require.NotEqual(t, "ran", w.told("document.title"))
@@ -108,10 +108,10 @@ func TestSlurmInARealBrowser(t *testing.T) {
 	script := w.told(`document.getElementById("launch-script").textContent.trim()`)
 	w.clicks("Submit")
 	w.awaits(`location.pathname === "/job"`)
-	job, err := d.platform.Job(t.Context(), "big", w.told(`new URLSearchParams(location.search).get("id")`))
+	j, err := d.platform.Job(t.Context(), "big", w.told(`new URLSearchParams(location.search).get("id")`))
 	require.NoError(t, err)
-	require.Equal(t, script, strings.TrimSpace(job.Script), "the preview was another one")
-	known := cluster.Asks(t, "scontrol", "show", "job", job.ID)
+	require.Equal(t, script, strings.TrimSpace(j.Script), "the preview was another one")
+	known := cluster.Asks(t, "scontrol", "show", "job", j.ID)
 	for _, fact := range []string{"NumTasks=2", "TimeLimit=00:05:00", "Partition=normal"} {
 		require.Contains(t, known, fact)
 	}
@@ -123,9 +123,9 @@ func TestSlurmInARealBrowser(t *testing.T) {
 	w.reaches("Cancel 1 job")
 	w.presses(kb.Enter)
 	w.awaits("!document.querySelector('main form.card button.danger')")
-	d.ends(job.Tag, state.Canceled)
+	d.ends(j.Tag, job.Canceled)
 	require.Eventually(t, func() bool { // until then it is completing
-		return strings.Contains(cluster.Asks(t, "scontrol", "show", "job", job.ID), "JobState=CANCELLED")
+		return strings.Contains(cluster.Asks(t, "scontrol", "show", "job", j.ID), "JobState=CANCELLED")
 	}, browserPatience, 50*time.Millisecond)
 
 	w.goes(d.base + "/jobs")
@@ -134,7 +134,7 @@ func TestSlurmInARealBrowser(t *testing.T) {
 }
 
 // ends waits until a job has ended in a state.
-func (d *launchDesk) ends(tag string, detail state.Detail) {
+func (d *launchDesk) ends(tag string, detail job.Detail) {
 	d.t.Helper()
 	job, err := d.store.ByTag(d.t.Context(), tag)
 	require.NoError(d.t, err)

@@ -17,7 +17,6 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestJobsAreSearchedChosenAndSorted(t *testing.T) {
@@ -203,8 +202,8 @@ func TestTheHistoryOfAJobTellsWhatItIsKnownFrom(t *testing.T) {
 	m := cluster(t)
 	u := sit(t, m)
 	u.history = []job.Event{
-		{Kind: job.EventAccepted, Observation: job.Observation{Observed: noon, Detail: state.Submitted, Source: "submit", Origin: job.Origin{Stream: "stdout", Line: 1, Text: "Submitted batch job 10001"}}},
-		{Kind: job.EventState, Observation: job.Observation{Observed: noon, Detail: state.Running, Native: "R\x1b[2J", Source: "status", Origin: job.Origin{Stream: "stdout", Line: 3, Text: "10001 RUNNING \u202e" + strings.Repeat("x", 9000)}}},
+		{Kind: job.EventAccepted, Observation: job.Observation{Observed: noon, Detail: job.Submitted, Source: "submit", Origin: job.Origin{Stream: "stdout", Line: 1, Text: "Submitted batch job 10001"}}},
+		{Kind: job.EventState, Observation: job.Observation{Observed: noon, Detail: job.Running, Native: "R\x1b[2J", Source: "status", Origin: job.Origin{Stream: "stdout", Line: 3, Text: "10001 RUNNING \u202e" + strings.Repeat("x", 9000)}}},
 	}
 	u.press("enter", "right")
 	u.shows("[History]", "accepted  SUBMITTED", "submit stdout:1: Submitted batch job 10001", `state  RUNNING (R\u001b[2J)`, `status stdout:3: 10001 RUNNING`, `\u202e`, "xxx")

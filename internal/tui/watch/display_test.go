@@ -19,7 +19,6 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/state"
 )
 
 // noon is the time at which screens are drawn.
@@ -257,16 +256,16 @@ func cluster(t testing.TB) *model.Model {
 		}
 		u.Put(model.Row{Manager: "local", Kind: model.Machine, ID: "localhost"})
 		u.Put(model.Row{Manager: "local", Kind: model.Node, Parent: "localhost", ID: "localhost", Attributes: attributes("nodeState", "UP", "nodeExtraState", "USER_ALLOC_SHARED", "nodeCPUs", "8", "nodeCPUsUsed", "1")})
-		job := func(manager, queue, id string, detail state.Detail, pairs ...string) {
+		j := func(manager, queue, id string, detail job.Detail, pairs ...string) {
 			pairs = append(pairs, "jobDetail", string(detail), "jobState", string(model.JobState(detail)), "queueId", queue)
 			u.Put(model.Row{Manager: manager, Kind: model.Job, Parent: queue, ID: id, Attributes: attributes(pairs...)})
 		}
-		job("slurm", "batch", "4711", state.Running, "userId", "ann", "name", "train", "jobSubmitted", at(3*time.Hour), "jobStarted", at(125*time.Minute), "jobNodes", "n[001-004]", "launchedByPTP", "true")
-		job("slurm", "batch", "4712", state.QueuedActive, "userId", "bob", "name", "fluid dynamics", "jobSubmitted", at(26*time.Hour), "jobStatusMessage", "Priority")
-		job("slurm", "batch", "4713", state.UserOnHold, "userId", "bob", "name", "held back", "jobSubmitted", at(50*time.Minute), "jobStatusMessage", "JobHeldUser")
-		job("slurm", "debug", "4714", state.Failed, "userId", "eve", "name", "crash", "jobSubmitted", at(10*time.Minute), "jobStarted", at(9*time.Minute), "jobEnded", at(8*time.Minute), "jobExitCode", "139", "jobStatusMessage", "RaisedSignal:11")
-		job("slurm", "batch", "10001", state.Suspended, "userId", "ann2", "name", "sleep", "jobSubmitted", at(time.Minute), "jobStarted", at(59*time.Second))
-		job("local", "local", "5", state.Completed, "userId", "ann", "name", "hello", "jobSubmitted", at(2*time.Minute), "jobStarted", at(2*time.Minute), "jobEnded", at(time.Minute), "launchedByPTP", "true")
+		j("slurm", "batch", "4711", job.Running, "userId", "ann", "name", "train", "jobSubmitted", at(3*time.Hour), "jobStarted", at(125*time.Minute), "jobNodes", "n[001-004]", "launchedByPTP", "true")
+		j("slurm", "batch", "4712", job.QueuedActive, "userId", "bob", "name", "fluid dynamics", "jobSubmitted", at(26*time.Hour), "jobStatusMessage", "Priority")
+		j("slurm", "batch", "4713", job.UserOnHold, "userId", "bob", "name", "held back", "jobSubmitted", at(50*time.Minute), "jobStatusMessage", "JobHeldUser")
+		j("slurm", "debug", "4714", job.Failed, "userId", "eve", "name", "crash", "jobSubmitted", at(10*time.Minute), "jobStarted", at(9*time.Minute), "jobEnded", at(8*time.Minute), "jobExitCode", "139", "jobStatusMessage", "RaisedSignal:11")
+		j("slurm", "batch", "10001", job.Suspended, "userId", "ann2", "name", "sleep", "jobSubmitted", at(time.Minute), "jobStarted", at(59*time.Second))
+		j("local", "local", "5", job.Completed, "userId", "ann", "name", "hello", "jobSubmitted", at(2*time.Minute), "jobStarted", at(2*time.Minute), "jobEnded", at(time.Minute), "launchedByPTP", "true")
 	})
 	return m
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 // The colors of states. What colors say is said by words or signs, too.
@@ -43,10 +43,10 @@ var stateStyles = map[model.Kind]map[model.State]string{
 func stateStyle(element *model.Element) string {
 	if element.Kind() == model.Job {
 		detail, _ := element.Value(monitor.AttributeJobDetail)
-		switch known, _ := state.Parse(detail.Text()); {
+		switch known, _ := job.ParseDetail(detail.Text()); {
 		case known.OnHold():
 			return styleWarning
-		case known == state.Canceled:
+		case known == job.Canceled:
 			return styleBad
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 // jobJSON is a job as the API tells it: as the commands do, and whose it is.
@@ -84,7 +83,7 @@ func ofRecord(known job.Job) jobJSON { return jobJSON{Document: known.Document()
 // ofElement returns a job as the model knows it. Its state is as old as the last
 // listing of its resource manager.
 func ofElement(manager *model.Manager, e *model.Element) jobJSON {
-	detail := cmp.Or(state.Detail(listing.GivenText(e, monitor.AttributeJobDetail)), state.Undetermined)
+	detail := cmp.Or(job.Detail(listing.GivenText(e, monitor.AttributeJobDetail)), job.Undetermined)
 	listed := jobJSON{User: listing.GivenText(e, monitor.AttributeJobUser), Document: job.Document{
 		ID: e.ID(), Target: manager.Element().ID(), State: string(detail.Primary()), Detail: string(detail), Native: listing.GivenText(e, model.AttributeJobStatus),
 		Queue: e.Parent(), ExitCode: listing.GivenNumber(e, monitor.AttributeJobExitCode), Signal: listing.GivenNumber(e, monitor.AttributeJobSignal), Reason: listing.GivenText(e, model.AttributeJobMessage),

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A StateCount is how many elements are in a state.
@@ -19,15 +19,15 @@ type StateCount struct {
 }
 
 // JobWords are the words for what a job does, where they tell more than its state.
-var JobWords = map[state.Detail]string{
-	state.Submitted:           "submitted",
-	state.SystemOnHold:        "held by the system",
-	state.UserOnHold:          "held by the user",
-	state.UserSystemOnHold:    "held by user and system",
-	state.SystemSuspended:     "suspended by the system",
-	state.UserSuspended:       "suspended by the user",
-	state.UserSystemSuspended: "suspended by user and system",
-	state.Canceled:            "cancelled",
+var JobWords = map[job.Detail]string{
+	job.Submitted:           "submitted",
+	job.SystemOnHold:        "held by the system",
+	job.UserOnHold:          "held by the user",
+	job.UserSystemOnHold:    "held by user and system",
+	job.SystemSuspended:     "suspended by the system",
+	job.UserSuspended:       "suspended by the user",
+	job.UserSystemSuspended: "suspended by user and system",
+	job.Canceled:            "cancelled",
 }
 
 // JobMark returns how a job's state is shown.
@@ -38,7 +38,7 @@ func JobMark(job *model.Element) Mark {
 // MarkOfJob returns how a job is shown by its state, and by that in more words.
 func MarkOfJob(s model.State, text string) Mark {
 	m := MarkOfState(model.Job, s)
-	detail, known := state.Parse(text)
+	detail, known := job.ParseDetail(text)
 	if !known || model.JobState(detail) != s {
 		return m
 	}
@@ -48,7 +48,7 @@ func MarkOfJob(s model.State, text string) Mark {
 	if detail.OnHold() {
 		m.Sign, m.Tone = signPause, "blue"
 	}
-	if detail == state.Canceled {
+	if detail == job.Canceled {
 		m.Sign = signCross
 	}
 	return m

@@ -17,7 +17,6 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
-	"github.com/rmctl/rmctl/state"
 )
 
 // jobPage is what the page of a job shows.
@@ -316,7 +315,7 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 	if element != nil {
 		id = element.ID()
 		text := listing.GivenText(element, monitor.AttributeJobDetail)
-		detail, _ = state.Parse(text)
+		detail, _ = job.ParseDetail(text)
 	}
 	if id == "" || detail.Ended() {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/web/webtest"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/state"
 )
 
 func TestOfManyProcessesThoseInTroubleAreListedFirst(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAFormLeadsBackToThisServerAlone(t *testing.T) {
 }
 
 func TestWhatCanBeDoneToAJobDependsOnItsState(t *testing.T) {
-	suiting := func(detail state.Detail) string {
+	suiting := func(detail job.Detail) string {
 		var names []string
 		for _, each := range jobOperations {
 			if each.suits(detail) {
@@ -55,10 +55,10 @@ func TestWhatCanBeDoneToAJobDependsOnItsState(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	require.Equal(t, "cancel hold", suiting(state.QueuedActive))
-	require.Equal(t, "cancel release", suiting(state.UserOnHold))
-	require.Equal(t, "cancel suspend", suiting(state.Running))
-	require.Equal(t, "cancel resume", suiting(state.SystemSuspended))
-	require.Equal(t, "cancel", suiting(state.Undetermined))
-	require.Empty(t, suiting(state.Failed))
+	require.Equal(t, "cancel hold", suiting(job.QueuedActive))
+	require.Equal(t, "cancel release", suiting(job.UserOnHold))
+	require.Equal(t, "cancel suspend", suiting(job.Running))
+	require.Equal(t, "cancel resume", suiting(job.SystemSuspended))
+	require.Equal(t, "cancel", suiting(job.Undetermined))
+	require.Empty(t, suiting(job.Failed))
 }

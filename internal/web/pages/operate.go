@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/state"
 )
 
 // A jobOperation is something that can be done to jobs in certain states.
@@ -22,17 +22,17 @@ type jobOperation struct {
 	operation   control.Operation
 	label       string
 	consequence string
-	suits       func(state.Detail) bool
+	suits       func(job.Detail) bool
 }
 
 var jobOperations = []jobOperation{
-	{control.Cancel, "Cancel", "What is cancelled ends and does not come back.", func(d state.Detail) bool { return !d.Ended() }},
-	{control.Hold, "Hold", "What is held waits until somebody releases it.", func(d state.Detail) bool {
-		return d.Primary() == state.Submitted && d != state.UserOnHold && d != state.UserSystemOnHold
+	{control.Cancel, "Cancel", "What is cancelled ends and does not come back.", func(d job.Detail) bool { return !d.Ended() }},
+	{control.Hold, "Hold", "What is held waits until somebody releases it.", func(d job.Detail) bool {
+		return d.Primary() == job.Submitted && d != job.UserOnHold && d != job.UserSystemOnHold
 	}},
-	{control.Release, "Release", "", func(d state.Detail) bool { return d.OnHold() }},
-	{control.Suspend, "Suspend", "What is suspended stays where it is and stands still.", func(d state.Detail) bool { return d == state.Running }},
-	{control.Resume, "Resume", "", func(d state.Detail) bool { return d.Primary() == state.Suspended }},
+	{control.Release, "Release", "", func(d job.Detail) bool { return d.OnHold() }},
+	{control.Suspend, "Suspend", "What is suspended stays where it is and stands still.", func(d job.Detail) bool { return d == job.Running }},
+	{control.Resume, "Resume", "", func(d job.Detail) bool { return d.Primary() == job.Suspended }},
 }
 
 // The bounds of doing something to several jobs at once.

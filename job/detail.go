@@ -1,11 +1,4 @@
-// Package state holds the vocabulary of job states: the primary states of a
-// job, the details that refine them, and the rules by which one follows
-// another. It also reads the times that schedulers write beside them.
-//
-// A definition's parsers name states by the texts of this package. A text that
-// is not among them says nothing about a job: [Parse] refuses it, and callers
-// keep what they knew, showing the scheduler's own word beside it.
-package state
+package job
 
 // A Detail is a state of a job. Every detail refines one of the five primary states
 // UNDETERMINED, SUBMITTED, SUSPENDED, RUNNING and COMPLETED, each of which refines
@@ -50,9 +43,10 @@ var primaryOf = map[Detail]Detail{
 	OutputReady:         Completed,
 }
 
-// Parse returns the detail that text names, exactly as a definition writes it.
-// It reports false for every other text.
-func Parse(text string) (Detail, bool) {
+// ParseDetail returns the detail that text names, exactly as a definition writes it.
+// It reports false for every other text: that says nothing about a job, and callers
+// keep what they knew and show the scheduler's own word beside it.
+func ParseDetail(text string) (Detail, bool) {
 	_, known := primaryOf[Detail(text)]
 	if !known {
 		return Undetermined, false
@@ -60,8 +54,8 @@ func Parse(text string) (Detail, bool) {
 	return Detail(text), true
 }
 
-// All returns every detail, in the order of the constants.
-func All() []Detail {
+// Details returns every detail, in the order of the constants.
+func Details() []Detail {
 	return []Detail{
 		Undetermined, Submitted, QueuedActive, SystemOnHold, UserOnHold, UserSystemOnHold,
 		Suspended, SystemSuspended, UserSuspended, UserSystemSuspended, Running,

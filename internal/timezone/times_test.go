@@ -1,12 +1,10 @@
-package state_test
+package timezone
 
 import (
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/rmctl/rmctl/state"
 )
 
 var tokyo = time.FixedZone("", 9*60*60)
@@ -23,12 +21,12 @@ func TestTimesWithoutAZoneAreOfTheLocation(t *testing.T) {
 		"2026-07-03T12:00:00-04:00": noon.Add(13 * time.Hour),
 		"1783047600":                noon,
 	} {
-		moment, isTime := state.ParseTime(text, tokyo)
+		moment, isTime := ParseTime(text, tokyo)
 		require.True(t, isTime, text)
 		require.True(t, want.Equal(moment), "%s is %s", text, moment)
 	}
 	for _, text := range []string{"", "Unknown", "N/A", "0", "-5", "0000-00-00T00:00:00", "2026-07-03T25:00:00", "2026-07-03"} {
-		_, isTime := state.ParseTime(text, tokyo)
+		_, isTime := ParseTime(text, tokyo)
 		require.False(t, isTime, text)
 	}
 }
@@ -46,7 +44,7 @@ func TestOnlyTimesWithoutAZoneGetOne(t *testing.T) {
 		"half past twelve, I think": "half past twelve, I think",
 		"":                          "",
 	} {
-		require.Equal(t, want, state.WithZone(text, tokyo))
+		require.Equal(t, want, WithZone(text, tokyo))
 	}
 }
 
@@ -66,8 +64,8 @@ func TestOneTimeInTwoWaysIsTheSame(t *testing.T) {
 		"another hour":                                {"2026-07-03T12:00:00Z", "2026-07-03T13:00:00Z", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.isSame, state.IsSameTime(c.a, c.b))
-			require.Equal(t, c.isSame, state.IsSameTime(c.b, c.a))
+			require.Equal(t, c.isSame, IsSameTime(c.a, c.b))
+			require.Equal(t, c.isSame, IsSameTime(c.b, c.a))
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package state_test
+package job_test
 
 import (
 	"os"
@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/state"
+	"github.com/rmctl/rmctl/job"
 )
 
 // documented returns the table of transitions that the documentation shows, by the
 // state that is known and the one that is seen.
-func documented(t *testing.T) map[state.Detail]map[state.Detail]string {
+func documented(t *testing.T) map[job.Detail]map[job.Detail]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "using.md"))
 	require.NoError(t, err)
@@ -22,16 +22,16 @@ func documented(t *testing.T) map[state.Detail]map[state.Detail]string {
 	require.True(t, found, "the table is there")
 	lines := strings.Split("| known \\ seen |"+after, "\n")
 	header := cellsOf(lines[0])[1:]
-	table := map[state.Detail]map[state.Detail]string{}
+	table := map[job.Detail]map[job.Detail]string{}
 	for _, line := range lines[2:] {
 		if !strings.HasPrefix(line, "|") {
 			break
 		}
 		row := cellsOf(line)
-		known := state.Detail(row[0])
-		table[known] = map[state.Detail]string{}
+		known := job.Detail(row[0])
+		table[known] = map[job.Detail]string{}
 		for i, cell := range row[1:] {
-			table[known][state.Detail(header[i])] = cell
+			table[known][job.Detail(header[i])] = cell
 		}
 	}
 	return table
@@ -47,33 +47,33 @@ func cellsOf(line string) []string {
 
 func TestTheDocumentedTransitionsAreThoseOfTheCode(t *testing.T) {
 	table := documented(t)
-	shown := []state.Detail{"UNDETERMINED", "SUBMITTED", "SUSPENDED", "RUNNING", "COMPLETED", "FAILED", "CANCELED", "JOB_OUTERR_READY"}
+	shown := []job.Detail{"UNDETERMINED", "SUBMITTED", "SUSPENDED", "RUNNING", "COMPLETED", "FAILED", "CANCELED", "JOB_OUTERR_READY"}
 	for _, known := range shown {
 		for _, seen := range shown {
-			require.Equal(t, string(state.TransitionOf(known, seen)), table[known][seen], "%s, seen %s", known, seen)
+			require.Equal(t, string(job.TransitionOf(known, seen)), table[known][seen], "%s, seen %s", known, seen)
 		}
 	}
 }
 
 // What the table shows of a primary state holds for all that refine it.
 func TestEveryPairOfStatesHasATransition(t *testing.T) {
-	all := []state.Transition{state.Keeps, state.Follows, state.Returns, state.Contradicts}
-	primary := func(d state.Detail) state.Detail {
+	all := []job.Transition{job.Keeps, job.Follows, job.Returns, job.Contradicts}
+	primary := func(d job.Detail) job.Detail {
 		if d.Ended() {
 			return d
 		}
 		return d.Primary()
 	}
-	for _, known := range state.All() {
-		for _, seen := range state.All() {
-			transition := state.TransitionOf(known, seen)
+	for _, known := range job.Details() {
+		for _, seen := range job.Details() {
+			transition := job.TransitionOf(known, seen)
 			require.True(t, slices.Contains(all, transition), "%s, seen %s", known, seen)
-			require.Equal(t, state.TransitionOf(primary(known), primary(seen)), transition, "%s, seen %s", known, seen)
+			require.Equal(t, job.TransitionOf(primary(known), primary(seen)), transition, "%s, seen %s", known, seen)
 			expected := known
-			if transition == state.Follows || transition == state.Returns {
+			if transition == job.Follows || transition == job.Returns {
 				expected = seen
 			}
-			require.Equal(t, expected, state.Next(known, seen), "%s, seen %s", known, seen)
+			require.Equal(t, expected, job.Next(known, seen), "%s, seen %s", known, seen)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package state
+package job
 
 // A Transition is what it means that a job which is known to be in one state is
 // seen in another.
