@@ -3,273 +3,23 @@ package jobstore
 import (
 	"context"
 	"database/sql"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
 // errNewerSchema is matched by the error of Open for the store of a later version.
 var errNewerSchema = errors.New("the job store was made by a newer version of rmctl")
 
-// migrations lead from each version of the schema to the next; the first one
-// starts from an empty database. They are never edited once released, only
-// added to.
-var migrations = []string{
-	// The texts that are large and never change after the intent stand in a
-	// table of their own, so that listings and updates do not carry them along.
-	`CREATE TABLE jobs (
-		sequence      INTEGER PRIMARY KEY AUTOINCREMENT,
-		tag           TEXT NOT NULL UNIQUE,
-		target        TEXT NOT NULL,
-		definition    TEXT NOT NULL,
-		connection    TEXT NOT NULL,
-		id            TEXT NOT NULL,
-		short_id      TEXT NOT NULL,
-		name          TEXT NOT NULL,
-		queue         TEXT NOT NULL,
-		owner         TEXT NOT NULL,
-		directory     TEXT NOT NULL,
-		phase         TEXT NOT NULL,
-		interactive   INTEGER NOT NULL,
-		detail        TEXT NOT NULL,
-		native        TEXT NOT NULL,
-		reason        TEXT NOT NULL,
-		exit_code     INTEGER,
-		signal        INTEGER,
-		nodes         TEXT NOT NULL,
-		submitted     TEXT NOT NULL,
-		started       TEXT NOT NULL,
-		ended         TEXT NOT NULL,
-		created       TEXT NOT NULL,
-		observed      TEXT NOT NULL,
-		source        TEXT NOT NULL,
-		evidence      TEXT NOT NULL,
-		stale         INTEGER NOT NULL,
-		stale_reason  TEXT NOT NULL,
-		missing       INTEGER NOT NULL,
-		missing_since TEXT NOT NULL,
-		missing_count INTEGER NOT NULL,
-		output_path   TEXT NOT NULL,
-		error_path    TEXT NOT NULL,
-		error         TEXT NOT NULL,
-		finished      INTEGER NOT NULL
-	) STRICT;
-	CREATE INDEX jobs_by_id ON jobs (id) WHERE id <> '';
-	CREATE INDEX jobs_by_short_id ON jobs (short_id) WHERE short_id <> '';
-	CREATE INDEX jobs_by_age ON jobs (created, sequence);
-	CREATE INDEX jobs_unfinished ON jobs (created, sequence) WHERE finished = 0;
-	CREATE TABLE submissions (
-		tag        TEXT NOT NULL PRIMARY KEY,
-		attributes TEXT NOT NULL,
-		arguments  TEXT NOT NULL,
-		script     TEXT NOT NULL
-	) STRICT;
-	CREATE TABLE sessions (
-		target  TEXT NOT NULL PRIMARY KEY,
-		started TEXT NOT NULL,
-		state   TEXT NOT NULL,
-		data    BLOB NOT NULL
-	) STRICT;`,
-	// What was asked for cannot be told from the attributes, which hold the
-	// definition's and the target's values, too.
-	"ALTER TABLE submissions ADD COLUMN request TEXT NOT NULL DEFAULT ''",
-	// The answer of a query that began before the job was doubted does not end the doubt.
-	"ALTER TABLE jobs ADD COLUMN stale_since TEXT NOT NULL DEFAULT ''",
-	// What is usual of the output of each state of a definition, and what was not.
-	`CREATE TABLE readings (
-		definition TEXT NOT NULL,
-		command    TEXT NOT NULL,
-		runs       INTEGER NOT NULL,
-		segments   INTEGER NOT NULL,
-		unmatched  INTEGER NOT NULL,
-		highest    REAL NOT NULL,
-		read       TEXT NOT NULL,
-		PRIMARY KEY (definition, command)
-	) STRICT;
-	CREATE TABLE drifts (
-		target     TEXT NOT NULL,
-		command    TEXT NOT NULL,
-		kind       TEXT NOT NULL,
-		definition TEXT NOT NULL,
-		seen       TEXT NOT NULL,
-		job        TEXT NOT NULL,
-		at         TEXT NOT NULL,
-		session    TEXT NOT NULL,
-		warned     TEXT NOT NULL,
-		PRIMARY KEY (target, command, kind)
-	) STRICT;`,
-	// What happened to each job, in the order in which it was recorded; and the
-	// queries that all processes share.
-	`ALTER TABLE jobs ADD COLUMN successor TEXT NOT NULL DEFAULT '';
-	ALTER TABLE jobs ADD COLUMN submitter TEXT NOT NULL DEFAULT '';
-	ALTER TABLE jobs ADD COLUMN identity TEXT NOT NULL DEFAULT '';
-	CREATE TABLE events (
-		sequence  INTEGER PRIMARY KEY AUTOINCREMENT,
-		tag       TEXT NOT NULL,
-		target    TEXT NOT NULL,
-		id        TEXT NOT NULL,
-		kind      TEXT NOT NULL,
-		before    TEXT NOT NULL,
-		detail    TEXT NOT NULL,
-		native    TEXT NOT NULL,
-		reason    TEXT NOT NULL,
-		exit_code INTEGER,
-		signal    INTEGER,
-		seen      TEXT NOT NULL,
-		recorded  TEXT NOT NULL,
-		source    TEXT NOT NULL,
-		evidence  TEXT NOT NULL
-	) STRICT;
-	CREATE INDEX events_by_tag ON events (tag, sequence);
-	CREATE TABLE polls (
-		key      TEXT NOT NULL PRIMARY KEY,
-		target   TEXT NOT NULL,
-		holder   TEXT NOT NULL,
-		held     TEXT NOT NULL,
-		until    TEXT NOT NULL,
-		begun    TEXT NOT NULL,
-		took     INTEGER NOT NULL,
-		jobs     INTEGER NOT NULL,
-		changed  TEXT NOT NULL,
-		failures INTEGER NOT NULL,
-		error    TEXT NOT NULL,
-		paused   TEXT NOT NULL
-	) STRICT;
-	CREATE TABLE polls_past (
-		key    TEXT NOT NULL,
-		begun  TEXT NOT NULL,
-		took   INTEGER NOT NULL,
-		jobs   INTEGER NOT NULL,
-		failed INTEGER NOT NULL
-	) STRICT;
-	CREATE INDEX polls_past_by_age ON polls_past (key, begun);`,
-	// Files that are to be removed once a submission has an outcome, so that one
-	// that is cut off leaves none.
-	`CREATE TABLE staged (
-		tag  TEXT NOT NULL,
-		path TEXT NOT NULL,
-		PRIMARY KEY (tag, path)
-	) STRICT;`,
-	// The line that a state was read from, and what was out of order in how the
-	// job was seen.
-	`ALTER TABLE jobs ADD COLUMN origin_stream TEXT NOT NULL DEFAULT '';
-	ALTER TABLE jobs ADD COLUMN origin_line INTEGER NOT NULL DEFAULT 0;
-	ALTER TABLE jobs ADD COLUMN origin_text TEXT NOT NULL DEFAULT '';
-	ALTER TABLE jobs ADD COLUMN irregular TEXT NOT NULL DEFAULT '';
-	ALTER TABLE events ADD COLUMN origin_stream TEXT NOT NULL DEFAULT '';
-	ALTER TABLE events ADD COLUMN origin_line INTEGER NOT NULL DEFAULT 0;
-	ALTER TABLE events ADD COLUMN origin_text TEXT NOT NULL DEFAULT '';`,
-	// When a listing has shown a job, by its number, as it was observed at a time
-	// before: to write that into the rows of ten thousand jobs would write all of
-	// them anew.
-	`CREATE TABLE sightings (
-		job      INTEGER PRIMARY KEY,
-		observed TEXT NOT NULL,
-		seen     TEXT NOT NULL
-	) STRICT;
-	CREATE INDEX jobs_missing ON jobs (target, sequence) WHERE missing = 1 AND finished = 0;`,
-	// The processes of parallel jobs.
-	`CREATE TABLE processes (
-		tag       TEXT NOT NULL,
-		rank      INTEGER NOT NULL,
-		node      TEXT NOT NULL,
-		pid       INTEGER NOT NULL,
-		state     TEXT NOT NULL,
-		exit_code INTEGER,
-		signal    INTEGER,
-		output    TEXT NOT NULL,
-		PRIMARY KEY (tag, rank)
-	) STRICT;`,
-	// Files that stay, too, may be cut off while they are written.
-	"ALTER TABLE staged ADD COLUMN stays INTEGER NOT NULL DEFAULT 0",
-	// What names and keys had at their ends, or joined, gets columns and rows of its
-	// own: who submitted a job, which kind of query a poll is, and the targets that
-	// share it. What was listed goes through the database, too.
-	`ALTER TABLE jobs ADD COLUMN hosted INTEGER NOT NULL DEFAULT 0;
-	ALTER TABLE jobs ADD COLUMN undated INTEGER NOT NULL DEFAULT 0;
-	UPDATE jobs SET hosted = 1, submitter = substr(submitter, 1, length(submitter) - 7) WHERE substr(submitter, -7) = ' (host)';
-	UPDATE jobs SET undated = 1, submitter = substr(submitter, 1, length(submitter) - 10) WHERE substr(submitter, -10) = ' (adopted)';
-	CREATE TABLE kinds (kind TEXT NOT NULL, suffix TEXT NOT NULL) STRICT;
-	INSERT INTO kinds VALUES ('list-jobs', ' x:list-jobs'), ('list-nodes', ' x:list-nodes'), ('list-queues', ' x:list-queues');
-	ALTER TABLE polls RENAME TO polls_before;
-	CREATE TABLE polls (
-		kind     TEXT NOT NULL,
-		key      TEXT NOT NULL,
-		holder   TEXT NOT NULL,
-		held     TEXT NOT NULL,
-		until    TEXT NOT NULL,
-		begun    TEXT NOT NULL,
-		took     INTEGER NOT NULL,
-		jobs     INTEGER NOT NULL,
-		changed  TEXT NOT NULL,
-		failures INTEGER NOT NULL,
-		error    TEXT NOT NULL,
-		paused   TEXT NOT NULL,
-		PRIMARY KEY (kind, key)
-	) STRICT;
-	INSERT INTO polls SELECT coalesce(kind, 'own-jobs'), substr(key, 1, length(key) - coalesce(length(suffix), 0)),
-		holder, held, until, begun, took, jobs, changed, failures, error, paused
-		FROM polls_before LEFT JOIN kinds ON substr(key, -length(suffix)) = suffix;
-	CREATE TABLE poll_targets (
-		kind   TEXT NOT NULL,
-		target TEXT NOT NULL,
-		key    TEXT NOT NULL,
-		PRIMARY KEY (kind, target)
-	) STRICT;
-	CREATE INDEX poll_targets_by_key ON poll_targets (kind, key);
-	WITH RECURSIVE names (key, name, rest) AS (
-		SELECT key, '', target || char(10) FROM polls_before
-		UNION ALL
-		SELECT key, substr(rest, 1, instr(rest, char(10)) - 1), substr(rest, instr(rest, char(10)) + 1) FROM names WHERE rest <> ''
-	)
-	INSERT OR IGNORE INTO poll_targets SELECT coalesce(kind, 'own-jobs'),
-		CASE WHEN substr(name, -length(suffix)) = suffix THEN substr(name, 1, length(name) - length(suffix)) ELSE name END,
-		substr(key, 1, length(key) - coalesce(length(suffix), 0))
-		FROM names LEFT JOIN kinds ON substr(key, -length(suffix)) = suffix WHERE name <> '';
-	DROP TABLE polls_before;
-	ALTER TABLE polls_past ADD COLUMN kind TEXT NOT NULL DEFAULT 'own-jobs';
-	UPDATE polls_past SET kind = kinds.kind, key = substr(key, 1, length(key) - length(suffix)) FROM kinds WHERE substr(key, -length(suffix)) = suffix;
-	DROP INDEX polls_past_by_age;
-	CREATE INDEX polls_past_by_age ON polls_past (kind, key, begun);
-	DROP TABLE kinds;
-	CREATE TABLE listings (
-		number         INTEGER PRIMARY KEY,
-		kind           TEXT NOT NULL,
-		key            TEXT NOT NULL,
-		variant        TEXT NOT NULL,
-		wanted         TEXT NOT NULL,
-		begun          TEXT NOT NULL,
-		took           INTEGER NOT NULL,
-		chunks         INTEGER NOT NULL,
-		rows           INTEGER NOT NULL,
-		again          INTEGER NOT NULL,
-		not_understood INTEGER NOT NULL,
-		UNIQUE (kind, key, variant)
-	) STRICT;
-	CREATE TABLE listing_chunks (
-		listing INTEGER NOT NULL,
-		begun   TEXT NOT NULL,
-		place   INTEGER NOT NULL,
-		rows    BLOB NOT NULL,
-		PRIMARY KEY (listing, begun, place)
-	) STRICT;`,
-	// A count of what was not understood replaces statistics of all outputs.
-	`CREATE TABLE not_understood (
-		target     TEXT NOT NULL,
-		command    TEXT NOT NULL,
-		definition TEXT NOT NULL,
-		count      INTEGER NOT NULL,
-		seen       TEXT NOT NULL,
-		job        TEXT NOT NULL,
-		at         TEXT NOT NULL,
-		PRIMARY KEY (target, command)
-	) STRICT;
-	INSERT OR IGNORE INTO not_understood SELECT target, command, definition, 1, seen, job, at FROM drifts WHERE kind <> 'unmatched lines' ORDER BY at DESC;
-	DROP TABLE drifts;
-	DROP TABLE readings;`,
-}
+//go:embed schema.sql
+var schema string
+
+// migrations returns the steps that lead from each version of the schema to the next.
+func migrations() []string { return strings.Split(schema, "-- next version\n") }
 
 // listingsFolder is where rmctl kept what was listed before the database did: a
 // cache, which this version does not read.
@@ -281,11 +31,12 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err := s.database.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
-	if version == len(migrations) {
+	steps := migrations()
+	if version == len(steps) {
 		return nil
 	}
 	err := s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
-		return upgrade(ctx, transaction, migrations)
+		return upgrade(ctx, transaction, steps)
 	})
 	if err != nil || version == 0 {
 		return err
@@ -293,7 +44,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	return os.RemoveAll(filepath.Join(s.directory(), listingsFolder))
 }
 
-// upgrade applies those of the steps that are missing. It reads the version anew:
+// upgrade applies those of the steps that are missing. It reads the version again:
 // another process may have migrated in the meantime.
 func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
 	var version int
@@ -353,7 +104,7 @@ func removeDrafts(directory string) error {
 		if statErr == nil && time.Since(info.ModTime()) > draftAge {
 			statErr = os.Remove(draft)
 		}
-		if !errors.Is(statErr, os.ErrNotExist) { // another process is at it, too
+		if !errors.Is(statErr, os.ErrNotExist) { // another process removes it, too
 			err = errors.Join(err, statErr)
 		}
 	}

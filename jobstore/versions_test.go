@@ -77,7 +77,7 @@ func texts(t *testing.T, database *sql.DB, query string) (list []string) {
 }
 
 func TestStoresOfEveryVersionAreUpgradedWithAllThatTheyHold(t *testing.T) {
-	for version := 1; version < len(migrations); version++ {
+	for version := 1; version < len(migrations()); version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			directory := storeOfVersion(t, version)
 			before := contents(t, directory)
@@ -85,7 +85,7 @@ func TestStoresOfEveryVersionAreUpgradedWithAllThatTheyHold(t *testing.T) {
 			store, err := Open(t.Context(), directory)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, store.Close()) })
-			require.Equal(t, len(migrations), store.number(t, "PRAGMA user_version"))
+			require.Equal(t, len(migrations()), store.number(t, "PRAGMA user_version"))
 			after := contents(t, directory)
 			for place, value := range before {
 				table, _, _ := strings.Cut(place, " ")
@@ -220,7 +220,7 @@ func TestAnUpgradeRemovesTheFolderThatListingsWereIn(t *testing.T) {
 
 func TestAStoreOfANewerVersionIsRefusedAsItIs(t *testing.T) {
 	directory := storeOfVersion(t, 1)
-	newer := len(migrations) + 1
+	newer := len(migrations()) + 1
 	database := opened(t, directory)
 	_, err := database.ExecContext(t.Context(), fmt.Sprintf("PRAGMA user_version = %d", newer))
 	require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestAStoreOfANewerVersionIsRefusedAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Open(t.Context(), directory)
 	require.ErrorIs(t, err, errNewerSchema)
-	require.ErrorContains(t, err, fmt.Sprintf("its schema has version %d, this program knows %d", newer, len(migrations)))
+	require.ErrorContains(t, err, fmt.Sprintf("its schema has version %d, this program knows %d", newer, len(migrations())))
 	require.ErrorContains(t, err, directory)
 	after, err := os.ReadFile(filepath.Join(directory, databaseName))
 	require.NoError(t, err)
