@@ -2,12 +2,14 @@ package control_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -130,8 +132,34 @@ func newHome(t testing.TB) string {
 	return home
 }
 
+// emptyStore is the file of a store without jobs. Making its tables takes most of the
+// time of a short test, the more so with the race detector.
+var emptyStore = sync.OnceValues(func() (file []byte, err error) {
+	folder, err := os.MkdirTemp("", "rmctl-store")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	store, err := jobstore.Open(context.Background(), folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(folder, storeFile))
+})
+
+const storeFile = "jobs.db"
+
+// openStore opens the store of a folder, an empty one where there is none yet.
 func openStore(t testing.TB, folder string) *jobstore.Store {
 	t.Helper()
+	if _, err := os.Stat(filepath.Join(folder, storeFile)); errors.Is(err, fs.ErrNotExist) {
+		empty, err := emptyStore()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, storeFile), empty, 0o600))
+	}
 	store, err := jobstore.Open(t.Context(), folder)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
