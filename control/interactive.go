@@ -124,7 +124,7 @@ func (c *attendant) endNamed(ctx context.Context, j job.Job) error {
 	}
 	alive := j
 	alive.Detail = job.Running // as its scheduler may still know it
-	err := c.operate(ctx, Cancel, alive)
+	err := c.Operate(ctx, Cancel, alive)
 	var unknown *NotFoundError
 	var over *EndedError
 	if errors.As(err, &unknown) || errors.As(err, &over) {

@@ -109,7 +109,7 @@ func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.
 		var group errgroup.Group
 		for i, job := range batch {
 			group.Go(func() error {
-				batch[i], problems[i] = c.recover(ctx, job)
+				batch[i], problems[i] = c.Recover(ctx, job)
 				problems[i] = c.noteUndecided(ctx, job, problems[i])
 				return nil
 			})

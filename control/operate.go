@@ -64,11 +64,7 @@ func (c *Controller) Supports(operation Operation) bool {
 
 // Operate does something to a job through the definition's command for it. That
 // does not change the job's state: the next query shows the effect.
-func (c *Controller) Operate(ctx context.Context, operation Operation, j job.Job) error {
-	return c.operate(ctx, operation, j)
-}
-
-func (c *attendant) operate(ctx context.Context, operation Operation, j job.Job) error {
+func (c *attendant) Operate(ctx context.Context, operation Operation, j job.Job) error {
 	if j.ID == "" {
 		return fmt.Errorf("submission %s has no job id yet; nothing can be done to it", j.Tag)
 	}

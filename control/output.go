@@ -35,11 +35,7 @@ func (e *OutputError) Unwrap() error { return e.Err }
 
 // OutputPath returns where a job's standard output, or with stderr its standard
 // error, is kept on the target.
-func (c *Controller) OutputPath(job job.Job, stderr bool) (string, error) {
-	return c.pathOf(job, stderr)
-}
-
-func (c *attendant) pathOf(job job.Job, stderr bool) (string, error) {
+func (c *attendant) OutputPath(job job.Job, stderr bool) (string, error) {
 	name := job.OutputPath
 	if stderr {
 		name = job.ErrorPath
@@ -102,10 +98,10 @@ func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.W
 		// The state is asked for first: what an ended job wrote is all there then,
 		// and the scheduler may know better where that goes.
 		var err error
-		if job, err = c.status(ctx, job, Recent); err != nil {
+		if job, err = c.Status(ctx, job, Recent); err != nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)
 		}
-		name, err := c.pathOf(job, stderr)
+		name, err := c.OutputPath(job, stderr)
 		if err != nil {
 			return err
 		}

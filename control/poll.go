@@ -109,7 +109,7 @@ func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, freshness Fres
 	group.SetLimit(directWidth)
 	for i := range updated {
 		group.Go(func() error {
-			updated[i], problems[i] = c.status(ctx, updated[i], freshness)
+			updated[i], problems[i] = c.Status(ctx, updated[i], freshness)
 			return nil
 		})
 	}
@@ -139,7 +139,7 @@ func (e *TooSoonError) Error() string {
 func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wish) error {
 	jobs := &ownPoll{tracker: c, list: list}
 	outcome, err := c.poller.Jobs(ctx, poller.Request{
-		Key: c.ownJobs(), Target: c.target, Interval: c.shortestInterval(), Limit: limitOf(list),
+		Key: c.ownJobs(), Target: c.target, Interval: c.Interval(), Limit: limitOf(list),
 		Query: jobs.query, Apply: jobs.apply, FailureOf: pollFailureOf,
 	}, wish)
 	switch {

@@ -56,11 +56,7 @@ const settling = 30 * time.Second
 // job.PhaseRejected. Such a one is looked up again, as its scheduler may take it
 // up late. As long as neither is certain the error is an *UnconfirmedError.
 // Nothing is ever submitted again.
-func (c *Controller) Recover(ctx context.Context, j job.Job) (job.Job, error) {
-	return c.recover(ctx, j)
-}
-
-func (c *tracker) recover(ctx context.Context, j job.Job) (job.Job, error) {
+func (c *tracker) Recover(ctx context.Context, j job.Job) (job.Job, error) {
 	c.recordLate(ctx)
 	j, err := c.store.ByTag(ctx, j.Tag)
 	if err != nil || j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {

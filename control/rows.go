@@ -20,11 +20,7 @@ import (
 // With an error the listing tells nothing, least of all that something is gone, though
 // rows may have been handed out before; they are counted. A definition that has no
 // such command gives an *UnsupportedError. An error of each ends the command, and is returned as it is.
-func (c *Controller) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
-	return c.listRows(ctx, kind, scope, each)
-}
-
-func (c *session) listRows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
+func (c *session) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
 	list := c.definition.Command(kind)
 	if list == nil {
 		return command.Listed{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}

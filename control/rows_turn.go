@@ -48,7 +48,7 @@ func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(
 	c := t.tracker
 	list := c.definition.Command(kind)
 	if list == nil {
-		listed, err := c.listRows(ctx, kind, config.AllJobs, each)
+		listed, err := c.Rows(ctx, kind, config.AllJobs, each)
 		return MadeListing{Listed: listed}, err
 	}
 	made, isReceived, err := t.viewer.List(ctx, c.sharedListing(list, each))
@@ -103,7 +103,7 @@ func (c *tracker) sharedListing(list *config.Command, each func(command.Row) err
 		},
 		Variant: string(values),
 		List: func(ctx context.Context, share func(poller.Row)) (poller.Counts, error) {
-			listed, err := c.listRows(ctx, list.Element, config.AllJobs, func(row command.Row) error {
+			listed, err := c.Rows(ctx, list.Element, config.AllJobs, func(row command.Row) error {
 				keys, facts := row.Facts.Lists()
 				share(poller.Row{ID: row.ID, Again: row.Again, Keys: keys, Facts: facts})
 				return each(row)

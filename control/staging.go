@@ -124,11 +124,7 @@ func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged)
 // Tidy removes the files that submissions to this target have left which were
 // cut off: those of which the outcome is on record, and whose submit command must
 // have ended. Submit does so, too, once for each controller.
-func (c *Controller) Tidy(ctx context.Context) error {
-	return c.removeLeftovers(ctx)
-}
-
-func (c *submitter) removeLeftovers(ctx context.Context) error {
+func (c *submitter) Tidy(ctx context.Context) error {
 	leftovers, err := c.store.Leftovers(ctx, c.target)
 	if err != nil {
 		return err
@@ -171,7 +167,7 @@ func (c *submitter) isOver(j job.Job) bool {
 // tidyOnce tidies up before the first submission of a controller.
 func (c *submitter) tidyOnce(ctx context.Context) {
 	c.tidy.Do(func() {
-		if err := c.removeLeftovers(ctx); err != nil {
+		if err := c.Tidy(ctx); err != nil {
 			c.log.Info("files of earlier submissions are still there", "error", err)
 		}
 	})

@@ -54,11 +54,7 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // has ended or was asked for some seconds ago. When the query fails the job
 // comes back as it was known, marked stale, together with a *QueryError; a job
 // that the scheduler has forgotten comes back marked missing, without error.
-func (c *Controller) Status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
-	return c.status(ctx, j, freshness)
-}
-
-func (c *tracker) status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
+func (c *tracker) Status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
 	switch {
 	case c.isSettled(&j):
 		return j, nil
@@ -100,7 +96,7 @@ func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error)
 // statusOfSubmission finds out what became of a submission. As long as that is not known it is
 // told as a doubt, which is no failure.
 func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job, error) {
-	job, err := c.recover(ctx, job)
+	job, err := c.Recover(ctx, job)
 	var unconfirmed *UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		job.Stale, job.StaleReason = true, unconfirmed.because()
@@ -111,7 +107,7 @@ func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job,
 
 // lookAgain asks for a job that is not on record.
 func (c *tracker) lookAgain(ctx context.Context, job job.Job) (job.Job, error) {
-	seen, err := c.look(ctx, job.ID)
+	seen, err := c.Look(ctx, job.ID)
 	var forgotten *NotFoundError
 	switch {
 	case errors.As(err, &forgotten):
@@ -181,11 +177,7 @@ func (c *tracker) untilAskable(ctx context.Context, job *job.Job) (asked bool, e
 // Look asks the scheduler for a job that was not submitted through rmctl. It
 // keeps nothing. A job that the scheduler does not know is a *NotFoundError, as is
 // what its commands would take for an option.
-func (c *Controller) Look(ctx context.Context, id string) (job.Job, error) {
-	return c.look(ctx, id)
-}
-
-func (c *session) look(ctx context.Context, id string) (job.Job, error) {
+func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 	if _, err := c.resolver.Command(config.GetJobStatus); err != nil {
 		return job.Job{}, err
 	}

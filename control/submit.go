@@ -100,7 +100,7 @@ func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, err
 func (c *submitter) confirm(ctx context.Context, failed *SubmitError) (job.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmation)
 	defer cancel()
-	j, err := c.recover(ctx, job.Job{Tag: failed.Tag})
+	j, err := c.Recover(ctx, job.Job{Tag: failed.Tag})
 	if err == nil && j.ID != "" {
 		c.log.Warn("the submit command failed, but the scheduler has the job", "id", j.ID, "error", failed.Err)
 		return j, nil

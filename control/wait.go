@@ -65,23 +65,19 @@ func (e *MissingError) Error() string {
 // primary state; empty for the end. Every change is told to changed, which may
 // be nil. It goes on through failing queries for a while. A job that nobody can
 // ask for is an error at once.
-func (c *Controller) Wait(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
-	return c.waitFor(ctx, j, until, changed)
-}
-
-func (c *tracker) waitFor(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
+func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
 	if err := c.waitable(j); err != nil {
 		return j, err
 	}
 	if c.definition.Command(config.ListJobs) != nil {
-		jobs, err := c.waitForAll(ctx, []job.Job{j}, until, changed)
+		jobs, err := c.WaitAll(ctx, []job.Job{j}, until, changed)
 		return jobs[0], err
 	}
 	w := singleWait{tracker: c, pace: c.statusPace()}
 	for {
 		before := j
 		var err error
-		j, err = c.status(ctx, j, Fresh)
+		j, err = c.Status(ctx, j, Fresh)
 		moved := j.Detail != before.Detail || j.Native != before.Native
 		if moved && changed != nil {
 			changed(j)

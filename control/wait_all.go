@@ -21,11 +21,7 @@ const (
 // that all processes share where the definition can list jobs. It returns the
 // jobs as they were known last, in their order, and the first error of each that
 // could not be waited for. A target that is paused does not end a wait.
-func (c *Controller) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) ([]job.Job, error) {
-	return c.waitForAll(ctx, jobs, until, changed)
-}
-
-func (c *tracker) waitForAll(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) ([]job.Job, error) {
+func (c *tracker) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) ([]job.Job, error) {
 	for _, job := range jobs {
 		if err := c.waitable(job); err != nil {
 			return jobs, err
@@ -104,7 +100,7 @@ func (c *tracker) waitEach(ctx context.Context, jobs []job.Job, until job.Detail
 			continue
 		}
 		var err error
-		jobs[i], err = c.waitFor(ctx, jobs[i], until, changed)
+		jobs[i], err = c.Wait(ctx, jobs[i], until, changed)
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
@@ -271,7 +267,7 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 // untilNews waits until a process has recorded something, or a query may be due.
 func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
 	c := w.tracker
-	due := c.now().Add(min(c.shortestInterval(), lookAtAll))
+	due := c.now().Add(min(c.Interval(), lookAtAll))
 	length := pace.next(moved)
 	for {
 		if err := c.pause(ctx, length); err != nil {
@@ -286,10 +282,7 @@ func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
 
 // Interval returns how often the definition lets its scheduler be listed: the shortest
 // time from the beginning of one listing to that of the next.
-func (c *Controller) Interval() time.Duration { return c.shortestInterval() }
-
-// shortestInterval is how often the definition lets the jobs be listed.
-func (c *tracker) shortestInterval() time.Duration {
+func (c *tracker) Interval() time.Duration {
 	if list := c.definition.Command(config.ListJobs); list != nil && list.Interval > 0 {
 		return list.Interval
 	}
