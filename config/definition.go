@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 )
@@ -22,6 +23,11 @@ type Position = tree.Position
 // Optional is a text that may be absent: Text, and whether it is Set. An absent
 // text is not an empty one.
 type Optional = tree.Optional
+
+// An Argument is a piece of text that may vanish: of a command line, an input, a line,
+// an environment value. It vanishes when its Text, or the Attribute that decides, matches
+// IsUndefinedIfMatches; without Resolve its text stays as written.
+type Argument = tree.Argument
 
 // A Definition describes one resource manager.
 type Definition struct {
@@ -36,7 +42,7 @@ type Definition struct {
 	Probes       []*Probe
 	Portable     []*PortableLink
 	Proofs       []Proof
-	LaunchTab    *LaunchTab
+	LaunchTab    *launchtab.Form
 	Monitor      Monitor
 
 	documents tree.Documents
@@ -88,16 +94,6 @@ type Script struct {
 type Line struct {
 	Position
 	Arguments []*Argument
-}
-
-// An Argument is a piece of text that may vanish: of a command line, an input,
-// a line, an environment value.
-type Argument struct {
-	Position
-	Text                 string
-	Attribute            Optional
-	IsUndefinedIfMatches Optional
-	Resolve              bool
 }
 
 // A CommandElement is the name of an element of command type.

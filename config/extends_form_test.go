@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // The form of a base must not offer what the definition has removed or hidden.
@@ -31,18 +31,18 @@ func TestControlsOfWhatIsRemovedOrHiddenGo(t *testing.T) {
 		require.NotEqual(t, "undefined-attribute", problem.Code, problem.Message)
 	}
 	var bound, labels, groups []string
-	definition.LaunchTab.Walk(func(control config.Control) {
-		if name := config.Bound(control).Name; name != "" {
+	definition.LaunchTab.Walk(func(control launchtab.Control) {
+		if name := launchtab.Bound(control).Name; name != "" {
 			bound = append(bound, name)
 		}
 		switch c := control.(type) {
-		case *config.Widget:
-			if c.Type == config.LabelWidget {
+		case *launchtab.Widget:
+			if c.Type == launchtab.LabelWidget {
 				labels = append(labels, c.FixedText.Text)
 			}
-		case *config.Composite:
+		case *launchtab.Composite:
 			groups = append(groups, c.Title.Text)
-		case *config.Viewer:
+		case *launchtab.Viewer:
 			require.Empty(t, c.Include)
 			require.Equal(t, "kept", c.Exclude[0].Name)
 			require.Len(t, c.Exclude, 1)

@@ -9,13 +9,14 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // boundAttributes returns the attributes that the controls of a tab set.
-func boundAttributes(tab *config.Tab) []string {
+func boundAttributes(tab *launchtab.Tab) []string {
 	var names []string
-	tab.Walk(func(control config.Control) {
-		if bound := config.Bound(control); bound.Name != "" {
+	tab.Walk(func(control launchtab.Control) {
+		if bound := launchtab.Bound(control); bound.Name != "" {
 			names = append(names, bound.Name)
 		}
 	})
@@ -24,7 +25,7 @@ func boundAttributes(tab *config.Tab) []string {
 
 // loadForm loads what testdata/launch-tab.xml holds; it gives every element
 // and attribute of the form a value.
-func loadForm(t *testing.T) *config.LaunchTab {
+func loadForm(t *testing.T) *launchtab.Form {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", "launch-tab.xml"))
 	require.NoError(t, err)
@@ -39,25 +40,24 @@ func position(line, column int) config.Position {
 
 func text(text string) config.Optional { return config.Optional{Text: text, Set: true} }
 
-func reference(line, column int, name string) config.Reference {
-	return config.Reference{Position: position(line, column), Name: name}
+func reference(line, column int, name string) launchtab.Reference {
+	return launchtab.Reference{Position: position(line, column), Name: name}
 }
 
 func TestTabsSayWhatTheyShowAndInclude(t *testing.T) {
 	form := loadForm(t)
 	require.Len(t, form.Tabs, 2)
-	tab := form.Tab("Basic")
+	tab := form.Tabs[0]
 	require.Equal(t, position(17, 4), tab.Position)
-	require.Equal(t, []config.Reference{reference(17, 38, "More"), reference(17, 43, " Other")}, tab.IncludeFrom, "titles are not trimmed")
+	require.Equal(t, []launchtab.Reference{reference(17, 38, "More"), reference(17, 43, " Other")}, tab.IncludeFrom, "titles are not trimmed")
 	require.Equal(t, "SWT.NONE", tab.Style)
 	require.Equal(t, text("basic help"), tab.Tooltip)
 	require.Equal(t, "Import", form.Import.Title)
 	require.Equal(t, "exported", form.Import.Viewer.Name.Name)
-	require.Nil(t, form.Tab("Nowhere"))
 }
 
 func TestGridsAreReadWithTheirColumns(t *testing.T) {
-	tab := loadForm(t).Tab("Basic")
+	tab := loadForm(t).Tabs[0]
 	require.Equal(t, 3, tab.Columns)
 	require.Equal(t, 1, tab.Span, "data of a form layout has no columns")
 	require.Zero(t, tab.Controls[0].Common().Columns, "a row has none")
@@ -66,17 +66,17 @@ func TestGridsAreReadWithTheirColumns(t *testing.T) {
 
 func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
 	form := loadForm(t)
-	var kinds []config.WidgetType
-	widgets := map[string]*config.Widget{}
-	form.Walk(func(control config.Control) {
-		if widget, ok := control.(*config.Widget); ok {
+	var kinds []launchtab.WidgetType
+	widgets := map[string]*launchtab.Widget{}
+	form.Walk(func(control launchtab.Control) {
+		if widget, ok := control.(*launchtab.Widget); ok {
 			kinds = append(kinds, widget.Type)
 			widgets[widget.Attribute.Name] = widget
 		}
 	})
-	require.Equal(t, []config.WidgetType{
-		config.LabelWidget, config.TextWidget, config.TextWidget, config.CheckboxWidget, config.SpinnerWidget, config.ComboWidget,
-		config.CustomWidget, config.CustomWidget,
+	require.Equal(t, []launchtab.WidgetType{
+		launchtab.LabelWidget, launchtab.TextWidget, launchtab.TextWidget, launchtab.CheckboxWidget, launchtab.SpinnerWidget, launchtab.ComboWidget,
+		launchtab.CustomWidget, launchtab.CustomWidget,
 	}, kinds)
 	require.Equal(t, text("Queue of ${ptp_rm:queue#name}"), widgets[""].FixedText)
 
@@ -85,23 +85,23 @@ func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
 	require.Equal(t, text("Queue:"), queue.Title)
 	require.True(t, queue.ReadOnly)
 	require.Equal(t, reference(54, 19, "queues"), queue.ItemsFrom)
-	require.Equal(t, []string{"BORDER", "READ_ONLY"}, config.StyleTokens(queue.Style))
+	require.Equal(t, []string{"BORDER", "READ_ONLY"}, launchtab.StyleTokens(queue.Style))
 
 	require.Equal(t, reference(51, 40, "more"), widgets["flag"].ButtonID)
 	dynamic := widgets["computed"]
 	require.Equal(t, "a ${ptp_rm:queue#value}", dynamic.DynamicText[0].Text)
 	require.Len(t, dynamic.DynamicText, 2)
 
-	require.Equal(t, []string{"name", "flag", "nodes", "queue", "modules", "older", "side", "file", "old"}, boundAttributes(form.Tab("Basic")))
+	require.Equal(t, []string{"name", "flag", "nodes", "queue", "modules", "older", "side", "file", "old"}, boundAttributes(form.Tabs[0]))
 }
 
 func TestGroupsBrowsersAndButtonsAreRead(t *testing.T) {
-	controls := loadForm(t).Tab("Basic").Controls
-	group, browse, older, run := controls[1].(*config.ButtonGroup), controls[2].(*config.Browse), controls[3].(*config.Browse), controls[4].(*config.PushButton)
+	controls := loadForm(t).Tabs[0].Controls
+	group, browse, older, run := controls[1].(*launchtab.ButtonGroup), controls[2].(*launchtab.Browse), controls[3].(*launchtab.Browse), controls[4].(*launchtab.PushButton)
 	require.True(t, group.Group)
 	require.Equal(t, text("Side"), group.Title)
 	require.Equal(t, []config.Optional{text("left"), text("right")}, []config.Optional{group.Buttons[0].Title, group.Buttons[1].Title})
-	require.Equal(t, config.RadioButtonWidget, group.Buttons[0].Type)
+	require.Equal(t, launchtab.RadioButtonWidget, group.Buttons[0].Type)
 	require.Equal(t, "left", group.Buttons[0].ButtonID.Name)
 
 	require.Equal(t, text("Browse…"), browse.Title)
@@ -122,10 +122,11 @@ func TestGroupsBrowsersAndButtonsAreRead(t *testing.T) {
 
 func TestViewersAreReadWithColumnsItemsAndValue(t *testing.T) {
 	form := loadForm(t)
-	folder := form.Tab("More").Controls[0].(*config.TabFolder)
-	require.Equal(t, []string{"Page 1", "Page 2"}, []string{folder.Items[0].Title, folder.Items[1].Title})
-	require.Equal(t, text("a page"), folder.Items[0].Tooltip)
-	viewer := folder.Items[0].Controls[0].(*config.Viewer)
+	folder := form.Tabs[1].Controls[0].(*launchtab.TabFolder)
+	pages := []*launchtab.TabItem{folder.Controls[0].(*launchtab.TabItem), folder.Controls[1].(*launchtab.TabItem)}
+	require.Equal(t, []string{"Page 1", "Page 2"}, []string{pages[0].Title, pages[1].Title})
+	require.Equal(t, text("a page"), pages[0].Tooltip)
+	viewer := pages[0].Controls[0].(*launchtab.Viewer)
 	require.Equal(t, "environment", viewer.Name.Name)
 	require.False(t, viewer.InitialAllChecked || viewer.Sort)
 	require.Equal(t, text("Variables"), viewer.Label)
@@ -141,30 +142,31 @@ func TestViewersAreReadWithColumnsItemsAndValue(t *testing.T) {
 }
 
 func TestRulesAreReadAsATree(t *testing.T) {
-	more := loadForm(t).Tab("More")
-	require.Len(t, more.State.Rules(), 2)
+	more := loadForm(t).Tabs[1]
 	show := more.State.ShowIf
-	require.Equal(t, config.RuleOr, show.Kind)
-	require.Equal(t, config.RuleNot, show.Rules[0].Kind)
+	require.Equal(t, launchtab.RuleOr, show.Kind)
+	require.Equal(t, launchtab.RuleNot, show.Rules[0].Kind)
 	inner := show.Rules[0].Rules[0]
-	require.Equal(t, config.RuleButton, inner.Kind)
+	require.Equal(t, launchtab.RuleButton, inner.Kind)
 	require.Equal(t, reference(105, 24, "more"), inner.Button)
 	require.False(t, inner.Selected)
-	require.Equal(t, config.RuleAnd, show.Rules[1].Kind)
-	require.Equal(t, config.RuleAttribute, show.Rules[1].Rules[0].Kind)
+	require.Equal(t, launchtab.RuleAnd, show.Rules[1].Kind)
+	require.Equal(t, launchtab.RuleAttribute, show.Rules[1].Rules[0].Kind)
 	require.Equal(t, text("AIX"), show.Rules[1].Rules[0].Value)
 	require.True(t, show.Rules[1].Rules[1].Selected, "a button has to be selected unless something else is said")
-	require.Equal(t, config.RuleAlways, show.Rules[2].Kind)
-	require.Equal(t, config.RuleNot, more.State.DisableIf.Kind, "an operator beats what stands on its own element")
-	count := 0
-	show.Walk(func(*config.Rule) { count++ })
-	require.Equal(t, 7, count)
+	require.Equal(t, launchtab.RuleAlways, show.Rules[2].Kind)
+	require.Equal(t, launchtab.RuleNot, more.State.DisableIf.Kind, "an operator beats what stands on its own element")
+	kinds := map[launchtab.RuleKind]int{}
+	more.State.Walk(func(rule *launchtab.Rule) { kinds[rule.Kind]++ })
+	require.Equal(t, map[launchtab.RuleKind]int{
+		launchtab.RuleOr: 1, launchtab.RuleNot: 2, launchtab.RuleButton: 3, launchtab.RuleAnd: 1, launchtab.RuleAttribute: 1, launchtab.RuleAlways: 1,
+	}, kinds)
 }
 
 func TestFormsOfDefinitionsFromTheFieldAreReadWhole(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
 	require.NoError(t, err)
-	seen := map[config.WidgetType]int{}
+	seen := map[launchtab.WidgetType]int{}
 	rules := 0
 	for _, file := range files {
 		source, err := os.ReadFile(file)
@@ -177,15 +179,15 @@ func TestFormsOfDefinitionsFromTheFieldAreReadWhole(t *testing.T) {
 		for _, tab := range definition.LaunchTab.Tabs {
 			require.NotEmpty(t, tab.Title, file)
 		}
-		definition.LaunchTab.Walk(func(control config.Control) {
+		definition.LaunchTab.Walk(func(control launchtab.Control) {
 			require.NotZero(t, control.Common().Line, file)
-			rules += len(control.Common().State.Rules())
-			if widget, ok := control.(*config.Widget); ok {
+			control.Common().State.Walk(func(*launchtab.Rule) { rules++ })
+			if widget, ok := control.(*launchtab.Widget); ok {
 				seen[widget.Type]++
 			}
 		})
 	}
-	for _, kind := range []config.WidgetType{config.LabelWidget, config.TextWidget, config.CheckboxWidget, config.SpinnerWidget, config.ComboWidget} {
+	for _, kind := range []launchtab.WidgetType{launchtab.LabelWidget, launchtab.TextWidget, launchtab.CheckboxWidget, launchtab.SpinnerWidget, launchtab.ComboWidget} {
 		require.Positive(t, seen[kind], kind)
 	}
 	require.Positive(t, rules)

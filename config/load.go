@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -101,7 +102,7 @@ func (l *loader) control(d *Definition, control tree.Element) {
 		case "script":
 			d.Script = l.script(child)
 		case "launch-tab":
-			d.LaunchTab = l.launchTab(child)
+			d.LaunchTab = launchtab.Read(child)
 		default:
 			if CommandElement(child.Name).IsCore() {
 				d.Commands = append(d.Commands, l.command(child, CommandElement(child.Name)))
@@ -221,21 +222,7 @@ func (l *loader) script(e tree.Element) *Script {
 func (l *loader) lines(e tree.Element) []*Line {
 	var lines []*Line
 	for _, child := range e.Named("line") {
-		lines = append(lines, &Line{Position: child.Position(), Arguments: l.arguments(child, "arg")})
+		lines = append(lines, &Line{Position: child.Position(), Arguments: child.Arguments("arg")})
 	}
 	return lines
-}
-
-func (l *loader) arguments(e tree.Element, name string) []*Argument {
-	var arguments []*Argument
-	for _, child := range e.Named(name) {
-		arguments = append(arguments, &Argument{
-			Position:             child.Position(),
-			Text:                 child.Text,
-			Attribute:            child.Optional("attribute"),
-			IsUndefinedIfMatches: child.Optional("isUndefinedIfMatches", "isUndefIfMatches"),
-			Resolve:              child.Boolean("resolve", true),
-		})
-	}
-	return arguments
 }

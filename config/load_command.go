@@ -16,8 +16,8 @@ func (l *loader) command(e tree.Element, kind CommandElement) *Command {
 		Element:            kind,
 		Name:               e.Value("name"),
 		Directory:          e.Value("directory"),
-		Arguments:          l.arguments(e, "arg"),
-		Input:              l.arguments(e, "input"),
+		Arguments:          e.Arguments("arg"),
+		Input:              e.Arguments("input"),
 		RedirectStderr:     e.Boolean("redirectStderr", false),
 		StreamBufferLimit:  e.Integer("streamBufferLimit", -1),
 		ReplaceEnvironment: e.Boolean("replaceEnvironment", false),
@@ -95,7 +95,7 @@ func (l *loader) environment(e tree.Element) *EnvironmentEntry {
 		Name:      e.Value("name"),
 		Value:     e.Optional("value"),
 		Preserve:  e.Boolean("preserve", false),
-		Arguments: l.arguments(e, "arg"),
+		Arguments: e.Arguments("arg"),
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
@@ -63,7 +63,7 @@ func (c *Controller) List(ctx context.Context, folder string) ([]directory.Entry
 // Press runs the command of a button of the form with what is filled in, and
 // keeps what it found. A form that the button wants made anew is to be renewed
 // with FormEnvironment.
-func (c *Controller) Press(ctx context.Context, button *config.PushButton, s job.Submission) (*command.Result, error) {
+func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s job.Submission) (*command.Result, error) {
 	if button.Action.Name == "" {
 		return nil, fmt.Errorf("the button %q of the form runs nothing", button.Title.Text)
 	}

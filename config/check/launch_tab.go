@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -22,7 +23,7 @@ var launchTabCodes = []Code{
 // A form is what the checks of a launch tab share.
 type form struct {
 	*checker
-	tabs     map[string]*config.Tab
+	tabs     map[string]*launchtab.Tab
 	buttons  map[string]config.Position
 	commands map[string]bool // that buttons can run
 
@@ -38,7 +39,7 @@ func (c *checker) checkLaunchTab() {
 	if tab == nil {
 		return
 	}
-	f := &form{checker: c, tabs: map[string]*config.Tab{}, buttons: map[string]config.Position{}, commands: map[string]bool{}, hidden: map[string]int{}}
+	f := &form{checker: c, tabs: map[string]*launchtab.Tab{}, buttons: map[string]config.Position{}, commands: map[string]bool{}, hidden: map[string]int{}}
 	for _, command := range c.definition.Commands {
 		if isSessionPart(string(command.Element)) {
 			f.commands[command.Name] = true
@@ -57,7 +58,7 @@ func (c *checker) checkLaunchTab() {
 	f.bindShown()
 }
 
-func (f *form) addTab(tab *config.Tab) {
+func (f *form) addTab(tab *launchtab.Tab) {
 	if earlier, twice := f.tabs[tab.Title]; twice {
 		f.report(tab.Position, config.Warning, "duplicate-tab",
 			fmt.Sprintf("a second tab has the title %s; the one of line %d is meant wherever it is named", schemas.Quote(tab.Title), earlier.Line), "")
@@ -67,7 +68,7 @@ func (f *form) addTab(tab *config.Tab) {
 	f.titles = append(f.titles, tab.Title)
 }
 
-func (f *form) checkIncludes(tab *config.Tab) {
+func (f *form) checkIncludes(tab *launchtab.Tab) {
 	for _, include := range tab.IncludeFrom {
 		if _, known := f.tabs[include.Name]; known || include.Name == "" {
 			continue
@@ -81,18 +82,18 @@ func (f *form) checkIncludes(tab *config.Tab) {
 	}
 }
 
-func (f *form) addButtons(control config.Control) {
+func (f *form) addButtons(control launchtab.Control) {
 	switch c := control.(type) {
-	case *config.Widget:
+	case *launchtab.Widget:
 		f.addButton(c)
-	case *config.ButtonGroup:
+	case *launchtab.ButtonGroup:
 		for _, button := range c.Buttons {
 			f.addButton(button)
 		}
 	}
 }
 
-func (f *form) addButton(w *config.Widget) {
+func (f *form) addButton(w *launchtab.Widget) {
 	id := w.ButtonID
 	if id.Name == "" {
 		return
@@ -110,25 +111,25 @@ func (f *form) addButton(w *config.Widget) {
 	f.buttonIDs = append(f.buttonIDs, id.Name)
 }
 
-func (f *form) checkControl(control config.Control) {
+func (f *form) checkControl(control launchtab.Control) {
 	f.checkRules(control.Common().State)
-	f.bind(config.Bound(control))
+	f.bind(launchtab.Bound(control))
 	switch c := control.(type) {
-	case *config.Widget:
+	case *launchtab.Widget:
 		f.checkWidget(c)
-	case *config.ButtonGroup:
+	case *launchtab.ButtonGroup:
 		f.checkButtonGroup(c)
-	case *config.Browse:
+	case *launchtab.Browse:
 		f.checkRules(c.ButtonState)
-	case *config.PushButton:
+	case *launchtab.PushButton:
 		f.checkPushButton(c)
-	case *config.Viewer:
+	case *launchtab.Viewer:
 		f.checkViewer(c)
 	}
 }
 
 // bind notes that a control sets an attribute, which has to exist.
-func (f *form) bind(to config.Reference) {
+func (f *form) bind(to launchtab.Reference) {
 	if to.Name == "" {
 		return
 	}
@@ -138,10 +139,10 @@ func (f *form) bind(to config.Reference) {
 	}
 }
 
-func (f *form) checkWidget(w *config.Widget) {
-	if w.Attribute.Name != "" && w.Type != config.CustomWidget {
+func (f *form) checkWidget(w *launchtab.Widget) {
+	if w.Attribute.Name != "" && w.Type != launchtab.CustomWidget {
 		switch {
-		case w.Type == config.LabelWidget:
+		case w.Type == launchtab.LabelWidget:
 			f.report(w.Attribute.Position, config.Warning, "without-effect", "a label shows its text only; its attribute is ignored", "")
 		case len(w.DynamicText) > 0:
 			f.report(w.Attribute.Position, config.Warning, "without-effect", "the widget has a dynamic-text; its attribute is ignored", "")
@@ -150,7 +151,7 @@ func (f *form) checkWidget(w *config.Widget) {
 	if w.ItemsFrom.Name != "" {
 		f.checkItems(w.ItemsFrom.Name, w.ItemsFrom.Position)
 	}
-	if w.Type == config.ComboWidget && w.ReadOnly && w.ItemsFrom.Name == "" && !f.offersItems(w.Attribute.Name) {
+	if w.Type == launchtab.ComboWidget && w.ReadOnly && w.ItemsFrom.Name == "" && !f.offersItems(w.Attribute.Name) {
 		f.report(w.Position, config.Warning, "no-items", "nothing can be chosen here: neither the combo nor its attribute has items, and it is read-only",
 			"give its attribute a choice or items-from")
 	}
@@ -162,7 +163,7 @@ func (f *form) offersItems(name string) bool {
 	return !defined || optionalElement(e, "choice") || optionalElement(e, "items-from")
 }
 
-func (f *form) checkButtonGroup(g *config.ButtonGroup) {
+func (f *form) checkButtonGroup(g *launchtab.ButtonGroup) {
 	for _, button := range g.Buttons {
 		f.checkRules(button.State)
 		if button.Attribute.Name != "" {
@@ -172,7 +173,7 @@ func (f *form) checkButtonGroup(g *config.ButtonGroup) {
 	}
 }
 
-func (f *form) checkPushButton(b *config.PushButton) {
+func (f *form) checkPushButton(b *launchtab.PushButton) {
 	if name := b.ClearValue.Name; name != "" {
 		f.use(name, usedElsewhere)
 		if !f.names.has(name) {
@@ -189,7 +190,7 @@ func (f *form) checkPushButton(b *config.PushButton) {
 	}
 }
 
-func (f *form) checkViewer(v *config.Viewer) {
+func (f *form) checkViewer(v *launchtab.Viewer) {
 	for _, include := range v.Include {
 		f.use(include.Name, bound)
 		if !f.names.has(include.Name) {
@@ -220,20 +221,18 @@ func (f *form) bindShown() {
 	}
 }
 
-func (f *form) checkRules(state *config.ControlState) {
-	for _, rule := range state.Rules() {
-		rule.Walk(f.checkRule)
-	}
+func (f *form) checkRules(state *launchtab.ControlState) {
+	state.Walk(f.checkRule)
 }
 
-func (f *form) checkRule(r *config.Rule) {
+func (f *form) checkRule(r *launchtab.Rule) {
 	switch r.Kind {
-	case config.RuleButton:
+	case launchtab.RuleButton:
 		if _, known := f.buttons[r.Button.Name]; !known {
 			f.reportName(r.Button.Position, config.Warning, "unknown-button",
 				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", schemas.Quote(r.Button.Name)), r.Button.Name, f.buttonIDs)
 		}
-	case config.RuleAttribute:
+	case launchtab.RuleAttribute:
 		f.use(r.Attribute.Name, usedElsewhere)
 		if !f.names.has(r.Attribute.Name) {
 			f.undefined(r.Attribute.Position, r.Attribute.Name, "the rule is never true")

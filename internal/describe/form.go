@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 type tabDescription struct {
@@ -30,7 +30,7 @@ type controlDescription struct {
 	Position   string               `json:"position"`
 }
 
-func describeForm(form *config.LaunchTab) []tabDescription {
+func describeForm(form *launchtab.Form) []tabDescription {
 	if form == nil {
 		return nil
 	}
@@ -45,14 +45,14 @@ func describeForm(form *config.LaunchTab) []tabDescription {
 	if form.Import != nil {
 		d := tabDescription{Title: form.Import.Title, Import: true, Position: form.Import.Position.String()}
 		if form.Import.Viewer != nil {
-			d.Controls = describeControls([]config.Control{form.Import.Viewer})
+			d.Controls = describeControls([]launchtab.Control{form.Import.Viewer})
 		}
 		tabs = append(tabs, d)
 	}
 	return tabs
 }
 
-func describeControls(controls []config.Control) []controlDescription {
+func describeControls(controls []launchtab.Control) []controlDescription {
 	described := make([]controlDescription, 0, len(controls))
 	for _, control := range controls {
 		described = append(described, describeControl(control))
@@ -60,40 +60,40 @@ func describeControls(controls []config.Control) []controlDescription {
 	return described
 }
 
-func describeControl(control config.Control) controlDescription {
+func describeControl(control launchtab.Control) controlDescription {
 	look := control.Common()
-	d := controlDescription{Attribute: config.Bound(control).Name, Rules: rules("", look.State), Inside: describeControls(control.Inside()), Position: look.Position.String()}
+	d := controlDescription{Attribute: launchtab.Bound(control).Name, Rules: rules("", look.State), Inside: describeControls(look.Controls), Position: look.Position.String()}
 	switch c := control.(type) {
-	case *config.Composite:
+	case *launchtab.Composite:
 		d.Kind, d.Title = "composite", c.Title.Text
-	case *config.TabFolder:
+	case *launchtab.TabFolder:
 		d.Kind = "tab-folder"
-	case *config.TabItem:
+	case *launchtab.TabItem:
 		d.Kind, d.Title = "item", c.Title
-	case *config.Widget:
+	case *launchtab.Widget:
 		d.Kind, d.Title, d.ReadOnly, d.ButtonID = string(c.Type), c.Title.Text, c.ReadOnly, c.ButtonID.Name
 		d.Text = c.FixedText.Text
 		if len(c.DynamicText) > 0 {
 			d.Text = line(describeArguments(c.DynamicText))
 		}
-	case *config.ButtonGroup:
+	case *launchtab.ButtonGroup:
 		d.Kind, d.Title = "button-group", c.Title.Text
 		for _, button := range c.Buttons {
 			d.Inside = append(d.Inside, describeControl(button))
 		}
-	case *config.Browse:
+	case *launchtab.Browse:
 		d.Kind, d.Title, d.ReadOnly = "browse", c.Title.Text, c.ReadOnly
 		d.Rules = append(d.Rules, rules("the button ", c.ButtonState)...)
-	case *config.PushButton:
+	case *launchtab.PushButton:
 		d.Kind, d.Title, d.Action = "action", c.Title.Text, c.Action.Name
-	case *config.Viewer:
+	case *launchtab.Viewer:
 		d.Kind, d.Title, d.Attribute, d.Attributes = "viewer", c.Label.Text, c.Name.Name, rows(c)
 	}
 	return d
 }
 
 // rows tells which attributes a viewer shows.
-func rows(v *config.Viewer) []string {
+func rows(v *launchtab.Viewer) []string {
 	var shown []string
 	if v.AllPredefined {
 		shown = append(shown, "all of the definition")
@@ -110,14 +110,14 @@ func rows(v *config.Viewer) []string {
 	return shown
 }
 
-func rules(whose string, s *config.ControlState) []string {
+func rules(whose string, s *launchtab.ControlState) []string {
 	if s == nil {
 		return nil
 	}
 	var texts []string
 	for _, one := range []struct {
 		what string
-		rule *config.Rule
+		rule *launchtab.Rule
 	}{{"shown if ", s.ShowIf}, {"hidden if ", s.HideIf}, {"enabled if ", s.EnableIf}, {"disabled if ", s.DisableIf}} {
 		if one.rule != nil {
 			texts = append(texts, whose+one.what+rule(one.rule))
@@ -126,21 +126,23 @@ func rules(whose string, s *config.ControlState) []string {
 	return texts
 }
 
-func rule(r *config.Rule) string {
-	parts := operands(r.Rules, rule, func(inner *config.Rule) bool { return inner.Kind == config.RuleAnd || inner.Kind == config.RuleOr })
+func rule(r *launchtab.Rule) string {
+	parts := operands(r.Rules, rule, func(inner *launchtab.Rule) bool {
+		return inner.Kind == launchtab.RuleAnd || inner.Kind == launchtab.RuleOr
+	})
 	switch r.Kind {
-	case config.RuleNot:
+	case launchtab.RuleNot:
 		return "not " + strings.Join(parts, " ")
-	case config.RuleAnd:
+	case launchtab.RuleAnd:
 		return strings.Join(parts, " and ")
-	case config.RuleOr:
+	case launchtab.RuleOr:
 		return strings.Join(parts, " or ")
-	case config.RuleButton:
+	case launchtab.RuleButton:
 		if r.Selected {
 			return r.Button.Name + " is selected"
 		}
 		return r.Button.Name + " is not selected"
-	case config.RuleAttribute:
+	case launchtab.RuleAttribute:
 		return fmt.Sprintf("%s = %q", r.Attribute.Name, r.Value.Text)
 	}
 	return "always"

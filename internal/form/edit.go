@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // A refusal is a text that was refused: it is shown, and not stored.
 type refusal struct {
-	control            config.Control
+	control            launchtab.Control
 	name, text, reason string
 }
 
@@ -28,7 +28,7 @@ type Problem struct {
 func (f *Form) Problems(page *Page) []Problem {
 	var problems []Problem
 	for _, other := range f.counting(page) {
-		f.visit(other, func(control config.Control, state condition) {
+		f.visit(other, func(control launchtab.Control, state condition) {
 			for _, refused := range f.refused {
 				if refused.control == control && state.effective() {
 					problems = append(problems, Problem{refused.name, refused.reason})
@@ -93,7 +93,7 @@ func (f *Form) setUnbound(field Field, text string) error {
 	if err != nil {
 		return err
 	}
-	if button, ok := field.control.(*config.Widget); ok && field.Kind == Switch {
+	if button, ok := field.control.(*launchtab.Widget); ok && field.Kind == Switch {
 		f.selected[button] = value == true
 	} else {
 		f.texts[field.control] = attribute.Text(value)
@@ -106,7 +106,7 @@ func (f Field) value(a *attribute.Attribute, text string) (attribute.Value, erro
 	refuse := func(reason string) error {
 		return &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: reason}
 	}
-	if _, isGroup := f.control.(*config.ButtonGroup); isGroup {
+	if _, isGroup := f.control.(*launchtab.ButtonGroup); isGroup {
 		if text != "" && !slices.Contains(f.Items, text) {
 			return nil, refuse("it is none of " + strings.Join(f.Items[1:], ", "))
 		}
@@ -179,7 +179,7 @@ func (f *Form) Restore(field Field) {
 	switch {
 	case field.Name == "":
 		delete(f.texts, field.control)
-		if button, ok := field.control.(*config.Widget); ok {
+		if button, ok := field.control.(*launchtab.Widget); ok {
 			delete(f.selected, button)
 		}
 	case a != nil && before != nil:

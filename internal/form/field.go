@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // A Kind is what a field is.
@@ -53,7 +54,7 @@ type Field struct {
 	Row      int    // the same number for fields and groups that the definition puts beside each other; 0 for what stands alone
 	Span     int    // how many columns of such a row it takes with its label and its hint, at least 1
 
-	control config.Control
+	control launchtab.Control
 }
 
 // IsInput reports whether a user can do something with the field now.
@@ -71,22 +72,22 @@ func (f Field) Same(other Field) bool {
 }
 
 // as returns the control of a field; the zero value if it is of another kind.
-func as[T config.Control](f Field) T {
+func as[T launchtab.Control](f Field) T {
 	control, _ := f.control.(T)
 	return control
 }
 
 // Browse returns what a path field chooses from; nil for other fields.
-func (f Field) Browse() *config.Browse { return as[*config.Browse](f) }
+func (f Field) Browse() *launchtab.Browse { return as[*launchtab.Browse](f) }
 
 // Group returns the buttons that a choice chooses from; nil for other fields.
-func (f Field) Group() *config.ButtonGroup { return as[*config.ButtonGroup](f) }
+func (f Field) Group() *launchtab.ButtonGroup { return as[*launchtab.ButtonGroup](f) }
 
 // Action returns the button of a field that is one; nil for other fields.
-func (f Field) Action() *config.PushButton { return as[*config.PushButton](f) }
+func (f Field) Action() *launchtab.PushButton { return as[*launchtab.PushButton](f) }
 
 // Viewer returns the table that a row is of; nil for other fields.
-func (f Field) Viewer() *config.Viewer { return as[*config.Viewer](f) }
+func (f Field) Viewer() *launchtab.Viewer { return as[*launchtab.Viewer](f) }
 
 // Field returns the field of an ID, be it shown or not, without what stands
 // beside it and as if it were enabled; ok is false for an ID that no field has
@@ -99,25 +100,25 @@ func (f *Form) Field(id string) (field Field, ok bool) {
 			continue
 		}
 		switch c := control.(type) {
-		case *config.Viewer:
+		case *launchtab.Viewer:
 			if slices.Contains(f.rows(c), row) {
 				return f.row(c, row, state), true
 			}
-		case *config.Widget:
+		case *launchtab.Widget:
 			if _, isLabel := f.label(c); !isLabel && len(c.DynamicText) == 0 {
 				return f.field(c, state), id == number
 			}
-		case *config.ButtonGroup, *config.Browse, *config.PushButton:
+		case *launchtab.ButtonGroup, *launchtab.Browse, *launchtab.PushButton:
 			return f.field(c, state), id == number
 		}
 	}
 	return Field{}, false
 }
 
-func (f *Form) id(control config.Control) string { return strconv.Itoa(f.numbers[control]) }
+func (f *Form) id(control launchtab.Control) string { return strconv.Itoa(f.numbers[control]) }
 
 // begin returns a field of an ID that shows the value of an attribute, which may be nil.
-func (f *Form) begin(control config.Control, id string, a *attribute.Attribute, state condition) Field {
+func (f *Form) begin(control launchtab.Control, id string, a *attribute.Attribute, state condition) Field {
 	field := Field{control: control, ID: id, Enabled: state.Enabled, Editor: attribute.TextEditor, Text: f.texts[control]}
 	if a == nil {
 		return field
@@ -139,14 +140,14 @@ func (f *Form) finish(field Field, a *attribute.Attribute) Field {
 }
 
 // field returns the field for a control that is neither a label nor holds others.
-func (f *Form) field(control config.Control, state condition) Field {
+func (f *Form) field(control launchtab.Control, state condition) Field {
 	a := f.bound(control)
 	field := f.begin(control, f.id(control), a, state)
 	field.Tooltip, field.Least, field.Most = f.tooltip(control.Common().Tooltip.Text), math.MinInt32, math.MaxInt32
 	switch c := control.(type) {
-	case *config.Widget:
+	case *launchtab.Widget:
 		f.widget(&field, c, a)
-	case *config.ButtonGroup:
+	case *launchtab.ButtonGroup:
 		field.Kind, field.Label = Choice, c.Title.Text
 		field.Items = []string{""}
 		for _, button := range c.Buttons {
@@ -154,24 +155,24 @@ func (f *Form) field(control config.Control, state condition) Field {
 				field.Items = append(field.Items, button.Title.Text)
 			}
 		}
-	case *config.Browse:
+	case *launchtab.Browse:
 		field.Kind, field.PickOnly = Path, c.ReadOnly
-	case *config.PushButton:
+	case *launchtab.PushButton:
 		field.Kind, field.Label = Button, c.Title.Text
 	}
 	return f.finish(field, a)
 }
 
-func (f *Form) widget(field *Field, w *config.Widget, a *attribute.Attribute) {
+func (f *Form) widget(field *Field, w *launchtab.Widget, a *attribute.Attribute) {
 	field.Label = f.expand(w.Title.Text)
 	switch w.Type {
-	case config.CheckboxWidget, config.RadioButtonWidget:
+	case launchtab.CheckboxWidget, launchtab.RadioButtonWidget:
 		field.Kind, field.Editor, field.On = Switch, attribute.SwitchEditor, f.isSelected(w)
 		field.Text = attribute.Text(field.On)
-	case config.SpinnerWidget:
+	case launchtab.SpinnerWidget:
 		field.Kind, field.Editor = Number, attribute.NumberEditor
 		field.Least, field.Most = bounds(a)
-	case config.ComboWidget:
+	case launchtab.ComboWidget:
 		// What a command found need not be all that there is.
 		field.Kind, field.Editor = Choice, attribute.ComboEditor
 		if w.ReadOnly && w.ItemsFrom.Name == "" {
@@ -203,11 +204,11 @@ func bounds(a *attribute.Attribute) (least, most int) {
 	return least, most
 }
 
-func isMultiline(w *config.Widget) bool {
-	if w.Type == config.CustomWidget {
+func isMultiline(w *launchtab.Widget) bool {
+	if w.Type == launchtab.CustomWidget {
 		return true
 	}
-	tokens := config.StyleTokens(w.Style)
+	tokens := launchtab.StyleTokens(w.Style)
 	return slices.ContainsFunc([]string{"MULTI", "WRAP", "V_SCROLL"}, func(token string) bool { return slices.Contains(tokens, token) })
 }
 
@@ -252,7 +253,7 @@ func (f *Form) choices(field *Field, a *attribute.Attribute, items []attribute.I
 }
 
 // row returns the field for a row of a viewer.
-func (f *Form) row(viewer *config.Viewer, name string, state condition) Field {
+func (f *Form) row(viewer *launchtab.Viewer, name string, state condition) Field {
 	a := f.environment.Lookup(name)
 	field := f.begin(viewer, f.rowID(viewer, name), a, state)
 	field.Kind, field.Name, field.Label, field.On = Row, name, name, f.isChecked(viewer, name)
@@ -271,7 +272,7 @@ func (f *Form) row(viewer *config.Viewer, name string, state condition) Field {
 
 // columns returns what the columns of a viewer say about an attribute beside its
 // name, value, description and tooltip, which a row has anyway.
-func (f *Form) columns(viewer *config.Viewer, a *attribute.Attribute) string {
+func (f *Form) columns(viewer *launchtab.Viewer, a *attribute.Attribute) string {
 	var parts []string
 	for _, column := range viewer.Columns {
 		var text string
@@ -306,19 +307,19 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // label returns the text of a control that only shows one; ok is false for
 // controls that do more.
-func (f *Form) label(control config.Control) (text string, ok bool) {
-	w, isWidget := control.(*config.Widget)
+func (f *Form) label(control launchtab.Control) (text string, ok bool) {
+	w, isWidget := control.(*launchtab.Widget)
 	if !isWidget || len(w.DynamicText) > 0 {
 		return "", false
 	}
-	if w.Type != config.LabelWidget && !(w.Type == config.TextWidget && w.FixedText.Set) {
+	if w.Type != launchtab.LabelWidget && !(w.Type == launchtab.TextWidget && w.FixedText.Set) {
 		return "", false
 	}
 	return oneLine(f.expand(w.FixedText.Text)), true
 }
 
 // computed returns the text of a widget that follows others.
-func (f *Form) computed(w *config.Widget) string {
+func (f *Form) computed(w *launchtab.Widget) string {
 	text, err := config.Scope{Environment: f.environment}.Line(w.DynamicText)
 	if err != nil {
 		return err.Error()

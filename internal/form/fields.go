@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // Fields returns what there is to see on a page, line by line. Definitions
@@ -53,13 +53,13 @@ type builder struct {
 
 // A cell is a control and its state in a row of a grid.
 type cell struct {
-	control config.Control
+	control launchtab.Control
 	state   condition
 }
 
 // inside adds the fields of controls in a grid of that many columns; without columns
 // all stand in one row.
-func (b *builder) inside(controls []config.Control, columns int, around condition) {
+func (b *builder) inside(controls []launchtab.Control, columns int, around condition) {
 	all := make([]cell, 0, len(controls))
 	for _, control := range controls {
 		all = append(all, cell{control, b.form.within(around, control.Common().State)})
@@ -155,7 +155,7 @@ func arrange(cells []cell, columns int) [][]cell {
 // width is how many columns of a grid a control takes.
 func (c cell) width() int {
 	width := c.control.Common().Span
-	if browse, ok := c.control.(*config.Browse); ok {
+	if browse, ok := c.control.(*launchtab.Browse); ok {
 		width += browse.ButtonSpan
 	}
 	return width
@@ -252,22 +252,26 @@ func (b *builder) container(c cell, waiting *[]labelText, last *int) bool {
 	depth := b.depth
 	defer func() { b.depth = depth }()
 	switch control := c.control.(type) {
-	case *config.Composite:
+	case *launchtab.Composite:
 		b.leave(waiting, last)
 		if control.Group {
 			b.heading(b.form.expand(control.Title.Text))
 		}
 		b.inside(control.Controls, control.Columns, c.state)
-	case *config.TabFolder:
+	case *launchtab.TabFolder:
 		b.leave(waiting, last)
-		for _, item := range control.Items {
+		for _, page := range control.Controls {
+			item, isItem := page.(*launchtab.TabItem)
+			if !isItem {
+				continue
+			}
 			if state := b.form.within(c.state, item.State); state.Shown {
 				b.heading(b.form.expand(item.Title))
 				b.inside(item.Controls, item.Columns, state)
 				b.depth = depth
 			}
 		}
-	case *config.Viewer:
+	case *launchtab.Viewer:
 		b.leave(waiting, last)
 		title := b.form.expand(control.Label.Text)
 		if title == "" {
@@ -297,7 +301,7 @@ func (b *builder) leave(waiting *[]labelText, last *int) {
 }
 
 func (b *builder) input(c cell) Field {
-	if w, ok := c.control.(*config.Widget); ok && len(w.DynamicText) > 0 {
+	if w, ok := c.control.(*launchtab.Widget); ok && len(w.DynamicText) > 0 {
 		return Field{Kind: Computed, control: w, ID: b.form.id(w), Text: b.form.computed(w), Enabled: c.state.Enabled, Tooltip: b.form.tooltip(w.Tooltip.Text)}
 	}
 	return b.form.field(c.control, c.state)
@@ -339,7 +343,7 @@ func (b *builder) named(field *Field, waiting []labelText, last int) []labelText
 // leads reports whether a field is a switch whose title is meant for what stands
 // beside it, too, such as "Host file:" before a path.
 func (f Field) leads() bool {
-	w, ok := f.control.(*config.Widget)
+	w, ok := f.control.(*launchtab.Widget)
 	return ok && f.Kind == Switch && strings.HasSuffix(strings.TrimSpace(w.Title.Text), ":")
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // A Form is a launch tab being filled in. It is not safe for concurrent use.
@@ -25,18 +26,18 @@ type Form struct {
 	environment *attribute.Environment
 	initial     *attribute.Environment // as it was before anything was filled in
 	pages       []*Page
-	whole       *Page                     // made when it is needed
-	buttons     map[string]*config.Widget // by the name that rules use
-	groups      map[*config.Widget]*config.ButtonGroup
-	viewers     []*config.Viewer       // in the order of the document
-	numbers     map[config.Control]int // in that order
+	whole       *Page                        // made when it is needed
+	buttons     map[string]*launchtab.Widget // by the name that rules use
+	groups      map[*launchtab.Widget]*launchtab.ButtonGroup
+	viewers     []*launchtab.Viewer       // in the order of the document
+	numbers     map[launchtab.Control]int // in that order
 
-	texts    map[config.Control]string // of controls that are bound to nothing
-	selected map[*config.Widget]bool   // of buttons that are bound to nothing
-	given    map[string]bool           // names of attributes that a user gave outside of the form
-	standing map[string]bool           // names of those that every submission gives
-	refused  map[string]refusal        // by the IDs of fields
-	checked  map[string]bool           // rows that a user checked or unchecked, by their IDs
+	texts    map[launchtab.Control]string // of controls that are bound to nothing
+	selected map[*launchtab.Widget]bool   // of buttons that are bound to nothing
+	given    map[string]bool              // names of attributes that a user gave outside of the form
+	standing map[string]bool              // names of those that every submission gives
+	refused  map[string]refusal           // by the IDs of fields
+	checked  map[string]bool              // rows that a user checked or unchecked, by their IDs
 
 	launch func(*attribute.Environment) // gives it what is to be run; may be nil
 }
@@ -47,11 +48,11 @@ type Page struct {
 	Tooltip  string // with references unresolved
 	Import   bool   // whether it is the one for scripts of the user
 	Whole    bool   // whether it stands for the launch tab that the definition does not have
-	Controls []config.Control
+	Controls []launchtab.Control
 
-	state    *config.ControlState
+	state    *launchtab.ControlState
 	columns  int // of its grid; 0 for none
-	includes []config.Reference
+	includes []launchtab.Reference
 }
 
 // New returns the form of a definition over an environment that holds its
@@ -67,8 +68,8 @@ func New(definition *config.Definition, environment *attribute.Environment) *For
 func over(definition *config.Definition, environment *attribute.Environment) *Form {
 	f := &Form{
 		definition: definition, environment: environment,
-		buttons: map[string]*config.Widget{}, groups: map[*config.Widget]*config.ButtonGroup{}, numbers: map[config.Control]int{},
-		texts: map[config.Control]string{}, selected: map[*config.Widget]bool{},
+		buttons: map[string]*launchtab.Widget{}, groups: map[*launchtab.Widget]*launchtab.ButtonGroup{}, numbers: map[launchtab.Control]int{},
+		texts: map[launchtab.Control]string{}, selected: map[*launchtab.Widget]bool{},
 		checked: map[string]bool{}, refused: map[string]refusal{},
 	}
 	if definition.LaunchTab == nil {
@@ -83,7 +84,7 @@ func over(definition *config.Definition, environment *attribute.Environment) *Fo
 	if script := definition.LaunchTab.Import; script != nil {
 		page := &Page{Title: script.Title, Import: true}
 		if script.Viewer != nil {
-			page.Controls = []config.Control{script.Viewer}
+			page.Controls = []launchtab.Control{script.Viewer}
 		}
 		f.pages = append(f.pages, page)
 	}
@@ -93,19 +94,19 @@ func over(definition *config.Definition, environment *attribute.Environment) *Fo
 
 // register numbers controls, and makes buttons known by their names; of two of
 // one name the first counts.
-func (f *Form) register(control config.Control) {
+func (f *Form) register(control launchtab.Control) {
 	f.numbers[control] = len(f.numbers)
-	name := func(button *config.Widget) {
+	name := func(button *launchtab.Widget) {
 		if id := button.ButtonID.Name; id != "" && f.buttons[id] == nil {
 			f.buttons[id] = button
 		}
 	}
 	switch c := control.(type) {
-	case *config.Widget:
+	case *launchtab.Widget:
 		name(c)
-	case *config.Viewer:
+	case *launchtab.Viewer:
 		f.viewers = append(f.viewers, c)
-	case *config.ButtonGroup:
+	case *launchtab.ButtonGroup:
 		for _, button := range c.Buttons {
 			f.groups[button] = c
 			name(button)

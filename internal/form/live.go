@@ -3,7 +3,7 @@ package form
 import (
 	"slices"
 
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // Given names the attributes that have a value which a user gave outside of the
@@ -41,7 +41,7 @@ func (f *Form) Live(page *Page) map[string]bool {
 func (f *Form) counting(page *Page) []*Page {
 	pages := []*Page{page}
 	for _, other := range f.pages {
-		named := func(r config.Reference) bool { return r.Name == other.Title }
+		named := func(r launchtab.Reference) bool { return r.Name == other.Title }
 		if other != page && !other.Import && slices.ContainsFunc(page.includes, named) {
 			pages = append(pages, other)
 		}
@@ -63,9 +63,9 @@ func (f *Form) local(page *Page) (live, out map[string]bool) {
 			out[name] = true
 		}
 	}
-	f.visit(page, func(control config.Control, state condition) {
-		note(config.Bound(control).Name, state.effective())
-		viewer, ok := control.(*config.Viewer)
+	f.visit(page, func(control launchtab.Control, state condition) {
+		note(launchtab.Bound(control).Name, state.effective())
+		viewer, ok := control.(*launchtab.Viewer)
 		if !ok {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // A condition says whether a control can be seen and used, which takes that all
@@ -18,7 +18,7 @@ type condition struct {
 func (s condition) effective() bool { return s.Shown && s.Enabled }
 
 // within returns the state of a control with rules of its own inside another one.
-func (f *Form) within(around condition, rules *config.ControlState) condition {
+func (f *Form) within(around condition, rules *launchtab.ControlState) condition {
 	if rules == nil {
 		return around
 	}
@@ -41,18 +41,18 @@ func (f *Form) within(around condition, rules *config.ControlState) condition {
 // holds evaluates a rule. Rules look at what buttons and attributes are set to,
 // and never at whether a control is shown or enabled, so no rule depends on what
 // others have brought about and their order does not matter.
-func (f *Form) holds(rule *config.Rule) bool {
+func (f *Form) holds(rule *launchtab.Rule) bool {
 	switch rule.Kind {
-	case config.RuleNot:
+	case launchtab.RuleNot:
 		return len(rule.Rules) == 0 || !f.holds(rule.Rules[0])
-	case config.RuleAnd:
-		return !slices.ContainsFunc(rule.Rules, func(inner *config.Rule) bool { return !f.holds(inner) })
-	case config.RuleOr:
+	case launchtab.RuleAnd:
+		return !slices.ContainsFunc(rule.Rules, func(inner *launchtab.Rule) bool { return !f.holds(inner) })
+	case launchtab.RuleOr:
 		return slices.ContainsFunc(rule.Rules, f.holds)
-	case config.RuleButton:
+	case launchtab.RuleButton:
 		button := f.buttons[rule.Button.Name]
 		return (button != nil && f.isSelected(button)) == rule.Selected
-	case config.RuleAttribute:
+	case launchtab.RuleAttribute:
 		a := f.environment.Lookup(rule.Attribute.Name)
 		return a != nil && a.Value() != nil && rule.Value.Set && attribute.Text(a.Value()) == rule.Value.Text
 	}
@@ -61,7 +61,7 @@ func (f *Form) holds(rule *config.Rule) bool {
 
 // isSelected reports whether a button is selected. A button of a group is if
 // its title is the group's value.
-func (f *Form) isSelected(button *config.Widget) bool {
+func (f *Form) isSelected(button *launchtab.Widget) bool {
 	if group := f.groups[button]; group != nil {
 		value := f.textOf(group)
 		return value != "" && value == button.Title.Text
@@ -83,15 +83,15 @@ func isOn(a *attribute.Attribute, value attribute.Value) bool {
 }
 
 // bound returns the attribute that a control sets; nil for one that sets none.
-func (f *Form) bound(control config.Control) *attribute.Attribute {
-	if name := config.Bound(control).Name; name != "" {
+func (f *Form) bound(control launchtab.Control) *attribute.Attribute {
+	if name := launchtab.Bound(control).Name; name != "" {
 		return f.environment.Lookup(name)
 	}
 	return nil
 }
 
 // textOf returns the text of what a control is set to.
-func (f *Form) textOf(control config.Control) string {
+func (f *Form) textOf(control launchtab.Control) string {
 	if a := f.bound(control); a != nil {
 		return attribute.Text(a.Value())
 	}
@@ -99,14 +99,14 @@ func (f *Form) textOf(control config.Control) string {
 }
 
 // visit calls use for each control of a page with its state, outer ones first.
-func (f *Form) visit(page *Page, use func(control config.Control, state condition)) {
+func (f *Form) visit(page *Page, use func(control launchtab.Control, state condition)) {
 	f.visitInside(page.Controls, f.within(condition{Shown: true, Enabled: true}, page.state), use)
 }
 
-func (f *Form) visitInside(controls []config.Control, around condition, use func(config.Control, condition)) {
+func (f *Form) visitInside(controls []launchtab.Control, around condition, use func(launchtab.Control, condition)) {
 	for _, control := range controls {
 		state := f.within(around, control.Common().State)
 		use(control, state)
-		f.visitInside(control.Inside(), state, use)
+		f.visitInside(control.Common().Controls, state, use)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // A Selection says which attributes count in a submission from a page. It is made once,
@@ -13,8 +14,8 @@ import (
 type Selection struct {
 	form    *Form
 	given   map[string]bool
-	out     map[string]bool  // visible attributes that do not count
-	viewers []*config.Viewer // that count, and are not given
+	out     map[string]bool     // visible attributes that do not count
+	viewers []*launchtab.Viewer // that count, and are not given
 }
 
 // Select returns the selection of a submission whose values are in an environment: from

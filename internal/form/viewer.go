@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // rows returns the names of the attributes that a viewer shows, sorted. Names
 // that nothing defines, and invisible attributes, have no row.
-func (f *Form) rows(viewer *config.Viewer) []string {
+func (f *Form) rows(viewer *launchtab.Viewer) []string {
 	var rows []string
 	add := func(name string) {
 		if a := f.environment.Lookup(name); a != nil && a.Visible() {
@@ -31,15 +31,15 @@ func (f *Form) rows(viewer *config.Viewer) []string {
 		add(include.Name)
 	}
 	rows = slices.DeleteFunc(rows, func(name string) bool {
-		return slices.ContainsFunc(viewer.Exclude, func(exclude config.Reference) bool { return exclude.Name == name })
+		return slices.ContainsFunc(viewer.Exclude, func(exclude launchtab.Reference) bool { return exclude.Name == name })
 	})
 	slices.Sort(rows)
 	return slices.Compact(rows)
 }
 
-func (f *Form) rowID(viewer *config.Viewer, row string) string { return f.id(viewer) + "." + row }
+func (f *Form) rowID(viewer *launchtab.Viewer, row string) string { return f.id(viewer) + "." + row }
 
-func (f *Form) isChecked(viewer *config.Viewer, row string) bool {
+func (f *Form) isChecked(viewer *launchtab.Viewer, row string) bool {
 	if checked, decided := f.checked[f.rowID(viewer, row)]; decided {
 		return checked
 	}
@@ -48,7 +48,7 @@ func (f *Form) isChecked(viewer *config.Viewer, row string) bool {
 
 // viewerValue makes up the value of a viewer: its pattern for each checked row
 // with a value, joined.
-func (f *Form) viewerValue(viewer *config.Viewer) string {
+func (f *Form) viewerValue(viewer *launchtab.Viewer) string {
 	if viewer.Value == nil {
 		return ""
 	}

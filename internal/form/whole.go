@@ -2,13 +2,13 @@ package form
 
 import (
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
-var widgetTypes = map[attribute.Editor]config.WidgetType{
-	attribute.SwitchEditor: config.CheckboxWidget,
-	attribute.ChoiceEditor: config.ComboWidget,
-	attribute.NumberEditor: config.SpinnerWidget,
+var widgetTypes = map[attribute.Editor]launchtab.WidgetType{
+	attribute.SwitchEditor: launchtab.CheckboxWidget,
+	attribute.ChoiceEditor: launchtab.ComboWidget,
+	attribute.NumberEditor: launchtab.SpinnerWidget,
 }
 
 // Whole returns a page with every attribute that users may set, each in the
@@ -25,11 +25,11 @@ func (f *Form) Whole() *Page {
 		}
 		kind, known := widgetTypes[defined.Editor()]
 		if !known {
-			kind = config.TextWidget
+			kind = launchtab.TextWidget
 		}
-		widget := &config.Widget{
-			Look: config.Look{Position: defined.Position}, Type: kind, ReadOnly: kind == config.ComboWidget,
-			Attribute: config.Reference{Position: defined.Position, Name: defined.Name()},
+		widget := &launchtab.Widget{
+			Look: launchtab.Look{Position: defined.Position}, Type: kind, ReadOnly: kind == launchtab.ComboWidget,
+			Attribute: launchtab.Reference{Position: defined.Position, Name: defined.Name()},
 		}
 		f.numbers[widget] = len(f.numbers)
 		f.whole.Controls = append(f.whole.Controls, widget)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // An editor is what a control of the form takes for its attribute.
@@ -23,14 +24,14 @@ func boundEditors(d *config.Definition, name string) []editor {
 		return nil
 	}
 	var editors []editor
-	d.LaunchTab.Walk(func(control config.Control) {
-		if config.Bound(control).Name != name {
+	d.LaunchTab.Walk(func(control launchtab.Control) {
+		if launchtab.Bound(control).Name != name {
 			return
 		}
 		switch c := control.(type) {
-		case *config.Widget:
+		case *launchtab.Widget:
 			editors = append(editors, editor{kind: widgetEditor(c, defined.Editor())})
-		case *config.ButtonGroup:
+		case *launchtab.ButtonGroup:
 			editors = append(editors, editor{kind: attribute.ChoiceEditor, titles: titles(c)})
 		default:
 			editors = append(editors, editor{kind: defined.Editor()})
@@ -41,22 +42,22 @@ func boundEditors(d *config.Definition, name string) []editor {
 
 // widgetEditor returns the editor of a widget; kind is the attribute's own, which
 // counts for texts: an integer stays one where its widget takes any text.
-func widgetEditor(widget *config.Widget, kind attribute.Editor) attribute.Editor {
+func widgetEditor(widget *launchtab.Widget, kind attribute.Editor) attribute.Editor {
 	switch {
 	case widget.Type.IsButton():
 		return attribute.SwitchEditor
-	case widget.Type == config.SpinnerWidget:
+	case widget.Type == launchtab.SpinnerWidget:
 		return attribute.NumberEditor
-	case widget.Type == config.ComboWidget && (!widget.ReadOnly || widget.ItemsFrom.Name != ""):
+	case widget.Type == launchtab.ComboWidget && (!widget.ReadOnly || widget.ItemsFrom.Name != ""):
 		// What a command found need not be all that there is.
 		return attribute.ComboEditor
-	case widget.Type == config.ComboWidget:
+	case widget.Type == launchtab.ComboWidget:
 		return attribute.ChoiceEditor
 	}
 	return kind
 }
 
-func titles(group *config.ButtonGroup) []string {
+func titles(group *launchtab.ButtonGroup) []string {
 	var titles []string
 	for _, button := range group.Buttons {
 		titles = append(titles, button.Title.Text)

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
@@ -26,14 +26,14 @@ type questioner struct {
 	ctx     context.Context
 	answers *bufio.Scanner
 	out     io.Writer
-	echo    bool                    // whether to show the answers, which no terminal does
-	chosen  map[*config.Viewer]bool // tables whose rows were chosen as a whole
-	err     error                   // that ended the questions
+	echo    bool                       // whether to show the answers, which no terminal does
+	chosen  map[*launchtab.Viewer]bool // tables whose rows were chosen as a whole
+	err     error                      // that ended the questions
 }
 
 // Ask fills in the form by questions, line by line.
 func (f *Form) Ask(ctx context.Context, answers io.Reader, questions io.Writer) error {
-	q := &questioner{Form: f, ctx: ctx, answers: bufio.NewScanner(answers), out: questions, echo: !tui.IsTerminal(answers), chosen: map[*config.Viewer]bool{}}
+	q := &questioner{Form: f, ctx: ctx, answers: bufio.NewScanner(answers), out: questions, echo: !tui.IsTerminal(answers), chosen: map[*launchtab.Viewer]bool{}}
 	q.answers.Buffer(nil, maxAnswer)
 	if err := q.all(); err != nil {
 		return q.fail(err)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/job"
@@ -184,7 +184,7 @@ func (l *Tab) Press(ctx context.Context, id string) error {
 }
 
 // ButtonWith returns a button of a form by the id of its field on a page.
-func ButtonWith(f *form.Form, page *form.Page, id string) (*config.PushButton, error) {
+func ButtonWith(f *form.Form, page *form.Page, id string) (*launchtab.PushButton, error) {
 	field, found := f.Field(id)
 	button := field.Action()
 	if !found || button == nil {
@@ -200,7 +200,7 @@ func ButtonWith(f *form.Form, page *form.Page, id string) (*config.PushButton, e
 type findings struct{ before, after *attribute.Environment }
 
 // PressButton runs the command of a button with what is filled in.
-func PressButton(ctx context.Context, controller *control.Controller, button *config.PushButton, filled job.Submission) (found findings, err error) {
+func PressButton(ctx context.Context, controller *control.Controller, button *launchtab.PushButton, filled job.Submission) (found findings, err error) {
 	if found.before, err = controller.FormEnvironment(ctx); err != nil {
 		return found, err
 	}

@@ -1,4 +1,4 @@
-package config
+package launchtab
 
 import (
 	"strings"
@@ -6,25 +6,25 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-func (l *loader) launchTab(e tree.Element) *LaunchTab {
-	tab := &LaunchTab{Position: e.Position()}
+// Read reads the launch-tab of a definition.
+func Read(e tree.Element) *Form {
+	form := &Form{Position: e.Position()}
 	e.Core(func(child tree.Element) {
 		switch child.Name {
 		case "dynamic":
-			tab.Tabs = append(tab.Tabs, l.tab(child))
+			form.Tabs = append(form.Tabs, readTab(child))
 		case "import":
-			tab.Import = l.importTab(child)
+			form.Import = &ImportTab{Position: child.Position(), Title: child.Value("title")}
+			if viewer, ok := child.First("export-for-override"); ok {
+				form.Import.Viewer = readViewer(viewer)
+			}
 		}
 	})
-	return tab
+	return form
 }
 
-func (l *loader) tab(e tree.Element) *Tab {
-	tab := &Tab{
-		Look:     l.look(e),
-		Title:    e.ChildText("title").Text,
-		Controls: l.controls(e),
-	}
+func readTab(e tree.Element) *Tab {
+	tab := &Tab{Look: readContainer(e), Title: e.ChildText("title").Text}
 	if from := e.Value("includeWidgetValuesFrom"); from != "" {
 		at := e.ValuePosition("includeWidgetValuesFrom")
 		for title := range strings.SplitSeq(from, ",") {
@@ -35,23 +35,15 @@ func (l *loader) tab(e tree.Element) *Tab {
 	return tab
 }
 
-func (l *loader) importTab(e tree.Element) *ImportTab {
-	tab := &ImportTab{Position: e.Position(), Title: e.Value("title")}
-	if viewer, ok := e.First("export-for-override"); ok {
-		tab.Viewer = l.viewer(viewer)
-	}
-	return tab
-}
-
-// look reads what all controls can have; an element that cannot have a part
+// readLook reads what all controls can have; an element that cannot have a part
 // does not hold it.
-func (l *loader) look(e tree.Element) Look {
+func readLook(e tree.Element) Look {
 	look := Look{
 		Position: e.Position(),
 		Span:     span(e, "layout-data"),
 		Tooltip:  e.ChildText("tooltip"),
 		Style:    e.Value("style"),
-		State:    l.controlState(e, "control-state"),
+		State:    readControlState(e, "control-state"),
 	}
 	if layout, ok := e.First("layout"); ok {
 		if grid, isGrid := layout.First("grid-layout"); isGrid {
@@ -71,52 +63,53 @@ func span(e tree.Element, name string) int {
 	return 1
 }
 
-func (l *loader) controls(e tree.Element) []Control {
-	var controls []Control
+// readContainer reads the look of an element that holds controls.
+func readContainer(e tree.Element) Look {
+	look := readLook(e)
 	e.Core(func(child tree.Element) {
-		if control := l.formControl(child); control != nil {
-			controls = append(controls, control)
+		if control := readControl(child); control != nil {
+			look.Controls = append(look.Controls, control)
 		}
 	})
-	return controls
+	return look
 }
 
-func (l *loader) formControl(e tree.Element) Control {
+func readControl(e tree.Element) Control {
 	switch e.Name {
 	case "composite":
-		return &Composite{Look: l.look(e), Group: e.Boolean("group", false), Title: e.ChildText("title"), Controls: l.controls(e)}
+		return &Composite{Look: readContainer(e), Group: e.Boolean("group", false), Title: e.ChildText("title")}
 	case "tab-folder":
-		return l.tabFolder(e)
+		folder := &TabFolder{readLook(e)}
+		for _, item := range e.Named("item") {
+			folder.Controls = append(folder.Controls, &TabItem{Look: readContainer(item), Title: item.ChildText("title").Text})
+		}
+		return folder
 	case "widget":
-		return l.widget(e)
+		return readWidget(e)
 	case "button-group":
-		return l.buttonGroup(e)
+		group := &ButtonGroup{Look: readLook(e), Group: e.Boolean("group", false), Title: e.ChildText("title"), Attribute: bound(e)}
+		for _, button := range e.Named("button") {
+			group.Buttons = append(group.Buttons, readWidget(button))
+		}
+		return group
 	case "browse":
-		return l.browse(e)
+		return readBrowse(e)
 	case "action":
-		return l.pushButton(e)
+		return readPushButton(e)
 	case "viewer":
-		return l.viewer(e)
+		return readViewer(e)
 	}
 	return nil // a part of the control around it
 }
 
-func (l *loader) tabFolder(e tree.Element) *TabFolder {
-	folder := &TabFolder{Look: l.look(e)}
-	for _, item := range e.Named("item") {
-		folder.Items = append(folder.Items, &TabItem{Look: l.look(item), Title: item.ChildText("title").Text, Controls: l.controls(item)})
-	}
-	return folder
-}
-
-func (l *loader) widget(e tree.Element) *Widget {
+func readWidget(e tree.Element) *Widget {
 	widget := &Widget{
-		Look:      l.look(e),
+		Look:      readLook(e),
 		Type:      WidgetType(e.Value("type")),
-		ButtonID:  referenceIn(e, "buttonId"),
+		ButtonID:  reference(e, "buttonId"),
 		Title:     e.Optional("title"),
 		ReadOnly:  e.Boolean("readOnly", false),
-		Attribute: boundAttribute(e),
+		Attribute: bound(e),
 		ItemsFrom: childReference(e, "items-from"),
 		FixedText: e.ChildText("fixed-text"),
 	}
@@ -127,51 +120,43 @@ func (l *loader) widget(e tree.Element) *Widget {
 		widget.Type = CustomWidget
 	}
 	if dynamic, ok := e.First("dynamic-text"); ok {
-		widget.DynamicText = l.arguments(dynamic, "arg")
+		widget.DynamicText = dynamic.Arguments("arg")
 	}
 	return widget
 }
 
-func (l *loader) buttonGroup(e tree.Element) *ButtonGroup {
-	group := &ButtonGroup{Look: l.look(e), Group: e.Boolean("group", false), Title: e.ChildText("title"), Attribute: boundAttribute(e)}
-	for _, button := range e.Named("button") {
-		group.Buttons = append(group.Buttons, l.widget(button))
-	}
-	return group
-}
-
-func (l *loader) browse(e tree.Element) *Browse {
+func readBrowse(e tree.Element) *Browse {
 	browse := &Browse{
-		Look:        l.look(e),
+		Look:        readLook(e),
 		ButtonSpan:  span(e, "button-layout-data"),
-		ButtonState: l.controlState(e, "button-control-state"),
+		ButtonState: readControlState(e, "button-control-state"),
 		Title:       e.Optional("title"),
 		Directory:   e.Boolean("directory", false),
 		URI:         e.Boolean("uri", false),
 		LocalOnly:   e.Boolean("localOnly", false),
 		ReadOnly:    e.Boolean("readOnly", false),
-		Attribute:   boundAttribute(e),
+		Attribute:   bound(e),
 	}
 	browse.Style = e.Value("textStyle")
 	browse.Span = span(e, "text-layout-data")
-	browse.State = l.controlState(e, "text-control-state")
+	browse.State = readControlState(e, "text-control-state")
 	return browse
 }
 
-func (l *loader) pushButton(e tree.Element) *PushButton {
-	button := &PushButton{Look: l.look(e), Title: e.Optional("title"), Refresh: true}
+func readPushButton(e tree.Element) *PushButton {
+	button := &PushButton{Look: readLook(e), Title: e.Optional("title"), Refresh: true}
 	if action, ok := e.First("button-action"); ok {
 		button.Action = childReference(action, "action")
-		button.ClearValue = referenceIn(action, "clearValue")
+		button.ClearValue = reference(action, "clearValue")
 		button.Refresh = action.Boolean("refresh", true)
 	}
 	return button
 }
 
-func (l *loader) viewer(e tree.Element) *Viewer {
+func readViewer(e tree.Element) *Viewer {
 	viewer := &Viewer{
-		Look:              l.look(e),
-		Name:              referenceIn(e, "name"),
+		Look:              readLook(e),
+		Name:              reference(e, "name"),
 		Label:             e.ChildText("label"),
 		InitialAllChecked: e.Boolean("initialAllChecked", true),
 		Sort:              e.Boolean("sort", true),
@@ -194,16 +179,16 @@ func (l *loader) viewer(e tree.Element) *Viewer {
 	return viewer
 }
 
-// bound returns the attribute that a control is bound to.
-func boundAttribute(e tree.Element) Reference {
-	if reference := referenceIn(e, "attribute"); reference.Name != "" {
+// bound returns the attribute that a control names.
+func bound(e tree.Element) Reference {
+	if reference := reference(e, "attribute"); reference.Name != "" {
 		return reference
 	}
-	return referenceIn(e, "saveValueTo") // format of 5.0
+	return reference(e, "saveValueTo") // format of 5.0
 }
 
 // reference returns the name that an XML attribute holds.
-func referenceIn(e tree.Element, name string) Reference {
+func reference(e tree.Element, name string) Reference {
 	value := e.Optional(name)
 	if !value.Set {
 		return Reference{}
@@ -213,11 +198,10 @@ func referenceIn(e tree.Element, name string) Reference {
 
 // childReference returns the name that the first child of a name holds.
 func childReference(e tree.Element, name string) Reference {
-	child, ok := e.First(name)
-	if !ok {
-		return Reference{}
+	for _, found := range childReferences(e, name) {
+		return found
 	}
-	return Reference{Position: child.TextPosition(true), Name: strings.TrimSpace(child.Text)}
+	return Reference{}
 }
 
 func childReferences(e tree.Element, name string) []Reference {

@@ -1,35 +1,28 @@
-package config
+// Package launchtab holds the launch tab of a definition as Go types, and reads it from
+// the elements: the form's tabs, their controls, and the rules by which these are shown.
+package launchtab
 
-import "strings"
+import (
+	"strings"
 
-// A LaunchTab is the form of a definition: a tab for each way of filling it in.
-type LaunchTab struct {
-	Position
+	"github.com/rmctl/rmctl/internal/tree"
+)
+
+// A Form is the launch tab of a definition: a tab for each way of filling it in.
+type Form struct {
+	tree.Position
 	Tabs   []*Tab
 	Import *ImportTab // nil where users cannot submit a script of their own by the form
 }
 
-// Tab returns the tab of that title, or nil. Of several the first counts.
-func (l *LaunchTab) Tab(title string) *Tab {
-	if l == nil {
-		return nil
-	}
-	for _, tab := range l.Tabs {
-		if tab.Title == title {
-			return tab
-		}
-	}
-	return nil
-}
-
 // Walk calls visit for each control of all tabs, the outer ones before those
 // inside, in document order.
-func (l *LaunchTab) Walk(visit func(Control)) {
-	for _, tab := range l.Tabs {
+func (f *Form) Walk(visit func(Control)) {
+	for _, tab := range f.Tabs {
 		tab.Walk(visit)
 	}
-	if l.Import != nil && l.Import.Viewer != nil {
-		visit(l.Import.Viewer)
+	if f.Import != nil && f.Import.Viewer != nil {
+		visit(f.Import.Viewer)
 	}
 }
 
@@ -38,23 +31,20 @@ type Tab struct {
 	Look
 	Title       string
 	IncludeFrom []Reference // titles of tabs whose values count, too; not trimmed
-	Controls    []Control
 }
 
-// Walk calls visit for each control of the tab, the outer ones before those
-// inside, in document order.
-func (t *Tab) Walk(visit func(Control)) { walk(t.Controls, visit) }
-
-func walk(controls []Control, visit func(Control)) {
-	for _, control := range controls {
+// Walk calls visit for each control inside, the outer ones before those inside
+// them, in document order.
+func (l *Look) Walk(visit func(Control)) {
+	for _, control := range l.Controls {
 		visit(control)
-		walk(control.Inside(), visit)
+		control.Common().Walk(visit)
 	}
 }
 
 // An ImportTab (import) is the tab by which a user submits a script that exists.
 type ImportTab struct {
-	Position
+	tree.Position
 	Title  string
 	Viewer *Viewer // export-for-override; nil if there is none
 }
@@ -62,7 +52,7 @@ type ImportTab struct {
 // A Reference is a name of something else in the definition and where it
 // stands. An empty name refers to nothing.
 type Reference struct {
-	Position
+	tree.Position
 	Name string
 }
 
@@ -71,9 +61,6 @@ type Reference struct {
 type Control interface {
 	// Common returns what all controls have.
 	Common() *Look
-	// Inside returns the controls inside this one. The buttons of a group are
-	// a part of it and not among them.
-	Inside() []Control
 }
 
 // Bound returns the attribute whose value a control shows and sets, or a
@@ -96,12 +83,16 @@ func Bound(control Control) Reference {
 // A Look is what controls have in common, as far as a form without pixels shows it.
 // What a control's element cannot have is unset.
 type Look struct {
-	Position
+	tree.Position
 	Columns int           // of the grid of the controls inside; 0 for another layout
 	Span    int           // how many columns of a grid around it the control takes; at least 1
-	Tooltip Optional      // may hold references
+	Tooltip tree.Optional // may hold references
 	Style   string        // tokens as written; see StyleTokens
 	State   *ControlState // nil for a control that is always there
+
+	// Controls are those inside, for pages those of a folder. The buttons of a group
+	// are a part of it and not among them.
+	Controls []Control
 }
 
 // StyleTokens returns the tokens of a style, such as WRAP of "SWT.BORDER |
@@ -121,44 +112,21 @@ func StyleTokens(style string) []string {
 // Common returns the look itself.
 func (l *Look) Common() *Look { return l }
 
-// Inside returns nothing: most controls have none inside.
-func (l *Look) Inside() []Control { return nil }
-
 // A Composite holds controls; with Group it has a frame and a title.
 type Composite struct {
 	Look
-	Group    bool
-	Title    Optional
-	Controls []Control
+	Group bool
+	Title tree.Optional
 }
 
-// Inside returns the controls of the composite.
-func (c *Composite) Inside() []Control { return c.Controls }
-
-// A TabFolder holds pages of which one is seen at a time.
-type TabFolder struct {
-	Look
-	Items []*TabItem
-}
-
-// Inside returns the pages.
-func (f *TabFolder) Inside() []Control {
-	controls := make([]Control, 0, len(f.Items))
-	for _, item := range f.Items {
-		controls = append(controls, item)
-	}
-	return controls
-}
+// A TabFolder holds pages, of type *TabItem, one of which is seen at a time.
+type TabFolder struct{ Look }
 
 // A TabItem is one page of a folder.
 type TabItem struct {
 	Look
-	Title    string
-	Controls []Control
+	Title string
 }
-
-// Inside returns the controls of the page.
-func (i *TabItem) Inside() []Control { return i.Controls }
 
 // A WidgetType is what a widget is.
 type WidgetType string
@@ -182,12 +150,12 @@ type Widget struct {
 	Look
 	Type        WidgetType
 	ButtonID    Reference // the name by which rules mean this button
-	Title       Optional
+	Title       tree.Optional
 	ReadOnly    bool
-	Attribute   Reference   // the attribute that it sets; none for one that only shows
-	ItemsFrom   Reference   // the attribute whose list holds the items of a combo
-	FixedText   Optional    // may hold references
-	DynamicText []*Argument // made up anew after every change; empty if there is none
+	Attribute   Reference        // the attribute that it sets; none for one that only shows
+	ItemsFrom   Reference        // the attribute whose list holds the items of a combo
+	FixedText   tree.Optional    // may hold references
+	DynamicText []*tree.Argument // made up again after every change; empty if there is none
 }
 
 // A ButtonGroup is a set of buttons of which one at most is selected; the title
@@ -195,7 +163,7 @@ type Widget struct {
 type ButtonGroup struct {
 	Look
 	Group     bool // whether it has a frame and a title
-	Title     Optional
+	Title     tree.Optional
 	Attribute Reference
 	Buttons   []*Widget // check boxes or radio buttons
 }
@@ -205,7 +173,7 @@ type Browse struct {
 	Look                      // of the text; style is its textStyle, the state its text-control-state
 	ButtonSpan  int           // how many columns of a grid the button takes
 	ButtonState *ControlState // when the button is there; nil for always
-	Title       Optional      // of the button
+	Title       tree.Optional // of the button
 	Directory   bool          // chooses a directory instead of a file
 	URI         bool          // stores the URI of the file instead of its path
 	LocalOnly   bool          // chooses on this machine instead of the target
@@ -216,10 +184,10 @@ type Browse struct {
 // A PushButton (action) runs a command of the definition.
 type PushButton struct {
 	Look
-	Title      Optional
+	Title      tree.Optional
 	Action     Reference // the name of a button-action, start-up or shut-down command
 	ClearValue Reference // the attribute that loses its value first
-	Refresh    bool      // whether the form is made anew afterwards
+	Refresh    bool      // whether the form is built again afterwards
 }
 
 // A Viewer shows attributes in a table or tree, to choose and to edit; those
@@ -227,7 +195,7 @@ type PushButton struct {
 type Viewer struct {
 	Look
 	Name              Reference // what its value is stored under
-	Label             Optional
+	Label             tree.Optional
 	InitialAllChecked bool
 	Sort              bool
 	Columns           []string // Name, Value, Type, Status, Default, Description or Tooltip
@@ -240,7 +208,7 @@ type Viewer struct {
 
 // A ViewerValue tells how the value of a viewer is made of its chosen rows.
 type ViewerValue struct {
-	Position
+	tree.Position
 	Pattern   string // for one row, with @name and @value for its name and value
 	Separator string // between two rows
 }

@@ -1,0 +1,26 @@
+package tree
+
+// An Argument is a piece of text that may vanish: of a command line, an input,
+// a line, an environment value.
+type Argument struct {
+	Position
+	Text                 string
+	Attribute            Optional
+	IsUndefinedIfMatches Optional
+	Resolve              bool
+}
+
+// Arguments returns the children of a name as arguments.
+func (e Element) Arguments(name string) []*Argument {
+	var arguments []*Argument
+	for _, child := range e.Named(name) {
+		arguments = append(arguments, &Argument{
+			Position:             child.Position(),
+			Text:                 child.Text,
+			Attribute:            child.Optional("attribute"),
+			IsUndefinedIfMatches: child.Optional("isUndefinedIfMatches", "isUndefIfMatches"),
+			Resolve:              child.Boolean("resolve", true),
+		})
+	}
+	return arguments
+}
