@@ -9,15 +9,24 @@ type origins struct {
 	gone      []override                      // of elements that have no successor of their own
 }
 
+// An effect is what an element of an extending definition does to one of the base.
+type effect string
+
+const (
+	changes  effect = "changes"  // the base's element was given what this one mentions
+	replaces effect = "replaces" // the base's element is gone in favour of this one
+	removes  effect = "removes"  // the base's element is gone
+)
+
 type override struct {
-	effect Effect
+	effect effect
 	by     *schemas.Element
 	of     *schemas.Element
 }
 
 // took remembers that an element has taken the place of one of the base, and
 // with it what that one had done to bases of its own.
-func (o *origins) took(effect Effect, by, of *schemas.Element) {
+func (o *origins) took(effect effect, by, of *schemas.Element) {
 	if o == nil {
 		return
 	}
@@ -27,7 +36,7 @@ func (o *origins) took(effect Effect, by, of *schemas.Element) {
 }
 
 // lost remembers an element of a base that has no successor of its own.
-func (o *origins) lost(effect Effect, by, of *schemas.Element) {
+func (o *origins) lost(effect effect, by, of *schemas.Element) {
 	if o != nil {
 		o.gone = append(o.gone, override{effect, by, of})
 	}

@@ -52,7 +52,7 @@ func TestDefinitionsAreMergedWithWhatTheyExtend(t *testing.T) {
 				require.Nil(t, merged)
 				return
 			}
-			requireGolden(t, filepath.Join(folder, "merged.xml"), string(merged.XML()))
+			requireGolden(t, filepath.Join(folder, "merged.xml"), merged.XML)
 		})
 	}
 }
@@ -130,7 +130,7 @@ func requireSameWhenMerged(t *testing.T, file string, source []byte) {
 	require.NoError(t, err, file)
 	merged, problems := config.Merge(file, source, readBase)
 	require.NoError(t, problems.Err(), file)
-	reloaded, err := config.Read("merged.xml", merged.XML(), nil)
+	reloaded, err := config.Read("merged.xml", []byte(merged.XML), nil)
 	require.NoError(t, err, file)
 	require.Equal(t, withoutPositions(t, original), withoutPositions(t, reloaded), file)
 	requireValidBySchema(t, merged, file)
@@ -138,7 +138,7 @@ func requireSameWhenMerged(t *testing.T, file string, source []byte) {
 
 func requireValidBySchema(t *testing.T, merged *config.Merged, name string) {
 	t.Helper()
-	root, err := schemas.Read(merged.XML())
+	root, err := schemas.Read([]byte(merged.XML))
 	require.NoError(t, err, name)
 	for _, violation := range schemas.Validate(root, nil) {
 		require.Equal(t, "misplaced-element", violation.Code, "%s: %v", name, violation)
@@ -221,7 +221,7 @@ func TestDocumentedChangesOfABaseAreRight(t *testing.T) {
 		}
 		merged, problems := config.Merge("site.xml", extending("with-form", change), base)
 		require.Empty(t, problems, row[1])
-		require.NotEmpty(t, merged.Parts())
+		require.NotEmpty(t, merged.Parts)
 		requireValidBySchema(t, merged, row[1])
 	}
 }
@@ -252,8 +252,8 @@ func FuzzMerge(f *testing.F) {
 		if problems.HasErrors() {
 			return
 		}
-		reread, again := check.Load("merged.xml", merged.XML(), nil)
-		require.NoError(t, again.Err(), "%s", merged.XML())
+		reread, again := check.Load("merged.xml", []byte(merged.XML), nil)
+		require.NoError(t, again.Err(), "%s", merged.XML)
 		original, _ := check.Load("site.xml", site, read)
 		require.Equal(t, withoutPositions(t, original), withoutPositions(t, reread))
 	})

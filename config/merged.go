@@ -8,11 +8,40 @@ import (
 	"github.com/rmctl/rmctl/schemas"
 )
 
-// A Merged is a definition put together with all that it extends.
+// A Merged is a definition put together with all that it extends. The names of its
+// JSON are a contract.
 type Merged struct {
-	root      *schemas.Element
-	documents tree.Documents
-	origins   *origins
+	Files []string     `json:"files"` // the definition's own, and each base after the one that extends it
+	Parts []mergedPart `json:"parts"` // what it consists of, in the order of the document
+	Gone  []gonePart   `json:"gone"`  // elements of bases that were removed, and those of lists that were replaced
+
+	// XML is the definition as a document of its own, with comments that say where each
+	// part comes from. It loads as the same definition; only the comments of the files
+	// that it was made of, and hints for other programs where to find schemas, are not in it.
+	XML string `json:"xml"`
+}
+
+// A mergedPart is a piece of a merged definition that stands in one file, or an
+// element that was changed by another file.
+type mergedPart struct {
+	Path      string           `json:"path"` // such as control-data/attribute "queue"
+	Position  string           `json:"position"`
+	Sets      []string         `json:"sets,omitempty"` // of a changed element: the XML attributes that were given to it
+	Overrides []mergedOverride `json:"overrides,omitempty"`
+}
+
+// A mergedOverride is an effect on an element of a base.
+type mergedOverride struct {
+	Effect   effect `json:"effect"`
+	Position string `json:"position"` // of the base's element
+}
+
+// A gonePart is an element of a base that the merged definition has no more.
+type gonePart struct {
+	Element  string `json:"element"` // such as line "#SBATCH --mem="
+	Effect   effect `json:"effect"`
+	Position string `json:"position"`
+	By       string `json:"by"` // the position of what made it go
 }
 
 // Merge reads a definition and what it extends, and puts them together, without
@@ -25,60 +54,24 @@ func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 	if root == nil || problems.HasErrors() {
 		return nil, problems
 	}
-	return &Merged{root: root, documents: l.source.Documents, origins: l.origins}, problems
+	p := &documentPrinter{documents: l.source.Documents, origins: l.origins, parts: map[*schemas.Element]mergedPart{}}
+	p.merged = &Merged{Files: p.documents.Files(), Parts: []mergedPart{}, Gone: []gonePart{}}
+	p.addParts(root, "", 0)
+	for _, one := range l.origins.gone {
+		p.merged.Gone = append(p.merged.Gone, gonePart{called(one.of), one.effect, p.positionOf(one.of).String(), p.positionOf(one.by).String()})
+	}
+	p.document(root)
+	p.merged.XML = p.text.String()
+	return p.merged, problems
 }
 
-// Files returns the files that the definition is made of: its own, and each base
-// after the one that extends it.
-func (m *Merged) Files() []string { return m.documents.Files() }
-
-// An Effect is what an element of an extending definition does to one of the base.
-type Effect string
-
-// The effects.
-const (
-	changes  Effect = "changes"  // the base's element was given what this one mentions
-	replaces Effect = "replaces" // the base's element is gone in favour of this one
-	removes  Effect = "removes"  // the base's element is gone
-)
-
-// An Override is one effect on an element of a base.
-type Override struct {
-	Effect   Effect
-	Position // of the base's element
-}
-
-// A Part is a piece of a merged definition that stands in one file, or an
-// element that was changed by another file.
-type Part struct {
-	Position
-	Path      string // such as control-data/attribute "queue"
-	Depth     int    // of the element below the root, which has 0
-	Overrides []Override
-	Sets      []string // of a changed element: the XML attributes that were given to it
-}
-
-// A Lost is an element of a base that the merged definition has no more.
-type Lost struct {
-	Override
-	Path string   // such as line "#SBATCH --mem="
-	By   Position // of what made it go
-}
-
-// Parts returns what the definition consists of, in the order of the document.
-func (m *Merged) Parts() []Part {
-	var parts []Part
-	m.walk(m.root, "", 0, func(e *schemas.Element, path string, depth int) {
-		parts = append(parts, m.part(e, path, depth))
-	})
-	return parts
-}
-
-// walk visits the parts: an element that was changed, or that only holds
-// others, and then its children; of any other that element alone.
-func (m *Merged) walk(e *schemas.Element, path string, depth int, visit func(e *schemas.Element, path string, depth int)) {
-	visit(e, path, depth)
-	if !m.isMadeOfParts(e, depth) {
+// addParts adds the parts: an element that was changed, or that only holds others,
+// and then its children; of any other that element alone.
+func (p *documentPrinter) addParts(e *schemas.Element, path string, depth int) {
+	isChanged := slices.ContainsFunc(p.origins.overrides[e], func(one override) bool { return one.effect == changes })
+	p.addPart(e, path, isChanged)
+	name := tree.PartName(e)
+	if depth > 0 && !isChanged && (depth > 1 || name != "control-data" && name != "monitor-data" && name != "site-data") {
 		return
 	}
 	for _, child := range e.Children {
@@ -86,47 +79,27 @@ func (m *Merged) walk(e *schemas.Element, path string, depth int, visit func(e *
 		if depth > 0 {
 			below = path + "/" + below
 		}
-		m.walk(child, below, depth+1, visit)
+		p.addParts(child, below, depth+1)
 	}
 }
 
-func (m *Merged) isMadeOfParts(e *schemas.Element, depth int) bool {
-	name := tree.PartName(e)
-	return depth == 0 || depth == 1 && (name == "control-data" || name == "monitor-data" || name == "site-data") || m.isChanged(e)
-}
-
-func (m *Merged) isChanged(e *schemas.Element) bool {
-	return slices.ContainsFunc(m.origins.overrides[e], func(one override) bool { return one.effect == changes })
-}
-
-func (m *Merged) part(e *schemas.Element, path string, depth int) Part {
-	part := Part{Position: m.positionOf(e), Path: path, Depth: depth}
-	for _, one := range m.origins.overrides[e] {
-		part.Overrides = append(part.Overrides, Override{one.effect, m.positionOf(one.of)})
-	}
-	if !m.isChanged(e) {
-		return part
+func (p *documentPrinter) addPart(e *schemas.Element, path string, isChanged bool) {
+	at := p.positionOf(e)
+	part := mergedPart{Path: path, Position: at.String()}
+	for _, one := range p.origins.overrides[e] {
+		part.Overrides = append(part.Overrides, mergedOverride{one.effect, p.positionOf(one.of).String()})
 	}
 	for _, attribute := range e.Attributes {
-		if attribute.Name != "name" && m.documents.Position(attribute.Line, attribute.Column).File == part.File {
+		if isChanged && attribute.Name != "name" && p.documents.Position(attribute.Line, attribute.Column).File == at.File {
 			part.Sets = append(part.Sets, tree.AttributeName(attribute))
 		}
 	}
-	return part
+	p.parts[e] = part
+	p.merged.Parts = append(p.merged.Parts, part)
 }
 
-// Lost returns the elements of bases that were removed, and those whose list was
-// given anew.
-func (m *Merged) Lost() []Lost {
-	var all []Lost
-	for _, one := range m.origins.gone {
-		all = append(all, Lost{Override{one.effect, m.positionOf(one.of)}, called(one.of), m.positionOf(one.by)})
-	}
-	return all
-}
-
-func (m *Merged) positionOf(e *schemas.Element) Position {
-	return m.documents.Position(e.Line, e.Column)
+func (p *documentPrinter) positionOf(e *schemas.Element) Position {
+	return p.documents.Position(e.Line, e.Column)
 }
 
 // called names an element in messages.

@@ -1,40 +1,35 @@
 package config
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
-// XML returns the merged definition as a document of its own, with comments
-// that tell where each part comes from. It loads as the same definition; only
-// the comments of the files that it was made of, and hints for other programs
-// where to find schemas, are not in it.
-func (m *Merged) XML() []byte {
-	p := &documentPrinter{merged: m, parts: map[*schemas.Element]Part{}}
-	m.walk(m.root, "", 0, func(e *schemas.Element, path string, depth int) {
-		p.parts[e] = m.part(e, path, depth)
-	})
-	p.text.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n")
-	fmt.Fprintf(&p.text, "  Made of %s.\n", inComment(strings.Join(m.Files(), ", which extends ")))
-	for _, lost := range m.Lost() {
-		how := "removed"
-		if lost.Effect == replaces {
-			how = "replaced"
-		}
-		fmt.Fprintf(&p.text, "  %s: %s\n", how, inComment(fmt.Sprintf("%s of %s, by %s", lost.Path, lost.Position, lost.By)))
-	}
-	p.text.WriteString("-->\n")
-	p.element(m.root, 0, "", false)
-	return p.text.Bytes()
+// A documentPrinter makes a [Merged] of the tree that merging has left.
+type documentPrinter struct {
+	documents tree.Documents
+	origins   *origins
+	merged    *Merged
+	parts     map[*schemas.Element]mergedPart
+	text      strings.Builder
 }
 
-type documentPrinter struct {
-	text   bytes.Buffer
-	merged *Merged
-	parts  map[*schemas.Element]Part
+// document prints the tree of a definition as a document of its own.
+func (p *documentPrinter) document(root *schemas.Element) {
+	p.text.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n")
+	fmt.Fprintf(&p.text, "  Made of %s.\n", inComment(strings.Join(p.merged.Files, ", which extends ")))
+	for _, gone := range p.merged.Gone {
+		how := "removed"
+		if gone.Effect == replaces {
+			how = "replaced"
+		}
+		fmt.Fprintf(&p.text, "  %s: %s\n", how, inComment(fmt.Sprintf("%s of %s, by %s", gone.Element, gone.Position, gone.By)))
+	}
+	p.text.WriteString("-->\n")
+	p.element(root, 0, "", false)
 }
 
 const xsiNamespace = "http://www.w3.org/2001/XMLSchema-instance"
@@ -106,10 +101,10 @@ func (p *documentPrinter) attributes(e *schemas.Element, foreign bool) {
 // origin prints where a part comes from.
 func (p *documentPrinter) origin(e *schemas.Element) {
 	part, ok := p.parts[e]
-	if !ok || len(p.merged.documents) == 1 {
+	if !ok || len(p.documents) == 1 {
 		return
 	}
-	text := part.Position.String()
+	text := part.Position
 	if len(part.Sets) > 0 {
 		text += ", sets " + strings.Join(part.Sets, ", ")
 	}

@@ -77,10 +77,10 @@ func (a *app) describeMerged(name string) error {
 		fmt.Fprintln(a.stderr, printable(problem.String()))
 	}
 	if !a.json {
-		_, err = fmt.Fprint(a.stdout, printable(string(merged.XML())))
+		_, err = fmt.Fprint(a.stdout, printable(merged.XML))
 		return err
 	}
-	return terminal.JSON(a.stdout, describe.Merged(merged))
+	return terminal.JSON(a.stdout, merged)
 }
 
 // configuredTarget returns the target of that name in targets.toml. It returns false

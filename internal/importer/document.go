@@ -96,7 +96,7 @@ func newShipped(name string, definition *config.Definition, source []byte) (*shi
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
-		source = merged.XML()
+		source = []byte(merged.XML)
 	}
 	root, err := schemas.Read(source)
 	if err != nil {
