@@ -13,7 +13,8 @@ type compiler struct {
 	globals     map[globalName]*Element
 	types       map[globalName]*elementType
 	simpleTypes map[globalName]*simpleType
-	depth       int // of groups and simple types that refer to each other
+	depth       int   // of groups and simple types that refer to each other
+	err         error // the first
 }
 
 type globalName struct{ kind, space, name string }
@@ -22,6 +23,7 @@ type globalName struct{ kind, space, name string }
 // so that a circle among them ends with an error.
 const maxReferences = 30
 
+// compile compiles schema documents made of the constructs that a test lists.
 func compile(texts ...string) (*schemaSet, error) {
 	c := &compiler{
 		set: &schemaSet{elements: map[string]*elementDeclaration{}, attributes: map[string]*attributeDeclaration{},
@@ -36,30 +38,44 @@ func compile(texts ...string) (*schemaSet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read a schema: %w", err)
 		}
-		if err := checkConstructs(root); err != nil {
-			return nil, err
-		}
-		if err := c.index(root); err != nil {
-			return nil, err
-		}
+		c.index(root)
 		roots = append(roots, root)
 	}
 	for _, root := range roots {
-		if err := c.globalDeclarations(root); err != nil {
-			return nil, err
-		}
+		c.globalDeclarations(root)
+	}
+	if c.err != nil {
+		return nil, c.err
 	}
 	c.set.findParents()
 	return c.set, nil
 }
 
-func (c *compiler) index(root *Element) error {
+// fail notes an error at a construct of a schema.
+func (c *compiler) fail(e *Element, format string, arguments ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("schema, line %d: %w", e.Line, fmt.Errorf(format, arguments...))
+	}
+}
+
+// enter begins a construct that others refer to, and reports whether to go on. The
+// caller leaves it in any case.
+func (c *compiler) enter(e *Element) bool {
+	if c.depth++; c.depth > maxReferences {
+		c.fail(e, "%q refers to itself", e.Name)
+	}
+	return c.err == nil
+}
+
+func (c *compiler) leave() { c.depth-- }
+
+func (c *compiler) index(root *Element) {
 	space := value(root, "targetNamespace")
 	if root.Name != "schema" || space != CoreNamespace && space != ExtensionNamespace {
-		return schemaError(root, "the target namespace %q is not known", space)
+		c.fail(root, "the target namespace %q is not known", space)
 	}
 	if value(root, "elementFormDefault") != "qualified" || value(root, "attributeFormDefault") != "unqualified" {
-		return schemaError(root, "elements must be qualified and attributes unqualified")
+		c.fail(root, "elements must be qualified and attributes unqualified")
 	}
 	for _, e := range root.Children {
 		name := value(e, "name")
@@ -68,40 +84,31 @@ func (c *compiler) index(root *Element) error {
 		}
 		key := globalName{e.Name, space, name}
 		if name == "" || c.globals[key] != nil {
-			return schemaError(e, "the %s has no name or one that is taken: %q", e.Name, name)
+			c.fail(e, "the %s has no name or one that is taken: %q", e.Name, name)
 		}
 		c.globals[key] = e
 	}
-	return nil
 }
 
-func (c *compiler) globalDeclarations(root *Element) error {
+func (c *compiler) globalDeclarations(root *Element) {
 	space := value(root, "targetNamespace")
 	for _, e := range root.Children {
 		switch e.Name {
 		case "element":
-			declaration, err := c.element(e, space)
-			if err != nil {
-				return err
-			}
+			declaration := c.element(e, space)
 			c.set.elements[declaration.symbol] = declaration
 		case "attribute":
-			declaration, err := c.attribute(e)
-			if err != nil {
-				return err
-			}
+			declaration := c.attribute(e)
 			c.set.attributes[symbolIn(space, declaration.name)] = declaration
 		case "complexType", "simpleType":
-			if _, err := c.namedType(e, space, value(e, "name")); err != nil {
-				return err
-			}
+			c.globalType(e, space)
 		}
 	}
-	return nil
 }
 
-// findGlobal returns what a qualified name in an attribute of e refers to.
-func (c *compiler) findGlobal(e *Element, attribute string, kinds ...string) (*Element, string, error) {
+// findGlobal returns what a qualified name in an attribute of e refers to, with its
+// namespace; for a name of XSD itself it returns nil and that name.
+func (c *compiler) findGlobal(e *Element, attribute string, kinds ...string) (*Element, string) {
 	prefix, local, found := strings.Cut(value(e, attribute), ":")
 	if !found {
 		prefix, local = "", prefix
@@ -110,133 +117,109 @@ func (c *compiler) findGlobal(e *Element, attribute string, kinds ...string) (*E
 	if known {
 		for _, kind := range kinds {
 			if global := c.globals[globalName{kind, space, local}]; global != nil {
-				return global, space, nil
+				return global, space
 			}
 		}
 		if space == xsdNamespace {
-			return nil, local, nil
+			return nil, local
 		}
 	}
-	return nil, "", schemaError(e, "%q refers to nothing: %q", attribute, value(e, attribute))
+	c.fail(e, "%q refers to nothing: %q", attribute, value(e, attribute))
+	return nil, ""
 }
 
-func (c *compiler) element(e *Element, space string) (*elementDeclaration, error) {
+func (c *compiler) element(e *Element, space string) *elementDeclaration {
 	name := value(e, "name")
 	if name == "" {
-		return nil, schemaError(e, "an element has no name")
+		c.fail(e, "an element has no name")
 	}
 	declaration := &elementDeclaration{symbol: symbolIn(space, name)}
-	if err := declaration.readWithin(e); err != nil {
-		return nil, err
-	}
-	if !has(e, "type") {
+	c.readWithin(declaration, e)
+	if value(e, "type") == "" {
 		declaration.elementType = &elementType{name: "anyType", anything: true}
-		return declaration, nil
+		return declaration
 	}
-	global, space, err := c.findGlobal(e, "type", "complexType", "simpleType")
-	if err != nil {
-		return nil, err
+	global, space := c.findGlobal(e, "type", "complexType", "simpleType")
+	if global == nil {
+		declaration.elementType = &elementType{text: c.builtInType(e, space)}
+	} else {
+		declaration.elementType = c.globalType(global, space)
 	}
-	declaration.elementType, err = c.namedType(global, space, space)
-	if err != nil {
-		return nil, schemaError(e, "%w", err)
-	}
-	return declaration, nil
+	return declaration
 }
 
-// namedType compiles the type that a global element describes; without one it
-// is the built-in type of the given name.
-func (c *compiler) namedType(global *Element, space, builtIn string) (*elementType, error) {
-	if global == nil || global.Name == "simpleType" {
-		text, err := c.simpleType(global, space, builtIn)
-		if err != nil {
-			return nil, err
-		}
-		return &elementType{name: builtIn, text: text}, nil
+func (c *compiler) globalType(global *Element, space string) *elementType {
+	if global.Name == "simpleType" {
+		return &elementType{text: c.simpleType(global, space)}
 	}
 	key := globalName{"complexType", space, value(global, "name")}
 	if compiled := c.types[key]; compiled != nil {
-		return compiled, nil
+		return compiled
 	}
 	compiled := &elementType{name: symbolIn(space, key.name), mixed: value(global, "mixed") == "true"}
 	c.types[key] = compiled
 	c.set.types = append(c.set.types, compiled)
 	content := &particle{least: 1, most: 1}
 	for _, child := range global.Children {
-		if !isParticle(child) {
-			continue
+		if isParticle(child) {
+			content.parts = append(content.parts, c.particle(child, space))
 		}
-		part, err := c.particle(child, space)
-		if err != nil {
-			return nil, err
-		}
-		content.parts = append(content.parts, part)
 	}
 	if len(content.parts) > 1 {
-		return nil, schemaError(global, "a type has more than one content model")
+		c.fail(global, "a type has more than one content model")
 	}
-	if err := c.attributesOf(global, compiled); err != nil {
-		return nil, err
-	}
+	c.attributesOf(global, compiled)
 	automaton, err := newAutomaton(content)
 	if err != nil {
-		return nil, schemaError(global, "the type %q: %w", key.name, err)
+		c.fail(global, "the type %q: %w", key.name, err)
 	}
 	compiled.content = automaton
-	return compiled, nil
+	return compiled
 }
 
-func (c *compiler) simpleType(global *Element, space, builtIn string) (*simpleType, error) {
-	if global == nil {
-		if t, ok := builtInType(builtIn); ok {
-			return t, nil
-		}
-		return nil, fmt.Errorf("the built-in type %q is not known", builtIn)
+func (c *compiler) builtInType(e *Element, name string) *simpleType {
+	expectation, known := builtInTypes[name]
+	if !known {
+		c.fail(e, "the built-in type %q is not known", name)
 	}
+	return &simpleType{builtIn: name, expectation: expectation}
+}
+
+func (c *compiler) simpleType(global *Element, space string) *simpleType {
 	key := globalName{"simpleType", space, value(global, "name")}
 	if compiled := c.simpleTypes[key]; compiled != nil {
-		return compiled, nil
+		return compiled
 	}
-	if c.depth++; c.depth > maxReferences {
-		return nil, schemaError(global, "the type %q refers to itself", key.name)
-	}
-	defer func() { c.depth-- }()
 	compiled := &simpleType{expectation: documentation(global)}
+	defer c.leave()
+	if !c.enter(global) {
+		return compiled
+	}
 	for _, child := range global.Children {
 		switch child.Name {
 		case "list":
-			item, err := c.simpleTypeNamed(child, "itemType")
-			if err != nil {
-				return nil, err
-			}
-			compiled.item = item
+			compiled.item = c.simpleTypeNamed(child, "itemType")
 		case "restriction":
-			base, err := c.simpleTypeNamed(child, "base")
-			if err != nil {
-				return nil, err
-			}
-			compiled.base = base
-			if err := compiled.readFacets(child); err != nil {
-				return nil, err
-			}
+			compiled.base = c.simpleTypeNamed(child, "base")
+			c.readFacets(compiled, child)
 		}
 	}
 	if compiled.item == nil && compiled.base == nil {
-		return nil, schemaError(global, "the type %q is neither a list nor a restriction", key.name)
+		c.fail(global, "the type %q is neither a list nor a restriction", key.name)
 	}
 	c.simpleTypes[key] = compiled
-	return compiled, nil
+	return compiled
 }
 
-func (c *compiler) simpleTypeNamed(e *Element, attribute string) (*simpleType, error) {
-	global, space, err := c.findGlobal(e, attribute, "simpleType")
-	if err != nil {
-		return nil, err
+func (c *compiler) simpleTypeNamed(e *Element, attribute string) *simpleType {
+	global, space := c.findGlobal(e, attribute, "simpleType")
+	if global == nil {
+		return c.builtInType(e, space)
 	}
-	return c.simpleType(global, space, space)
+	return c.simpleType(global, space)
 }
 
-func (t *simpleType) readFacets(restriction *Element) error {
+func (c *compiler) readFacets(t *simpleType, restriction *Element) {
 	for _, facet := range restriction.Children {
 		text := value(facet, "value")
 		switch facet.Name {
@@ -246,14 +229,14 @@ func (t *simpleType) readFacets(restriction *Element) error {
 		case "pattern":
 			pattern, err := compilePattern(text)
 			if err != nil {
-				return schemaError(facet, "%w", err)
+				c.fail(facet, "%w", err)
 			}
 			t.patterns = append(t.patterns, pattern)
 			continue
 		}
 		number, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return schemaError(facet, "%s: %w", facet.Name, err)
+			c.fail(facet, "%s: %w", facet.Name, err)
 		}
 		switch facet.Name {
 		case "minInclusive":
@@ -265,9 +248,8 @@ func (t *simpleType) readFacets(restriction *Element) error {
 		}
 	}
 	if t.isList() && (len(t.enumeration) > 0 || len(t.patterns) > 0 || t.least != nil || t.most != nil) {
-		return schemaError(restriction, "of lists only the length can be restricted")
+		c.fail(restriction, "of lists only the length can be restricted")
 	}
-	return nil
 }
 
 func value(e *Element, name string) string {
@@ -277,15 +259,6 @@ func value(e *Element, name string) string {
 		}
 	}
 	return ""
-}
-
-func has(e *Element, name string) bool {
-	for _, attribute := range e.Attributes {
-		if attribute.Space == "" && attribute.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // documentation returns what the annotation of a construct says, on one line.

@@ -66,12 +66,10 @@ func declaredEncoding(text string) string {
 		return ""
 	}
 	content, _, _ = strings.Cut(content, "?>")
-	d := declaration{content, 0}
-	if _, _, ok := d.next("version"); !ok {
-		return ""
+	if found := declarationSyntax.FindStringSubmatch(content); found != nil {
+		return strings.Trim(found[2], `"'`)
 	}
-	encoding, _, _ := d.next("encoding")
-	return encoding
+	return ""
 }
 
 func decodeUTF16(source []byte, order binary.ByteOrder) (Text, error) {
@@ -98,16 +96,14 @@ func decodeUTF16(source []byte, order binary.ByteOrder) (Text, error) {
 }
 
 func decodeBytes(raw, encoding string, characters *charmap.Charmap) (Text, error) {
-	var text strings.Builder
-	text.Grow(len(raw) + len(raw)/16)
-	for i := range len(raw) {
-		r := characters.DecodeByte(raw[i])
-		if r == utf8.RuneError {
-			return Text{}, wrongBytes(text.String(), encoding)
-		}
-		text.WriteRune(r)
+	text, err := characters.NewDecoder().String(raw)
+	if err != nil {
+		return Text{}, fmt.Errorf("decoding %s: %w", encoding, err)
 	}
-	return Text{text.String(), encoding}, nil
+	if before, _, isWrong := strings.Cut(text, string(utf8.RuneError)); isWrong {
+		return Text{}, wrongBytes(before, encoding)
+	}
+	return Text{text, encoding}, nil
 }
 
 // wrongBytes is the error of a file that is not in its encoding behind the text

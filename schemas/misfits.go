@@ -287,7 +287,7 @@ func (v *validation) misfit(child *Element, symbol string, parent *elementDeclar
 		v.report(child.Line, child.Column, unknownElement, "", "%s is not an element of the format%s", Quote(symbol), detail)
 		return
 	}
-	if len(owners) > 0 && !contains(owners, parent.symbol) {
+	if len(owners) > 0 && !slices.Contains(owners, parent.symbol) {
 		detail = "; it stands in " + oneOf(owners)
 	}
 	v.report(child.Line, child.Column, misplacedElement, "", "%s may not stand in %s%s",

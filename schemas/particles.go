@@ -15,154 +15,116 @@ func isParticle(e *Element) bool {
 
 // particle compiles a node of a content model; space is the target namespace
 // of the schema that it stands in.
-func (c *compiler) particle(e *Element, space string) (*particle, error) {
-	if c.depth++; c.depth > maxReferences {
-		return nil, schemaError(e, "a group refers to itself")
-	}
-	defer func() { c.depth-- }()
+func (c *compiler) particle(e *Element, space string) *particle {
 	p := &particle{}
-	if err := p.readOccurrence(e); err != nil {
-		return nil, err
+	defer c.leave()
+	if !c.enter(e) {
+		return p
 	}
-	var err error
+	c.readOccurrence(p, e)
 	switch e.Name {
 	case "element":
-		p.element, err = c.element(e, space)
+		p.element = c.element(e, space)
 	case "any":
-		p.wildcard, err = readWildcard(e)
+		p.wildcard = c.wildcard(e)
 	case "group":
-		var part *particle
-		part, err = c.groupReference(e)
-		p.parts = []*particle{part}
+		p.parts = c.groupReference(e)
 	default:
 		p.choice = e.Name == "choice"
 		for _, child := range e.Children {
-			part, err := c.particle(child, space)
-			if err != nil {
-				return nil, err
-			}
-			p.parts = append(p.parts, part)
+			p.parts = append(p.parts, c.particle(child, space))
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p
 }
 
-func (c *compiler) groupReference(e *Element) (*particle, error) {
-	group, space, err := c.findGlobal(e, "ref", "group")
-	if err != nil {
-		return nil, err
-	}
+func (c *compiler) groupReference(e *Element) []*particle {
+	group, space := c.findGlobal(e, "ref", "group")
 	if group == nil {
-		return nil, schemaError(e, "a group has no reference")
+		c.fail(e, "a group has no reference")
+		return nil
 	}
 	for _, child := range group.Children {
 		if isParticle(child) {
-			return c.particle(child, space)
+			return []*particle{c.particle(child, space)}
 		}
 	}
-	return nil, schemaError(group, "a group holds nothing")
-}
-
-func (p *particle) readOccurrence(e *Element) error {
-	p.least, p.most = 1, 1
-	if has(e, "minOccurs") {
-		least, err := strconv.ParseUint(value(e, "minOccurs"), 10, 8)
-		if err != nil {
-			return schemaError(e, "minOccurs: %w", err)
-		}
-		p.least = int(least)
-	}
-	switch most := value(e, "maxOccurs"); {
-	case most == "unbounded":
-		p.most = -1
-	case has(e, "maxOccurs"):
-		number, err := strconv.ParseUint(most, 10, 6)
-		if err != nil {
-			return schemaError(e, "maxOccurs: %w", err)
-		}
-		p.most = int(number)
-	}
-	if p.most == 0 || p.most > 0 && p.most < p.least {
-		return schemaError(e, "minOccurs and maxOccurs contradict each other")
-	}
+	c.fail(group, "a group holds nothing")
 	return nil
 }
 
-func readWildcard(e *Element) (*wildcard, error) {
+func (c *compiler) readOccurrence(p *particle, e *Element) {
+	p.least = c.number(e, "minOccurs", 1)
+	if value(e, "maxOccurs") == "unbounded" {
+		p.most = -1
+	} else if p.most = c.number(e, "maxOccurs", 1); p.most == 0 || p.most < p.least {
+		c.fail(e, "minOccurs and maxOccurs contradict each other")
+	}
+}
+
+// number returns a small number in an attribute of e, or what it is without one.
+func (c *compiler) number(e *Element, attribute string, otherwise int) int {
+	text := value(e, attribute)
+	if text == "" {
+		return otherwise
+	}
+	number, err := strconv.ParseUint(text, 10, 6)
+	if err != nil {
+		c.fail(e, "%s: %w", attribute, err)
+	}
+	return int(number)
+}
+
+func (c *compiler) wildcard(e *Element) *wildcard {
 	namespace, process := value(e, "namespace"), value(e, "processContents")
 	if namespace != "##any" && namespace != "##other" || process != "lax" && process != "skip" {
-		return nil, schemaError(e, "the wildcard for %q, %q is not known", namespace, process)
+		c.fail(e, "the wildcard for %q, %q is not known", namespace, process)
 	}
-	return &wildcard{any: namespace == "##any", skip: process == "skip"}, nil
+	return &wildcard{any: namespace == "##any", skip: process == "skip"}
 }
 
 // attributesOf adds the attributes that e declares, directly or through groups.
-func (c *compiler) attributesOf(e *Element, t *elementType) error {
-	if c.depth++; c.depth > maxReferences {
-		return schemaError(e, "a group of attributes refers to itself")
+func (c *compiler) attributesOf(e *Element, t *elementType) {
+	defer c.leave()
+	if !c.enter(e) {
+		return
 	}
-	defer func() { c.depth-- }()
 	for _, child := range e.Children {
 		switch child.Name {
 		case "attribute":
-			declaration, err := c.attribute(child)
-			if err != nil {
-				return err
-			}
+			declaration := c.attribute(child)
 			if t.attribute(declaration.name) != nil {
-				return schemaError(child, "the attribute %q is declared twice", declaration.name)
+				c.fail(child, "the attribute %q is declared twice", declaration.name)
 			}
 			t.attributes = append(t.attributes, declaration)
 		case "attributeGroup":
-			group, _, err := c.findGlobal(child, "ref", "attributeGroup")
-			if err != nil {
-				return err
-			}
-			if group == nil {
-				return schemaError(child, "a group of attributes has no reference")
-			}
-			if err := c.attributesOf(group, t); err != nil {
-				return err
+			if group, _ := c.findGlobal(child, "ref", "attributeGroup"); group != nil {
+				c.attributesOf(group, t)
+			} else {
+				c.fail(child, "a group of attributes has no reference")
 			}
 		case "anyAttribute":
-			foreign, err := readWildcard(child)
-			if err != nil {
-				return err
-			}
-			t.foreign = foreign
+			t.foreign = c.wildcard(child)
 		}
 	}
-	return nil
 }
 
-func (c *compiler) attribute(e *Element) (*attributeDeclaration, error) {
-	declaration := &attributeDeclaration{name: value(e, "name")}
-	if declaration.name == "" {
-		return nil, schemaError(e, "an attribute has no name")
+func (c *compiler) attribute(e *Element) *attributeDeclaration {
+	use, otherwise := value(e, "use"), value(e, "default")
+	declaration := &attributeDeclaration{name: value(e, "name"), required: use == "required", value: c.simpleTypeNamed(e, "type")}
+	switch {
+	case declaration.name == "":
+		c.fail(e, "an attribute has no name")
+	case use != "" && use != "optional" && use != "required":
+		c.fail(e, "the use %q is not known", use)
+	case otherwise != "" && !declaration.value.accepts(otherwise):
+		c.fail(e, "the default of %q is not of its type", declaration.name)
 	}
-	switch use := value(e, "use"); use {
-	case "required":
-		declaration.required = true
-	case "", "optional":
-	default:
-		return nil, schemaError(e, "the use %q is not known", use)
-	}
-	text, err := c.simpleTypeNamed(e, "type")
-	if err != nil {
-		return nil, schemaError(e, "the attribute %q: %w", declaration.name, err)
-	}
-	declaration.value = text
-	if has(e, "default") && !text.accepts(value(e, "default")) {
-		return nil, schemaError(e, "the default of %q is not of its type", declaration.name)
-	}
-	return declaration, nil
+	return declaration
 }
 
 // readWithin reads where an extension stands, which wildcards cannot say.
-func (d *elementDeclaration) readWithin(e *Element) error {
+func (c *compiler) readWithin(d *elementDeclaration, e *Element) {
 	for _, annotation := range e.Children {
 		for _, information := range annotation.Children {
 			if information.Name != "appinfo" {
@@ -170,27 +132,19 @@ func (d *elementDeclaration) readWithin(e *Element) error {
 			}
 			for _, within := range information.Children {
 				if within.Space != ExtensionNamespace || within.Name != "within" {
-					return schemaError(within, "%q is not known", within.Name)
+					c.fail(within, "%q is not known", within.Name)
 				}
 				d.within = value(within, "element")
-				if !has(within, "at-most") {
-					continue
-				}
-				number, err := strconv.ParseUint(value(within, "at-most"), 10, 8)
-				if err != nil {
-					return schemaError(within, "at-most: %w", err)
-				}
-				d.atMost = int(number)
+				d.atMost = c.number(within, "at-most", 0)
 			}
 		}
 	}
-	return nil
 }
 
 // findParents collects for every element where it may stand, for messages.
 func (s *schemaSet) findParents() {
 	add := func(child, parent string) {
-		if !contains(s.parents[child], parent) {
+		if !slices.Contains(s.parents[child], parent) {
 			s.parents[child] = append(s.parents[child], parent)
 		}
 	}

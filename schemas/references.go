@@ -1,6 +1,10 @@
 package schemas
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
 
 // expanded returns a part of the source with the characters that references in
 // it stand for. Every line break becomes the given text, as does, where that is a
@@ -36,6 +40,8 @@ func (r *documentReader) expanded(begin, end int, lineBreak string) (string, err
 
 const knownReferences = "only &lt; &gt; &amp; &quot; &apos; and numeric references are known; write &amp; for a literal &"
 
+var namedReferences = map[string]rune{"lt": '<', "gt": '>', "amp": '&', "quot": '"', "apos": '\''}
+
 // reference returns the character that a reference stands for and the offset
 // after it. The text that it must be in ends at end.
 func (r *documentReader) reference(begin, end int) (character rune, after int, err error) {
@@ -56,17 +62,8 @@ func (r *documentReader) reference(begin, end int) (character rune, after int, e
 		}
 		return character, after, nil
 	}
-	switch name {
-	case "lt":
-		return '<', after, nil
-	case "gt":
-		return '>', after, nil
-	case "amp":
-		return '&', after, nil
-	case "quot":
-		return '"', after, nil
-	case "apos":
-		return '\'', after, nil
+	if character, known := namedReferences[name]; known {
+		return character, after, nil
 	}
 	return 0, 0, r.syntaxError(begin, "the entity %q is not known", r.source[begin:after]).withHelp(knownReferences)
 }
@@ -74,34 +71,11 @@ func (r *documentReader) reference(begin, end int) (character rune, after int, e
 // numbered returns the character of a numeric reference, written in decimal or,
 // after an x, in hexadecimal digits.
 func numbered(text string) (character rune, ok bool) {
-	base := rune(10)
+	base := 10
 	if hexadecimal, found := strings.CutPrefix(text, "x"); found {
 		text, base = hexadecimal, 16
 	}
-	if text == "" {
-		return 0, false
-	}
-	for i := range len(text) {
-		digit, ok := digitValue(text[i])
-		if !ok || digit >= base {
-			return 0, false
-		}
-		character = character*base + digit
-		if character > 0x10ffff {
-			return 0, false
-		}
-	}
-	return character, isCharacter(character)
-}
-
-func digitValue(c byte) (value rune, ok bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return rune(c - '0'), true
-	case 'a' <= c && c <= 'f':
-		return rune(c-'a') + 10, true
-	case 'A' <= c && c <= 'F':
-		return rune(c-'A') + 10, true
-	}
-	return 0, false
+	number, err := strconv.ParseUint(text, base, 32)
+	character = rune(number)
+	return character, err == nil && number <= unicode.MaxRune && isCharacter(character)
 }

@@ -3,8 +3,7 @@
 //
 // The schema is what rm.xsd and ext.xsd say. [Validate] interprets these files,
 // which use a small part of XSD 1.0, so that there is one description of the
-// format; a construct that the interpreter does not know is refused when they
-// are loaded.
+// format; a test refuses constructs that the interpreter does not know.
 package schemas
 
 import (

@@ -2,7 +2,9 @@ package schemas
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,18 +25,10 @@ type simpleType struct {
 	expectation string // what a value must be, as a phrase
 }
 
-func builtInType(name string) (*simpleType, bool) {
-	switch name {
-	case "string":
-		return &simpleType{builtIn: name, expectation: "a text"}, true
-	case "boolean":
-		return &simpleType{builtIn: name, expectation: "true or false"}, true
-	case "int":
-		return &simpleType{builtIn: name, expectation: "a whole number from -2147483648 to 2147483647"}, true
-	case "long":
-		return &simpleType{builtIn: name, expectation: "a whole number"}, true
-	}
-	return nil, false
+// builtInTypes are those of XSD that the schemas use, with what a value must be.
+var builtInTypes = map[string]string{
+	"string": "a text", "boolean": "true or false", "long": "a whole number",
+	"int": "a whole number from -2147483648 to 2147483647",
 }
 
 // accepts reports whether a text as it stands in a document belongs to the type.
@@ -54,11 +48,7 @@ func (t *simpleType) accepts(value string) bool {
 		return false
 	}
 	if t.isList() {
-		items := 0
-		for range fields(value) {
-			items++
-		}
-		return items >= t.minLength
+		return len(slices.Collect(fields(value))) >= t.minLength
 	}
 	if t.primitive() != "string" {
 		value = strings.Trim(value, blanks)
@@ -82,10 +72,10 @@ func (t *simpleType) builtInAccepts(value string) bool {
 }
 
 func (t *simpleType) facetsAccept(value string) bool {
-	if len(t.enumeration) > 0 && !contains(t.enumeration, value) {
+	if len(t.enumeration) > 0 && !slices.Contains(t.enumeration, value) {
 		return false
 	}
-	if len(t.patterns) > 0 && !matchesOne(t.patterns, value) {
+	if len(t.patterns) > 0 && !slices.ContainsFunc(t.patterns, func(pattern *regexp.Regexp) bool { return pattern.MatchString(value) }) {
 		return false
 	}
 	if t.least != nil || t.most != nil {
@@ -95,15 +85,6 @@ func (t *simpleType) facetsAccept(value string) bool {
 		}
 	}
 	return t.minLength == 0 || utf8.RuneCountInString(value) >= t.minLength
-}
-
-func matchesOne(patterns []*regexp.Regexp, value string) bool {
-	for _, pattern := range patterns {
-		if pattern.MatchString(value) {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *simpleType) isList() bool {
@@ -164,6 +145,6 @@ func compilePattern(pattern string) (*regexp.Regexp, error) {
 }
 
 // fields yields the parts of a text between blanks as XML knows them.
-func fields(text string) func(yield func(string) bool) {
+func fields(text string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && isSpace(byte(r)) })
 }

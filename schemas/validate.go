@@ -1,6 +1,9 @@
 package schemas
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 type validation struct {
 	set      *schemaSet
@@ -161,7 +164,7 @@ func (v *validation) attributes(e *Element, d *elementDeclaration) {
 		}
 	}
 	for _, declaration := range d.elementType.attributes {
-		if declaration.required && !contains(present, declaration.name) {
+		if declaration.required && !slices.Contains(present, declaration.name) {
 			v.report(e.Line, e.Column, missingAttribute, "", "%s needs the attribute %s",
 				Quote(d.symbol), Quote(declaration.name))
 		}
