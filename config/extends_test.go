@@ -138,7 +138,7 @@ func requireSameWhenMerged(t *testing.T, file string, source []byte) {
 
 func requireValidBySchema(t *testing.T, merged *config.Merged, name string) {
 	t.Helper()
-	root, err := schemas.Read([]byte(merged.XML))
+	root, _, err := schemas.Read([]byte(merged.XML))
 	require.NoError(t, err, name)
 	for _, violation := range schemas.Validate(root, nil) {
 		require.Equal(t, "misplaced-element", violation.Code, "%s: %v", name, violation)

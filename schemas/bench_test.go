@@ -36,7 +36,7 @@ func BenchmarkRead(b *testing.B) {
 	source := largeDefinition()
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
-		_, err := Read(source)
+		_, _, err := Read(source)
 		require.NoError(b, err)
 	}
 }
@@ -47,13 +47,13 @@ func BenchmarkReadShipped(b *testing.B) {
 	require.NoError(b, err)
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
-		_, err := Read(source)
+		_, _, err := Read(source)
 		require.NoError(b, err)
 	}
 }
 
 func BenchmarkValidate(b *testing.B) {
-	root, err := Read(largeDefinition())
+	root, _, err := Read(largeDefinition())
 	require.NoError(b, err)
 	for b.Loop() {
 		require.Empty(b, Validate(root, nil))

@@ -34,7 +34,7 @@ func compile(texts ...string) (*schemaSet, error) {
 	}
 	var roots []*Element
 	for _, text := range texts {
-		root, err := Read([]byte(text))
+		root, _, err := Read([]byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("read a schema: %w", err)
 		}

@@ -39,7 +39,7 @@ var constructs = map[string]construct{
 
 func TestSchemasHaveOnlyConstructsThatAreInterpreted(t *testing.T) {
 	for _, source := range []string{rmText, extensionsText} {
-		root, err := Read([]byte(source))
+		root, _, err := Read([]byte(source))
 		require.NoError(t, err)
 		requireConstructs(t, root)
 	}

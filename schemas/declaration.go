@@ -54,7 +54,7 @@ func (r *documentReader) checkDeclaration(content string, begin int) error {
 	if groups[4] < 0 {
 		return nil
 	}
-	if encoding := content[groups[4]+1 : groups[5]-1]; !r.decoded.is(encoding) {
+	if encoding := content[groups[4]+1 : groups[5]-1]; !r.isDeclared(encoding) {
 		line, column := placeOf(r.source, begin+groups[4]+1)
 		return &DocumentError{Line: line, Column: column, Code: "xml-encoding",
 			Reason: fmt.Sprintf("the encoding %q is not supported, or not that of the file", encoding),

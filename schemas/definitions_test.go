@@ -44,7 +44,7 @@ func shippedDefinitions(t testing.TB) []string {
 	return slices.DeleteFunc(paths, func(path string) bool {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
-		root, err := Read(source)
+		root, _, err := Read(source)
 		require.NoError(t, err)
 		return slices.ContainsFunc(root.Attributes, func(a Attribute) bool { return a.Space == ExtensionNamespace && a.Name == "extends" })
 	})
@@ -54,7 +54,7 @@ func requireValid(t *testing.T, path string) {
 	t.Helper()
 	source, err := os.ReadFile(path)
 	require.NoError(t, err)
-	root, err := Read(source)
+	root, _, err := Read(source)
 	require.NoError(t, err)
 	require.Empty(t, listing(Validate(root, nil)))
 }

@@ -91,7 +91,7 @@ func newComparison(t *testing.T) *comparison {
 }
 
 func (c *comparison) add(document []byte) {
-	root, err := Read(document)
+	root, _, err := Read(document)
 	require.NoError(c.t, err, "%s", document)
 	path := filepath.Join(c.folder, fmt.Sprintf("%d.xml", c.count))
 	require.NoError(c.t, os.WriteFile(path, document, 0o600))
@@ -185,7 +185,7 @@ func storedDocuments(t *testing.T) []*node {
 	for _, path := range append(shippedDefinitions(t), fieldDefinitions(t)...) {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
-		root, err := Read(source)
+		root, _, err := Read(source)
 		require.NoError(t, err)
 		documents = append(documents, nodeOf(root))
 	}

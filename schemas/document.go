@@ -49,29 +49,29 @@ type DocumentError struct {
 
 func (e *DocumentError) Error() string { return e.Reason }
 
-// Read reads a document into a tree with positions. Document type
-// declarations, and with them every entity but the five of XML itself, are
-// refused, and so is what exceeds the bounds of this package. See [Decode] for
-// the encodings that are read. Errors are *DocumentError.
+// Read reads a document into a tree with positions, which are places in the text that
+// it returns: that of the document in UTF-8, without a byte order mark. Where it cannot
+// be decoded the text is the source.
 //
-// The tree keeps a copy of the source alive: names, values and texts that stand
-// there as they are read are parts of it.
-func Read(source []byte) (*Element, error) {
-	text, err := Decode(source)
+// Documents may be in UTF-16 with a byte order mark, in the single-byte encoding that
+// they declare, or in UTF-8. Document type declarations, and with them every entity but
+// the five of XML itself, are refused, and so is what exceeds the bounds of this package.
+// Errors are *DocumentError.
+//
+// The tree keeps the text alive: names, values and texts that stand there as they are
+// read are parts of it.
+func Read(source []byte) (root *Element, text string, err error) {
+	text, encoding, err := decoded(source)
 	if err != nil {
-		return nil, err
+		return nil, string(source), err
 	}
-	return text.Read()
-}
-
-// Read reads the text into a tree, as the function [Read] does.
-func (t Text) Read() (*Element, error) {
-	if isBlank(t.UTF8) {
-		return nil, &DocumentError{Line: 1, Column: 1, Code: "xml-syntax", Reason: "the file is empty"}
+	if isBlank(text) {
+		return nil, text, &DocumentError{Line: 1, Column: 1, Code: "xml-syntax", Reason: "the file is empty"}
 	}
-	if err := checkCharacters(t.UTF8); err != nil {
-		return nil, err
+	if err := checkCharacters(text); err != nil {
+		return nil, text, err
 	}
-	reader := &documentReader{decoded: t, source: t.UTF8, document: &t.UTF8, places: lineCounter{text: t.UTF8, line: 1}}
-	return reader.read()
+	reader := &documentReader{encoding: encoding, source: text, document: &text, places: lineCounter{text: text, line: 1}}
+	root, err = reader.read()
+	return root, text, err
 }

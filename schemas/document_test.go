@@ -12,7 +12,7 @@ import (
 
 func read(t *testing.T, source string) *Element {
 	t.Helper()
-	root, err := Read([]byte(source))
+	root, _, err := Read([]byte(source))
 	require.NoError(t, err)
 	return root
 }
@@ -201,7 +201,7 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 		"large file":                {"<a>" + strings.Repeat("0123456789", 10<<20) + "</a>", "1:1 xml-limit the file has 104857607 bytes; a definition has at most 16777216"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read([]byte(test.source))
+			_, _, err := Read([]byte(test.source))
 			var refused *DocumentError
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, test.expected, fmt.Sprintf("%d:%d %s %s", refused.Line, refused.Column, refused.Code, refused))
@@ -275,7 +275,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(source)
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		root, err := Read(source)
+		root, _, err := Read(source)
 		if err != nil {
 			var refused *DocumentError
 			require.ErrorAs(t, err, &refused)

@@ -12,7 +12,7 @@ import "strings"
 // Every method that reads something finds its beginning at r.at and leaves r.at
 // after its end. The characters were checked before: all are UTF-8 and XML.
 type documentReader struct {
-	decoded  Text
+	encoding string // as decoded returns it
 	source   string
 	document *string // the source, for the tree to keep without keeping the reader
 	at       int

@@ -22,7 +22,7 @@ func TestViolationsAreReportedWhereTheyStand(t *testing.T) {
 		t.Run(filepath.Base(document), func(t *testing.T) {
 			source, err := os.ReadFile(document)
 			require.NoError(t, err)
-			root, err := Read(source)
+			root, _, err := Read(source)
 			require.NoError(t, err)
 			got := listing(Validate(root, nil))
 			expected := strings.TrimSuffix(document, ".xml") + ".expected"

@@ -5,68 +5,47 @@ import (
 	"unicode/utf8"
 )
 
-// Places finds where bytes of one text stand in the document. Those that are
-// sought in ascending order cost one pass over the text, all together.
-type Places struct {
-	known          bool // whether the document is at hand; without it all have one place
-	isValue        bool // of an attribute, not the text of an element
-	begin, walk    sourceWalk
-	first, reached placeInSource
-}
-
 // placeInSource is an offset with its line and column, both from 1.
 type placeInSource struct{ offset, line, column int }
 
-// ValuePlaces finds where bytes of an attribute's value stand. A value is shorter
-// than what stands there where it was written with references such as &lt;.
-func (e *Element) ValuePlaces(a Attribute) *Places {
-	p := &Places{isValue: true, first: placeInSource{a.valueOffset, a.ValueLine, a.ValueColumn}}
-	return p.from(e.document)
+// ValuePlaces returns a function that finds where bytes of an attribute's value stand,
+// both from 1, the column in bytes. Those that are sought in ascending order cost one pass
+// over the text, all together. A value is shorter than what stands there where it was
+// written with references such as &lt;.
+func (e *Element) ValuePlaces(a Attribute) func(index int) (line, column int) {
+	first := placeInSource{a.valueOffset, a.ValueLine, a.ValueColumn}
+	return placesFrom(sourceWalk{source: *e.document, at: first.offset, isValue: true}, first)
 }
 
-// TextPlaces finds where bytes of the element's text stand. Comments and the
-// beginnings and ends of sections of character data are not part of the text. Of
+// TextPlaces does that for bytes of the element's text, which must have some. Comments
+// and the beginnings and ends of sections of character data are not part of the text. Of
 // a text that goes on after a child element only what stands before that is found.
-func (e *Element) TextPlaces() *Places {
-	p := &Places{first: placeInSource{e.textOffset, e.TextLine, e.TextColumn}}
-	if e.TextLine == 0 {
-		return p.from(nil)
-	}
-	return p.from(e.document)
+func (e *Element) TextPlaces() func(index int) (line, column int) {
+	first := placeInSource{e.textOffset, e.TextLine, e.TextColumn}
+	inSection := strings.HasSuffix((*e.document)[:first.offset], sectionBegin)
+	return placesFrom(sourceWalk{source: *e.document, at: first.offset, inSection: inSection}, first)
 }
 
-func (p *Places) from(document *string) *Places {
-	p.reached = p.first
-	if document == nil {
-		return p
+func placesFrom(begin sourceWalk, first placeInSource) func(index int) (line, column int) {
+	walk, reached := begin, first
+	return func(index int) (line, column int) {
+		if index < walk.read {
+			walk, reached = begin, first
+		}
+		for walk.skipMarkup() && walk.read < index && walk.character() {
+		}
+		reached = walk.place(reached)
+		return reached.line, reached.column
 	}
-	p.known = true
-	p.begin = sourceWalk{source: *document, at: p.first.offset}
-	p.begin.inSection = !p.isValue && strings.HasSuffix(p.begin.source[:p.begin.at], sectionBegin)
-	p.walk = p.begin
-	return p
-}
-
-// Of returns where a byte of the text stands, both from 1, the column in bytes.
-func (p *Places) Of(index int) (line, column int) {
-	if !p.known {
-		return p.first.line, p.first.column
-	}
-	if index < p.walk.read {
-		p.walk, p.reached = p.begin, p.first
-	}
-	for (p.isValue || p.walk.skipMarkup()) && p.walk.read < index && p.walk.character() {
-	}
-	p.reached = p.walk.place(p.reached)
-	return p.reached.line, p.reached.column
 }
 
 // A sourceWalk goes over a document that was read before, and counts the bytes
 // that a text has of it.
 type sourceWalk struct {
 	source    string
-	at        int // offset in source
-	read      int // bytes of the text so far
+	at        int  // offset in source
+	read      int  // bytes of the text so far
+	isValue   bool // of an attribute, not the text of an element
 	inSection bool
 }
 
@@ -102,7 +81,7 @@ func (w *sourceWalk) skipMarkup() bool {
 		case w.inSection && strings.HasPrefix(rest, sectionEnd):
 			w.at += len(sectionEnd)
 			w.inSection = false
-		case w.inSection || !strings.HasPrefix(rest, "<"):
+		case w.isValue || w.inSection || !strings.HasPrefix(rest, "<"):
 			return rest != ""
 		case strings.HasPrefix(rest, sectionBegin):
 			w.at += len(sectionBegin)

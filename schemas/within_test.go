@@ -29,14 +29,14 @@ func TestPlacesInsideOfTextsAreThoseOfTheSource(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before, _, _ := strings.Cut(document, "§")
 			wantLine, wantColumn := placeOf(document, len(before)+len("§"))
-			root, err := Read([]byte(document))
+			root, _, err := Read([]byte(document))
 			require.NoError(t, err)
 			var line, column int
 			if len(root.Attributes) > 0 {
 				a := root.Attributes[0]
-				line, column = root.ValuePlaces(a).Of(strings.Index(a.Value, "§") + len("§"))
+				line, column = root.ValuePlaces(a)(strings.Index(a.Value, "§") + len("§"))
 			} else {
-				line, column = root.TextPlaces().Of(strings.Index(root.Text, "§") + len("§"))
+				line, column = root.TextPlaces()(strings.Index(root.Text, "§") + len("§"))
 			}
 			require.Equal(t, []int{wantLine, wantColumn}, []int{line, column})
 		})
@@ -44,15 +44,15 @@ func TestPlacesInsideOfTextsAreThoseOfTheSource(t *testing.T) {
 }
 
 func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
-	root, err := Read([]byte("<a b='x\r\n&lt;y&#xe9;\n\nz'>one\r\n&amp;<!-- \n --><![CDATA[\n<&é]]>\ntwo<b/>three</a>"))
+	root, _, err := Read([]byte("<a b='x\r\n&lt;y&#xe9;\n\nz'>one\r\n&amp;<!-- \n --><![CDATA[\n<&é]]>\ntwo<b/>three</a>"))
 	require.NoError(t, err)
 	value := root.Attributes[0]
 	for _, text := range []struct {
-		places func() *Places
+		places func() func(int) (int, int)
 		length int
 	}{
 		{root.TextPlaces, len(root.Text)},
-		{func() *Places { return root.ValuePlaces(value) }, len(value.Value)},
+		{func() func(int) (int, int) { return root.ValuePlaces(value) }, len(value.Value)},
 	} {
 		places := text.places()
 		var order []int
@@ -60,18 +60,18 @@ func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
 			order = append(order, index, index, text.length-index, 0)
 		}
 		for _, index := range order {
-			line, column := places.Of(index)
-			wantLine, wantColumn := text.places().Of(index)
+			line, column := places(index)
+			wantLine, wantColumn := text.places()(index)
 			require.Equal(t, []int{wantLine, wantColumn}, []int{line, column}, "byte %d", index)
 		}
 	}
 }
 
 func TestAPlaceBeyondATextIsItsEnd(t *testing.T) {
-	root, err := Read([]byte("<a b='x'>one<b/>two</a>"))
+	root, _, err := Read([]byte("<a b='x'>one<b/>two</a>"))
 	require.NoError(t, err)
-	line, column := root.TextPlaces().Of(100)
+	line, column := root.TextPlaces()(100)
 	require.Equal(t, []int{1, 13}, []int{line, column})
-	_, column = root.ValuePlaces(root.Attributes[0]).Of(0)
+	_, column = root.ValuePlaces(root.Attributes[0])(0)
 	require.Equal(t, 7, column)
 }

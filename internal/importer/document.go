@@ -98,7 +98,7 @@ func newShipped(name string, definition *config.Definition, source []byte) (*shi
 		}
 		source = []byte(merged.XML)
 	}
-	root, err := schemas.Read(source)
+	root, _, err := schemas.Read(source)
 	if err != nil {
 		return nil, err
 	}

@@ -139,12 +139,12 @@ func (e Element) ValueWithin(name string, index int) Position {
 	if !ok {
 		return e.Position()
 	}
-	return e.Source.Position(e.Source.places(e.Element, name, func() *schemas.Places { return e.ValuePlaces(attribute) }).Of(index))
+	return e.Source.Position(e.Source.places(e.Element, name, func() placesOfText { return e.ValuePlaces(attribute) })(index))
 }
 
 // places returns what finds bytes of one text. That of the text which was looked
 // into last is kept, since what is reported of a text is reported in its order.
-func (s *Source) places(e *schemas.Element, attribute string, find func() *schemas.Places) *schemas.Places {
+func (s *Source) places(e *schemas.Element, attribute string, find func() placesOfText) placesOfText {
 	if s.placed.element != e || s.placed.attribute != attribute {
 		s.placed = placedText{e, attribute, find()}
 	}
@@ -156,7 +156,7 @@ func (e Element) TextWithin(index int) Position {
 	if e.TextLine == 0 {
 		return e.Position()
 	}
-	return e.Source.Position(e.Source.places(e.Element, "", e.TextPlaces).Of(index))
+	return e.Source.Position(e.Source.places(e.Element, "", e.TextPlaces)(index))
 }
 
 // TextPosition returns where the text of the element begins, leading white

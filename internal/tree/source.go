@@ -83,25 +83,21 @@ type Source struct {
 type placedText struct {
 	element   *schemas.Element
 	attribute string // empty for the element's own text
-	places    *schemas.Places
+	places    placesOfText
 }
+
+// placesOfText finds where bytes of a text stand.
+type placesOfText = func(index int) (line, column int)
 
 // Add adds a text and reads it into a tree with positions in the common numbering.
 func (s *Source) Add(file string, source []byte) (*schemas.Element, error) {
-	text, err := schemas.Decode(source)
-	if err == nil {
-		source = []byte(text.UTF8)
-	}
-	next := Document{File: file, Text: source}
+	root, text, err := schemas.Read(source)
+	next := Document{File: file, Text: []byte(text)}
 	if n := len(s.Documents); n > 0 {
 		last := s.Documents[n-1]
 		next.linesBefore = last.linesBefore + bytes.Count(last.Text, []byte("\n")) + 1
 	}
 	s.Documents = append(s.Documents, next)
-	if err != nil {
-		return nil, err
-	}
-	root, err := text.Read()
 	if err == nil && next.linesBefore > 0 {
 		root.ShiftLines(next.linesBefore)
 	}
