@@ -45,7 +45,8 @@ type Definition struct {
 	LaunchTab    *launchtab.Form
 	Monitor      Monitor
 
-	documents tree.Documents
+	Files   []string // what the files that make it up are called in positions: its own, and each base after the one that extends it
+	Sources [][]byte // their texts, in UTF-8
 }
 
 // Site holds defaults for the connection.

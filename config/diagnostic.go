@@ -27,12 +27,8 @@ type Diagnostic struct {
 	Suggestion string // what to do, may be empty
 	Replaces   string // what stands at the position and is to become the suggestion; empty where that is advice
 
-	source []byte
+	source []byte // of the file that the problem stands in
 }
-
-// Source returns the text of the file that the problem stands in, for Excerpt.
-// What a definition extends stands in files of its own.
-func (d Diagnostic) Source() []byte { return d.source }
 
 // String returns the problem on one line: file:line:col: severity: message (code).
 func (d Diagnostic) String() string {

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Excerpt returns the problem with the line of source that it stands in, marked
+// Excerpt returns the problem with the line of the definition that it stands in, marked
 // where it stands, and what to do. Characters of the line that a terminal would
 // not show as one or two columns are replaced.
-func (d Diagnostic) Excerpt(source []byte) string {
+func (d Diagnostic) Excerpt() string {
 	var text strings.Builder
 	text.WriteString(d.String())
-	if line, ok := sourceLine(source, d.Line); ok {
+	if line, ok := d.SourceLine(); ok {
 		line, at := nearby(line, d.Column-1)
-		shown := excerptOf(string(line), at, len(d.Replaces))
+		shown := excerptOf(line, at, len(d.Replaces))
 		number := fmt.Sprintf("%5d", d.Line)
 		fmt.Fprintf(&text, "\n%s | %s\n%s | %s", number, shown.text, strings.Repeat(" ", len(number)), shown.marks)
 	}
@@ -43,31 +43,23 @@ func (d Diagnostic) Advice() string {
 
 // SourceLine returns the line that the problem stands in.
 func (d Diagnostic) SourceLine() (line string, ok bool) {
-	found, ok := sourceLine(d.source, d.Line)
-	return string(found), ok
-}
-
-func sourceLine(source []byte, number int) (line []byte, ok bool) {
-	if number < 1 {
-		return nil, false
+	if d.Line < 1 {
+		return "", false
 	}
-	source = bytes.TrimPrefix(source, []byte("\ufeff")) // positions do not count it
-	for range number - 1 {
-		end := bytes.IndexByte(source, '\n')
-		if end < 0 {
-			return nil, false
+	source := bytes.TrimPrefix(d.source, []byte("\ufeff")) // positions do not count it
+	for range d.Line - 1 {
+		_, source, ok = bytes.Cut(source, []byte("\n"))
+		if !ok {
+			return "", false
 		}
-		source = source[end+1:]
 	}
-	if end := bytes.IndexByte(source, '\n'); end >= 0 {
-		source = source[:end]
-	}
-	return bytes.TrimSuffix(source, []byte("\r")), true
+	found, _, _ := bytes.Cut(source, []byte("\n"))
+	return string(bytes.TrimSuffix(found, []byte("\r"))), true
 }
 
 // nearby returns the part of a line that an excerpt can be of, and where in it
 // an offset is: lines may have megabytes, with thousands of problems.
-func nearby(line []byte, at int) ([]byte, int) {
+func nearby(line string, at int) (string, int) {
 	const far = 16 << 10 // combining characters take bytes and no columns
 	at = min(max(at, 0), len(line))
 	begin, end := max(at-far, 0), min(at+far, len(line))

@@ -91,21 +91,3 @@ func (l *loader) readBase(extends schemas.Attribute, from string) *schemas.Eleme
 	}
 	return l.readMerged(file, source)
 }
-
-// Source returns the text of the definition's own file, in UTF-8, without what it
-// extends.
-func (d *Definition) Source() []byte { return d.documents[0].Text }
-
-// Files returns what the files are called in positions that the definition is
-// made of: its own, and each base after the one that extends it.
-func (d *Definition) Files() []string { return d.documents.Files() }
-
-// Sources returns the texts that the definition is made of: its own and those of
-// its bases, each before the one that it extends.
-func (d *Definition) Sources() [][]byte {
-	sources := make([][]byte, 0, len(d.documents))
-	for _, one := range d.documents {
-		sources = append(sources, one.Text)
-	}
-	return sources
-}

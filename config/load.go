@@ -27,7 +27,10 @@ func Load(file string, source []byte, base BaseReader, check Check) (*Definition
 		return nil, l.problems.sorted(l.source.Documents)
 	}
 	definition := l.definition(l.source.Element(root))
-	definition.documents = l.source.Documents
+	for _, one := range l.source.Documents {
+		definition.Files = append(definition.Files, one.File)
+		definition.Sources = append(definition.Sources, one.Text)
+	}
 	if check != nil {
 		l.problems = append(l.problems, check(definition, l.source.Element(root))...)
 	}

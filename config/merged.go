@@ -55,7 +55,10 @@ func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 		return nil, problems
 	}
 	p := &documentPrinter{documents: l.source.Documents, origins: l.origins, parts: map[*schemas.Element]mergedPart{}}
-	p.merged = &Merged{Files: p.documents.Files(), Parts: []mergedPart{}, Gone: []gonePart{}}
+	p.merged = &Merged{Parts: []mergedPart{}, Gone: []gonePart{}}
+	for _, one := range p.documents {
+		p.merged.Files = append(p.merged.Files, one.File)
+	}
 	p.addParts(root, "", 0)
 	for _, one := range l.origins.gone {
 		p.merged.Gone = append(p.merged.Gone, gonePart{called(one.of), one.effect, p.positionOf(one.of).String(), p.positionOf(one.by).String()})

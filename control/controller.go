@@ -156,7 +156,7 @@ func (c *Controller) Target() string { return c.target }
 // fingerprintOf tells one state of a definition, and of what it extends, from another.
 func fingerprintOf(definition *config.Definition) string {
 	sum := sha256.New()
-	for _, source := range definition.Sources() {
+	for _, source := range definition.Sources {
 		sum.Write(source)
 		sum.Write([]byte{0})
 	}

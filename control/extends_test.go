@@ -19,7 +19,7 @@ func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "bases"), 0o700))
 	definition := define(t, submitting("echo job 7", ""))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "bases", "ours.xml"), definition.Source(), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "bases", "ours.xml"), definition.Sources[0], 0o600))
 	site := filepath.Join(folder, "site.xml")
 	for _, base := range []string{"slurm", "bases/ours.xml", "./bases/../bases/ours.xml", filepath.Join(folder, "bases", "ours.xml")} {
 		require.NoError(t, os.WriteFile(site, []byte(strings.Replace(extending, "%BASE", base, 1)), 0o600))
@@ -27,8 +27,8 @@ func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
 		require.NoError(t, err, base)
 		require.Equal(t, "site", found.Name)
 		require.NotNil(t, found.Submit(false), base)
-		require.Len(t, found.Sources(), 2)
-		require.Equal(t, site, found.Files()[0])
+		require.Len(t, found.Sources, 2)
+		require.Equal(t, site, found.Files[0])
 	}
 	for base, want := range map[string]string{
 		"slrum": `did you mean "slurm"?`, "ours.xml": "no such file", "bases/": "not a regular file", "bare": "is shipped",
@@ -40,7 +40,7 @@ func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
 
 func TestAChangedBaseStartsASessionOfItsOwn(t *testing.T) {
 	load := func(base *config.Definition) *config.Definition {
-		read := func(string, string) (string, []byte, error) { return "base.xml", base.Source(), nil }
+		read := func(string, string) (string, []byte, error) { return "base.xml", base.Sources[0], nil }
 		definition, problems := check.Load("site.xml", []byte(extending), read)
 		require.NoError(t, problems.Err())
 		return definition

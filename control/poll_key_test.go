@@ -77,7 +77,7 @@ func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
 	for name, change := range map[string]func(*control.Options){
 		"a value that the listing uses": func(o *control.Options) { o.Defaults = []job.Assignment{{Name: "partition", Value: "big"}} },
 		"another definition": func(o *control.Options) {
-			definition, problems := check.Load("test.xml", append(o.Definition.Source(), "<!-- changed -->"...), nil)
+			definition, problems := check.Load("test.xml", append(o.Definition.Sources[0], "<!-- changed -->"...), nil)
 			require.NoError(t, problems.Err())
 			another = *definition
 			o.Definition = &another

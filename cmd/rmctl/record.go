@@ -215,7 +215,7 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 		return err
 	}
 	if !what.keep {
-		r.Names = record.NewAnonymizer(definition.Sources()...)
+		r.Names = record.NewAnonymizer(definition.Sources...)
 		for _, pair := range what.names {
 			if err := r.Names.Ask(pair[0], pair[1]); err != nil {
 				return &usageError{err}

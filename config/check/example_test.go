@@ -29,7 +29,7 @@ func ExampleLoad() {
 		fmt.Println(problem)
 	}
 	fmt.Println()
-	fmt.Println(problems[2].Excerpt(source))
+	fmt.Println(problems[2].Excerpt())
 	// Output:
 	// mysite.xml:3:5: warning: batch jobs are submitted, and no get-job-status tells what becomes of them (no-status-command)
 	// mysite.xml:9:31: error: the entry takes group 1 of an expression with 0 (no-such-group)

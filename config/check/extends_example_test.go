@@ -27,7 +27,7 @@ func ExampleLoad_extends() {
 		log.Fatal(err)
 	}
 	partition := definition.Attribute("partition")
-	fmt.Println(definition.Files())
+	fmt.Println(definition.Files)
 	fmt.Println(partition.Text(attribute.FieldDefault), partition.Text(attribute.FieldDescription))
 	// Output:
 	// [mysite.xml slurm.xml]

@@ -79,7 +79,7 @@ func (a attributeDescription) Settable() bool { return a.Visible && !a.ReadOnly 
 // Of describes a definition, which must have been loaded without errors.
 func Of(d *config.Definition) Description {
 	described := Description{
-		Name: d.Name, File: d.File, Extends: d.Files()[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
+		Name: d.Name, File: d.File, Extends: d.Files[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
 		Connection: d.Site.ConnectionName, Refresh: d.Monitor.RefreshSeconds, Queues: queuesOf(d),
 		Proven: []Proof{}, Attributes: []attributeDescription{}, Commands: []commandDescription{},
 		Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles), States: describeStates(d), Portable: describePortable(d), Form: describeForm(d.LaunchTab),

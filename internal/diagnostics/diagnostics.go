@@ -28,7 +28,7 @@ func JSON(problem config.Diagnostic) any {
 
 // Text returns a problem for a terminal, with its line of the definition.
 func Text(problem config.Diagnostic, hasColour bool) string {
-	text := tui.Printable(problem.Excerpt(problem.Source()))
+	text := tui.Printable(problem.Excerpt())
 	if hasColour {
 		return inColour(text, problem)
 	}

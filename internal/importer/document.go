@@ -91,7 +91,7 @@ func isScheduler(own, wanted string) bool {
 }
 
 func newShipped(name string, definition *config.Definition, source []byte) (*shipped, error) {
-	if len(definition.Files()) > 1 {
+	if len(definition.Files) > 1 {
 		merged, problems := config.Merge(name+".xml", source, check.ReadBase)
 		if err := problems.Err(); err != nil {
 			return nil, err

@@ -24,7 +24,7 @@ func (i *importing) ptp() error {
 	if original == nil {
 		return i.fail(1, 1, "it is no definition")
 	}
-	if files := original.Files(); len(files) > 1 {
+	if files := original.Files; len(files) > 1 {
 		return i.fail(1, 1, "it extends %s; it is one of rmctl's own already", files[1])
 	}
 	name := i.called(strings.TrimSuffix(original.Name, ".xml"))

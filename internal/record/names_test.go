@@ -185,7 +185,7 @@ func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
 		require.NoError(t, err)
 		definition, err := runner.Load(c.Definition, folder)
 		require.NoError(t, err)
-		names := NewAnonymizer(definition.Sources()...)
+		names := NewAnonymizer(definition.Sources...)
 		names.Person("rmtest", "/home/rmtest")
 		names.Place("pbs01")
 		for _, text := range [][]byte{c.Stdout, c.Stderr} {

@@ -186,7 +186,7 @@ func recordSmall(t *testing.T, anonymize bool) (string, *record.Written) {
 		Commands: recorder.CommandsOf(definition), Jobs: []job.Job{j}, Waited: true,
 	}
 	if anonymize {
-		recording.Names = record.NewAnonymizer(definition.Sources()...)
+		recording.Names = record.NewAnonymizer(definition.Sources...)
 		recording.Names.Person("alice", home)
 		recording.Names.Place("login7.site.org")
 	}

@@ -198,8 +198,8 @@ func TestDefinitionsAreFoundByNameAndByFile(t *testing.T) {
 	require.Equal(t, shipped.Name, usable.Name)
 
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("mine.xml", shipped.Source(), 0o600))
-	require.NoError(t, os.WriteFile("bare", shipped.Source(), 0o600))
+	require.NoError(t, os.WriteFile("mine.xml", shipped.Sources[0], 0o600))
+	require.NoError(t, os.WriteFile("bare", shipped.Sources[0], 0o600))
 	for _, name := range []string{"mine.xml", "./mine.xml", "bare"} {
 		found, _, err := check.UsableDefinition(name)
 		require.NoError(t, err, name)

@@ -154,7 +154,7 @@ func (r *Resolver) similar(env *attribute.Environment, name string) string {
 // one is called as a file would be that lies in this folder.
 func (r *Resolver) definitionName() string {
 	name := strings.TrimSuffix(filepath.Base(r.Definition.File), ".xml")
-	if shipped, isShipped := rms.Source(name); isShipped && bytes.Equal(shipped, r.Definition.Source()) {
+	if shipped, isShipped := rms.Source(name); isShipped && bytes.Equal(shipped, r.Definition.Sources[0]) {
 		return name
 	}
 	return r.Definition.File

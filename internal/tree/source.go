@@ -50,15 +50,6 @@ func (d Documents) Position(line, column int) Position {
 	return Position{File: d[i].File, Line: line - d[i].linesBefore, Column: column}
 }
 
-// Files returns the names of the texts in positions.
-func (d Documents) Files() []string {
-	files := make([]string, 0, len(d))
-	for _, one := range d {
-		files = append(files, one.File)
-	}
-	return files
-}
-
 // LineName returns the name of a line of that numbering in messages.
 func (d Documents) LineName(line int) string {
 	at := d.Position(line, 0)
