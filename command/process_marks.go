@@ -8,12 +8,13 @@ import (
 	"strconv"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/processmark"
 	"github.com/rmctl/rmctl/job"
 )
 
 // A mark is a text in an output that tells of a process, its references resolved.
 type mark struct {
-	pieces []config.MarkPiece
+	pieces []processmark.Piece
 	output bool
 	shown  bool
 }
@@ -37,7 +38,7 @@ func resolveMarks(s Scope, marks []*config.ProcessMark) ([]*mark, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Position, err)
 		}
-		pieces, err := config.ParseMark(text)
+		pieces, err := processmark.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: the mark %q can never be found: %w", m.Position, text, err)
 		}
@@ -104,9 +105,9 @@ func literalAt(text []byte, at int, literal string) (end int, how fit) {
 
 // setField sets what a field of a mark says about a process, and reports false for an
 // invalid number.
-func setField(p *job.Process, field config.MarkField, text string) bool {
+func setField(p *job.Process, field processmark.Field, text string) bool {
 	if !field.IsNumber() {
-		if field == config.MarkNode {
+		if field == processmark.Node {
 			p.Node = text
 		}
 		return true
@@ -117,15 +118,15 @@ func setField(p *job.Process, field config.MarkField, text string) bool {
 	}
 	value := int(number)
 	switch field {
-	case config.MarkRank:
+	case processmark.Rank:
 		p.Rank = value
-	case config.MarkPID:
+	case processmark.PID:
 		p.PID = value
-	case config.MarkExitCode:
+	case processmark.ExitCode:
 		p.ExitCode = &value
-	case config.MarkSignal:
+	case processmark.Signal:
 		p.Signal = &value
-	case config.MarkStatus:
+	case processmark.Status:
 		setStatus(p, value)
 	}
 	return true

@@ -7,6 +7,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/internal/processmark"
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
@@ -144,7 +145,7 @@ func (c *checker) checkProbe(e tree.Element) {
 // checkMark reports a mark of processes that cannot be found.
 func (c *checker) checkMark(e tree.Element) {
 	if sample := markSample(e.Value("text")); strings.TrimSpace(sample) != "" { // otherwise an attribute has all of it
-		if _, err := config.ParseMark(sample); err != nil {
+		if _, err := processmark.Parse(sample); err != nil {
 			c.report(e.ValuePosition("text"), config.Error, "invalid-mark", fmt.Sprintf("the mark can never be found: %s", err), "")
 		}
 	}
