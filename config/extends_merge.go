@@ -258,7 +258,7 @@ func (m *merging) remove(siblings family, child *schemas.Element, present int) {
 		}
 	} else if ruleOf(child).kind != listedPart { // address has reported those
 		m.problemAt(child, Warning, "override-matches-nothing", fmt.Sprintf("the base has no %s to remove", called(child)),
-			Similar(addressOf(child), siblings.addresses(child)))
+			schemas.Nearest(addressOf(child), siblings.addresses(child)))
 	}
 }
 
@@ -344,7 +344,7 @@ func (m *merging) address(siblings family, child *schemas.Element, marker schema
 		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
 	default:
 		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", tree.PartName(child), text),
-			Similar(text, siblings.addresses(child)))
+			schemas.Nearest(text, siblings.addresses(child)))
 	}
 	return -1, false
 }
