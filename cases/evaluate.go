@@ -90,11 +90,8 @@ func runCase(ctx context.Context, c *Case, request command.Request) (*command.Re
 
 // selectCommand returns the command that a case is of.
 func selectCommand(definition *config.Definition, name string) (*config.Command, error) {
-	selector, err := config.ParseSelector(name)
-	if err != nil {
-		return nil, err
-	}
-	return definition.Select(selector)
+	command, _, err := definition.Select(name)
+	return command, err
 }
 
 // newJob stands for the job of a case that names no other key for it. It is no

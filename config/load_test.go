@@ -102,19 +102,18 @@ func TestSelectorsNameCommands(t *testing.T) {
 		"submit-batch[1]/stdout-parser": "submit",
 		"fallback:history":              "history",
 	} {
-		selector, err := config.ParseSelector(text)
-		require.NoError(t, err, text)
-		command, err := d.Select(selector)
+		command, _, err := d.Select(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, command.Name, text)
 	}
 	for _, text := range []string{"", "status", "start-up-command[0]", "start-up-command[x]", "submit-batch/stdin-parser"} {
-		_, err := config.ParseSelector(text)
+		_, _, err := d.Select(text)
 		require.Error(t, err, text)
 	}
-	selector, err := config.ParseSelector("start-up-command[3]")
+	_, parser, err := d.Select("submit-batch[1]/stdout-parser")
 	require.NoError(t, err)
-	_, err = d.Select(selector)
+	require.Equal(t, "stdout-parser", parser)
+	_, _, err = d.Select("start-up-command[3]")
 	require.ErrorContains(t, err, "only 2")
 }
 

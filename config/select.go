@@ -2,10 +2,9 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // Command returns the first command of that element, or nil.
@@ -44,76 +43,63 @@ func (d *Definition) Submit(debug bool) *Command {
 	return nil
 }
 
-// A Selector names a command of a definition, and one of its parsers.
-type Selector struct {
-	Element CommandElement
-	Index   int    // from 1; 0 where the name decides
-	Name    string // empty where the index decides
-	Parser  string // stdout-parser, stderr-parser or redirect-parser; empty for the first there is
-}
-
-// ParseSelector reads element, element[index] or element:name, each optionally
-// followed by /parser.
-func ParseSelector(text string) (Selector, error) {
-	s := Selector{Index: 1}
-	command, parser, hasParser := strings.Cut(text, "/")
-	if hasParser {
-		switch parser {
-		case "stdout-parser", "stderr-parser", "redirect-parser":
-			s.Parser = parser
-		default:
-			return s, fmt.Errorf("selector %q: %q is not a parser (stdout-parser, stderr-parser, redirect-parser)", text, parser)
+// Select returns the command that a selector names: element, element[index] or
+// element:name. Each may be followed by /parser, which is returned, too; it is empty
+// without one.
+func (d *Definition) Select(selector string) (command *Command, parser string, err error) {
+	path, parser, hasParser := strings.Cut(selector, "/")
+	if hasParser && parser != "stdout-parser" && parser != "stderr-parser" && parser != "redirect-parser" {
+		return nil, "", fmt.Errorf("selector %q: %q is not a parser (stdout-parser, stderr-parser, redirect-parser)", selector, parser)
+	}
+	number := 1
+	element, name, hasName := strings.Cut(path, ":")
+	if !hasName {
+		var index string
+		var hasIndex bool
+		if element, index, hasIndex = strings.Cut(path, "["); hasIndex {
+			number, err = strconv.Atoi(strings.TrimSuffix(index, "]"))
+			if err != nil || number < 1 || !strings.HasSuffix(index, "]") {
+				return nil, "", fmt.Errorf("selector %q: write the index as [1], [2], …", selector)
+			}
 		}
 	}
-	if element, name, named := strings.Cut(command, ":"); named {
-		s.Element, s.Name, s.Index = CommandElement(element), name, 0
-	} else if element, index, indexed := strings.Cut(command, "["); indexed {
-		number, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
-		if err != nil || number < 1 || !strings.HasSuffix(index, "]") {
-			return s, fmt.Errorf("selector %q: write the index as [1], [2], …", text)
+	all, isElement := d.selectable(CommandElement(element))
+	if !isElement {
+		return nil, "", fmt.Errorf("selector %q: %q is not a command element such as get-job-status", selector, element)
+	}
+	if hasName {
+		number = 1 + slices.IndexFunc(all, func(one *Command) bool { return one.Name == name })
+		if number == 0 {
+			return nil, "", fmt.Errorf("definition %q has no %s named %q", d.Name, element, name)
 		}
-		s.Element, s.Index = CommandElement(element), number
-	} else {
-		s.Element = CommandElement(command)
 	}
-	switch s.Element {
-	case Fallback, FindJob, ListJobs, ListNodes, ListQueues, ProbeCommand:
-		return s, nil
+	if number > len(all) {
+		return nil, "", fmt.Errorf("definition %q has no %s[%d], only %d", d.Name, element, number, len(all))
 	}
-	if !s.Element.IsCore() {
-		return s, fmt.Errorf("selector %q: %q is not a command element such as get-job-status", text, s.Element)
-	}
-	return s, nil
+	return all[number-1], parser, nil
 }
 
-// Select returns the command that a selector names.
-func (d *Definition) Select(s Selector) (*Command, error) {
+// selectable returns the commands of an element, and whether selectors can name it.
+func (d *Definition) selectable(element CommandElement) ([]*Command, bool) {
 	var all []*Command
-	for _, command := range d.Commands {
-		if command.Element == s.Element {
-			all = append(all, command)
-		}
-		if s.Element == Fallback {
+	switch element {
+	case FindJob, ListJobs, ListNodes, ListQueues:
+	case Fallback:
+		for _, command := range d.Commands {
 			all = append(all, command.Fallbacks...)
 		}
-	}
-	if s.Element == ProbeCommand {
+		return all, true
+	case ProbeCommand:
 		for _, probe := range d.Probes {
 			all = append(all, probe.Command)
 		}
-	}
-	if s.Name != "" {
-		for _, command := range all {
-			if command.Name == s.Name {
-				return command, nil
-			}
+		return all, true
+	default:
+		if !element.IsCore() {
+			return nil, false
 		}
-		return nil, fmt.Errorf("definition %q has no %s named %q", d.Name, s.Element, s.Name)
 	}
-	if s.Index > len(all) {
-		return nil, fmt.Errorf("definition %q has no %s[%d], only %d", d.Name, s.Element, s.Index, len(all))
-	}
-	return all[s.Index-1], nil
+	return d.CommandsOf(element), true
 }
 
 // Parser returns the parser of that element name or, for an empty name, the
@@ -137,7 +123,3 @@ func (d *Definition) Attribute(name string) *Attribute {
 	}
 	return nil
 }
-
-// Similar returns the candidate that name is most likely a misspelling of, empty
-// if none looks like it.
-func Similar(name string, candidates []string) string { return schemas.Nearest(name, candidates) }

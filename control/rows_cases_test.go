@@ -11,7 +11,6 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -29,9 +28,7 @@ func TestRowsOfRecordedListingsTellWhatTheirParsersKeep(t *testing.T) {
 		}
 		definition, _, err := check.UsableDefinition(recorded.Definition)
 		require.NoError(t, err, folder)
-		selector, err := config.ParseSelector(recorded.Command)
-		require.NoError(t, err, folder)
-		list, err := definition.Select(selector)
+		list, _, err := definition.Select(recorded.Command)
 		require.NoError(t, err, folder)
 		read := func(options tokenizer.Options) (map[string]map[string]string, error) {
 			env := attribute.NewEnvironment()

@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
 )
 
 // No LSF was at hand: the outputs are made up after its documentation.
@@ -177,9 +176,7 @@ func submittedID(t *testing.T, printed string) string {
 	definition := shippedDefinition(t, "lsf")
 	env := definedEnvironment(definition)
 	env.SetVariable(key, nil)
-	selector, err := config.ParseSelector("submit-batch")
-	require.NoError(t, err)
-	selected, err := definition.Select(selector)
+	selected, _, err := definition.Select("submit-batch")
 	require.NoError(t, err)
 	runner := command.Runner{Connection: answering{exchange: exchange{stdout: printed}}}
 	request := command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: key}}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -23,7 +22,7 @@ func TestAStateIsKnownFromTheLineThatTellsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			definition := shippedDefinition(t, name)
-			selected, err := definition.Select(mustSelector(t, c.selector))
+			selected, _, err := definition.Select(c.selector)
 			require.NoError(t, err)
 			output, err := os.ReadFile(filepath.Join("..", "testdata", filepath.FromSlash(c.recorded), "stdout"))
 			require.NoError(t, err)
@@ -40,11 +39,4 @@ func TestAStateIsKnownFromTheLineThatTellsIt(t *testing.T) {
 			require.Equal(t, job.Origin().Text, string(lines[job.Origin().Line-1]))
 		})
 	}
-}
-
-func mustSelector(t *testing.T, text string) config.Selector {
-	t.Helper()
-	selector, err := config.ParseSelector(text)
-	require.NoError(t, err)
-	return selector
 }

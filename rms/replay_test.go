@@ -92,9 +92,7 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 	job := env.Variable(key)
 	var got reading
 	for _, e := range exchanges {
-		selector, err := config.ParseSelector(e.selector)
-		require.NoError(t, err)
-		selected, err := definition.Select(selector)
+		selected, _, err := definition.Select(e.selector)
 		require.NoError(t, err)
 		var id attribute.Value // none while a job is being submitted
 		if e.job != "" {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -91,9 +90,7 @@ func argumentsOf(t *testing.T, name, selector, job string) []string {
 // argumentsWith is argumentsOf where attributes have values.
 func argumentsWith(t *testing.T, name, selector, job string, values map[string]string) []string {
 	definition := shippedDefinition(t, name)
-	parsed, err := config.ParseSelector(selector)
-	require.NoError(t, err)
-	selected, err := definition.Select(parsed)
+	selected, _, err := definition.Select(selector)
 	require.NoError(t, err)
 	env := definedEnvironment(definition)
 	env.SetVariable(job, nil)

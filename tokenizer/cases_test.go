@@ -127,11 +127,9 @@ func readStream(t testing.TB, folder string) []byte {
 
 // parser returns the parser that the case is about.
 func (c goldenCase) parser(t testing.TB) *config.Parser {
-	selector, err := config.ParseSelector(c.initial.Selector)
+	command, parser, err := c.definition.Select(c.initial.Selector)
 	require.NoError(t, err)
-	command, err := c.definition.Select(selector)
-	require.NoError(t, err)
-	return command.Parser(selector.Parser)
+	return command.Parser(parser)
 }
 
 // environment returns the attributes as they are before the run.

@@ -84,14 +84,17 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	selector, err := replay.Selector(flags.command, flags.stream, initial)
+	command, parserName, err := replay.Command(definition, flags.command, flags.stream, initial)
 	if err != nil {
 		return &usageError{err}
 	}
-	if selector.Element == config.ProbeCommand {
-		return a.replayProbe(definition, selector, flags, arguments[1:])
+	if command.Element == config.ProbeCommand {
+		if parserName != "" || flags.trace || len(flags.values) > 0 || flags.environment != "" {
+			return usage("a probe has no parser: it is replayed without --stream, --trace, -s and --env")
+		}
+		return a.replayProbe(definition, command, arguments[1:])
 	}
-	parser, command, err := replay.Parser(definition, selector)
+	parser, err := replay.Parser(command, parserName)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -216,14 +219,7 @@ const maxProbeOutput = 16 << 20
 
 // replayProbe tells what doctor would find if the program of an x:probe printed
 // the input and succeeded.
-func (a *app) replayProbe(definition *config.Definition, selector config.Selector, flags replayFlags, arguments []string) error {
-	if flags.stream != "" || selector.Parser != "" || flags.trace || len(flags.values) > 0 || flags.environment != "" {
-		return usage("a probe has no parser: it is replayed without --stream, --trace, -s and --env")
-	}
-	selected, err := definition.Select(selector)
-	if err != nil {
-		return &usageError{err}
-	}
+func (a *app) replayProbe(definition *config.Definition, selected *config.Command, arguments []string) error {
 	input, err := replay.Input(a.stdin, arguments)
 	if err != nil {
 		return err

@@ -54,9 +54,7 @@ func matchesThatTook(t *testing.T, definition *config.Definition, folder string)
 		return nil // packed, because it is long
 	}
 	require.NoError(t, err)
-	selector, err := config.ParseSelector(initial.Selector)
-	require.NoError(t, err)
-	command, err := definition.Select(selector)
+	command, parser, err := definition.Select(initial.Selector)
 	require.NoError(t, err)
 	environment := attribute.NewEnvironment()
 	initial.Define(environment)
@@ -66,7 +64,7 @@ func matchesThatTook(t *testing.T, definition *config.Definition, folder string)
 			took = append(took, matched.Match)
 		}
 	}}
-	run, err := options.Compile(command.Parser(selector.Parser), environment, initial.Job)
+	run, err := options.Compile(command.Parser(parser), environment, initial.Job)
 	if err != nil {
 		return nil
 	}

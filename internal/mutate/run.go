@@ -150,11 +150,11 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 		return mutated{err: fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, cases.CaseFile), c.Definition, err)}
 	}
 	result.definition = definition
-	selector, err := config.ParseSelector(c.Command)
+	command, _, err := definition.Select(c.Command)
 	if err != nil {
 		return mutated{definition: definition, err: fmt.Errorf("%s: %w", filepath.Join(c.Folder, cases.CaseFile), err)}
 	}
-	purpose := purposeOf(selector.Element)
+	purpose := purposeOf(command.Element)
 	if purpose == tellsNothing {
 		return mutated{}
 	}

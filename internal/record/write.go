@@ -219,10 +219,8 @@ func (w *writer) selector(c *config.Command) string {
 		candidates = append(candidates, fmt.Sprintf("%s[%d]", c.Element, i+1))
 	}
 	for _, candidate := range candidates {
-		if selector, err := config.ParseSelector(candidate); err == nil && selector.Parser == "" {
-			if found, err := w.Loaded.Select(selector); err == nil && found == c {
-				return candidate
-			}
+		if found, parser, err := w.Loaded.Select(candidate); err == nil && parser == "" && found == c {
+			return candidate
 		}
 	}
 	return candidates[0]

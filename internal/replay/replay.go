@@ -15,38 +15,26 @@ import (
 	"github.com/rmctl/rmctl/control"
 )
 
-// Selector returns which command's output a user means, and which stream of it: by
-// --command and --stream, or by the initial environment.
-func Selector(command, stream string, initial attribute.Initial) (config.Selector, error) {
-	text := command
-	if text == "" {
-		text = initial.Selector
+// Command returns the command whose output a user means, by --command or by the initial
+// environment, and which of its parsers; the latter is empty for the first that it has.
+func Command(definition *config.Definition, command, stream string, initial attribute.Initial) (selected *config.Command, parser string, err error) {
+	selector := cmp.Or(command, initial.Selector)
+	if selector == "" {
+		return nil, "", errors.New("which command's output is it? name it with --command, such as --command get-job-status")
 	}
-	if text == "" {
-		return config.Selector{}, errors.New("which command's output is it? name it with --command, such as --command get-job-status")
+	selected, parser, err = definition.Select(selector)
+	if stream != "" {
+		parser = stream + "-parser"
 	}
-	selector, err := config.ParseSelector(text)
-	if err == nil && stream != "" {
-		selector.Parser = stream + "-parser"
-	}
-	return selector, err
+	return selected, parser, err
 }
 
-// Parser returns the parser that a selector names, and its command.
-func Parser(definition *config.Definition, selector config.Selector) (*config.Parser, *config.Command, error) {
-	command, err := definition.Select(selector)
-	if err != nil {
-		return nil, nil, err
+// Parser returns the parser of that name of a command.
+func Parser(command *config.Command, name string) (*config.Parser, error) {
+	if parser := command.Parser(name); parser != nil {
+		return parser, nil
 	}
-	parser := command.Parser(selector.Parser)
-	if parser == nil {
-		which := selector.Parser
-		if which == "" {
-			which = "parser"
-		}
-		return nil, nil, fmt.Errorf("%s: %s %q has no %s", command.Position, command.Element, command.Name, which)
-	}
-	return parser, command, nil
+	return nil, fmt.Errorf("%s: %s %q has no %s", command.Position, command.Element, command.Name, cmp.Or(name, "parser"))
 }
 
 // Environment returns the attributes before the run, and what stands for @jobId.
