@@ -57,23 +57,28 @@ type shipped struct {
 }
 
 // shippedFor returns the shipped definition of a scheduler, nil where there is none.
-func shippedFor(scheduler string) (*shipped, error) {
+func (i *importing) shippedFor(scheduler string) *shipped {
 	if scheduler == "" {
-		return nil, nil
+		return nil
 	}
 	for _, name := range rms.Names() {
 		source, _ := rms.Source(name)
 		definition, err := config.Read(name+".xml", source, check.ReadBase)
 		if err != nil {
-			return nil, err
+			i.fail(0, 0, "reading %s: %v", name, err)
+			return nil
 		}
 		submit := definition.Submit(false)
 		if submit == nil || submit.Element != config.SubmitBatch || !isScheduler(definition.Monitor.SchedulerType, scheduler) {
 			continue
 		}
-		return newShipped(name, definition, source)
+		model, err := newShipped(name, definition, source)
+		if err != nil {
+			i.fail(0, 0, "reading %s: %v", name, err)
+		}
+		return model
 	}
-	return nil, nil
+	return nil
 }
 
 // isScheduler compares what definitions call their schedulers: PTP adds to some
@@ -119,17 +124,18 @@ func newShipped(name string, definition *config.Definition, source []byte) (*shi
 	return s, nil
 }
 
-// text returns an element as it stands in the source.
-func (s *shipped) text(e *schemas.Element) (string, error) {
+// text returns an element as it stands in the source, which was read before.
+func (s *shipped) text(e *schemas.Element) string {
 	from := s.lines[e.Line-1] + e.Column - 1
 	decoder := xml.NewDecoder(strings.NewReader(s.source[from:]))
-	if _, err := decoder.Token(); err != nil {
-		return "", err
+	_, err := decoder.Token()
+	if err == nil {
+		err = decoder.Skip()
 	}
-	if err := decoder.Skip(); err != nil {
-		return "", err
+	if err != nil {
+		return ""
 	}
-	return s.source[from : from+int(decoder.InputOffset())], nil
+	return s.source[from : from+int(decoder.InputOffset())]
 }
 
 // elements returns the children of control-data or monitor-data of a name.

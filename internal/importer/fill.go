@@ -21,14 +21,12 @@ type filling struct {
 	names   []string        // attributes that the parts need, which the document lacks
 }
 
-// take adds elements of a name, and notes the attributes that they refer to.
-func (f *filling) take(parent *schemas.Element, isExtension bool, name string) (int, error) {
-	found := f.from.elements(parent, isExtension, name)
+// take adds the extensions of a name, notes the attributes that they refer to, and
+// returns how many extensions there are.
+func (f *filling) take(parent *schemas.Element, name string) int {
+	found := f.from.elements(parent, true, name)
 	for _, e := range found {
-		text, err := f.from.text(e)
-		if err != nil {
-			return 0, f.fail(0, 0, "copying %s of %s: %v", name, f.from.name, err)
-		}
+		text := f.from.text(e)
 		f.need(text)
 		if parent == f.from.monitor {
 			fmt.Fprintf(&f.to.monitor, "    %s\n", text)
@@ -36,7 +34,7 @@ func (f *filling) take(parent *schemas.Element, isExtension bool, name string) (
 			f.parts = append(f.parts, text)
 		}
 	}
-	return len(found), nil
+	return len(found)
 }
 
 var (
@@ -57,9 +55,7 @@ func (f *filling) need(text string) {
 		if f.isOwn(name) {
 			continue
 		}
-		if definition, err := f.from.text(f.from.attribute(name)); err == nil {
-			f.need(definition)
-		}
+		f.need(f.from.text(f.from.attribute(name)))
 	}
 }
 
@@ -74,8 +70,8 @@ func (f *filling) isOwn(name string) bool {
 // before those of ours.
 func (f *filling) finish() {
 	for _, name := range f.names {
-		text, err := f.from.text(f.from.attribute(name))
-		if err != nil || f.isOwn(name) {
+		text := f.from.text(f.from.attribute(name))
+		if f.isOwn(name) {
 			text = fmt.Sprintf(`<attribute name="%s" visible="false"/>`, escaped(name))
 		}
 		fmt.Fprintf(&f.to.control, "    %s\n", text)
@@ -91,7 +87,7 @@ func (f *filling) finish() {
 
 // extras adds what tells of jobs together, of failures and of what is missing. A
 // document that has some of its own keeps it.
-func (f *filling) extras(has func(name string) bool) error {
+func (f *filling) extras(has func(name string) bool) {
 	for _, extra := range []struct {
 		name, subject string
 		parent        *schemas.Element
@@ -102,28 +98,19 @@ func (f *filling) extras(has func(name string) bool) error {
 		{"list-nodes", "x:list-nodes", f.from.monitor},
 		{"list-queues", "x:list-queues", f.from.monitor},
 	} {
-		if has(extra.name) {
-			continue
-		}
-		taken, err := f.take(extra.parent, true, extra.name)
-		if err != nil {
-			return err
-		}
-		if taken > 0 {
+		if !has(extra.name) && f.take(extra.parent, extra.name) > 0 {
 			f.remark(added, 0, 0, extra.subject, "as in %s", f.from.name)
 		}
 	}
-	return nil
 }
 
 // findJob adds what looks submissions up, if these carry what it looks for.
-func (f *filling) findJob(submit *config.Command, script *config.Script, line int) error {
+func (f *filling) findJob(submit *config.Command, script *config.Script, line int) {
 	const subject = "x:find-job"
 	model := f.from.definition.Command(config.FindJob)
 	own := f.from.definition.Submit(false)
 	switch {
 	case model == nil:
-		return nil
 	case slices.Contains(own.Attributes(), "job.tag"):
 		f.remark(Lost, line, 1, subject, "%s looks for the tag that it submits with; hand ${ptp_rm:job.tag#value} on as %s does", f.from.name, f.from.name)
 	case submit == nil || submit.Element != config.SubmitBatch || program(submit) != program(own):
@@ -133,12 +120,9 @@ func (f *filling) findJob(submit *config.Command, script *config.Script, line in
 	case script == nil || script.StagingLocation.Set && !isAbsolute(script.StagingLocation.Text):
 		f.remark(Lost, line, 1, subject, "%s finds scripts that are submitted by an absolute path, which this file-staging-location may not give", f.from.name)
 	default:
-		if _, err := f.take(f.from.control, true, string(config.FindJob)); err != nil {
-			return err
-		}
+		f.take(f.from.control, string(config.FindJob))
 		f.remark(added, 0, 0, subject, "as in %s", f.from.name)
 	}
-	return nil
 }
 
 // isAbsolute reports whether a location begins at the root, or with the directory

@@ -113,22 +113,21 @@ func Import(file string, source []byte, format Format, name string) (*Result, er
 		return nil, &Error{File: file, Reason: fmt.Sprintf("%q cannot name a target: use letters, digits, dots, hyphens and underscores", name)}
 	}
 	i := &importing{file: file, source: source, name: name, result: &Result{Format: format}}
-	var err error
 	switch format {
 	case PTP:
-		err = i.ptp()
+		i.ptp()
 	case OpenOnDemand:
-		err = i.openOnDemand()
+		i.openOnDemand()
 	case Troika:
-		err = i.troika()
+		i.troika()
 	default:
-		return nil, &Error{File: file, Reason: "it is no file of a kind that is known: a definition in XML, a cluster of Open OnDemand or the sites of Troika"}
+		i.fail(0, 0, "it is no file of a kind that is known: a definition in XML, a cluster of Open OnDemand or the sites of Troika")
 	}
-	if err != nil {
-		return nil, err
+	if i.err == nil {
+		i.checkResult()
 	}
-	if err := i.checkResult(); err != nil {
-		return nil, err
+	if i.err != nil {
+		return nil, i.err
 	}
 	return i.result, nil
 }
@@ -138,14 +137,18 @@ type importing struct {
 	source []byte
 	name   string // asked for; may be empty
 	result *Result
+	err    error // the first
 }
 
 func (i *importing) remark(kind Kind, line, column int, subject, format string, arguments ...any) {
 	i.result.Report = append(i.result.Report, Remark{kind, line, column, subject, fmt.Sprintf(format, arguments...)})
 }
 
-func (i *importing) fail(line, column int, format string, arguments ...any) error {
-	return &Error{File: i.file, Line: line, Column: column, Reason: fmt.Sprintf(format, arguments...)}
+// fail notes an error. What follows it must not depend on what was wrong.
+func (i *importing) fail(line, column int, format string, arguments ...any) {
+	if i.err == nil {
+		i.err = &Error{File: i.file, Line: line, Column: column, Reason: fmt.Sprintf(format, arguments...)}
+	}
 }
 
 var formatMarks = []struct {
@@ -201,21 +204,20 @@ func free(name string, format Format) string {
 }
 
 // checkResult loads the definitions that were made: what cannot be used is no result.
-func (i *importing) checkResult() error {
+func (i *importing) checkResult() {
 	names := map[string]bool{}
 	for _, target := range i.result.Targets {
 		if names[target.Name] {
-			return i.fail(0, 0, "it makes two targets called %q", target.Name)
+			i.fail(0, 0, "it makes two targets called %q", target.Name)
 		}
 		names[target.Name] = true
 	}
 	for _, file := range i.result.Files {
 		_, problems := check.Load(file.Name, []byte(file.Text), i.base)
 		if err := problems.Err(); err != nil {
-			return i.fail(0, 0, "what was made of it cannot be used: %v", err)
+			i.fail(0, 0, "what was made of it cannot be used: %v", err)
 		}
 	}
-	return nil
 }
 
 // base reads what a definition of the result extends: another file of the result,

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"maps"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -36,61 +35,38 @@ var withoutCounterpart = sync.OnceValue(func() map[string]string {
 })
 
 // openOnDemand makes a target of a cluster file, whose schema is version 2.
-func (i *importing) openOnDemand() error {
-	top, err := i.readYAML()
-	if err != nil {
-		return err
-	}
-	cluster, err := top.mapping("v2")
-	if err != nil {
-		return err
-	}
-	top.unasked(nil)
-	metadata, err := cluster.mapping("metadata")
-	if err != nil {
-		return err
-	}
-	title, titled, err := metadata.text("title")
-	if err != nil {
-		return err
-	}
-	job, err := cluster.mapping("job")
-	if err != nil {
-		return err
-	}
-	adapter, at, err := job.text("adapter")
-	if err != nil {
-		return err
-	}
+func (i *importing) openOnDemand() {
+	top := i.readYAML()
+	cluster := top.mapping("v2")
+	top.remarkUnread(nil)
+	metadata := cluster.mapping("metadata")
+	title, titled := metadata.text("title")
+	job := cluster.mapping("job")
+	adapter, at := job.text("adapter")
 	if at == nil {
-		return i.fail(job.node.Line, job.node.Column, "v2.job.adapter is missing: the cluster runs no jobs")
+		i.fail(job.node.Line, job.node.Column, "v2.job.adapter is missing: the cluster runs no jobs")
+		return
 	}
 	scheduler, known := adapters()[adapter]
 	if !known {
-		return i.fail(at.Line, at.Column, "there is no definition for the adapter %q", adapter)
+		i.fail(at.Line, at.Column, "there is no definition for the adapter %q", adapter)
 	}
-	s := &site{importing: i, name: i.called(title), scheduler: scheduler, programs: map[string]string{}, places: map[string][2]int{}, lines: map[string]string{}}
+	s := i.newSite(i.called(title), scheduler)
 	if titled != nil && i.name == "" {
 		i.remark(carried, titled.Line, titled.Column, "v2.metadata.title", "the target is called %q", s.name)
 	}
-	if err := i.onDemandJob(job, s); err != nil {
-		return err
-	}
-	definition, err := s.definition(at.Line)
-	if err != nil {
-		return err
-	}
+	i.onDemandFolder(job, s)
+	i.onDemandEnvironment(job, s)
+	i.onDemandCluster(job, s)
+	i.onDemandPrograms(job, s)
+	definition := s.definition(at.Line)
 	i.remark(carried, at.Line, at.Column, "v2.job.adapter", "the definition is %s", definition)
 	target := Target{Name: s.name, Definition: definition, Transport: settings.TransportLocal}
-	if err := i.onDemandHost(cluster, job, &target); err != nil {
-		return err
-	}
+	i.onDemandHost(cluster, job, &target)
 	i.result.Targets = []Target{target}
-	reasons := maps.Clone(withoutCounterpart())
-	metadata.unasked(reasons)
-	job.unasked(reasons)
-	cluster.unasked(reasons)
-	return nil
+	for _, each := range []*mapping{metadata, job, cluster} {
+		each.remarkUnread(withoutCounterpart())
+	}
 }
 
 // onDemandVariables are members that tell commands where their scheduler is.
@@ -104,54 +80,43 @@ var onDemandVariables = sync.OnceValue(func() map[string]map[string]string {
 	}
 })
 
-// onDemandJob reads how commands are called.
-func (i *importing) onDemandJob(job *mapping, s *site) error {
-	for _, read := range []func(*mapping, *site) error{i.onDemandFolder, i.onDemandEnvironment, i.onDemandCluster, i.onDemandPrograms} {
-		if err := read(job, s); err != nil {
-			return err
-		}
+// jobPath returns a member of v2.job that has to be a path; at is nil where there is none.
+func (i *importing) jobPath(job *mapping, name string) (path string, at *yaml.Node) {
+	path, at = job.text(name)
+	if at != nil && !isPath(path) {
+		i.fail(at.Line, at.Column, "%s: %.200q is no path that can be used", job.called(name), path)
 	}
-	return nil
+	return path, at
 }
 
-// checkJobPath refuses what cannot be the path of a member of v2.job.
-func (i *importing) checkJobPath(value string, at *yaml.Node, name string) error {
-	if !isPath(value) {
-		return i.fail(at.Line, at.Column, "v2.job.%s: %.200q is no path that can be used", name, value)
+// jobWord returns a member of v2.job that has to be a name; at is nil where there is none.
+func (i *importing) jobWord(job *mapping, name string) (word string, at *yaml.Node) {
+	word, at = job.text(name)
+	if at != nil && !isHost(word) {
+		i.fail(at.Line, at.Column, "%s: %.200q is no name", job.called(name), word)
 	}
-	return nil
+	return word, at
 }
 
-func (i *importing) onDemandFolder(job *mapping, s *site) error {
-	folder, at, err := job.text("bin")
-	if err != nil || at == nil {
-		return err
+func (i *importing) onDemandFolder(job *mapping, s *site) {
+	folder, at := i.jobPath(job, "bin")
+	if at != nil {
+		s.folder = folder
+		i.remark(carried, at.Line, at.Column, "v2.job.bin", "programs are looked for there, then in %s", usualPath)
 	}
-	if err := i.checkJobPath(folder, at, "bin"); err != nil {
-		return err
-	}
-	s.folder = folder
-	i.remark(carried, at.Line, at.Column, "v2.job.bin", "programs are looked for there, then in %s", usualPath)
-	return nil
 }
 
 // onDemandEnvironment reads the members that become variables of commands.
-func (i *importing) onDemandEnvironment(job *mapping, s *site) error {
+func (i *importing) onDemandEnvironment(job *mapping, s *site) {
 	variables := onDemandVariables()[s.scheduler]
 	for _, member := range sortedKeys(variables) {
-		value, at, err := job.text(member)
-		if err != nil {
-			return err
+		read := i.jobPath
+		if member == "host" || member == "cluster" {
+			read = i.jobWord
 		}
+		value, at := read(job, member)
 		if at == nil {
 			continue
-		}
-		if isWord := member == "host" || member == "cluster"; isWord && !isHost(value) {
-			return i.fail(at.Line, at.Column, "v2.job.%s: %.200q is no name", member, value)
-		} else if !isWord {
-			if err := i.checkJobPath(value, at, member); err != nil {
-				return err
-			}
 		}
 		if member == "exec" {
 			s.folder = value + "/bin"
@@ -159,71 +124,49 @@ func (i *importing) onDemandEnvironment(job *mapping, s *site) error {
 		s.variables = append(s.variables, [2]string{variables[member], value})
 		i.remark(carried, at.Line, at.Column, "v2.job."+member, "commands find it in %s", variables[member])
 	}
-	return nil
 }
 
 // onDemandCluster reads the cluster of Slurm that commands are for.
-func (i *importing) onDemandCluster(job *mapping, s *site) error {
+func (i *importing) onDemandCluster(job *mapping, s *site) {
 	if s.scheduler != "slurm" {
-		return nil
+		return
 	}
-	cluster, at, err := job.text("cluster")
-	if err != nil || at == nil {
-		return err
+	if cluster, at := i.jobWord(job, "cluster"); at != nil {
+		s.lines["clusters"] = cluster
+		s.variables = append(s.variables, [2]string{"SLURM_CLUSTERS", cluster})
+		i.remark(carried, at.Line, at.Column, "v2.job.cluster", "it is the default of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
 	}
-	if !isHost(cluster) {
-		return i.fail(at.Line, at.Column, "v2.job.cluster: %.200q is no name", cluster)
-	}
-	s.lines["clusters"] = cluster
-	s.variables = append(s.variables, [2]string{"SLURM_CLUSTERS", cluster})
-	i.remark(carried, at.Line, at.Column, "v2.job.cluster", "it is the default of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
-	return nil
 }
 
 // onDemandPrograms reads the programs that replace those of the scheduler.
-func (i *importing) onDemandPrograms(job *mapping, s *site) error {
-	overrides, err := job.mapping("bin_overrides")
-	if err != nil {
-		return err
+func (i *importing) onDemandPrograms(job *mapping, s *site) {
+	overrides := job.mapping("bin_overrides")
+	for _, key := range overrides.keys() {
+		if value, at := overrides.text(key.Value); value != "" {
+			i.jobPath(overrides, key.Value)
+			s.programs[key.Value], s.places[key.Value] = value, [2]int{at.Line, at.Column}
+		}
 	}
-	return overrides.each(func(key *yaml.Node) error {
-		value, at, err := overrides.text(key.Value)
-		if err != nil || at == nil || value == "" {
-			return err
-		}
-		if err := i.checkJobPath(value, at, "bin_overrides."+key.Value); err != nil {
-			return err
-		}
-		s.programs[key.Value], s.places[key.Value] = value, [2]int{at.Line, at.Column}
-		return nil
-	})
 }
 
 // onDemandHost finds where commands run. Open OnDemand runs them on its own
 // machine unless submit_host names another one; whoever imports the file is
 // rather elsewhere, and so the login node is reached.
-func (i *importing) onDemandHost(cluster, job *mapping, target *Target) error {
-	login, err := cluster.mapping("login")
-	if err != nil {
-		return err
-	}
+func (i *importing) onDemandHost(cluster, job *mapping, target *Target) {
+	login := cluster.mapping("login")
 	for _, each := range []struct {
 		from *mapping
 		name string
 	}{{job, "submit_host"}, {login, "host"}} {
-		host, at, err := each.from.text(each.name)
-		if err != nil {
-			return err
-		}
-		switch {
-		case at == nil || host == "" || target.Host != "":
+		host, at := each.from.text(each.name)
+		if host == "" || target.Host != "" {
 			continue
-		case !isHost(host):
-			return i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", each.from.called(each.name), host)
+		}
+		if !isHost(host) {
+			i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", each.from.called(each.name), host)
 		}
 		target.Transport, target.Host = settings.TransportSSH, host
 		i.remark(changed, at.Line, at.Column, each.from.called(each.name), "commands run there by SSH; where rmctl itself runs on that machine set transport = \"local\"")
 	}
-	login.unasked(withoutCounterpart())
-	return nil
+	login.remarkUnread(withoutCounterpart())
 }

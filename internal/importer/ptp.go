@@ -14,18 +14,21 @@ const originalSuffix = "-original.xml"
 
 // ptp keeps the definition as it is, comments included, and makes another one that
 // extends it by what the shipped one for its scheduler has beyond the format.
-func (i *importing) ptp() error {
+func (i *importing) ptp() {
 	original, problems := check.Load(i.file, i.source, check.ReadBase)
 	for _, problem := range problems {
 		if problem.Severity == config.Error {
-			return i.fail(problem.Line, problem.Column, "%s (%s)", problem.Message, problem.Code)
+			i.fail(problem.Line, problem.Column, "%s (%s)", problem.Message, problem.Code)
+			return
 		}
 	}
 	if original == nil {
-		return i.fail(1, 1, "it is no definition")
+		i.fail(1, 1, "it is no definition")
+		return
 	}
 	if files := original.Files; len(files) > 1 {
-		return i.fail(1, 1, "it extends %s; it is one of rmctl's own already", files[1])
+		i.fail(1, 1, "it extends %s; it is one of rmctl's own already", files[1])
+		return
 	}
 	name := i.called(strings.TrimSuffix(original.Name, ".xml"))
 	base := name + originalSuffix
@@ -34,20 +37,14 @@ func (i *importing) ptp() error {
 		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, escaped(name), escaped(base)),
 	}
 	i.remark(carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)
-	if err := i.fillPTP(d, original); err != nil {
-		return err
-	}
+	i.fillPTP(d, original)
 	i.result.Files = []File{{name + ".xml", d.text()}, {base, string(i.source)}}
 	i.result.Targets = []Target{i.ptpTarget(name, original)}
-	return nil
 }
 
-func (i *importing) fillPTP(d *document, original *config.Definition) error {
+func (i *importing) fillPTP(d *document, original *config.Definition) {
 	scheduler := original.Monitor.SchedulerType
-	model, err := shippedFor(scheduler)
-	if err != nil {
-		return err
-	}
+	model := i.shippedFor(scheduler)
 	switch {
 	case scheduler == "":
 		i.remark(Lost, original.Line, original.Column, "extensions", "monitor-data has no schedulerType, so it is not known which shipped definition they could come of")
@@ -55,20 +52,15 @@ func (i *importing) fillPTP(d *document, original *config.Definition) error {
 		i.remark(Lost, original.Monitor.Line, original.Monitor.Column, "extensions", "no definition is shipped for the scheduler %q", scheduler)
 	}
 	status := original.Command(config.GetJobStatus)
-	var f *filling
 	if model != nil {
-		f = &filling{importing: i, from: model, to: d, defined: map[string]bool{}}
+		f := &filling{importing: i, from: model, to: d, defined: map[string]bool{}}
 		for _, a := range original.Attributes {
 			f.defined[a.Name()] = true
 		}
-		if err := f.extras(func(name string) bool { return hasExtension(original, name) }); err != nil {
-			return err
-		}
+		f.extras(func(name string) bool { return hasExtension(original, name) })
 		submit := original.Submit(false)
 		if submit != nil && original.Command(config.FindJob) == nil {
-			if err := f.findJob(submit, original.Script, submit.Line); err != nil {
-				return err
-			}
+			f.findJob(submit, original.Script, submit.Line)
 		}
 		if interval := model.definition.Command(config.GetJobStatus).Interval; status != nil && status.Interval == 0 && interval > 0 {
 			f.parts = append(f.parts, fmt.Sprintf(`<get-job-status name="%s" x:interval="%s"/>`, escaped(status.Name), interval))
@@ -80,7 +72,6 @@ func (i *importing) fillPTP(d *document, original *config.Definition) error {
 		i.remark(Lost, status.Line, status.Column, "x:fallback", "the definition's own get-job-status stays; look whether it knows all that %s prints today", program(status))
 	}
 	d.control.WriteString(i.portableLinks(original))
-	return nil
 }
 
 func hasExtension(d *config.Definition, name string) bool {

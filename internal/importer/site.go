@@ -15,6 +15,7 @@ type site struct {
 	*importing
 	name      string
 	scheduler string
+	model     *shipped          // the definition that it extends, nil where none is shipped
 	folder    string            // of the programs; empty for those of the PATH
 	variables [][2]string       // for all commands
 	programs  map[string]string // what is called instead, by the program's name
@@ -22,24 +23,26 @@ type site struct {
 	lines     map[string]string // what attributes have for a default
 }
 
+func (i *importing) newSite(name, scheduler string) *site {
+	return &site{importing: i, name: name, scheduler: scheduler, model: i.shippedFor(scheduler), programs: map[string]string{}, places: map[string][2]int{}, lines: map[string]string{}}
+}
+
 // usualPath is where programs are found beside the folder of the scheduler's.
 const usualPath = "/usr/local/bin:/usr/bin:/bin"
 
 // definition writes the definition if the site needs one, and returns its name:
 // that of the shipped one where the site changes nothing.
-func (s *site) definition(line int) (string, error) {
-	model, err := shippedFor(s.scheduler)
-	if err != nil {
-		return "", err
-	}
+func (s *site) definition(line int) string {
+	model := s.model
 	if model == nil {
-		return "", s.fail(line, 0, "no definition is shipped for the scheduler %q", s.scheduler)
+		s.fail(line, 0, "no definition is shipped for the scheduler %q", s.scheduler)
+		return ""
 	}
 	if s.folder != "" {
 		s.variables = append(s.variables, [2]string{"PATH", s.folder + ":" + usualPath})
 	}
 	if len(s.variables) == 0 && len(s.programs) == 0 && len(s.lines) == 0 {
-		return model.name, nil
+		return model.name
 	}
 	d := &document{
 		comment:    fmt.Sprintf("%s: what this site has of its own; the rest is as in %s.", s.name, model.name),
@@ -75,7 +78,7 @@ func (s *site) definition(line int) (string, error) {
 	}
 	file := s.name + ".xml"
 	s.result.Files = append(s.result.Files, File{file, d.text()})
-	return file, nil
+	return file
 }
 
 // command writes what the site changes of a command, empty for nothing.
@@ -115,10 +118,10 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 // isExtension reports whether an element of a command is one that rmctl adds to PTP's.
 func isExtension(element config.CommandElement) bool {
 	switch element {
-	case config.FindJob, config.ProbeCommand, config.Fallback:
+	case config.FindJob, config.ProbeCommand, config.Fallback, config.ListJobs, config.ListNodes, config.ListQueues:
 		return true
 	}
-	return !element.ActsOnJob() && isListing(element)
+	return false
 }
 
 // noteShellCalls notes the programs that a shell calls among words, other than the one
@@ -132,10 +135,6 @@ func (s *site) noteShellCalls(words []string, called string, inShell map[string]
 }
 
 func sortedKeys(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }
-
-func isListing(element config.CommandElement) bool {
-	return element == config.ListJobs || element == config.ListNodes || element == config.ListQueues
-}
 
 // isPath reports whether a text is a path from the root that can stand in a
 // command line and a variable as it is.

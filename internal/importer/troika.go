@@ -41,72 +41,54 @@ var troikaReasons = sync.OnceValue(func() map[string]string {
 })
 
 // troika makes a target of each site of a file.
-func (i *importing) troika() error {
-	top, err := i.readYAML()
-	if err != nil {
-		return err
-	}
-	sites, err := top.mapping("sites")
-	if err != nil {
-		return err
-	}
-	if len(sites.node.Content) == 0 {
-		return i.fail(sites.node.Line, sites.node.Column, "it has no sites")
-	}
+func (i *importing) troika() {
+	top := i.readYAML()
+	sites := top.mapping("sites")
+	keys := sites.keys()
 	const most = 500
-	if len(sites.node.Content) > 2*most {
-		return i.fail(sites.node.Line, sites.node.Column, "it has more than %d sites", most)
+	switch {
+	case len(keys) == 0:
+		i.fail(sites.node.Line, sites.node.Column, "it has no sites")
+		return
+	case len(keys) > most:
+		i.fail(sites.node.Line, sites.node.Column, "it has more than %d sites", most)
+		return
 	}
-	top.unasked(map[string]string{"controller": "it is code of Troika"})
-	if err := sites.each(func(key *yaml.Node) error { return i.troikaSite(sites, key) }); err != nil {
-		return err
+	top.remarkUnread(map[string]string{"controller": "it is code of Troika"})
+	for _, key := range keys {
+		i.troikaSite(sites, key)
 	}
-	if len(i.result.Targets) == 0 {
-		return i.fail(sites.node.Line, sites.node.Column, "none of its sites can be a target: %s", i.result.Report[len(i.result.Report)-1].Text)
+	if report := i.result.Report; len(i.result.Targets) == 0 && i.err == nil {
+		i.fail(sites.node.Line, sites.node.Column, "none of its sites can be a target: %s", report[len(report)-1].Text)
 	}
-	return nil
 }
 
-func (i *importing) troikaSite(sites *mapping, key *yaml.Node) error {
-	one, err := sites.mapping(key.Value)
-	if err != nil {
-		return err
-	}
-	kind, at, err := one.text("type")
-	if err != nil {
-		return err
-	}
+func (i *importing) troikaSite(sites *mapping, key *yaml.Node) {
+	one := sites.mapping(key.Value)
+	kind, at := one.text("type")
 	if at == nil {
-		return i.fail(key.Line, key.Column, "%s has no type", one.path)
+		i.fail(key.Line, key.Column, "%s has no type", one.path)
+		return
 	}
 	name := i.troikaName(sites, key)
 	if name == "" {
-		return i.fail(key.Line, key.Column, "%.200q cannot be made the name of a target", key.Value)
+		i.fail(key.Line, key.Column, "%.200q cannot be made the name of a target", key.Value)
 	}
 	scheduler, known := troikaTypes[strings.ToLower(kind)]
 	target := Target{Name: name, Transport: settings.TransportLocal}
-	if isLost, err := i.troikaConnection(one, &target); err != nil || isLost {
-		return err
+	if !i.troikaConnection(one, &target) {
+		return
 	}
-	model, err := shippedFor(scheduler)
-	if err != nil {
-		return err
-	}
-	if !known || model == nil {
+	s := i.newSite(name, scheduler)
+	if !known || s.model == nil {
 		i.remark(Lost, at.Line, at.Column, one.path, "no definition is shipped for sites of the type %q", kind)
-		return nil
+		return
 	}
-	s := &site{importing: i, name: name, scheduler: scheduler, programs: map[string]string{}, places: map[string][2]int{}, lines: map[string]string{}}
-	if err := i.troikaPrograms(one, s); err != nil {
-		return err
-	}
-	if target.Definition, err = s.definition(at.Line); err != nil {
-		return err
-	}
+	i.troikaPrograms(one, s)
+	target.Definition = s.definition(at.Line)
 	i.remark(carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
 	i.result.Targets = append(i.result.Targets, target)
-	one.unasked(troikaReasons())
-	return nil
+	one.remarkUnread(troikaReasons())
 }
 
 // troikaName returns the name of the target of a site, empty if no name can be
@@ -116,7 +98,7 @@ func (i *importing) troikaName(sites *mapping, key *yaml.Node) string {
 	switch {
 	case i.name == "":
 		return name
-	case len(sites.node.Content) > 2: // several sites
+	case len(sites.keys()) > 1:
 		return i.name + "-" + name
 	default:
 		return i.name
@@ -124,45 +106,40 @@ func (i *importing) troikaName(sites *mapping, key *yaml.Node) string {
 }
 
 // troikaPrograms reads which programs the commands of a site call.
-func (i *importing) troikaPrograms(one *mapping, s *site) error {
-	return one.each(func(member *yaml.Node) error {
+func (i *importing) troikaPrograms(one *mapping, s *site) {
+	for _, member := range one.keys() {
 		program, isCommand := strings.CutSuffix(member.Value, "_command")
 		if _, isOther := troikaReasons()[member.Value]; !isCommand || isOther {
-			return nil
+			continue
 		}
-		value, at, err := one.text(member.Value)
-		if err != nil || at == nil {
-			return err
+		value, at := one.text(member.Value)
+		if at == nil {
+			continue
 		}
 		if !isPath(value) && !isHost(value) {
-			return i.fail(at.Line, at.Column, "%s: %.200q is no program that can be called", one.called(member.Value), value)
+			i.fail(at.Line, at.Column, "%s: %.200q is no program that can be called", one.called(member.Value), value)
 		}
 		s.programs[program], s.places[program] = value, [2]int{at.Line, at.Column}
-		return nil
-	})
+	}
 }
 
 // troikaConnection sets where commands of a site run, and reports whether they
-// cannot.
-func (i *importing) troikaConnection(one *mapping, target *Target) (isLost bool, err error) {
-	connection, at, err := one.text("connection")
-	if err != nil || at == nil || connection == "local" {
-		return false, err
+// can.
+func (i *importing) troikaConnection(one *mapping, target *Target) bool {
+	connection, at := one.text("connection")
+	if at == nil || connection == "local" {
+		return true
 	}
 	if connection != "ssh" {
 		i.remark(Lost, at.Line, at.Column, one.path, "there is no connection of the kind %q", connection)
-		return true, nil
+		return false
 	}
-	host, at, err := one.text("host")
-	if err != nil {
-		return false, err
-	}
+	host, at := one.text("host")
 	if at == nil {
-		return false, i.fail(one.node.Line, one.node.Column, "%s is reached by ssh and names no host", one.path)
-	}
-	if !isHost(host) {
-		return false, i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", one.called("host"), host)
+		i.fail(one.node.Line, one.node.Column, "%s is reached by ssh and names no host", one.path)
+	} else if !isHost(host) {
+		i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", one.called("host"), host)
 	}
 	target.Transport, target.Host = settings.TransportOpenSSH, host
-	return false, nil
+	return true
 }
