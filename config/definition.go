@@ -33,7 +33,7 @@ type Argument = tree.Argument
 type Definition struct {
 	Position
 	Name         string
-	Site         Site
+	Site         struct{ ConnectionName, ControlConnection string } // defaults for the connection
 	Attributes   []*Attribute
 	ManagedFiles []*ManagedFiles
 	Script       *Script
@@ -47,11 +47,6 @@ type Definition struct {
 
 	Files   []string // what the files that make it up are called in positions: its own, and each base after the one that extends it
 	Sources [][]byte // their texts, in UTF-8
-}
-
-// Site holds defaults for the connection.
-type Site struct {
-	ConnectionName, ControlConnection string
 }
 
 // An Attribute is an attribute of the definition and where it stands.

@@ -19,8 +19,9 @@ const rootElement = "resource-manager-builder"
 // all. Where several files make up the definition, problems are sorted by file, its
 // own first.
 //
-// Programs call Load of package check, which has all checks.
-func Load(file string, source []byte, base BaseReader, check Check) (*Definition, Diagnostics) {
+// Check returns the problems of a definition, which was read from the elements below a
+// root; nil checks nothing. Programs call Load of package check, which has all checks.
+func Load(file string, source []byte, base BaseReader, check func(*Definition, tree.Element) Diagnostics) (*Definition, Diagnostics) {
 	l := &loader{file: file, base: base, strict: check != nil}
 	root := l.readMerged(l.file, source)
 	if root == nil {
@@ -36,10 +37,6 @@ func Load(file string, source []byte, base BaseReader, check Check) (*Definition
 	}
 	return definition, l.problems.sorted(l.source.Documents)
 }
-
-// A Check returns the problems of a definition, which was read from the elements
-// below a root.
-type Check func(definition *Definition, root tree.Element) Diagnostics
 
 // Read reads a definition that was checked before, such as a shipped one, and those
 // that it extends, without the time that checks take. The error tells that it is not
@@ -77,10 +74,8 @@ func (l *loader) definition(root tree.Element) *Definition {
 	root.Core(func(child tree.Element) {
 		switch child.Name {
 		case "site-data":
-			d.Site = Site{
-				ConnectionName:    child.ChildText("connection-name").Text,
-				ControlConnection: child.ChildText("control-connection").Text,
-			}
+			d.Site.ConnectionName = child.ChildText("connection-name").Text
+			d.Site.ControlConnection = child.ChildText("control-connection").Text
 		case "control-data":
 			l.control(d, child)
 		case "monitor-data":

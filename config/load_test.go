@@ -112,7 +112,7 @@ func TestSelectorsNameCommands(t *testing.T) {
 	}
 	_, parser, err := d.Select("submit-batch[1]/stdout-parser")
 	require.NoError(t, err)
-	require.Equal(t, "stdout-parser", parser)
+	require.Equal(t, "stdout-parser", parser.Element)
 	_, _, err = d.Select("start-up-command[3]")
 	require.ErrorContains(t, err, "only 2")
 }

@@ -127,9 +127,9 @@ func readStream(t testing.TB, folder string) []byte {
 
 // parser returns the parser that the case is about.
 func (c goldenCase) parser(t testing.TB) *config.Parser {
-	command, parser, err := c.definition.Select(c.initial.Selector)
+	_, parser, err := c.definition.Select(c.initial.Selector)
 	require.NoError(t, err)
-	return command.Parser(parser)
+	return parser
 }
 
 // environment returns the attributes as they are before the run.

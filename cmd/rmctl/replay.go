@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,19 +86,23 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	command, parserName, err := replay.Command(definition, flags.command, flags.stream, initial)
+	selector, err := replay.Selector(flags.command, flags.stream, initial)
 	if err != nil {
 		return &usageError{err}
 	}
+	command, parser, err := definition.Select(selector)
+	if err != nil {
+		return &usageError{err}
+	}
+	_, parserName, hasParser := strings.Cut(selector, "/")
 	if command.Element == config.ProbeCommand {
-		if parserName != "" || flags.trace || len(flags.values) > 0 || flags.environment != "" {
+		if hasParser || flags.trace || len(flags.values) > 0 || flags.environment != "" {
 			return usage("a probe has no parser: it is replayed without --stream, --trace, -s and --env")
 		}
 		return a.replayProbe(definition, command, arguments[1:])
 	}
-	parser, err := replay.Parser(command, parserName)
-	if err != nil {
-		return &usageError{err}
+	if parser == nil {
+		return usage("%s: %s %q has no %s", command.Position, command.Element, command.Name, cmp.Or(parserName, "parser"))
 	}
 	env, job, err := replay.Environment(definition, command, flags.job, flags.values, initial, flags.environment == "")
 	if err != nil {

@@ -54,7 +54,7 @@ func matchesThatTook(t *testing.T, definition *config.Definition, folder string)
 		return nil // packed, because it is long
 	}
 	require.NoError(t, err)
-	command, parser, err := definition.Select(initial.Selector)
+	_, parser, err := definition.Select(initial.Selector)
 	require.NoError(t, err)
 	environment := attribute.NewEnvironment()
 	initial.Define(environment)
@@ -64,7 +64,7 @@ func matchesThatTook(t *testing.T, definition *config.Definition, folder string)
 			took = append(took, matched.Match)
 		}
 	}}
-	run, err := options.Compile(command.Parser(parser), environment, initial.Job)
+	run, err := options.Compile(parser, environment, initial.Job)
 	if err != nil {
 		return nil
 	}

@@ -219,7 +219,7 @@ func (w *writer) selector(c *config.Command) string {
 		candidates = append(candidates, fmt.Sprintf("%s[%d]", c.Element, i+1))
 	}
 	for _, candidate := range candidates {
-		if found, parser, err := w.Loaded.Select(candidate); err == nil && parser == "" && found == c {
+		if found, _, err := w.Loaded.Select(candidate); err == nil && found == c {
 			return candidate
 		}
 	}

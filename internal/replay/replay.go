@@ -15,26 +15,18 @@ import (
 	"github.com/rmctl/rmctl/control"
 )
 
-// Command returns the command whose output a user means, by --command or by the initial
-// environment, and which of its parsers; the latter is empty for the first that it has.
-func Command(definition *config.Definition, command, stream string, initial attribute.Initial) (selected *config.Command, parser string, err error) {
+// Selector names the command whose output a user means, by --command or by the initial
+// environment, and with --stream which of its parsers.
+func Selector(command, stream string, initial attribute.Initial) (string, error) {
 	selector := cmp.Or(command, initial.Selector)
 	if selector == "" {
-		return nil, "", errors.New("which command's output is it? name it with --command, such as --command get-job-status")
+		return "", errors.New("which command's output is it? name it with --command, such as --command get-job-status")
 	}
-	selected, parser, err = definition.Select(selector)
 	if stream != "" {
-		parser = stream + "-parser"
+		selector, _, _ = strings.Cut(selector, "/")
+		selector += "/" + stream + "-parser"
 	}
-	return selected, parser, err
-}
-
-// Parser returns the parser of that name of a command.
-func Parser(command *config.Command, name string) (*config.Parser, error) {
-	if parser := command.Parser(name); parser != nil {
-		return parser, nil
-	}
-	return nil, fmt.Errorf("%s: %s %q has no %s", command.Position, command.Element, command.Name, cmp.Or(name, "parser"))
+	return selector, nil
 }
 
 // Environment returns the attributes before the run, and what stands for @jobId.
