@@ -82,7 +82,7 @@ func (c *checker) checkVanishing(e tree.Element) {
 		return
 	}
 	trimmed := strings.TrimSpace(pattern.Text)
-	if _, literal := literalOf(trimmed); !literal {
+	if !literalExpression.MatchString(trimmed) {
 		if _, err := javaregex.Compile(trimmed, 0); err != nil {
 			c.reportExpression(err, func(index int) config.Position {
 				return e.ValueWithin(name, index+strings.Index(pattern.Text, trimmed))
@@ -90,7 +90,7 @@ func (c *checker) checkVanishing(e tree.Element) {
 			return
 		}
 	}
-	if !decider.Set && !canMatch(trimmed, e.Text) {
+	if !decider.Set && !c.canMatch(trimmed, e.Text) {
 		c.reportNeverVanishing(e, name, pattern.Text)
 	}
 }
@@ -108,7 +108,7 @@ func (c *checker) checkDecider(e tree.Element, name string) {
 func (c *checker) reportNeverVanishing(e tree.Element, name, pattern string) {
 	at := e.ValuePosition(name)
 	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", schemas.Quote(strings.TrimSpace(pattern)))
-	if rest := strings.TrimSpace(reference.Remove(e.Text)); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
+	if rest := strings.TrimSpace(reference.Replace(e.Text, "")); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
 		if pattern != "" {
 			c.reportReplacement(at, config.Warning, "never-undefined", message, pattern, escaped(rest))
 			return

@@ -110,32 +110,28 @@ func (c *checker) checkItems(name string, at config.Position) {
 		return
 	}
 	e, defined := c.names.defined[name]
-	if !defined || c.names.openEnded || c.lists()[name] || strings.Contains(strings.ToLower(e.Value("type")), "list") {
+	if !defined || c.names.openEnded || c.listed[name] || strings.Contains(strings.ToLower(e.Value("type")), "list") {
 		return
 	}
 	c.report(at, config.Warning, "no-list", fmt.Sprintf("no parser adds to the list of %s, so that there are no items", schemas.Quote(name)),
 		fmt.Sprintf(`fill it in a start-up-command: <target ref="%s"> … <add field="value">`, name))
 }
 
-// lists returns the attributes that a parser adds to.
-func (c *checker) lists() map[string]bool {
-	if c.listed == nil {
-		c.listed = map[string]bool{}
-		eachParser(c.definition, func(p *config.Parser) {
-			for _, target := range p.Targets {
-				if p.Type != "" || addsToValue(target) {
-					c.listed[target.Ref.Text] = true
+// listsIn returns the attributes that a parser of a definition adds to.
+func listsIn(d *config.Definition) map[string]bool {
+	lists := map[string]bool{}
+	for _, command := range d.Commands {
+		for _, parser := range parsers(command) {
+			for _, target := range parser.Targets {
+				isList := parser.Type != ""
+				for action := range target.Actions {
+					isList = isList || action.Kind == config.Add
 				}
+				lists[target.Ref.Text] = lists[target.Ref.Text] || isList
 			}
-		})
+		}
 	}
-	return c.listed
-}
-
-func addsToValue(t *config.Target) bool {
-	adds := false
-	eachAction(t, func(a *config.Action) { adds = adds || a.Kind == config.Add })
-	return adds
+	return lists
 }
 
 // An attributeValue is a default with where it stands and the rules that it is held to.

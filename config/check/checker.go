@@ -20,7 +20,7 @@ type checker struct {
 
 	uses        map[string]use  // of attributes, by their names
 	dynamicUses bool            // references have names that are known only when they are resolved
-	listed      map[string]bool // the attributes that parsers add to; nil until asked for
+	listed      map[string]bool // the attributes that parsers add to
 	suggested   int             // how often a name was sought that may have been meant
 	expressions expressionTable
 }
@@ -29,7 +29,7 @@ type checker struct {
 // limits the proofs about its expressions.
 func problemsOf(d *config.Definition, root tree.Element, effort int) config.Diagnostics {
 	c := &checker{
-		root: root, definition: d, names: namesOf(root), attributes: map[string]*config.Attribute{}, uses: map[string]use{},
+		root: root, definition: d, names: namesOf(root), listed: listsIn(d), attributes: map[string]*config.Attribute{}, uses: map[string]use{},
 		inspector: javaregex.NewInspector(effort),
 	}
 	c.checkSchema()
@@ -107,39 +107,11 @@ func (c *checker) reportReplacement(at config.Position, severity config.Severity
 	c.problems[len(c.problems)-1].Replaces = wrong
 }
 
-// eachParser calls visit for the parsers of all commands.
-func eachParser(d *config.Definition, visit func(*config.Parser)) {
-	for _, command := range d.Commands {
-		for _, parser := range command.Parsers() {
-			visit(parser)
-		}
-		for _, fallback := range command.Fallbacks {
-			for _, parser := range fallback.Parsers() {
-				visit(parser)
-			}
-		}
+// parsers returns the parsers of a command and of what is tried after it.
+func parsers(c *config.Command) []*config.Parser {
+	var all []*config.Parser
+	for _, one := range withFallbacks(c) {
+		all = append(all, one.Parsers()...)
 	}
-}
-
-// eachAction calls visit for the actions of a target: of its matches, its tests
-// and its else.
-func eachAction(t *config.Target, visit func(*config.Action)) {
-	all := func(actions []*config.Action) {
-		for _, action := range actions {
-			visit(action)
-		}
-	}
-	for _, match := range t.Matches {
-		all(match.Actions)
-	}
-	all(t.Else)
-	var tests func([]*config.Test)
-	tests = func(of []*config.Test) {
-		for _, test := range of {
-			all(test.Actions)
-			all(test.Else)
-			tests(test.Tests)
-		}
-	}
-	tests(t.Tests)
+	return all
 }

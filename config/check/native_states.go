@@ -87,7 +87,7 @@ func (v vocabulary) isTold(tested []string) bool {
 // runs reports whether the words of a command line name a program.
 func runs(c *config.Command, program string) bool {
 	return slices.ContainsFunc(c.Arguments, func(argument *config.Argument) bool {
-		return holdsWord(reference.Remove(argument.Text), program)
+		return holdsWord(reference.Replace(argument.Text, ""), program)
 	})
 }
 

@@ -55,7 +55,7 @@ func (c *checker) isUnreachable(e tree.Element, name string) bool {
 func (c *checker) useByParsers() map[string]bool {
 	ofJobs := map[string]bool{}
 	for _, command := range c.definition.Commands {
-		for _, parser := range slices.Concat(command.Parsers(), fallbackParsers(command)) {
+		for _, parser := range parsers(command) {
 			for _, target := range parser.Targets {
 				c.use(target.Ref.Text, usedElsewhere)
 				if !isSessionPart(string(command.Element)) {
@@ -65,12 +65,4 @@ func (c *checker) useByParsers() map[string]bool {
 		}
 	}
 	return ofJobs
-}
-
-func fallbackParsers(c *config.Command) []*config.Parser {
-	var parsers []*config.Parser
-	for _, fallback := range c.Fallbacks {
-		parsers = append(parsers, fallback.Parsers()...)
-	}
-	return parsers
 }

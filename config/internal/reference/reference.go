@@ -76,14 +76,17 @@ func parsed(text string, start, end int, nested bool) Reference {
 	return r
 }
 
-// Remove returns a text with nothing in the place of our references:
-// what is left of it where no attribute has a value.
-func Remove(text string) string {
+// Replace returns a text with another one instead of each of our references that stands
+// in no other.
+func Replace(text, with string) string {
 	var rest strings.Builder
 	depth := 0
 	for at := 0; at < len(text); at++ {
 		switch {
 		case strings.HasPrefix(text[at:], Start+Prefix+":"):
+			if depth == 0 {
+				rest.WriteString(with)
+			}
 			depth++
 			at += len(Start)
 		case text[at] == '}' && depth > 0:
