@@ -1,11 +1,13 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/tree"
@@ -172,15 +174,12 @@ func (c *checker) refuseDefault(d attributeValue, reason, suggestion string) {
 	c.report(d.at, config.Warning, "invalid-default", fmt.Sprintf("the default %s would be refused if a user gave it: %s", schemas.Quote(d.value), reason), suggestion)
 }
 
-func (c *checker) checkDefaultChoice(d attributeValue, choices []string) {
-	allowed := choices
+func (c *checker) checkDefaultChoice(d attributeValue, allowed []string) {
 	if translated, ok := d.First("translateChoiceAs"); ok {
-		allowed = append(allowed[:len(allowed):len(allowed)], items(translated.Text)...)
+		allowed = append(allowed, items(translated.Text)...)
 	}
-	for _, one := range allowed {
-		if strings.TrimSpace(one) == strings.TrimSpace(d.value) {
-			return
-		}
+	if slices.ContainsFunc(allowed, func(one string) bool { return strings.TrimSpace(one) == strings.TrimSpace(d.value) }) {
+		return
 	}
 	message := fmt.Sprintf("the default %s is none of the choices", schemas.Quote(d.value))
 	c.reportName(d.at, config.Warning, "invalid-default", message, strings.TrimSpace(d.value), allowed)
@@ -210,7 +209,8 @@ func (c *checker) checkDefaultByValidator(d attributeValue) {
 	if defined == nil || defined.Position != d.Position() {
 		return // of two with one name the last counts
 	}
-	if refused, ok := refusal(defined.Check(d.value, nil)); ok {
+	var refused *attribute.InvalidError
+	if errors.As(defined.Check(d.value, nil), &refused) {
 		c.refuseDefault(d, refused.Reason, "")
 	}
 }

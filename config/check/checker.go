@@ -30,7 +30,8 @@ type checker struct {
 func problemsOf(d *config.Definition, root tree.Element, effort int) config.Diagnostics {
 	c := &checker{
 		root: root, definition: d, names: namesOf(root), listed: listsIn(d), attributes: map[string]*config.Attribute{}, uses: map[string]use{},
-		inspector: javaregex.NewInspector(effort),
+		inspector:   javaregex.NewInspector(effort),
+		expressions: expressionTable{compiled: map[expressionKey]compiledExpression{}, written: map[config.Position]*writtenExpression{}},
 	}
 	c.checkSchema()
 	c.checkExtensionAttributes(root)

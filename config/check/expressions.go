@@ -44,9 +44,6 @@ func (t *expressionTable) compile(text string, flags javaregex.Flags) (*javarege
 	known, done := t.compiled[key]
 	if !done {
 		known.regexp, known.err = javaregex.Compile(text, flags)
-		if t.compiled == nil {
-			t.compiled = map[expressionKey]compiledExpression{}
-		}
 		t.compiled[key] = known
 	}
 	return known.regexp, known.err
@@ -81,9 +78,6 @@ func (t *expressionTable) groups(x *config.Expression) int {
 // tells where a byte of the expression stands.
 func (c *checker) checkExpression(x *config.Expression, at func(offset int) config.Position) {
 	written := &writtenExpression{groups: unknownGroups, at: at}
-	if c.expressions.written == nil {
-		c.expressions.written = map[config.Position]*writtenExpression{}
-	}
 	c.expressions.written[x.Position] = written
 	c.expressions.order = append(c.expressions.order, x)
 	switch {

@@ -49,7 +49,7 @@ type knownNames struct {
 	// openEnded tells that parsers also construct attributes whose names are in
 	// their input, so that any name may be known when it is used.
 	openEnded  bool
-	candidates []string // for suggestions
+	candidates []string // for suggestions; a name may be there twice
 }
 
 func namesOf(root tree.Element) *knownNames {
@@ -57,21 +57,13 @@ func namesOf(root tree.Element) *knownNames {
 		defined: map[string]tree.Element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
 	}
 	names.collect(root)
-	all := map[string]bool{}
-	for name, e := range names.defined {
-		names.inOrder = append(names.inOrder, e)
-		all[name] = true
-	}
-	slices.SortFunc(names.inOrder, func(a, b tree.Element) int {
+	names.inOrder = slices.SortedFunc(maps.Values(names.defined), func(a, b tree.Element) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	names.candidates = slices.AppendSeq(slices.Clone(suppliedAttributes), maps.Keys(names.defined))
 	for _, more := range []map[string]bool{names.files, names.viewers, names.discovered} {
-		maps.Copy(all, more)
+		names.candidates = slices.AppendSeq(names.candidates, maps.Keys(more))
 	}
-	for _, name := range suppliedAttributes {
-		all[name] = true
-	}
-	names.candidates = slices.Sorted(maps.Keys(all))
 	return names
 }
 
@@ -106,22 +98,16 @@ func (n *knownNames) construct(e tree.Element) {
 			n.construct(inner)
 			continue
 		}
-		entry, hasEntry := inner.First("entry")
-		value := optionalOf(entry, hasEntry, "value")
+		var value config.Optional
+		if entry, hasEntry := inner.First("entry"); hasEntry {
+			value = entry.Optional("value")
+		}
 		if child.Name == string(config.Set) && value.Set && !strings.Contains(value.Text, reference.Start) && !strings.HasPrefix(value.Text, "#") {
 			n.discovered[value.Text] = true
 		} else {
 			n.openEnded = true
 		}
 	}
-}
-
-// optionalOf is optional of an element that may be absent.
-func optionalOf(e tree.Element, present bool, name string) config.Optional {
-	if !present {
-		return config.Optional{}
-	}
-	return e.Optional(name)
 }
 
 // has reports whether an attribute of that name can exist when it is used.

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
@@ -27,9 +29,6 @@ type form struct {
 	buttons  map[string]config.Position
 	commands map[string]bool // that buttons can run
 
-	// For suggestions; each in the order of the document.
-	titles, buttonIDs, commandNames []string
-
 	allShown int            // viewers that show all visible attributes
 	hidden   map[string]int // how many of those leave out an attribute
 }
@@ -43,7 +42,6 @@ func (c *checker) checkLaunchTab() {
 	for _, command := range c.definition.Commands {
 		if isSessionPart(string(command.Element)) {
 			f.commands[command.Name] = true
-			f.commandNames = append(f.commandNames, command.Name)
 		}
 	}
 	for _, tab := range tab.Tabs {
@@ -65,7 +63,6 @@ func (f *form) addTab(tab *launchtab.Tab) {
 		return
 	}
 	f.tabs[tab.Title] = tab
-	f.titles = append(f.titles, tab.Title)
 }
 
 func (f *form) checkIncludes(tab *launchtab.Tab) {
@@ -78,7 +75,7 @@ func (f *form) checkIncludes(tab *launchtab.Tab) {
 			f.reportReplacement(include.Position, config.Warning, "unknown-tab", message+": blanks around a title are part of it", include.Name, trimmed)
 			continue
 		}
-		f.reportName(include.Position, config.Warning, "unknown-tab", message, include.Name, f.titles)
+		f.reportName(include.Position, config.Warning, "unknown-tab", message, include.Name, slices.Collect(maps.Keys(f.tabs)))
 	}
 }
 
@@ -108,7 +105,6 @@ func (f *form) addButton(w *launchtab.Widget) {
 		return
 	}
 	f.buttons[id.Name] = id.Position
-	f.buttonIDs = append(f.buttonIDs, id.Name)
 }
 
 func (f *form) checkControl(control launchtab.Control) {
@@ -186,7 +182,7 @@ func (f *form) checkPushButton(b *launchtab.PushButton) {
 	if !f.commands[b.Action.Name] {
 		f.reportName(b.Action.Position, config.Warning, "unknown-command",
 			fmt.Sprintf("no button-action is called %s, and no start-up-command or shut-down-command; the button does nothing", schemas.Quote(b.Action.Name)),
-			b.Action.Name, f.commandNames)
+			b.Action.Name, slices.Collect(maps.Keys(f.commands)))
 	}
 }
 
@@ -230,7 +226,7 @@ func (f *form) checkRule(r *launchtab.Rule) {
 	case launchtab.RuleButton:
 		if _, known := f.buttons[r.Button.Name]; !known {
 			f.reportName(r.Button.Position, config.Warning, "unknown-button",
-				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", schemas.Quote(r.Button.Name)), r.Button.Name, f.buttonIDs)
+				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", schemas.Quote(r.Button.Name)), r.Button.Name, slices.Collect(maps.Keys(f.buttons)))
 		}
 	case launchtab.RuleAttribute:
 		f.use(r.Attribute.Name, usedElsewhere)

@@ -12,15 +12,15 @@ import (
 // jobs in one of their forms.
 type vocabulary struct {
 	scheduler string
-	programs  []string // that print the words; empty where the type of the scheduler has to tell
+	programs  []string // that print the words; empty where the type of the scheduler decides
 	types     []string // beginnings of schedulerType, in capital letters
-	telling   []string // words of which the tests have to know one, where the type of the scheduler does not tell enough
+	decisive  []string // words of which tests must know one, where the type of the scheduler is not enough
 	words     []string // what is worst to miss first: the ends of jobs
 }
 
 // vocabularies are those that the schedulers document. Words that the commands
-// show only when they are asked for jobs of the past are left out, since
-// status commands ask for jobs of the present; so is M of OpenPBS, which says
+// show only for jobs of the past are left out, since
+// status commands query jobs of the present; so is M of OpenPBS, which says
 // that another server knows the state.
 var vocabularies = []vocabulary{
 	{"Slurm", []string{"squeue", "scontrol", "sacct"}, nil, nil, []string{
@@ -49,14 +49,14 @@ var vocabularies = []vocabulary{
 	}},
 }
 
-// vocabularyOf returns the words of the scheduler that a status command asks,
+// vocabularyOf returns the words of the scheduler that a status command queries,
 // in the form that its tests know. Both the command, or the type of the
 // scheduler, and the tests have to point to it.
 func vocabularyOf(d *config.Definition, command *config.Command, tested []string) (vocabulary, bool) {
 	var best vocabulary
 	most := 0
 	for _, candidate := range vocabularies {
-		if !candidate.isAskedBy(d, command) || !candidate.isTold(tested) {
+		if !candidate.isQueriedBy(d, command) || !candidate.isRecognized(tested) {
 			continue
 		}
 		shared := 0
@@ -72,7 +72,7 @@ func vocabularyOf(d *config.Definition, command *config.Command, tested []string
 	return best, most > 0
 }
 
-func (v vocabulary) isAskedBy(d *config.Definition, command *config.Command) bool {
+func (v vocabulary) isQueriedBy(d *config.Definition, command *config.Command) bool {
 	if len(v.programs) > 0 {
 		return slices.ContainsFunc(v.programs, func(program string) bool { return runs(command, program) })
 	}
@@ -80,33 +80,17 @@ func (v vocabulary) isAskedBy(d *config.Definition, command *config.Command) boo
 	return runs(command, "qstat") && slices.ContainsFunc(v.types, func(name string) bool { return strings.HasPrefix(declared, name) })
 }
 
-func (v vocabulary) isTold(tested []string) bool {
-	return len(v.telling) == 0 || slices.ContainsFunc(v.telling, func(word string) bool { return slices.Contains(tested, word) })
+func (v vocabulary) isRecognized(tested []string) bool {
+	return len(v.decisive) == 0 || slices.ContainsFunc(v.decisive, func(word string) bool { return slices.Contains(tested, word) })
 }
 
 // runs reports whether the words of a command line name a program.
 func runs(c *config.Command, program string) bool {
 	return slices.ContainsFunc(c.Arguments, func(argument *config.Argument) bool {
-		return holdsWord(reference.Replace(argument.Text, ""), program)
+		return slices.Contains(strings.FieldsFunc(reference.Replace(argument.Text, ""), isOutsideWords), program)
 	})
 }
 
-// holdsWord reports whether a text holds a word that letters and digits neither
-// precede nor follow.
-func holdsWord(text, word string) bool {
-	for at := 0; ; {
-		index := strings.Index(text[at:], word)
-		if index < 0 {
-			return false
-		}
-		start, end := at+index, at+index+len(word)
-		if (start == 0 || !isWordByte(text[start-1])) && (end == len(text) || !isWordByte(text[end])) {
-			return true
-		}
-		at = end
-	}
-}
-
-func isWordByte(b byte) bool {
-	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+func isOutsideWords(r rune) bool {
+	return r != '_' && (r < '0' || '9' < r) && (r < 'a' || 'z' < r) && (r < 'A' || 'Z' < r)
 }

@@ -1,8 +1,9 @@
 package check
 
 import (
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func (c *checker) checkFileInfo(e tree.Element) {
 	offset := 0
 	for bit := range strings.SplitSeq(e.Value("efsAttributes"), "|") {
 		name := strings.TrimSpace(bit)
-		if name != "" && !isFileAttribute(strings.TrimPrefix(name, tree.FileAttributePrefix)) {
+		if name != "" && !slices.Contains(fileAttributes(), tree.FileAttributePrefix+strings.TrimPrefix(name, tree.FileAttributePrefix)) {
 			c.reportName(e.ValueWithin("efsAttributes", offset+strings.Index(bit, name)), config.Warning, "invalid-value",
 				fmt.Sprintf("%s is no attribute of files, and is ignored", schemas.Quote(name)), name, fileAttributes())
 		}
@@ -88,25 +89,11 @@ func (c *checker) checkFileInfo(e tree.Element) {
 	}
 }
 
-func isFileAttribute(name string) bool {
-	_, permission := tree.PermissionBits[name]
-	switch name {
-	case "READ_ONLY", "IMMUTABLE", "ARCHIVE", "HIDDEN", "SYMLINK", "LINK_TARGET":
-		return true
-	}
-	return permission
-}
-
 func fileAttributes() []string {
-	names := []string{tree.FileAttributePrefix + "READ_ONLY", tree.FileAttributePrefix + "IMMUTABLE", tree.FileAttributePrefix + "ARCHIVE", tree.FileAttributePrefix + "HIDDEN", tree.FileAttributePrefix + "SYMLINK", tree.FileAttributePrefix + "LINK_TARGET"}
-	for name := range tree.PermissionBits {
-		names = append(names, tree.FileAttributePrefix+name)
+	names := []string{"READ_ONLY", "IMMUTABLE", "ARCHIVE", "HIDDEN", "SYMLINK", "LINK_TARGET"}
+	names = slices.AppendSeq(names, maps.Keys(tree.PermissionBits))
+	for i, name := range names {
+		names[i] = tree.FileAttributePrefix + name
 	}
 	return names
-}
-
-// refusal returns the refusal of a value that an error tells of.
-func refusal(err error) (*attribute.InvalidError, bool) {
-	var refused *attribute.InvalidError
-	return refused, errors.As(err, &refused)
 }
