@@ -52,6 +52,8 @@ func describeCommand(c *config.Command) commandDescription {
 	d := commandDescription{
 		Element: string(c.Element), Name: c.Name, Arguments: describeArguments(c.Arguments), Needs: c.Attributes(),
 		Directory: c.Directory, Input: describeArguments(c.Input), Properties: properties(c), Position: c.Position.String(),
+		Before: each(c.PreLaunch, executed), After: each(c.PostLaunch, executed), On: each(c.On, func(kind config.OutcomeKind) string { return string(kind) }),
+		Parsers: each(c.Parsers(), describeParser), Fallbacks: each(c.Fallbacks, describeCommand),
 	}
 	for _, argument := range c.Arguments {
 		if words := strings.Fields(argument.Text); len(words) > 0 {
@@ -62,29 +64,16 @@ func describeCommand(c *config.Command) commandDescription {
 	for _, entry := range c.Environment {
 		d.Environment = append(d.Environment, variableDescription{entry.Name, entry.Value.Text, describeArguments(entry.Arguments), entry.Preserve})
 	}
-	for _, simple := range c.PreLaunch {
-		d.Before = append(d.Before, simple.Exec)
-	}
-	for _, simple := range c.PostLaunch {
-		d.After = append(d.After, simple.Exec)
-	}
 	if c.Timeout > 0 {
 		d.Timeout = c.Timeout.String()
-	}
-	for _, outcome := range c.On {
-		d.On = append(d.On, string(outcome))
-	}
-	for _, parser := range c.Parsers() {
-		d.Parsers = append(d.Parsers, describeParser(parser))
 	}
 	for _, mark := range c.ProcessMarks {
 		d.Marks = append(d.Marks, markDescription{mark.Text, mark.Output, mark.Shown, mark.Position.String()})
 	}
-	for _, fallback := range c.Fallbacks {
-		d.Fallbacks = append(d.Fallbacks, describeCommand(fallback))
-	}
 	return d
 }
+
+func executed(c *config.SimpleCommand) string { return c.Exec }
 
 func properties(c *config.Command) []string {
 	var set []string
@@ -104,11 +93,9 @@ func properties(c *config.Command) []string {
 }
 
 func describeArguments(arguments []*config.Argument) []argumentDescription {
-	described := make([]argumentDescription, 0, len(arguments))
-	for _, argument := range arguments {
-		described = append(described, argumentDescription{argument.Text, vanishes(argument), !argument.Resolve})
-	}
-	return described
+	return each(arguments, func(a *config.Argument) argumentDescription {
+		return argumentDescription{a.Text, vanishes(a), !a.Resolve}
+	})
 }
 
 // vanishes tells when an argument is left out; empty for one that always stays.
@@ -127,11 +114,7 @@ func vanishes(a *config.Argument) string {
 
 // line joins arguments as they stand in a script or command.
 func line(arguments []argumentDescription) string {
-	texts := make([]string, 0, len(arguments))
-	for _, argument := range arguments {
-		texts = append(texts, argument.Text)
-	}
-	return strings.Join(texts, " ")
+	return strings.Join(each(arguments, func(a argumentDescription) string { return a.Text }), " ")
 }
 
 type outcomeDescription struct {

@@ -36,33 +36,24 @@ func describeForm(form *launchtab.Form) []tabDescription {
 	}
 	var tabs []tabDescription
 	for _, tab := range form.Tabs {
-		d := tabDescription{Title: tab.Title, Controls: describeControls(tab.Controls), Position: tab.Position.String()}
-		for _, from := range tab.IncludeFrom {
-			d.Includes = append(d.Includes, from.Name)
-		}
-		tabs = append(tabs, d)
+		tabs = append(tabs, tabDescription{
+			Title: tab.Title, Controls: each(tab.Controls, describeControl), Position: tab.Position.String(),
+			Includes: each(tab.IncludeFrom, func(from launchtab.Reference) string { return from.Name }),
+		})
 	}
 	if form.Import != nil {
 		d := tabDescription{Title: form.Import.Title, Import: true, Position: form.Import.Position.String()}
 		if form.Import.Viewer != nil {
-			d.Controls = describeControls([]launchtab.Control{form.Import.Viewer})
+			d.Controls = each([]launchtab.Control{form.Import.Viewer}, describeControl)
 		}
 		tabs = append(tabs, d)
 	}
 	return tabs
 }
 
-func describeControls(controls []launchtab.Control) []controlDescription {
-	described := make([]controlDescription, 0, len(controls))
-	for _, control := range controls {
-		described = append(described, describeControl(control))
-	}
-	return described
-}
-
 func describeControl(control launchtab.Control) controlDescription {
 	look := control.Common()
-	d := controlDescription{Attribute: launchtab.Bound(control).Name, Rules: rules("", look.State), Inside: describeControls(look.Controls), Position: look.Position.String()}
+	d := controlDescription{Attribute: launchtab.Bound(control).Name, Rules: rules("", look.State), Inside: each(look.Controls, describeControl), Position: look.Position.String()}
 	switch c := control.(type) {
 	case *launchtab.Composite:
 		d.Kind, d.Title = "composite", c.Title.Text

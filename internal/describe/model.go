@@ -81,9 +81,12 @@ func Of(d *config.Definition) Description {
 	described := Description{
 		Name: d.Name, File: d.File, Extends: d.Files[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
 		Connection: d.Site.ConnectionName, Refresh: d.Monitor.RefreshSeconds, Queues: queuesOf(d),
-		Proven: []Proof{}, Attributes: []attributeDescription{}, Commands: []commandDescription{},
-		Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles), States: describeStates(d), Portable: describePortable(d), Form: describeForm(d.LaunchTab),
+		Attributes: []attributeDescription{}, Script: describeScript(d.Script), Files: describeFiles(d.ManagedFiles),
+		Commands: each(d.Commands, describeCommand), States: describeStates(d), Outcomes: each(d.Outcomes, describeOutcome), Probes: each(d.Probes, describeProbe),
+		Portable: describePortable(d), Form: describeForm(d.LaunchTab),
+		Proven: each(d.Proofs, func(proof config.Proof) Proof { return Proof{proof.By, proof.Of} }),
 	}
+	described.Tabs = each(described.Form, func(tab tabDescription) string { return tab.Title })
 	if submit := d.Submit(false); submit != nil {
 		described.Mode = "batch"
 		if submit.Element.IsInteractive() {
@@ -95,20 +98,14 @@ func Of(d *config.Definition) Description {
 			described.Attributes = append(described.Attributes, describeAttribute(defined))
 		}
 	}
-	for _, c := range d.Commands {
-		described.Commands = append(described.Commands, describeCommand(c))
-	}
-	for _, outcome := range d.Outcomes {
-		described.Outcomes = append(described.Outcomes, describeOutcome(outcome))
-	}
-	for _, proof := range d.Proofs {
-		described.Proven = append(described.Proven, Proof{proof.By, proof.Of})
-	}
-	for _, probe := range d.Probes {
-		described.Probes = append(described.Probes, describeProbe(probe))
-	}
-	for _, tab := range described.Form {
-		described.Tabs = append(described.Tabs, tab.Title)
+	return described
+}
+
+// each returns what a function makes of each element, never nil.
+func each[T, D any](all []T, describe func(T) D) []D {
+	described := make([]D, 0, len(all))
+	for _, one := range all {
+		described = append(described, describe(one))
 	}
 	return described
 }
@@ -186,12 +183,9 @@ func describeValidator(v *attribute.Validator) *validatorDescription {
 	if v == nil {
 		return nil
 	}
-	d := &validatorDescription{Message: v.Message}
+	d := &validatorDescription{Message: v.Message, Ranges: each(v.Ranges, describeRange)}
 	if v.Regex != nil {
 		d.Expression = v.Regex.String()
-	}
-	for _, r := range v.Ranges {
-		d.Ranges = append(d.Ranges, describeRange(r))
 	}
 	if v.File != nil {
 		d.File = describeFileInfo(v.File)

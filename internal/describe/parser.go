@@ -44,10 +44,7 @@ type testDescription struct {
 }
 
 func describeParser(p *config.Parser) parserDescription {
-	d := parserDescription{Element: p.Element, Type: p.Type, Segments: segments(p), ApplyToAll: p.ApplyToAll, Position: p.Position.String()}
-	for _, target := range p.Targets {
-		d.Targets = append(d.Targets, describeTarget(target))
-	}
+	d := parserDescription{Element: p.Element, Type: p.Type, Segments: segments(p), ApplyToAll: p.ApplyToAll, Targets: each(p.Targets, describeTarget), Position: p.Position.String()}
 	if p.ExitOn != nil {
 		d.ExitOn = p.ExitOn.Text
 	}
@@ -129,25 +126,18 @@ func condition(t *config.Test) string {
 	case config.Not:
 		return "not " + strings.Join(parts, " ")
 	}
-	values := make([]string, 0, len(t.Values))
-	for _, value := range t.Values {
-		values = append(values, literal(value))
-	}
-	return strings.Join(values, " "+comparisons[t.Operator]+" ")
+	return strings.Join(each(t.Values, literal), " "+comparisons[t.Operator]+" ")
 }
 
 // operands returns the texts of conditions that are to be combined; those that
 // combine others themselves stand in parentheses.
 func operands[T any](conditions []T, text func(T) string, combines func(T) bool) []string {
-	texts := make([]string, 0, len(conditions))
-	for _, one := range conditions {
+	return each(conditions, func(one T) string {
 		if combines(one) {
-			texts = append(texts, "("+text(one)+")")
-		} else {
-			texts = append(texts, text(one))
+			return "(" + text(one) + ")"
 		}
-	}
-	return texts
+		return text(one)
+	})
 }
 
 // literal quotes a text unless it is a field of the attribute at hand.
@@ -250,9 +240,11 @@ func describeStates(d *config.Definition) []stateDescription {
 						add(match.Actions, "the output matches "+match.Expression.Text)
 					}
 				}
-				for _, test := range target.Tests {
-					addTests(test, add)
-				}
+				config.EachTest(target.Tests, func(test *config.Test) bool {
+					add(test.Actions, condition(test))
+					add(test.Else, "not: "+condition(test))
+					return true
+				})
 				add(target.Else, "otherwise")
 			}
 		}
@@ -266,16 +258,8 @@ func describeStates(d *config.Definition) []stateDescription {
 	return found
 }
 
-func addTests(t *config.Test, add func(actions []*config.Action, when string)) {
-	add(t.Actions, condition(t))
-	add(t.Else, "not: "+condition(t))
-	for _, inner := range t.Tests {
-		addTests(inner, add)
-	}
-}
-
 func stateSetBy(a *config.Action) (string, bool) {
-	if field, known := attribute.ParseField(a.Field.Text); !known || field != attribute.FieldValue || a.Kind != config.Set || len(a.Entries) != 1 {
+	if a.Kind != config.Set || !a.Sets(attribute.FieldValue) || len(a.Entries) != 1 {
 		return "", false
 	}
 	_, isState := job.ParseDetail(a.Entries[0].Value.Text)

@@ -155,10 +155,7 @@ func (v validatorDescription) text(everything bool) string {
 func (c commandDescription) writeText(text *strings.Builder, everything bool) {
 	fmt.Fprintf(text, "  %-22s %-20s %s", c.Element, c.Name, shortened(tui.OneLine(line(c.Arguments)), everything))
 	if len(c.Fallbacks) > 0 && !everything {
-		names := make([]string, 0, len(c.Fallbacks))
-		for _, fallback := range c.Fallbacks {
-			names = append(names, fallback.Name)
-		}
+		names := each(c.Fallbacks, func(fallback commandDescription) string { return fallback.Name })
 		fmt.Fprintf(text, " (else %s)", tui.OneLine(strings.Join(names, ", ")))
 	}
 	text.WriteByte('\n')

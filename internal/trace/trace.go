@@ -280,32 +280,22 @@ func cutText[T string | []byte](text T, longest int) T {
 	return text[:end]
 }
 
-// widestPosition returns how wide the positions get that events of a parser tell.
+// widestPosition returns how wide the positions in events of a parser get.
 func widestPosition(parser *config.Parser) int {
 	widest := 0
 	see := func(at config.Position) { widest = max(widest, utf8.RuneCountInString(at.String())) }
-	seeActions := func(actions []*config.Action) {
-		for _, action := range actions {
-			see(action.Position)
-		}
-	}
-	var seeTests func(tests []*config.Test)
-	seeTests = func(tests []*config.Test) {
-		for _, test := range tests {
-			see(test.Position)
-			seeActions(test.Actions)
-			seeActions(test.Else)
-			seeTests(test.Tests)
-		}
-	}
 	for _, target := range parser.Targets {
 		see(target.Position)
 		for _, match := range target.Matches {
 			see(match.Position)
-			seeActions(match.Actions)
 		}
-		seeTests(target.Tests)
-		seeActions(target.Else)
+		config.EachTest(target.Tests, func(test *config.Test) bool {
+			see(test.Position)
+			return true
+		})
+		for action := range target.Actions {
+			see(action.Position)
+		}
 	}
 	return widest
 }
