@@ -230,9 +230,8 @@ func (a *API) answerPress(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, http.StatusOK, told)
 }
 
-// press runs the command of a button. If the form is to be made anew, what it gave another
-// value is no longer what was filled in, nor is what the button clears, unless its command
-// gave that another value.
+// press runs the command of a button, and returns the edits that still count. Of those
+// that the button outdates, only what checks a row is kept.
 func (f *apiFilling) press(ctx context.Context, id string, edits []editJSON) ([]editJSON, error) {
 	button, err := launch.ButtonWith(f.form, f.page, id)
 	if err != nil {
@@ -241,16 +240,12 @@ func (f *apiFilling) press(ctx context.Context, id string, edits []editJSON) ([]
 	if problems := f.form.Problems(f.page); len(problems) > 0 {
 		return nil, answer.Errorf(http.StatusBadRequest, "the button runs nothing while a field cannot be used as it is: %s: %s", problems[0].Name, problems[0].Reason)
 	}
-	found, err := launch.PressButton(ctx, f.controller, button, submission.Filled(f.begin, f.form, f.page))
+	pressed, err := launch.PressButton(ctx, f.controller, button, submission.Filled(f.begin, f.form, f.page))
 	if err != nil {
 		return nil, err
 	}
 	if !button.Refresh {
 		return append([]editJSON{}, edits...), nil
-	}
-	cleared := button.ClearValue.Name
-	if found.Changed(cleared) {
-		cleared = ""
 	}
 	before := f.form
 	if err := f.open(ctx, nil); err != nil {
@@ -260,28 +255,14 @@ func (f *apiFilling) press(ctx context.Context, id string, edits []editJSON) ([]
 	for _, edit := range edits {
 		field, _ := before.Field(edit.ID)
 		_, isThere := f.form.Field(edit.ID) // which the row of a table may not be
-		if isThere && (edit.Text == nil || !found.Changed(field.Name) && (cleared == "" || field.Name != cleared)) {
+		if isThere && (edit.Text == nil || !pressed.Outdates(field.Name)) {
 			kept = append(kept, edit)
 		}
 	}
-	kept = append(kept, f.clearing(cleared)...)
+	for _, id := range pressed.Cleared(f.form) {
+		kept = append(kept, editJSON{ID: id, Text: new(string)})
+	}
 	return kept, f.open(ctx, kept)
-}
-
-// clearing returns edits that clear all fields of an attribute; an empty name has none.
-func (f *apiFilling) clearing(name string) []editJSON {
-	var edits []editJSON
-	if name == "" {
-		return edits
-	}
-	for _, page := range f.form.Pages() {
-		for _, field := range f.form.Fields(page) {
-			if field.Name == name && field.ID != "" && !field.Fixed {
-				edits = append(edits, editJSON{ID: field.ID, Text: new(string)})
-			}
-		}
-	}
-	return edits
 }
 
 // apply fills one field in. That a text is refused is told with the field.

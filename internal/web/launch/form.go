@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"path"
 	"slices"
@@ -17,9 +16,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
-	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/submission"
-	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -109,15 +106,6 @@ func (l *Tab) Home() string {
 	return ""
 }
 
-// pages returns the tabs of the form; of a definition without any, the one that
-// shows everything.
-func (l *Tab) pages() []*form.Page {
-	if pages := l.Form.Pages(); len(pages) > 0 {
-		return pages
-	}
-	return []*form.Page{l.Form.Whole()}
-}
-
 // Turn shows another tab, which submissions then come from.
 func (l *Tab) Turn(title string) error {
 	page, err := l.Form.Page(title, false)
@@ -170,74 +158,22 @@ func (l *Tab) Press(ctx context.Context, id string) error {
 	if err := l.Ready(); err != nil {
 		return err
 	}
-	found, err := PressButton(ctx, l.Controller, button, l.Submission())
+	pressed, err := PressButton(ctx, l.Controller, button, l.Submission())
 	if err != nil || !button.Refresh {
 		return err
 	}
 	l.State.Edits = slices.DeleteFunc(l.State.Edits, func(edit Edit) bool {
 		id, isValue := strings.CutPrefix(edit.Input, ValueInput)
 		field, known := l.Form.Field(id)
-		return isValue && known && found.Changed(field.Name)
+		return isValue && known && pressed.Outdates(field.Name)
 	})
-	l.clear(button.ClearValue.Name, !found.Changed(button.ClearValue.Name))
+	for _, id := range pressed.Cleared(l.Form) {
+		l.State.note(Edit{Input: ValueInput + id})
+	}
 	return l.Reopen(ctx)
 }
 
-// ButtonWith returns a button of a form by the id of its field on a page.
-func ButtonWith(f *form.Form, page *form.Page, id string) (*launchtab.PushButton, error) {
-	field, found := f.Field(id)
-	button := field.Action()
-	if !found || button == nil {
-		return nil, answer.Errorf(http.StatusBadRequest, "the form has no button %.50q", id)
-	}
-	if !slices.ContainsFunc(f.Fields(page), func(shown form.Field) bool { return shown.ID == id && shown.Enabled }) {
-		return nil, answer.Errorf(http.StatusConflict, "the button %q cannot be pressed now", field.Label)
-	}
-	return button, nil
-}
-
-// What a button found is told by what a form was made over before and after.
-type findings struct{ before, after *attribute.Environment }
-
-// PressButton runs the command of a button with what is filled in.
-func PressButton(ctx context.Context, controller *control.Controller, button *launchtab.PushButton, filled job.Submission) (found findings, err error) {
-	if found.before, err = controller.FormEnvironment(ctx); err != nil {
-		return found, err
-	}
-	if _, err = controller.Press(ctx, button, filled); err != nil {
-		return found, err
-	}
-	found.after, err = controller.FormEnvironment(ctx)
-	return found, err
-}
-
-// Changed reports whether an attribute has another value.
-func (f findings) Changed(name string) bool {
-	text := func(env *attribute.Environment) string {
-		if a := env.Lookup(name); a != nil {
-			return attribute.Text(a.Value())
-		}
-		return ""
-	}
-	return name != "" && text(f.before) != text(f.after)
-}
-
-// clear takes the value from the field of an attribute that a button clears,
-// unless its command has given it another one.
-func (l *Tab) clear(name string, isSame bool) {
-	if name == "" || !isSame {
-		return
-	}
-	for _, page := range l.pages() {
-		for _, field := range l.Form.Fields(page) {
-			if field.Name == name && field.ID != "" {
-				l.State.note(Edit{Input: ValueInput + field.ID})
-			}
-		}
-	}
-}
-
-// Reopen makes the form anew, since commands have changed what it is made over
+// Reopen makes the form again, since commands have changed what it is made over
 // or edits were dropped.
 func (l *Tab) Reopen(ctx context.Context) error {
 	if err := l.open(ctx); err != nil {
