@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -23,9 +24,9 @@ func jobRows(jobs int, changed func(int) bool, put func(model.Row)) {
 			state, native = "RUNNING", "R"
 		}
 		attributes = append(attributes[:0],
-			model.Attribute{ID: model.AttributeJobState, Text: state}, model.Attribute{ID: model.AttributeJobStatus, Text: native},
-			model.Attribute{ID: model.AttributeName, Text: fmt.Sprintf("train-%d-of-%d", i%977, i)}, model.Attribute{ID: "userId", Text: fmt.Sprintf("user%d", i%benchmarkUsers)},
-			model.Attribute{ID: "jobNumProcs", Text: fmt.Sprint(1 << (i % 8))}, model.Attribute{ID: model.AttributeJobMessage, Text: "Priority"},
+			model.Attribute{ID: vocabulary.AttributeJobState, Text: state}, model.Attribute{ID: vocabulary.AttributeJobStatus, Text: native},
+			model.Attribute{ID: vocabulary.AttributeName, Text: fmt.Sprintf("train-%d-of-%d", i%977, i)}, model.Attribute{ID: "userId", Text: fmt.Sprintf("user%d", i%benchmarkUsers)},
+			model.Attribute{ID: "jobNumProcs", Text: fmt.Sprint(1 << (i % 8))}, model.Attribute{ID: vocabulary.AttributeJobMessage, Text: "Priority"},
 			model.Attribute{ID: "submitted", Text: fmt.Sprintf("2026-01-%02dT%02d:%02d:%02d", 1+i%28, i%24, i%60, i%59)},
 			model.Attribute{ID: "started", Text: "Unknown"}, model.Attribute{ID: "nodes", Text: fmt.Sprintf("n[%d-%d]", i%10000, i%10000+3)},
 		)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
 // elementsOfTheRuntimeModel is the table of the runtime model's description: each
@@ -48,8 +50,8 @@ func TestEveryElementHasItsPredefinedAttributes(t *testing.T) {
 
 func TestAttributesAreShownUnderNamesThatSaySomething(t *testing.T) {
 	for label, definition := range map[string]Definition{
-		"State":         {ID: AttributeRMState, Name: "state"},
-		"Status":        {ID: AttributeJobStatus, Name: "Status"},
+		"State":         {ID: vocabulary.AttributeRMState, Name: "state"},
+		"Status":        {ID: vocabulary.AttributeJobStatus, Name: "Status"},
 		"Queue":         {ID: "queueId", Name: "queueId"},
 		"Through rmctl": {ID: "launchedByPTP", Name: "Launched By PTP"},
 		"gres":          {ID: "gres", Name: "gres"},

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
 // An Element is one version of an element: of a resource manager, a machine, a
@@ -56,7 +58,7 @@ func (e *Element) Revision() uint64 { return e.revision }
 
 // Name returns the name, and the id of an element that was given none.
 func (e *Element) Name() string {
-	if name, given := e.given(AttributeName); given && name != "" {
+	if name, given := e.given(vocabulary.AttributeName); given && name != "" {
 		return name
 	}
 	return e.id
@@ -72,7 +74,7 @@ func (e *Element) State() State {
 // Value returns the value of an attribute: the one it was given, else the default
 // of a predefined attribute of its kind. It reports false for every other id.
 func (e *Element) Value(attribute string) (Value, bool) {
-	if attribute == AttributeID {
+	if attribute == vocabulary.AttributeID {
 		return Value{String, e.id}, true
 	}
 	if at, given := e.shape.index[attribute]; given {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -67,7 +68,7 @@ func ids(elements func(func(*model.Element) bool)) []string {
 func TestElementsCarryWhatTheyWereGivenAndDefaults(t *testing.T) {
 	m := cluster(t)
 	job := get(t, m, model.Job, "7")
-	require.Equal(t, model.StateRunning, job.State())
+	require.EqualValues(t, vocabulary.StateRunning, job.State())
 	require.Equal(t, "batch", job.Parent())
 	require.Equal(t, "7", job.Name(), "an element without a name goes by its id")
 	procs, known := job.Value("jobNumProcs")
@@ -75,17 +76,17 @@ func TestElementsCarryWhatTheyWereGivenAndDefaults(t *testing.T) {
 	require.Equal(t, int64(1), procs.Integer())
 	_, known = job.Value("nodeState")
 	require.False(t, known)
-	require.Equal(t, model.StateUnknown, get(t, m, model.Machine, "m2").State())
+	require.EqualValues(t, vocabulary.StateUnknown, get(t, m, model.Machine, "m2").State())
 	put(m, row(model.Job, "batch", "7", "partition=gpu", "name=<b>\x1b[1m"))
 	partition, known := get(t, m, model.Job, "7").Value("partition")
 	require.True(t, known)
 	require.Equal(t, model.String, partition.Type())
 	require.Equal(t, "<b>\x1b[1m", get(t, m, model.Job, "7").Name())
-	require.Equal(t, model.StateRunning, get(t, m, model.Job, "7").State())
+	require.EqualValues(t, vocabulary.StateRunning, get(t, m, model.Job, "7").State())
 	put(m, whole(row(model.Job, "batch", "7", "name=x")))
 	_, known = get(t, m, model.Job, "7").Value("partition")
 	require.False(t, known, "a whole row unsets what it does not give")
-	require.Equal(t, model.StateRunning, get(t, m, model.Job, "7").State(), "but not the state")
+	require.EqualValues(t, vocabulary.StateRunning, get(t, m, model.Job, "7").State(), "but not the state")
 }
 
 func TestChildrenAreListedInTheOrderOfTheirIDs(t *testing.T) {
@@ -125,7 +126,7 @@ func TestSnapshotsDoNotChange(t *testing.T) {
 	require.Equal(t, 1001, manager.Len(model.Job))
 	require.Len(t, ids(manager.Children(model.Job, "batch")), 1001)
 	job, _ := manager.Get(model.Job, "101")
-	require.Equal(t, model.StatePending, job.State())
+	require.EqualValues(t, vocabulary.StatePending, job.State())
 	manager, _ = m.Snapshot().Manager("rm")
 	require.Equal(t, 1001, manager.Len(model.Job))
 	_, known := manager.Get(model.Job, "100")
@@ -139,7 +140,7 @@ func TestIllegalTransitionsAreRefusedAndReported(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Equal(t, model.ProblemKind("transition"), problems[0].Kind)
 	require.ErrorContains(t, problems[0].Example, "illegal transition")
-	require.Equal(t, model.StateTerminated, get(t, m, model.Job, "7").State())
+	require.EqualValues(t, vocabulary.StateTerminated, get(t, m, model.Job, "7").State())
 	user, _ := get(t, m, model.Job, "7").Value("userId")
 	require.Equal(t, "eve", user.Text(), "the rest of the row counts")
 	problems = put(m, row(model.ResourceManager, "", "rm", "rmState=STOPPED"))
@@ -161,7 +162,7 @@ func TestBadRowsAreCounted(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"elsewhere node ": 1, "parent job ": 1, "id job ": 2, "value job jobState": 2, "value job jobNumProcs": 1, "value job name": 1}, counted)
 	require.Equal(t, "m1", get(t, m, model.Node, "n1").Parent())
-	require.Equal(t, model.StatePending, get(t, m, model.Job, "9").State())
+	require.EqualValues(t, vocabulary.StatePending, get(t, m, model.Job, "9").State())
 }
 
 func TestAttributesThatNobodyDefinedAreBounded(t *testing.T) {
@@ -198,7 +199,7 @@ func TestStoppedResourceManagersLoseTheirElements(t *testing.T) {
 	m := cluster(t)
 	require.Empty(t, put(m, row(model.ResourceManager, "", "rm", "rmState=ERROR")))
 	manager, _ := m.Snapshot().Manager("rm")
-	require.Equal(t, model.StateError, manager.Element().State())
+	require.EqualValues(t, vocabulary.StateError, manager.Element().State())
 	require.Equal(t, 1, manager.Len(model.Job), "what was last seen stays in view")
 	problems := m.Update(func(u *model.Update) { u.Remove("rm", model.ResourceManager, "rm") })
 	require.Equal(t, model.ProblemKind("removal"), problems[0].Kind)

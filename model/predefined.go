@@ -3,26 +3,8 @@ package model
 import (
 	"slices"
 	"sync"
-)
 
-// The ids of predefined attributes that the model itself or most callers use.
-const (
-	AttributeID              = "id"
-	AttributeName            = "name"
-	AttributeRMState         = "rmState"
-	AttributeMachineState    = "machineState"
-	AttributeQueueState      = "queueState"
-	AttributeQueueStatus     = "queueStatus"
-	AttributeNodeState       = "nodeState"
-	AttributeNodeExtraState  = "nodeExtraState"
-	AttributeNodeStatus      = "nodeStatus"
-	AttributeJobState        = "jobState"
-	AttributeJobStatus       = "jobStatus"
-	AttributeJobMessage      = "jobStatusMessage"
-	AttributeProcessState    = "processState"
-	AttributeProcessNodeID   = "processNodeId"
-	AttributeProcessIndex    = "processIndex"
-	AttributeProcessExitCode = "processExitCode"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
 // predefinedOf lists the predefined attributes of each kind, after the runtime
@@ -30,29 +12,29 @@ const (
 var predefinedOf = sync.OnceValue(func() [][]*Definition {
 	return [][]*Definition{
 		ResourceManager: {
-			enumerated(AttributeRMState, "state", "State of the resource manager", StateStopped, true, statesOf[ResourceManager]),
+			enumerated(vocabulary.AttributeRMState, "state", "State of the resource manager", vocabulary.StateStopped, true, statesOf[ResourceManager]),
 			text("rmDescription", "description", "Description of the resource manager", "", true),
 			text("rmType", "type", "Type of the resource manager", "unspecified", false),
 			text("rmID", "RM ID", "Id under which the resource manager is kept", "", false),
 		},
 		Machine: {
-			enumerated(AttributeMachineState, "state", "State of the machine", StateUnknown, true, statesOf[Machine]),
+			enumerated(vocabulary.AttributeMachineState, "state", "State of the machine", vocabulary.StateUnknown, true, statesOf[Machine]),
 			count("numNodes", "nodes", "Number of nodes", "0", true),
 		},
 		Queue: {
-			enumerated(AttributeQueueState, "state", "State of the queue", StateNormal, true, statesOf[Queue]),
-			text(AttributeQueueStatus, "Status", "The scheduler's word for the state of the queue", "", true),
+			enumerated(vocabulary.AttributeQueueState, "state", "State of the queue", vocabulary.StateNormal, true, statesOf[Queue]),
+			text(vocabulary.AttributeQueueStatus, "Status", "The scheduler's word for the state of the queue", "", true),
 		},
 		Node: {
-			enumerated(AttributeNodeState, "Node State", "State of the node", StateUnknown, true, statesOf[Node]),
-			enumerated(AttributeNodeExtraState, "Extra Node State", "By whom the node is used", NodeNone, true, nodeExtraStates),
-			text(AttributeNodeStatus, "Node Status", "The scheduler's word for the state of the node", "", true),
+			enumerated(vocabulary.AttributeNodeState, "Node State", "State of the node", vocabulary.StateUnknown, true, statesOf[Node]),
+			enumerated(vocabulary.AttributeNodeExtraState, "Extra Node State", "By whom the node is used", vocabulary.NodeNone, true, nodeExtraStates),
+			text(vocabulary.AttributeNodeStatus, "Node Status", "The scheduler's word for the state of the node", "", true),
 			count("nodeNumber", "Node Number", "Index of the node, from 0", "0", true),
 		},
 		Job: {
-			enumerated(AttributeJobState, "State", "State of the job", StatePending, true, statesOf[Job]),
-			text(AttributeJobStatus, "Status", "The scheduler's word for the state of the job", "", true),
-			text(AttributeJobMessage, "Status Message", "Why the job is in its state", "", true),
+			enumerated(vocabulary.AttributeJobState, "State", "State of the job", vocabulary.StatePending, true, statesOf[Job]),
+			text(vocabulary.AttributeJobStatus, "Status", "The scheduler's word for the state of the job", "", true),
+			text(vocabulary.AttributeJobMessage, "Status Message", "Why the job is in its state", "", true),
 			text("jobSubId", "Job Submission ID", "Id of the submission, until the job has its own", "", false),
 			text("jobId", "Job ID", "Id of the job that a command is about", "", true),
 			text("queueId", "queueId", "Id of the queue that the job was submitted to", "", true),
@@ -73,14 +55,14 @@ var predefinedOf = sync.OnceValue(func() [][]*Definition {
 			flag("launchedByPTP", "Launched By PTP", "Whether the job was submitted from here", "false", true),
 		},
 		Process: {
-			enumerated(AttributeProcessState, "State", "State of the process", StateStarting, true, statesOf[Process]),
+			enumerated(vocabulary.AttributeProcessState, "State", "State of the process", vocabulary.StateStarting, true, statesOf[Process]),
 			count("processPID", "PID", "Process id in the operating system", "0", true),
-			count(AttributeProcessIndex, "Index", "Index of the process, from 0, such as its rank in MPI", "0", true),
-			ranged(count(AttributeProcessExitCode, "Exit Code", "Exit code of the process", "0", true), -1<<31, 1<<31-1),
+			count(vocabulary.AttributeProcessIndex, "Index", "Index of the process, from 0, such as its rank in MPI", "0", true),
+			ranged(count(vocabulary.AttributeProcessExitCode, "Exit Code", "Exit code of the process", "0", true), -1<<31, 1<<31-1),
 			text("processSignalName", "Exit Signal", "Signal that ended the process", "", true),
 			text("processStdout", "Process Stdout", "What the process wrote", "", false),
 			text("processStderr", "Process Stderr", "What the process wrote of errors", "", false),
-			text(AttributeProcessNodeID, "Process Node ID", "Id of the node that the process runs on", "", true),
+			text(vocabulary.AttributeProcessNodeID, "Process Node ID", "Id of the node that the process runs on", "", true),
 		},
 	}
 })
@@ -88,8 +70,8 @@ var predefinedOf = sync.OnceValue(func() [][]*Definition {
 // common are the attributes of every kind.
 var common = sync.OnceValue(func() []*Definition {
 	return []*Definition{
-		text(AttributeID, "ID", "Id of the element, unique in its resource manager", "", false),
-		text(AttributeName, "Name", "Name of the element", "", true),
+		text(vocabulary.AttributeID, "ID", "Id of the element, unique in its resource manager", "", false),
+		text(vocabulary.AttributeName, "Name", "Name of the element", "", true),
 	}
 })
 

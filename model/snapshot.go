@@ -1,6 +1,10 @@
 package model
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
+)
 
 // A Snapshot is the model as it was after one update. It never changes and may be
 // read by any number of goroutines, for as long as they like; what it shares with
@@ -108,7 +112,7 @@ func onNode(node string) *Element {
 	return &Element{shape: nodeShape, values: []string{node}}
 }
 
-var nodeShape = &shape{index: map[string]int{AttributeProcessNodeID: 0}}
+var nodeShape = &shape{index: map[string]int{vocabulary.AttributeProcessNodeID: 0}}
 
 // below reports whether elements of the kind belong to a resource manager.
 func (k Kind) below() bool { return k > ResourceManager && k < kinds }

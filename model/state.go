@@ -6,62 +6,30 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 )
 
 // A State is a state of an element of one kind.
 type State string
 
-// States of elements. Each kind has some of them, which [States] returns.
-const (
-	StateError      State = "ERROR" // of a resource manager: not started, or lost; of jobs and processes: not started, or ended abnormally
-	StateUnknown    State = "UNKNOWN"
-	StateStarting   State = "STARTING"         // of a resource manager: being connected to
-	StateStarted    State = "STARTED"          // of a resource manager: takes jobs; of a job: has resources, its processes do not run yet
-	StateStopping   State = "STOPPING"         // being disconnected from
-	StateStopped    State = "STOPPED"          // of a resource manager: its settings may be changed; of a queue: takes no jobs, starts none
-	StateSuspended  State = "SUSPENDED"        // of a resource manager: connected, but not watched; else stopped for a time
-	StateUp         State = "UP"               // of machines and nodes
-	StateDown       State = "DOWN"             // of machines and nodes
-	StateAlert      State = "ALERT"            // of a machine: something is unusual, such as a shutdown to come
-	StateNormal     State = "NORMAL"           // of a queue
-	StateCollecting State = "COLLECTING"       // of a queue: takes jobs, starts none
-	StateDraining   State = "DRAINING"         // of a queue: takes no jobs, starts those it has
-	StatePending    State = "PENDING"          // of a job: waits for resources
-	StateRunning    State = "RUNNING"          // of jobs and processes
-	StateTerminated State = "TERMINATED"       // of a job: ended
-	StateExited     State = "EXITED"           // of a process
-	StateSignalled  State = "EXITED_SIGNALLED" // of a process: ended by a signal
-)
-
-// Extra states of a node: by whom it is used.
-const (
-	NodeUserExclusive  State = "USER_ALLOC_EXCL"    // allocated to the user alone
-	NodeUserShared     State = "USER_ALLOC_SHARED"  // allocated to the user and open to others
-	NodeOtherExclusive State = "OTHER_ALLOC_EXCL"   // allocated to another user alone
-	NodeOtherShared    State = "OTHER_ALLOC_SHARED" // allocated to another user and open to others
-	NodeRunningProcess State = "RUNNING_PROCESS"
-	NodeExitedProcess  State = "EXITED_PROCESS"
-	NodeNone           State = "NONE"
-)
-
 // nodeExtraStates are the extra states of nodes.
-var nodeExtraStates = []State{NodeUserExclusive, NodeUserShared, NodeOtherExclusive, NodeOtherShared, NodeRunningProcess, NodeExitedProcess, NodeNone}
+var nodeExtraStates = []State{vocabulary.NodeUserExclusive, vocabulary.NodeUserShared, vocabulary.NodeOtherExclusive, vocabulary.NodeOtherShared, vocabulary.NodeRunningProcess, vocabulary.NodeExitedProcess, vocabulary.NodeNone}
 
 // statesOf lists the states of each kind.
 var statesOf = [kinds][]State{
-	ResourceManager: {StateStarting, StateStarted, StateStopping, StateStopped, StateSuspended, StateError},
-	Machine:         {StateUp, StateDown, StateAlert, StateError, StateUnknown},
-	Queue:           {StateNormal, StateCollecting, StateDraining, StateStopped},
-	Node:            {StateUp, StateDown, StateError, StateUnknown},
-	Job:             {StatePending, StateStarted, StateRunning, StateTerminated, StateSuspended, StateError, StateUnknown},
-	Process:         {StateStarting, StateRunning, StateExited, StateSignalled, StateSuspended, StateError, StateUnknown},
+	ResourceManager: {vocabulary.StateStarting, vocabulary.StateStarted, vocabulary.StateStopping, vocabulary.StateStopped, vocabulary.StateSuspended, vocabulary.StateError},
+	Machine:         {vocabulary.StateUp, vocabulary.StateDown, vocabulary.StateAlert, vocabulary.StateError, vocabulary.StateUnknown},
+	Queue:           {vocabulary.StateNormal, vocabulary.StateCollecting, vocabulary.StateDraining, vocabulary.StateStopped},
+	Node:            {vocabulary.StateUp, vocabulary.StateDown, vocabulary.StateError, vocabulary.StateUnknown},
+	Job:             {vocabulary.StatePending, vocabulary.StateStarted, vocabulary.StateRunning, vocabulary.StateTerminated, vocabulary.StateSuspended, vocabulary.StateError, vocabulary.StateUnknown},
+	Process:         {vocabulary.StateStarting, vocabulary.StateRunning, vocabulary.StateExited, vocabulary.StateSignalled, vocabulary.StateSuspended, vocabulary.StateError, vocabulary.StateUnknown},
 }
 
 // stateAttributes name the attribute that holds the state of each kind.
 var stateAttributes = [kinds]string{
-	ResourceManager: AttributeRMState, Machine: AttributeMachineState, Queue: AttributeQueueState,
-	Node: AttributeNodeState, Job: AttributeJobState, Process: AttributeProcessState,
+	ResourceManager: vocabulary.AttributeRMState, Machine: vocabulary.AttributeMachineState, Queue: vocabulary.AttributeQueueState,
+	Node: vocabulary.AttributeNodeState, Job: vocabulary.AttributeJobState, Process: vocabulary.AttributeProcessState,
 }
 
 // StateAttribute returns the id of the attribute that holds the state of elements
@@ -90,30 +58,30 @@ func States(kind Kind) []State {
 var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 	return map[Kind]map[State][]State{
 		ResourceManager: {
-			StateStopped:   {StateStarting},
-			StateStarting:  {StateStarted, StateStopped, StateStopping, StateError},
-			StateStarted:   {StateStopping, StateSuspended, StateError},
-			StateSuspended: {StateStarted, StateStopping, StateError},
-			StateStopping:  {StateStopped, StateError},
-			StateError:     {StateStopped, StateStarting}, // a lost connection is sought again
+			vocabulary.StateStopped:   {vocabulary.StateStarting},
+			vocabulary.StateStarting:  {vocabulary.StateStarted, vocabulary.StateStopped, vocabulary.StateStopping, vocabulary.StateError},
+			vocabulary.StateStarted:   {vocabulary.StateStopping, vocabulary.StateSuspended, vocabulary.StateError},
+			vocabulary.StateSuspended: {vocabulary.StateStarted, vocabulary.StateStopping, vocabulary.StateError},
+			vocabulary.StateStopping:  {vocabulary.StateStopped, vocabulary.StateError},
+			vocabulary.StateError:     {vocabulary.StateStopped, vocabulary.StateStarting}, // a lost connection is sought again
 		},
 		Job: {
-			StatePending:    {StateStarted, StateRunning, StateSuspended, StateTerminated, StateError, StateUnknown},
-			StateStarted:    {StatePending, StateRunning, StateSuspended, StateTerminated, StateError, StateUnknown},
-			StateRunning:    {StatePending, StateStarted, StateSuspended, StateTerminated, StateError, StateUnknown},
-			StateSuspended:  {StatePending, StateStarted, StateRunning, StateTerminated, StateError, StateUnknown},
-			StateUnknown:    {StatePending, StateStarted, StateRunning, StateSuspended, StateTerminated, StateError},
-			StateTerminated: {StateError},
-			StateError:      {},
+			vocabulary.StatePending:    {vocabulary.StateStarted, vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateTerminated, vocabulary.StateError, vocabulary.StateUnknown},
+			vocabulary.StateStarted:    {vocabulary.StatePending, vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateTerminated, vocabulary.StateError, vocabulary.StateUnknown},
+			vocabulary.StateRunning:    {vocabulary.StatePending, vocabulary.StateStarted, vocabulary.StateSuspended, vocabulary.StateTerminated, vocabulary.StateError, vocabulary.StateUnknown},
+			vocabulary.StateSuspended:  {vocabulary.StatePending, vocabulary.StateStarted, vocabulary.StateRunning, vocabulary.StateTerminated, vocabulary.StateError, vocabulary.StateUnknown},
+			vocabulary.StateUnknown:    {vocabulary.StatePending, vocabulary.StateStarted, vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateTerminated, vocabulary.StateError},
+			vocabulary.StateTerminated: {vocabulary.StateError},
+			vocabulary.StateError:      {},
 		},
 		Process: {
-			StateStarting:  {StateRunning, StateSuspended, StateExited, StateSignalled, StateError, StateUnknown},
-			StateRunning:   {StateSuspended, StateExited, StateSignalled, StateError, StateUnknown},
-			StateSuspended: {StateRunning, StateExited, StateSignalled, StateError, StateUnknown},
-			StateUnknown:   {StateStarting, StateRunning, StateSuspended, StateExited, StateSignalled, StateError},
-			StateExited:    {},
-			StateSignalled: {},
-			StateError:     {},
+			vocabulary.StateStarting:  {vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateExited, vocabulary.StateSignalled, vocabulary.StateError, vocabulary.StateUnknown},
+			vocabulary.StateRunning:   {vocabulary.StateSuspended, vocabulary.StateExited, vocabulary.StateSignalled, vocabulary.StateError, vocabulary.StateUnknown},
+			vocabulary.StateSuspended: {vocabulary.StateRunning, vocabulary.StateExited, vocabulary.StateSignalled, vocabulary.StateError, vocabulary.StateUnknown},
+			vocabulary.StateUnknown:   {vocabulary.StateStarting, vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateExited, vocabulary.StateSignalled, vocabulary.StateError},
+			vocabulary.StateExited:    {},
+			vocabulary.StateSignalled: {},
+			vocabulary.StateError:     {},
 		},
 	}
 })
@@ -135,9 +103,9 @@ func checkTransition(kind Kind, from, to State) error {
 func Ended(kind Kind, s State) bool {
 	switch kind {
 	case Job:
-		return s == StateTerminated || s == StateError
+		return s == vocabulary.StateTerminated || s == vocabulary.StateError
 	case Process:
-		return s == StateExited || s == StateSignalled || s == StateError
+		return s == vocabulary.StateExited || s == vocabulary.StateSignalled || s == vocabulary.StateError
 	default:
 		return false
 	}
@@ -148,17 +116,17 @@ func Ended(kind Kind, s State) bool {
 func JobState(detail job.Detail) State {
 	switch detail.Primary() {
 	case job.Submitted:
-		return StatePending
+		return vocabulary.StatePending
 	case job.Suspended:
-		return StateSuspended
+		return vocabulary.StateSuspended
 	case job.Running:
-		return StateRunning
+		return vocabulary.StateRunning
 	case job.Completed:
 		if detail == job.Failed {
-			return StateError
+			return vocabulary.StateError
 		}
-		return StateTerminated
+		return vocabulary.StateTerminated
 	default:
-		return StateUnknown
+		return vocabulary.StateUnknown
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -39,9 +40,9 @@ func TestWhatHasEndedDoesNotGoOn(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, checkTransition(Job, StateTerminated, StateError))
-	require.ErrorIs(t, checkTransition(Job, StateError, StateTerminated), errTransition)
-	require.ErrorIs(t, checkTransition(Process, StateRunning, StateStarting), errTransition)
+	require.NoError(t, checkTransition(Job, vocabulary.StateTerminated, vocabulary.StateError))
+	require.ErrorIs(t, checkTransition(Job, vocabulary.StateError, vocabulary.StateTerminated), errTransition)
+	require.ErrorIs(t, checkTransition(Process, vocabulary.StateRunning, vocabulary.StateStarting), errTransition)
 }
 
 func TestMachinesQueuesAndNodesChangeAsTheyLike(t *testing.T) {
@@ -92,7 +93,7 @@ func TestTheDocumentedMappingOfJobStatesIsTheOne(t *testing.T) {
 	for _, detail := range job.Details() {
 		require.Equal(t, JobState(detail), documented[detail], detail)
 	}
-	require.Equal(t, StateUnknown, JobState("HELD"))
+	require.EqualValues(t, vocabulary.StateUnknown, JobState("HELD"))
 }
 
 func TestTheHierarchyIsThatOfTheRuntimeModel(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
 // pageElements is how many elements a page holds at most: enough that a million
@@ -41,7 +43,7 @@ func byNode(a, b *Element) int {
 
 // node returns the id of the node that a process runs on.
 func (e *Element) node() string {
-	node, _ := e.given(AttributeProcessNodeID)
+	node, _ := e.given(vocabulary.AttributeProcessNodeID)
 	return node
 }
 

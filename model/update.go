@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
 // An Update changes a model; see [Model.Update].
@@ -178,8 +180,8 @@ func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *
 }
 
 func (u *Update) canonical(row Row, definition *Definition, attribute Attribute, before *Element) (string, ProblemKind, error) {
-	if definition.ID == AttributeID {
-		return "", problemID, fmt.Errorf("attribute %s: the id of a row is not among its attributes", AttributeID)
+	if definition.ID == vocabulary.AttributeID {
+		return "", problemID, fmt.Errorf("attribute %s: the id of a row is not among its attributes", vocabulary.AttributeID)
 	}
 	texts := attribute.Elements
 	if definition.Type != Array {
@@ -228,7 +230,7 @@ func (u *Update) keepValues(before *Element) []string {
 
 // putManager adds a resource manager or changes it.
 func (u *Update) putManager(manager *Manager, before, after *Element) {
-	if before != nil && before.State() != StateStopped && after.State() == StateStopped {
+	if before != nil && before.State() != vocabulary.StateStopped && after.State() == vocabulary.StateStopped {
 		u.removeBelow(after.id, manager)
 	}
 	u.model.managers[after.id] = manager
@@ -246,7 +248,7 @@ func (u *Update) Remove(manager string, kind Kind, id string) {
 		return
 	}
 	if kind == ResourceManager {
-		if state := below.element.State(); state != StateStopped {
+		if state := below.element.State(); state != vocabulary.StateStopped {
 			u.problem(problemRemoval, Row{Kind: kind, ID: id}, "", fmt.Errorf("it is %s; stop it first", state))
 			return
 		}

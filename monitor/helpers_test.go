@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -161,7 +162,7 @@ func watching(t *testing.T, test func(*testing.T, *watch)) {
 	synctest.Test(t, func(t *testing.T) {
 		m := model.New()
 		require.Empty(t, m.Update(func(u *model.Update) {
-			u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: "STARTING"}}})
+			u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: vocabulary.AttributeRMState, Text: "STARTING"}}})
 		}))
 		w := &watch{t: t, model: m, source: newSource(), record: &record{processes: map[string][]job.Process{}}}
 		w.options = monitor.Options{Model: m, Manager: "rm", Machine: "cluster", User: "me", Source: w.source, Record: w.record,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/timezone"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -179,26 +180,26 @@ func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded,
 	row.monitor = m
 	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.of(u, facts.Fact(job.FactQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
 	jobState := model.JobState(detail)
-	row.text(model.AttributeJobState, string(jobState))
+	row.text(vocabulary.AttributeJobState, string(jobState))
 	if isState {
-		row.text(AttributeJobDetail, string(detail))
+		row.text(vocabulary.AttributeJobDetail, string(detail))
 	}
-	row.text(model.AttributeName, facts.Fact(job.FactName))
-	row.text(AttributeJobUser, facts.Fact(job.FactOwner))
-	row.text(model.AttributeJobStatus, facts.Fact(job.FactNative))
-	row.text(model.AttributeJobMessage, facts.Fact(job.FactReason))
-	row.text(AttributeJobQueue, facts.Fact(job.FactQueue))
-	row.text(AttributeJobNodes, facts.Fact(job.FactNodes))
-	row.date(AttributeJobSubmitted, facts.Fact(job.FactSubmitted))
-	row.date(AttributeJobStarted, facts.Fact(job.FactStarted))
-	row.date(AttributeJobEnded, facts.Fact(job.FactEnded))
-	row.text(AttributeJobExitCode, facts.Fact(job.FactExitCode))
-	row.text(AttributeJobSignal, facts.Fact(job.FactSignal))
-	row.text(AttributeJobCPUs, facts.Fact(factCPUs))
+	row.text(vocabulary.AttributeName, facts.Fact(job.FactName))
+	row.text(vocabulary.AttributeJobUser, facts.Fact(job.FactOwner))
+	row.text(vocabulary.AttributeJobStatus, facts.Fact(job.FactNative))
+	row.text(vocabulary.AttributeJobMessage, facts.Fact(job.FactReason))
+	row.text(vocabulary.AttributeJobQueue, facts.Fact(job.FactQueue))
+	row.text(vocabulary.AttributeJobNodes, facts.Fact(job.FactNodes))
+	row.date(vocabulary.AttributeJobSubmitted, facts.Fact(job.FactSubmitted))
+	row.date(vocabulary.AttributeJobStarted, facts.Fact(job.FactStarted))
+	row.date(vocabulary.AttributeJobEnded, facts.Fact(job.FactEnded))
+	row.text(vocabulary.AttributeJobExitCode, facts.Fact(job.FactExitCode))
+	row.text(vocabulary.AttributeJobSignal, facts.Fact(job.FactSignal))
+	row.text(vocabulary.AttributeJobCPUs, facts.Fact(factCPUs))
 	if recorded != nil {
-		row.text(AttributeJobLaunched, "true")
-		row.text(AttributeJobTag, recorded.Tag)
-		row.text(AttributeJobDoubt, cut(recorded.Doubt(), maxText))
+		row.text(vocabulary.AttributeJobLaunched, "true")
+		row.text(vocabulary.AttributeJobTag, recorded.Tag)
+		row.text(vocabulary.AttributeJobDoubt, cut(recorded.Doubt(), maxText))
 		_, areShown := j.record.shown[recorded.Tag]
 		j.use.changed = j.use.changed || areShown
 	}
@@ -273,11 +274,11 @@ func (j *jobs) isAnother(row *model.Row, now model.State) bool {
 		}
 		return value.Text(), is
 	}
-	goesOn := !model.Ended(model.Job, now) && now != model.StateUnknown
-	was, is := texts(AttributeJobTag)
+	goesOn := !model.Ended(model.Job, now) && now != vocabulary.StateUnknown
+	was, is := texts(vocabulary.AttributeJobTag)
 	if was != is && (was != "" && is != "" || goesOn) {
 		return true
 	}
-	was, is = texts(AttributeJobSubmitted)
+	was, is = texts(vocabulary.AttributeJobSubmitted)
 	return goesOn && was != "" && is != "" && !timezone.IsSameTime(was, is)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -23,7 +24,7 @@ func JobsOn(m *model.Manager, node string) iter.Seq[*model.Element] {
 		}
 		for job := range m.All(model.Job) {
 			has := seen[job.ID()]
-			if nodes, isTold := job.Value(AttributeJobNodes); isTold && !has && hasNodes(job.State()) {
+			if nodes, isTold := job.Value(vocabulary.AttributeJobNodes); isTold && !has && hasNodes(job.State()) {
 				has = namesHost(nodes.Text(), node, isNode)
 			}
 			if has && !yield(job) {
@@ -35,7 +36,7 @@ func JobsOn(m *model.Manager, node string) iter.Seq[*model.Element] {
 
 // hasNodes reports whether jobs in a state have their nodes.
 func hasNodes(state model.State) bool {
-	return state == model.StateRunning || state == model.StateSuspended || state == model.StateStarted
+	return state == vocabulary.StateRunning || state == vocabulary.StateSuspended || state == vocabulary.StateStarted
 }
 
 // mostSteps bounds the comparisons with one list of nodes: far more than a real one

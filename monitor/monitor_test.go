@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -27,29 +28,29 @@ func TestWhatASchedulerListsIsShown(t *testing.T) {
 		w.begin()
 
 		require.Equal(t, []string{"batch"}, w.ids(model.Queue))
-		require.Equal(t, "up", w.value(model.Queue, "batch", model.AttributeQueueStatus))
-		require.Equal(t, "true", w.value(model.Queue, "batch", monitor.AttributeQueueDefault))
-		require.Equal(t, "2", w.value(model.Queue, "batch", monitor.AttributeQueueWaiting))
+		require.Equal(t, "up", w.value(model.Queue, "batch", vocabulary.AttributeQueueStatus))
+		require.Equal(t, "true", w.value(model.Queue, "batch", vocabulary.AttributeQueueDefault))
+		require.Equal(t, "2", w.value(model.Queue, "batch", vocabulary.AttributeQueueWaiting))
 
 		require.Equal(t, []string{"n1", "n2"}, w.ids(model.Node))
-		require.Equal(t, "batch fast", w.value(model.Node, "n1", monitor.AttributeNodeQueues))
-		require.Equal(t, "0.5", w.value(model.Node, "n1", monitor.AttributeNodeLoad))
-		require.Equal(t, "DOWN", w.value(model.Node, "n2", model.AttributeNodeState))
-		require.Equal(t, "no answer", w.value(model.Node, "n2", monitor.AttributeNodeReason))
+		require.Equal(t, "batch fast", w.value(model.Node, "n1", vocabulary.AttributeNodeQueues))
+		require.Equal(t, "0.5", w.value(model.Node, "n1", vocabulary.AttributeNodeLoad))
+		require.Equal(t, "DOWN", w.value(model.Node, "n2", vocabulary.AttributeNodeState))
+		require.Equal(t, "no answer", w.value(model.Node, "n2", vocabulary.AttributeNodeReason))
 		require.Equal(t, "2", w.value(model.Machine, "cluster", "numNodes"))
-		require.Equal(t, "UP", w.value(model.Machine, "cluster", model.AttributeMachineState))
+		require.Equal(t, "UP", w.value(model.Machine, "cluster", vocabulary.AttributeMachineState))
 
 		require.Equal(t, []string{"7", "8"}, w.ids(model.Job))
-		require.Equal(t, "RUNNING", w.value(model.Job, "7", model.AttributeJobState))
-		require.Equal(t, "<b>", w.value(model.Job, "7", model.AttributeName))
-		require.Equal(t, "2026-01-02T03:04:05Z", w.value(model.Job, "7", monitor.AttributeJobSubmitted))
-		require.Equal(t, "2026-01-02T02:46:40Z", w.value(model.Job, "7", monitor.AttributeJobStarted))
-		require.Equal(t, "false", w.value(model.Job, "7", monitor.AttributeJobLaunched))
-		require.Equal(t, "PENDING", w.value(model.Job, "8", model.AttributeJobState))
-		require.Equal(t, "USER_ON_HOLD", w.value(model.Job, "8", monitor.AttributeJobDetail))
+		require.Equal(t, "RUNNING", w.value(model.Job, "7", vocabulary.AttributeJobState))
+		require.Equal(t, "<b>", w.value(model.Job, "7", vocabulary.AttributeName))
+		require.Equal(t, "2026-01-02T03:04:05Z", w.value(model.Job, "7", vocabulary.AttributeJobSubmitted))
+		require.Equal(t, "2026-01-02T02:46:40Z", w.value(model.Job, "7", vocabulary.AttributeJobStarted))
+		require.Equal(t, "false", w.value(model.Job, "7", vocabulary.AttributeJobLaunched))
+		require.Equal(t, "PENDING", w.value(model.Job, "8", vocabulary.AttributeJobState))
+		require.Equal(t, "USER_ON_HOLD", w.value(model.Job, "8", vocabulary.AttributeJobDetail))
 
-		require.NotEmpty(t, w.own(monitor.AttributeListedJobs))
-		require.Empty(t, w.own(monitor.AttributeStale))
+		require.NotEmpty(t, w.own(vocabulary.AttributeListedJobs))
+		require.Empty(t, w.own(vocabulary.AttributeStale))
 		require.Empty(t, w.problems())
 	})
 }
@@ -72,7 +73,7 @@ func TestDifferencesBecomeChanges(t *testing.T) {
 				changes = append(changes, "removed "+change.Before.ID())
 			default:
 				changes = append(changes, "changed "+change.After.ID())
-				require.ElementsMatch(t, []string{model.AttributeJobMessage, model.AttributeJobStatus}, change.Attributes())
+				require.ElementsMatch(t, []string{vocabulary.AttributeJobMessage, vocabulary.AttributeJobStatus}, change.Attributes())
 			}
 		}
 		require.Equal(t, []string{"removed 1", "changed 2", "new 4"}, changes)
@@ -83,13 +84,13 @@ func TestAFailedListingKeepsThePictureAndTellsItsAge(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"), rowOf("2", "state=RUNNING"))
 		w.begin()
-		listed := w.own(monitor.AttributeListedJobs)
+		listed := w.own(vocabulary.AttributeListedJobs)
 		w.source.set(model.Job, errors.New("the listing is cut:\nwhat it printed"), rowOf("2", "state=COMPLETED"), rowOf("3", "state=RUNNING"))
 		w.again()
 		require.Equal(t, []string{"1", "2", "3"}, w.ids(model.Job), "what a part of a listing lacks is not gone")
-		require.Equal(t, "TERMINATED", w.value(model.Job, "2", model.AttributeJobState))
-		require.Equal(t, listed, w.own(monitor.AttributeListedJobs))
-		require.Equal(t, "the jobs are of "+listed+", but for 2 that were listed before it failed: what it printed (the listing is cut)", w.own(monitor.AttributeStale))
+		require.Equal(t, "TERMINATED", w.value(model.Job, "2", vocabulary.AttributeJobState))
+		require.Equal(t, listed, w.own(vocabulary.AttributeListedJobs))
+		require.Equal(t, "the jobs are of "+listed+", but for 2 that were listed before it failed: what it printed (the listing is cut)", w.own(vocabulary.AttributeStale))
 		jobs := w.Listings()[2]
 		require.ErrorContains(t, jobs.Err, "what it printed")
 		require.Equal(t, 2, jobs.Seen)
@@ -97,8 +98,8 @@ func TestAFailedListingKeepsThePictureAndTellsItsAge(t *testing.T) {
 		w.source.set(model.Job, nil, rowOf("3", "state=RUNNING"))
 		w.again()
 		require.Equal(t, []string{"3"}, w.ids(model.Job))
-		require.Empty(t, w.own(monitor.AttributeStale))
-		require.NotEqual(t, listed, w.own(monitor.AttributeListedJobs))
+		require.Empty(t, w.own(vocabulary.AttributeStale))
+		require.NotEqual(t, listed, w.own(vocabulary.AttributeListedJobs))
 	})
 }
 
@@ -109,7 +110,7 @@ func TestRowsAppearWhileTheListingStreams(t *testing.T) {
 		w.begin()
 		require.NotEmpty(t, w.ids(model.Job))
 		require.Less(t, len(w.ids(model.Job)), 3)
-		require.Empty(t, w.own(monitor.AttributeListedJobs), "the listing has not ended")
+		require.Empty(t, w.own(vocabulary.AttributeListedJobs), "the listing has not ended")
 	})
 }
 
@@ -210,7 +211,7 @@ func TestFailuresBackOffUntilSomebodyWantsAListing(t *testing.T) {
 		w.settle(10 * time.Minute)
 		asked := w.source.asked(model.Job)
 		require.Less(t, asked, 12)
-		require.Contains(t, w.own(monitor.AttributeStale), "the jobs could not be listed: no answer")
+		require.Contains(t, w.own(vocabulary.AttributeStale), "the jobs could not be listed: no answer")
 		w.Refresh()
 		w.settle(time.Second)
 		require.Equal(t, asked+1, w.source.asked(model.Job))
@@ -228,7 +229,7 @@ func TestASchedulerThatWasAwayIsListedSoonAfterItIsBack(t *testing.T) {
 			w.source.takes(kind, 9*time.Second)
 		}
 		w.settle(time.Minute)
-		require.Contains(t, w.own(monitor.AttributeStale), ": Unable to contact the controller (x:list failed)", "the scheduler's own words come first")
+		require.Contains(t, w.own(vocabulary.AttributeStale), ": Unable to contact the controller (x:list failed)", "the scheduler's own words come first")
 		for _, kind := range kinds {
 			w.source.set(kind, nil, rowOf("back", "state=UP"))
 			w.source.takes(kind, 0)
@@ -236,7 +237,7 @@ func TestASchedulerThatWasAwayIsListedSoonAfterItIsBack(t *testing.T) {
 		w.settle(90 * time.Second)
 		require.Equal(t, []string{"back"}, w.ids(model.Job))
 		require.Equal(t, []string{"back"}, w.ids(model.Node))
-		require.Empty(t, w.own(monitor.AttributeStale))
+		require.Empty(t, w.own(vocabulary.AttributeStale))
 		asked := w.source.asked(model.Job)
 		w.settle(time.Minute)
 		require.Greater(t, w.source.asked(model.Job), asked+5)
@@ -262,7 +263,7 @@ func TestAListingThatThereIsNotIsNotAskedForAgain(t *testing.T) {
 		w.settle(10 * time.Minute)
 		require.Equal(t, 1, w.source.asked(model.Node))
 		require.True(t, w.Listings()[1].Unsupported)
-		require.Empty(t, w.own(monitor.AttributeStale))
+		require.Empty(t, w.own(vocabulary.AttributeStale))
 	})
 }
 
@@ -280,12 +281,12 @@ func TestJobsOnRecordAreRecognised(t *testing.T) {
 			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: job.Submitted}})
 		w.begin()
 		require.Equal(t, []string{"1", "2", "3", "5_1", "5_2", "tag-3"}, w.ids(model.Job))
-		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
-		require.Equal(t, "true", w.value(model.Job, "1", monitor.AttributeJobLaunched))
-		require.Equal(t, "mine", w.value(model.Job, "2", model.AttributeName))
-		require.Equal(t, "false", w.value(model.Job, "3", monitor.AttributeJobLaunched), "the id was given again")
-		require.Equal(t, "TERMINATED", w.value(model.Job, "tag-3", model.AttributeJobState))
-		require.Equal(t, "tag-5", w.value(model.Job, "5_2", monitor.AttributeJobTag))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", vocabulary.AttributeJobTag))
+		require.Equal(t, "true", w.value(model.Job, "1", vocabulary.AttributeJobLaunched))
+		require.Equal(t, "mine", w.value(model.Job, "2", vocabulary.AttributeName))
+		require.Equal(t, "false", w.value(model.Job, "3", vocabulary.AttributeJobLaunched), "the id was given again")
+		require.Equal(t, "TERMINATED", w.value(model.Job, "tag-3", vocabulary.AttributeJobState))
+		require.Equal(t, "tag-5", w.value(model.Job, "5_2", vocabulary.AttributeJobTag))
 	})
 }
 
@@ -302,13 +303,13 @@ func TestAJobOfSomebodyElseDoesNotPassForAnOwnOne(t *testing.T) {
 			job.Job{Tag: "tag-4", ID: "4", Observation: job.Observation{Detail: job.Submitted}},
 			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: job.Submitted}})
 		w.begin()
-		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
-		require.Equal(t, "tag-4", w.value(model.Job, "4", monitor.AttributeJobTag))
-		require.Equal(t, "tag-5", w.value(model.Job, "5", monitor.AttributeJobTag))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", vocabulary.AttributeJobTag))
+		require.Equal(t, "tag-4", w.value(model.Job, "4", vocabulary.AttributeJobTag))
+		require.Equal(t, "tag-5", w.value(model.Job, "5", vocabulary.AttributeJobTag))
 		for _, id := range []string{"66", "2", "3"} {
-			require.Empty(t, w.value(model.Job, id, monitor.AttributeJobTag))
+			require.Empty(t, w.value(model.Job, id, vocabulary.AttributeJobTag))
 		}
-		require.Equal(t, "tag-2", w.value(model.Job, "tag-2", monitor.AttributeJobTag))
+		require.Equal(t, "tag-2", w.value(model.Job, "tag-2", vocabulary.AttributeJobTag))
 	})
 }
 
@@ -318,15 +319,15 @@ func TestJobsOnRecordAreShownUntilTheyArePruned(t *testing.T) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2", Observation: job.Observation{Detail: job.Failed, Reason: "refused"}})
 		w.begin()
 		require.Equal(t, []string{"1", "tag-2"}, w.ids(model.Job))
-		require.Equal(t, "refused", w.value(model.Job, "tag-2", model.AttributeJobMessage))
+		require.Equal(t, "refused", w.value(model.Job, "tag-2", vocabulary.AttributeJobMessage))
 
 		w.source.set(model.Job, nil)
 		code := 3
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Failed, ExitCode: &code}})
 		w.again()
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
-		require.Equal(t, "ERROR", w.value(model.Job, "1", model.AttributeJobState))
-		require.Equal(t, "3", w.value(model.Job, "1", monitor.AttributeJobExitCode))
+		require.Equal(t, "ERROR", w.value(model.Job, "1", vocabulary.AttributeJobState))
+		require.Equal(t, "3", w.value(model.Job, "1", vocabulary.AttributeJobExitCode))
 
 		w.record.set()
 		w.again()
@@ -343,11 +344,11 @@ func TestAJobThatIsRecordedAfterItWasListedIsRecognised(t *testing.T) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Submitted}})
 		w.again()
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
-		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", vocabulary.AttributeJobTag))
 		w.record.set()
 		w.again()
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
-		require.Equal(t, "false", w.value(model.Job, "1", monitor.AttributeJobLaunched))
+		require.Equal(t, "false", w.value(model.Job, "1", vocabulary.AttributeJobLaunched))
 	})
 }
 
@@ -356,7 +357,7 @@ func TestWhatIsOnRecordDoesNotGoBackward(t *testing.T) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Identity: "tag-1", Detail: job.Canceled}})
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"))
 		w.begin()
-		require.Equal(t, "CANCELED", w.value(model.Job, "1", monitor.AttributeJobDetail))
+		require.Equal(t, "CANCELED", w.value(model.Job, "1", vocabulary.AttributeJobDetail))
 		require.Empty(t, w.problems())
 	})
 }
@@ -367,8 +368,8 @@ func TestAnIDThatIsGivenAgainIsAnotherJob(t *testing.T) {
 		w.begin()
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "submitted=1000000001"), rowOf("2", "state=RUNNING", "submitted=1000000000"))
 		w.again()
-		require.Equal(t, "RUNNING", w.value(model.Job, "1", model.AttributeJobState))
-		require.Equal(t, "TERMINATED", w.value(model.Job, "2", model.AttributeJobState), "a job that has ended does not go on")
+		require.Equal(t, "RUNNING", w.value(model.Job, "1", vocabulary.AttributeJobState))
+		require.Equal(t, "TERMINATED", w.value(model.Job, "2", vocabulary.AttributeJobState), "a job that has ended does not go on")
 		require.Equal(t, map[string]int{"job: transition": 1}, w.problems())
 	})
 }
@@ -380,10 +381,10 @@ func TestTimesAreOfTheZoneOfTheScheduler(t *testing.T) {
 			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: job.Running, Submitted: "2026-03-04T17:00:00+09:00"}})
 		w.source.set(model.Job, nil, rowOf("1", "state=QUEUED_ACTIVE", "submitted=2026-03-04T17:00:00"), rowOf("2", "state=QUEUED_ACTIVE", "submitted=2026-03-04T18:00:00"))
 		w.begin()
-		require.Equal(t, "2026-03-04T17:00:00+09:00", w.value(model.Job, "1", monitor.AttributeJobSubmitted))
-		require.Equal(t, "tag-1", w.value(model.Job, "1", monitor.AttributeJobTag), "it was submitted when the one on record was")
-		require.Equal(t, "2026-03-04T18:00:00+09:00", w.value(model.Job, "2", monitor.AttributeJobSubmitted))
-		require.Empty(t, w.value(model.Job, "2", monitor.AttributeJobTag), "it has the id of the one on record")
+		require.Equal(t, "2026-03-04T17:00:00+09:00", w.value(model.Job, "1", vocabulary.AttributeJobSubmitted))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", vocabulary.AttributeJobTag), "it was submitted when the one on record was")
+		require.Equal(t, "2026-03-04T18:00:00+09:00", w.value(model.Job, "2", vocabulary.AttributeJobSubmitted))
+		require.Empty(t, w.value(model.Job, "2", vocabulary.AttributeJobTag), "it has the id of the one on record")
 	})
 }
 
@@ -395,9 +396,9 @@ func TestProcessesOfJobsAreShown(t *testing.T) {
 			{Rank: 0, Node: "n1", PID: 100, State: "RUNNING"}, {Rank: 1, Node: "n2", PID: 101, State: "EXITED", ExitCode: &code}, {Rank: 2, State: "EXITED_SIGNALLED", Signal: &signal}}
 		w.begin()
 		require.Equal(t, []string{"1.0", "1.1", "1.2"}, w.ids(model.Process))
-		require.Equal(t, "n1", w.value(model.Process, "1.0", model.AttributeProcessNodeID))
+		require.Equal(t, "n1", w.value(model.Process, "1.0", vocabulary.AttributeProcessNodeID))
 		require.Equal(t, "100", w.value(model.Process, "1.0", "processPID"))
-		require.Equal(t, "7", w.value(model.Process, "1.1", model.AttributeProcessExitCode))
+		require.Equal(t, "7", w.value(model.Process, "1.1", vocabulary.AttributeProcessExitCode))
 		require.Equal(t, "SIGKILL", w.value(model.Process, "1.2", "processSignalName"))
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
 		w.again()
@@ -425,12 +426,12 @@ func TestNodesTellWhoUsesThem(t *testing.T) {
 		w.begin()
 		var extra []string
 		for _, id := range w.ids(model.Node) {
-			extra = append(extra, w.value(model.Node, id, model.AttributeNodeExtraState))
+			extra = append(extra, w.value(model.Node, id, vocabulary.AttributeNodeExtraState))
 		}
 		require.Equal(t, []string{"USER_ALLOC_EXCL", "USER_ALLOC_SHARED", "OTHER_ALLOC_EXCL", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_EXCL", "OTHER_ALLOC_SHARED"}, extra)
 		w.source.set(model.Job, nil)
 		w.again()
-		require.Equal(t, "NONE", w.value(model.Node, "n0", model.AttributeNodeExtraState))
+		require.Equal(t, "NONE", w.value(model.Node, "n0", vocabulary.AttributeNodeExtraState))
 	})
 }
 
@@ -446,13 +447,13 @@ func TestBadRowsAreShownSafelyAndCounted(t *testing.T) {
 			rowOf("5", "state=RUNNING", "name="+huge), rowOf(huge, "state=RUNNING"), rowOf("6\x1b[31m<script>", "state=RUNNING", "name=\x1b]0;x\x07\xff"))
 		w.begin()
 		require.Equal(t, []string{"1", "2", "3", "4", "5", "6\x1b[31m<script>"}, w.ids(model.Job))
-		require.Equal(t, "first", w.value(model.Job, "1", model.AttributeName))
-		require.Equal(t, "UNKNOWN", w.value(model.Job, "2", model.AttributeJobState))
-		require.Equal(t, "napping", w.value(model.Job, "2", model.AttributeJobStatus))
-		require.Equal(t, "UNKNOWN", w.value(model.Job, "3", model.AttributeJobState))
-		require.Less(t, len(w.value(model.Job, "5", model.AttributeName)), 5000)
-		require.Equal(t, "UP", w.value(model.Node, "n1", model.AttributeNodeState))
-		require.Equal(t, "UNKNOWN", w.value(model.Node, "n3", model.AttributeNodeState))
+		require.Equal(t, "first", w.value(model.Job, "1", vocabulary.AttributeName))
+		require.Equal(t, "UNKNOWN", w.value(model.Job, "2", vocabulary.AttributeJobState))
+		require.Equal(t, "napping", w.value(model.Job, "2", vocabulary.AttributeJobStatus))
+		require.Equal(t, "UNKNOWN", w.value(model.Job, "3", vocabulary.AttributeJobState))
+		require.Less(t, len(w.value(model.Job, "5", vocabulary.AttributeName)), 5000)
+		require.Equal(t, "UP", w.value(model.Node, "n1", vocabulary.AttributeNodeState))
+		require.Equal(t, "UNKNOWN", w.value(model.Node, "n3", vocabulary.AttributeNodeState))
 		require.Equal(t, map[string]int{
 			"queue: a state is not known": 1, "queue: a state is missing": 1,
 			"node: an id came twice": 1, "node: a node is in two machines": 1, "node: a state is missing": 1, "node: value": 1, "node: an id is empty or too long": 1,
@@ -462,12 +463,12 @@ func TestBadRowsAreShownSafelyAndCounted(t *testing.T) {
 			require.NotContains(t, problem.Example, "\x1b")
 			require.Less(t, len(problem.Example), 500)
 		}
-		told, _ := w.manager().Element().Value(monitor.AttributeProblems)
+		told, _ := w.manager().Element().Value(vocabulary.AttributeProblems)
 		require.Len(t, told.Array(), len(w.Problems()), "views can show each kind of problem")
 		require.Contains(t, told.Array(), `nodes: an id came twice (once; first node "n1")`)
 		require.Contains(t, told.Array(), `nodes: a value cannot be used (once; first node "n3": attribute nodeCPUs: illegal value "many": it takes a whole number from 0 to 9.007199254740991e+15)`)
 		w.again()
-		told, _ = w.manager().Element().Value(monitor.AttributeProblems)
+		told, _ = w.manager().Element().Value(vocabulary.AttributeProblems)
 		require.Contains(t, told.Array(), `nodes: an id came twice (2 times; first node "n1")`, "once each, and counted")
 	})
 }
@@ -481,20 +482,20 @@ func TestRowsOfOneIDAreOneElement(t *testing.T) {
 		w.begin()
 		for range 3 {
 			w.settle(30 * time.Second)
-			require.Equal(t, "SUSPENDED", w.value(model.Job, "1", model.AttributeJobState))
-			require.Equal(t, "second", w.value(model.Job, "1", model.AttributeName))
-			require.Equal(t, "kept", w.value(model.Job, "1", model.AttributeJobMessage))
-			require.Equal(t, "RUNNING", w.value(model.Job, "2", model.AttributeJobState))
-			require.Equal(t, "q", w.value(model.Job, "2", monitor.AttributeJobQueue))
-			require.Equal(t, "b", w.value(model.Node, "n", monitor.AttributeNodeQueues))
-			require.Equal(t, "UP", w.value(model.Node, "n", model.AttributeNodeState))
-			require.Equal(t, "3", w.value(model.Queue, "q", monitor.AttributeQueueRunning))
+			require.Equal(t, "SUSPENDED", w.value(model.Job, "1", vocabulary.AttributeJobState))
+			require.Equal(t, "second", w.value(model.Job, "1", vocabulary.AttributeName))
+			require.Equal(t, "kept", w.value(model.Job, "1", vocabulary.AttributeJobMessage))
+			require.Equal(t, "RUNNING", w.value(model.Job, "2", vocabulary.AttributeJobState))
+			require.Equal(t, "q", w.value(model.Job, "2", vocabulary.AttributeJobQueue))
+			require.Equal(t, "b", w.value(model.Node, "n", vocabulary.AttributeNodeQueues))
+			require.Equal(t, "UP", w.value(model.Node, "n", vocabulary.AttributeNodeState))
+			require.Equal(t, "3", w.value(model.Queue, "q", vocabulary.AttributeQueueRunning))
 		}
 		require.Contains(t, w.problems(), "job: an id came twice")
 		require.NotContains(t, w.problems(), "node: an id came twice", "rows without a state contradict nobody")
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
 		w.settle(30 * time.Second)
-		require.Equal(t, "RUNNING", w.value(model.Job, "1", model.AttributeJobState))
+		require.Equal(t, "RUNNING", w.value(model.Job, "1", vocabulary.AttributeJobState))
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
 	})
 }
@@ -515,12 +516,12 @@ func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
 		require.Equal(t, []string{"q"}, w.ids(model.Queue))
 		require.Equal(t, []string{"n2"}, w.ids(model.Node))
-		require.Equal(t, "OTHER_ALLOC_SHARED", w.value(model.Node, "n2", model.AttributeNodeExtraState))
+		require.Equal(t, "OTHER_ALLOC_SHARED", w.value(model.Node, "n2", vocabulary.AttributeNodeExtraState))
 		w.end()
 
-		for _, next := range []model.State{model.StateStopped, model.StateStarting} {
+		for _, next := range []model.State{vocabulary.StateStopped, vocabulary.StateStarting} {
 			require.Empty(t, w.model.Update(func(u *model.Update) {
-				u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(next)}}})
+				u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: vocabulary.AttributeRMState, Text: string(next)}}})
 			}))
 		}
 		require.Empty(t, w.ids(model.Job), "a resource manager that is stopped loses its elements")
@@ -535,14 +536,14 @@ func TestADoubtThatIsOverAndARecordThatCannotBeReadAreTold(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Stale: true, StaleReason: "it could not be asked for", Observation: job.Observation{Detail: job.Running}})
 		w.begin()
-		require.Equal(t, "it could not be asked for", w.value(model.Job, "1", monitor.AttributeJobDoubt))
+		require.Equal(t, "it could not be asked for", w.value(model.Job, "1", vocabulary.AttributeJobDoubt))
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}})
 		w.settle(3 * time.Second)
-		require.Empty(t, w.value(model.Job, "1", monitor.AttributeJobDoubt))
+		require.Empty(t, w.value(model.Job, "1", vocabulary.AttributeJobDoubt))
 		w.record.fail(errors.New("the disk is full"))
 		w.settle(3 * time.Second)
-		require.Contains(t, w.own(monitor.AttributeStale), "the record")
-		require.Contains(t, w.own(monitor.AttributeStale), "the disk is full")
+		require.Contains(t, w.own(vocabulary.AttributeStale), "the record")
+		require.Contains(t, w.own(vocabulary.AttributeStale), "the disk is full")
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
 	})
 }

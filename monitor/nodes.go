@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -55,7 +56,7 @@ func newNodes(m *Monitor) *nodes {
 // adopt takes over the nodes that the model has from before.
 func (n *nodes) adopt(before *model.Manager) {
 	for element := range before.All(model.Node) {
-		extra, _ := element.Value(model.AttributeNodeExtraState)
+		extra, _ := element.Value(vocabulary.AttributeNodeExtraState)
 		n.known[element.ID()] = &node{seen: seen{listed: true}, machine: element.Parent(), state: element.State(), extra: model.State(extra.Text())}
 	}
 }
@@ -85,7 +86,7 @@ func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
 	switch {
 	case !known:
 		id = strings.Clone(id)
-		before = &node{machine: strings.Clone(machine), extra: model.NodeNone}
+		before = &node{machine: strings.Clone(machine), extra: vocabulary.NodeNone}
 		n.known[id] = before
 		n.changed = true
 	case before.machine != machine: // it moved
@@ -104,18 +105,18 @@ func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
 	n.changed = n.changed || full != before.full
 	before.full = full
 	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Node, Parent: machine, ID: id, Whole: true}}
-	row.state(model.AttributeNodeState, facts.Fact(factState), string(model.StateUnknown))
+	row.state(vocabulary.AttributeNodeState, facts.Fact(factState), vocabulary.StateUnknown)
 	before.state = model.State(row.row.Attributes[0].Text)
-	row.text(model.AttributeNodeExtraState, string(before.extra))
-	row.text(model.AttributeNodeStatus, facts.Fact(factNative))
-	row.text(AttributeNodeCPUs, facts.Fact(factCPUs))
-	row.text(AttributeNodeCPUsUsed, facts.Fact(factCPUsUsed))
-	row.text(AttributeNodeMemory, facts.Fact(factMemory))
-	row.text(AttributeNodeLoad, facts.Fact(factLoad))
+	row.text(vocabulary.AttributeNodeExtraState, string(before.extra))
+	row.text(vocabulary.AttributeNodeStatus, facts.Fact(factNative))
+	row.text(vocabulary.AttributeNodeCPUs, facts.Fact(factCPUs))
+	row.text(vocabulary.AttributeNodeCPUsUsed, facts.Fact(factCPUsUsed))
+	row.text(vocabulary.AttributeNodeMemory, facts.Fact(factMemory))
+	row.text(vocabulary.AttributeNodeLoad, facts.Fact(factLoad))
 	if queues := facts.Fact(factQueues); queues != "" {
-		row.row.Attributes = append(row.row.Attributes, model.Attribute{ID: AttributeNodeQueues, Elements: strings.Split(queues, ",")})
+		row.row.Attributes = append(row.row.Attributes, model.Attribute{ID: vocabulary.AttributeNodeQueues, Elements: strings.Split(queues, ",")})
 	}
-	row.text(AttributeNodeReason, facts.Fact(factReason))
+	row.text(vocabulary.AttributeNodeReason, facts.Fact(factReason))
 	u.Put(row.row)
 }
 
@@ -160,7 +161,7 @@ func (n *nodes) showMachines(whole bool) {
 	for _, each := range n.known {
 		c := machines[each.machine]
 		c.all++
-		if each.state == model.StateUp {
+		if each.state == vocabulary.StateUp {
 			c.up++
 		}
 		machines[each.machine] = c
@@ -177,15 +178,15 @@ func (n *nodes) showMachines(whole bool) {
 		}
 		for _, id := range slices.Sorted(maps.Keys(machines)) {
 			c := machines[id]
-			state := model.StateUp
+			state := vocabulary.StateUp
 			switch {
 			case c.all > 0 && c.up == 0:
-				state = model.StateDown
+				state = vocabulary.StateDown
 			case c.all == 0 && !whole:
-				state = model.StateUnknown
+				state = vocabulary.StateUnknown
 			}
 			u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: id, Attributes: []model.Attribute{
-				{ID: model.AttributeMachineState, Text: string(state)}, {ID: attributeNumNodes, Text: strconv.Itoa(c.all)},
+				{ID: vocabulary.AttributeMachineState, Text: state}, {ID: attributeNumNodes, Text: strconv.Itoa(c.all)},
 			}})
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -58,7 +59,7 @@ const mostProblems = 50
 
 // problemsAttribute returns the attribute that shows what was wrong.
 func (m *Monitor) problemsAttribute() model.Attribute {
-	shown := model.Attribute{ID: AttributeProblems, Elements: []string{}}
+	shown := model.Attribute{ID: vocabulary.AttributeProblems, Elements: []string{}}
 	for _, problem := range m.Problems() {
 		if len(shown.Elements) < mostProblems {
 			shown.Elements = append(shown.Elements, cut(problem.String(), maxCause))

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -68,16 +69,16 @@ func (j *jobs) putProcess(u *model.Update, element string, p *job.Process) {
 	m := j.monitor
 	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Process, Parent: element, ID: element + "." + strconv.Itoa(p.Rank), Whole: true}}
 	if !slices.Contains(model.States(model.Process), model.State(p.State)) {
-		row.text(model.AttributeProcessState, string(model.StateUnknown))
+		row.text(vocabulary.AttributeProcessState, vocabulary.StateUnknown)
 	} else {
-		row.text(model.AttributeProcessState, string(p.State))
+		row.text(vocabulary.AttributeProcessState, string(p.State))
 	}
-	row.text(model.AttributeProcessIndex, strconv.Itoa(p.Rank))
-	row.text(model.AttributeProcessNodeID, p.Node)
+	row.text(vocabulary.AttributeProcessIndex, strconv.Itoa(p.Rank))
+	row.text(vocabulary.AttributeProcessNodeID, p.Node)
 	if p.PID > 0 {
 		row.text(attributeProcessPID, strconv.Itoa(p.PID))
 	}
-	row.text(model.AttributeProcessExitCode, number(p.ExitCode))
+	row.text(vocabulary.AttributeProcessExitCode, number(p.ExitCode))
 	if p.Signal != nil {
 		row.text(attributeProcessSignal, signalName(*p.Signal))
 	}

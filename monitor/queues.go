@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -73,14 +74,14 @@ func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
 	}
 	row := rowOf{monitor: m, row: model.Row{Manager: m.options.Manager, Kind: model.Queue, ID: id, Whole: true}}
 	if slices.ContainsFunc(queueFacts, func(name string) bool { return facts.Fact(name) != "" }) { // else only the names are known
-		row.state(model.AttributeQueueState, facts.Fact(factState), "")
+		row.state(vocabulary.AttributeQueueState, facts.Fact(factState), "")
 	}
-	row.text(model.AttributeQueueStatus, facts.Fact(factNative))
-	row.text(AttributeQueueDefault, facts.Fact(factDefault))
-	row.text(AttributeQueueTimeLimit, facts.Fact(factTimeLimit))
-	row.text(AttributeQueueRunning, facts.Fact(factRunning))
-	row.text(AttributeQueueWaiting, facts.Fact(factWaiting))
-	row.text(AttributeQueueNodes, facts.Fact(factNodes))
+	row.text(vocabulary.AttributeQueueStatus, facts.Fact(factNative))
+	row.text(vocabulary.AttributeQueueDefault, facts.Fact(factDefault))
+	row.text(vocabulary.AttributeQueueTimeLimit, facts.Fact(factTimeLimit))
+	row.text(vocabulary.AttributeQueueRunning, facts.Fact(factRunning))
+	row.text(vocabulary.AttributeQueueWaiting, facts.Fact(factWaiting))
+	row.text(vocabulary.AttributeQueueNodes, facts.Fact(factNodes))
 	u.Put(row.row)
 }
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A chance draws what a scheduler and a user may do next. Ids are few, so that they
@@ -129,7 +129,7 @@ func TestAWholeListingLeavesWhatThereIs(t *testing.T) {
 				w.again() // a job on record whose id was listed before is told from others by the next listing
 				elements := map[string]string{}
 				for job := range w.manager().All(model.Job) {
-					tag, _ := job.Value(monitor.AttributeJobTag)
+					tag, _ := job.Value(vocabulary.AttributeJobTag)
 					elements[job.ID()] = tag.Text()
 				}
 				require.Equal(t, c.elements(rows), elements)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -23,7 +24,7 @@ func (m *Monitor) Listings() []Listing {
 
 // listedAttributes name the attributes for when each kind was last listed.
 var listedAttributes = map[model.Kind]string{
-	model.Queue: AttributeListedQueues, model.Node: AttributeListedNodes, model.Job: AttributeListedJobs,
+	model.Queue: vocabulary.AttributeListedQueues, model.Node: vocabulary.AttributeListedNodes, model.Job: vocabulary.AttributeListedJobs,
 }
 
 // maxCause bounds the texts of errors in the model.
@@ -53,7 +54,7 @@ func (m *Monitor) showListings() {
 		stale = append(stale, each.staleness()...)
 	}
 	m.mu.Unlock()
-	row.Attributes = append(row.Attributes, model.Attribute{ID: AttributeUnlisted, Elements: unlisted}, model.Attribute{ID: AttributeStale, Text: string(stale)}, m.problemsAttribute())
+	row.Attributes = append(row.Attributes, model.Attribute{ID: vocabulary.AttributeUnlisted, Elements: unlisted}, model.Attribute{ID: vocabulary.AttributeStale, Text: string(stale)}, m.problemsAttribute())
 	if _, known := m.options.Model.Snapshot().Manager(m.options.Manager); known {
 		m.update(func(u *model.Update) { u.Put(row) })
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -101,7 +102,7 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 		}
 	}
 	rm := until(func(rm *model.Manager) bool {
-		value, _ := rm.Element().Value(monitor.AttributeListedJobs)
+		value, _ := rm.Element().Value(vocabulary.AttributeListedJobs)
 		return value.Text() != ""
 	})
 	require.Equal(t, 4268, rm.Len(model.Job))
@@ -110,15 +111,15 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 	states, details := map[model.State]int{}, map[string]int{}
 	for job := range rm.All(model.Job) {
 		states[job.State()]++
-		detail, _ := job.Value(monitor.AttributeJobDetail)
+		detail, _ := job.Value(vocabulary.AttributeJobDetail)
 		details[detail.Text()]++
 	}
 	// counted in the recorded output with cut, sort and uniq
-	require.Equal(t, map[model.State]int{model.StatePending: 2114, model.StateRunning: 6, model.StateTerminated: 2144, model.StateError: 4}, states)
+	require.EqualValues(t, map[model.State]int{vocabulary.StatePending: 2114, vocabulary.StateRunning: 6, vocabulary.StateTerminated: 2144, vocabulary.StateError: 4}, states)
 	require.Equal(t, 1814, details["USER_ON_HOLD"])
 	node, _ := rm.Get(model.Node, "rmn1")
-	extra, _ := node.Value(model.AttributeNodeExtraState)
-	require.Equal(t, string(model.NodeUserShared), extra.Text())
+	extra, _ := node.Value(vocabulary.AttributeNodeExtraState)
+	require.EqualValues(t, vocabulary.NodeUserShared, extra.Text())
 	require.Empty(t, w.Problems())
 
 	// One job of the recorded ones is released, one is forgotten.

@@ -3,6 +3,7 @@ package monitor
 import (
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -80,7 +81,7 @@ func (j *jobs) showUse() {
 			if extra := by.state(each.full); extra != each.extra {
 				each.extra = extra
 				u.Put(model.Row{Manager: m.options.Manager, Kind: model.Node, Parent: each.machine, ID: id,
-					Attributes: []model.Attribute{{ID: model.AttributeNodeExtraState, Text: string(extra)}}})
+					Attributes: []model.Attribute{{ID: vocabulary.AttributeNodeExtraState, Text: string(extra)}}})
 			}
 		}
 	})
@@ -148,18 +149,18 @@ func (b *usedBy) addWork(done work) {
 func (b *usedBy) state(full bool) model.State {
 	switch {
 	case b.work&worksOn != 0:
-		return model.NodeRunningProcess
+		return vocabulary.NodeRunningProcess
 	case b.work == worked && !b.silent:
-		return model.NodeExitedProcess
+		return vocabulary.NodeExitedProcess
 	case b.own && !b.other && full:
-		return model.NodeUserExclusive
+		return vocabulary.NodeUserExclusive
 	case b.own:
-		return model.NodeUserShared
+		return vocabulary.NodeUserShared
 	case b.other && !b.several && full:
-		return model.NodeOtherExclusive
+		return vocabulary.NodeOtherExclusive
 	case b.other:
-		return model.NodeOtherShared
+		return vocabulary.NodeOtherShared
 	default:
-		return model.NodeNone
+		return vocabulary.NodeNone
 	}
 }

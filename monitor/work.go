@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -23,7 +24,7 @@ func workOf(processState job.ProcessState) work {
 	switch s := model.State(processState); {
 	case model.Ended(model.Process, s):
 		return worked
-	case s == model.StateStarting || s == model.StateRunning || s == model.StateSuspended:
+	case s == vocabulary.StateStarting || s == vocabulary.StateRunning || s == vocabulary.StateSuspended:
 		return worksOn
 	default:
 		return worksDark
@@ -80,7 +81,7 @@ func (n *nodes) named(name string) (string, bool) {
 func (n *nodes) takeWorking(working workOfJobs) {
 	n.begin()
 	n.monitor.update(func(u *model.Update) {
-		facts := keptFacts{factState: string(model.StateUp)}
+		facts := keptFacts{factState: vocabulary.StateUp}
 		print := n.monitor.fingerprint(nodeFacts, facts)
 		for _, element := range slices.Sorted(maps.Keys(working)) {
 			for _, id := range slices.Sorted(maps.Keys(working[element])) {

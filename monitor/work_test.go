@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -27,7 +28,7 @@ func (r *record) work(tag string, processes ...string) {
 func (w *watch) uses() string {
 	var uses []string
 	for _, id := range w.ids(model.Node) {
-		uses = append(uses, id+" "+w.value(model.Node, id, model.AttributeNodeExtraState))
+		uses = append(uses, id+" "+w.value(model.Node, id, vocabulary.AttributeNodeExtraState))
 	}
 	return strings.Join(uses, ", ")
 }
@@ -69,14 +70,14 @@ func TestNodesOfProcessesAreShownWhereNoneAreListed(t *testing.T) {
 		w.record.work("tag-2", "hostd EXITED")
 		w.begin()
 		require.Equal(t, "hosta RUNNING_PROCESS, hostb EXITED_PROCESS, hostc USER_ALLOC_SHARED", w.uses())
-		require.Equal(t, "UP", w.value(model.Node, "hosta", model.AttributeNodeState))
+		require.Equal(t, "UP", w.value(model.Node, "hosta", vocabulary.AttributeNodeState))
 		require.Equal(t, "3", w.value(model.Machine, "cluster", "numNodes"))
-		require.Equal(t, "queue node job", w.own(monitor.AttributeUnlisted))
+		require.Equal(t, "queue node job", w.own(vocabulary.AttributeUnlisted))
 
 		w.record.set(job.Job{Tag: "tag-1", Observation: job.Observation{Detail: job.Completed}})
 		w.settle(3 * time.Second)
 		require.Empty(t, w.ids(model.Node), "the job that they were of has ended")
-		require.Equal(t, "UP", w.value(model.Machine, "cluster", model.AttributeMachineState))
+		require.Equal(t, "UP", w.value(model.Machine, "cluster", vocabulary.AttributeMachineState))
 		require.Empty(t, w.problems())
 	})
 }

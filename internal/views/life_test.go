@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -40,13 +40,13 @@ func TestAResourceManagerWhoseConnectionWasLostCanBeStoppedWhileThatIsGivenUp(t 
 		}, nil
 	})
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.StateStarted)
+	d.sees("site", vocabulary.StateStarted)
 	d.record("site", "4711")
 	cut.set(lost("far"))
 	d.whileTimePasses(func() { <-closing })
 	require.NoError(t, d.Stop("site"))
 	close(goOn)
-	d.sees("site", model.StateStopped)
+	d.sees("site", vocabulary.StateStopped)
 	require.NoError(t, d.Remove("site"))
 	_, shown := d.Model().Snapshot().Manager("site")
 	require.False(t, shown)
@@ -66,8 +66,8 @@ func TestAResourceManagerThatIsStoppingSaysSoToWhoStartsIt(t *testing.T) {
 	err := d.Start("site")
 	close(opening)
 	require.ErrorAs(t, err, &state)
-	require.Equal(t, model.StateStopping, state.State)
-	d.sees("site", model.StateStopped)
+	require.EqualValues(t, vocabulary.StateStopping, state.State)
+	d.sees("site", vocabulary.StateStopped)
 }
 
 func TestAResourceManagerThatIsStartedIsNotSaidToBeStopped(t *testing.T) {
@@ -76,8 +76,8 @@ func TestAResourceManagerThatIsStartedIsNotSaidToBeStopped(t *testing.T) {
 	require.NoError(t, d.Start("site"))
 	told, err := d.Manager("site")
 	require.NoError(t, err)
-	require.NotEqual(t, model.StateStopped, told.State)
-	d.sees("site", model.StateStarted)
+	require.NotEqualValues(t, vocabulary.StateStopped, told.State)
+	d.sees("site", vocabulary.StateStarted)
 }
 
 func TestJobsThatWerePrunedFromTheRecordGo(t *testing.T) {
@@ -97,7 +97,7 @@ func TestJobsThatWerePrunedFromTheRecordGo(t *testing.T) {
 
 func TestATargetThatSomebodyTookOutOfTheFileCanBeRemoved(t *testing.T) {
 	d := newDesk(t, onSite)
-	d.sees("site", model.StateStopped)
+	d.sees("site", vocabulary.StateStopped)
 	require.NoError(t, os.WriteFile(filepath.Join(d.folder, settings.TargetsFile), nil, 0o600))
 	require.NoError(t, d.Remove("site"))
 	_, shown := d.Model().Snapshot().Manager("site")
@@ -143,7 +143,7 @@ func TestManyMayStartAndStopAndChangeAResourceManagerAtTheSameTime(t *testing.T)
 			require.NoError(t, d.Add(target))
 		}
 		require.NoError(t, d.Stop("site"))
-		d.sees("site", model.StateStopped)
+		d.sees("site", vocabulary.StateStopped)
 	})
 	require.NoError(t, d.Remove("site"))
 	require.NoError(t, d.Close())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/remote"
@@ -105,11 +106,11 @@ func (p *Views) Start(name string) error {
 	}
 	switch {
 	case m.stopping: // though its state may not show it yet
-		return &StateError{Name: name, State: model.StateStopping, What: "starting"}
+		return &StateError{Name: name, State: vocabulary.StateStopping, What: "starting"}
 	case m.cancel == nil:
 		life, cancel := context.WithCancel(p.life)
 		m.cancel = cancel
-		m.enter(model.StateStarting, nil, time.Time{}) // at once: it cannot be changed any more
+		m.enter(vocabulary.StateStarting, nil, time.Time{}) // at once: it cannot be changed any more
 		p.work.Go(func() { m.live(life) })
 	case m.again != nil:
 		close(m.again)
@@ -159,7 +160,7 @@ func (p *Views) lookSoon(name string) {
 func (m *manager) live(ctx context.Context) {
 	delay := firstRetry
 	for ctx.Err() == nil {
-		m.become(model.StateStarting, nil, time.Time{})
+		m.become(vocabulary.StateStarting, nil, time.Time{})
 		began := m.platform.options.Now()
 		err := m.session(ctx)
 		if ctx.Err() != nil {
@@ -176,10 +177,10 @@ func (m *manager) live(ctx context.Context) {
 	m.cancel = nil
 	if m.stopping { // else the platform is closed, and what was seen last stays
 		m.stopping, m.listed, m.problems = false, nil, nil
-		if m.state == model.StateStarted { // its connection was lost before; STOPPED cannot follow that
-			m.enter(model.StateStopping, nil, time.Time{})
+		if m.state == vocabulary.StateStarted { // its connection was lost before; STOPPED cannot follow that
+			m.enter(vocabulary.StateStopping, nil, time.Time{})
 		}
-		m.enter(model.StateStopped, nil, time.Time{})
+		m.enter(vocabulary.StateStopped, nil, time.Time{})
 	}
 }
 
@@ -198,7 +199,7 @@ func (m *manager) session(ctx context.Context) (err error) {
 	watching := newWatcher(m, controller)
 	p.mu.Lock()
 	m.controller, m.watcher = controller, watching
-	m.enter(model.StateStarted, nil, time.Time{})
+	m.enter(vocabulary.StateStarted, nil, time.Time{})
 	p.mu.Unlock()
 	err = watching.run(ctx)
 	p.mu.Lock()
@@ -213,7 +214,7 @@ func (m *manager) session(ctx context.Context) (err error) {
 
 // leave ends the session, as somebody wants.
 func (m *manager) leave(ctx context.Context, controller *control.Controller) error {
-	m.become(model.StateStopping, nil, time.Time{})
+	m.become(vocabulary.StateStopping, nil, time.Time{})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := controller.Stop(ctx); err != nil {
@@ -236,7 +237,7 @@ func (m *manager) await(ctx context.Context, cause error, delay time.Duration) {
 	again := make(chan struct{})
 	m.platform.mu.Lock()
 	m.again = again
-	m.enter(model.StateError, cause, retry)
+	m.enter(vocabulary.StateError, cause, retry)
 	m.platform.mu.Unlock()
 	select {
 	case <-ctx.Done():
@@ -276,7 +277,7 @@ func (m *manager) enter(state model.State, cause error, retry time.Time) {
 // draw shows the resource manager in the model; the lock is held, or not needed.
 func (m *manager) draw() {
 	row := model.Row{Kind: model.ResourceManager, ID: m.target.Name, Attributes: []model.Attribute{
-		{ID: model.AttributeRMState, Text: string(m.state)},
+		{ID: vocabulary.AttributeRMState, Text: string(m.state)},
 		{ID: AttributeHost, Text: hostOf(m.target)},
 		{ID: attributeDefinition, Text: m.target.Definition},
 		{ID: "rmType", Text: m.target.Transport},

@@ -20,6 +20,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -194,7 +195,7 @@ func (p *Views) Controller(name string) (*control.Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.state != model.StateStarted || m.controller == nil {
+	if m.state != vocabulary.StateStarted || m.controller == nil {
 		return nil, &StateError{Name: name, State: m.state, What: "it cannot be used", Cause: m.cause}
 	}
 	return m.controller, nil
@@ -222,7 +223,7 @@ func (p *Views) find(name string) (*manager, error) {
 
 // show makes a target a resource manager, STOPPED; the lock is held, or not needed.
 func (p *Views) show(target settings.Target) *manager {
-	m := &manager{platform: p, target: target, state: model.StateStopped, since: p.options.Now()}
+	m := &manager{platform: p, target: target, state: vocabulary.StateStopped, since: p.options.Now()}
 	p.managers[target.Name] = m
 	m.draw()
 	return m

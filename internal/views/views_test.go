@@ -19,10 +19,10 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -221,7 +221,7 @@ func (d *desk) whileTimePasses(do func()) {
 // causeOf waits until a resource manager is in ERROR, and returns why it is.
 func (d *desk) causeOf(name string) string {
 	for snapshot := d.Model().Snapshot(); ; {
-		if manager, known := snapshot.Manager(name); known && manager.Element().State() == model.StateError {
+		if manager, known := snapshot.Manager(name); known && manager.Element().State() == vocabulary.StateError {
 			cause, _ := manager.Element().Value(views.AttributeCause)
 			return cause.Text()
 		}
@@ -244,7 +244,7 @@ func (d *desk) shows(name string, jobs ...string) {
 		manager, known := snapshot.Manager(name)
 		require.True(d.t, known)
 		for job := range manager.All(model.Job) {
-			launched, _ := job.Value(monitor.AttributeJobLaunched)
+			launched, _ := job.Value(vocabulary.AttributeJobLaunched)
 			shown = append(shown, fmt.Sprintf("%s %s %s", job.ID(), job.State(), launched.Text()))
 		}
 		if slices.Equal(shown, jobs) {
@@ -262,14 +262,14 @@ func lost(host string) error {
 func TestAResourceManagerLivesFromStoppedToStoppedWithItsSession(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
-	require.Equal(t, model.StateStopped, d.sees("site", model.StateStopped).State)
+	require.EqualValues(t, vocabulary.StateStopped, d.sees("site", vocabulary.StateStopped).State)
 	_, err := d.Controller("site")
 	var state *views.StateError
 	require.ErrorAs(t, err, &state)
-	require.Equal(t, model.StateStopped, state.State)
+	require.EqualValues(t, vocabulary.StateStopped, state.State)
 
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.StateStarted)
+	d.sees("site", vocabulary.StateStarted)
 	require.FileExists(t, filepath.Join(d.folder, "begun"))
 	require.NoFileExists(t, filepath.Join(d.folder, "ended"))
 	controller, err := d.Controller("site")
@@ -277,7 +277,7 @@ func TestAResourceManagerLivesFromStoppedToStoppedWithItsSession(t *testing.T) {
 	require.Equal(t, "site", controller.Target())
 
 	require.NoError(t, d.Stop("site"))
-	d.sees("site", model.StateStopped)
+	d.sees("site", vocabulary.StateStopped)
 	require.FileExists(t, filepath.Join(d.folder, "ended"))
 	require.Equal(t, 1, d.closed)
 }
@@ -286,7 +286,7 @@ func TestThePlatformLeavesSessionsWhenItCloses(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.StateStarted)
+	d.sees("site", vocabulary.StateStarted)
 	require.NoError(t, d.Close())
 	require.NoFileExists(t, filepath.Join(d.folder, "ended"))
 	require.Equal(t, 1, d.closed, "the connection is given up")
@@ -312,7 +312,7 @@ func TestWhatCannotBeReachedIsTriedAgainAndComesBack(t *testing.T) {
 		return nil, nil, &remote.ConnectError{Host: "far", Reason: remote.NoAnswer, Err: errors.New("timed out")}
 	})
 	require.NoError(t, d.Start("site"))
-	told := d.sees("site", model.StateError)
+	told := d.sees("site", vocabulary.StateError)
 	require.ErrorIs(t, told.Cause, remote.ErrUnreachable)
 	require.False(t, told.Retry.IsZero(), "it says when it tries again")
 	element, _ := d.Model().Snapshot().Manager("site")
@@ -320,7 +320,7 @@ func TestWhatCannotBeReachedIsTriedAgainAndComesBack(t *testing.T) {
 	require.Contains(t, cause.Text(), "timed out")
 
 	d.openWith(d.openHere)
-	require.NoError(t, d.passes("site", model.StateStarted).Cause)
+	require.NoError(t, d.passes("site", vocabulary.StateStarted).Cause)
 }
 
 func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
@@ -336,7 +336,7 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	require.ErrorIs(t, err, remote.ErrUnreachable)
 
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.StateStarted)
+	d.sees("site", vocabulary.StateStarted)
 	controller, err := d.Controller("site")
 	require.NoError(t, err)
 	_, err = controller.Update(t.Context(), jobs, control.Recent)
@@ -345,7 +345,7 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	}
 	told, err := d.Manager("site")
 	require.NoError(t, err)
-	require.Equal(t, model.StateStarted, told.State)
+	require.EqualValues(t, vocabulary.StateStarted, told.State)
 }
 
 // ownPace is how often a platform looks at the jobs on record.
@@ -379,7 +379,7 @@ func TestTimesOfAPlaceInAnotherTimeZoneAreShownAsTheMomentsThatTheyWere(t *testi
 	d.shows("site", "7 RUNNING false")
 	manager, _ := d.Model().Snapshot().Manager("site")
 	job, _ := manager.Get(model.Job, "7")
-	submitted, _ := job.Value(monitor.AttributeJobSubmitted)
+	submitted, _ := job.Value(vocabulary.AttributeJobSubmitted)
 	require.Equal(t, "2026-03-04T17:00:00+09:00", submitted.Text())
 }
 
@@ -393,11 +393,11 @@ func TestASchedulerThatIsAwayWhenItsSessionBeginsIsTriedAgain(t *testing.T) {
 	away = strings.Replace(away, "</control-data>", `<x:outcome kind="transient" exit="69"/></control-data>`, 1)
 	require.NoError(t, os.WriteFile(site, []byte(away), 0o600))
 	require.NoError(t, d.Start("site"))
-	told := d.sees("site", model.StateError)
+	told := d.sees("site", vocabulary.StateError)
 	require.ErrorContains(t, told.Cause, "nobody is there")
 	require.False(t, told.Retry.IsZero(), "it says when it tries again")
 	d.lists("begun.up", "") // now it is there
-	d.passes("site", model.StateStarted)
+	d.passes("site", vocabulary.StateStarted)
 }
 
 func TestWhatOnlyTheUserCanMendIsNotTriedAgainByItself(t *testing.T) {
@@ -407,12 +407,12 @@ func TestWhatOnlyTheUserCanMendIsNotTriedAgainByItself(t *testing.T) {
 		return nil, nil, &remote.ConnectError{Host: "far", Reason: remote.NotAuthenticated, Err: errors.New("wrong password")}
 	})
 	require.NoError(t, d.Start("site"))
-	require.True(t, d.sees("site", model.StateError).Retry.IsZero())
+	require.True(t, d.sees("site", vocabulary.StateError).Retry.IsZero())
 	require.Empty(t, d.timers)
 
 	d.openWith(d.openHere)
 	require.NoError(t, d.Start("site"), "the user says that it is worth another try")
-	d.sees("site", model.StateStarted)
+	d.sees("site", vocabulary.StateStarted)
 }
 
 func TestAConnectionThatIsLostIsAnErrorAndIsMadeAnew(t *testing.T) {
@@ -428,12 +428,12 @@ func TestAConnectionThatIsLostIsAnErrorAndIsMadeAnew(t *testing.T) {
 		return control.New(control.Options{Target: target.Name, Definition: definition, Connection: cut, Store: d.store}), local.Close, nil
 	})
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.StateStarted)
+	d.sees("site", vocabulary.StateStarted)
 	d.record("site", "4711")
 	cut.set(lost("far"))
 	d.whileTimePasses(func() { require.Contains(t, d.causeOf("site"), "connection to far was lost") })
 	cut.set(nil)
-	d.passes("site", model.StateStarted)
+	d.passes("site", vocabulary.StateStarted)
 	require.GreaterOrEqual(t, d.targets, 2)
 }
 
@@ -502,12 +502,12 @@ func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T
 	d.writeSite()
 	added := settings.Target{Name: "more", Definition: filepath.Join(d.folder, "site.xml"), Attributes: map[string]string{"account": "one"}}
 	require.NoError(t, d.Add(added))
-	d.sees("more", model.StateStopped)
+	d.sees("more", vocabulary.StateStopped)
 	var exists *settings.TargetExistsError
 	require.ErrorAs(t, d.Add(added), &exists)
 
 	require.NoError(t, d.Start("site"))
-	d.sees("site", model.StateStarted)
+	d.sees("site", vocabulary.StateStarted)
 	var state *views.StateError
 	require.ErrorAs(t, d.Edit(settings.Target{Name: "site", Definition: "local"}), &state)
 	require.ErrorAs(t, d.Remove("site"), &state)
@@ -541,7 +541,7 @@ func TestShippedTargetsBecomeResourceManagersWhenStarted(t *testing.T) {
 	require.Len(t, d.Managers(), 2, "the one of the file, and the default one")
 	require.Contains(t, d.Available(), "slurm")
 	require.NoError(t, d.Start("fork"))
-	d.sees("fork", model.StateStarted)
+	d.sees("fork", vocabulary.StateStarted)
 	var unknown *settings.UnknownTargetError
 	require.ErrorAs(t, d.Start("nothing"), &unknown)
 }

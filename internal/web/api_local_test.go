@@ -14,10 +14,10 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/model"
 )
 
 // serveOwn lets a server answer at a private socket, and returns where that is.
@@ -124,7 +124,7 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 	require.ErrorIs(t, err, api.ErrNoListing, "the server knows another target by this name")
 
 	require.NoError(t, options.Platform.Stop("site"))
-	p.await("site", model.StateStopped)
+	p.await("site", vocabulary.StateStopped)
 	status, answer = p.call(http.MethodGet, "/managers/site/jobs", nil)
 	require.Equal(t, http.StatusConflict, status, "%v", answer)
 	status, _ = p.call(http.MethodGet, "/managers/none/jobs", nil)

@@ -21,11 +21,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // described is the API as openapi.yaml has it.
@@ -197,7 +197,7 @@ func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
 	require.Equal(t, http.StatusConflict, status, "it is started")
 	p.done(http.MethodPost, "/managers/here/refresh", nil)
 	p.done(http.MethodPost, "/managers/here/stop", nil)
-	p.await("here", model.StateStopped)
+	p.await("here", vocabulary.StateStopped)
 	p.done(http.MethodDelete, "/managers/here", nil)
 	status, _ = p.call(http.MethodGet, "/managers/here", nil)
 	require.Equal(t, http.StatusNotFound, status)
@@ -213,7 +213,7 @@ func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
 func (p *program) start(name string) {
 	p.t.Helper()
 	p.done(http.MethodPost, "/managers/"+name+"/start", nil)
-	p.await(name, model.StateStarted)
+	p.await(name, vocabulary.StateStarted)
 }
 
 // await waits until a resource manager is in a state.
@@ -382,7 +382,7 @@ func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 	}
 	listed := func(at time.Time) {
 		require.Empty(t, m.Update(func(u *model.Update) {
-			u.Put(model.Row{Kind: model.ResourceManager, ID: "local", Attributes: []model.Attribute{{ID: monitor.AttributeListedJobs, Text: at.Format(time.RFC3339)}}})
+			u.Put(model.Row{Kind: model.ResourceManager, ID: "local", Attributes: []model.Attribute{{ID: vocabulary.AttributeListedJobs, Text: at.Format(time.RFC3339)}}})
 		}))
 	}
 	p := serveWith(t, options, nil).program()
@@ -421,7 +421,7 @@ func TestListingsAreAsTheCommandsTellThem(t *testing.T) {
 	webtest.DefineAttributes(t, m)
 	require.Empty(t, m.Update(func(u *model.Update) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "big", Attributes: []model.Attribute{
-			{ID: monitor.AttributeListedJobs, Text: "2026-01-02T03:04:05Z"}, {ID: monitor.AttributeStale, Text: "no answer"}}})
+			{ID: vocabulary.AttributeListedJobs, Text: "2026-01-02T03:04:05Z"}, {ID: vocabulary.AttributeStale, Text: "no answer"}}})
 		u.Put(row(model.Queue, "", "batch", "queueState", "DRAINING", "queueStatus", "drain", "queueDefault", "true", "queueRunning", "2"))
 		u.Put(row(model.Machine, "", "host"))
 		u.Put(row(model.Node, "host", "n1", "nodeState", "DOWN", "nodeCPUs", "8", "nodeLoad", "0.5", "nodeReason", "<b>broken</b>"))

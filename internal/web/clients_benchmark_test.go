@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // The load that the server is to bear.
@@ -146,9 +146,9 @@ func refresh(m *model.Model, round int) {
 		for i := round % 100; i < loadJobs; i += 100 {
 			now := states[(round/100+i/100)%2]
 			u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "normal", ID: strconv.Itoa(4_000_000 + i), Attributes: webtest.Attributes(
-				model.AttributeJobState, now[0], model.AttributeJobStatus, now[1], monitor.AttributeJobDetail, now[2], model.AttributeJobMessage, fmt.Sprint("round ", round))})
+				vocabulary.AttributeJobState, now[0], vocabulary.AttributeJobStatus, now[1], vocabulary.AttributeJobDetail, now[2], vocabulary.AttributeJobMessage, fmt.Sprint("round ", round))})
 		}
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: webtest.Attributes(monitor.AttributeListedJobs, time.Now().UTC().Format(time.RFC3339Nano))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: webtest.Attributes(vocabulary.AttributeListedJobs, time.Now().UTC().Format(time.RFC3339Nano))})
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/internal/web/webtest"
@@ -50,7 +51,7 @@ func TestAPageIsToldOfWhatChangedAlone(t *testing.T) {
 	next := b.listen(b.eventsOf("/"), nil)
 
 	b.model.Update(func(u *model.Update) {
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "beta", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(model.StateStarting)}}})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "beta", Attributes: []model.Attribute{{ID: vocabulary.AttributeRMState, Text: vocabulary.StateStarting}}})
 	})
 	first := next()
 	changed := first.Patches(t)

@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/launch"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -85,7 +86,7 @@ func (d *launchDesk) openHere(_ context.Context, target settings.Target) (*contr
 func (d *launchDesk) starts(name string) {
 	d.t.Helper()
 	require.NoError(d.t, d.platform.Start(name))
-	d.becomes(name, model.StateStarted)
+	d.becomes(name, vocabulary.StateStarted)
 }
 
 // becomes waits until a resource manager is in a state.
@@ -97,7 +98,7 @@ func (d *launchDesk) becomes(name string, state model.State) {
 		snapshot := d.platform.Model().Snapshot()
 		manager, err := d.platform.Manager(name)
 		require.NoError(d.t, err)
-		require.NotEqual(d.t, model.StateError, manager.State, "%v", manager.Cause)
+		require.NotEqualValues(d.t, vocabulary.StateError, manager.State, "%v", manager.Cause)
 		if manager.State == state {
 			return
 		}
@@ -373,7 +374,7 @@ func TestWhatAPageSendsForAFormIsNotTrusted(t *testing.T) {
 	response, _ := d.do(http.MethodGet, formOf("nowhere"), nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
 	require.NoError(t, d.platform.Stop("test"))
-	d.becomes("test", model.StateStopped)
+	d.becomes("test", vocabulary.StateStopped)
 	response, page = d.do(http.MethodGet, formOf("test"), nil, nil)
 	require.Equal(t, http.StatusConflict, response.StatusCode)
 	require.Contains(t, page, "STOPPED")

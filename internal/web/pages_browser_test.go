@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
 )
@@ -23,7 +24,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.awaits(`getComputedStyle(document.querySelector(".chosen")).display !== "none"`)
 		change := func(id, state string) {
 			server.model.Update(func(u *model.Update) {
-				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: webtest.Attributes(model.AttributeJobState, state, model.AttributeName, "<img src=x onerror=fail()>")})
+				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: webtest.Attributes(vocabulary.AttributeJobState, state, vocabulary.AttributeName, "<img src=x onerror=fail()>")})
 			})
 		}
 		change("4000001", "SUSPENDED")
@@ -43,7 +44,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.goes(server.base + "/jobs?sort=name")
 		put := func(id, name, state string) {
 			server.model.Update(func(u *model.Update) {
-				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: webtest.Attributes(model.AttributeJobState, state, model.AttributeName, name)})
+				u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: "short", ID: id, Attributes: webtest.Attributes(vocabulary.AttributeJobState, state, vocabulary.AttributeName, name)})
 			})
 		}
 		put("1", "!a", "RUNNING")
@@ -54,7 +55,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		put("1", "~", "RUNNING") // the last one now, so that the others move up
 		w.awaits(`document.querySelector("#jobs tr:nth-child(1) th a").innerText === "2"`)
 		require.Equal(t, "true", w.told(`document.activeElement === `+link))
-		put("2", "!b", string(model.StateTerminated)) // and cannot be chosen any more
+		put("2", "!b", vocabulary.StateTerminated) // and cannot be chosen any more
 		w.awaits(`document.querySelector("#jobs tr:nth-child(1)").innerText.includes("ended")`)
 		require.Equal(t, "true", w.told(`document.activeElement === `+link))
 
@@ -75,14 +76,14 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.presses(kb.End)
 		w.shows("n05000: ")
 		server.model.Update(func(u *model.Update) {
-			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: webtest.Attributes(model.AttributeNodeState, "ERROR", model.AttributeNodeExtraState, "NONE")})
+			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: webtest.Attributes(vocabulary.AttributeNodeState, "ERROR", vocabulary.AttributeNodeExtraState, "NONE")})
 		})
 		w.shows("n05000: error")
 		w.presses(kb.Enter)
 		w.awaits(`document.getElementById("node-details").innerText.includes("Node Number")`)
 		w.told(`document.querySelector("#node-details a").focus()`)
 		server.model.Update(func(u *model.Update) {
-			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: webtest.Attributes(model.AttributeNodeState, "DOWN", model.AttributeNodeExtraState, "NONE")})
+			u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: "n05000", Attributes: webtest.Attributes(vocabulary.AttributeNodeState, "DOWN", vocabulary.AttributeNodeExtraState, "NONE")})
 		})
 		w.awaits(`document.getElementById("node-details").innerText.includes("down")`)
 		require.Equal(t, "n05000", w.told(`document.activeElement.innerText`))
@@ -105,6 +106,6 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.clicks("Cancel 1 job")
 		w.awaits(`location.pathname === "/job"`)
 		w.shows("cancelled")
-		d.sees(job.ID, model.StateTerminated)
+		d.sees(job.ID, vocabulary.StateTerminated)
 	})
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 var pagesOfTheModel = []string{"/", "/machines", "/node?rm=evil&id=%3Cn%3E", "/queues", "/jobs", "/jobs?columns=all", "/process?rm=evil&id=%3Cscript%3Ealert(1)%3C%2Fscript%3E.0", "/timeline", "/utilisation",
@@ -29,12 +29,12 @@ func TestHostileTextsStayTextOnEveryPage(t *testing.T) {
 			now := time.Now().Format(time.RFC3339)
 			u.Put(model.Row{Kind: model.ResourceManager, ID: "evil", Attributes: webtest.Attributes("rmState", "STARTING", "name", evil, "rmDescription", text, "rmStale", text)})
 			u.Put(model.Row{Kind: model.ResourceManager, ID: "evil", Attributes: append(webtest.Attributes("rmState", "STARTED", "rmListedJobs", now, "rmListedNodes", now),
-				model.Attribute{ID: monitor.AttributeProblems, Elements: []string{"jobs: an id came twice (2 times; first job " + text + ")"}})})
+				model.Attribute{ID: vocabulary.AttributeProblems, Elements: []string{"jobs: an id came twice (2 times; first job " + text + ")"}})})
 			u.Put(model.Row{Manager: "evil", Kind: model.Machine, ID: evil})
 			u.Put(model.Row{Manager: "evil", Kind: model.Node, Parent: evil, ID: "<n>", Attributes: webtest.Attributes("nodeState", "UP", "nodeReason", text, "nodeStatus", text)})
 			u.Put(model.Row{Manager: "evil", Kind: model.Queue, ID: evil, Attributes: webtest.Attributes("queueStatus", text)})
 			u.Put(model.Row{Manager: "evil", Kind: model.Job, Parent: evil, ID: evil, Attributes: webtest.Attributes("jobState", "RUNNING", "name", text, "userId", text, "jobStatusMessage", text, "execName", text,
-				monitor.AttributeJobStarted, time.Now().Add(-time.Hour).Format(time.RFC3339))})
+				vocabulary.AttributeJobStarted, time.Now().Add(-time.Hour).Format(time.RFC3339))})
 			u.Put(model.Row{Manager: "evil", Kind: model.Process, Parent: evil, ID: evil + ".0", Attributes: webtest.Attributes("processState", "RUNNING", "processStdout", text, "processNodeId", "<n>")})
 		})
 		require.Empty(t, problems)
@@ -117,7 +117,7 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 	form.Del("attributes")
 	expect(http.StatusSeeOther, "/managers/target", form)
 	require.Contains(t, b.get("/"), "mine")
-	require.Equal(t, model.StateStopped, state())
+	require.EqualValues(t, vocabulary.StateStopped, state())
 	require.Contains(t, expect(http.StatusUnprocessableEntity, "/managers/target", form), "already")
 
 	until := func(wanted model.State) {
@@ -131,11 +131,11 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 		}
 	}
 	expect(http.StatusSeeOther, "/managers", url.Values{"start": {"mine"}})
-	until(model.StateStarted)
+	until(vocabulary.StateStarted)
 	response, _ := b.post("/managers/remove", url.Values{"rm": {"mine"}})
 	require.GreaterOrEqual(t, response.StatusCode, http.StatusBadRequest, "it is in use")
 	expect(http.StatusSeeOther, "/managers", url.Values{"stop": {"mine"}})
-	until(model.StateStopped)
+	until(vocabulary.StateStopped)
 
 	require.Contains(t, b.get("/managers/edit?rm=mine"), "fork")
 	expect(http.StatusSeeOther, "/managers/target", url.Values{"new": {"false"}, "name": {"mine"}, "definition": {"local"}, "transport": {"local"}})

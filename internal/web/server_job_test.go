@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // submits submits a command to the target "here" and returns the job and the address of its page.
@@ -37,7 +37,7 @@ func (d *launchDesk) sees(id string, wanted model.State) {
 func (d *launchDesk) knowsEnd(id string) {
 	d.t.Helper()
 	d.awaits(id, "known by its exit code", func(job *model.Element) bool {
-		_, known := job.Value(monitor.AttributeJobExitCode)
+		_, known := job.Value(vocabulary.AttributeJobExitCode)
 		return known
 	})
 }
@@ -63,7 +63,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 	job, address := d.submits("sh", "-c", `echo '<b>out</b>'; exit 3`)
 	page := d.get(address)
 	require.Contains(t, page, job.Tag, "it is on record before its resource manager shows it")
-	d.sees(job.ID, model.StateError)
+	d.sees(job.ID, vocabulary.StateError)
 	d.knowsEnd(job.ID)
 	page = d.get(address)
 	require.NotContains(t, page, "Its resource manager does not show it")
@@ -97,7 +97,7 @@ func between(t *testing.T, page, from, to string) string {
 func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sleep", "600")
-	d.sees(job.ID, model.StateRunning)
+	d.sees(job.ID, vocabulary.StateRunning)
 	fields := url.Values{"operation": {"cancel"}, "job": {listing.ElementKey("here", job.ID)}, "back": {address}}
 	response, page := d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusOK, response.StatusCode)
@@ -119,7 +119,7 @@ func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
 	response, page = d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusSeeOther, response.StatusCode, page)
 	require.Equal(t, address, response.Header.Get("Location"))
-	d.sees(job.ID, model.StateTerminated)
+	d.sees(job.ID, vocabulary.StateTerminated)
 
 	response, page = d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusBadGateway, response.StatusCode)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -116,7 +117,7 @@ func named(rows []row) string {
 	kind := rows[0].element.Kind().String()
 	if len(rows) == 1 {
 		text := kind + " " + tui.Fitted(rows[0].element.ID(), 40)
-		if name := rows[0].text(model.AttributeName); name != "" && name != rows[0].element.ID() {
+		if name := rows[0].text(vocabulary.AttributeName); name != "" && name != rows[0].element.ID() {
 			text += " (" + tui.Fitted(name, 24) + ")"
 		}
 		if rows[0].element.Kind() != model.ResourceManager {
@@ -143,7 +144,7 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 func (d *display) refresh(rows []row) {
 	managers := managersOf(rows)
 	if d.list != listManagers || len(managers) == 0 {
-		managers = d.inState(model.StateStarted)
+		managers = d.inState(vocabulary.StateStarted)
 	}
 	if len(managers) == 0 {
 		d.say("no resource manager is started; go to the managers by 1, and start one by s", true)
@@ -247,7 +248,7 @@ func (d *display) tookConfigurations(m configurationsMsg) {
 // submit has a job filled in for a resource manager, which is chosen where there are
 // several.
 func (d *display) submit(rows []row, configuration string) tea.Cmd {
-	managers := d.inState(model.StateStarted)
+	managers := d.inState(vocabulary.StateStarted)
 	switch of := managersOf(rows); {
 	case len(managers) == 0:
 		d.say("no resource manager is started, so nothing can be submitted; go to the managers by 1, and start one by s", true)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -150,7 +151,7 @@ func TestWhatIsOldIsMarked(t *testing.T) {
 	u.press("down")
 	u.lacks("again in")
 	change(t, m, func(up *model.Update) {
-		up.Put(model.Row{Kind: model.ResourceManager, ID: "slurm", Attributes: []model.Attribute{{ID: model.AttributeRMState, Text: string(model.StateError)}}})
+		up.Put(model.Row{Kind: model.ResourceManager, ID: "slurm", Attributes: []model.Attribute{{ID: vocabulary.AttributeRMState, Text: vocabulary.StateError}}})
 	})
 	u.sees(m)
 	u.press("4")

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A column is one of a table. Wider ones than the least may be cut to it; those of
@@ -47,7 +47,7 @@ func columnsOf(kind model.Kind) []column {
 var managerColumns = sync.OnceValue(func() []column {
 	return []column{
 		{title: "MANAGER", least: 10, firm: 20, most: 24, cell: name, key: byName},
-		{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, key: byText(model.AttributeRMState), state: true},
+		{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, key: byText(vocabulary.AttributeRMState), state: true},
 		{title: "FOR", least: 6, most: 7, rank: 4, right: true, cell: func(r row, now time.Time) string { return since(date(r.element, views.AttributeSince), now) }, key: byDate(views.AttributeSince)},
 		{title: "JOBS", least: 4, most: 9, rank: 3, right: true, cell: countOf(model.Job), key: byCount(model.Job)},
 		{title: "NODES", least: 5, most: 9, rank: 6, right: true, cell: countOf(model.Node), key: byCount(model.Node)},
@@ -62,13 +62,13 @@ var queueColumns = sync.OnceValue(func() []column {
 	return []column{
 		{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name, key: byName},
 		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
-		{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, key: byText(model.AttributeQueueState), state: true},
-		{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, cell: attribute(monitor.AttributeQueueRunning), key: byNumber(monitor.AttributeQueueRunning)},
-		{title: "WAITING", least: 7, most: 9, rank: 3, right: true, cell: attribute(monitor.AttributeQueueWaiting), key: byNumber(monitor.AttributeQueueWaiting)},
-		{title: "NODES", least: 5, most: 9, rank: 5, right: true, cell: attribute(monitor.AttributeQueueNodes), key: byNumber(monitor.AttributeQueueNodes)},
-		{title: "TIME LIMIT", least: 10, most: 14, rank: 4, right: true, cell: attribute(monitor.AttributeQueueTimeLimit), key: byText(monitor.AttributeQueueTimeLimit)},
-		{title: "NATIVE", least: 6, most: 16, rank: 8, cell: attribute(model.AttributeQueueStatus), key: byText(model.AttributeQueueStatus)},
-		{title: "", least: 7, most: 7, rank: 7, cell: defaultMark, key: byText(monitor.AttributeQueueDefault)},
+		{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, key: byText(vocabulary.AttributeQueueState), state: true},
+		{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, cell: attribute(vocabulary.AttributeQueueRunning), key: byNumber(vocabulary.AttributeQueueRunning)},
+		{title: "WAITING", least: 7, most: 9, rank: 3, right: true, cell: attribute(vocabulary.AttributeQueueWaiting), key: byNumber(vocabulary.AttributeQueueWaiting)},
+		{title: "NODES", least: 5, most: 9, rank: 5, right: true, cell: attribute(vocabulary.AttributeQueueNodes), key: byNumber(vocabulary.AttributeQueueNodes)},
+		{title: "TIME LIMIT", least: 10, most: 14, rank: 4, right: true, cell: attribute(vocabulary.AttributeQueueTimeLimit), key: byText(vocabulary.AttributeQueueTimeLimit)},
+		{title: "NATIVE", least: 6, most: 16, rank: 8, cell: attribute(vocabulary.AttributeQueueStatus), key: byText(vocabulary.AttributeQueueStatus)},
+		{title: "", least: 7, most: 7, rank: 7, cell: defaultMark, key: byText(vocabulary.AttributeQueueDefault)},
 	}
 })
 
@@ -76,14 +76,14 @@ var nodeColumns = sync.OnceValue(func() []column {
 	return []column{
 		{title: "NODE", least: 8, firm: 20, most: 24, cell: name, key: byName},
 		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
-		{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, key: byText(model.AttributeNodeState), state: true},
-		{title: "USED BY", least: 9, most: 15, rank: 4, cell: nodeUse, key: byText(model.AttributeNodeExtraState)},
-		{title: "NATIVE", least: 8, most: 16, rank: 5, cell: attribute(model.AttributeNodeStatus), key: byText(model.AttributeNodeStatus)},
-		{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, key: byNumber(monitor.AttributeNodeCPUsUsed)},
-		{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, key: byNumber(monitor.AttributeNodeLoad)},
-		{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, cell: attribute(monitor.AttributeNodeMemory), key: byNumber(monitor.AttributeNodeMemory)},
-		{title: "QUEUES", least: 6, most: 24, rank: 8, cell: attribute(monitor.AttributeNodeQueues), key: byText(monitor.AttributeNodeQueues)},
-		{title: "REASON", least: 8, most: 200, rank: 3, cell: attribute(monitor.AttributeNodeReason), key: byText(monitor.AttributeNodeReason)},
+		{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, key: byText(vocabulary.AttributeNodeState), state: true},
+		{title: "USED BY", least: 9, most: 15, rank: 4, cell: nodeUse, key: byText(vocabulary.AttributeNodeExtraState)},
+		{title: "NATIVE", least: 8, most: 16, rank: 5, cell: attribute(vocabulary.AttributeNodeStatus), key: byText(vocabulary.AttributeNodeStatus)},
+		{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, key: byNumber(vocabulary.AttributeNodeCPUsUsed)},
+		{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, key: byNumber(vocabulary.AttributeNodeLoad)},
+		{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, cell: attribute(vocabulary.AttributeNodeMemory), key: byNumber(vocabulary.AttributeNodeMemory)},
+		{title: "QUEUES", least: 6, most: 24, rank: 8, cell: attribute(vocabulary.AttributeNodeQueues), key: byText(vocabulary.AttributeNodeQueues)},
+		{title: "REASON", least: 8, most: 200, rank: 3, cell: attribute(vocabulary.AttributeNodeReason), key: byText(vocabulary.AttributeNodeReason)},
 	}
 })
 
@@ -93,12 +93,12 @@ var jobColumns = sync.OnceValue(func() []column {
 		{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
 		{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
 		{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
-		{title: "USER", least: 6, most: 12, rank: 4, cell: attribute(monitor.AttributeJobUser), key: byText(monitor.AttributeJobUser)},
+		{title: "USER", least: 6, most: 12, rank: 4, cell: attribute(vocabulary.AttributeJobUser), key: byText(vocabulary.AttributeJobUser)},
 		{title: "NAME", least: 10, most: 32, rank: 2, cell: jobName, key: func(r row) sortKey { return sortKey{text: strings.ToLower(jobName(r, time.Time{}))} }},
-		{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: jobAge, key: byDate(monitor.AttributeJobSubmitted)},
-		{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, key: byDate(monitor.AttributeJobStarted)},
-		{title: "NODES", least: 6, most: 20, rank: 9, cell: attribute(monitor.AttributeJobNodes), key: byText(monitor.AttributeJobNodes)},
-		{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, key: byText(model.AttributeJobMessage)},
+		{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: jobAge, key: byDate(vocabulary.AttributeJobSubmitted)},
+		{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, key: byDate(vocabulary.AttributeJobStarted)},
+		{title: "NODES", least: 6, most: 20, rank: 9, cell: attribute(vocabulary.AttributeJobNodes), key: byText(vocabulary.AttributeJobNodes)},
+		{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, key: byText(vocabulary.AttributeJobMessage)},
 	}
 })
 
@@ -119,8 +119,8 @@ func stateWord(r row, _ time.Time) string {
 // isOld reports whether what is shown of a resource manager is older than it should be.
 func isOld(manager *model.Manager) bool {
 	element := manager.Element()
-	stale, _ := element.Value(monitor.AttributeStale)
-	return element.State() != model.StateStarted || stale.Text() != ""
+	stale, _ := element.Value(vocabulary.AttributeStale)
+	return element.State() != vocabulary.StateStarted || stale.Text() != ""
 }
 
 func attribute(id string) func(row, time.Time) string {
@@ -182,7 +182,7 @@ func byCount(kind model.Kind) func(row) sortKey {
 // newestListing is when something of a resource manager was listed last.
 func newestListing(r row) time.Time {
 	var newest time.Time
-	for _, id := range []string{monitor.AttributeListedJobs, monitor.AttributeListedNodes, monitor.AttributeListedQueues} {
+	for _, id := range []string{vocabulary.AttributeListedJobs, vocabulary.AttributeListedNodes, vocabulary.AttributeListedQueues} {
 		if at := date(r.element, id); at.After(newest) {
 			newest = at
 		}
@@ -203,13 +203,13 @@ func since(at, now time.Time) string {
 // cause is why a resource manager is in ERROR, or why what is shown of it is old, or
 // what was wrong with its listings.
 func cause(r row, _ time.Time) string {
-	if r.element.State() == model.StateError {
+	if r.element.State() == vocabulary.StateError {
 		return r.text(views.AttributeCause)
 	}
-	if stale := r.text(monitor.AttributeStale); stale != "" || r.element.State() != model.StateStarted {
+	if stale := r.text(vocabulary.AttributeStale); stale != "" || r.element.State() != vocabulary.StateStarted {
 		return stale
 	}
-	wrong, _ := r.element.Value(monitor.AttributeProblems)
+	wrong, _ := r.element.Value(vocabulary.AttributeProblems)
 	if problems := wrong.Array(); len(problems) > 1 {
 		return fmt.Sprintf("%s; and %d more", problems[0], len(problems)-1)
 	} else if len(problems) == 1 {
@@ -219,7 +219,7 @@ func cause(r row, _ time.Time) string {
 }
 
 func defaultMark(r row, _ time.Time) string {
-	if value, _ := r.element.Value(monitor.AttributeQueueDefault); value.Boolean() {
+	if value, _ := r.element.Value(vocabulary.AttributeQueueDefault); value.Boolean() {
 		return "default"
 	}
 	return ""
@@ -228,7 +228,7 @@ func defaultMark(r row, _ time.Time) string {
 func nodeUse(r row, _ time.Time) string { return usedBy(r.element) }
 
 func nodeCPUs(r row, _ time.Time) string {
-	used, all := r.text(monitor.AttributeNodeCPUsUsed), r.text(monitor.AttributeNodeCPUs)
+	used, all := r.text(vocabulary.AttributeNodeCPUsUsed), r.text(vocabulary.AttributeNodeCPUs)
 	if used == "" && all == "" {
 		return ""
 	}
@@ -236,7 +236,7 @@ func nodeCPUs(r row, _ time.Time) string {
 }
 
 func nodeLoad(r row, _ time.Time) string {
-	value, _ := r.element.Value(monitor.AttributeNodeLoad)
+	value, _ := r.element.Value(vocabulary.AttributeNodeLoad)
 	if value.Text() == "" {
 		return ""
 	}
@@ -246,8 +246,8 @@ func nodeLoad(r row, _ time.Time) string {
 // jobDetail is the state of a job as exactly as it is known; a question mark says
 // that it may be another by now.
 func jobDetail(r row, _ time.Time) string {
-	detail := cmp.Or(r.text(monitor.AttributeJobDetail), string(r.element.State()))
-	if r.text(monitor.AttributeJobDoubt) != "" || isOld(r.manager) && !model.Ended(model.Job, r.element.State()) {
+	detail := cmp.Or(r.text(vocabulary.AttributeJobDetail), string(r.element.State()))
+	if r.text(vocabulary.AttributeJobDoubt) != "" || isOld(r.manager) && !model.Ended(model.Job, r.element.State()) {
 		detail += "?"
 	}
 	return detail
@@ -255,36 +255,36 @@ func jobDetail(r row, _ time.Time) string {
 
 // jobReason is why a job is in its state, and why that is in doubt.
 func jobReason(r row, _ time.Time) string {
-	return strings.Trim(r.text(model.AttributeJobMessage)+"; "+r.text(monitor.AttributeJobDoubt), "; ")
+	return strings.Trim(r.text(vocabulary.AttributeJobMessage)+"; "+r.text(vocabulary.AttributeJobDoubt), "; ")
 }
 
 // jobOrder puts what runs before what waits, and what has ended behind.
-var jobOrder = []model.State{model.StateRunning, model.StateStarted, model.StateSuspended, model.StatePending, model.StateUnknown, model.StateTerminated, model.StateError}
+var jobOrder = []model.State{vocabulary.StateRunning, vocabulary.StateStarted, vocabulary.StateSuspended, vocabulary.StatePending, vocabulary.StateUnknown, vocabulary.StateTerminated, vocabulary.StateError}
 
 func byJobState(r row) sortKey {
-	return sortKey{number: float64(slices.Index(jobOrder, r.element.State())), text: r.text(monitor.AttributeJobDetail)}
+	return sortKey{number: float64(slices.Index(jobOrder, r.element.State())), text: r.text(vocabulary.AttributeJobDetail)}
 }
 
 func jobQueue(r row, _ time.Time) string {
-	return cmp.Or(r.text(monitor.AttributeJobQueue), r.element.Parent())
+	return cmp.Or(r.text(vocabulary.AttributeJobQueue), r.element.Parent())
 }
 
 // jobName is the name of a job, if it has one beside its id.
 func jobName(r row, _ time.Time) string {
-	return r.text(model.AttributeName)
+	return r.text(vocabulary.AttributeName)
 }
 
 func jobAge(r row, now time.Time) string {
-	return since(date(r.element, monitor.AttributeJobSubmitted), now)
+	return since(date(r.element, vocabulary.AttributeJobSubmitted), now)
 }
 
 // jobRan is how long a job runs or has run.
 func jobRan(r row, now time.Time) string {
-	started := date(r.element, monitor.AttributeJobStarted)
+	started := date(r.element, vocabulary.AttributeJobStarted)
 	if started.IsZero() {
 		return "-"
 	}
-	if ended := date(r.element, monitor.AttributeJobEnded); !ended.IsZero() {
+	if ended := date(r.element, vocabulary.AttributeJobEnded); !ended.IsZero() {
 		return span(ended.Sub(started))
 	}
 	if model.Ended(model.Job, r.element.State()) {

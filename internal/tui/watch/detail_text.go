@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A text is the lines of a page: those that are fit to be shown, and between these
@@ -41,7 +41,7 @@ func (s *detail) factLines(width int, now time.Time) []string {
 		facts.add("Manager", s.last.manager.Element().Name())
 	}
 	for definition, value := range s.last.element.Attributes() {
-		if definition.ID != model.AttributeID && (definition.ID != model.AttributeName || value.Text() != s.of.id) {
+		if definition.ID != vocabulary.AttributeID && (definition.ID != vocabulary.AttributeName || value.Text() != s.of.id) {
 			facts.addAttribute(definition, value, now)
 		}
 	}
@@ -77,7 +77,7 @@ func (f *factList) add(name, value string) {
 // addAttribute adds an attribute: of problems each, of dates also how long ago.
 func (f *factList) addAttribute(definition *model.Definition, value model.Value, now time.Time) {
 	name := definition.Label()
-	if definition.ID == monitor.AttributeProblems {
+	if definition.ID == vocabulary.AttributeProblems {
 		for _, problem := range value.Array() {
 			f.add(name, problem)
 			name = ""
@@ -135,16 +135,16 @@ func (s *detail) processes() iter.Seq[*model.Element] {
 func processLine(process row) string {
 	state := process.element.State()
 	parts := []string{string(state)}
-	if node := process.text(model.AttributeProcessNodeID); node != "" {
+	if node := process.text(vocabulary.AttributeProcessNodeID); node != "" {
 		parts = append(parts, "on "+node)
 	}
 	if pid := process.text("processPID"); pid != "0" {
 		parts = append(parts, "PID "+pid)
 	}
 	switch state {
-	case model.StateExited:
-		parts = append(parts, "code "+process.text(model.AttributeProcessExitCode))
-	case model.StateSignalled:
+	case vocabulary.StateExited:
+		parts = append(parts, "code "+process.text(vocabulary.AttributeProcessExitCode))
+	case vocabulary.StateSignalled:
 		parts = append(parts, "by "+process.text("processSignalName"))
 	}
 	return strings.Join(parts, "  ")

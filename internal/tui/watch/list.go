@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A ref names a row: an element of one kind.
@@ -70,12 +70,12 @@ type stateFilter struct {
 
 var stateFilters = [...]stateFilter{
 	{"", func(model.State) bool { return true }},
-	{"waiting", func(s model.State) bool { return s == model.StatePending }},
+	{"waiting", func(s model.State) bool { return s == vocabulary.StatePending }},
 	{"running", func(s model.State) bool {
-		return s == model.StateRunning || s == model.StateStarted || s == model.StateSuspended
+		return s == vocabulary.StateRunning || s == vocabulary.StateStarted || s == vocabulary.StateSuspended
 	}},
 	{"ended", func(s model.State) bool { return model.Ended(model.Job, s) }},
-	{"in error", func(s model.State) bool { return s == model.StateError || s == model.StateUnknown }},
+	{"in error", func(s model.State) bool { return s == vocabulary.StateError || s == vocabulary.StateUnknown }},
 }
 
 // answer finds and sorts the rows.
@@ -163,7 +163,7 @@ func usersOf(manager *model.Manager, user string) map[string]bool {
 	}
 	for job := range manager.All(model.Job) {
 		if isOurs(job) {
-			if owner, _ := job.Value(monitor.AttributeJobUser); owner.Text() != "" {
+			if owner, _ := job.Value(vocabulary.AttributeJobUser); owner.Text() != "" {
 				users[owner.Text()] = true
 			}
 		}
@@ -173,20 +173,20 @@ func usersOf(manager *model.Manager, user string) map[string]bool {
 
 // isOurs reports whether a job was submitted through rmctl.
 func isOurs(job *model.Element) bool {
-	ours, _ := job.Value(monitor.AttributeJobLaunched)
+	ours, _ := job.Value(vocabulary.AttributeJobLaunched)
 	return ours.Boolean()
 }
 
 func isMine(r row, users map[string]bool) bool {
-	return users[r.text(monitor.AttributeJobUser)] || isOurs(r.element)
+	return users[r.text(vocabulary.AttributeJobUser)] || isOurs(r.element)
 }
 
 // searched are the attributes that a search looks at, beside name and id.
 var searched = map[model.Kind][]string{
-	model.ResourceManager: {model.AttributeRMState, views.AttributeHost, views.AttributeCause, "rmType"},
-	model.Queue:           {model.AttributeQueueState, model.AttributeQueueStatus},
-	model.Node:            {model.AttributeNodeState, model.AttributeNodeExtraState, model.AttributeNodeStatus, monitor.AttributeNodeReason, monitor.AttributeNodeQueues},
-	model.Job:             {monitor.AttributeJobUser, monitor.AttributeJobQueue, monitor.AttributeJobDetail, model.AttributeJobState, model.AttributeJobStatus, model.AttributeJobMessage, monitor.AttributeJobNodes},
+	model.ResourceManager: {vocabulary.AttributeRMState, views.AttributeHost, views.AttributeCause, "rmType"},
+	model.Queue:           {vocabulary.AttributeQueueState, vocabulary.AttributeQueueStatus},
+	model.Node:            {vocabulary.AttributeNodeState, vocabulary.AttributeNodeExtraState, vocabulary.AttributeNodeStatus, vocabulary.AttributeNodeReason, vocabulary.AttributeNodeQueues},
+	model.Job:             {vocabulary.AttributeJobUser, vocabulary.AttributeJobQueue, vocabulary.AttributeJobDetail, vocabulary.AttributeJobState, vocabulary.AttributeJobStatus, vocabulary.AttributeJobMessage, vocabulary.AttributeJobNodes},
 }
 
 // holdsWords reports whether each word is somewhere in what the row shows.

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -46,7 +47,7 @@ func (m nodeJobsMsg) take() {
 // jobLine describes a job on one line.
 func jobLine(job row) string {
 	var parts []string
-	for _, part := range []string{jobDetail(job, time.Time{}), job.text(monitor.AttributeJobUser), jobName(job, time.Time{}), jobQueue(job, time.Time{}), job.text(monitor.AttributeJobNodes)} {
+	for _, part := range []string{jobDetail(job, time.Time{}), job.text(vocabulary.AttributeJobUser), jobName(job, time.Time{}), jobQueue(job, time.Time{}), job.text(vocabulary.AttributeJobNodes)} {
 		if part != "" {
 			parts = append(parts, part)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -111,7 +112,7 @@ func (d *display) pulse(ctx context.Context, send func(tea.Msg)) {
 func (d *display) retriesOf(snapshot *model.Snapshot) map[string]time.Time {
 	retries := map[string]time.Time{}
 	for manager := range snapshot.Managers() {
-		if element := manager.Element(); element.State() == model.StateError {
+		if element := manager.Element(); element.State() == vocabulary.StateError {
 			retries[element.ID()] = d.controls.Retry(element.ID())
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // The colors of states. What colors say is said by words or signs, too.
@@ -25,24 +25,24 @@ const (
 // Eclipse PTP.
 var stateStyles = map[model.Kind]map[model.State]string{
 	model.ResourceManager: {
-		model.StateStarting: styleBegins, model.StateStarted: styleGood, model.StateStopping: styleBegins,
-		model.StateStopped: styleGone, model.StateSuspended: styleWarning, model.StateError: styleBad,
+		vocabulary.StateStarting: styleBegins, vocabulary.StateStarted: styleGood, vocabulary.StateStopping: styleBegins,
+		vocabulary.StateStopped: styleGone, vocabulary.StateSuspended: styleWarning, vocabulary.StateError: styleBad,
 	},
 	model.Queue: {
-		model.StateNormal: styleGood, model.StateCollecting: styleWarning, model.StateDraining: styleWarning, model.StateStopped: styleBad,
+		vocabulary.StateNormal: styleGood, vocabulary.StateCollecting: styleWarning, vocabulary.StateDraining: styleWarning, vocabulary.StateStopped: styleBad,
 	},
 	model.Node: {
-		model.StateUp: styleGood, model.StateDown: styleGone, model.StateError: styleBad, model.StateUnknown: styleGone,
+		vocabulary.StateUp: styleGood, vocabulary.StateDown: styleGone, vocabulary.StateError: styleBad, vocabulary.StateUnknown: styleGone,
 	},
 	model.Job: {
-		model.StatePending: styleWaits, model.StateStarted: styleBegins, model.StateRunning: styleGood, model.StateSuspended: styleWarning,
-		model.StateTerminated: tui.StyleFaint, model.StateError: styleBad, model.StateUnknown: styleGone,
+		vocabulary.StatePending: styleWaits, vocabulary.StateStarted: styleBegins, vocabulary.StateRunning: styleGood, vocabulary.StateSuspended: styleWarning,
+		vocabulary.StateTerminated: tui.StyleFaint, vocabulary.StateError: styleBad, vocabulary.StateUnknown: styleGone,
 	},
 }
 
 func stateStyle(element *model.Element) string {
 	if element.Kind() == model.Job {
-		detail, _ := element.Value(monitor.AttributeJobDetail)
+		detail, _ := element.Value(vocabulary.AttributeJobDetail)
 		switch known, _ := job.ParseDetail(detail.Text()); {
 		case known.OnHold():
 			return styleWarning
@@ -92,16 +92,16 @@ var nodeUses = map[model.State]struct {
 	sign sign
 	by   string
 }{
-	model.NodeUserExclusive:  {signMine, "me"},
-	model.NodeUserShared:     {signMineShared, "me, shared"},
-	model.NodeOtherExclusive: {signOthers, "others"},
-	model.NodeOtherShared:    {signOthersShared, "others, shared"},
-	model.NodeRunningProcess: {signRuns, "my processes"},
-	model.NodeExitedProcess:  {signExited, "my ended processes"},
+	vocabulary.NodeUserExclusive:  {signMine, "me"},
+	vocabulary.NodeUserShared:     {signMineShared, "me, shared"},
+	vocabulary.NodeOtherExclusive: {signOthers, "others"},
+	vocabulary.NodeOtherShared:    {signOthersShared, "others, shared"},
+	vocabulary.NodeRunningProcess: {signRuns, "my processes"},
+	vocabulary.NodeExitedProcess:  {signExited, "my ended processes"},
 }
 
 func useOf(node *model.Element) model.State {
-	extra, _ := node.Value(model.AttributeNodeExtraState)
+	extra, _ := node.Value(vocabulary.AttributeNodeExtraState)
 	return model.State(extra.Text())
 }
 
@@ -110,14 +110,14 @@ func useOf(node *model.Element) model.State {
 func signOf(node *model.Element) sign {
 	use := useOf(node)
 	switch node.State() {
-	case model.StateDown:
-		if use != model.NodeNone && use != model.NodeExitedProcess {
+	case vocabulary.StateDown:
+		if use != vocabulary.NodeNone && use != vocabulary.NodeExitedProcess {
 			return signDownUsed
 		}
 		return signDown
-	case model.StateError:
+	case vocabulary.StateError:
 		return signError
-	case model.StateUnknown:
+	case vocabulary.StateUnknown:
 		return signUnknown
 	}
 	if known, ok := nodeUses[use]; ok {

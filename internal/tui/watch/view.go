@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // What stands around the body: the tabs above it, and below it what is shown of the
@@ -106,12 +106,12 @@ func (d *display) managerStates() string {
 	started, failed, old, all := 0, 0, 0, 0
 	for manager := range d.snapshot.Managers() {
 		switch all++; manager.Element().State() {
-		case model.StateStarted, model.StateSuspended:
+		case vocabulary.StateStarted, vocabulary.StateSuspended:
 			started++
 			if isOld(manager) {
 				old++
 			}
-		case model.StateError:
+		case vocabulary.StateError:
 			failed++
 		}
 	}
@@ -162,9 +162,9 @@ func (d *display) nothing() []string {
 		text = "  Looking ..."
 	case t.answer.total > 0:
 		text = fmt.Sprintf("  None of %d %ss is shown by this choice; Esc shows more.", t.answer.total, t.wanted.kind)
-	case len(d.inState(model.StateStarting)) > 0 && len(d.inState(model.StateStarted)) == 0:
-		text = "  Starting " + tui.Fitted(strings.Join(d.inState(model.StateStarting), ", "), 60) + " ..."
-	case t.wanted.kind != model.ResourceManager && len(d.inState(model.StateStarted)) == 0:
+	case len(d.inState(vocabulary.StateStarting)) > 0 && len(d.inState(vocabulary.StateStarted)) == 0:
+		text = "  Starting " + tui.Fitted(strings.Join(d.inState(vocabulary.StateStarting), ", "), 60) + " ..."
+	case t.wanted.kind != model.ResourceManager && len(d.inState(vocabulary.StateStarted)) == 0:
 		text = "  No resource manager is started. 1 goes to them; s starts one."
 	}
 	return append([]string{""}, tui.Wrapped(text, d.width)...)
@@ -179,8 +179,8 @@ func (d *display) nodeLine() string {
 	e := selected.element
 	parts := []string{tui.Styled(tui.StyleTitle, tui.Fitted(e.Name(), 30)), tui.Styled(stateStyle(e), string(e.State())), "used by " + usedBy(e)}
 	for _, part := range []struct{ label, text string }{
-		{"", selected.text(model.AttributeNodeStatus)}, {"", selected.text(monitor.AttributeNodeReason)}, {"CPUs ", nodeCPUs(selected, d.clock)}, {"memory ", selected.text(monitor.AttributeNodeMemory)}, {"load ", nodeLoad(selected, d.clock)},
-		{"queues ", selected.text(monitor.AttributeNodeQueues)},
+		{"", selected.text(vocabulary.AttributeNodeStatus)}, {"", selected.text(vocabulary.AttributeNodeReason)}, {"CPUs ", nodeCPUs(selected, d.clock)}, {"memory ", selected.text(vocabulary.AttributeNodeMemory)}, {"load ", nodeLoad(selected, d.clock)},
+		{"queues ", selected.text(vocabulary.AttributeNodeQueues)},
 	} {
 		if part.text != "" {
 			parts = append(parts, part.label+tui.Fitted(part.text, 60))

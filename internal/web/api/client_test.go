@@ -15,6 +15,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -28,12 +29,12 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 	other.Kind = "node"
 	target := settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org"}
 	started := func(listings ...listingJSON) managerJSON {
-		m := toManagerJSON(views.Manager{Target: target, State: model.StateStarted}, model.New().Snapshot())
+		m := toManagerJSON(views.Manager{Target: target, State: vocabulary.StateStarted}, model.New().Snapshot())
 		m.Listings = listings
 		return m
 	}
 	stopped, elsewhere := started(good), started(good)
-	stopped.State = string(model.StateError)
+	stopped.State = vocabulary.StateError
 	elsewhere.Host = "other.example.org"
 	for name, try := range map[string]struct {
 		told managerJSON
@@ -51,7 +52,7 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 func TestWhatIsNoServerOfThisVersionTellsNoJobs(t *testing.T) {
 	target := settings.Target{Name: "site", Definition: "slurm", Transport: "local"}
 	now := time.Now()
-	told := toManagerJSON(views.Manager{Target: target, State: model.StateStarted}, model.New().Snapshot())
+	told := toManagerJSON(views.Manager{Target: target, State: vocabulary.StateStarted}, model.New().Snapshot())
 	told.Listings = []listingJSON{{Kind: "job", At: now.Format(time.RFC3339Nano), Next: now.Add(time.Hour).Format(time.RFC3339Nano)}}
 	answers := func(status int, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // jobJSON is a job as the API tells it: as the commands do, and whose it is.
@@ -83,20 +83,20 @@ func ofRecord(known job.Job) jobJSON { return jobJSON{Document: known.Document()
 // ofElement returns a job as the model knows it. Its state is as old as the last
 // listing of its resource manager.
 func ofElement(manager *model.Manager, e *model.Element) jobJSON {
-	detail := cmp.Or(job.Detail(listing.GivenText(e, monitor.AttributeJobDetail)), job.Undetermined)
-	listed := jobJSON{User: listing.GivenText(e, monitor.AttributeJobUser), Document: job.Document{
-		ID: e.ID(), Target: manager.Element().ID(), State: string(detail.Primary()), Detail: string(detail), Native: listing.GivenText(e, model.AttributeJobStatus),
-		Queue: e.Parent(), ExitCode: listing.GivenNumber(e, monitor.AttributeJobExitCode), Signal: listing.GivenNumber(e, monitor.AttributeJobSignal), Reason: listing.GivenText(e, model.AttributeJobMessage),
-		Nodes: listing.GivenText(e, monitor.AttributeJobNodes), Submitted: listing.TimeOf(e, monitor.AttributeJobSubmitted), Started: listing.TimeOf(e, monitor.AttributeJobStarted),
-		Ended: listing.TimeOf(e, monitor.AttributeJobEnded), Tag: listing.GivenText(e, monitor.AttributeJobTag),
-		Observed: listing.TimeOf(manager.Element(), monitor.AttributeListedJobs),
+	detail := cmp.Or(job.Detail(listing.GivenText(e, vocabulary.AttributeJobDetail)), job.Undetermined)
+	listed := jobJSON{User: listing.GivenText(e, vocabulary.AttributeJobUser), Document: job.Document{
+		ID: e.ID(), Target: manager.Element().ID(), State: string(detail.Primary()), Detail: string(detail), Native: listing.GivenText(e, vocabulary.AttributeJobStatus),
+		Queue: e.Parent(), ExitCode: listing.GivenNumber(e, vocabulary.AttributeJobExitCode), Signal: listing.GivenNumber(e, vocabulary.AttributeJobSignal), Reason: listing.GivenText(e, vocabulary.AttributeJobMessage),
+		Nodes: listing.GivenText(e, vocabulary.AttributeJobNodes), Submitted: listing.TimeOf(e, vocabulary.AttributeJobSubmitted), Started: listing.TimeOf(e, vocabulary.AttributeJobStarted),
+		Ended: listing.TimeOf(e, vocabulary.AttributeJobEnded), Tag: listing.GivenText(e, vocabulary.AttributeJobTag),
+		Observed: listing.TimeOf(manager.Element(), vocabulary.AttributeListedJobs),
 	}}
 	if e.Name() != e.ID() {
 		listed.Name = e.Name()
 	}
-	if doubt := listing.GivenText(e, monitor.AttributeJobDoubt); doubt != "" {
+	if doubt := listing.GivenText(e, vocabulary.AttributeJobDoubt); doubt != "" {
 		listed.Stale, listed.StaleReason = true, doubt
-	} else if stale := listing.GivenText(manager.Element(), monitor.AttributeStale); stale != "" {
+	} else if stale := listing.GivenText(manager.Element(), vocabulary.AttributeStale); stale != "" {
 		listed.Stale, listed.StaleReason = true, stale
 	}
 	return listed
@@ -107,7 +107,7 @@ func ofElement(manager *model.Manager, e *model.Element) jobJSON {
 func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	ctx, name, id := r.Context(), r.PathValue("manager"), r.PathValue("job")
 	if m, known := a.Platform.Model().Snapshot().Manager(name); known {
-		if e, listed := m.Get(model.Job, id); listed && listing.GivenText(e, monitor.AttributeJobTag) == "" {
+		if e, listed := m.Get(model.Job, id); listed && listing.GivenText(e, vocabulary.AttributeJobTag) == "" {
 			isOlder, err := a.isOlderThanRecord(ctx, m, id)
 			if err != nil {
 				return err
@@ -157,7 +157,7 @@ func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string
 	if _, isApart := m.Get(model.Job, j.Tag); isApart { // compared, and the row is of another job with the same id
 		return false, nil
 	}
-	listed, _ := m.Element().Value(monitor.AttributeListedJobs)
+	listed, _ := m.Element().Value(vocabulary.AttributeListedJobs)
 	return listed.Time().Before(j.Observed.Add(comparedWithin)), nil
 }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 func (a *API) addListingsAPI() {
@@ -38,7 +38,7 @@ func (a *API) managerNames() []string {
 }
 
 func ageOf(m *model.Manager, listed string) ageJSON {
-	stale, _ := m.Element().Value(monitor.AttributeStale)
+	stale, _ := m.Element().Value(vocabulary.AttributeStale)
 	return ageJSON{Listed: listing.TimeOf(m.Element(), listed), Stale: stale.Text()}
 }
 
@@ -50,13 +50,13 @@ func (a *API) answerQueues(w http.ResponseWriter, r *http.Request) error {
 	listed := struct {
 		ageJSON
 		Queues []control.Queue `json:"queues"`
-	}{ageOf(m, monitor.AttributeListedQueues), []control.Queue{}}
+	}{ageOf(m, vocabulary.AttributeListedQueues), []control.Queue{}}
 	for e := range m.All(model.Queue) {
-		is, _ := e.Value(monitor.AttributeQueueDefault)
+		is, _ := e.Value(vocabulary.AttributeQueueDefault)
 		listed.Queues = append(listed.Queues, control.Queue{
-			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, model.AttributeQueueStatus), Default: is.Boolean(),
-			TimeLimit: listing.GivenText(e, monitor.AttributeQueueTimeLimit), Running: listing.GivenNumber(e, monitor.AttributeQueueRunning),
-			Waiting: listing.GivenNumber(e, monitor.AttributeQueueWaiting), Nodes: listing.GivenNumber(e, monitor.AttributeQueueNodes),
+			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeQueueStatus), Default: is.Boolean(),
+			TimeLimit: listing.GivenText(e, vocabulary.AttributeQueueTimeLimit), Running: listing.GivenNumber(e, vocabulary.AttributeQueueRunning),
+			Waiting: listing.GivenNumber(e, vocabulary.AttributeQueueWaiting), Nodes: listing.GivenNumber(e, vocabulary.AttributeQueueNodes),
 		})
 	}
 	return answer.JSON(w, http.StatusOK, listed)
@@ -70,18 +70,18 @@ func (a *API) answerNodes(w http.ResponseWriter, r *http.Request) error {
 	listed := struct {
 		ageJSON
 		Nodes []control.Node `json:"nodes"`
-	}{ageOf(m, monitor.AttributeListedNodes), []control.Node{}}
+	}{ageOf(m, vocabulary.AttributeListedNodes), []control.Node{}}
 	for e := range m.All(model.Node) {
 		node := control.Node{
-			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, model.AttributeNodeStatus),
-			CPUs: listing.GivenNumber(e, monitor.AttributeNodeCPUs), CPUsUsed: listing.GivenNumber(e, monitor.AttributeNodeCPUsUsed),
-			Memory: listing.GivenNumber(e, monitor.AttributeNodeMemory), Reason: listing.GivenText(e, monitor.AttributeNodeReason),
+			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeNodeStatus),
+			CPUs: listing.GivenNumber(e, vocabulary.AttributeNodeCPUs), CPUsUsed: listing.GivenNumber(e, vocabulary.AttributeNodeCPUsUsed),
+			Memory: listing.GivenNumber(e, vocabulary.AttributeNodeMemory), Reason: listing.GivenText(e, vocabulary.AttributeNodeReason),
 		}
-		if load, given := listing.GivenOf(e, monitor.AttributeNodeLoad); given {
+		if load, given := listing.GivenOf(e, vocabulary.AttributeNodeLoad); given {
 			number := load.Double()
 			node.Load = &number
 		}
-		if queues, given := listing.GivenOf(e, monitor.AttributeNodeQueues); given {
+		if queues, given := listing.GivenOf(e, vocabulary.AttributeNodeQueues); given {
 			node.Queues = queues.Array()
 		}
 		listed.Nodes = append(listed.Nodes, node)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // mostUsers bounds how many users' names are proposed to filter by.
@@ -52,7 +52,7 @@ func Count(m *model.Manager, own Owner) *census {
 		state, isMine := SeenState(job), own.Has(job)
 		queue.add(state, isMine)
 		c.Jobs.add(state, isMine)
-		if user := GivenText(job, monitor.AttributeJobUser); user != "" && len(users) < mostUsers {
+		if user := GivenText(job, vocabulary.AttributeJobUser); user != "" && len(users) < mostUsers {
 			users[user] = true
 		}
 	}
@@ -91,7 +91,7 @@ func ownerOf(m *model.Manager, user string) Owner {
 		if !isOurs(job) {
 			continue
 		}
-		if name := GivenText(job, monitor.AttributeJobUser); name != "" {
+		if name := GivenText(job, vocabulary.AttributeJobUser); name != "" {
 			names[name] = true
 		}
 	}
@@ -99,13 +99,13 @@ func ownerOf(m *model.Manager, user string) Owner {
 }
 
 func (o Owner) Has(job *model.Element) bool {
-	name := GivenText(job, monitor.AttributeJobUser)
+	name := GivenText(job, vocabulary.AttributeJobUser)
 	return o[name] || isOurs(job)
 }
 
 // isOurs reports whether a job was submitted through rmctl.
 func isOurs(job *model.Element) bool {
-	ours, _ := GivenOf(job, monitor.AttributeJobLaunched)
+	ours, _ := GivenOf(job, vocabulary.AttributeJobLaunched)
 	return ours.Boolean()
 }
 

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A StateCount is how many elements are in a state.
@@ -32,7 +32,7 @@ var JobWords = map[job.Detail]string{
 
 // JobMark returns how a job's state is shown.
 func JobMark(job *model.Element) Mark {
-	return MarkOfJob(SeenState(job), GivenText(job, monitor.AttributeJobDetail))
+	return MarkOfJob(SeenState(job), GivenText(job, vocabulary.AttributeJobDetail))
 }
 
 // MarkOfJob returns how a job is shown by its state, and by that in more words.

@@ -4,17 +4,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A Look is how a node is shown by both of its states.
 type Look int
 
 var (
-	grossStates = []model.State{model.StateUp, model.StateDown, model.StateError, model.StateUnknown}
-	extraStates = []model.State{model.NodeNone, model.NodeUserExclusive, model.NodeUserShared, model.NodeOtherExclusive, model.NodeOtherShared,
-		model.NodeRunningProcess, model.NodeExitedProcess}
+	grossStates = []model.State{vocabulary.StateUp, vocabulary.StateDown, vocabulary.StateError, vocabulary.StateUnknown}
+	extraStates = []model.State{vocabulary.NodeNone, vocabulary.NodeUserExclusive, vocabulary.NodeUserShared, vocabulary.NodeOtherExclusive, vocabulary.NodeOtherShared,
+		vocabulary.NodeRunningProcess, vocabulary.NodeExitedProcess}
 )
 
 // NumberOfLooks is how many looks there are.
@@ -35,13 +35,13 @@ const (
 
 // marksOfUse tell by whom a node is used.
 var marksOfUse = map[model.State]Mark{
-	model.NodeNone:           {"green", CellHollow, "free"},
-	model.NodeUserExclusive:  {"blue", CellFull, "yours alone"},
-	model.NodeUserShared:     {"blue", CellHalf, "yours, shared"},
-	model.NodeOtherExclusive: {"yellow", CellFull, "in use"},
-	model.NodeOtherShared:    {"yellow", CellHalf, "partly in use"},
-	model.NodeRunningProcess: {"green", CellFull, "with your processes"},
-	model.NodeExitedProcess:  {"orange", cellDot, "with your ended processes"},
+	vocabulary.NodeNone:           {"green", CellHollow, "free"},
+	vocabulary.NodeUserExclusive:  {"blue", CellFull, "yours alone"},
+	vocabulary.NodeUserShared:     {"blue", CellHalf, "yours, shared"},
+	vocabulary.NodeOtherExclusive: {"yellow", CellFull, "in use"},
+	vocabulary.NodeOtherShared:    {"yellow", CellHalf, "partly in use"},
+	vocabulary.NodeRunningProcess: {"green", CellFull, "with your processes"},
+	vocabulary.NodeExitedProcess:  {"orange", cellDot, "with your ended processes"},
 }
 
 // lookFor returns the look of a pair of states.
@@ -51,11 +51,11 @@ func lookFor(gross, extra model.State) Look {
 
 // LookOf returns how a node is shown.
 func LookOf(node *model.Element) Look {
-	gross, extra := SeenState(node), model.NodeNone
+	gross, extra := SeenState(node), model.State(vocabulary.NodeNone)
 	if gross == "" {
-		gross = model.StateUnknown
+		gross = vocabulary.StateUnknown
 	}
-	if text := GivenText(node, model.AttributeNodeExtraState); text != "" {
+	if text := GivenText(node, vocabulary.AttributeNodeExtraState); text != "" {
 		extra = model.State(text)
 	}
 	return lookFor(gross, extra)
@@ -73,16 +73,16 @@ func (l Look) Mark() Mark {
 	use := marksOfUse[extra]
 	var m Mark
 	switch gross {
-	case model.StateUp:
+	case vocabulary.StateUp:
 		return use
-	case model.StateDown:
+	case vocabulary.StateDown:
 		m = Mark{"grey", CellCross, "down"}
-	case model.StateError:
+	case vocabulary.StateError:
 		m = Mark{"red", CellPeak, "error"}
 	default:
 		m = Mark{"pale", CellSmall, "state unknown"}
 	}
-	if extra != model.NodeNone {
+	if extra != vocabulary.NodeNone {
 		m.Word += ", " + use.Word
 		m.Sign = "m0 0" + m.Sign + cellBelow
 	}
@@ -109,8 +109,8 @@ func (t *NodeTally) Add(node *model.Element, l Look) {
 		t.ByLook = map[Look]int{}
 	}
 	t.ByLook[l]++
-	cpus, hasCPUs := GivenOf(node, monitor.AttributeNodeCPUs)
-	used, hasUsed := GivenOf(node, monitor.AttributeNodeCPUsUsed)
+	cpus, hasCPUs := GivenOf(node, vocabulary.AttributeNodeCPUs)
+	used, hasUsed := GivenOf(node, vocabulary.AttributeNodeCPUsUsed)
 	if hasCPUs && hasUsed { // else they would count on one side alone
 		t.CPUs += cpus.Integer()
 		t.CPUsUsed += used.Integer()
@@ -133,9 +133,9 @@ func (t *NodeTally) Use() (used, free, unusable int) {
 	for l, n := range t.ByLook {
 		gross, extra := l.States()
 		switch {
-		case gross != model.StateUp:
+		case gross != vocabulary.StateUp:
 			unusable += n
-		case extra == model.NodeNone:
+		case extra == vocabulary.NodeNone:
 			free += n
 		default:
 			used += n

@@ -3,6 +3,7 @@ package listing
 import (
 	"sync"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -33,49 +34,49 @@ const (
 var marks = sync.OnceValue(func() map[model.Kind]map[model.State]Mark {
 	return map[model.Kind]map[model.State]Mark{
 		model.ResourceManager: {
-			model.StateStarting:  {"cyan", signHalf, "starting"},
-			model.StateStarted:   {"green", signDisc, "started"},
-			model.StateStopping:  {"cyan", signRing, "stopping"},
-			model.StateStopped:   {"grey", signSquare, "stopped"},
-			model.StateSuspended: {"yellow", signPause, "suspended"},
-			model.StateError:     {"red", signTriangle, "error"},
+			vocabulary.StateStarting:  {"cyan", signHalf, "starting"},
+			vocabulary.StateStarted:   {"green", signDisc, "started"},
+			vocabulary.StateStopping:  {"cyan", signRing, "stopping"},
+			vocabulary.StateStopped:   {"grey", signSquare, "stopped"},
+			vocabulary.StateSuspended: {"yellow", signPause, "suspended"},
+			vocabulary.StateError:     {"red", signTriangle, "error"},
 		},
 		model.Machine: {
-			model.StateUp:      {"green", signDisc, "up"},
-			model.StateDown:    {"grey", signCross, "down"},
-			model.StateAlert:   {"yellow", signBang, "alert"},
-			model.StateError:   {"red", signTriangle, "error"},
-			model.StateUnknown: {"pale", signDot, "unknown"},
+			vocabulary.StateUp:      {"green", signDisc, "up"},
+			vocabulary.StateDown:    {"grey", signCross, "down"},
+			vocabulary.StateAlert:   {"yellow", signBang, "alert"},
+			vocabulary.StateError:   {"red", signTriangle, "error"},
+			vocabulary.StateUnknown: {"pale", signDot, "unknown"},
 		},
 		model.Queue: {
-			model.StateNormal:     {"green", signDisc, "normal"},
-			model.StateCollecting: {"yellow", signPause, "collecting"},
-			model.StateDraining:   {"yellow", signHalf, "draining"},
-			model.StateStopped:    {"grey", signSquare, "stopped"},
+			vocabulary.StateNormal:     {"green", signDisc, "normal"},
+			vocabulary.StateCollecting: {"yellow", signPause, "collecting"},
+			vocabulary.StateDraining:   {"yellow", signHalf, "draining"},
+			vocabulary.StateStopped:    {"grey", signSquare, "stopped"},
 		},
 		model.Node: {
-			model.StateUp:      {"green", signDisc, "up"},
-			model.StateDown:    {"grey", signCross, "down"},
-			model.StateError:   {"red", signTriangle, "error"},
-			model.StateUnknown: {"pale", signDot, "unknown"},
+			vocabulary.StateUp:      {"green", signDisc, "up"},
+			vocabulary.StateDown:    {"grey", signCross, "down"},
+			vocabulary.StateError:   {"red", signTriangle, "error"},
+			vocabulary.StateUnknown: {"pale", signDot, "unknown"},
 		},
 		model.Job: {
-			model.StatePending:    {"blue", signRing, "waiting"},
-			model.StateStarted:    {"cyan", signHalf, "starting"},
-			model.StateRunning:    {"green", signDisc, "running"},
-			model.StateSuspended:  {"yellow", signPause, "suspended"},
-			model.StateTerminated: {"grey", signTick, "ended"},
-			model.StateError:      {"red", signTriangle, "failed"},
-			model.StateUnknown:    {"pale", signDot, "unknown"},
+			vocabulary.StatePending:    {"blue", signRing, "waiting"},
+			vocabulary.StateStarted:    {"cyan", signHalf, "starting"},
+			vocabulary.StateRunning:    {"green", signDisc, "running"},
+			vocabulary.StateSuspended:  {"yellow", signPause, "suspended"},
+			vocabulary.StateTerminated: {"grey", signTick, "ended"},
+			vocabulary.StateError:      {"red", signTriangle, "failed"},
+			vocabulary.StateUnknown:    {"pale", signDot, "unknown"},
 		},
 		model.Process: {
-			model.StateStarting:  {"cyan", signHalf, "starting"},
-			model.StateRunning:   {"green", signDisc, "running"},
-			model.StateSuspended: {"yellow", signPause, "suspended"},
-			model.StateExited:    {"grey", signTick, "exited"},
-			model.StateSignalled: {"orange", signCross, "ended by a signal"},
-			model.StateError:     {"red", signTriangle, "error"},
-			model.StateUnknown:   {"pale", signDot, "unknown"},
+			vocabulary.StateStarting:  {"cyan", signHalf, "starting"},
+			vocabulary.StateRunning:   {"green", signDisc, "running"},
+			vocabulary.StateSuspended: {"yellow", signPause, "suspended"},
+			vocabulary.StateExited:    {"grey", signTick, "exited"},
+			vocabulary.StateSignalled: {"orange", signCross, "ended by a signal"},
+			vocabulary.StateError:     {"red", signTriangle, "error"},
+			vocabulary.StateUnknown:   {"pale", signDot, "unknown"},
 		},
 	}
 })

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 var kindsWithStates = []model.Kind{model.ResourceManager, model.Machine, model.Queue, model.Node, model.Job, model.Process}
@@ -34,17 +34,17 @@ func TestBothStatesOfANodeShow(t *testing.T) {
 		require.False(t, words[m.Word], "two looks have the same word: %v", m)
 		words[m.Word] = true
 		state, use, _ := strings.Cut(m.Word, ", ")
-		if gross, extra := l.States(); gross == model.StateUp {
+		if gross, extra := l.States(); gross == vocabulary.StateUp {
 			state = m.Word
-		} else if extra != model.NodeNone {
+		} else if extra != vocabulary.NodeNone {
 			state, use = string(gross), "used" // of a node that cannot be used it matters only that somebody has it
 		}
 		same, taken := drawn[m.Sign+m.Tone]
 		require.True(t, !taken || same == state+use, "two looks are drawn alike: %v", m)
 		drawn[m.Sign+m.Tone] = state + use
 	}
-	require.Equal(t, "down, in use", lookFor(model.StateDown, model.NodeOtherExclusive).Mark().Word)
-	require.Equal(t, "yours alone", lookFor(model.StateUp, model.NodeUserExclusive).Mark().Word)
+	require.EqualValues(t, "down, in use", lookFor(vocabulary.StateDown, vocabulary.NodeOtherExclusive).Mark().Word)
+	require.EqualValues(t, "yours alone", lookFor(vocabulary.StateUp, vocabulary.NodeUserExclusive).Mark().Word)
 }
 
 func TestTextsAreSpelledOutForPeople(t *testing.T) {
@@ -59,11 +59,11 @@ func TestTextsAreSpelledOutForPeople(t *testing.T) {
 func TestAJobsMarkTellsWhoHoldsIt(t *testing.T) {
 	m := model.New()
 	m.Update(func(u *model.Update) {
-		require.NoError(t, u.Define(model.Definition{ID: monitor.AttributeJobDetail, Type: model.String, Default: []string{""}}))
+		require.NoError(t, u.Define(model.Definition{ID: vocabulary.AttributeJobDetail, Type: model.String, Default: []string{""}}))
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm"})
 		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
 		for id, states := range map[string][2]string{"held": {"PENDING", "USER_ON_HOLD"}, "cancelled": {"TERMINATED", "CANCELED"}, "torn": {"RUNNING", "USER_ON_HOLD"}} {
-			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: id, Attributes: webtest.Attributes(model.AttributeJobState, states[0], monitor.AttributeJobDetail, states[1])})
+			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: id, Attributes: webtest.Attributes(vocabulary.AttributeJobState, states[0], vocabulary.AttributeJobDetail, states[1])})
 		}
 	})
 	manager, _ := m.Snapshot().Manager("rm")

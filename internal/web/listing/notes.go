@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A Note says that a picture is older than it should be, or that there is none, and
@@ -22,7 +22,7 @@ type Note struct {
 const attributeCause = "rmCause"
 
 // listedAt are the attributes that tell when the elements of a kind were seen.
-var listedAt = map[model.Kind]string{model.Job: monitor.AttributeListedJobs, model.Node: monitor.AttributeListedNodes, model.Queue: monitor.AttributeListedQueues}
+var listedAt = map[model.Kind]string{model.Job: vocabulary.AttributeListedJobs, model.Node: vocabulary.AttributeListedNodes, model.Queue: vocabulary.AttributeListedQueues}
 
 // NotesOf returns what is to be said of the pictures of a kind of elements: of one
 // resource manager or, where its id is empty, of all. Of several, those that are
@@ -38,7 +38,7 @@ func NotesOf(s *model.Snapshot, manager string, kind model.Kind) []Note {
 		n, isNeeded := NoteOf(m.Element(), kind)
 		switch {
 		case !isNeeded:
-		case SeenState(m.Element()) == model.StateStopped:
+		case SeenState(m.Element()) == vocabulary.StateStopped:
 			stopped = append(stopped, n)
 		default:
 			notes = append(notes, n)
@@ -54,26 +54,26 @@ func NotesOf(s *model.Snapshot, manager string, kind model.Kind) []Note {
 var unlistedShow = map[model.Kind]string{model.Job: "; those submitted through rmctl are shown", model.Node: "; those that processes of your jobs are on are shown"}
 
 func isUnlisted(m *model.Element, kind model.Kind) bool {
-	unlisted, _ := GivenOf(m, monitor.AttributeUnlisted)
+	unlisted, _ := GivenOf(m, vocabulary.AttributeUnlisted)
 	return slices.Contains(unlisted.Array(), kind.String())
 }
 
 // NoteOf returns what is to be said of a resource manager's picture of a kind of elements.
 func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	text := func(attribute string) string { return Fact(GivenText(m, attribute)) }
-	n := Note{Manager: Cell(m.Name()), At: MomentOf(m, listedAt[kind]), Cause: text(monitor.AttributeStale)}
+	n := Note{Manager: Cell(m.Name()), At: MomentOf(m, listedAt[kind]), Cause: text(vocabulary.AttributeStale)}
 	what := kind.String() + "s"
 	switch SeenState(m) {
-	case model.StateStopped, "":
+	case vocabulary.StateStopped, "":
 		n.Tone, n.Text, n.Cause, n.At = "grey", fmt.Sprintf("is stopped: nothing is known of its %s", what), "", Moment{}
 		return n, true
-	case model.StateStarting:
+	case vocabulary.StateStarting:
 		n.Tone, n.Text = "cyan", "is being connected to"
-	case model.StateStopping:
+	case vocabulary.StateStopping:
 		n.Tone, n.Text = "cyan", "is being left"
-	case model.StateSuspended:
+	case vocabulary.StateSuspended:
 		n.Tone, n.Text = "yellow", "is connected, but not watched"
-	case model.StateError:
+	case vocabulary.StateError:
 		n.Tone, n.Text, n.Cause = "red", "cannot be asked", text(attributeCause)
 	default:
 		switch {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -39,12 +40,12 @@ type jobFilter struct {
 }
 
 var JobFilters = []jobFilter{
-	{"running", "running", []model.State{model.StateRunning, model.StateStarted}},
-	{"waiting", "waiting", []model.State{model.StatePending}},
-	{"suspended", "suspended", []model.State{model.StateSuspended}},
-	{"ended", "ended", []model.State{model.StateTerminated}},
-	{"failed", "failed", []model.State{model.StateError}},
-	{"unknown", "unknown", []model.State{model.StateUnknown, ""}},
+	{"running", "running", []model.State{vocabulary.StateRunning, vocabulary.StateStarted}},
+	{"waiting", "waiting", []model.State{vocabulary.StatePending}},
+	{"suspended", "suspended", []model.State{vocabulary.StateSuspended}},
+	{"ended", "ended", []model.State{vocabulary.StateTerminated}},
+	{"failed", "failed", []model.State{vocabulary.StateError}},
+	{"unknown", "unknown", []model.State{vocabulary.StateUnknown, ""}},
 }
 
 func JobFilterOf(name string) (jobFilter, bool) {

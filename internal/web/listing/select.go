@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A ListedJob is a job and the resource manager that it belongs to.
@@ -20,19 +20,19 @@ type ListedJob struct {
 var JobSorts = map[string]func(*model.Element) sortKey{
 	"id":    nil,
 	"name":  func(e *model.Element) sortKey { return sortKey{text: strings.ToLower(e.Name())} },
-	"user":  func(e *model.Element) sortKey { return textKey(e, monitor.AttributeJobUser) },
+	"user":  func(e *model.Element) sortKey { return textKey(e, vocabulary.AttributeJobUser) },
 	"queue": func(e *model.Element) sortKey { return sortKey{text: e.Parent()} },
 	"state": func(e *model.Element) sortKey {
 		return sortKey{number: float64(slices.Index(stateOrder, SeenState(e)))}
 	},
 	"procs":     func(e *model.Element) sortKey { return numberKey(e, AttributeProcesses) },
-	"submitted": func(e *model.Element) sortKey { return timeKey(e, monitor.AttributeJobSubmitted) },
-	"started":   func(e *model.Element) sortKey { return timeKey(e, monitor.AttributeJobStarted) },
-	"ended":     func(e *model.Element) sortKey { return timeKey(e, monitor.AttributeJobEnded) },
+	"submitted": func(e *model.Element) sortKey { return timeKey(e, vocabulary.AttributeJobSubmitted) },
+	"started":   func(e *model.Element) sortKey { return timeKey(e, vocabulary.AttributeJobStarted) },
+	"ended":     func(e *model.Element) sortKey { return timeKey(e, vocabulary.AttributeJobEnded) },
 }
 
 // stateOrder is the order of jobs by state: what needs a look first.
-var stateOrder = []model.State{model.StateError, model.StateSuspended, model.StateRunning, model.StateStarted, model.StatePending, model.StateUnknown, "", model.StateTerminated}
+var stateOrder = []model.State{vocabulary.StateError, vocabulary.StateSuspended, vocabulary.StateRunning, vocabulary.StateStarted, vocabulary.StatePending, vocabulary.StateUnknown, "", vocabulary.StateTerminated}
 
 // A sortKey is what a job is sorted by. Jobs without one come last in both directions.
 type sortKey struct {
@@ -110,11 +110,11 @@ func (l *Ledger) knownJobs(s *model.Snapshot) []knownJob {
 				known := knownJob{ListedJob: ListedJob{m, job}}
 				for definition, value := range job.Attributes() {
 					switch definition.ID {
-					case monitor.AttributeJobUser:
+					case vocabulary.AttributeJobUser:
 						known.User = value.Text()
-					case model.AttributeJobState:
+					case vocabulary.AttributeJobState:
 						known.State = model.State(value.Text())
-					case monitor.AttributeJobLaunched:
+					case vocabulary.AttributeJobLaunched:
 						known.IsMine = value.Boolean()
 					}
 				}
@@ -174,7 +174,7 @@ func mentions(job *model.Element, text string) bool {
 		return true
 	}
 	for definition, value := range job.Attributes() {
-		if (definition.ID == monitor.AttributeJobUser || definition.ID == model.AttributeJobMessage) && Contains(value.Text(), text) {
+		if (definition.ID == vocabulary.AttributeJobUser || definition.ID == vocabulary.AttributeJobMessage) && Contains(value.Text(), text) {
 			return true
 		}
 	}

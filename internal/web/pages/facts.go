@@ -3,6 +3,7 @@ package pages
 import (
 	"slices"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
 )
@@ -25,7 +26,7 @@ const mostWords = 200
 func factsOf(e *model.Element) []fact {
 	var facts []fact
 	for definition, value := range e.Attributes() {
-		if definition.ID == model.AttributeName {
+		if definition.ID == vocabulary.AttributeName {
 			continue // the page's heading
 		}
 		f := fact{Name: listing.Printable(definition.Label(), 60), Description: definition.Description, IsHidden: !definition.Display}
@@ -75,8 +76,8 @@ func processRowOf(m *model.Manager, process *model.Element) processRow {
 	row := processRow{
 		Key: listing.ElementKey(manager, process.ID()), Address: listing.ElementAddress("/process", manager, process.ID()),
 		JobAddress: listing.ElementAddress("/job", manager, process.Parent()), Job: listing.Cell(process.Parent()),
-		Index: text(model.AttributeProcessIndex), PID: text("processPID"), Mark: listing.MarkOf(process), Node: text(model.AttributeProcessNodeID),
-		Exit: text(model.AttributeProcessExitCode),
+		Index: text(vocabulary.AttributeProcessIndex), PID: text("processPID"), Mark: listing.MarkOf(process), Node: text(vocabulary.AttributeProcessNodeID),
+		Exit: text(vocabulary.AttributeProcessExitCode),
 	}
 	if row.Index == "" {
 		row.Index = listing.Cell(process.Name())
@@ -84,7 +85,7 @@ func processRowOf(m *model.Manager, process *model.Element) processRow {
 	if signal := text("processSignalName"); signal != "" {
 		row.Exit = signal
 	}
-	if node := listing.GivenText(process, model.AttributeProcessNodeID); node != "" {
+	if node := listing.GivenText(process, vocabulary.AttributeProcessNodeID); node != "" {
 		if _, known := m.Get(model.Node, node); known {
 			row.NodeAddress = listing.ElementAddress("/node", manager, node)
 		}

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // jobPage is what the page of a job shows.
@@ -100,7 +100,7 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	if isListed {
 		page.Row, page.Facts = rowOf(listing.ListedJob{Manager: m, Job: element}, p.Ledger.Owner(s, m)), factsOf(element)
 		page.addProcesses(m, element.ID())
-		if doubt := listing.GivenText(element, monitor.AttributeJobDoubt); doubt != "" {
+		if doubt := listing.GivenText(element, vocabulary.AttributeJobDoubt); doubt != "" {
 			page.Doubts = append(page.Doubts, listing.Fact(doubt))
 		}
 	} else {
@@ -157,8 +157,8 @@ func rowOfRecord(job job.Job) jobRow {
 
 // processCells are the outlines of processes on the map of a job.
 var processCells = map[model.State]string{
-	model.StateStarting: listing.CellHalf, model.StateRunning: listing.CellFull, model.StateSuspended: listing.CellBar, model.StateExited: listing.CellHollow,
-	model.StateSignalled: listing.CellCross, model.StateError: listing.CellPeak, model.StateUnknown: listing.CellSmall, "": listing.CellSmall,
+	vocabulary.StateStarting: listing.CellHalf, vocabulary.StateRunning: listing.CellFull, vocabulary.StateSuspended: listing.CellBar, vocabulary.StateExited: listing.CellHollow,
+	vocabulary.StateSignalled: listing.CellCross, vocabulary.StateError: listing.CellPeak, vocabulary.StateUnknown: listing.CellSmall, "": listing.CellSmall,
 }
 
 // addProcesses puts the processes of the job on its page, as a table and as a map.
@@ -201,12 +201,12 @@ func (page *jobPage) addProcesses(m *model.Manager, job string) {
 // trouble tells how much a process needs a look.
 func trouble(process *model.Element) int {
 	switch listing.SeenState(process) {
-	case model.StateError, model.StateSignalled:
+	case vocabulary.StateError, vocabulary.StateSignalled:
 		return 3
-	case model.StateSuspended, model.StateUnknown, "":
+	case vocabulary.StateSuspended, vocabulary.StateUnknown, "":
 		return 1
-	case model.StateExited:
-		if code := listing.GivenText(process, model.AttributeProcessExitCode); code != "" && code != "0" {
+	case vocabulary.StateExited:
+		if code := listing.GivenText(process, vocabulary.AttributeProcessExitCode); code != "" && code != "0" {
 			return 2
 		}
 	}
@@ -314,7 +314,7 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 	id, detail := record.ID, record.DetailOrUndetermined()
 	if element != nil {
 		id = element.ID()
-		text := listing.GivenText(element, monitor.AttributeJobDetail)
+		text := listing.GivenText(element, vocabulary.AttributeJobDetail)
 		detail, _ = job.ParseDetail(text)
 	}
 	if id == "" || detail.Ended() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -19,7 +20,7 @@ func TestOfManyProcessesThoseInTroubleAreListedFirst(t *testing.T) {
 		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
 		u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: "1"})
 		for rank := range mostProcesses + 500 {
-			pairs := []string{model.AttributeProcessState, "EXITED", model.AttributeProcessIndex, strconv.Itoa(rank), model.AttributeProcessExitCode, "0"}
+			pairs := []string{vocabulary.AttributeProcessState, "EXITED", vocabulary.AttributeProcessIndex, strconv.Itoa(rank), vocabulary.AttributeProcessExitCode, "0"}
 			switch rank {
 			case 1400:
 				pairs[5] = "7"

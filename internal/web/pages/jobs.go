@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // rowOf returns how a table shows a job.
@@ -19,13 +19,13 @@ func rowOf(listed listing.ListedJob, own listing.Owner) jobRow {
 		Key:     listing.ElementKey(manager, job.ID()),
 		Address: listing.ElementAddress("/job", manager, job.ID()),
 		Manager: listing.Cell(manager), ID: listing.Cell(job.ID()), Name: listing.Cell(job.Name()),
-		Mark: listing.JobMark(job), Native: text(model.AttributeJobStatus), User: text(monitor.AttributeJobUser), Queue: listing.Cell(job.Parent()),
-		Procs: text(listing.AttributeProcesses), Nodes: text(monitor.AttributeJobNodes), Reason: text(model.AttributeJobMessage), Exit: text(monitor.AttributeJobExitCode), Doubt: text(monitor.AttributeJobDoubt),
+		Mark: listing.JobMark(job), Native: text(vocabulary.AttributeJobStatus), User: text(vocabulary.AttributeJobUser), Queue: listing.Cell(job.Parent()),
+		Procs: text(listing.AttributeProcesses), Nodes: text(vocabulary.AttributeJobNodes), Reason: text(vocabulary.AttributeJobMessage), Exit: text(vocabulary.AttributeJobExitCode), Doubt: text(vocabulary.AttributeJobDoubt),
 		Mine: own.Has(job), Ended: model.Ended(model.Job, listing.SeenState(job)),
-		Submitted: listing.MomentOf(job, monitor.AttributeJobSubmitted), Started: listing.MomentOf(job, monitor.AttributeJobStarted), Finished: listing.MomentOf(job, monitor.AttributeJobEnded),
+		Submitted: listing.MomentOf(job, vocabulary.AttributeJobSubmitted), Started: listing.MomentOf(job, vocabulary.AttributeJobStarted), Finished: listing.MomentOf(job, vocabulary.AttributeJobEnded),
 	}
 	if row.Procs == "" {
-		if cpus, isGiven := listing.GivenOf(job, monitor.AttributeJobCPUs); isGiven {
+		if cpus, isGiven := listing.GivenOf(job, vocabulary.AttributeJobCPUs); isGiven {
 			row.Procs = listing.Counted(int(cpus.Integer()), "CPU")
 		}
 	}
@@ -171,8 +171,8 @@ func summaryOf(q listing.JobsQuery, all int, p listing.Pager) string {
 
 // usualColumns are the attributes that the table shows by itself, or that say what it
 // shows already.
-var usualColumns = []string{model.AttributeID, model.AttributeName, model.AttributeJobState, model.AttributeJobStatus, model.AttributeJobMessage, monitor.AttributeJobLaunched, monitor.AttributeJobDetail, monitor.AttributeJobUser,
-	monitor.AttributeJobQueue, listing.AttributeProcesses, monitor.AttributeJobNodes, monitor.AttributeJobSubmitted, monitor.AttributeJobStarted, monitor.AttributeJobEnded}
+var usualColumns = []string{vocabulary.AttributeID, vocabulary.AttributeName, vocabulary.AttributeJobState, vocabulary.AttributeJobStatus, vocabulary.AttributeJobMessage, vocabulary.AttributeJobLaunched, vocabulary.AttributeJobDetail, vocabulary.AttributeJobUser,
+	vocabulary.AttributeJobQueue, listing.AttributeProcesses, vocabulary.AttributeJobNodes, vocabulary.AttributeJobSubmitted, vocabulary.AttributeJobStarted, vocabulary.AttributeJobEnded}
 
 // mostColumns bounds the further columns of a table.
 const mostColumns = 40

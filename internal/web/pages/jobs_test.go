@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // idsOf returns the ids of the jobs that an address chooses.
@@ -99,16 +99,16 @@ func TestFurtherColumnsAreTheAttributesThatAppear(t *testing.T) {
 
 func TestJobsShowTheirProcessesByState(t *testing.T) {
 	table := drawJobs(listing.NewLedger(""), webtest.Demonstration(t, 80, 10, webtest.Noon).Snapshot(), listing.ReadJobsQuery(url.Values{"q": {"4000070"}}))
-	require.Equal(t, []listing.StateCount{{Mark: listing.MarkOfState(model.Process, model.StateRunning), Count: "4"}}, table.Rows[0].Processes)
+	require.EqualValues(t, []listing.StateCount{{Mark: listing.MarkOfState(model.Process, vocabulary.StateRunning), Count: "4"}}, table.Rows[0].Processes)
 }
 
 func TestWhereNobodyTellsOfProcessesCPUsStand(t *testing.T) {
 	m := model.New()
 	m.Update(func(u *model.Update) {
-		require.NoError(t, u.Define(model.Definition{ID: monitor.AttributeJobCPUs, Type: model.Integer, Default: []string{"0"}}))
+		require.NoError(t, u.Define(model.Definition{ID: vocabulary.AttributeJobCPUs, Type: model.Integer, Default: []string{"0"}}))
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm"})
 		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
-		u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: "1", Attributes: webtest.Attributes("jobState", "RUNNING", model.AttributeJobStatus, "Running", monitor.AttributeJobCPUs, "64")})
+		u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: "1", Attributes: webtest.Attributes("jobState", "RUNNING", vocabulary.AttributeJobStatus, "Running", vocabulary.AttributeJobCPUs, "64")})
 	})
 	row := drawJobs(listing.NewLedger(""), m.Snapshot(), listing.ReadJobsQuery(nil)).Rows[0]
 	require.Equal(t, "64 CPUs", row.Procs)

@@ -3,7 +3,7 @@ package pages
 import (
 	"net/http"
 
-	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
 // A launchPlace is a resource manager that jobs can be launched on.
@@ -19,7 +19,7 @@ func (p *Pages) launchList(w http.ResponseWriter, r *http.Request) error {
 	var places []launchPlace
 	for _, manager := range p.Platform.Managers() {
 		place := launchPlace{Name: manager.Target.Name, Definition: manager.Target.Definition, State: string(manager.State)}
-		if manager.State == model.StateStarted {
+		if manager.State == vocabulary.StateStarted {
 			place.Address = launchAddressOf(place.Name, "")
 			saved, err := p.launchSaved(place.Name, place.Definition)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -27,14 +28,14 @@ var nodeFilters = []struct {
 	has         func(gross, extra model.State) bool
 }{
 	{"free", "free", func(gross, extra model.State) bool {
-		return gross == model.StateUp && extra == model.NodeNone
+		return gross == vocabulary.StateUp && extra == vocabulary.NodeNone
 	}},
 	{"used", "in use", func(gross, extra model.State) bool {
-		return gross == model.StateUp && extra != model.NodeNone
+		return gross == vocabulary.StateUp && extra != vocabulary.NodeNone
 	}},
-	{"down", "down", func(gross, _ model.State) bool { return gross == model.StateDown }},
-	{"error", "error", func(gross, _ model.State) bool { return gross == model.StateError }},
-	{"unknown", "unknown", func(gross, _ model.State) bool { return gross == model.StateUnknown }},
+	{"down", "down", func(gross, _ model.State) bool { return gross == vocabulary.StateDown }},
+	{"error", "error", func(gross, _ model.State) bool { return gross == vocabulary.StateError }},
+	{"unknown", "unknown", func(gross, _ model.State) bool { return gross == vocabulary.StateUnknown }},
 }
 
 func readMachinesQuery(values url.Values) machinesQuery {
@@ -187,7 +188,7 @@ func nodeMentions(node *model.Element, text string) bool {
 	if listing.Contains(node.ID(), text) || listing.Contains(node.Name(), text) {
 		return true
 	}
-	for _, attribute := range []string{monitor.AttributeNodeQueues, monitor.AttributeNodeReason, model.AttributeNodeStatus} {
+	for _, attribute := range []string{vocabulary.AttributeNodeQueues, vocabulary.AttributeNodeReason, vocabulary.AttributeNodeStatus} {
 		if value := listing.GivenText(node, attribute); listing.Contains(value, text) {
 			return true
 		}
@@ -201,11 +202,11 @@ func nodeRowOf(m *model.Manager, node *model.Element) nodeRow {
 	manager := m.Element().ID()
 	row := nodeRow{
 		Key: listing.ElementKey(manager, node.ID()), Address: listing.ElementAddress("/node", manager, node.ID()), Name: listing.Cell(node.Name()),
-		Mark: listing.LookOf(node).Sign(), Native: text(model.AttributeNodeStatus), Load: text(monitor.AttributeNodeLoad), Queues: text(monitor.AttributeNodeQueues),
-		Reason: text(monitor.AttributeNodeReason), Share: -1,
+		Mark: listing.LookOf(node).Sign(), Native: text(vocabulary.AttributeNodeStatus), Load: text(vocabulary.AttributeNodeLoad), Queues: text(vocabulary.AttributeNodeQueues),
+		Reason: text(vocabulary.AttributeNodeReason), Share: -1,
 	}
-	cpus, hasCPUs := listing.GivenOf(node, monitor.AttributeNodeCPUs)
-	used, hasUsed := listing.GivenOf(node, monitor.AttributeNodeCPUsUsed)
+	cpus, hasCPUs := listing.GivenOf(node, vocabulary.AttributeNodeCPUs)
+	used, hasUsed := listing.GivenOf(node, vocabulary.AttributeNodeCPUsUsed)
 	switch {
 	case hasCPUs && hasUsed:
 		row.CPUs = used.Text() + "/" + cpus.Text()
@@ -215,7 +216,7 @@ func nodeRowOf(m *model.Manager, node *model.Element) nodeRow {
 	case hasCPUs:
 		row.CPUs = cpus.Text()
 	}
-	if memory, isGiven := listing.GivenOf(node, monitor.AttributeNodeMemory); isGiven {
+	if memory, isGiven := listing.GivenOf(node, vocabulary.AttributeNodeMemory); isGiven {
 		row.Memory = mebibytes(memory.Integer())
 	}
 	return row

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A managerRow is a resource manager as the first page shows it.
@@ -50,7 +50,7 @@ type listingRow struct {
 
 // shownApart are attributes of resource managers that the first page shows in a way
 // of its own.
-var shownApart = []string{model.AttributeRMState, views.AttributeCause, monitor.AttributeStale, monitor.AttributeProblems, views.AttributeSince, monitor.AttributeListedJobs, monitor.AttributeListedNodes, monitor.AttributeListedQueues}
+var shownApart = []string{vocabulary.AttributeRMState, views.AttributeCause, vocabulary.AttributeStale, vocabulary.AttributeProblems, views.AttributeSince, vocabulary.AttributeListedJobs, vocabulary.AttributeListedNodes, vocabulary.AttributeListedQueues}
 
 // managerRowOf returns how the first page shows a resource manager.
 func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) managerRow {
@@ -59,28 +59,28 @@ func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) manage
 	row := managerRow{
 		ID: e.ID(), Name: listing.Cell(e.Name()), State: state, Mark: listing.MarkOf(e), Since: listing.MomentOf(e, views.AttributeSince), Facts: managerFacts(e),
 		Address:    machinesQuery{}.with(func(q *machinesQuery) { q.Manager = e.ID() }),
-		CanRefresh: state == model.StateStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
-		CanStart: state == model.StateStopped || state == model.StateError, CanStop: state != model.StateStopped && state != model.StateStopping, CanEdit: state == model.StateStopped,
+		CanRefresh: state == vocabulary.StateStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
+		CanStart: state == vocabulary.StateStopped || state == vocabulary.StateError, CanStop: state != vocabulary.StateStopped && state != vocabulary.StateStopping, CanEdit: state == vocabulary.StateStopped,
 	}
-	if state == model.StateStarted {
+	if state == vocabulary.StateStarted {
 		row.Launch = launchAddressOf(e.ID(), "")
 	}
-	if state == model.StateError {
+	if state == vocabulary.StateError {
 		row.Cause = listing.Fact(listing.GivenText(e, views.AttributeCause))
 	}
 	hasChildren := m.Len(model.Job)+m.Len(model.Node)+m.Len(model.Queue) > 0
-	row.IsShown = state != model.StateStopped && (hasChildren || listing.MomentOf(e, monitor.AttributeListedJobs).IsKnown())
+	row.IsShown = state != vocabulary.StateStopped && (hasChildren || listing.MomentOf(e, vocabulary.AttributeListedJobs).IsKnown())
 	if !row.IsShown {
 		return row
 	}
-	row.IsOld = state != model.StateStarted
+	row.IsOld = state != vocabulary.StateStarted
 	if !row.IsOld {
 		if n, isNeeded := listing.NoteOf(e, model.Job); isNeeded {
 			row.Note, row.IsOld = &n, true
 		}
 	}
 	countInto(l, &row, s, m)
-	if problems, isGiven := listing.GivenOf(e, monitor.AttributeProblems); isGiven {
+	if problems, isGiven := listing.GivenOf(e, vocabulary.AttributeProblems); isGiven {
 		for _, problem := range problems.Array() {
 			row.Problems = append(row.Problems, listing.Fact(problem))
 		}
@@ -98,7 +98,7 @@ func managerFacts(e *model.Element) []fact {
 		if value.Type() == model.Array {
 			text = strings.Join(value.Array(), ", ")
 		}
-		if definition.Display && definition.ID != model.AttributeName && text != "" && !slices.Contains(shownApart, definition.ID) {
+		if definition.Display && definition.ID != vocabulary.AttributeName && text != "" && !slices.Contains(shownApart, definition.ID) {
 			facts = append(facts, fact{Name: listing.Printable(definition.Label(), 60), Description: definition.Description, Value: listing.Cell(text)})
 		}
 	}
@@ -111,7 +111,7 @@ func listingRows(e *model.Element) []listingRow {
 	for _, each := range []struct {
 		what      string
 		attribute string
-	}{{"jobs", monitor.AttributeListedJobs}, {"nodes", monitor.AttributeListedNodes}, {"queues", monitor.AttributeListedQueues}} {
+	}{{"jobs", vocabulary.AttributeListedJobs}, {"nodes", vocabulary.AttributeListedNodes}, {"queues", vocabulary.AttributeListedQueues}} {
 		if at := listing.MomentOf(e, each.attribute); at.IsKnown() {
 			rows = append(rows, listingRow{each.what, at})
 		}

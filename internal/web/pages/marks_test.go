@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 func TestAStateThatNobodySawIsNotShown(t *testing.T) {
@@ -32,11 +32,11 @@ func TestNodesOfOnesOwnProcessesAreInUse(t *testing.T) {
 	m := model.New()
 	webtest.DefineAttributes(t, m)
 	require.Empty(t, m.Update(func(u *model.Update) {
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "mpi", Attributes: webtest.Attributes(model.AttributeRMState, "STARTING")})
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "mpi", Attributes: append(webtest.Attributes(model.AttributeRMState, "STARTED"), model.Attribute{ID: monitor.AttributeUnlisted, Elements: []string{"queue", "node"}})})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "mpi", Attributes: webtest.Attributes(vocabulary.AttributeRMState, "STARTING")})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "mpi", Attributes: append(webtest.Attributes(vocabulary.AttributeRMState, "STARTED"), model.Attribute{ID: vocabulary.AttributeUnlisted, Elements: []string{"queue", "node"}})})
 		u.Put(model.Row{Manager: "mpi", Kind: model.Machine, ID: "here"})
 		for id, use := range map[string]string{"n1": "RUNNING_PROCESS", "n2": "EXITED_PROCESS", "n3": "NONE"} {
-			u.Put(model.Row{Manager: "mpi", Kind: model.Node, Parent: "here", ID: id, Attributes: webtest.Attributes(model.AttributeNodeState, "UP", model.AttributeNodeExtraState, use)})
+			u.Put(model.Row{Manager: "mpi", Kind: model.Node, Parent: "here", ID: id, Attributes: webtest.Attributes(vocabulary.AttributeNodeState, "UP", vocabulary.AttributeNodeExtraState, use)})
 		}
 	}))
 	drawn := drawMachines(listing.NewLedger("me"), m.Snapshot(), machinesQuery{State: "used", Page: 1})

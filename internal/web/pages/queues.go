@@ -3,10 +3,10 @@ package pages
 import (
 	"cmp"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/usage"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A queueRow is a queue in the table of queues.
@@ -87,12 +87,12 @@ func queueRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager, queue *m
 	usual := listing.ReadJobsQuery(nil)
 	usual.Manager, usual.Queue = manager, queue.ID()
 	state := func(state string) string { return usual.With(func(q *listing.JobsQuery) { q.State = state }) }
-	isDefault, _ := listing.GivenOf(queue, monitor.AttributeQueueDefault)
-	running, waiting := jobs.ByState[model.StateRunning]+jobs.ByState[model.StateStarted], jobs.ByState[model.StatePending]
+	isDefault, _ := listing.GivenOf(queue, vocabulary.AttributeQueueDefault)
+	running, waiting := jobs.ByState[vocabulary.StateRunning]+jobs.ByState[vocabulary.StateStarted], jobs.ByState[vocabulary.StatePending]
 	row := queueRow{
 		Key: listing.ElementKey(manager, queue.ID()), Manager: listing.Cell(m.Element().Name()), Name: listing.Cell(queue.Name()),
-		Mark: listing.MarkOf(queue), Native: text(model.AttributeQueueStatus), IsDefault: isDefault.Boolean(), TimeLimit: text(monitor.AttributeQueueTimeLimit),
-		Nodes: text(monitor.AttributeQueueNodes), Running: cmp.Or(text(monitor.AttributeQueueRunning), listing.Thousands(running)), Waiting: cmp.Or(text(monitor.AttributeQueueWaiting), listing.Thousands(waiting)),
+		Mark: listing.MarkOf(queue), Native: text(vocabulary.AttributeQueueStatus), IsDefault: isDefault.Boolean(), TimeLimit: text(vocabulary.AttributeQueueTimeLimit),
+		Nodes: text(vocabulary.AttributeQueueNodes), Running: cmp.Or(text(vocabulary.AttributeQueueRunning), listing.Thousands(running)), Waiting: cmp.Or(text(vocabulary.AttributeQueueWaiting), listing.Thousands(waiting)),
 		Mine: listing.Thousands(jobs.Mine), Jobs: state(""), JobsRunning: state("running"), JobsWaiting: state("waiting"),
 		MyJobs: usual.With(func(q *listing.JobsQuery) { q.Mine = true }), Timeline: usage.TimelineQuery{Manager: manager, Queue: queue.ID()}.Address(), Share: -1,
 	}

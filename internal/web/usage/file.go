@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // What the file of a history holds at most, and how often it is written.
@@ -226,7 +226,7 @@ func mergedTier(kept []sample, stored []storedSample, t tier, oldest, newest int
 // so that they are known should they not be listed when the next server begins.
 func (h *History) noteListed(s *model.Snapshot, l *listing.Ledger) {
 	for m := range s.Managers() {
-		seen, own := listing.MomentOf(m.Element(), monitor.AttributeListedJobs).At, l.Owner(s, m)
+		seen, own := listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At, l.Owner(s, m)
 		var began []pastJob
 		for job := range m.All(model.Job) {
 			if past, ran := pastOf(job, own, seen); ran {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A site is a resource manager whose listings a test makes up.
@@ -39,13 +39,13 @@ func newSite(t *testing.T) *site {
 func (s *site) lists(at time.Time, jobs ...string) {
 	listed := map[string]bool{}
 	require.Empty(s.t, s.model.Update(func(u *model.Update) {
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes(monitor.AttributeListedJobs, at.Format(time.RFC3339))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes(vocabulary.AttributeListedJobs, at.Format(time.RFC3339))})
 		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
 		for _, job := range jobs {
 			told := append(strings.Fields(job), "", "")
 			listed[told[0]] = true
-			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: told[0], Attributes: webtest.Attributes(model.AttributeName, "job <"+told[0]+">",
-				model.AttributeJobState, told[1], monitor.AttributeJobStarted, told[2], monitor.AttributeJobEnded, told[3])})
+			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: told[0], Attributes: webtest.Attributes(vocabulary.AttributeName, "job <"+told[0]+">",
+				vocabulary.AttributeJobState, told[1], vocabulary.AttributeJobStarted, told[2], vocabulary.AttributeJobEnded, told[3])})
 		}
 		manager, _ := s.model.Snapshot().Manager("rm")
 		for job := range manager.All(model.Job) {
@@ -201,7 +201,7 @@ func TestTheFileOfAHistoryIsBounded(t *testing.T) {
 	}
 	var jobs []pastJob
 	for i := range 3 * mostPast {
-		jobs = append(jobs, pastJob{ID: fmt.Sprint(i), From: webtest.Noon.Unix() - int64(i), Name: strings.Repeat("\x01", longestPastID), Queue: "q", State: model.StateTerminated, To: webtest.Noon.Unix()})
+		jobs = append(jobs, pastJob{ID: fmt.Sprint(i), From: webtest.Noon.Unix() - int64(i), Name: strings.Repeat("\x01", longestPastID), Queue: "q", State: vocabulary.StateTerminated, To: webtest.Noon.Unix()})
 	}
 	h.addPast("rm", jobs)
 	require.Len(t, h.past["rm"], mostPast)

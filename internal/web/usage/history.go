@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A sample is how much of a resource manager was in use when it was listed.
@@ -88,14 +88,14 @@ func (h *History) take(s *model.Snapshot, l *listing.Ledger) {
 	h.keepOnly(s)
 	for m := range s.Managers() {
 		id, state := m.Element().ID(), listing.SeenState(m.Element())
-		if before, known := h.before[id]; !known || state == model.StateStopped {
+		if before, known := h.before[id]; !known || state == vocabulary.StateStopped {
 			h.notePast(s, l, before, m)
 			h.before[id] = nil
 		}
-		if state != model.StateStarted {
+		if state != vocabulary.StateStarted {
 			continue
 		}
-		jobs, nodes := listing.MomentOf(m.Element(), monitor.AttributeListedJobs).At, listing.MomentOf(m.Element(), monitor.AttributeListedNodes).At
+		jobs, nodes := listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At, listing.MomentOf(m.Element(), vocabulary.AttributeListedNodes).At
 		at := jobs
 		if nodes.After(at) {
 			at = nodes
@@ -106,8 +106,8 @@ func (h *History) take(s *model.Snapshot, l *listing.Ledger) {
 		census := l.Census(s, m)
 		taken := sample{At: at, HasNodes: !nodes.IsZero(), HasJobs: !jobs.IsZero(), CPUs: census.AnyNode.CPUs, CPUsUsed: census.AnyNode.CPUsUsed}
 		taken.Used, taken.Free, taken.Unusable = census.AnyNode.Use()
-		taken.Running, taken.Waiting = census.Jobs.ByState[model.StateRunning]+census.Jobs.ByState[model.StateStarted], census.Jobs.ByState[model.StatePending]
-		taken.Others = census.Jobs.ByState[model.StateSuspended] + census.Jobs.ByState[model.StateUnknown]
+		taken.Running, taken.Waiting = census.Jobs.ByState[vocabulary.StateRunning]+census.Jobs.ByState[vocabulary.StateStarted], census.Jobs.ByState[vocabulary.StatePending]
+		taken.Others = census.Jobs.ByState[vocabulary.StateSuspended] + census.Jobs.ByState[vocabulary.StateUnknown]
 		h.add(id, taken)
 		h.notePast(s, l, h.before[id], m)
 		h.before[id] = m

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A stretch is the time that a job is known to have run.
@@ -64,7 +64,7 @@ func (d *lineDrawing) line(queue namedQueue) queueLine {
 			continue
 		}
 		state := listing.SeenState(job)
-		if state == model.StatePending {
+		if state == vocabulary.StatePending {
 			line.Waiting++
 			continue
 		}
@@ -95,7 +95,7 @@ func (d *lineDrawing) line(queue namedQueue) queueLine {
 
 // stretchOf returns when a job ran, as far as it was told.
 func stretchOf(job *model.Element, state model.State, seen, now time.Time) (stretch, bool) {
-	ran := stretch{job: job, from: listing.MomentOf(job, monitor.AttributeJobStarted).At, to: listing.MomentOf(job, monitor.AttributeJobEnded).At}
+	ran := stretch{job: job, from: listing.MomentOf(job, vocabulary.AttributeJobStarted).At, to: listing.MomentOf(job, vocabulary.AttributeJobEnded).At}
 	if ran.from.IsZero() {
 		return ran, false
 	}
@@ -217,7 +217,7 @@ func barOf(manager string, p placedStretch, from, now time.Time) bar {
 		}
 		length += ", not listed any more"
 	} else {
-		m, id, name, user = listing.JobMark(p.job), p.job.ID(), p.job.Name(), listing.GivenText(p.job, monitor.AttributeJobUser)
+		m, id, name, user = listing.JobMark(p.job), p.job.ID(), p.job.Name(), listing.GivenText(p.job, vocabulary.AttributeJobUser)
 		b.Address = listing.ElementAddress("/job", manager, id)
 		if p.isOpen {
 			length += " so far"

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // mostPast bounds how many jobs are kept that are not listed any more, the newest of all
@@ -49,7 +49,7 @@ const (
 // nobody knows until when it ran. Jobs were seen at a time.
 func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, bool) {
 	state := listing.SeenState(job)
-	if state == model.StatePending {
+	if state == vocabulary.StatePending {
 		return pastJob{}, false
 	}
 	ran, isKnown := stretchOf(job, state, seen, seen)
@@ -58,7 +58,7 @@ func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, boo
 	}
 	return pastJob{
 		ID: listing.CutTo(job.ID(), longestPastID), Name: listing.CutTo(job.Name(), longestPastID), Queue: job.Parent(), State: state,
-		User: listing.CutTo(listing.GivenText(job, monitor.AttributeJobUser), longestPastUser), Detail: listing.GivenText(job, monitor.AttributeJobDetail),
+		User: listing.CutTo(listing.GivenText(job, vocabulary.AttributeJobUser), longestPastUser), Detail: listing.GivenText(job, vocabulary.AttributeJobDetail),
 		From: ran.from.Unix(), To: ran.to.Unix(), Mine: own.Has(job),
 	}, true
 }
@@ -66,7 +66,7 @@ func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, boo
 // isListed reports whether the model has a past job itself.
 func (p *pastJob) isListed(m *model.Manager) bool {
 	job, known := m.Get(model.Job, p.ID)
-	return known && listing.MomentOf(job, monitor.AttributeJobStarted).At.Unix() == p.From
+	return known && listing.MomentOf(job, vocabulary.AttributeJobStarted).At.Unix() == p.From
 }
 
 // notePast keeps the jobs that a resource manager had before, when its jobs were seen,
@@ -75,14 +75,14 @@ func (h *History) notePast(s *model.Snapshot, l *listing.Ledger, before, now *mo
 	if before == nil || before == now {
 		return
 	}
-	seen := listing.MomentOf(before.Element(), monitor.AttributeListedJobs).At
+	seen := listing.MomentOf(before.Element(), vocabulary.AttributeListedJobs).At
 	if seen.IsZero() {
 		return
 	}
 	own := l.Owner(s, now)
 	var gone []pastJob
 	for job := range before.All(model.Job) {
-		if is, known := now.Get(model.Job, job.ID()); known && (is == job || listing.MomentOf(is, monitor.AttributeJobStarted) == listing.MomentOf(job, monitor.AttributeJobStarted)) {
+		if is, known := now.Get(model.Job, job.ID()); known && (is == job || listing.MomentOf(is, vocabulary.AttributeJobStarted) == listing.MomentOf(job, vocabulary.AttributeJobStarted)) {
 			continue
 		}
 		if past, ran := pastOf(job, own, seen); ran {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
 )
@@ -98,7 +99,7 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 			continue
 		}
 		plots := managerPlots{ID: e.ID(), Name: listing.Cell(e.Name())}
-		if n, isNeeded := listing.NoteOf(e, model.Node); isNeeded && listing.SeenState(e) != model.StateStarted {
+		if n, isNeeded := listing.NoteOf(e, model.Node); isNeeded && listing.SeenState(e) != vocabulary.StateStarted {
 			plots.Note = &n
 		}
 		samples, step := h.since(e.ID(), from)

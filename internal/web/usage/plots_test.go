@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 func TestABarOfATimelineEndsWhereTheJobWasLastSeen(t *testing.T) {
@@ -21,17 +21,17 @@ func TestABarOfATimelineEndsWhereTheJobWasLastSeen(t *testing.T) {
 	webtest.DefineAttributes(t, m)
 	at := func(ago time.Duration) string { return webtest.Noon.Add(-ago).Format(time.RFC3339) }
 	m.Update(func(u *model.Update) {
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes(monitor.AttributeListedJobs, at(time.Hour))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes(vocabulary.AttributeListedJobs, at(time.Hour))})
 		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
 		put := func(id string, pairs ...string) {
 			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: id, Attributes: webtest.Attributes(pairs...)})
 		}
-		put("1", "jobState", "RUNNING", monitor.AttributeJobStarted, at(3*time.Hour))
-		put("2", "jobState", "TERMINATED", monitor.AttributeJobStarted, at(5*time.Hour), monitor.AttributeJobEnded, at(4*time.Hour))
+		put("1", "jobState", "RUNNING", vocabulary.AttributeJobStarted, at(3*time.Hour))
+		put("2", "jobState", "TERMINATED", vocabulary.AttributeJobStarted, at(5*time.Hour), vocabulary.AttributeJobEnded, at(4*time.Hour))
 		put("3", "jobState", "PENDING")
 		put("4", "jobState", "RUNNING")
-		put("5", "jobState", "TERMINATED", monitor.AttributeJobStarted, at(5*time.Hour))
-		put("6", "jobState", "TERMINATED", monitor.AttributeJobStarted, at(50*time.Hour), monitor.AttributeJobEnded, at(40*time.Hour))
+		put("5", "jobState", "TERMINATED", vocabulary.AttributeJobStarted, at(5*time.Hour))
+		put("6", "jobState", "TERMINATED", vocabulary.AttributeJobStarted, at(50*time.Hour), vocabulary.AttributeJobEnded, at(40*time.Hour))
 	})
 	drawn := DrawTimeline(listing.NewLedger(""), m.Snapshot(), newHistory(), TimelineQuery{}, webtest.Noon)
 	require.Len(t, drawn.Queues, 1)

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // A TimelineQuery says which jobs a timeline shows.
@@ -109,7 +109,7 @@ func DrawTimeline(l *listing.Ledger, s *model.Snapshot, h *History, q TimelineQu
 			continue
 		}
 		d := lineDrawing{manager: m, query: q, own: l.Owner(s, m), past: h.pastOn(m, from, q.Mine), from: from, now: now,
-			seen: listing.MomentOf(m.Element(), monitor.AttributeListedJobs).At}
+			seen: listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At}
 		for _, queue := range d.queues() {
 			if q.Queue != "" && queue.id != q.Queue {
 				continue

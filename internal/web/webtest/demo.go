@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // Noon is when what tests show was seen.
@@ -30,12 +30,12 @@ func Attributes(pairs ...string) []model.Attribute {
 
 // listed are the attributes that listings give, with the types that these have.
 var listed = map[model.Type][]string{
-	model.Date: {monitor.AttributeJobSubmitted, monitor.AttributeJobStarted, monitor.AttributeJobEnded, monitor.AttributeListedJobs, monitor.AttributeListedNodes, monitor.AttributeListedQueues, views.AttributeSince},
-	model.Integer: {monitor.AttributeNodeCPUs, monitor.AttributeNodeCPUsUsed, monitor.AttributeNodeMemory, monitor.AttributeQueueRunning, monitor.AttributeQueueWaiting,
-		monitor.AttributeQueueNodes, monitor.AttributeJobExitCode},
-	model.Boolean: {monitor.AttributeQueueDefault},
-	model.Double:  {monitor.AttributeNodeLoad},
-	model.Array:   {monitor.AttributeNodeQueues, monitor.AttributeProblems, monitor.AttributeUnlisted},
+	model.Date: {vocabulary.AttributeJobSubmitted, vocabulary.AttributeJobStarted, vocabulary.AttributeJobEnded, vocabulary.AttributeListedJobs, vocabulary.AttributeListedNodes, vocabulary.AttributeListedQueues, views.AttributeSince},
+	model.Integer: {vocabulary.AttributeNodeCPUs, vocabulary.AttributeNodeCPUsUsed, vocabulary.AttributeNodeMemory, vocabulary.AttributeQueueRunning, vocabulary.AttributeQueueWaiting,
+		vocabulary.AttributeQueueNodes, vocabulary.AttributeJobExitCode},
+	model.Boolean: {vocabulary.AttributeQueueDefault},
+	model.Double:  {vocabulary.AttributeNodeLoad},
+	model.Array:   {vocabulary.AttributeNodeQueues, vocabulary.AttributeProblems, vocabulary.AttributeUnlisted},
 }
 
 // DefineAttributes defines what listings give elements beside the predefined attributes.
@@ -58,19 +58,19 @@ func Demonstrate(t testing.TB, m *model.Model, jobs, nodes int, now time.Time) {
 	DefineAttributes(t, m)
 	date := func(ago time.Duration) string { return now.Add(-ago).UTC().Format(time.RFC3339) }
 	problems := m.Update(func(u *model.Update) {
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: Attributes(model.AttributeRMState, "STARTING")})
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: Attributes(model.AttributeRMState, "STARTED", views.AttributeHost, "login.example.org", "rmType", "ssh",
-			views.AttributeSince, date(3*time.Hour), monitor.AttributeListedJobs, date(12*time.Second), monitor.AttributeListedNodes, date(31*time.Second), monitor.AttributeListedQueues, date(44*time.Second))})
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(model.AttributeRMState, "STARTING")})
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(model.AttributeRMState, "STARTED", views.AttributeHost, "bench.example.org", "rmType", "ssh", views.AttributeSince, date(40*time.Minute),
-			monitor.AttributeListedJobs, date(7*time.Minute), monitor.AttributeListedNodes, date(7*time.Minute))})
-		u.Put(model.Row{Manager: "workshop", Kind: model.Machine, ID: "bench.example.org", Attributes: Attributes(model.AttributeMachineState, "ALERT")})
-		u.Put(model.Row{Manager: "workshop", Kind: model.Queue, ID: "all", Attributes: Attributes(model.AttributeQueueState, "NORMAL", monitor.AttributeQueueDefault, "true")})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: Attributes(vocabulary.AttributeRMState, "STARTING")})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: Attributes(vocabulary.AttributeRMState, "STARTED", views.AttributeHost, "login.example.org", "rmType", "ssh",
+			views.AttributeSince, date(3*time.Hour), vocabulary.AttributeListedJobs, date(12*time.Second), vocabulary.AttributeListedNodes, date(31*time.Second), vocabulary.AttributeListedQueues, date(44*time.Second))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "STARTING")})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "STARTED", views.AttributeHost, "bench.example.org", "rmType", "ssh", views.AttributeSince, date(40*time.Minute),
+			vocabulary.AttributeListedJobs, date(7*time.Minute), vocabulary.AttributeListedNodes, date(7*time.Minute))})
+		u.Put(model.Row{Manager: "workshop", Kind: model.Machine, ID: "bench.example.org", Attributes: Attributes(vocabulary.AttributeMachineState, "ALERT")})
+		u.Put(model.Row{Manager: "workshop", Kind: model.Queue, ID: "all", Attributes: Attributes(vocabulary.AttributeQueueState, "NORMAL", vocabulary.AttributeQueueDefault, "true")})
 		for i := range 12 {
-			u.Put(model.Row{Manager: "workshop", Kind: model.Node, Parent: "bench.example.org", ID: fmt.Sprintf("w%02d", i+1), Attributes: Attributes(model.AttributeNodeState, "UP", monitor.AttributeNodeCPUs, "8", monitor.AttributeNodeCPUsUsed, "0")})
+			u.Put(model.Row{Manager: "workshop", Kind: model.Node, Parent: "bench.example.org", ID: fmt.Sprintf("w%02d", i+1), Attributes: Attributes(vocabulary.AttributeNodeState, "UP", vocabulary.AttributeNodeCPUs, "8", vocabulary.AttributeNodeCPUsUsed, "0")})
 		}
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(model.AttributeRMState, "ERROR", views.AttributeCause, "connecting to bench.example.org: no answer within 10 s; it is tried again by itself", views.AttributeSince, date(6*time.Minute))})
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "local", Attributes: Attributes(model.AttributeRMState, "STOPPED", views.AttributeHost, "localhost", "rmType", "local")})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "ERROR", views.AttributeCause, "connecting to bench.example.org: no answer within 10 s; it is tried again by itself", views.AttributeSince, date(6*time.Minute))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "local", Attributes: Attributes(vocabulary.AttributeRMState, "STOPPED", views.AttributeHost, "localhost", "rmType", "local")})
 		demonstrateCluster(u, jobs, nodes, date)
 	})
 	require.Empty(t, problems)
@@ -84,12 +84,12 @@ func Demonstration(t testing.TB, jobs, nodes int, now time.Time) *model.Model {
 }
 
 func demonstrateCluster(u *model.Update, jobs, nodes int, date func(time.Duration) string) {
-	u.Put(model.Row{Manager: "cluster", Kind: model.Machine, ID: "login.example.org", Attributes: Attributes(model.AttributeMachineState, "UP", "numNodes", fmt.Sprint(nodes))})
+	u.Put(model.Row{Manager: "cluster", Kind: model.Machine, ID: "login.example.org", Attributes: Attributes(vocabulary.AttributeMachineState, "UP", "numNodes", fmt.Sprint(nodes))})
 	queues := []string{"short", "normal", "long", "gpu", "night"}
 	for i, queue := range queues {
-		u.Put(model.Row{Manager: "cluster", Kind: model.Queue, ID: queue, Attributes: Attributes(model.AttributeQueueState, []string{"NORMAL", "NORMAL", "NORMAL", "DRAINING", "STOPPED"}[i],
-			model.AttributeQueueStatus, []string{"UP", "UP", "UP", "DRAIN", "DOWN"}[i], monitor.AttributeQueueDefault, fmt.Sprint(i == 1), monitor.AttributeQueueTimeLimit, []string{"1:00:00", "1-00:00:00", "7-00:00:00", "2-00:00:00", "12:00:00"}[i],
-			monitor.AttributeQueueNodes, fmt.Sprint(nodes/(i+1)))})
+		u.Put(model.Row{Manager: "cluster", Kind: model.Queue, ID: queue, Attributes: Attributes(vocabulary.AttributeQueueState, []string{"NORMAL", "NORMAL", "NORMAL", "DRAINING", "STOPPED"}[i],
+			vocabulary.AttributeQueueStatus, []string{"UP", "UP", "UP", "DRAIN", "DOWN"}[i], vocabulary.AttributeQueueDefault, fmt.Sprint(i == 1), vocabulary.AttributeQueueTimeLimit, []string{"1:00:00", "1-00:00:00", "7-00:00:00", "2-00:00:00", "12:00:00"}[i],
+			vocabulary.AttributeQueueNodes, fmt.Sprint(nodes/(i+1)))})
 	}
 	for i := range nodes {
 		state, extra, used, reason := "UP", "", 0, ""
@@ -111,8 +111,8 @@ func demonstrateCluster(u *model.Update, jobs, nodes int, date func(time.Duratio
 		case hash < 790:
 			extra, used = "OTHER_ALLOC_SHARED", 16+hash%40
 		}
-		u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: fmt.Sprintf("n%05d", i+1), Attributes: Attributes(model.AttributeNodeState, state, model.AttributeNodeExtraState, extra,
-			monitor.AttributeNodeCPUs, "64", monitor.AttributeNodeCPUsUsed, fmt.Sprint(used), monitor.AttributeNodeMemory, "257000", monitor.AttributeNodeLoad, fmt.Sprintf("%.2f", float64(used)*0.98), monitor.AttributeNodeReason, reason,
+		u.Put(model.Row{Manager: "cluster", Kind: model.Node, Parent: "login.example.org", ID: fmt.Sprintf("n%05d", i+1), Attributes: Attributes(vocabulary.AttributeNodeState, state, vocabulary.AttributeNodeExtraState, extra,
+			vocabulary.AttributeNodeCPUs, "64", vocabulary.AttributeNodeCPUsUsed, fmt.Sprint(used), vocabulary.AttributeNodeMemory, "257000", vocabulary.AttributeNodeLoad, fmt.Sprintf("%.2f", float64(used)*0.98), vocabulary.AttributeNodeReason, reason,
 			"nodeNumber", fmt.Sprint(i))})
 	}
 	for i := range jobs {
@@ -142,14 +142,14 @@ func demonstrateJob(u *model.Update, i int, queue string, date func(time.Duratio
 		nodes = fmt.Sprintf("n[%05d-%05d]", i%9000+1, i%9000+4)
 	}
 	id := fmt.Sprint(4_000_000 + i)
-	u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: queue, ID: id, Whole: true, Attributes: Attributes(model.AttributeName, names[i%8], model.AttributeJobState, state,
-		model.AttributeJobStatus, native, monitor.AttributeJobDetail, detail, model.AttributeJobMessage, reason, monitor.AttributeJobUser, users[i%7], "queueId", queue, "jobNumProcs", fmt.Sprint(1<<(i%8)),
-		monitor.AttributeJobNodes, nodes, monitor.AttributeJobSubmitted, date(ago+2*time.Hour), monitor.AttributeJobStarted, started, monitor.AttributeJobEnded, ended, monitor.AttributeJobExitCode, exit, "launchedByPTP", fmt.Sprint(i%70 == 0),
+	u.Put(model.Row{Manager: "cluster", Kind: model.Job, Parent: queue, ID: id, Whole: true, Attributes: Attributes(vocabulary.AttributeName, names[i%8], vocabulary.AttributeJobState, state,
+		vocabulary.AttributeJobStatus, native, vocabulary.AttributeJobDetail, detail, vocabulary.AttributeJobMessage, reason, vocabulary.AttributeJobUser, users[i%7], "queueId", queue, "jobNumProcs", fmt.Sprint(1<<(i%8)),
+		vocabulary.AttributeJobNodes, nodes, vocabulary.AttributeJobSubmitted, date(ago+2*time.Hour), vocabulary.AttributeJobStarted, started, vocabulary.AttributeJobEnded, ended, vocabulary.AttributeJobExitCode, exit, "launchedByPTP", fmt.Sprint(i%70 == 0),
 		"workingDir", "/home/"+users[i%7]+"/run")})
 	if i == 70 {
 		for rank := range 4 {
-			u.Put(model.Row{Manager: "cluster", Kind: model.Process, Parent: id, ID: fmt.Sprintf("%s.%d", id, rank), Attributes: Attributes(model.AttributeProcessState, "RUNNING",
-				model.AttributeProcessIndex, fmt.Sprint(rank), "processPID", fmt.Sprint(3120+rank), model.AttributeProcessNodeID, fmt.Sprintf("n%05d", rank+1), "processStdout", "step 1\nstep 2\n")})
+			u.Put(model.Row{Manager: "cluster", Kind: model.Process, Parent: id, ID: fmt.Sprintf("%s.%d", id, rank), Attributes: Attributes(vocabulary.AttributeProcessState, "RUNNING",
+				vocabulary.AttributeProcessIndex, fmt.Sprint(rank), "processPID", fmt.Sprint(3120+rank), vocabulary.AttributeProcessNodeID, fmt.Sprintf("n%05d", rank+1), "processStdout", "step 1\nstep 2\n")})
 		}
 	}
 }

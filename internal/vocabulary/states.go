@@ -1,0 +1,36 @@
+// Package vocabulary has the words of package model that rmctl itself uses: the ids of
+// attributes, and states. docs/model.md lists them; other programs write them as text.
+package vocabulary
+
+// States of elements. Each kind has some of them, which model.States returns.
+const (
+	StateError      = "ERROR" // of a resource manager: not started, or lost; of jobs and processes: not started, or ended abnormally
+	StateUnknown    = "UNKNOWN"
+	StateStarting   = "STARTING"         // of a resource manager: being connected to
+	StateStarted    = "STARTED"          // of a resource manager: takes jobs; of a job: has resources, its processes do not run yet
+	StateStopping   = "STOPPING"         // being disconnected from
+	StateStopped    = "STOPPED"          // of a resource manager: its settings may be changed; of a queue: takes no jobs, starts none
+	StateSuspended  = "SUSPENDED"        // of a resource manager: connected, but not watched; else stopped for a time
+	StateUp         = "UP"               // of machines and nodes
+	StateDown       = "DOWN"             // of machines and nodes
+	StateAlert      = "ALERT"            // of a machine: something is unusual, such as a shutdown to come
+	StateNormal     = "NORMAL"           // of a queue
+	StateCollecting = "COLLECTING"       // of a queue: takes jobs, starts none
+	StateDraining   = "DRAINING"         // of a queue: takes no jobs, starts those it has
+	StatePending    = "PENDING"          // of a job: waits for resources
+	StateRunning    = "RUNNING"          // of jobs and processes
+	StateTerminated = "TERMINATED"       // of a job: ended
+	StateExited     = "EXITED"           // of a process
+	StateSignalled  = "EXITED_SIGNALLED" // of a process: ended by a signal
+)
+
+// Extra states of a node: by whom it is used.
+const (
+	NodeUserExclusive  = "USER_ALLOC_EXCL"    // allocated to the user alone
+	NodeUserShared     = "USER_ALLOC_SHARED"  // allocated to the user and open to others
+	NodeOtherExclusive = "OTHER_ALLOC_EXCL"   // allocated to another user alone
+	NodeOtherShared    = "OTHER_ALLOC_SHARED" // allocated to another user and open to others
+	NodeRunningProcess = "RUNNING_PROCESS"
+	NodeExitedProcess  = "EXITED_PROCESS"
+	NodeNone           = "NONE"
+)
