@@ -30,10 +30,12 @@ var elementsOfTheRuntimeModel = map[Kind]map[string]Type{
 	},
 }
 
+func predefined(kind Kind) []*Definition { return slices.Concat(common(), predefinedOf()[kind]) }
+
 func TestEveryElementHasItsPredefinedAttributes(t *testing.T) {
 	for kind, attributes := range elementsOfTheRuntimeModel {
 		found := map[string]Type{}
-		for _, definition := range Predefined(kind) {
+		for _, definition := range predefined(kind) {
 			found[definition.ID] = definition.Type
 			require.NotEmpty(t, definition.Name, definition.ID)
 			require.NotEmpty(t, definition.Description, definition.ID)
@@ -64,14 +66,14 @@ func TestAttributesAreShownUnderNamesThatSaySomething(t *testing.T) {
 func TestStateAttributesTakeTheStatesOfTheirKind(t *testing.T) {
 	for kind := ResourceManager; kind <= Process; kind++ {
 		id := kind.StateAttribute()
-		at := slices.IndexFunc(Predefined(kind), func(each *Definition) bool { return each.ID == id })
+		at := slices.IndexFunc(predefined(kind), func(each *Definition) bool { return each.ID == id })
 		require.GreaterOrEqual(t, at, 0, "%s of a %s", id, kind)
 		for _, state := range States(kind) {
-			value, err := Predefined(kind)[at].check(string(state))
+			value, err := predefined(kind)[at].check(string(state))
 			require.NoError(t, err)
 			require.Equal(t, string(state), value.Text())
 		}
-		_, err := Predefined(kind)[at].check("SLEEPING")
+		_, err := predefined(kind)[at].check("SLEEPING")
 		require.ErrorIs(t, err, errValue)
 	}
 }

@@ -89,15 +89,6 @@ var standalone = sync.OnceValue(func() []*Definition {
 	}
 })
 
-// Predefined returns the definitions of the attributes that elements of a kind have
-// by themselves, id and name first. The definitions must not be changed.
-func Predefined(kind Kind) []*Definition {
-	if kind >= kinds {
-		return nil
-	}
-	return slices.Concat(common(), predefinedOf()[kind])
-}
-
 // predefinedDefinitions returns all predefined definitions.
 func predefinedDefinitions() *definitions {
 	byID := map[string]*Definition{}
