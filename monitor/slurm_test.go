@@ -115,11 +115,11 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 		details[detail.Text()]++
 	}
 	// counted in the recorded output with cut, sort and uniq
-	require.EqualValues(t, map[model.State]int{vocabulary.StatePending: 2114, vocabulary.StateRunning: 6, vocabulary.StateTerminated: 2144, vocabulary.StateError: 4}, states)
+	require.Equal(t, map[model.State]int{vocabulary.StatePending: 2114, vocabulary.StateRunning: 6, vocabulary.StateTerminated: 2144, vocabulary.StateError: 4}, states)
 	require.Equal(t, 1814, details["USER_ON_HOLD"])
 	node, _ := rm.Get(model.Node, "rmn1")
 	extra, _ := node.Value(vocabulary.AttributeNodeExtraState)
-	require.EqualValues(t, vocabulary.NodeUserShared, extra.Text())
+	require.Equal(t, vocabulary.NodeUserShared, extra.Text())
 	require.Empty(t, w.Problems())
 
 	// One job of the recorded ones is released, one is forgotten.

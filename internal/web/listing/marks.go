@@ -1,8 +1,6 @@
 package listing
 
 import (
-	"sync"
-
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
@@ -29,57 +27,34 @@ const (
 	signSquare   = "M2 2h8v8h-8z"
 )
 
-// marks tells how the states of a kind are shown, in the colours of the runtime
-// model that this one follows where these carry meaning.
-var marks = sync.OnceValue(func() map[model.Kind]map[model.State]Mark {
-	return map[model.Kind]map[model.State]Mark{
-		model.ResourceManager: {
-			vocabulary.StateStarting:  {"cyan", signHalf, "starting"},
-			vocabulary.StateStarted:   {"green", signDisc, "started"},
-			vocabulary.StateStopping:  {"cyan", signRing, "stopping"},
-			vocabulary.StateStopped:   {"grey", signSquare, "stopped"},
-			vocabulary.StateSuspended: {"yellow", signPause, "suspended"},
-			vocabulary.StateError:     {"red", signTriangle, "error"},
-		},
-		model.Machine: {
-			vocabulary.StateUp:      {"green", signDisc, "up"},
-			vocabulary.StateDown:    {"grey", signCross, "down"},
-			vocabulary.StateAlert:   {"yellow", signBang, "alert"},
-			vocabulary.StateError:   {"red", signTriangle, "error"},
-			vocabulary.StateUnknown: {"pale", signDot, "unknown"},
-		},
-		model.Queue: {
-			vocabulary.StateNormal:     {"green", signDisc, "normal"},
-			vocabulary.StateCollecting: {"yellow", signPause, "collecting"},
-			vocabulary.StateDraining:   {"yellow", signHalf, "draining"},
-			vocabulary.StateStopped:    {"grey", signSquare, "stopped"},
-		},
-		model.Node: {
-			vocabulary.StateUp:      {"green", signDisc, "up"},
-			vocabulary.StateDown:    {"grey", signCross, "down"},
-			vocabulary.StateError:   {"red", signTriangle, "error"},
-			vocabulary.StateUnknown: {"pale", signDot, "unknown"},
-		},
-		model.Job: {
-			vocabulary.StatePending:    {"blue", signRing, "waiting"},
-			vocabulary.StateStarted:    {"cyan", signHalf, "starting"},
-			vocabulary.StateRunning:    {"green", signDisc, "running"},
-			vocabulary.StateSuspended:  {"yellow", signPause, "suspended"},
-			vocabulary.StateTerminated: {"grey", signTick, "ended"},
-			vocabulary.StateError:      {"red", signTriangle, "failed"},
-			vocabulary.StateUnknown:    {"pale", signDot, "unknown"},
-		},
-		model.Process: {
-			vocabulary.StateStarting:  {"cyan", signHalf, "starting"},
-			vocabulary.StateRunning:   {"green", signDisc, "running"},
-			vocabulary.StateSuspended: {"yellow", signPause, "suspended"},
-			vocabulary.StateExited:    {"grey", signTick, "exited"},
-			vocabulary.StateSignalled: {"orange", signCross, "ended by a signal"},
-			vocabulary.StateError:     {"red", signTriangle, "error"},
-			vocabulary.StateUnknown:   {"pale", signDot, "unknown"},
-		},
-	}
-})
+// marks tells how states are shown, in the colours of the runtime model that this one
+// follows where these carry meaning.
+var marks = map[model.State]Mark{
+	vocabulary.StateStarting:   {"cyan", signHalf, "starting"},
+	vocabulary.StateStarted:    {"green", signDisc, "started"},
+	vocabulary.StateStopping:   {"cyan", signRing, "stopping"},
+	vocabulary.StateStopped:    {"grey", signSquare, "stopped"},
+	vocabulary.StateSuspended:  {"yellow", signPause, "suspended"},
+	vocabulary.StateError:      {"red", signTriangle, "error"},
+	vocabulary.StateUp:         {"green", signDisc, "up"},
+	vocabulary.StateDown:       {"grey", signCross, "down"},
+	vocabulary.StateAlert:      {"yellow", signBang, "alert"},
+	vocabulary.StateUnknown:    {"pale", signDot, "unknown"},
+	vocabulary.StateNormal:     {"green", signDisc, "normal"},
+	vocabulary.StateCollecting: {"yellow", signPause, "collecting"},
+	vocabulary.StateDraining:   {"yellow", signHalf, "draining"},
+	vocabulary.StatePending:    {"blue", signRing, "waiting"},
+	vocabulary.StateRunning:    {"green", signDisc, "running"},
+	vocabulary.StateTerminated: {"grey", signTick, "ended"},
+	vocabulary.StateExited:     {"grey", signTick, "exited"},
+	vocabulary.StateSignalled:  {"orange", signCross, "ended by a signal"},
+}
+
+// jobMarks are those of jobs that differ.
+var jobMarks = map[model.State]Mark{
+	vocabulary.StateStarted: {"cyan", signHalf, "starting"},
+	vocabulary.StateError:   {"red", signTriangle, "failed"},
+}
 
 // NotSeen is the mark of an element whose state nobody was told.
 var NotSeen = Mark{"pale", signDot, "not told"}
@@ -91,7 +66,10 @@ func MarkOf(e *model.Element) Mark {
 }
 
 func MarkOfState(kind model.Kind, state model.State) Mark {
-	if m, known := marks()[kind][state]; known {
+	if m, differs := jobMarks[state]; differs && kind == model.Job {
+		return m
+	}
+	if m, known := marks[state]; known {
 		return m
 	}
 	return NotSeen

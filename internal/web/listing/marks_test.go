@@ -43,8 +43,8 @@ func TestBothStatesOfANodeShow(t *testing.T) {
 		require.True(t, !taken || same == state+use, "two looks are drawn alike: %v", m)
 		drawn[m.Sign+m.Tone] = state + use
 	}
-	require.EqualValues(t, "down, in use", lookFor(vocabulary.StateDown, vocabulary.NodeOtherExclusive).Mark().Word)
-	require.EqualValues(t, "yours alone", lookFor(vocabulary.StateUp, vocabulary.NodeUserExclusive).Mark().Word)
+	require.Equal(t, "down, in use", lookFor(vocabulary.StateDown, vocabulary.NodeOtherExclusive).Mark().Word)
+	require.Equal(t, "yours alone", lookFor(vocabulary.StateUp, vocabulary.NodeUserExclusive).Mark().Word)
 }
 
 func TestTextsAreSpelledOutForPeople(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -150,7 +151,7 @@ func rowOfRecord(job job.Job) jobRow {
 		row.Native = ""
 	}
 	if job.ExitCode != nil {
-		row.Exit = listing.Itoa(*job.ExitCode)
+		row.Exit = strconv.Itoa(*job.ExitCode)
 	}
 	return row
 }

@@ -3,6 +3,7 @@ package pages
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/web/listing"
@@ -48,7 +49,7 @@ func jobsChoicesOf(l *listing.Ledger, s *model.Snapshot, q listing.JobsQuery) jo
 	c.Users = slices.Sorted(maps.Keys(users))
 	c.Users = c.Users[:min(len(c.Users), mostChoices)]
 	for _, size := range listing.PageSizes {
-		c.Sizes = append(c.Sizes, listing.FilterLink{Label: listing.Itoa(size), Address: q.With(func(q *listing.JobsQuery) { q.Size = size }), IsOn: q.Size == size})
+		c.Sizes = append(c.Sizes, listing.FilterLink{Label: strconv.Itoa(size), Address: q.With(func(q *listing.JobsQuery) { q.Size = size }), IsOn: q.Size == size})
 	}
 	for _, each := range jobOperations {
 		c.Operations = append(c.Operations, operationButton{Name: string(each.operation), Label: each.label})

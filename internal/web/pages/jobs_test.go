@@ -99,7 +99,7 @@ func TestFurtherColumnsAreTheAttributesThatAppear(t *testing.T) {
 
 func TestJobsShowTheirProcessesByState(t *testing.T) {
 	table := drawJobs(listing.NewLedger(""), webtest.Demonstration(t, 80, 10, webtest.Noon).Snapshot(), listing.ReadJobsQuery(url.Values{"q": {"4000070"}}))
-	require.EqualValues(t, []listing.StateCount{{Mark: listing.MarkOfState(model.Process, vocabulary.StateRunning), Count: "4"}}, table.Rows[0].Processes)
+	require.Equal(t, []listing.StateCount{{Mark: listing.MarkOfState(model.Process, vocabulary.StateRunning), Count: "4"}}, table.Rows[0].Processes)
 }
 
 func TestWhereNobodyTellsOfProcessesCPUsStand(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/vocabulary"
@@ -134,7 +135,7 @@ func loadOf(stretches []stretch, from, now time.Time) (outline, most string) {
 		counts[i] = running
 		greatest = max(greatest, running)
 	}
-	path := []byte("M0 " + listing.Itoa(loadHeight))
+	path := []byte("M0 " + strconv.Itoa(loadHeight))
 	for i, each := range counts {
 		path = fmt.Appendf(path, "V%dH%d", loadHeight-each*loadHeight/greatest, (i+1)*timelineWidth/loadSteps)
 	}

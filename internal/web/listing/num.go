@@ -1,7 +1,0 @@
-package listing
-
-import (
-	"strconv"
-)
-
-func Itoa(number int) string { return strconv.Itoa(number) }
