@@ -2,7 +2,6 @@ package monitor_test
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -121,28 +120,17 @@ func (r *record) fail(failure error) {
 	r.failure = failure
 }
 
-func (r *record) Jobs(_ context.Context, each func(*job.Job) error) error {
+func (r *record) read(context.Context) (map[string]job.Job, map[string][]job.Process, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range r.jobs {
-		if err := each(&r.jobs[i]); err != nil {
-			return err
-		}
+	jobs, processes := map[string]job.Job{}, map[string][]job.Process{}
+	for _, each := range r.jobs {
+		jobs[each.Tag] = each
 	}
-	return r.failure
-}
-
-func (r *record) Processes(_ context.Context, each func(string, job.Process) error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, tag := range slices.Sorted(maps.Keys(r.processes)) {
-		for _, process := range r.processes[tag] {
-			if err := each(tag, process); err != nil {
-				return err
-			}
-		}
+	for tag, each := range r.processes {
+		processes[tag] = slices.Clone(each)
 	}
-	return nil
+	return jobs, processes, r.failure
 }
 
 // A watch is a monitor at work, in a bubble whose time is not that of the world.
@@ -165,7 +153,7 @@ func watching(t *testing.T, test func(*testing.T, *watch)) {
 			u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: vocabulary.AttributeRMState, Text: "STARTING"}}})
 		}))
 		w := &watch{t: t, model: m, source: newSource(), record: &record{processes: map[string][]job.Process{}}}
-		w.options = monitor.Options{Model: m, Manager: "rm", Machine: "cluster", User: "me", Source: w.source, Record: w.record,
+		w.options = monitor.Options{Model: m, Manager: "rm", Machine: "cluster", User: "me", Source: w.source, Record: w.record.read,
 			Location: time.UTC, Jitter: func() float64 { return 0 }}
 		test(t, w)
 		if w.stop != nil {

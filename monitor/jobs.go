@@ -21,7 +21,6 @@ var jobFacts = []string{
 // tasks of an array.
 type jobs struct {
 	listed
-	known   map[string]seen   // rows of listings, by id
 	own     map[string]ownRow // those of jobs on record, by id
 	record  record
 	matched uint64 // generation of the record that the newest listing was compared with
@@ -38,15 +37,7 @@ type ownRow struct {
 }
 
 func newJobs(m *Monitor) *jobs {
-	return &jobs{listed: newListed(m, model.Job, jobFacts), known: map[string]seen{}, own: map[string]ownRow{}, record: newRecord(), use: newUse()}
-}
-
-// adopt takes over the jobs that the model has from before, which may be of listings
-// or of the record.
-func (j *jobs) adopt(before *model.Manager) {
-	for element := range before.All(model.Job) {
-		j.known[element.ID()] = seen{}
-	}
+	return &jobs{listed: newListed(m, model.Job, jobFacts), own: map[string]ownRow{}, record: newRecord(), use: newUse()}
 }
 
 func (j *jobs) begin() {
@@ -55,12 +46,7 @@ func (j *jobs) begin() {
 }
 
 func (j *jobs) merge(u *model.Update, id string, facts Facts, print uint64) {
-	before := j.known[id]
-	if j.isNow(id, &before, facts) {
-		j.take(u, id, facts, print)
-	} else {
-		j.known[id] = before
-	}
+	j.mergeWith(j.take, u, id, facts, print)
 }
 
 // take puts the row of a job unless it is as it was before, and of the same job on

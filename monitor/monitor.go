@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -21,7 +22,9 @@ type Options struct {
 	Machine string // id of the machine that the nodes belong to; empty for that of the resource manager
 	User    string // name of this user at the scheduler, to recognise own jobs on nodes; empty while unknown
 	Source  Source
-	Record  Record // nil for no jobs on record
+	// Record returns the jobs that this user submitted to the resource manager and that
+	// are to be shown, by tag, and their processes as far as these are known. Nil for none.
+	Record func(ctx context.Context) (map[string]job.Job, map[string][]job.Process, error)
 
 	Intervals Intervals
 	Location  *time.Location // of the scheduler's times that have no zone; nil for the local one
@@ -32,9 +35,10 @@ type Options struct {
 	// IsLost reports whether Run ends after an error of Source, such as of a lost
 	// connection; nil for never.
 	IsLost func(error) bool
-	Log    *slog.Logger   // nil to log nothing
-	Clock  Clock          // nil for that of the system
-	Jitter func() float64 // a random number from 0 to 1; nil for a random one
+	Log    *slog.Logger                         // nil to log nothing
+	Now    func() time.Time                     // nil for the clock
+	After  func(time.Duration) <-chan time.Time // a timer; nil for real time
+	Jitter func() float64                       // a random number from 0 to 1; nil for a random one
 }
 
 // Intervals are the shortest times from the beginning of one listing to that of the
@@ -104,8 +108,11 @@ func New(o Options) *Monitor {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Clock == nil {
-		o.Clock = systemClock{}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.After == nil {
+		o.After = time.After
 	}
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
@@ -195,7 +202,7 @@ func (m *Monitor) next() (*task, time.Duration) {
 	if first == nil {
 		return nil, longestBackOff
 	}
-	return first, first.listing.Next.Sub(m.options.Clock.Now())
+	return first, first.listing.Next.Sub(m.options.Now())
 }
 
 func (m *Monitor) await(ctx context.Context, wait time.Duration) error {
@@ -203,7 +210,7 @@ func (m *Monitor) await(ctx context.Context, wait time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-m.wake:
-	case <-m.options.Clock.After(wait):
+	case <-m.options.After(wait):
 	}
 	return nil
 }
@@ -244,7 +251,7 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 	if m.putOff(ctx, t) {
 		return nil
 	}
-	begun := m.options.Clock.Now()
+	begun := m.options.Now()
 	var outcome Outcome
 	var rows int
 	var err error
@@ -256,7 +263,7 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	took := cmp.Or(outcome.Took, m.options.Clock.Now().Sub(begun))
+	took := cmp.Or(outcome.Took, m.options.Now().Sub(begun))
 	if err == nil && !outcome.Begun.IsZero() && outcome.Begun.Before(begun) {
 		begun = outcome.Begun // the next one is due when it is for who made this
 	}
@@ -270,7 +277,7 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 		t.listing.Unsupported, t.listing.Err, t.listing.Next = true, nil, time.Time{}
 	case err != nil:
 		t.failures++
-		t.listing.Err, t.listing.ErrAt = err, m.options.Clock.Now()
+		t.listing.Err, t.listing.ErrAt = err, m.options.Now()
 		t.listing.Next = begun.Add(m.afterFailure(t))
 	default:
 		t.failures = 0
@@ -293,7 +300,7 @@ func (m *Monitor) putOff(ctx context.Context, t *task) bool {
 		return false
 	}
 	due, err := m.options.Due(ctx, t.listing.Kind)
-	if err != nil || !due.After(m.options.Clock.Now()) {
+	if err != nil || !due.After(m.options.Now()) {
 		return false
 	}
 	m.mu.Lock()

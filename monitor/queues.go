@@ -18,8 +18,7 @@ var queueFacts = []string{factState, factNative, factDefault, factTimeLimit, fac
 // queues takes listings of queues into the model.
 type queues struct {
 	listed
-	known map[string]seen // by id
-	usual string          // that takes the jobs which name none; empty while not known
+	usual string // that takes the jobs which name none; empty while not known
 }
 
 // seen is what is remembered of a row, to find what the next listing changes.
@@ -39,23 +38,11 @@ func (s seen) of(round uint32, state string) seen {
 }
 
 func newQueues(m *Monitor) *queues {
-	return &queues{listed: newListed(m, model.Queue, queueFacts), known: map[string]seen{}}
-}
-
-// adopt takes over the queues that the model has from before.
-func (q *queues) adopt(before *model.Manager) {
-	for element := range before.All(model.Queue) {
-		q.known[element.ID()] = seen{}
-	}
+	return &queues{listed: newListed(m, model.Queue, queueFacts)}
 }
 
 func (q *queues) merge(u *model.Update, id string, facts Facts, print uint64) {
-	before := q.known[id]
-	if q.isNow(id, &before, facts) {
-		q.take(u, id, facts, print)
-	} else {
-		q.known[id] = before
-	}
+	q.mergeWith(q.take, u, id, facts, print)
 }
 
 // take puts the row of a queue.

@@ -95,21 +95,14 @@ func isNumber(text string) bool {
 // readRecord reads what is on record and shows it.
 func (j *jobs) readRecord(ctx context.Context) error {
 	m := j.monitor
-	fresh := newRecord()
-	err := m.options.Record.Jobs(ctx, func(known *job.Job) error {
-		fresh.byTag[known.Tag] = &recorded{Job: *known}
-		return nil
-	})
+	known, processes, err := m.options.Record(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the record of the jobs: %w", err)
+		return fmt.Errorf("reading the record: %w", err)
 	}
-	fresh.processes = map[string][]job.Process{}
-	err = m.options.Record.Processes(ctx, func(tag string, process job.Process) error {
-		fresh.processes[tag] = append(fresh.processes[tag], process)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("reading the record of the processes: %w", err)
+	fresh := newRecord()
+	fresh.processes = processes
+	for tag, each := range known {
+		fresh.byTag[tag] = &recorded{Job: each}
 	}
 	fresh.printProcesses(m)
 	j.exchange(fresh)

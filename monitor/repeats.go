@@ -12,13 +12,14 @@ import (
 type listed struct {
 	monitor *Monitor
 	kind    model.Kind
-	names   []string // of the facts of a row
-	round   uint32   // counts the listings
+	names   []string        // of the facts of a row
+	round   uint32          // counts the listings
+	known   map[string]seen // rows of listings, by id; nodes keep their own
 	repeats
 }
 
 func newListed(m *Monitor, kind model.Kind, names []string) listed {
-	return listed{monitor: m, kind: kind, names: names, repeats: repeats{map[string]bool{}, map[string]*repeated{}}}
+	return listed{monitor: m, kind: kind, names: names, known: map[string]seen{}, repeats: repeats{map[string]bool{}, map[string]*repeated{}}}
 }
 
 func (l *listed) facts() []string { return l.names }
@@ -26,6 +27,23 @@ func (l *listed) facts() []string { return l.names }
 func (l *listed) begin() {
 	l.round++
 	l.repeats.begin()
+}
+
+// adopt takes over the elements that the model has from before.
+func (l *listed) adopt(before *model.Manager) {
+	for element := range before.All(l.kind) {
+		l.known[element.ID()] = seen{}
+	}
+}
+
+// mergeWith puts a row with take, unless it is to be put later or not at all.
+func (l *listed) mergeWith(take func(u *model.Update, id string, facts Facts, print uint64), u *model.Update, id string, facts Facts, print uint64) {
+	before := l.known[id]
+	if l.isNow(id, &before, facts) {
+		take(u, id, facts, print)
+	} else {
+		l.known[id] = before
+	}
 }
 
 // isNow reports whether a row is to be put now. It is not where the id comes again: the

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -40,28 +39,3 @@ type Outcome struct {
 // ErrUnsupported is matched by the error for a listing that a scheduler does not
 // have.
 var ErrUnsupported = errors.New("there is no such listing")
-
-// A Record holds the jobs that this user submitted to the resource manager.
-type Record interface {
-	// Jobs gives all jobs that are to be shown to a function, in any order, until that
-	// returns an error. The job is the function's for the call only.
-	Jobs(ctx context.Context, each func(*job.Job) error) error
-	// Processes gives all processes of those jobs that are known, likewise.
-	Processes(ctx context.Context, each func(tag string, process job.Process) error) error
-}
-
-// A Clock is a source of time.
-type Clock interface {
-	Now() time.Time
-	// After returns a channel that a time comes from once d has passed.
-	After(d time.Duration) <-chan time.Time
-}
-
-// A systemClock goes by the time of this machine.
-type systemClock struct{}
-
-// Now implements [Clock].
-func (systemClock) Now() time.Time { return time.Now() }
-
-// After implements [Clock].
-func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }

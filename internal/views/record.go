@@ -30,30 +30,23 @@ type record struct {
 	last   int64              // number of the newest event that jobs reflect
 }
 
-// Jobs implements [monitor.Record].
-func (r *record) Jobs(ctx context.Context, each func(*job.Job) error) error {
-	if err := r.read(ctx); err != nil {
-		return fmt.Errorf("reading the jobs on record: %w", err)
+// read returns the jobs to show, by tag, and their processes. It is for
+// [monitor.Options].
+func (r *record) read(ctx context.Context) (map[string]job.Job, map[string][]job.Process, error) {
+	if err := r.readJobs(ctx); err != nil {
+		return nil, nil, fmt.Errorf("reading the jobs on record: %w", err)
 	}
-	for _, job := range r.jobs {
-		if err := each(&job); err != nil {
-			return err
+	processes := map[string][]job.Process{}
+	err := r.store.EachProcess(ctx, r.target, func(tag string, p job.Process) error {
+		if _, shown := r.jobs[tag]; shown {
+			processes[tag] = append(processes[tag], p)
 		}
-	}
-	return nil
-}
-
-// Processes implements [monitor.Record].
-func (r *record) Processes(ctx context.Context, each func(tag string, process job.Process) error) error {
-	return r.store.EachProcess(ctx, r.target, func(tag string, p job.Process) error {
-		if _, shown := r.jobs[tag]; !shown {
-			return nil
-		}
-		return each(tag, p)
+		return nil
 	})
+	return r.jobs, processes, err
 }
 
-func (r *record) read(ctx context.Context) error {
+func (r *record) readJobs(ctx context.Context) error {
 	now := r.now()
 	if r.jobs != nil && now.Sub(r.whole) < wholeAgain {
 		return r.readTouched(ctx)

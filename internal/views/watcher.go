@@ -38,12 +38,12 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 	turns := controller.Turns(options.KeepListings)
 	return &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), monitor: monitor.New(monitor.Options{
 		Model: m.platform.model, Manager: m.target.Name, Machine: hostOf(m.target), User: controller.Place().User,
-		Source: source{controller, turns}, Record: &record{store: options.Store, target: m.target.Name, now: options.Now},
+		Source: source{controller, turns}, Record: (&record{store: options.Store, target: m.target.Name, now: options.Now}).read,
 		Intervals: monitor.Intervals{Jobs: interval(config.ListJobs), Nodes: interval(config.ListNodes), Queues: interval(config.ListQueues)},
 		Due: func(ctx context.Context, kind model.Kind) (time.Time, error) {
 			return turns.Due(ctx, listingOf[kind])
 		},
-		Location: controller.Location(), IsLost: isLost, Log: options.Log, Clock: clock{options}, Jitter: options.Jitter,
+		Location: controller.Location(), IsLost: isLost, Log: options.Log, Now: options.Now, After: options.After, Jitter: options.Jitter,
 	})}
 }
 
@@ -53,13 +53,6 @@ func isLost(err error) bool {
 	var polled *control.PolledError
 	return errors.Is(err, remote.ErrUnreachable) && !errors.As(err, &polled)
 }
-
-// A clock is that of a platform's options.
-type clock struct{ options Options }
-
-// Now and After implement [monitor.Clock].
-func (c clock) Now() time.Time                         { return c.options.Now() }
-func (c clock) After(d time.Duration) <-chan time.Time { return c.options.After(d) }
 
 // run watches until the context ends or the connection is lost.
 func (w *watcher) run(ctx context.Context) error {
