@@ -1,8 +1,6 @@
 package usage
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +18,7 @@ type stretch struct {
 	past     *pastJob // instead, of one that is not listed any more
 	from, to time.Time
 	isOpen   bool
+	lane     int // that it is drawn in
 }
 
 // A lineDrawing draws the lines of the queues of one resource manager.
@@ -142,70 +141,41 @@ func loadOf(stretches []stretch, from, now time.Time) (outline, most string) {
 	return string(fmt.Appendf(path, "V%dz", loadHeight)), listing.Thousands(greatest)
 }
 
-// A placed stretch has its lane.
-type placedStretch struct {
-	stretch
-	lane int
-}
-
 // packed puts stretches into lanes in which they do not overlap, and leaves out those that
 // there is no room for. It returns how many lanes are used.
-func packed(stretches []stretch, lanes int) ([]placedStretch, int) {
+func packed(stretches []stretch, lanes int) ([]stretch, int) {
 	slices.SortStableFunc(stretches, func(a, b stretch) int { return a.from.Compare(b.from) })
-	var placed []placedStretch
-	var busy laneHeap
-	used := 0
+	var placed []stretch
+	var taken []time.Time // until when each lane is
 	for _, each := range stretches {
-		switch {
-		case len(placed) >= mostBars:
-		case len(busy) > 0 && !busy[0].until.After(each.from):
-			lane := busy[0].number
-			busy[0].until = each.to
-			heap.Fix(&busy, 0)
-			placed = append(placed, placedStretch{each, lane})
-		case used < lanes:
-			heap.Push(&busy, lane{each.to, used})
-			placed = append(placed, placedStretch{each, used})
-			used++
+		if len(placed) >= mostBars {
+			break
 		}
+		first := 0 // the lane that is free first
+		for i, until := range taken {
+			if until.Before(taken[first]) {
+				first = i
+			}
+		}
+		switch {
+		case len(taken) > 0 && !taken[first].After(each.from):
+			taken[first], each.lane = each.to, first
+		case len(taken) < lanes:
+			each.lane = len(taken)
+			taken = append(taken, each.to)
+		default:
+			continue
+		}
+		placed = append(placed, each)
 	}
-	return placed, used
-}
-
-// A lane is taken until a time.
-type lane struct {
-	until  time.Time
-	number int
-}
-
-// A laneHeap has the lane first that is free first.
-type laneHeap []lane
-
-func (h laneHeap) Len() int { return len(h) }
-func (h laneHeap) Less(i, j int) bool {
-	return cmp.Or(h[i].until.Compare(h[j].until), h[i].number-h[j].number) < 0
-}
-func (h laneHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push is of heap.Interface.
-func (h *laneHeap) Push(x any) {
-	if l, isLane := x.(lane); isLane {
-		*h = append(*h, l)
-	}
-}
-
-// Pop is of heap.Interface.
-func (h *laneHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+	return placed, len(taken)
 }
 
 // narrowestBar is the least width of a bar, as a share.
 const narrowestBar = 0.002
 
 // barOf returns how a job is drawn between two times.
-func barOf(manager string, p placedStretch, from, now time.Time) bar {
+func barOf(manager string, p stretch, from, now time.Time) bar {
 	x := place(p.from, from, now)
 	b := bar{X: percent(x), Y: p.lane*laneHeight + 2, Width: percent(max(narrowestBar, place(p.to, from, now)-x)), IsOpen: p.isOpen}
 	var m listing.Mark
