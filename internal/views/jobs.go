@@ -16,7 +16,7 @@ func (p *Views) Job(ctx context.Context, manager, id string) (job.Job, error) {
 	if _, err := p.Manager(manager); err != nil {
 		return job.Job{}, err
 	}
-	j, err := p.recorded(ctx, manager, id)
+	j, err := p.Recorded(ctx, manager, id)
 	if !errors.Is(err, jobstore.ErrNotFound) {
 		return j, err
 	}
@@ -27,8 +27,9 @@ func (p *Views) Job(ctx context.Context, manager, id string) (job.Job, error) {
 	return controller.Look(ctx, id)
 }
 
-// recorded returns the newest job on record of an id or a tag.
-func (p *Views) recorded(ctx context.Context, manager, id string) (job.Job, error) {
+// Recorded returns the newest job on record of an id or a tag. The error matches
+// [jobstore.ErrNotFound] where there is none.
+func (p *Views) Recorded(ctx context.Context, manager, id string) (job.Job, error) {
 	j, err := p.options.Store.ByTag(ctx, id)
 	if err == nil && j.Target == manager {
 		return j, nil

@@ -56,6 +56,18 @@ var jobMarks = map[model.State]Mark{
 	vocabulary.StateError:   {"red", signTriangle, "failed"},
 }
 
+// CountsOf returns how many elements of a kind are in each state that some are in, in the
+// order of the states.
+func CountsOf(kind model.Kind, byState map[model.State]int) []StateCount {
+	var all []StateCount
+	for _, state := range append(model.States(kind), "") {
+		if n := byState[state]; n > 0 {
+			all = append(all, StateCount{MarkOfState(kind, state), Thousands(n)})
+		}
+	}
+	return all
+}
+
 // NotSeen is the mark of an element whose state nobody was told.
 var NotSeen = Mark{"pale", signDot, "not told"}
 

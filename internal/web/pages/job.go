@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, recordTimeout)
 	defer cancel()
-	record, err := p.recorded(ctx, manager, id)
+	record, err := p.Platform.Recorded(ctx, manager, id)
 	if err != nil && !errors.Is(err, jobstore.ErrNotFound) {
 		return nil, err
 	}
@@ -117,31 +118,11 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	return page, nil
 }
 
-// recorded returns the job on record of an id or a tag.
-func (p *Pages) recorded(ctx context.Context, manager, id string) (job.Job, error) {
-	store := p.Store
-	j, err := store.ByTag(ctx, id)
-	if err == nil && j.Target == manager || err != nil && !errors.Is(err, jobstore.ErrNotFound) {
-		return j, err
-	}
-	found, err := store.Find(ctx, id, manager)
-	if err != nil {
-		return job.Job{}, err
-	}
-	return store.ByTag(ctx, found[0].Tag)
-}
-
 // rowOfRecord returns how a job is shown that its resource manager does not list.
 func rowOfRecord(job job.Job) jobRow {
 	detail := job.DetailOrUndetermined()
-	m := listing.MarkOfState(model.Job, model.JobState(detail))
-	if word := listing.JobWords[detail]; word != "" {
-		m.Word = word
-	}
-	id := job.ID
-	if id == "" {
-		id = job.Tag
-	}
+	m := markOfDetail(detail)
+	id := cmp.Or(job.ID, job.Tag)
 	row := jobRow{
 		Key: listing.ElementKey(job.Target, id), Address: listing.ElementAddress("/job", job.Target, id), Manager: listing.Cell(job.Target), ID: listing.Cell(id),
 		Name: listing.Cell(job.Name), Mark: m, Native: listing.Cell(job.Native), User: listing.Cell(job.Owner), Queue: listing.Cell(job.Queue),
@@ -154,6 +135,13 @@ func rowOfRecord(job job.Job) jobRow {
 		row.Exit = strconv.Itoa(*job.ExitCode)
 	}
 	return row
+}
+
+// markOfDetail returns how the record's state of a job is shown.
+func markOfDetail(detail job.Detail) listing.Mark {
+	m := listing.MarkOfState(model.Job, model.JobState(detail))
+	m.Word = cmp.Or(listing.JobWords[detail], m.Word)
+	return m
 }
 
 // processCells are the outlines of processes on the map of a job.
@@ -280,10 +268,7 @@ func historyRowOf(event job.Event) historyRow {
 		row.Seen.At = event.Recorded
 	}
 	if event.Detail != "" {
-		m := listing.MarkOfState(model.Job, model.JobState(event.Detail))
-		if word := listing.JobWords[event.Detail]; word != "" {
-			m.Word = word
-		}
+		m := markOfDetail(event.Detail)
 		row.Mark = &m
 	}
 	if event.Origin.Line > 0 {

@@ -47,13 +47,7 @@ func countProcesses(m *model.Manager, job string) []listing.StateCount {
 		}
 		counts[listing.SeenState(process)]++
 	}
-	var all []listing.StateCount
-	for _, each := range append(model.States(model.Process), "") {
-		if counts[each] > 0 {
-			all = append(all, listing.StateCount{Mark: listing.MarkOfState(model.Process, each), Count: listing.Thousands(counts[each])})
-		}
-	}
-	return all
+	return listing.CountsOf(model.Process, counts)
 }
 
 // A column is one of the columns of a table of jobs.

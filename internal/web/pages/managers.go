@@ -123,11 +123,7 @@ func listingRows(e *model.Element) []listingRow {
 func countInto(l *listing.Ledger, row *managerRow, s *model.Snapshot, m *model.Manager) {
 	id := m.Element().ID()
 	census := l.Census(s, m)
-	for _, state := range append(model.States(model.Job), "") {
-		if n := census.Jobs.ByState[state]; n > 0 {
-			row.Jobs = append(row.Jobs, listing.StateCount{Mark: listing.MarkOfState(model.Job, state), Count: listing.Thousands(n)})
-		}
-	}
+	row.Jobs = listing.CountsOf(model.Job, census.Jobs.ByState)
 	usual := listing.ReadJobsQuery(nil)
 	row.JobsAddress = usual.With(func(q *listing.JobsQuery) { q.Manager = id })
 	row.Mine, row.MineAddress = listing.Thousands(census.Jobs.Mine), usual.With(func(q *listing.JobsQuery) { q.Manager, q.Mine = id, true })
