@@ -25,7 +25,6 @@ const (
 // that were opened with it.
 type access struct {
 	token    string
-	secure   bool              // whether clients speak TLS, so that cookies are for TLS alone
 	names    *x509.Certificate // names this server beside the names of loopback; nil without TLS
 	tries    *tries
 	now      func() time.Time
@@ -47,7 +46,6 @@ func newAccess(options Options) (*access, error) {
 	if options.TLS == nil {
 		return a, nil
 	}
-	a.secure = true
 	if len(options.TLS.Certificates) == 0 || len(options.TLS.Certificates[0].Certificate) == 0 {
 		return nil, errors.New("serving over TLS: there is no certificate")
 	}
@@ -137,10 +135,10 @@ func (a *access) cookie(r *http.Request) *http.Cookie {
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		name += "-" + port
 	}
-	if a.secure {
+	if a.names != nil {
 		name = "__Host-" + name
 	}
-	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: a.names != nil, SameSite: http.SameSiteStrictMode}
 }
 
 // StartURL returns the address that opens a session, with the token in it; base

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTheTokenOpensASessionAndIsNotInTheAddressAfterwards(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil)
 	response, body := b.do(http.MethodGet, "/", nil, nil)
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
@@ -38,6 +39,7 @@ func TestTheTokenOpensASessionAndIsNotInTheAddressAfterwards(t *testing.T) {
 }
 
 func TestServersOfOneHostDoNotEndEachOthersSessions(t *testing.T) {
+	t.Parallel()
 	first := serve(t, nil).enter()
 	second := serve(t, nil)
 	second.client = first.client // one browser, which sends the cookies of a host to each of its ports
@@ -51,6 +53,7 @@ func TestServersOfOneHostDoNotEndEachOthersSessions(t *testing.T) {
 }
 
 func TestTheWayOutOfTheStartAddressStaysOnThisServer(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil)
 	response, _ := b.do(http.MethodGet, b.base+"//elsewhere.example/x?token="+b.server.access.token, nil, nil)
 	require.Equal(t, http.StatusSeeOther, response.StatusCode)
@@ -58,6 +61,7 @@ func TestTheWayOutOfTheStartAddressStaysOnThisServer(t *testing.T) {
 }
 
 func TestProgramsSendTheTokenAsAHeader(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil)
 	response, _ := b.do(http.MethodGet, "/", http.Header{"Authorization": {"Bearer " + b.server.access.token}}, nil)
 	require.Equal(t, http.StatusOK, response.StatusCode)
@@ -66,6 +70,7 @@ func TestProgramsSendTheTokenAsAHeader(t *testing.T) {
 }
 
 func TestChangesNeedTheTokenOfTheirSession(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	other := b.other().enter()
 	for _, token := range []string{"", "wrong", other.csrf()} {
@@ -83,6 +88,7 @@ func TestChangesNeedTheTokenOfTheirSession(t *testing.T) {
 }
 
 func TestTheEndOfASessionEndsItsStreams(t *testing.T) {
+	t.Parallel()
 	b := serve(t, with("alpha")).enter()
 	other := b.other().enter()
 	next := other.listen(other.eventsOf("/"), nil)
@@ -98,6 +104,7 @@ func TestTheEndOfASessionEndsItsStreams(t *testing.T) {
 }
 
 func TestASessionThatNobodyUsesEnds(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	now := time.Now()
 	b.server.access.now = func() time.Time { return now }
@@ -111,6 +118,7 @@ func TestASessionThatNobodyUsesEnds(t *testing.T) {
 }
 
 func TestSessionsAreBounded(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	for range maxSessions {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base, nil)
@@ -130,6 +138,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) WriteHeader(int)             {}
 
 func TestNamesThatLeadHereByDNSAreRefused(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	for _, host := range []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example:8080", "192.0.2.1"} {
 		response, body := b.do(http.MethodGet, "/", http.Header{"Host": {host}}, nil)
@@ -143,6 +152,7 @@ func TestNamesThatLeadHereByDNSAreRefused(t *testing.T) {
 }
 
 func TestOtherSitesMayLeadHereButNeitherReadNorChange(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	token := b.csrf()
 	for _, site := range []string{"cross-site", "same-site"} {
@@ -162,6 +172,7 @@ func TestOtherSitesMayLeadHereButNeitherReadNorChange(t *testing.T) {
 }
 
 func TestPagesMayUseOnlyWhatThisServerHas(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	for _, address := range []string{"/", "/nowhere", "/static/live.js", "/events?view=none"} {
 		response, _ := b.do(http.MethodGet, address, nil, nil)
@@ -178,6 +189,7 @@ func TestPagesMayUseOnlyWhatThisServerHas(t *testing.T) {
 }
 
 func TestRequestsAreBounded(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	response, _ := b.do(http.MethodPost, "/logout", form, strings.NewReader("csrf="+b.csrf()+"&x="+strings.Repeat("x", maxBodyBytes)))

@@ -44,6 +44,7 @@ func serveLocally(t *testing.T, server *Server, listener net.Listener) {
 }
 
 func TestTheOwnSocketIsForTheAPIAndNotForBrowsers(t *testing.T) {
+	t.Parallel()
 	server := testPlatform(t).server(t)
 	socket := serveOwn(t, server)
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -62,6 +63,7 @@ func TestTheOwnSocketIsForTheAPIAndNotForBrowsers(t *testing.T) {
 }
 
 func TestWhoCannotBeToldToBeThisUserIsNotServedWithoutAToken(t *testing.T) {
+	t.Parallel()
 	server := testPlatform(t).server(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -87,6 +89,7 @@ func siteOf(t *testing.T, options site, lines string) settings.Target {
 }
 
 func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
+	t.Parallel()
 	options := testPlatform(t)
 	target := siteOf(t, options, "12 eve RUNNING <b>a\x1b[2J\nwho knows\n7 bob NO_STATE late\n12 eve SUSPENDED \n")
 	b := serveWith(t, options, nil)

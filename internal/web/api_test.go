@@ -119,6 +119,7 @@ func (p *program) check(response *http.Response, header http.Header, body []byte
 }
 
 func TestTheAPILetsNobodyInWithoutTheToken(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil)
 	for _, route := range routes(t) {
 		method, path, _ := strings.Cut(route, " ")
@@ -129,6 +130,7 @@ func TestTheAPILetsNobodyInWithoutTheToken(t *testing.T) {
 }
 
 func TestEachChangeOfTheAPINeedsTheTokenOfItsSession(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	for _, route := range routes(t) {
 		method, path, _ := strings.Cut(route, " ")
@@ -142,6 +144,7 @@ func TestEachChangeOfTheAPINeedsTheTokenOfItsSession(t *testing.T) {
 }
 
 func TestRequestsThatAreNotAsDescribedAreRefused(t *testing.T) {
+	t.Parallel()
 	p := serve(t, nil).program()
 	bearer := http.Header{"Authorization": {"Bearer " + p.server.access.token}}
 	withType := func(kind string) http.Header {
@@ -177,6 +180,7 @@ func TestRequestsThatAreNotAsDescribedAreRefused(t *testing.T) {
 }
 
 func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
+	t.Parallel()
 	p := serve(t, nil).program()
 	require.Empty(t, p.done(http.MethodGet, "/managers", nil)["managers"])
 	added := p.done(http.MethodPost, "/managers", map[string]any{"name": "here", "definition": "local", "attributes": map[string]string{"name": "mine"}})
@@ -232,6 +236,7 @@ func (b *browser) await(name string, state model.State) {
 }
 
 func TestAJobIsSubmittedFollowedAndExplainedThroughTheAPI(t *testing.T) {
+	t.Parallel()
 	p := serve(t, nil).program()
 	p.start("local")
 	tag := uuid.NewString()
@@ -290,6 +295,7 @@ func TestAJobIsSubmittedFollowedAndExplainedThroughTheAPI(t *testing.T) {
 }
 
 func TestMistakesInASubmissionAreAllNamed(t *testing.T) {
+	t.Parallel()
 	p := serve(t, nil).program()
 	for _, path := range []string{"/managers/local/jobs", "/managers/local/render", "/managers/local/form"} {
 		status, answer := p.call(http.MethodPost, path, map[string]any{"executable": 5, "atributes": 1, "environment": map[string]string{"A=B": ""}})
@@ -324,6 +330,7 @@ func (p *program) ends(path string) map[string]any {
 }
 
 func TestJobsAreCanceledThroughTheAPI(t *testing.T) {
+	t.Parallel()
 	p := serve(t, nil).program()
 	p.start("local")
 	job := p.done(http.MethodPost, "/managers/local/jobs", map[string]any{"executable": "/bin/sleep", "arguments": []string{"600"}})
@@ -340,6 +347,7 @@ func (p *program) journal(query string) func() webtest.Received {
 }
 
 func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
+	t.Parallel()
 	options := testPlatform(t)
 	server := options.server(t)
 	first := run(t, server).program()
@@ -370,6 +378,7 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 }
 
 func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
+	t.Parallel()
 	options := testPlatform(t)
 	require.NoError(t, options.Platform.Add(settings.Target{Name: "local", Definition: "local"})) // which is not started: the test lists
 	m := options.Platform.Model()
@@ -416,6 +425,7 @@ func row(kind model.Kind, parent, id string, pairs ...string) model.Row {
 }
 
 func TestListingsAreAsTheCommandsTellThem(t *testing.T) {
+	t.Parallel()
 	options := testPlatform(t)
 	m := options.Platform.Model()
 	webtest.DefineAttributes(t, m)
@@ -459,6 +469,7 @@ func TestListingsAreAsTheCommandsTellThem(t *testing.T) {
 }
 
 func TestFormsFollowTheirRulesThroughTheAPI(t *testing.T) {
+	t.Parallel()
 	p := serve(t, nil).program()
 	p.start("local")
 	filled := p.done(http.MethodPost, "/managers/local/form", map[string]any{"executable": "/bin/true"})
@@ -482,6 +493,7 @@ func TestFormsFollowTheirRulesThroughTheAPI(t *testing.T) {
 }
 
 func TestLaunchConfigurationsAreKeptThroughTheAPI(t *testing.T) {
+	t.Parallel()
 	p := serve(t, nil).program()
 	p.start("local")
 	saved := p.done(http.MethodPut, "/launch-configurations/nightly", map[string]any{"target": "local", "executable": "/bin/echo", "arguments": []string{"night"}, "environment": map[string]string{"A": "b"}})
@@ -511,6 +523,7 @@ func textOf(filled map[string]any, attribute string) string {
 }
 
 func TestAButtonOfTheLaunchTabIsPressedThroughTheAPI(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	p := d.program()
 	ids := map[string]string{}
@@ -563,6 +576,7 @@ func TestAButtonOfTheLaunchTabIsPressedThroughTheAPI(t *testing.T) {
 
 // What a button clears is empty after it was pressed, unless its command found it.
 func TestAButtonThatClearsAFieldSaysSoThroughTheAPI(t *testing.T) {
+	t.Parallel()
 	const look = `<action title="Look"><button-action><action>look</action></button-action></action>`
 	for name, try := range map[string]struct {
 		action, queue, address string

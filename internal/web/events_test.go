@@ -47,6 +47,7 @@ func (b *browser) eventsOf(page string) string {
 }
 
 func TestAPageIsToldOfWhatChangedAlone(t *testing.T) {
+	t.Parallel()
 	b := serve(t, with("alpha", "beta")).enter()
 	next := b.listen(b.eventsOf("/"), nil)
 
@@ -70,6 +71,7 @@ func TestAPageIsToldOfWhatChangedAlone(t *testing.T) {
 }
 
 func TestAPageThatIsBehindIsGivenAllOfItsView(t *testing.T) {
+	t.Parallel()
 	b := serve(t, with("alpha")).enter()
 	address := b.eventsOf("/")
 	webtest.Put(b.model, "beta")
@@ -82,6 +84,7 @@ func TestAPageThatIsBehindIsGivenAllOfItsView(t *testing.T) {
 }
 
 func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
+	t.Parallel()
 	b := serve(t, with("alpha")).enter()
 	var drawings atomic.Int32
 	b.pages().Hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]live.Region, error) {
@@ -107,6 +110,7 @@ func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 }
 
 func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
+	t.Parallel()
 	b := serve(t, with("alpha")).enter()
 	b.pages().Hub.AddView("one", func(snapshot *model.Snapshot, query url.Values) ([]live.Region, error) {
 		if _, there := snapshot.Manager(query.Get("manager")); !there {
@@ -129,13 +133,15 @@ func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
 }
 
 func TestStreamsOutliveTheLimitsOfRequests(t *testing.T) {
+	t.Parallel()
 	options := testPlatform(t)
 	webtest.Put(options.Platform.Model(), "alpha")
 	server := options.server(t)
-	const limit = 6 * time.Second // which the pages before the stream must keep
+	const limit = 2 * time.Second
 	server.limits = limits{header: time.Minute, body: limit, write: limit, idle: time.Minute}
-	b := run(t, server).enter()
-	next := b.listen(b.eventsOf("/"), nil)
+	b := run(t, server)
+	next := b.listen("/events?view=managers", http.Header{"Authorization": {"Bearer " + server.access.token}})
+	next()
 	begun := time.Now()
 	for i := 0; time.Since(begun) < limit+time.Second; i++ { // each is half a second after the one before
 		webtest.Put(b.model, "beta"+strconv.Itoa(i))
@@ -144,6 +150,7 @@ func TestStreamsOutliveTheLimitsOfRequests(t *testing.T) {
 }
 
 func TestTheEndOfTheServerEndsStreams(t *testing.T) {
+	t.Parallel()
 	b := serve(t, with("alpha")).enter()
 	response := b.stream(b.eventsOf("/"), nil)
 	require.NoError(t, b.server.Close())

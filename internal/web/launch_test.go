@@ -40,11 +40,7 @@ type launchDesk struct {
 // name, a file, or the text of one.
 func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	t.Setenv("HOME", home)
-	d := &launchDesk{home: home, folder: filepath.Join(home, ".config", "rmctl")}
-	require.NoError(t, os.MkdirAll(d.folder, 0o700))
+	d := &launchDesk{home: os.Getenv("HOME"), folder: t.TempDir()}
 	file := ""
 	for name, definition := range targets {
 		if strings.HasPrefix(definition, "<") {
@@ -57,9 +53,7 @@ func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 	require.NoError(t, os.WriteFile(filepath.Join(d.folder, settings.TargetsFile), []byte(file), 0o600))
 	loaded, err := settings.LoadTargets(d.folder)
 	require.NoError(t, err)
-	d.store, err = jobstore.Open(t.Context(), filepath.Join(home, "state"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, d.store.Close()) })
+	d.store = newStore(t, filepath.Join(d.folder, "state"))
 	d.platform, err = views.New(views.Options{Targets: loaded, Folder: d.folder, Store: d.store, Open: d.openHere})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.platform.Close()) })
@@ -180,6 +174,7 @@ const launchDefinition = `<resource-manager-builder xmlns="http://eclipse.org/pt
 </control-data></resource-manager-builder>`
 
 func TestALaunchFormFollowsItsRulesWithoutAScriptInTheBrowser(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test"))
 	require.Equal(t, []string{"Queue", "Nodes", "Send mail"}, labels(page))
@@ -206,8 +201,10 @@ func TestALaunchFormFollowsItsRulesWithoutAScriptInTheBrowser(t *testing.T) {
 }
 
 func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test"))
+	t.Cleanup(func() { require.NoError(t, os.Remove(filepath.Join(d.home, "submitted"))) })
 	submit := url.Values{"do": {`["submit"]`}}
 	response, refused := d.does("test", page, submit)
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
@@ -236,6 +233,7 @@ func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
 }
 
 func TestAButtonOfALaunchFormRunsItsCommandAndShowsWhatItFound(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test"))
 	queue, nodes := inputOf(t, page, "Queue"), inputOf(t, page, "Nodes")
@@ -248,6 +246,7 @@ func TestAButtonOfALaunchFormRunsItsCommandAndShowsWhatItFound(t *testing.T) {
 }
 
 func TestALaunchFormIsSavedAndBegunFromALaunchConfiguration(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test"))
 	fill := url.Values{
@@ -279,6 +278,7 @@ func TestALaunchFormIsSavedAndBegunFromALaunchConfiguration(t *testing.T) {
 }
 
 func TestPortableNamesFillALaunchForm(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test") + "&set=nodes%3D3&program=a.out")
 	require.Contains(t, page, "#Q queue=day nodes=3")
@@ -296,6 +296,7 @@ func TestPortableNamesFillALaunchForm(t *testing.T) {
 }
 
 func TestPathsAreChosenFromTheTarget(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	hostile := `<img src=x onerror=alert(1)>`
 	require.NoError(t, os.MkdirAll(filepath.Join(d.home, "in", hostile), 0o700))
@@ -325,8 +326,9 @@ func TestPathsAreChosenFromTheTarget(t *testing.T) {
 }
 
 func TestAPipeInThePlaceOfAScriptIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
-	pipe := filepath.Join(d.home, "pipe")
+	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	page := d.get(formOf("test"))
 	_, filled := d.does("test", page, url.Values{"script": {pipe}})
@@ -341,6 +343,7 @@ func TestAPipeInThePlaceOfAScriptIsNotWaitedFor(t *testing.T) {
 }
 
 func TestTablesAndTabsOfALaunchFormCount(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test"))
 	require.NotContains(t, page, "#Q extra")
@@ -360,6 +363,7 @@ func TestTablesAndTabsOfALaunchFormCount(t *testing.T) {
 }
 
 func TestWhatAPageSendsForAFormIsNotTrusted(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test"))
 	for name, wrong := range map[string]url.Values{

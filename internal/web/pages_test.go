@@ -21,6 +21,7 @@ var pagesOfTheModel = []string{"/", "/machines", "/node?rm=evil&id=%3Cn%3E", "/q
 	"/job?rm=evil&id=%3Cscript%3Ealert(1)%3C%2Fscript%3E"}
 
 func TestHostileTextsStayTextOnEveryPage(t *testing.T) {
+	t.Parallel()
 	const evil = `<script>alert(1)</script>`
 	b := serve(t, func(m *model.Model) {
 		webtest.DefineAttributes(t, m)
@@ -52,6 +53,7 @@ func TestHostileTextsStayTextOnEveryPage(t *testing.T) {
 }
 
 func TestPagesAreReadableWithoutScriptsAndByScreenReaders(t *testing.T) {
+	t.Parallel()
 	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 300, 200, time.Now()) }).enter()
 	for _, address := range []string{"/", "/machines", "/node?rm=cluster&id=n00001", "/queues", "/jobs", "/process?rm=cluster&id=4000070.0", "/timeline", "/utilisation", "/managers/new", "/managers/edit?rm=none"} {
 		response, page := b.do(http.MethodGet, address, nil, nil)
@@ -74,6 +76,7 @@ func TestPagesAreReadableWithoutScriptsAndByScreenReaders(t *testing.T) {
 }
 
 func TestTheJobsThatHaveANodeAreOnItsPage(t *testing.T) {
+	t.Parallel()
 	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 300, 200, time.Now()) }).enter()
 	page := b.get("/node?rm=cluster&id=n00006")
 	for _, job := range []string{"4000005", "4000003"} { // that have n[00006-00009] and n[00004-00007]
@@ -85,6 +88,7 @@ func TestTheJobsThatHaveANodeAreOnItsPage(t *testing.T) {
 }
 
 func TestAPageOfWhatIsGoneIsNotFound(t *testing.T) {
+	t.Parallel()
 	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 10, 10, time.Now()) }).enter()
 	for _, address := range []string{"/node?rm=cluster&id=none", "/node?rm=none&id=n00001", "/process?rm=cluster&id=1", "/node"} {
 		response, _ := b.do(http.MethodGet, address, nil, nil)
@@ -93,6 +97,7 @@ func TestAPageOfWhatIsGoneIsNotFound(t *testing.T) {
 }
 
 func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
+	t.Parallel()
 	options := testPlatform(t)
 	b := serveWith(t, options, nil).enter()
 	expect := func(status int, address string, fields url.Values) string {

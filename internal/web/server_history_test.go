@@ -12,6 +12,7 @@ import (
 )
 
 func TestAServerThatIsStartedAnewShowsItsHistory(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history.json")
 	options := testPlatform(t)
 	options.History = path

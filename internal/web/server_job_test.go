@@ -59,6 +59,7 @@ func (d *launchDesk) awaits(id, what string, is func(*model.Element) bool) {
 }
 
 func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sh", "-c", `echo '<b>out</b>'; exit 3`)
 	page := d.get(address)
@@ -95,6 +96,7 @@ func between(t *testing.T, page, from, to string) string {
 }
 
 func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
+	t.Parallel()
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sleep", "600")
 	d.sees(job.ID, vocabulary.StateRunning)
@@ -131,6 +133,7 @@ func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
 }
 
 func TestThePageOfAJobThatNobodyKnowsIsNotFound(t *testing.T) {
+	t.Parallel()
 	b := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 10, 10, time.Now()) }).enter()
 	for _, address := range []string{"/job?rm=cluster&id=1", "/job?rm=none&id=4000001", "/job"} {
 		response, _ := b.do(http.MethodGet, address, nil, nil)

@@ -2,16 +2,20 @@ package web
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +32,28 @@ import (
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/remote"
 )
+
+// TestMain gives all tests a home of their own, where jobs of the target local are kept.
+// Tests that run side by side cannot have one each.
+func TestMain(m *testing.M) { os.Exit(inNewHome(m)) }
+
+func inNewHome(m *testing.M) (code int) {
+	home, err := os.MkdirTemp("", "rmctl")
+	if err == nil {
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err = errors.Join(err, os.Setenv("HOME", home), os.Unsetenv("XDG_STATE_HOME"), os.Unsetenv("XDG_CONFIG_HOME")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if err := os.RemoveAll(home); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
+	return m.Run()
+}
 
 // A browser asks one running server, as somebody who has not opened a session.
 type browser struct {
@@ -79,13 +105,9 @@ func userName(t testing.TB) string {
 func testPlatform(t testing.TB) site {
 	t.Helper()
 	folder := t.TempDir()
-	t.Setenv("HOME", folder) // where jobs of the target local are kept
-	t.Setenv("XDG_STATE_HOME", "")
 	targets, err := settings.LoadTargets(folder)
 	require.NoError(t, err)
-	store, err := jobstore.Open(t.Context(), filepath.Join(folder, "state"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	store := newStore(t, filepath.Join(folder, "state"))
 	p, err := views.New(views.Options{Targets: targets, Folder: folder, Show: []string{}, Store: store, KeepListings: true,
 		Open: func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			definition, _, err := check.UsableDefinition(target.Definition)
@@ -102,6 +124,37 @@ func testPlatform(t testing.TB) site {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return site{Platform: p, Store: store, Folder: folder}
+}
+
+// emptyStore is the database of a store that has nothing yet. To make it takes longer
+// than most tests.
+var emptyStore = sync.OnceValues(func() (database []byte, err error) {
+	folder, err := os.MkdirTemp("", "rmctl")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	store, err := jobstore.Open(context.Background(), folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(folder, "jobs.db"))
+})
+
+// newStore opens a store of no jobs in a folder.
+func newStore(t testing.TB, folder string) *jobstore.Store {
+	t.Helper()
+	database, err := emptyStore()
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "jobs.db"), database, 0o600))
+	store, err := jobstore.Open(t.Context(), folder)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
 }
 
 func serveWith(t *testing.T, options site, fill func(m *model.Model)) *browser {
@@ -207,6 +260,7 @@ func (b *browser) post(address string, fields url.Values) (*http.Response, strin
 
 // Browsers open connections before they know what to ask.
 func TestAConnectionOnWhichNothingWasAskedDoesNotHoldUpTheEnd(t *testing.T) {
+	t.Parallel()
 	server := testPlatform(t).server(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -225,6 +279,7 @@ func TestAConnectionOnWhichNothingWasAskedDoesNotHoldUpTheEnd(t *testing.T) {
 }
 
 func TestStaticFilesAreKeptByBrowsersUntilTheyChange(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	address := regexp.MustCompile(`/static/live\.js\?v=\w+`).FindString(b.get("/"))
 	require.NotEmpty(t, address)
@@ -243,6 +298,7 @@ func TestStaticFilesAreKeptByBrowsersUntilTheyChange(t *testing.T) {
 }
 
 func TestAnAddressThatIsNotThereIsAPageThatSaysSo(t *testing.T) {
+	t.Parallel()
 	b := serve(t, nil).enter()
 	response, body := b.do(http.MethodGet, "/nowhere/<b>", nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -25,7 +26,8 @@ type templates struct {
 	static *staticFiles
 }
 
-func readTemplates() (*templates, error) {
+// readTemplates reads all templates, once.
+var readTemplates = sync.OnceValues(func() (*templates, error) {
 	static, err := readStatic()
 	if err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func readTemplates() (*templates, error) {
 		t.pages[strings.TrimSuffix(path.Base(name), ".html")] = page
 	}
 	return t, nil
-}
+})
 
 // fragment executes a part of a page that its file, or one that all pages
 // share, defines.
