@@ -44,15 +44,9 @@ func (s source) queueNames(ctx context.Context, each func(id string, facts monit
 		return errors.Join(monitor.ErrUnsupported, err)
 	}
 	for _, name := range names {
-		if err := each(name, nothing{}); err != nil {
+		if err := each(name, command.Row{}); err != nil {
 			return err
 		}
 	}
 	return err
 }
-
-// nothing is what is known of a queue but its name.
-type nothing struct{}
-
-// Fact implements [monitor.Facts].
-func (nothing) Fact(string) string { return "" }

@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path"
@@ -234,23 +235,12 @@ func (l *State) fillLaunch(f *form.Form, posted url.Values, stat attribute.Stat)
 			shown[input] = text
 		}
 	}
-	for _, input := range inOrder(shown) {
+	for _, input := range slices.Sorted(maps.Keys(shown)) { // checks of rows first: only then are the values of rows theirs
 		text := last(posted[input])
 		if text = AsPosted(text); text != AsPosted(shown[input]) {
 			l.Fill(f, Edit{Input: input, Text: text}, stat)
 		}
 	}
-}
-
-// inOrder returns the names of inputs, those that check rows first: only then
-// are the values of rows theirs.
-func inOrder(shown map[string]string) []string {
-	var inputs []string
-	for input := range shown {
-		inputs = append(inputs, input)
-	}
-	slices.Sort(inputs)
-	return inputs
 }
 
 // shownBy returns what an input shows of a form; known is false for inputs of

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -56,10 +57,7 @@ func Count(m *model.Manager, own Owner) *census {
 			users[user] = true
 		}
 	}
-	for user := range users {
-		c.Users = append(c.Users, user)
-	}
-	slices.Sort(c.Users)
+	c.Users = slices.Sorted(maps.Keys(users))
 	for node := range m.All(model.Node) {
 		machine := c.Nodes[node.Parent()]
 		if machine == nil {

@@ -35,8 +35,7 @@ func GivenNumber(e *model.Element, attribute string) *int {
 	if !given {
 		return nil
 	}
-	number := int(value.Integer())
-	return &number
+	return new(int(value.Integer()))
 }
 
 // GivenState returns the state that an element was seen in, empty if in none.

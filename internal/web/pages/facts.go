@@ -24,7 +24,7 @@ const mostWords = 200
 // factsOf returns the attributes that an element was given: those that views show
 // unasked, then the others.
 func factsOf(e *model.Element) []fact {
-	var facts []fact
+	var shown, hidden []fact
 	for definition, value := range e.Attributes() {
 		if definition.ID == vocabulary.AttributeName {
 			continue // the page's heading
@@ -41,20 +41,15 @@ func factsOf(e *model.Element) []fact {
 		default:
 			f.Value = listing.Fact(value.Text())
 		}
-		if f.Value != "" || f.At.IsKnown() || len(f.Words) > 0 {
-			facts = append(facts, f)
+		switch {
+		case f.Value == "" && !f.At.IsKnown() && len(f.Words) == 0:
+		case f.IsHidden:
+			hidden = append(hidden, f)
+		default:
+			shown = append(shown, f)
 		}
 	}
-	slices.SortStableFunc(facts, func(a, b fact) int {
-		switch {
-		case a.IsHidden == b.IsHidden:
-			return 0
-		case a.IsHidden:
-			return 1
-		}
-		return -1
-	})
-	return facts
+	return append(shown, hidden...)
 }
 
 // A processRow is a process as a table shows it.

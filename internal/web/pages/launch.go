@@ -14,11 +14,9 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/google/uuid"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/launch"
 	"github.com/rmctl/rmctl/internal/web/listing"
@@ -56,7 +54,7 @@ func (p *Pages) launchPage(w http.ResponseWriter, r *http.Request) error {
 	if manager == "" {
 		return p.launchList(w, r)
 	}
-	controller, err := p.launchController(manager)
+	controller, err := p.Platform.Controller(manager)
 	if err != nil {
 		return err
 	}
@@ -97,21 +95,6 @@ func (p *Pages) launchBeginning(query url.Values) (job.Submission, error) {
 	return given.Over(configuration.Submission), nil
 }
 
-// launchController returns the controller of a resource manager, which has to be
-// started.
-func (p *Pages) launchController(manager string) (*control.Controller, error) {
-	controller, err := p.Platform.Controller(manager)
-	var unknown *views.UnknownManagerError
-	var state *views.StateError
-	switch {
-	case errors.As(err, &unknown):
-		return nil, answer.Errorf(http.StatusNotFound, "%w", err)
-	case errors.As(err, &state):
-		return nil, answer.Errorf(http.StatusConflict, "%w", err)
-	}
-	return controller, err
-}
-
 // A launchOutcome is what came of what a user did on the page of a form.
 type launchOutcome struct {
 	Done      string // what was done
@@ -127,7 +110,7 @@ type launchOutcome struct {
 // it is then.
 func (p *Pages) launchPosted(w http.ResponseWriter, r *http.Request) error {
 	manager := r.URL.Query().Get("rm")
-	controller, err := p.launchController(manager)
+	controller, err := p.Platform.Controller(manager)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/launch"
 	"github.com/rmctl/rmctl/internal/web/listing"
 )
 
@@ -102,19 +103,15 @@ func (p *Pages) save(form targetForm) error {
 		return errors.New("give it a name")
 	}
 	target := settings.Target{Name: form.Name, Definition: cmp.Or(form.Definition, form.Name), Transport: form.Transport, Host: form.Host, SSHConfig: form.SSHConfig}
-	for line := range strings.Lines(form.Attributes) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		name, value, isPair := strings.Cut(line, "=")
-		if !isPair || name == "" {
-			return fmt.Errorf("the value %q: write name=value", line)
-		}
+	values, wrong := launch.Assignments(launch.AsPosted(form.Attributes))
+	if wrong != "" {
+		return fmt.Errorf("the value %q: write name=value", strings.TrimSpace(wrong))
+	}
+	for _, each := range values {
 		if target.Attributes == nil {
 			target.Attributes = map[string]string{}
 		}
-		target.Attributes[strings.TrimSpace(name)] = value
+		target.Attributes[each.Name] = strings.TrimRight(each.Value, " \t")
 	}
 	if form.IsNew {
 		return p.Platform.Add(target)
