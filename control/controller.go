@@ -56,7 +56,13 @@ type Options struct {
 
 // A Controller is one definition bound to one connection. Its methods may be called
 // concurrently: each works on an environment of its own. DESIGN.md describes its layers.
-type Controller struct{ *attendant }
+type Controller struct {
+	Target     string             // its name; only read, as all fields
+	Definition *config.Definition // that it works by
+	Place      remote.Info        // where commands run
+
+	*attendant
+}
 
 // A session runs the commands of the definition, with what the start-up commands found.
 type session struct {
@@ -82,7 +88,7 @@ type session struct {
 // other processes, looks for jobs of submissions, and waits.
 type tracker struct {
 	*session
-	open      openTags       // interactive jobs that run now
+	open      sync.Map       // the tags of the interactive jobs that run now
 	pollKey   func() string  // of the query for jobs that this controller shares with others
 	listsByID func() bool    // whether the listing of jobs names them
 	poller    *poller.Poller // makes the queries that this controller shares with others
@@ -120,7 +126,7 @@ func New(o Options) *Controller {
 			c.log.Warn("what one process lists cannot be shared with the others of this user: they list in turn", "error", err)
 		},
 	}
-	return &Controller{&attendant{&submitter{tracker: t, onStaging: o.OnStaging}}}
+	return &Controller{c.target, c.definition, c.place, &attendant{&submitter{tracker: t, onStaging: o.OnStaging}}}
 }
 
 func newSession(o Options) *session {
@@ -143,15 +149,6 @@ func newSession(o Options) *session {
 	c.resolver = &submission.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
 	return c
 }
-
-// Definition returns the definition that the controller works by.
-func (c *Controller) Definition() *config.Definition { return c.definition }
-
-// Place describes the place where commands run.
-func (c *Controller) Place() remote.Info { return c.place }
-
-// Target returns the name of the target.
-func (c *Controller) Target() string { return c.target }
 
 // fingerprintOf tells one state of a definition, and of what it extends, from another.
 func fingerprintOf(definition *config.Definition) string {

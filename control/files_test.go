@@ -12,12 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // filesOf renders the managed files of a definition.
-func filesOf(t *testing.T, files string) (*site, []control.StagedFile, error) {
+func filesOf(t *testing.T, files string) (*site, []submission.StagedFile, error) {
 	t.Helper()
 	s := newRenderer(t, define(t, `<attribute name="a"><default>the text</default></attribute><attribute name="shell"><default>echo ${HOME} ${ptp_rm:a#value}</default></attribute>
 		<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute><managed-files><file-staging-location>stage/${ptp_rm:a#name}</file-staging-location>`+

@@ -32,8 +32,8 @@ type Terminal struct {
 // recorded as soon as the parsers see them. Cancelling ctx ends the process, and
 // then the job by the definition's command for that, if it has one and knows the
 // job by an id. Of a definition whose command is kept open, at most one process
-// may be alive at a time: a second one is an *OpenError. A job that its parsers
-// say will never run is a *SubmitError.
+// may be alive at a time: a second one is an error. A job that its parsers say will
+// never run is a *SubmitError.
 func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, terminal Terminal) (job.Job, error) {
 	p, err := c.prepare(ctx, s, true)
 	if err != nil {
@@ -49,8 +49,8 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
 		return job.Job{}, errors.Join(err, c.refused(recorded, p.tag, err), c.unstage(recorded, p.tag, recordOf(p.files)))
 	}
-	c.open.add(p.tag)
-	defer c.open.remove(p.tag)
+	c.open.Store(p.tag, true)
+	defer c.open.Delete(p.tag)
 	follower := newFollower(recorded, c.attendant, p, terminal.Changed)
 	result, runErr := c.runner.Run(ctx, command.Request{
 		Command:  p.submit,

@@ -20,7 +20,7 @@ type prepared struct {
 	env        *attribute.Environment
 	job        *attribute.Attribute // named once the scheduler's id is known
 	submit     *config.Command
-	files      []StagedFile
+	files      []submission.StagedFile
 	invocation *command.Invocation // what submit was resolved to
 	request    job.Submission
 }

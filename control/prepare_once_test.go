@@ -70,7 +70,7 @@ func TestTheSubmitCommandIsResolvedOnce(t *testing.T) {
 		_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 		require.ErrorIs(t, err, broken)
 	}, func() {
-		_, err := command.Resolve(s.Definition().Submit(false), command.Scope{Environment: env, Job: "a tag"}, job.Environment{})
+		_, err := command.Resolve(s.Definition.Submit(false), command.Scope{Environment: env, Job: "a tag"}, job.Environment{})
 		require.NoError(t, err)
 	})
 }

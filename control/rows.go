@@ -21,9 +21,9 @@ import (
 // rows may have been handed out before; they are counted. A definition that has no
 // such command gives an *UnsupportedError. An error of each ends the command, and is returned as it is.
 func (c *session) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
-	list := c.definition.Command(kind)
-	if list == nil {
-		return command.Listed{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
+	list, err := c.listingOf(kind)
+	if err != nil {
+		return command.Listed{}, err
 	}
 	var refused error
 	listed, err := c.rows(ctx, listRequest{command: list, scope: scope}, func(row command.Row) error {
@@ -37,6 +37,14 @@ func (c *session) Rows(ctx context.Context, kind config.CommandElement, scope co
 		c.onListed(kind, listed)
 	}
 	return listed, err
+}
+
+// listingOf returns the command that lists jobs, nodes or queues.
+func (c *session) listingOf(kind config.CommandElement) (*config.Command, error) {
+	if list := c.definition.Command(kind); list != nil {
+		return list, nil
+	}
+	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
 }
 
 // A listRequest is what is asked with a listing.

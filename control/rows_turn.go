@@ -13,17 +13,6 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A MadeListing is how a listing went.
-type MadeListing struct {
-	command.Listed
-	Begun time.Time     // of its command; zero where none ran
-	Took  time.Duration // the command, without a wait for it
-}
-
-func madeListing(made jobstore.Listing) MadeListing {
-	return MadeListing{Listed: command.Listed{Rows: made.Rows, Again: made.Again, NotUnderstood: made.NotUnderstood}, Begun: made.Begun, Took: made.Took}
-}
-
 // Turns are the listings of one who lists again and again, of the jobs of everybody, the
 // nodes and the queues. However many processes of this user do that, each kind of listing is made
 // once per interval of the definition, and keeps the scheduler busy for no more than
@@ -44,18 +33,17 @@ func (c *Controller) Turns(keeps bool) *Turns {
 // listing gets what another process has listed since the last time, and waits where
 // there is no such listing. A listing of more than 64 MiB is not shared: such ones
 // are made in turn. What is listed shows among the queries that rmctl polls counts.
-func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (MadeListing, error) {
+func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (jobstore.Listing, error) {
 	c := t.tracker
-	list := c.definition.Command(kind)
-	if list == nil {
-		listed, err := c.Rows(ctx, kind, config.AllJobs, each)
-		return MadeListing{Listed: listed}, err
+	list, err := c.listingOf(kind)
+	if err != nil {
+		return jobstore.Listing{}, err
 	}
 	made, isReceived, err := t.viewer.List(ctx, c.sharedListing(list, each))
 	if isReceived && err == nil && c.onListed != nil {
-		c.onListed(kind, madeListing(made).Listed)
+		c.onListed(kind, command.Listed{Rows: made.Rows, Again: made.Again, NotUnderstood: made.NotUnderstood})
 	}
-	return madeListing(made), err
+	return made, err
 }
 
 // Due returns when [Turns.Rows] hands out something without waiting, unless another
@@ -75,16 +63,16 @@ var ErrNotListed = errors.New("no process has listed it for others")
 // its turn, as [Controller.Rows] hands them out. It asks no scheduler. The error matches
 // ErrNotListed where that listing failed or was not shared. A definition that has no such
 // listing gives an *UnsupportedError.
-func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (MadeListing, error) {
-	list := c.definition.Command(kind)
-	if list == nil {
-		return MadeListing{}, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
+func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (jobstore.Listing, error) {
+	list, err := c.listingOf(kind)
+	if err != nil {
+		return jobstore.Listing{}, err
 	}
 	made, isReceived, err := c.poller.Latest(ctx, c.sharedListing(list, each))
 	if err == nil && !isReceived {
 		err = ErrNotListed
 	}
-	return madeListing(made), err
+	return made, err
 }
 
 // sharedListing describes a listing that all processes of this user make in turn, and

@@ -133,7 +133,7 @@ func TestTheLatestListingIsThereForWhoAsksNoScheduler(t *testing.T) {
 	rows = nil
 	asked, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, collect)
 	require.NoError(t, err)
-	require.Equal(t, asked, made.Listed)
+	require.Equal(t, asked, command.Listed{Rows: made.Rows, Again: made.Again, NotUnderstood: made.NotUnderstood})
 	require.Equal(t, rows, latest, "they are the same, byte for byte")
 
 	other := control.New(s.options).Turns(false)

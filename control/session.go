@@ -16,9 +16,9 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// DefaultRefresh is how old what start-up commands found may become in a
-// definition that says nothing of it.
-const DefaultRefresh = time.Minute
+// defaultRefresh is how old what start-up commands found may become in a
+// definition that does not say.
+const defaultRefresh = time.Minute
 
 // sessionData is what is kept of a session between processes.
 type sessionData struct {
@@ -46,7 +46,7 @@ func (c *session) refresh() time.Duration {
 	if seconds := c.definition.Monitor.RefreshSeconds; seconds > 0 {
 		return time.Duration(seconds) * time.Second
 	}
-	return DefaultRefresh
+	return defaultRefresh
 }
 
 // anyAge accepts a session however old it is: commands on jobs need that one
@@ -184,12 +184,7 @@ func (c *Controller) Remembered(ctx context.Context, list string) ([]string, err
 
 // run resolves and runs a command that does not stay attached.
 func (c *session) run(ctx context.Context, which *config.Command, env *attribute.Environment, id string) (*command.Result, error) {
-	return c.runIn(ctx, which, env, id, job.Environment{})
-}
-
-// runIn is run in the environment that a user wants.
-func (c *session) runIn(ctx context.Context, which *config.Command, env *attribute.Environment, id string, environment job.Environment) (*command.Result, error) {
-	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: id}, Environment: environment})
+	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: id}})
 }
 
 // runRequest resolves a command and runs it as this definition and its user want it.
@@ -244,7 +239,7 @@ func (c *session) action(ctx context.Context, name string, s job.Submission, cle
 	if queues := env.Variable(submission.AttributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, submission.AttributeQueues) {
 		queues.SetValue(nil) // as at the start of a session: what it finds is all that there is
 	}
-	result, err := c.runIn(ctx, action, env, "", s.Environment)
+	result, err := c.runRequest(ctx, command.Request{Command: action, Scope: command.Scope{Environment: env}, Environment: s.Environment})
 	if err != nil {
 		return result, err
 	}

@@ -354,6 +354,6 @@ func TestErrorsOfASessionsStoreAreReported(t *testing.T) {
 	_, err = broken.Status(t.Context(), job.Job{ID: "7", Observation: job.Observation{Detail: job.Running}}, control.Fresh)
 	require.Error(t, err)
 	require.Equal(t, "test", define(t, aSession).Name)
-	require.Equal(t, config.StartUpCommand, s.Definition().CommandsOf(config.StartUpCommand)[0].Element)
-	require.Equal(t, "here", s.Target())
+	require.Equal(t, config.StartUpCommand, s.Definition.CommandsOf(config.StartUpCommand)[0].Element)
+	require.Equal(t, "here", s.Target)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/presence"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -21,7 +22,7 @@ import (
 
 // stage puts files in place. With an error it returns those that may be there.
 // How far each is on its way is told, unless told is nil.
-func stage(ctx context.Context, connection remote.Connection, files []StagedFile, told func(remote.Transfer)) ([]StagedFile, error) {
+func stage(ctx context.Context, connection remote.Connection, files []submission.StagedFile, told func(remote.Transfer)) ([]submission.StagedFile, error) {
 	for i, file := range files {
 		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
 		if err == nil {
@@ -41,7 +42,7 @@ func stage(ctx context.Context, connection remote.Connection, files []StagedFile
 
 // recordOf returns what goes on record of files before they are staged, and of the
 // folders that go with them, so that none is left behind.
-func recordOf(files []StagedFile) []jobstore.Staged {
+func recordOf(files []submission.StagedFile) []jobstore.Staged {
 	var staged []jobstore.Staged
 	for _, file := range files {
 		staged = append(staged, jobstore.Staged{Path: file.Path, Stays: !file.DeleteAfterSubmit})
@@ -79,7 +80,7 @@ func (c *submitter) removeFile(ctx context.Context, name string) error {
 
 // cleanUp removes what a submission does not need after its submit command. What
 // cannot be removed now, Tidy removes later.
-func (c *submitter) cleanUp(ctx context.Context, tag string, files []StagedFile) {
+func (c *submitter) cleanUp(ctx context.Context, tag string, files []submission.StagedFile) {
 	if err := c.unstage(ctx, tag, recordOf(files)); err != nil {
 		c.log.Warn("files of a submission were left behind", "error", err)
 	}
@@ -87,7 +88,7 @@ func (c *submitter) cleanUp(ctx context.Context, tag string, files []StagedFile)
 
 // cleanUpPartial also removes what was left of a file that could not be written to
 // its end.
-func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []StagedFile) {
+func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []submission.StagedFile) {
 	err := c.removePartial(ctx, recordOf(files))
 	if err == nil {
 		err = c.unstage(ctx, tag, recordOf(files))
@@ -175,7 +176,7 @@ func (c *submitter) tidyOnce(ctx context.Context) {
 
 // staging returns what WriteFile is to read of a file, and a function to call
 // when that has ended.
-func staging(file StagedFile, told func(remote.Transfer)) (content io.Reader, done func()) {
+func staging(file submission.StagedFile, told func(remote.Transfer)) (content io.Reader, done func()) {
 	content = strings.NewReader(file.Content)
 	if told == nil {
 		return content, func() {}

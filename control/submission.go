@@ -10,8 +10,6 @@ type (
 	VariableNameError = submission.VariableNameError
 	// An UnsupportedError says what a definition lacks.
 	UnsupportedError = submission.UnsupportedError
-	// A StagedFile is a file to put in place before a submission.
-	StagedFile = submission.StagedFile
 	// A Rendering shows what a submission would do, without doing it.
 	Rendering = submission.Rendering
 )

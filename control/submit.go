@@ -27,31 +27,6 @@ type SubmitError struct {
 	Unconfirmed *UnconfirmedError
 }
 
-// An UnrecordedError tells that a job was submitted whose id could not be recorded,
-// since the disk is full, for instance. What was to be submitted is on record.
-type UnrecordedError struct {
-	Tag     string // of the submission
-	ID      string // that the scheduler gave the job
-	IsFound bool   // the definition finds the job by its tag
-	IsKept  bool   // it is kept beside the record, as of *jobstore.KeptError
-	Err     error
-}
-
-// Error tells the id, which is on no record, and what to do instead of submitting again.
-func (e *UnrecordedError) Error() string {
-	help := "note the id: the definition cannot find the job by its tag"
-	switch {
-	case e.IsKept:
-		help = "the id is kept beside the record, and rmctl recover records it, once that is mended"
-	case e.IsFound:
-		help = "rmctl recover finds it by its tag and records it, once that is mended"
-	}
-	return fmt.Sprintf("the job was submitted and has the id %q, but that could not be recorded: %v\ndo not submit it again; %s", e.ID, e.Err, help)
-}
-
-// Unwrap returns the cause.
-func (e *UnrecordedError) Unwrap() error { return e.Err }
-
 // confirmation is how long a job is looked for whose submit command failed.
 const confirmation = time.Minute
 
@@ -169,9 +144,23 @@ func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Res
 	}
 	j, err := c.accepted(ctx, p.tag, c.acceptance(p, id, result))
 	if err != nil {
-		return job.Job{}, &UnrecordedError{Tag: p.tag, ID: id, IsFound: c.definition.Command(config.FindJob) != nil, IsKept: isKept(err), Err: err}
+		return job.Job{}, c.unrecorded(id, err)
 	}
 	return j, nil
+}
+
+// unrecorded is the error for a job that was submitted and whose id could not be
+// recorded, as the disk is full, for instance. It says what to do instead of submitting
+// the job again.
+func (c *submitter) unrecorded(id string, err error) error {
+	help := "note the id: the definition cannot find the job by its tag"
+	switch {
+	case isKept(err):
+		help = "the id is kept beside the record, and rmctl recover records it, once that is mended"
+	case c.definition.Command(config.FindJob) != nil:
+		help = "rmctl recover finds it by its tag and records it, once that is mended"
+	}
+	return fmt.Errorf("the job was submitted and has the id %q, but that could not be recorded: %w\ndo not submit it again; %s", id, err, help)
 }
 
 func printed(result *command.Result) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -25,20 +26,28 @@ type followedJobs struct {
 	jobs     map[string]*followedJob // by tag
 	order    []string                // of the tags; may have some that are not followed any more
 	unasked  []string                // tags of jobs of which nothing is known, but what their submit command told
-	words    map[string]string       // states, of which each text is kept once
 	seen     int64                   // the last event that was looked at
 	lookedAt time.Time               // when all were looked at last; zero if they never were
 }
 
 // A followedJob is what is known of one.
 type followedJob struct {
-	detail       job.Detail
-	native       string
+	shown        unique.Handle[shownState]
 	missingCount int
 }
 
+// A shownState is a state and the scheduler's word for it.
+type shownState struct {
+	detail job.Detail
+	native string
+}
+
+func shownOf(job *job.Job) unique.Handle[shownState] {
+	return unique.Make(shownState{job.Detail, job.Native})
+}
+
 func newFollowed(c *tracker) *followedJobs {
-	return &followedJobs{tracker: c, jobs: map[string]*followedJob{}, words: map[string]string{}}
+	return &followedJobs{tracker: c, jobs: map[string]*followedJob{}}
 }
 
 // begin takes what is added from now on for what is on record.
@@ -55,26 +64,11 @@ func (f *followedJobs) add(j *job.Job) {
 	if f.jobs[j.Tag] != nil {
 		return
 	}
-	f.jobs[j.Tag] = &followedJob{job.Detail(f.word(string(j.Detail))), f.word(j.Native), j.MissingCount}
+	f.jobs[j.Tag] = &followedJob{shownOf(j), j.MissingCount}
 	f.order = append(f.order, j.Tag)
 	if f.tracker.isUnasked(j.Source, j.Missing, j.Stale) {
 		f.unasked = append(f.unasked, j.Tag)
 	}
-}
-
-// mostWords bounds the texts that are kept, as schedulers may say anything.
-const mostWords = 1000
-
-func (f *followedJobs) word(text string) string {
-	kept, isKept := f.words[text]
-	if !isKept && len(f.words) < mostWords {
-		f.words[text], kept = text, text
-		isKept = true
-	}
-	if !isKept {
-		return text
-	}
-	return kept
 }
 
 // patience is how long to wait for the moment at which the scheduler may be asked
@@ -165,7 +159,7 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 		found++
 		known := f.jobs[j.Tag]
 		isPlain := !j.Missing && j.Successor == "" && j.Phase == job.PhaseSubmitted
-		if !isPlain || j.Detail != known.detail || j.Native != known.native {
+		if !isPlain || shownOf(j) != known.shown {
 			differing = append(differing, j.Tag)
 		}
 	})
@@ -190,8 +184,9 @@ func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job 
 		if !isRecorded {
 			return fmt.Errorf("looking up submission %s: %w", tag, jobstore.ErrNotFound)
 		}
-		hasMoved := j.Detail != known.detail || j.Native != known.native
-		*known = followedJob{job.Detail(f.word(string(j.Detail))), f.word(j.Native), j.MissingCount}
+		now := followedJob{shownOf(&j), j.MissingCount}
+		hasMoved := now.shown != known.shown
+		*known = now
 		if tell(j, hasMoved) {
 			delete(f.jobs, tag)
 		}

@@ -92,7 +92,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 		if a.used == nil {
 			a.used = map[string]*control.Controller{}
 		}
-		a.used[controller.Target()] = controller
+		a.used[controller.Target] = controller
 	}
 	return controller, err
 }

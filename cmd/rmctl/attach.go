@@ -100,7 +100,7 @@ func (a *app) runHosted(ctx context.Context, sessions *daemon.Client, controller
 	if err := controller.CheckInteractive(ctx, s); err != nil {
 		return err // here, where it can be told what kind of error it is
 	}
-	request, err := a.hostedRequest(controller.Target(), s)
+	request, err := a.hostedRequest(controller.Target, s)
 	if err != nil {
 		return err
 	}

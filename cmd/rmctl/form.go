@@ -103,7 +103,7 @@ func (a *app) fill(ctx context.Context, name string, r request) (*fill.Form, err
 // fillFor makes the form of a controller; target is empty where nothing can be submitted.
 func (a *app) fillFor(ctx context.Context, controller *control.Controller, target, name string, r request) (*fill.Form, error) {
 	o := fill.Options{Controller: controller, Target: target, Definition: name, Questions: a.asked, Request: r.Submission}
-	if submit := controller.Definition().Submit(r.Debug); submit != nil {
+	if submit := controller.Definition.Submit(r.Debug); submit != nil {
 		o.IsInteractive = submit.Element.IsInteractive()
 	} else {
 		o.Target = ""

@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 func newQueues(a *app) *cobra.Command {
@@ -268,7 +269,7 @@ func listInTurn(controller *control.Controller, kind config.CommandElement, prin
 	turns, isFirst := controller.Turns(false), true
 	return func(ctx context.Context) (listed, error) {
 		var rows command.RowSet
-		var made control.MadeListing
+		var made jobstore.Listing
 		due, err := turns.Due(ctx, kind)
 		switch {
 		case err != nil:
@@ -326,8 +327,8 @@ func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
 		things, err := l.list(controller, ctx)
 		return listed{print: func(seen string) error { return l.print(things, seen) }}, err
 	}
-	if controller.Definition().Command(l.kind) != nil {
+	if controller.Definition.Command(l.kind) != nil {
 		list = listInTurn(controller, l.kind, func(rows []command.Row, seen string) error { return l.print(l.of(controller, rows), seen) })
 	}
-	return a.watchListing(ctx, fmt.Sprintf("%s of %s", l.what, oneLine(controller.Target())), controller.Interval(), list)
+	return a.watchListing(ctx, fmt.Sprintf("%s of %s", l.what, oneLine(controller.Target)), controller.Interval(), list)
 }

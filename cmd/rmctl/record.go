@@ -154,7 +154,7 @@ type recorded struct {
 func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.Recorder, what recorded) error {
 	used := map[string]*control.Controller{}
 	for name, controller := range inner.used {
-		if slices.ContainsFunc(recorder.CommandsOf(controller.Definition()), func(c record.Recorded) bool { return c.Command != nil }) {
+		if slices.ContainsFunc(recorder.CommandsOf(controller.Definition), func(c record.Recorded) bool { return c.Command != nil }) {
 			used[name] = controller
 		}
 	}
@@ -200,11 +200,11 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 	if err != nil {
 		return err
 	}
-	target, err := targets.Find(controller.Target())
+	target, err := targets.Find(controller.Target)
 	if err != nil {
 		return err
 	}
-	definition := controller.Definition()
+	definition := controller.Definition
 	r := record.Recording{
 		Folder: what.folder, Append: what.add, Definition: target.Definition, Loaded: definition, Place: recorder.Info(),
 		Commands:    recorder.CommandsOf(definition),
@@ -233,7 +233,7 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 // startUpCommands runs the commands that start a session where the session was
 // there already: without them the recorded commands do not stand for themselves.
 func (a *app) startUpCommands(ctx context.Context, controller *control.Controller, recorder *record.Recorder) error {
-	needed := controller.Definition().CommandsOf(config.StartUpCommand)
+	needed := controller.Definition.CommandsOf(config.StartUpCommand)
 	ran := func(c record.Recorded) bool { return c.Command != nil && slices.Contains(needed, c.Command) }
 	if len(needed) == 0 || slices.ContainsFunc(recorder.Commands(), ran) {
 		return nil

@@ -39,7 +39,7 @@ detached from. --detach starts a job and prints its id.`,
 			if err != nil {
 				return err
 			}
-			if a.target == "" && controller.Definition().Command(config.SubmitInteractive) == nil {
+			if a.target == "" && controller.Definition.Command(config.SubmitInteractive) == nil {
 				if controller, err = a.controller(c.Context(), forkTarget); err != nil {
 					return err
 				}

@@ -98,7 +98,7 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 			updated, err := of.controller.Update(ctx, of.jobs, control.Freshness(fresh))
 			of.put(jobs, updated)
 			if tooSoon := new(control.TooSoonError); errors.As(err, &tooSoon) {
-				a.say("%s: %v", of.controller.Target(), err)
+				a.say("%s: %v", of.controller.Target, err)
 				return nil
 			}
 			problems[i] = err
@@ -154,7 +154,7 @@ func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*cont
 			counts[of.controller] += command.Count
 		}
 		if count := counts[of.controller]; count > 0 {
-			target := of.controller.Target()
+			target := of.controller.Target
 			a.say("warning: %s: not understood: %s; rmctl doctor -t %s shows more", target, counted(count, "answer"), shellescape.Quote(target))
 		}
 	}

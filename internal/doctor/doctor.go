@@ -94,7 +94,7 @@ func newExaminer(o control.Options) *examiner {
 	if e.now == nil {
 		e.now = time.Now
 	}
-	e.resolver = &submission.Resolver{Definition: o.Definition, Target: e.controller.Target(), Place: e.place, Defaults: o.Defaults, Log: slog.New(slog.DiscardHandler)}
+	e.resolver = &submission.Resolver{Definition: o.Definition, Target: e.controller.Target, Place: e.place, Defaults: o.Defaults, Log: slog.New(slog.DiscardHandler)}
 	return e
 }
 

@@ -274,7 +274,7 @@ func TestAResourceManagerLivesFromStoppedToStoppedWithItsSession(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(d.folder, "ended"))
 	controller, err := d.Controller("site")
 	require.NoError(t, err)
-	require.Equal(t, "site", controller.Target())
+	require.Equal(t, "site", controller.Target)
 
 	require.NoError(t, d.Stop("site"))
 	d.sees("site", vocabulary.StateStopped)

@@ -30,14 +30,14 @@ type watcher struct {
 func newWatcher(m *manager, controller *control.Controller) *watcher {
 	options := m.platform.options
 	interval := func(listing config.CommandElement) time.Duration {
-		if list := controller.Definition().Command(listing); list != nil {
+		if list := controller.Definition.Command(listing); list != nil {
 			return list.Interval
 		}
 		return 0
 	}
 	turns := controller.Turns(options.KeepListings)
 	return &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), monitor: monitor.New(monitor.Options{
-		Model: m.platform.model, Manager: m.target.Name, Machine: hostOf(m.target), User: controller.Place().User,
+		Model: m.platform.model, Manager: m.target.Name, Machine: hostOf(m.target), User: controller.Place.User,
 		Source: source{controller, turns}, Record: (&record{store: options.Store, target: m.target.Name, now: options.Now}).read,
 		Intervals: monitor.Intervals{Jobs: interval(config.ListJobs), Nodes: interval(config.ListNodes), Queues: interval(config.ListQueues)},
 		Due: func(ctx context.Context, kind model.Kind) (time.Time, error) {

@@ -152,7 +152,7 @@ func (f *Form) endEntries() []entry {
 		textEntry(&f.arguments, "Arguments", "quoted as in a shell"),
 		textEntry(&f.directory, "Directory", "where it runs"),
 	)
-	if f.Controller.Definition().Script != nil && !f.page.Import {
+	if f.Controller.Definition.Script != nil && !f.page.Import {
 		entries = append(entries, f.scriptEntry())
 	}
 	if f.Target != "" {

@@ -42,7 +42,7 @@ func (f *Form) Ask(ctx context.Context, answers io.Reader, questions io.Writer) 
 }
 
 func (q *questioner) all() error {
-	q.say("%s\nEnter keeps what stands in brackets, - takes it away.\n", tui.OneLine(q.Controller.Definition().Name))
+	q.say("%s\nEnter keeps what stands in brackets, - takes it away.\n", tui.OneLine(q.Controller.Definition.Name))
 	if err := q.choosePage(); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (s *screen) titleLine() string {
 	if right == "" {
 		right = tui.OneLine(s.Definition)
 	}
-	left := tui.Fitted(s.Controller.Definition().Name, s.width-tui.Width(right)-1)
+	left := tui.Fitted(s.Controller.Definition.Name, s.width-tui.Width(right)-1)
 	return tui.Styled(tui.StyleTitle, left) + strings.Repeat(" ", max(s.width-tui.Width(left)-tui.Width(right), 1)) + right
 }
 

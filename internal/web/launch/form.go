@@ -83,7 +83,7 @@ func (l *Tab) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the form of %q cannot be made: %s %s", l.Controller.Definition().Name, l.Problems["further"], l.Warning)
+	return fmt.Errorf("the form of %q cannot be made: %s %s", l.Controller.Definition.Name, l.Problems["further"], l.Warning)
 }
 
 // isRefusal reports whether an error tells of values that were refused.

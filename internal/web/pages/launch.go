@@ -267,7 +267,7 @@ type launchTab struct {
 
 // showLaunch shows the page of a form.
 func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.Request, manager string, l *launch.Tab, outcome launchOutcome) error {
-	definition := l.Controller.Definition()
+	definition := l.Controller.Definition
 	outcome.Error, l.Warning = listing.Fact(outcome.Error), listing.Fact(l.Warning)
 	data := launchData{
 		Manager: manager, Address: launchAddressOf(manager, ""), Definition: definition.Name, State: l.State, Items: launchItems(l.Form, l.Form.Fields(l.Page)),

@@ -31,7 +31,7 @@ func previewOf(l *launch.Tab, ctx context.Context, manager string) launchPreview
 		return launchPreview{Error: listing.Fact(err.Error())}
 	}
 	preview := launchPreview{Script: listing.Output(cut(rendering.Script)), Rmctl: commandLine(l, manager, s)}
-	if submit := l.Controller.Definition().Submit(s.Debug); submit != nil {
+	if submit := l.Controller.Definition.Submit(s.Debug); submit != nil {
 		for _, invocation := range rendering.Commands {
 			if invocation.Command == submit {
 				preview.Command = listing.Output(cut(quoted(invocation)))
@@ -55,7 +55,7 @@ func cut(text string) string {
 // commandLine returns the command line that submits the same.
 func commandLine(l *launch.Tab, manager string, s job.Submission) string {
 	verb := "submit"
-	if submit := l.Controller.Definition().Submit(s.Debug); submit != nil && submit.Element.IsInteractive() {
+	if submit := l.Controller.Definition.Submit(s.Debug); submit != nil && submit.Element.IsInteractive() {
 		verb = "run"
 	}
 	if usual, err := l.Form.Page("", s.Script != ""); err == nil && usual == l.Page {
