@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -258,7 +259,7 @@ func (m *merging) remove(siblings family, child *schemas.Element, present int) {
 		}
 	} else if ruleOf(child).kind != listedPart { // address has reported those
 		m.problemAt(child, Warning, "override-matches-nothing", fmt.Sprintf("the base has no %s to remove", called(child)),
-			schemas.Nearest(addressOf(child), siblings.addresses(child)))
+			wording.Nearest(addressOf(child), siblings.addresses(child)))
 	}
 }
 
@@ -344,7 +345,7 @@ func (m *merging) address(siblings family, child *schemas.Element, marker schema
 		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
 	default:
 		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", tree.PartName(child), text),
-			schemas.Nearest(text, siblings.addresses(child)))
+			wording.Nearest(text, siblings.addresses(child)))
 	}
 	return -1, false
 }

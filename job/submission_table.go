@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // A Table holds the keys of a document in JSON or TOML, or of a table in one, with
@@ -192,7 +192,7 @@ func (t *Table) Err() error {
 			continue
 		}
 		hint := "settings are " + strings.Join(known, ", ")
-		if near := schemas.Nearest(key, known); near != "" {
+		if near := wording.Nearest(key, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		problems = append(problems, &SubmissionError{t.entries[key].key, fmt.Sprintf("there is no setting %.200q; %s", key, hint)})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // An automaton recognises the children that a content model allows: Glushkov's
@@ -208,7 +210,7 @@ func oneOf(names []string) string {
 	const shown = 8
 	quoted := make([]string, 0, len(names))
 	for _, name := range names[:min(len(names), shown)] {
-		quoted = append(quoted, Quote(name))
+		quoted = append(quoted, wording.Quote(name))
 	}
 	switch {
 	case len(names) > shown:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // misfits explains why the children of an element are not what they may be.
@@ -97,7 +99,7 @@ func (a *automaton) knows(symbol string) bool {
 // looksLike reports whether an element was most likely meant to be another one.
 // One that belongs elsewhere in the format must resemble the other more.
 func (m *misfits) looksLike(symbol, meant string) bool {
-	distance, similar := distanceIfSimilar(symbol, meant)
+	distance, similar := wording.Distance(symbol, meant)
 	return similar && (distance <= 1 || m.set.parents[symbol] == nil)
 }
 
@@ -105,10 +107,10 @@ func (m *misfits) looksLike(symbol, meant string) bool {
 // and checks it as that.
 func (m *misfits) misspelled(child *Element, symbol string, meant *elementDeclaration) {
 	if m.set.parents[symbol] == nil {
-		m.report(child.Line, child.Column, unknownElement, meant.symbol, "%s is not an element of the format", Quote(symbol))
+		m.report(child.Line, child.Column, unknownElement, meant.symbol, "%s is not an element of the format", wording.Quote(symbol))
 	} else {
 		m.report(child.Line, child.Column, misplacedElement, meant.symbol, "%s may not stand in %s",
-			Quote(symbol), Quote(m.declaration.symbol))
+			wording.Quote(symbol), wording.Quote(m.declaration.symbol))
 	}
 	m.element(child, meant)
 }
@@ -137,10 +139,10 @@ func (m *misfits) missing(r repair, later []repair) {
 	}
 	where := ""
 	if following >= 0 && r.child < len(m.children) {
-		where = fmt.Sprintf(" before %s on %s", Quote(m.symbols[r.child]), m.lineName(m.children[r.child].Line))
+		where = fmt.Sprintf(" before %s on %s", wording.Quote(m.symbols[r.child]), m.lineName(m.children[r.child].Line))
 	}
 	m.report(m.parent.Line, m.parent.Column, missingElement, "", "%s lacks %s%s",
-		Quote(m.declaration.symbol), oneOf(alternatives), where)
+		wording.Quote(m.declaration.symbol), oneOf(alternatives), where)
 }
 
 // surplus reports a child that must go, and why.
@@ -148,7 +150,7 @@ func (m *misfits) surplus(r repair) {
 	child, symbol := m.children[r.child], m.symbols[r.child]
 	content := m.declaration.content
 	if !content.knows(symbol) {
-		meant := content.declaration(Nearest(symbol, names(content.declarations())))
+		meant := content.declaration(wording.Nearest(symbol, names(content.declarations())))
 		if meant != nil && m.looksLike(symbol, meant.symbol) {
 			m.misspelled(child, symbol, meant)
 			return
@@ -158,7 +160,7 @@ func (m *misfits) surplus(r repair) {
 			expectation = "expected here: " + oneOf(expected)
 		}
 		if len(content.states) == 1 {
-			expectation = Quote(m.declaration.symbol) + " holds no elements"
+			expectation = wording.Quote(m.declaration.symbol) + " holds no elements"
 		}
 		m.misfit(child, symbol, m.declaration, expectation)
 		return
@@ -168,7 +170,7 @@ func (m *misfits) surplus(r repair) {
 		declaration = m.set.elements[symbol]
 	}
 	code, reason := m.whySurplus(r.child)
-	m.report(child.Line, child.Column, code, "", "%s %s", Quote(symbol), reason)
+	m.report(child.Line, child.Column, code, "", "%s %s", wording.Quote(symbol), reason)
 	m.element(child, declaration)
 }
 
@@ -183,9 +185,9 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 	}
 	if place, ok := m.whereFits(child, m.kept); ok {
 		if place < m.keptBefore(child) {
-			return misplacedElement, "must stand before " + Quote(m.kept[place].symbol)
+			return misplacedElement, "must stand before " + wording.Quote(m.kept[place].symbol)
 		}
-		return misplacedElement, "must stand after " + Quote(m.kept[place-1].symbol)
+		return misplacedElement, "must stand after " + wording.Quote(m.kept[place-1].symbol)
 	}
 	present, first := 0, 0
 	for _, k := range m.kept {
@@ -206,7 +208,7 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		tried[other.symbol] = true
 		without := slices.DeleteFunc(slices.Clone(m.kept), func(k kept) bool { return k.symbol == other.symbol })
 		if _, ok := m.whereFits(child, without); ok {
-			return misplacedElement, "cannot stand beside " + Quote(other.symbol)
+			return misplacedElement, "cannot stand beside " + wording.Quote(other.symbol)
 		}
 	}
 	return misplacedElement, "may not stand here"
@@ -284,12 +286,12 @@ func (v *validation) misfit(child *Element, symbol string, parent *elementDeclar
 	}
 	owners := v.set.parents[symbol]
 	if len(owners) == 0 && v.set.elements[symbol] == nil {
-		v.report(child.Line, child.Column, unknownElement, "", "%s is not an element of the format%s", Quote(symbol), detail)
+		v.report(child.Line, child.Column, unknownElement, "", "%s is not an element of the format%s", wording.Quote(symbol), detail)
 		return
 	}
 	if len(owners) > 0 && !slices.Contains(owners, parent.symbol) {
 		detail = "; it stands in " + oneOf(owners)
 	}
 	v.report(child.Line, child.Column, misplacedElement, "", "%s may not stand in %s%s",
-		Quote(symbol), Quote(parent.symbol), detail)
+		wording.Quote(symbol), wording.Quote(parent.symbol), detail)
 }

@@ -3,6 +3,8 @@ package schemas
 import (
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 type validation struct {
@@ -20,7 +22,7 @@ func (v *validation) root(e *Element) {
 	}
 	if !relevant && v.set.elements[e.Name] != nil {
 		v.report(e.Line, e.Column, unknownElement, "", "%s is in the namespace %s, not in %s",
-			Quote(e.Name), Quote(e.Space), Quote(CoreNamespace))
+			wording.Quote(e.Name), wording.Quote(e.Space), wording.Quote(CoreNamespace))
 		return
 	}
 	var roots []string
@@ -31,10 +33,10 @@ func (v *validation) root(e *Element) {
 	}
 	suggestion := ""
 	if relevant {
-		suggestion = Nearest(e.Name, roots)
+		suggestion = wording.Nearest(e.Name, roots)
 	}
 	v.report(e.Line, e.Column, unknownElement, suggestion, "%s is not the root of a definition; %s is",
-		Quote(symbol), oneOf(roots))
+		wording.Quote(symbol), oneOf(roots))
 	if suggestion != "" {
 		v.element(e, v.set.elements[suggestion])
 	}
@@ -58,7 +60,7 @@ func (v *validation) element(e *Element, d *elementDeclaration) {
 	}
 	if !d.mixed && e.inkLine > 0 {
 		v.report(e.inkLine, e.inkColumn, unexpectedText, "", "text may not stand in %s: %s",
-			Quote(d.symbol), Quote(strings.Trim(e.Text, blanks)))
+			wording.Quote(d.symbol), wording.Quote(strings.Trim(e.Text, blanks)))
 	}
 	v.children(e, d)
 }
@@ -66,12 +68,12 @@ func (v *validation) element(e *Element, d *elementDeclaration) {
 func (v *validation) textOnly(e *Element, d *elementDeclaration) {
 	for _, child := range e.Children {
 		if symbol, relevant := symbolOf(child); relevant {
-			v.misfit(child, symbol, d, Quote(d.symbol)+" holds a text and no elements")
+			v.misfit(child, symbol, d, wording.Quote(d.symbol)+" holds a text and no elements")
 		}
 	}
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
-		v.report(e.TextLine, e.TextColumn, invalidValue, Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
-			Quote(d.symbol), d.text.expects(), Quote(e.Text))
+		v.report(e.TextLine, e.TextColumn, invalidValue, wording.Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
+			wording.Quote(d.symbol), d.text.expects(), wording.Quote(e.Text))
 		v.foundThere(e.Text)
 	}
 }
@@ -124,7 +126,7 @@ func (v *validation) placed(child *Element, symbol string, parent *elementDeclar
 		counts[symbol]++
 		if declaration.atMost > 0 && counts[symbol] > declaration.atMost {
 			v.report(child.Line, child.Column, repeatedElement, "", "%s may stand in %s only %s",
-				Quote(symbol), Quote(parent.symbol), times(declaration.atMost))
+				wording.Quote(symbol), wording.Quote(parent.symbol), times(declaration.atMost))
 		}
 	}
 	v.element(child, declaration)
@@ -137,9 +139,9 @@ func (v *validation) unknownExtension(child *Element, symbol string, parent *ele
 			here = append(here, name)
 		}
 	}
-	suggestion := Nearest(symbol, here)
+	suggestion := wording.Nearest(symbol, here)
 	v.report(child.Line, child.Column, unknownElement, suggestion, "%s is not an element of the extensions %s",
-		Quote(symbol), ExtensionNamespace)
+		wording.Quote(symbol), ExtensionNamespace)
 	if suggestion != "" {
 		v.element(child, v.set.elements[suggestion])
 	}
@@ -159,14 +161,14 @@ func (v *validation) attributes(e *Element, d *elementDeclaration) {
 			v.extensionAttribute(attribute, d)
 		case IsCore(attribute.Space):
 			v.report(attribute.Line, attribute.Column, unknownAttribute, attribute.Name,
-				"attributes of the format are written without a prefix: %s", Quote(attribute.Name))
+				"attributes of the format are written without a prefix: %s", wording.Quote(attribute.Name))
 			present = append(present, attribute.Name)
 		}
 	}
 	for _, declaration := range d.elementType.attributes {
 		if declaration.required && !slices.Contains(present, declaration.name) {
 			v.report(e.Line, e.Column, missingAttribute, "", "%s needs the attribute %s",
-				Quote(d.symbol), Quote(declaration.name))
+				wording.Quote(d.symbol), wording.Quote(declaration.name))
 		}
 	}
 }
@@ -187,13 +189,13 @@ func (v *validation) attribute(attribute Attribute, d *elementDeclaration) strin
 		for _, known := range d.elementType.attributes {
 			names = append(names, known.name)
 		}
-		suggestion := Nearest(name, names)
+		suggestion := wording.Nearest(name, names)
 		if len(names) == 0 {
 			v.report(attribute.Line, attribute.Column, unknownAttribute, "", "%s has no attributes, not %s",
-				Quote(d.symbol), Quote(name))
+				wording.Quote(d.symbol), wording.Quote(name))
 		} else {
 			v.report(attribute.Line, attribute.Column, unknownAttribute, suggestion, "%s has no attribute %s; it has %s",
-				Quote(d.symbol), Quote(name), strings.Join(names, ", "))
+				wording.Quote(d.symbol), wording.Quote(name), strings.Join(names, ", "))
 			v.foundThere(name)
 		}
 		return suggestion
@@ -216,18 +218,18 @@ func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclarati
 				names = append(names, name)
 			}
 		}
-		v.report(attribute.Line, attribute.Column, unknownAttribute, Nearest(symbol, names),
-			"%s is not an attribute of the extensions %s", Quote(symbol), ExtensionNamespace)
+		v.report(attribute.Line, attribute.Column, unknownAttribute, wording.Nearest(symbol, names),
+			"%s is not an attribute of the extensions %s", wording.Quote(symbol), ExtensionNamespace)
 	case d.foreign == nil:
 		v.report(attribute.Line, attribute.Column, unknownAttribute, "", "%s cannot have the attribute %s",
-			Quote(d.symbol), Quote(symbol))
+			wording.Quote(d.symbol), wording.Quote(symbol))
 	case !declaration.value.accepts(attribute.Value):
 		v.invalidValue(attribute, symbol, declaration.value)
 	}
 }
 
 func (v *validation) invalidValue(attribute Attribute, name string, expected *simpleType) {
-	suggestion := Nearest(strings.Trim(attribute.Value, blanks), expected.choices())
+	suggestion := wording.Nearest(strings.Trim(attribute.Value, blanks), expected.choices())
 	if expected.primitive() == "boolean" && suggestion == "" {
 		switch strings.ToLower(attribute.Value) {
 		case "yes", "on":
@@ -237,6 +239,6 @@ func (v *validation) invalidValue(attribute Attribute, name string, expected *si
 		}
 	}
 	v.report(attribute.ValueLine, attribute.ValueColumn, invalidValue, suggestion, "%s must be %s, not %s",
-		Quote(name), expected.expects(), Quote(attribute.Value))
+		wording.Quote(name), expected.expects(), wording.Quote(attribute.Value))
 	v.foundThere(attribute.Value)
 }

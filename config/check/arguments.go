@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/javaregex"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 var argumentCodes = []Code{
@@ -47,10 +47,10 @@ func (c *checker) checkEnvironment(e tree.Element) {
 	name := e.Value("name")
 	switch {
 	case !environmentName.MatchString(name):
-		c.report(e.ValuePosition("name"), config.Error, "invalid-environment-name", fmt.Sprintf("no variable can be called %s", schemas.Quote(name)), "")
+		c.report(e.ValuePosition("name"), config.Error, "invalid-environment-name", fmt.Sprintf("no variable can be called %s", wording.Quote(name)), "")
 	case !shellName.MatchString(name) && !strings.Contains(name, reference.Start):
 		c.report(e.ValuePosition("name"), config.Warning, "invalid-environment-name",
-			fmt.Sprintf("shells cannot use a variable that is called %s", schemas.Quote(name)), "use letters, digits and _ only")
+			fmt.Sprintf("shells cannot use a variable that is called %s", wording.Quote(name)), "use letters, digits and _ only")
 	}
 	if e.Optional("value").Set && len(e.Named("arg")) > 0 {
 		c.report(e.ValuePosition("value"), config.Warning, "without-effect", "the variable has a value; its arguments are ignored", "leave out one of the two")
@@ -107,13 +107,13 @@ func (c *checker) checkDecider(e tree.Element, name string) {
 // with what would match it if the references have no values.
 func (c *checker) reportNeverVanishing(e tree.Element, name, pattern string) {
 	at := e.ValuePosition(name)
-	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", schemas.Quote(strings.TrimSpace(pattern)))
+	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", wording.Quote(strings.TrimSpace(pattern)))
 	if rest := strings.TrimSpace(reference.Replace(e.Text, "")); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
 		if pattern != "" {
 			c.reportReplacement(at, config.Warning, "never-undefined", message, pattern, escaped(rest))
 			return
 		}
-		message += ": without values it is " + schemas.Quote(rest)
+		message += ": without values it is " + wording.Quote(rest)
 	}
 	c.report(at, config.Warning, "never-undefined", message, "")
 }
@@ -140,7 +140,7 @@ func (c *checker) checkCommandNames() {
 		key := name{command.Element, command.Name}
 		if first, twice := earlier[key]; twice && command.Name != "" {
 			c.report(command.Position, config.Warning, "duplicate-command",
-				fmt.Sprintf("a second %s is called %s; by its name the one on line %d is meant", command.Element, schemas.Quote(command.Name), first.Line), "")
+				fmt.Sprintf("a second %s is called %s; by its name the one on line %d is meant", command.Element, wording.Quote(command.Name), first.Line), "")
 			continue
 		}
 		earlier[key] = command.Position

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 var attributeCodes = []Code{
@@ -36,7 +36,7 @@ func (c *checker) checkAttributes() {
 			name := e.Value("name")
 			if first, twice := earlier[name]; twice {
 				c.report(e.Position(), config.Warning, "duplicate-attribute",
-					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", schemas.Quote(name), first.Position().Line), "")
+					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", wording.Quote(name), first.Position().Line), "")
 			}
 			earlier[name] = e
 			c.checkAttribute(e)
@@ -76,7 +76,7 @@ func (c *checker) checkBounds(e tree.Element) {
 func (c *checker) checkTranslations(e tree.Element) {
 	if pair := e.Optional("translateBooleanAs"); pair.Set && strings.Count(pair.Text, ",") != 1 {
 		c.report(e.ValuePosition("translateBooleanAs"), config.Warning, "invalid-translation",
-			fmt.Sprintf("%s is no pair of texts, so the switch stores true and false", schemas.Quote(pair.Text)),
+			fmt.Sprintf("%s is no pair of texts, so the switch stores true and false", wording.Quote(pair.Text)),
 			"write what is stored for on and for off, with one comma between")
 	}
 	translated, ok := e.First("translateChoiceAs")
@@ -115,7 +115,7 @@ func (c *checker) checkItems(name string, at config.Position) {
 	if !defined || c.names.openEnded || c.listed[name] || strings.Contains(strings.ToLower(e.Value("type")), "list") {
 		return
 	}
-	c.report(at, config.Warning, "no-list", fmt.Sprintf("no parser adds to the list of %s, so that there are no items", schemas.Quote(name)),
+	c.report(at, config.Warning, "no-list", fmt.Sprintf("no parser adds to the list of %s, so that there are no items", wording.Quote(name)),
 		fmt.Sprintf(`fill it in a start-up-command: <target ref="%s"> … <add field="value">`, name))
 }
 
@@ -156,7 +156,7 @@ func (c *checker) checkDefault(e tree.Element) {
 	switch {
 	case len(translation) == 2:
 		if d.value != translation[0] && d.value != translation[1] {
-			c.refuseDefault(d, fmt.Sprintf("the switch stores %s or %s", schemas.Quote(translation[0]), schemas.Quote(translation[1])), "")
+			c.refuseDefault(d, fmt.Sprintf("the switch stores %s or %s", wording.Quote(translation[0]), wording.Quote(translation[1])), "")
 		}
 	case strings.Contains(kind, "bool"):
 		if lower := strings.ToLower(strings.TrimSpace(d.value)); lower != "true" && lower != "false" {
@@ -171,7 +171,7 @@ func (c *checker) checkDefault(e tree.Element) {
 }
 
 func (c *checker) refuseDefault(d attributeValue, reason, suggestion string) {
-	c.report(d.at, config.Warning, "invalid-default", fmt.Sprintf("the default %s would be refused if a user gave it: %s", schemas.Quote(d.value), reason), suggestion)
+	c.report(d.at, config.Warning, "invalid-default", fmt.Sprintf("the default %s would be refused if a user gave it: %s", wording.Quote(d.value), reason), suggestion)
 }
 
 func (c *checker) checkDefaultChoice(d attributeValue, allowed []string) {
@@ -181,7 +181,7 @@ func (c *checker) checkDefaultChoice(d attributeValue, allowed []string) {
 	if slices.ContainsFunc(allowed, func(one string) bool { return strings.TrimSpace(one) == strings.TrimSpace(d.value) }) {
 		return
 	}
-	message := fmt.Sprintf("the default %s is none of the choices", schemas.Quote(d.value))
+	message := fmt.Sprintf("the default %s is none of the choices", wording.Quote(d.value))
 	c.reportName(d.at, config.Warning, "invalid-default", message, strings.TrimSpace(d.value), allowed)
 }
 

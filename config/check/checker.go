@@ -3,8 +3,8 @@ package check
 import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/javaregex"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // A checker finds the problems of a definition that no schema can express. It
@@ -92,7 +92,7 @@ const (
 func (c *checker) reportName(at config.Position, severity config.Severity, code, message, name string, candidates []string) {
 	var nearest string
 	if c.suggested < maxSuggestions && len(candidates) <= maxSuggestionCandidates {
-		nearest = schemas.Nearest(name, candidates)
+		nearest = wording.Nearest(name, candidates)
 		c.suggested++
 	}
 	if nearest == "" {

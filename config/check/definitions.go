@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/rms"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // maxDefinitionBytes bounds what is read of a file; the loader's own bound is smaller.
@@ -24,7 +24,7 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 		}
 		if _, err := os.Stat(nameOrFile); err != nil {
 			hint := ""
-			if near := schemas.Nearest(nameOrFile, rms.Names()); near != "" {
+			if near := wording.Nearest(nameOrFile, rms.Names()); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name%s",
@@ -43,7 +43,7 @@ func ReadBase(name, from string) (file string, source []byte, err error) {
 		source, known := rms.Source(name)
 		if !known {
 			help := "a file is named by a path that ends in .xml or has a /"
-			if similar := schemas.Nearest(name, rms.Names()); similar != "" {
+			if similar := wording.Nearest(name, rms.Names()); similar != "" {
 				help = fmt.Sprintf("did you mean %q?", similar)
 			}
 			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(rms.Names(), ", "), help)

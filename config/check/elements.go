@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/processmark"
 	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/javaregex"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -182,7 +183,7 @@ func (c *checker) checkFieldName(name string, at config.Position) {
 	if _, known := attribute.ParseField(name); known {
 		return
 	}
-	suggestion := schemas.Nearest(name, attribute.FieldNames())
+	suggestion := wording.Nearest(name, attribute.FieldNames())
 	if suggestion == "" {
 		suggestion = "one of " + strings.Join(attribute.FieldNames(), ", ")
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/javaregex"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // An expressionTable holds what the checks know of the expressions of a
@@ -142,7 +142,7 @@ func (c *checker) checkRunaway(inspector *javaregex.Inspector, x *config.Express
 	_, reason := compiled.Engine()
 	c.report(x.Position, config.Warning, "runaway-expression",
 		fmt.Sprintf("matching takes a time that doubles with each further %s in a text such as %s: the expression can read it in several ways, and needs the backtracking engine (%s)",
-			schemas.Quote(visible(repeated)), schemas.Quote(visible(before+strings.Repeat(repeated, 3)+"…"+after)), reason),
+			wording.Quote(visible(repeated)), wording.Quote(visible(before+strings.Repeat(repeated, 3)+"…"+after)), reason),
 		"let the parts of nested repetitions begin with different characters, or use (?>…)")
 }
 

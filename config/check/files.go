@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 var fileCodes = []Code{
@@ -34,7 +34,7 @@ func (c *checker) checkFiles() {
 				name := file.Value("name")
 				if first, twice := earlier[name]; twice {
 					c.report(file.ValuePosition("name"), config.Warning, "duplicate-file",
-						fmt.Sprintf("a second file is called %s; the path of the one on line %d is lost", schemas.Quote(name), first.Position().Line), "")
+						fmt.Sprintf("a second file is called %s; the path of the one on line %d is lost", wording.Quote(name), first.Position().Line), "")
 				}
 				earlier[name] = file
 				c.checkFile(file)
@@ -50,7 +50,7 @@ var octalMode = lazyregexp.New(`^\s*0?[0-7]{3,4}\s*$`)
 
 func (c *checker) checkFile(e tree.Element) {
 	if mode := e.Optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {
-		c.report(e.ValuePosition("mode"), config.Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", schemas.Quote(mode.Text)), "write them as 0644 or 0700")
+		c.report(e.ValuePosition("mode"), config.Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", wording.Quote(mode.Text)), "write them as 0644 or 0700")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/launchtab"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 var launchTabCodes = []Code{
@@ -59,7 +59,7 @@ func (c *checker) checkLaunchTab() {
 func (f *form) addTab(tab *launchtab.Tab) {
 	if earlier, twice := f.tabs[tab.Title]; twice {
 		f.report(tab.Position, config.Warning, "duplicate-tab",
-			fmt.Sprintf("a second tab has the title %s; the one of line %d is meant wherever it is named", schemas.Quote(tab.Title), earlier.Line), "")
+			fmt.Sprintf("a second tab has the title %s; the one of line %d is meant wherever it is named", wording.Quote(tab.Title), earlier.Line), "")
 		return
 	}
 	f.tabs[tab.Title] = tab
@@ -70,7 +70,7 @@ func (f *form) checkIncludes(tab *launchtab.Tab) {
 		if _, known := f.tabs[include.Name]; known || include.Name == "" {
 			continue
 		}
-		message := fmt.Sprintf("the form has no tab %s", schemas.Quote(include.Name))
+		message := fmt.Sprintf("the form has no tab %s", wording.Quote(include.Name))
 		if trimmed := strings.TrimSpace(include.Name); f.tabs[trimmed] != nil {
 			f.reportReplacement(include.Position, config.Warning, "unknown-tab", message+": blanks around a title are part of it", include.Name, trimmed)
 			continue
@@ -101,7 +101,7 @@ func (f *form) addButton(w *launchtab.Widget) {
 	}
 	if earlier, twice := f.buttons[id.Name]; twice {
 		f.report(id.Position, config.Warning, "duplicate-button",
-			fmt.Sprintf("a second button is called %s; the first is on line %d, and identifiers hold for all tabs", schemas.Quote(id.Name), earlier.Line), "")
+			fmt.Sprintf("a second button is called %s; the first is on line %d, and identifiers hold for all tabs", wording.Quote(id.Name), earlier.Line), "")
 		return
 	}
 	f.buttons[id.Name] = id.Position
@@ -181,7 +181,7 @@ func (f *form) checkPushButton(b *launchtab.PushButton) {
 	}
 	if !f.commands[b.Action.Name] {
 		f.reportName(b.Action.Position, config.Warning, "unknown-command",
-			fmt.Sprintf("no button-action is called %s, and no start-up-command or shut-down-command; the button does nothing", schemas.Quote(b.Action.Name)),
+			fmt.Sprintf("no button-action is called %s, and no start-up-command or shut-down-command; the button does nothing", wording.Quote(b.Action.Name)),
 			b.Action.Name, slices.Collect(maps.Keys(f.commands)))
 	}
 }
@@ -226,7 +226,7 @@ func (f *form) checkRule(r *launchtab.Rule) {
 	case launchtab.RuleButton:
 		if _, known := f.buttons[r.Button.Name]; !known {
 			f.reportName(r.Button.Position, config.Warning, "unknown-button",
-				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", schemas.Quote(r.Button.Name)), r.Button.Name, slices.Collect(maps.Keys(f.buttons)))
+				fmt.Sprintf("no button has the buttonId %s; PTP cannot show the form", wording.Quote(r.Button.Name)), r.Button.Name, slices.Collect(maps.Keys(f.buttons)))
 		}
 	case launchtab.RuleAttribute:
 		f.use(r.Attribute.Name, usedElsewhere)

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 var referenceCodes = []Code{
@@ -95,7 +95,7 @@ func (c *checker) checkText(text string, resolved bool, part string, e tree.Elem
 		case !resolved && e.Name == "error-message": // it may tell users what to write
 		case !resolved && r.Prefix == reference.Prefix && r.Closed:
 			c.report(at(r.Offset), config.Warning, "unresolved-reference",
-				fmt.Sprintf("%s stays as it is written: references are not resolved here", schemas.Quote(r.Written)), unresolvedHelp(e))
+				fmt.Sprintf("%s stays as it is written: references are not resolved here", wording.Quote(r.Written)), unresolvedHelp(e))
 			c.use(r.Name, usedElsewhere)
 		case !resolved:
 		case c.malformed(r, at):
@@ -118,16 +118,16 @@ func unresolvedHelp(e tree.Element) string {
 func (c *checker) malformed(r reference.Reference, at func(int) config.Position) bool {
 	switch {
 	case !r.Closed:
-		c.report(at(r.Offset), config.Warning, "malformed-reference", fmt.Sprintf("the reference %s has no closing brace", schemas.Quote(r.Written)), "end it with }")
+		c.report(at(r.Offset), config.Warning, "malformed-reference", fmt.Sprintf("the reference %s has no closing brace", wording.Quote(r.Written)), "end it with }")
 	case r.Prefix == "" && strings.HasPrefix(r.Written, reference.Start+reference.Prefix):
 		c.report(at(r.Offset), config.Warning, "malformed-reference",
-			fmt.Sprintf("%s names no attribute", schemas.Quote(r.Written)), "write ${ptp_rm:NAME#value}")
-	case r.Prefix != reference.Prefix && r.HasField && schemas.Nearest(r.Prefix, []string{reference.Prefix}) != "":
+			fmt.Sprintf("%s names no attribute", wording.Quote(r.Written)), "write ${ptp_rm:NAME#value}")
+	case r.Prefix != reference.Prefix && r.HasField && wording.Nearest(r.Prefix, []string{reference.Prefix}) != "":
 		c.reportReplacement(at(r.Offset+len(reference.Start)), config.Warning, "malformed-reference",
-			fmt.Sprintf("%s is no reference: the word before the colon is not %s", schemas.Quote(r.Written), reference.Prefix), r.Prefix, reference.Prefix)
+			fmt.Sprintf("%s is no reference: the word before the colon is not %s", wording.Quote(r.Written), reference.Prefix), r.Prefix, reference.Prefix)
 	case r.Prefix == reference.Prefix && !r.Nested && r.Field == "":
 		c.report(at(r.Offset), config.Warning, "malformed-reference",
-			fmt.Sprintf("%s names no field; PTP puts the name of a Java object there", schemas.Quote(r.Written)),
+			fmt.Sprintf("%s names no field; PTP puts the name of a Java object there", wording.Quote(r.Written)),
 			"write "+strings.TrimSuffix(strings.TrimSuffix(r.Written, "}"), "#")+"#value}")
 		return false // its name is checked all the same
 	default:
@@ -171,7 +171,7 @@ func (c *checker) checkAvailable(r reference.Reference, part string, e tree.Elem
 		return
 	}
 	if part == "script" && (c.names.files[r.Name] || r.Name == stagedScript) {
-		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", schemas.Quote(r.Name)),
+		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", wording.Quote(r.Name)),
 			"hand it over in the environment of the submit command")
 	}
 }
@@ -200,5 +200,5 @@ func isSessionPart(part string) bool {
 
 // undefined reports a name that nothing defines.
 func (c *checker) undefined(at config.Position, name, consequence string) {
-	c.reportName(at, config.Warning, "undefined-attribute", fmt.Sprintf("no attribute %s is defined; %s", schemas.Quote(name), consequence), name, c.names.candidates)
+	c.reportName(at, config.Warning, "undefined-attribute", fmt.Sprintf("no attribute %s is defined; %s", wording.Quote(name), consequence), name, c.names.candidates)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // An argumentText is a text that is split into words of a command line.
@@ -88,7 +88,7 @@ var (
 // within a word, such as the | of a column format, mean nothing without a shell
 // and are what they should be.
 func forShell(word writtenWord, first bool) string {
-	quoted := schemas.Quote(word.text)
+	quoted := wording.Quote(word.text)
 	switch {
 	case first && assignment.MatchString(word.bare):
 		return fmt.Sprintf("%s is taken for the program: no shell sets variables here", quoted)

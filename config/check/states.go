@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // checkStates reports texts that parsers set as states and that are none. What
@@ -40,7 +40,7 @@ func (c *checker) checkStates(command *config.Command) {
 }
 
 func (c *checker) reportState(entry *config.Entry, text string) {
-	c.reportName(entry.ValueAt, config.Warning, "unknown-state", fmt.Sprintf("%s is no state: it does not change that of the job, and is shown as the scheduler's word", schemas.Quote(text)),
+	c.reportName(entry.ValueAt, config.Warning, "unknown-state", fmt.Sprintf("%s is no state: it does not change that of the job, and is shown as the scheduler's word", wording.Quote(text)),
 		text, stateNames())
 }
 

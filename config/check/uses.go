@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // checkUses reports attributes that nothing uses, and those that a job uses
@@ -21,12 +21,12 @@ func (c *checker) checkUses() {
 			continue
 		}
 		if c.uses[name] == 0 && !c.dynamicUses && !optionalElement(e, "link-value-to") {
-			c.report(e.ValuePosition("name"), config.Warning, "unused-attribute", fmt.Sprintf("nothing uses the attribute %s", schemas.Quote(name)), "")
+			c.report(e.ValuePosition("name"), config.Warning, "unused-attribute", fmt.Sprintf("nothing uses the attribute %s", wording.Quote(name)), "")
 			continue
 		}
 		if c.isUnreachable(e, name) && !jobParsers[name] {
 			c.report(e.ValuePosition("name"), config.Warning, "unreachable-attribute",
-				fmt.Sprintf("no control of the form sets %s, so that its value is empty in jobs submitted by the form", schemas.Quote(name)),
+				fmt.Sprintf("no control of the form sets %s, so that its value is empty in jobs submitted by the form", wording.Quote(name)),
 				`bind a control to it, list it in a viewer, or make it visible="false"`)
 		}
 	}

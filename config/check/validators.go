@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 func (c *checker) checkValidator(e, validator tree.Element) {
@@ -74,7 +74,7 @@ func (c *checker) checkFileInfo(e tree.Element) {
 	for _, name := range []string{"lastModifiedAfter", "lastModifiedBefore"} {
 		if date := e.Value(name); date != "" {
 			if _, err := time.Parse(tree.FileDateLayout, date); err != nil {
-				c.report(e.ValuePosition(name), config.Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", schemas.Quote(date)), "write it as 2024/12/31 23:59:59")
+				c.report(e.ValuePosition(name), config.Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", wording.Quote(date)), "write it as 2024/12/31 23:59:59")
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (c *checker) checkFileInfo(e tree.Element) {
 		name := strings.TrimSpace(bit)
 		if name != "" && !slices.Contains(fileAttributes(), tree.FileAttributePrefix+strings.TrimPrefix(name, tree.FileAttributePrefix)) {
 			c.reportName(e.ValueWithin("efsAttributes", offset+strings.Index(bit, name)), config.Warning, "invalid-value",
-				fmt.Sprintf("%s is no attribute of files, and is ignored", schemas.Quote(name)), name, fileAttributes())
+				fmt.Sprintf("%s is no attribute of files, and is ignored", wording.Quote(name)), name, fileAttributes())
 		}
 		offset += len(bit) + len("|")
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/launchtab"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // A Form is a launch tab being filled in. It is not safe for concurrent use.
@@ -137,7 +137,7 @@ func (e *UnknownPageError) Error() string {
 		return fmt.Sprintf("definition %q has no launch tab, and so no tab %q", e.Definition, e.Title)
 	}
 	text := fmt.Sprintf("the launch tab of definition %q has no tab %q", e.Definition, e.Title)
-	if near := schemas.Nearest(e.Title, e.Known); near != "" {
+	if near := wording.Nearest(e.Title, e.Known); near != "" {
 		return fmt.Sprintf("%s; did you mean %q?", text, near)
 	}
 	return text + "; it has " + strings.Join(e.Known, ", ")

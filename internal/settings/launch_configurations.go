@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // A LaunchConfiguration is a submission kept under a name, or a part of one:
@@ -131,7 +131,7 @@ type UnknownLaunchConfigurationError struct {
 
 func (e *UnknownLaunchConfigurationError) Error() string {
 	text := fmt.Sprintf("there is no launch configuration %q", e.Name)
-	if near := schemas.Nearest(e.Name, e.Known); near != "" {
+	if near := wording.Nearest(e.Name, e.Known); near != "" {
 		return fmt.Sprintf("%s; did you mean %q?", text, near)
 	}
 	if len(e.Known) == 0 {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/rms"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // TargetsFile is the name of the file in the configuration folder that
@@ -82,7 +82,7 @@ func (e *UnknownTargetError) Error() string {
 	if len(e.Known) > 0 {
 		text += "; targets are " + strings.Join(e.Known, ", ")
 	}
-	if near := schemas.Nearest(e.Name, e.Known); near != "" {
+	if near := wording.Nearest(e.Name, e.Known); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return text
@@ -227,7 +227,7 @@ func unknownSetting(key []string) string {
 		word, known = key[2], []string{"definition", "transport", "host", "ssh_config", "attributes"}
 	}
 	hint := "settings are " + strings.Join(known, ", ")
-	if near := schemas.Nearest(word, known); near != "" {
+	if near := wording.Nearest(word, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return fmt.Sprintf("there is no setting %.200q; %s", strings.Join(key, "."), hint)

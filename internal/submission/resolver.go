@@ -14,10 +14,10 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // A Resolver turns submissions to one target into values of attributes, files and
@@ -145,7 +145,7 @@ func (r *Resolver) similar(env *attribute.Environment, name string) string {
 			candidates = append(candidates, known)
 		}
 	}
-	if near := schemas.Nearest(name, candidates); near != "" {
+	if near := wording.Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return fmt.Sprintf("rmctl describe %s lists the attributes", r.definitionName())

@@ -1,4 +1,6 @@
-package schemas
+// Package wording helps to word messages on what users wrote: it quotes texts, and finds
+// what a misspelled name was meant to be.
+package wording
 
 import (
 	"strings"
@@ -17,7 +19,7 @@ const longestCompared = 40
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", longestCompared
 	for _, candidate := range candidates {
-		distance, similar := distanceIfSimilar(word, candidate)
+		distance, similar := Distance(word, candidate)
 		if similar && (distance < bestDistance || distance == bestDistance && candidate < best) {
 			best, bestDistance = candidate, distance
 		}
@@ -25,11 +27,11 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distanceIfSimilar counts the letters to change, add or leave out; a third of
+// Distance counts the letters to change, add or leave out; a third of
 // the letters at most may differ. Two letters that have changed places, the most
 // common slip, count as one. Case, and whether words are joined by dashes, does
 // not matter.
-func distanceIfSimilar(word, candidate string) (distance int, similar bool) {
+func Distance(word, candidate string) (distance int, similar bool) {
 	if len(word) > longestCompared || len(candidate) > longestCompared {
 		return 0, false
 	}

@@ -1,4 +1,4 @@
-package schemas
+package wording
 
 import (
 	"testing"
@@ -31,12 +31,12 @@ func TestMisspellingsAreRecognised(t *testing.T) {
 
 func TestSwappedLettersAreOneMistake(t *testing.T) {
 	for word, meant := range map[string]string{"tset": "test", "etst": "test", "tets": "test", "no": "on"} {
-		distance, similar := distanceIfSimilar(word, meant)
+		distance, similar := Distance(word, meant)
 		require.Equal(t, 1, distance, word)
 		require.True(t, similar, word)
 	}
 	for word, meant := range map[string]string{"tste": "test", "sett": "test"} {
-		distance, _ := distanceIfSimilar(word, meant)
+		distance, _ := Distance(word, meant)
 		require.Equal(t, 2, distance, word)
 	}
 }
