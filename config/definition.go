@@ -145,11 +145,7 @@ func (e CommandElement) IsCore() bool { return slices.Contains(commandElements, 
 
 // IsSubmit reports whether the command submits jobs.
 func (e CommandElement) IsSubmit() bool {
-	switch e {
-	case SubmitInteractive, SubmitInteractiveDebug, SubmitBatch, SubmitBatchDebug:
-		return true
-	}
-	return false
+	return e == SubmitBatch || e == SubmitBatchDebug || e.IsInteractive()
 }
 
 // ActsOnJob reports whether the command submits or concerns one job, which it
@@ -284,11 +280,7 @@ const (
 
 // IsKnown reports whether it is one of the operators.
 func (o Operator) IsKnown() bool {
-	switch o {
-	case Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Not:
-		return true
-	}
-	return false
+	return slices.Contains([]Operator{Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Not}, o)
 }
 
 // A Test is evaluated on a target after the stream has ended.
@@ -299,7 +291,6 @@ type Test struct {
 	Values   []string
 	Actions  []*Action
 	Else     []*Action
-	HasElse  bool
 }
 
 // An ActionKind is what an action does.

@@ -18,9 +18,9 @@ func (d Diagnostic) Excerpt() string {
 	text.WriteString(d.String())
 	if line, ok := d.SourceLine(); ok {
 		line, at := nearby(line, d.Column-1)
-		shown := excerptOf(line, at, len(d.Replaces))
+		shown, marks := excerptOf(line, at, len(d.Replaces))
 		number := fmt.Sprintf("%5d", d.Line)
-		fmt.Fprintf(&text, "\n%s | %s\n%s | %s", number, shown.text, strings.Repeat(" ", len(number)), shown.marks)
+		fmt.Fprintf(&text, "\n%s | %s\n%s | %s", number, shown, strings.Repeat(" ", len(number)), marks)
 	}
 	if advice := d.Advice(); advice != "" {
 		text.WriteString("\n        " + advice)
@@ -75,11 +75,9 @@ const (
 	shownWidth  = 110
 )
 
-// A lineExcerpt is the part of a line around what is marked, and the marks that
+// excerptOf returns the part of a line around what is marked, and the marks that
 // stand below it: ^ under the first character and ~ under the others.
-type lineExcerpt struct{ text, marks string }
-
-func excerptOf(line string, at, length int) lineExcerpt {
+func excerptOf(line string, at, length int) (shown, marked string) {
 	at = min(max(at, 0), len(line))
 	end := at + length
 	start := startOfExcerpt(line, at)
@@ -90,7 +88,7 @@ func excerptOf(line string, at, length int) lineExcerpt {
 		marks.WriteByte(' ')
 		columns++
 	}
-	marked := false
+	hasMark := false
 	for i, r := range line[start:] {
 		r, wide := shownAs(r)
 		if columns+wide > shownWidth {
@@ -102,26 +100,32 @@ func excerptOf(line string, at, length int) lineExcerpt {
 		switch offset := start + i; {
 		case offset < at:
 			marks.WriteString(strings.Repeat(" ", wide))
-		case !marked:
+		case !hasMark:
 			marks.WriteString("^" + strings.Repeat("~", max(wide-1, 0)*min(length, 1)))
-			marked = true
+			hasMark = true
 		case offset < end:
 			marks.WriteString(strings.Repeat("~", wide))
 		}
 	}
-	if !marked {
+	if !hasMark {
 		marks.WriteByte('^')
 	}
-	return lineExcerpt{text.String(), marks.String()}
+	return text.String(), marks.String()
 }
 
 // startOfExcerpt returns where a line is cut at its beginning, so that not too
 // much stands left of an offset.
 func startOfExcerpt(line string, at int) int {
-	if fits(line) {
+	columns := 0
+	for _, r := range line {
+		_, wide := shownAs(r)
+		columns += wide
+	}
+	if columns <= shownWidth {
 		return 0
 	}
-	columns, start := 0, at
+	columns = 0
+	start := at
 	for start > 0 {
 		r, size := utf8.DecodeLastRuneInString(line[:start])
 		_, wide := shownAs(r)
@@ -131,18 +135,6 @@ func startOfExcerpt(line string, at int) int {
 		start -= size
 	}
 	return 0
-}
-
-// fits reports whether all of a line can be shown.
-func fits(line string) bool {
-	columns := 0
-	for _, r := range line {
-		_, wide := shownAs(r)
-		if columns += wide; columns > shownWidth {
-			return false
-		}
-	}
-	return true
 }
 
 // shownAs returns what is shown in the place of a character, and how many

@@ -25,18 +25,18 @@ func TestMarksStandBelowWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before, rest, _ := strings.Cut(c.line, "«")
 			wrong, after, _ := strings.Cut(rest, "»")
-			shown := excerptOf(before+wrong+after, len(before), len(wrong))
-			require.Equal(t, c.text, shown.text)
-			require.Equal(t, c.marks, shown.marks)
+			shown, marks := excerptOf(before+wrong+after, len(before), len(wrong))
+			require.Equal(t, c.text, shown)
+			require.Equal(t, c.marks, marks)
 		})
 	}
 }
 
 func TestLongLinesAreShownAroundWhatIsWrong(t *testing.T) {
 	line := strings.Repeat("日", 50_000) + "wrong" + strings.Repeat("y", 50_000)
-	shown := excerptOf(line, len("日")*50_000, len("wrong"))
-	require.Equal(t, "…"+strings.Repeat("日", 30)+"wrong"+strings.Repeat("y", 44)+"…", shown.text)
-	require.Equal(t, strings.Repeat(" ", 61)+"^~~~~", shown.marks)
+	shown, marks := excerptOf(line, len("日")*50_000, len("wrong"))
+	require.Equal(t, "…"+strings.Repeat("日", 30)+"wrong"+strings.Repeat("y", 44)+"…", shown)
+	require.Equal(t, strings.Repeat(" ", 61)+"^~~~~", marks)
 }
 
 func TestPartsOfLongLinesBeginWithACharacter(t *testing.T) {

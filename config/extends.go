@@ -49,7 +49,6 @@ func (l *loader) readMerged(file string, source []byte) *schemas.Element {
 	if !ok {
 		if l.strict {
 			l.reportMarkers(root, "override-without-base", "the definition extends none")
-			dropMarkers(root)
 		}
 		return root
 	}
@@ -57,7 +56,7 @@ func (l *loader) readMerged(file string, source []byte) *schemas.Element {
 	if base == nil {
 		return nil
 	}
-	(&merging{loader: l}).merge(base, root)
+	l.merge(base, root)
 	return root
 }
 

@@ -24,7 +24,7 @@ func isMarker(a schemas.Attribute) bool {
 
 // takeMarkers removes the markers from an element and returns them. What makes
 // no sense is reported, and ok false.
-func (m *merging) takeMarkers(e *schemas.Element) (found markers, ok bool) {
+func (l *loader) takeMarkers(e *schemas.Element) (found markers, ok bool) {
 	if !slices.ContainsFunc(e.Attributes, isMarker) {
 		return markers{}, true
 	}
@@ -34,23 +34,23 @@ func (m *merging) takeMarkers(e *schemas.Element) (found markers, ok bool) {
 		switch {
 		case !isMarker(attribute):
 			kept = append(kept, attribute)
-		case !m.addMarker(&found, attribute):
+		case !l.addMarker(&found, attribute):
 			ok = false
 		}
 	}
 	e.Attributes = kept
-	return found, m.checkMarkers(e, found) && ok
+	return found, l.checkMarkers(e, found) && ok
 }
 
 // addMarker adds a marker. It reports false, and a problem, if the marker is to name a
 // place and is empty.
-func (m *merging) addMarker(found *markers, attribute schemas.Attribute) bool {
+func (l *loader) addMarker(found *markers, attribute schemas.Attribute) bool {
 	switch attribute.Name {
 	case "remove":
-		found.remove = m.isTrue(attribute)
+		found.remove = l.isTrue(attribute)
 		return true
 	case "replace":
-		found.replace = m.isTrue(attribute)
+		found.replace = l.isTrue(attribute)
 		return true
 	case "at":
 		found.at = &attribute
@@ -60,24 +60,24 @@ func (m *merging) addMarker(found *markers, attribute schemas.Attribute) bool {
 		found.after = &attribute
 	}
 	if strings.TrimSpace(attribute.Value) == "" {
-		m.problem(attribute, Error, "invalid-override", fmt.Sprintf("x:%s is empty", attribute.Name), "the beginning of the text that is meant")
+		l.problem(attribute, Error, "invalid-override", fmt.Sprintf("x:%s is empty", attribute.Name), "the beginning of the text that is meant")
 		return false
 	}
 	return true
 }
 
 // checkMarkers reports markers of an element that do not fit it or each other.
-func (m *merging) checkMarkers(e *schemas.Element, found markers) bool {
+func (l *loader) checkMarkers(e *schemas.Element, found markers) bool {
 	isListed := ruleOf(e).kind == listedPart
 	switch {
 	case found.at != nil && !isListed:
-		m.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", tree.PartName(e)), "")
+		l.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", tree.PartName(e)), "")
 	case found.remove && isListed && found.at == nil:
-		m.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", tree.PartName(e)), `x:at="the beginning of its text"`)
+		l.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", tree.PartName(e)), `x:at="the beginning of its text"`)
 	case found.remove && (found.before != nil || found.after != nil || found.replace):
-		m.problemAt(e, Error, "invalid-override", "what x:remove takes away can have no other marker but x:at", "")
+		l.problemAt(e, Error, "invalid-override", "what x:remove takes away can have no other marker but x:at", "")
 	case found.before != nil && found.after != nil:
-		m.problem(*found.after, Error, "invalid-override", "x:before and x:after exclude each other", "")
+		l.problem(*found.after, Error, "invalid-override", "x:before and x:after exclude each other", "")
 	default:
 		return true
 	}
@@ -85,43 +85,36 @@ func (m *merging) checkMarkers(e *schemas.Element, found markers) bool {
 }
 
 // isTrue returns the value of a marker that is a boolean.
-func (m *merging) isTrue(marker schemas.Attribute) bool {
+func (l *loader) isTrue(marker schemas.Attribute) bool {
 	switch strings.TrimSpace(marker.Value) {
 	case "true", "1":
 		return true
 	case "false", "0":
 		return false
 	}
-	m.problem(marker, Error, "invalid-override", fmt.Sprintf("x:%s must be true or false, not %q", marker.Name, marker.Value), "true")
+	l.problem(marker, Error, "invalid-override", fmt.Sprintf("x:%s must be true or false, not %q", marker.Name, marker.Value), "true")
 	return false
 }
 
-// reportMarkers reports the markers of an element and below, where they mean nothing.
+// reportMarkers reports the markers of an element and below, where they mean nothing, and
+// removes them, so that the schema does not report them as well.
 func (l *loader) reportMarkers(e *schemas.Element, code, reason string) {
 	for _, attribute := range e.Attributes {
 		if isMarker(attribute) {
 			l.report(l.place(attribute.Line, attribute.Column), Error, code, fmt.Sprintf("x:%s changes nothing here: %s", attribute.Name, reason), "")
 		}
 	}
+	e.Attributes = slices.DeleteFunc(e.Attributes, isMarker)
 	for _, child := range e.Children {
 		l.reportMarkers(child, code, reason)
 	}
 }
 
-// dropMarkers removes the markers below an element, so that the schema does not
-// report them as well.
-func dropMarkers(e *schemas.Element) {
-	e.Attributes = slices.DeleteFunc(e.Attributes, isMarker)
-	for _, child := range e.Children {
-		dropMarkers(child)
-	}
-}
-
 // problem reports what is wrong with an attribute of the extending definition.
-func (m *merging) problem(a schemas.Attribute, severity Severity, code, message, suggestion string) {
-	m.loader.report(m.loader.place(a.ValueLine, a.ValueColumn), severity, code, message, suggestion)
+func (l *loader) problem(a schemas.Attribute, severity Severity, code, message, suggestion string) {
+	l.report(l.place(a.ValueLine, a.ValueColumn), severity, code, message, suggestion)
 }
 
-func (m *merging) problemAt(e *schemas.Element, severity Severity, code, message, suggestion string) {
-	m.loader.report(m.loader.place(e.Line, e.Column), severity, code, message, suggestion)
+func (l *loader) problemAt(e *schemas.Element, severity Severity, code, message, suggestion string) {
+	l.report(l.place(e.Line, e.Column), severity, code, message, suggestion)
 }

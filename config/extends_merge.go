@@ -10,13 +10,6 @@ import (
 	"github.com/rmctl/rmctl/schemas"
 )
 
-// A merging puts the elements of an extending definition and of its base
-// together. Elements keep the positions that they have in their files; one that
-// changes one of the base stands for both.
-type merging struct {
-	loader *loader
-}
-
 // A family is the children of one element while those of the extending
 // definition are put among those of the base.
 type family struct {
@@ -44,16 +37,17 @@ func (f family) addressInBase(child *schemas.Element) string {
 }
 
 // merge gives an element what only the base has. The namesakes among the
-// children are merged or replaced, by their rules.
-func (m *merging) merge(base, e *schemas.Element) {
-	m.loader.origins.took(changes, e, base)
+// children are merged or replaced, by their rules. Elements keep the positions that they
+// have in their files; one that changes one of the base stands for both.
+func (l *loader) merge(base, e *schemas.Element) {
+	l.origins.took(changes, e, base)
 	e.Attributes = mergedAttributes(base, e)
 	own := e.Children
 	e.Children = slices.Clone(base.Children)
-	m.startLists(e, own)
+	l.startLists(e, own)
 	siblings := family{e, map[*schemas.Element]*schemas.Element{}}
 	for _, child := range own {
-		m.child(siblings, child)
+		l.child(siblings, child)
 	}
 	if tree.PartName(e) == "script" {
 		siblings.keepEnvironmentPlace(base)
@@ -85,7 +79,7 @@ func mergedAttributes(base, e *schemas.Element) []schemas.Attribute {
 
 // startLists empties the lists of words that are given anew: those of which no
 // element says where in the list of the base it belongs.
-func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
+func (l *loader) startLists(e *schemas.Element, own []*schemas.Element) {
 	anew, placed := map[string]bool{}, map[string]bool{}
 	for _, child := range own {
 		name := tree.PartName(child)
@@ -103,7 +97,7 @@ func (m *merging) startLists(e *schemas.Element, own []*schemas.Element) {
 		// What is changed is not proven any more.
 		goes := anew[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
-			m.loader.origins.lost(replaces, e, child)
+			l.origins.lost(replaces, e, child)
 		}
 		return goes
 	})
@@ -157,21 +151,21 @@ func (f family) removeLinks(name string) {
 }
 
 // child puts one child of an extending element among those of the base.
-func (m *merging) child(siblings family, child *schemas.Element) {
-	marked, ok := m.takeMarkers(child)
+func (l *loader) child(siblings family, child *schemas.Element) {
+	marked, ok := l.takeMarkers(child)
 	if !ok {
 		return
 	}
-	present, ok := m.find(siblings, child, marked)
+	present, ok := l.find(siblings, child, marked)
 	switch {
 	case !ok:
 		return
 	case marked.remove:
-		m.remove(siblings, child, present)
+		l.remove(siblings, child, present)
 		return
 	case present < 0:
-		m.whole(child, fmt.Sprintf("the base has no <%s> like this, which is taken as a whole", tree.PartName(child)))
-		if at, ok := m.placeFor(siblings, child, marked); ok {
+		l.whole(child, fmt.Sprintf("the base has no <%s> like this, which is taken as a whole", tree.PartName(child)))
+		if at, ok := l.placeFor(siblings, child, marked); ok {
 			siblings.insert(at, child, nil)
 		}
 		return
@@ -182,14 +176,14 @@ func (m *merging) child(siblings family, child *schemas.Element) {
 		siblings.removeControls(addressOf(child))
 	}
 	if ruleOf(child).merged && !marked.replace {
-		m.merge(base, child)
+		l.merge(base, child)
 	} else {
-		m.whole(child, fmt.Sprintf("this <%s> is taken as a whole", tree.PartName(child)))
-		m.loader.origins.took(replaces, child, base)
+		l.whole(child, fmt.Sprintf("this <%s> is taken as a whole", tree.PartName(child)))
+		l.origins.took(replaces, child, base)
 	}
 	siblings.remove(present)
 	if marked.before != nil || marked.after != nil {
-		if present, ok = m.placeFor(siblings, child, marked); !ok {
+		if present, ok = l.placeFor(siblings, child, marked); !ok {
 			return
 		}
 	}
@@ -205,21 +199,20 @@ func (f family) remove(at int) { f.parent.Children = slices.Delete(f.parent.Chil
 
 // whole ends the merging at an element that is taken as it is, and says why where
 // something in it is marked.
-func (m *merging) whole(e *schemas.Element, because string) {
+func (l *loader) whole(e *schemas.Element, because string) {
 	for _, child := range e.Children {
-		m.loader.reportMarkers(child, "invalid-override", because)
-		dropMarkers(child)
+		l.reportMarkers(child, "invalid-override", because)
 	}
 }
 
 // find returns the index of the base's element that a child stands for, -1 if
 // it is a new one, and false if it should stand for one and does not.
-func (m *merging) find(siblings family, child *schemas.Element, marked markers) (int, bool) {
+func (l *loader) find(siblings family, child *schemas.Element, marked markers) (int, bool) {
 	if ruleOf(child).kind == listedPart {
 		if marked.at == nil {
 			return -1, true
 		}
-		return m.address(siblings, child, *marked.at, marked.remove)
+		return l.address(siblings, child, *marked.at, marked.remove)
 	}
 	// Of several attributes of one name the last counts.
 	for i, other := range slices.Backward(siblings.parent.Children) {
@@ -249,16 +242,16 @@ func hasSameName(a, b *schemas.Element) bool {
 
 // remove takes a child away; that there is none is only worth a warning, for
 // the definition is then as its author wants it.
-func (m *merging) remove(siblings family, child *schemas.Element, present int) {
+func (l *loader) remove(siblings family, child *schemas.Element, present int) {
 	if present >= 0 {
-		m.loader.origins.lost(removes, child, siblings.parent.Children[present])
+		l.origins.lost(removes, child, siblings.parent.Children[present])
 		siblings.remove(present)
 		if tree.PartName(child) == "attribute" {
 			siblings.removeLinks(addressOf(child))
 			siblings.removeControls(addressOf(child))
 		}
 	} else if ruleOf(child).kind != listedPart { // address has reported those
-		m.problemAt(child, Warning, "override-matches-nothing", fmt.Sprintf("the base has no %s to remove", called(child)),
+		l.problemAt(child, Warning, "override-matches-nothing", fmt.Sprintf("the base has no %s to remove", called(child)),
 			wording.Nearest(addressOf(child), siblings.addresses(child)))
 	}
 }
@@ -275,13 +268,13 @@ func (f family) addresses(like *schemas.Element) []string {
 }
 
 // placeFor returns where among the children of the base a new one goes.
-func (m *merging) placeFor(siblings family, child *schemas.Element, marked markers) (int, bool) {
+func (l *loader) placeFor(siblings family, child *schemas.Element, marked markers) (int, bool) {
 	children := siblings.parent.Children
 	switch {
 	case marked.before != nil:
-		return m.address(siblings, child, *marked.before, false)
+		return l.address(siblings, child, *marked.before, false)
 	case marked.after != nil:
-		at, ok := m.address(siblings, child, *marked.after, false)
+		at, ok := l.address(siblings, child, *marked.after, false)
 		// several that follow the same one keep their order
 		for at++; ok && at < len(children) && siblings.isNew(children[at]); at++ {
 		}
@@ -294,7 +287,7 @@ func (m *merging) placeFor(siblings family, child *schemas.Element, marked marke
 		if tree.PartName(child) == "x:outcome" { // the first that fits counts, so the site's come before those of the base
 			return first, true
 		}
-		m.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", tree.PartName(child)),
+		l.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", tree.PartName(child)),
 			fmt.Sprintf(`x:before or x:after with the beginning of another, or x:replace="true" on the whole <%s>`, tree.PartName(siblings.parent)))
 		return 0, false
 	}
@@ -311,7 +304,7 @@ func (m *merging) placeFor(siblings family, child *schemas.Element, marked marke
 // name or, where elements have none, the one whose text it is or begins with it.
 // That there is none is only worth a warning where it is to be removed: the
 // definition is then as its author wants it.
-func (m *merging) address(siblings family, child *schemas.Element, marker schemas.Attribute, removed bool) (int, bool) {
+func (l *loader) address(siblings family, child *schemas.Element, marker schemas.Attribute, removed bool) (int, bool) {
 	text := onOneLine(marker.Value)
 	isListed := ruleOf(child).kind == listedPart
 	var equal, beginning []int
@@ -334,17 +327,17 @@ func (m *merging) address(siblings family, child *schemas.Element, marker schema
 	case len(fitting) == 1:
 		return fitting[0], true
 	case len(fitting) > 1 && isListed:
-		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("%d <%s> of the base begin with %q", len(fitting), tree.PartName(child), text),
+		l.problem(marker, Error, "override-ambiguous", fmt.Sprintf("%d <%s> of the base begin with %q", len(fitting), tree.PartName(child), text),
 			siblings.choices(fitting))
 	case len(fitting) > 1:
-		m.problem(marker, Error, "override-ambiguous", fmt.Sprintf("the base has %d <%s> %q", len(fitting), tree.PartName(child), text), "")
+		l.problem(marker, Error, "override-ambiguous", fmt.Sprintf("the base has %d <%s> %q", len(fitting), tree.PartName(child), text), "")
 	case removed:
-		m.problem(marker, Warning, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
+		l.problem(marker, Warning, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
 		return -1, true
 	case isListed:
-		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
+		l.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
 	default:
-		m.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", tree.PartName(child), text),
+		l.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", tree.PartName(child), text),
 			wording.Nearest(text, siblings.addresses(child)))
 	}
 	return -1, false

@@ -116,14 +116,7 @@ func addressOf(e *schemas.Element) string {
 
 func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func attributeOf(e *schemas.Element, name string) string {
-	for _, attribute := range e.Attributes {
-		if attribute.Space == "" && attribute.Name == name {
-			return attribute.Value
-		}
-	}
-	return ""
-}
+func attributeOf(e *schemas.Element, name string) string { return tree.Element{Element: e}.Value(name) }
 
 func childText(e *schemas.Element, name string) string {
 	for _, child := range e.Children {

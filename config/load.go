@@ -22,8 +22,8 @@ const rootElement = "resource-manager-builder"
 // Check returns the problems of a definition, which was read from the elements below a
 // root; nil checks nothing. Programs call Load of package check, which has all checks.
 func Load(file string, source []byte, base BaseReader, check func(*Definition, tree.Element) Diagnostics) (*Definition, Diagnostics) {
-	l := &loader{file: file, base: base, strict: check != nil}
-	root := l.readMerged(l.file, source)
+	l := &loader{base: base, strict: check != nil}
+	root := l.readMerged(file, source)
 	if root == nil {
 		return nil, l.problems.sorted(l.source.Documents)
 	}
@@ -47,7 +47,6 @@ func Read(file string, source []byte, base BaseReader) (*Definition, error) {
 }
 
 type loader struct {
-	file     string
 	base     BaseReader // nil: a definition that extends another cannot be read
 	strict   bool       // reports what means nothing
 	source   tree.Source
@@ -135,18 +134,23 @@ func (l *loader) extensionCommands(parent tree.Element, kinds ...CommandElement)
 	return commands
 }
 
+// attributeTexts are the fields of attributes that XML attributes or child elements give as texts.
 var attributeTexts = []struct {
-	element string
+	name    string
+	isChild bool
 	field   attribute.Field
 }{
-	{"description", attribute.FieldDescription},
-	{"tooltip", attribute.FieldTooltip},
-	{"choice", attribute.FieldChoice},
-	{"translateChoiceAs", attribute.FieldTranslateChoiceAs},
-	{"items-from", attribute.FieldItemsFrom},
-	{"default", attribute.FieldDefault},
-	{"value", attribute.FieldValue},
-	{"link-value-to", attribute.FieldLinkValueTo},
+	{"type", false, attribute.FieldType},
+	{"status", false, attribute.FieldStatus},
+	{"translateBooleanAs", false, attribute.FieldTranslateBooleanAs},
+	{"description", true, attribute.FieldDescription},
+	{"tooltip", true, attribute.FieldTooltip},
+	{"choice", true, attribute.FieldChoice},
+	{"translateChoiceAs", true, attribute.FieldTranslateChoiceAs},
+	{"items-from", true, attribute.FieldItemsFrom},
+	{"default", true, attribute.FieldDefault},
+	{"value", true, attribute.FieldValue},
+	{"link-value-to", true, attribute.FieldLinkValueTo},
 }
 
 func (l *loader) attribute(e tree.Element) *Attribute {
@@ -156,11 +160,12 @@ func (l *loader) attribute(e tree.Element) *Attribute {
 			l.report(e.Position(), Error, "invalid-value", err.Error(), "")
 		}
 	}
-	for _, text := range []struct {
-		name  string
-		field attribute.Field
-	}{{"type", attribute.FieldType}, {"status", attribute.FieldStatus}, {"translateBooleanAs", attribute.FieldTranslateBooleanAs}} {
-		if value := e.Optional(text.name); value.Set {
+	for _, text := range attributeTexts {
+		value := e.Optional(text.name)
+		if text.isChild {
+			value = e.ChildText(text.name)
+		}
+		if value.Set {
 			set(text.field, value.Text)
 		}
 	}
@@ -176,11 +181,6 @@ func (l *loader) attribute(e tree.Element) *Attribute {
 	}
 	if most := e.Integer("max", unset); most != unset {
 		set(attribute.FieldMax, most)
-	}
-	for _, text := range attributeTexts {
-		if value := e.ChildText(text.element); value.Set {
-			set(text.field, value.Text)
-		}
 	}
 	if validator, ok := e.First("validator"); ok {
 		a.SetValidator(l.validator(validator))

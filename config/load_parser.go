@@ -77,7 +77,6 @@ func (l *loader) test(e tree.Element) *Test {
 		case "value":
 			t.Values = append(t.Values, child.Text)
 		case "else":
-			t.HasElse = true
 			t.Else = l.actions(child)
 		}
 	})

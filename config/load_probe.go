@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 // probe reads an x:probe; the schema reports versions that are none.
@@ -17,8 +16,7 @@ func (l *loader) probe(e tree.Element) *Probe {
 		Mend:     e.Value("mend"),
 	}
 	if text := e.Optional("version"); text.Set {
-		flags, _ := javaregex.ParseFlags("")
-		p.Version = &Expression{Position: e.ValuePosition("version"), Text: text.Text, Flags: flags}
+		p.Version = &Expression{Position: e.ValuePosition("version"), Text: text.Text}
 	}
 	return p
 }

@@ -48,7 +48,7 @@ type gonePart struct {
 // a look at what the result means; [Load] does both. Merged is nil when
 // there are errors among the problems.
 func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
-	l := &loader{file: file, base: base, strict: true, origins: &origins{overrides: map[*schemas.Element][]override{}}}
+	l := &loader{base: base, strict: true, origins: &origins{overrides: map[*schemas.Element][]override{}}}
 	root := l.readMerged(file, source)
 	problems := l.problems.sorted(l.source.Documents)
 	if root == nil || problems.HasErrors() {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -11,13 +10,7 @@ import (
 
 // Parsers returns the command's parsers, that of standard output first.
 func (c *Command) Parsers() []*Parser {
-	var parsers []*Parser
-	for _, parser := range []*Parser{c.StdoutParser, c.StderrParser, c.RedirectParser} {
-		if parser != nil {
-			parsers = append(parsers, parser)
-		}
-	}
-	return parsers
+	return slices.DeleteFunc([]*Parser{c.StdoutParser, c.StderrParser, c.RedirectParser}, func(parser *Parser) bool { return parser == nil })
 }
 
 // ReadingParsers returns the parsers that a stream reaches.
@@ -29,19 +22,6 @@ func (c *Command) ReadingParsers() []*Parser {
 // become known only when it is used.
 func (t *Target) MayActOnJob() bool {
 	return t.Ref.Set && (strings.Contains(t.Ref.Text, attribute.JobPlaceholder) || strings.Contains(t.Ref.Text, reference.Start))
-}
-
-// jobTargets returns the targets of a command that act on the job, or may.
-func (c *Command) jobTargets() iter.Seq[*Target] {
-	return func(yield func(*Target) bool) {
-		for _, parser := range c.ReadingParsers() {
-			for _, target := range parser.Targets {
-				if target.MayActOnJob() && !yield(target) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // MayDescribe reports whether the parsers of a command can set a field of an
@@ -70,17 +50,19 @@ func (t *Target) mayDescribe(name string) bool {
 // MaySet reports whether the parsers of a command can set a field of the job,
 // or one that does not exist: it may be meant.
 func (c *Command) MaySet(field attribute.Field) bool {
-	for _, parser := range c.ReadingParsers() {
+	return slices.ContainsFunc(c.ReadingParsers(), func(parser *Parser) bool {
 		if parser.Type != "" {
 			return true // a tokenizer of a program that uses rmctl does what it likes
 		}
-	}
-	for target := range c.jobTargets() {
-		for action := range target.Actions {
-			_, known := attribute.ParseField(action.Field.Text)
-			if (action.Kind == Set || action.Kind == Append) && (action.Sets(field) || !known) {
-				return true
-			}
+		return slices.ContainsFunc(parser.Targets, func(target *Target) bool { return target.MayActOnJob() && target.maySet(field) })
+	})
+}
+
+func (t *Target) maySet(field attribute.Field) bool {
+	for action := range t.Actions {
+		_, known := attribute.ParseField(action.Field.Text)
+		if (action.Kind == Set || action.Kind == Append) && (action.Sets(field) || !known) {
+			return true
 		}
 	}
 	return false
@@ -101,22 +83,15 @@ func (p *Parser) ReadsNothing(command *Command) bool {
 
 // Actions yields all actions of a target.
 func (t *Target) Actions(yield func(*Action) bool) {
-	all := func(actions []*Action) bool {
-		for _, action := range actions {
-			if !yield(action) {
-				return false
-			}
-		}
-		return true
-	}
+	var all []*Action
 	for _, match := range t.Matches {
-		if !all(match.Actions) {
-			return
-		}
+		all = append(all, match.Actions...)
 	}
-	if EachTest(t.Tests, func(test *Test) bool { return all(test.Actions) && all(test.Else) }) {
-		all(t.Else)
-	}
+	EachTest(t.Tests, func(test *Test) bool {
+		all = append(append(all, test.Actions...), test.Else...)
+		return true
+	})
+	slices.Values(append(all, t.Else...))(yield)
 }
 
 // EachTest calls use for tests and the tests in them, until it returns false.

@@ -1,12 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// A PortableLink (x:portable) tells what a portable name sets in a definition.
+// A PortableLink (x:portable) says what a portable name sets in a definition.
 type PortableLink struct {
 	Position
 	Name      string
@@ -40,16 +41,10 @@ func (d *Definition) PortableLinks(name string) []*PortableLink {
 // portableLink reads an x:portable; the schema reports names and units that are none.
 func (l *loader) portableLink(e tree.Element) *PortableLink {
 	link := &PortableLink{
-		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"), As: e.Value("as"), Text: e.Value("text"),
-		Separator: ",", Words: map[string]string{}, When: e.Value("when"), Note: e.Value("note"), Refused: e.Value("refused"), Most: e.Integer("most", 0),
+		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"), As: e.Value("as"), Text: cmp.Or(e.Value("text"), "{}"),
+		Separator: ",", Words: map[string]string{}, When: cmp.Or(e.Value("when"), "ok"), Note: e.Value("note"), Refused: e.Value("refused"), Most: e.Integer("most", 0),
 		Per: strings.Fields(e.Value("per")), Times: strings.Fields(e.Value("times")),
 		With: strings.Fields(e.Value("with")), Unless: strings.Fields(e.Value("unless")), Excludes: strings.Fields(e.Value("excludes")),
-	}
-	if link.Text == "" {
-		link.Text = "{}"
-	}
-	if link.When == "" {
-		link.When = "ok"
 	}
 	if separator := e.Optional("separator"); separator.Set {
 		link.Separator = separator.Text

@@ -51,12 +51,12 @@ func (c *checker) checkAttribute(e tree.Element) {
 	c.checkTranslations(e)
 	c.checkDefault(e)
 	if from, ok := e.First("items-from"); ok {
-		c.checkItems(from.Text, from.TextPosition(true))
+		c.checkItems(from.Text, from.TextPosition())
 	}
 	if link, ok := e.First("link-value-to"); ok {
 		c.use(link.Text, usedElsewhere)
 		if !c.names.has(link.Text) {
-			c.undefined(link.TextPosition(true), link.Text, "the link leads nowhere")
+			c.undefined(link.TextPosition(), link.Text, "the link leads nowhere")
 		}
 	}
 	if validator, ok := e.First("validator"); ok {
@@ -85,7 +85,7 @@ func (c *checker) checkTranslations(e tree.Element) {
 		return
 	}
 	if shown, stored := items(choice.Text), items(translated.Text); len(shown) != len(stored) {
-		c.report(translated.TextPosition(true), config.Warning, "different-lengths",
+		c.report(translated.TextPosition(), config.Warning, "different-lengths",
 			fmt.Sprintf("choice has %d items and translateChoiceAs has %d; PTP cannot show the items without a partner", len(shown), len(stored)), "")
 	}
 }
@@ -148,7 +148,7 @@ func (c *checker) checkDefault(e tree.Element) {
 	if !ok || strings.TrimSpace(given.Text) == "" || strings.Contains(given.Text, reference.Start) {
 		return
 	}
-	d := attributeValue{e, given.Text, given.TextPosition(true)}
+	d := attributeValue{e, given.Text, given.TextPosition()}
 	kind := strings.ToLower(e.Value("type"))
 	translation := strings.Split(e.Value("translateBooleanAs"), ",")
 	_, hasItems := e.First("items-from")
@@ -252,7 +252,7 @@ func (c *checker) reportCycle(circle []string) {
 	if len(circle) > most {
 		shown = append(shown, "…")
 	}
-	c.report(link.TextPosition(true), config.Warning, "link-cycle",
+	c.report(link.TextPosition(), config.Warning, "link-cycle",
 		"link-value-to leads in a circle: "+strings.Join(append(shown, circle[0]), " → "),
 		"link one of them to an attribute outside, or give it a default instead")
 }

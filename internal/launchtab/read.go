@@ -207,7 +207,7 @@ func childReference(e tree.Element, name string) Reference {
 func childReferences(e tree.Element, name string) []Reference {
 	var references []Reference
 	for _, child := range e.Named(name) {
-		references = append(references, Reference{Position: child.TextPosition(true), Name: strings.TrimSpace(child.Text)})
+		references = append(references, Reference{Position: child.TextPosition(), Name: strings.TrimSpace(child.Text)})
 	}
 	return references
 }

@@ -159,27 +159,10 @@ func (e Element) TextWithin(index int) Position {
 	return e.Source.Position(e.Source.places(e.Element, "", e.TextPlaces)(index))
 }
 
-// TextPosition returns where the text of the element begins, leading white
-// space skipped if trimmed is set.
-func (e Element) TextPosition(trimmed bool) Position {
-	if e.TextLine == 0 {
-		return e.Position()
-	}
-	position := e.Source.Position(e.TextLine, e.TextColumn)
-	if !trimmed {
-		return position
-	}
-	for _, r := range e.Text {
-		switch r {
-		case '\n':
-			position.Line, position.Column = position.Line+1, 1
-		case ' ', '\t', '\r':
-			position.Column++
-		default:
-			return position
-		}
-	}
-	return position
+// TextPosition returns where the text of the element begins, without the white space
+// before it.
+func (e Element) TextPosition() Position {
+	return e.TextWithin(len(e.Text) - len(strings.TrimLeft(e.Text, " \t\r\n")))
 }
 
 // Expression returns what an element of regex type holds, where that begins, and
@@ -190,13 +173,13 @@ func (e Element) Expression() (text string, at Position, within func(offset int)
 	if written := e.Optional("expression"); written.Set {
 		return written.Text, e.ValuePosition("expression"), func(offset int) Position { return e.ValueWithin("expression", offset) }
 	}
-	wrapped := strings.ContainsAny(e.Text, "\n\r")
 	text, trimmed := e.Text, 0
-	if wrapped {
+	if strings.ContainsAny(e.Text, "\n\r") {
 		trimmed = len(e.Text) - len(strings.TrimLeftFunc(e.Text, unicode.IsSpace))
 		text = strings.TrimSpace(e.Text)
 	}
-	return text, e.TextPosition(wrapped), func(offset int) Position { return e.TextWithin(trimmed + offset) }
+	within = func(offset int) Position { return e.TextWithin(trimmed + offset) }
+	return text, within(0), within
 }
 
 // PartName returns the element name by which rules are found.
