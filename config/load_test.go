@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/inspect"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected diagnostics")
@@ -89,7 +90,7 @@ func TestEverythingOfADefinitionIsRead(t *testing.T) {
 	require.Equal(t, 15, d.Monitor.RefreshSeconds)
 	require.Equal(t, []string{"queue", "old"}, boundAttributes(d.LaunchTab.Tabs[0]))
 	require.NotNil(t, d.LaunchTab.Import)
-	require.Len(t, d.Expressions(), 3)
+	require.Len(t, inspect.Expressions(d), 3)
 }
 
 func TestSelectorsNameCommands(t *testing.T) {

@@ -104,6 +104,11 @@ func (d *Definition) selectable(element CommandElement) ([]*Command, bool) {
 	return d.CommandsOf(element), true
 }
 
+// Parsers returns the command's parsers, that of standard output first.
+func (c *Command) Parsers() []*Parser {
+	return slices.DeleteFunc([]*Parser{c.StdoutParser, c.StderrParser, c.RedirectParser}, func(parser *Parser) bool { return parser == nil })
+}
+
 // Attribute returns the attribute of that name as the definition has it, or
 // nil. Of several with one name the last counts.
 func (d *Definition) Attribute(name string) *Attribute {

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
@@ -149,5 +150,5 @@ func (c *Controller) NamesJobs(debug bool) bool {
 }
 
 func namesJob(submit *config.Command) bool {
-	return submit.WaitForID || submit.MaySet(attribute.FieldName)
+	return submit.WaitForID || inspect.MaySet(submit, attribute.FieldName)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -97,7 +98,7 @@ func (f *follower) atFirst(seen job.Detail) job.Detail {
 	switch submit := f.prepared.submit; {
 	case seen != "" && (submit.KeepOpen || seen != job.Submitted):
 		return seen
-	case submit.KeepOpen && submit.MaySet(attribute.FieldValue):
+	case submit.KeepOpen && inspect.MaySet(submit, attribute.FieldValue):
 		return job.Submitted
 	}
 	return job.Running

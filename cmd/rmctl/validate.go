@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/diagnostics"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/javaregex"
 )
@@ -184,7 +185,7 @@ func (v *validation) showText(problem config.Diagnostic) error {
 }
 
 func (a *app) showEngines(definition *config.Definition) {
-	for _, x := range definition.Expressions() {
+	for _, x := range inspect.Expressions(definition) {
 		engine := "known when its references are"
 		if compiled, err := javaregex.Compile(x.Text, x.Flags); err == nil {
 			engine, _ = compiled.Engine()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 )
 
 // checkCommands checks commands and how their output is read.
@@ -47,7 +48,7 @@ func actsOnJob(t *config.Target) bool { return t.Ref.Text == attribute.JobPlaceh
 // jobTargets yields the targets of a command that act on the job for certain.
 func jobTargets(command *config.Command) iter.Seq[*config.Target] {
 	return func(yield func(*config.Target) bool) {
-		for _, parser := range command.ReadingParsers() {
+		for _, parser := range inspect.ReadingParsers(command) {
 			for _, target := range parser.Targets {
 				if actsOnJob(target) && !yield(target) {
 					return
@@ -59,7 +60,7 @@ func jobTargets(command *config.Command) iter.Seq[*config.Target] {
 
 // checkJobID reports submissions whose jobs nobody can name.
 func (c *checker) checkJobID(command *config.Command) {
-	if command.MaySet(attribute.FieldName) {
+	if inspect.MaySet(command, attribute.FieldName) {
 		return
 	}
 	const help = `add to a parser: <target ref="@jobId"> with <set field="name"><entry valueGroup="1"/></set>`
@@ -78,7 +79,7 @@ func (c *checker) checkJobID(command *config.Command) {
 
 // checkListing reports a listing that can never list anything.
 func (c *checker) checkListing(command *config.Command) {
-	for _, parser := range command.ReadingParsers() {
+	for _, parser := range inspect.ReadingParsers(command) {
 		constructs := func(target *config.Target) bool { return !target.Ref.Set }
 		if parser.Type != "" || slices.ContainsFunc(parser.Targets, constructs) {
 			return
@@ -92,10 +93,10 @@ func (c *checker) checkListing(command *config.Command) {
 func (c *checker) checkStatusCommand(command *config.Command) {
 	parsed := false
 	for _, one := range withFallbacks(command) {
-		if one.MaySet(attribute.FieldValue) {
+		if inspect.MaySet(one, attribute.FieldValue) {
 			return
 		}
-		parsed = parsed || len(one.ReadingParsers()) > 0
+		parsed = parsed || len(inspect.ReadingParsers(one)) > 0
 	}
 	message := "no parser of get-job-status sets a state"
 	if !parsed {
@@ -132,7 +133,7 @@ var bannerLines = []string{
 
 // checkBanner reports a job id that is taken from any line that holds a number.
 func (c *checker) checkBanner(command *config.Command) {
-	for _, parser := range command.ReadingParsers() {
+	for _, parser := range inspect.ReadingParsers(command) {
 		if parser.All && parser.Save == 1 {
 			continue // nothing but the last line counts, and banners come first
 		}
@@ -171,7 +172,7 @@ func (c *checker) checkBannerMatch(match *config.Match) {
 // idGroup returns the group that a match takes the job's id from.
 func idGroup(match *config.Match) (int, bool) {
 	for _, action := range match.Actions {
-		if (action.Kind != config.Set && action.Kind != config.Append) || !action.Sets(attribute.FieldName) {
+		if (action.Kind != config.Set && action.Kind != config.Append) || !inspect.Sets(action, attribute.FieldName) {
 			continue
 		}
 		for _, entry := range action.Entries {

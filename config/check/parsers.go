@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
@@ -19,7 +20,7 @@ func (c *checker) checkParser(command *config.Command, parser *config.Parser) {
 	for _, target := range parser.Targets {
 		c.checkTarget(command, target)
 	}
-	if parser.ReadsNothing(command) || parser.MaxMatchLength < 0 {
+	if inspect.ReadsNothing(parser, command) || parser.MaxMatchLength < 0 {
 		return // it never sees a segment
 	}
 	for _, target := range parser.Targets {
@@ -35,7 +36,7 @@ func (c *checker) checkParser(command *config.Command, parser *config.Parser) {
 
 // checkSettings reports what is set and makes no difference.
 func (c *checker) checkSettings(command *config.Command, parser *config.Parser) {
-	if parser.ReadsNothing(command) {
+	if inspect.ReadsNothing(parser, command) {
 		c.reportUnread(parser)
 	}
 	switch {
@@ -131,11 +132,11 @@ func (c *checker) checkRef(command *config.Command, target *config.Target) {
 // namesNothing reports whether a target constructs attributes and gives none of them a name.
 func namesNothing(target *config.Target) bool {
 	constructs := false
-	for action := range target.Actions {
+	for _, action := range inspect.Actions(target) {
 		if action.Kind == config.Throw {
 			continue
 		}
-		if action.Sets(attribute.FieldName) {
+		if inspect.Sets(action, attribute.FieldName) {
 			return false
 		}
 		constructs = true
@@ -146,7 +147,7 @@ func namesNothing(target *config.Target) bool {
 // checkTests checks that tests have as many parts as their operators take; the
 // parser fails when it evaluates one that has not.
 func (c *checker) checkTests(tests []*config.Test) {
-	config.EachTest(tests, func(test *config.Test) bool {
+	inspect.EachTest(tests, func(test *config.Test) bool {
 		c.checkNoGroups(test.Actions)
 		c.checkNoGroups(test.Else)
 		var message string

@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
 )
@@ -17,14 +18,14 @@ import (
 func (c *checker) checkStates(command *config.Command) {
 	for target := range jobTargets(command) {
 		tested := map[string]bool{}
-		config.EachTest(target.Tests, func(test *config.Test) bool {
+		inspect.EachTest(target.Tests, func(test *config.Test) bool {
 			for _, value := range test.Values {
 				tested[value] = true
 			}
 			return true
 		})
-		for action := range target.Actions {
-			if action.Kind != config.Set || !action.Sets(attribute.FieldValue) || len(action.Entries) == 0 {
+		for _, action := range inspect.Actions(target) {
+			if action.Kind != config.Set || !inspect.Sets(action, attribute.FieldValue) || len(action.Entries) == 0 {
 				continue
 			}
 			entry := action.Entries[0]
@@ -56,7 +57,7 @@ func stateNames() []string {
 // and that the tests of the status command turn into no state.
 func (c *checker) checkNativeStates(command *config.Command) {
 	for _, one := range withFallbacks(command) {
-		for _, parser := range one.ReadingParsers() {
+		for _, parser := range inspect.ReadingParsers(one) {
 			for _, target := range parser.Targets {
 				if actsOnJob(target) {
 					c.checkNativeStatesOf(one, parser, target)
@@ -110,7 +111,7 @@ func wordSources(parser *config.Parser, target *config.Target) []string {
 func takesValue(target *config.Target) bool {
 	for _, match := range target.Matches {
 		for _, action := range match.Actions {
-			if action.Kind == config.Set && action.Sets(attribute.FieldValue) && len(action.Entries) > 0 && !action.Entries[0].Value.Set {
+			if action.Kind == config.Set && inspect.Sets(action, attribute.FieldValue) && len(action.Entries) > 0 && !action.Entries[0].Value.Set {
 				return true
 			}
 		}
@@ -121,7 +122,7 @@ func takesValue(target *config.Target) bool {
 // testedWords returns the texts that the tests of a target compare with a source.
 func testedWords(target *config.Target, source string) []string {
 	var words []string
-	config.EachTest(target.Tests, func(test *config.Test) bool {
+	inspect.EachTest(target.Tests, func(test *config.Test) bool {
 		if test.Operator == config.Equal && len(test.Values) == 2 {
 			for i, value := range test.Values {
 				if value == source {
@@ -141,7 +142,7 @@ func (c *checker) unmapped(parser *config.Parser, target *config.Target, source,
 		return false
 	}
 	for _, other := range parser.Targets {
-		if other.MayActOnJob() && slices.ContainsFunc(other.Matches, func(match *config.Match) bool { return c.mayLookFor(match, word) }) {
+		if inspect.MayActOnJob(other) && slices.ContainsFunc(other.Matches, func(match *config.Match) bool { return c.mayLookFor(match, word) }) {
 			return false
 		}
 	}
@@ -157,7 +158,7 @@ func (c *checker) unmapped(parser *config.Parser, target *config.Target, source,
 // may hold a word.
 func (c *checker) mayLookFor(match *config.Match, word string) bool {
 	literal := slices.ContainsFunc(match.Actions, func(action *config.Action) bool {
-		return action.Sets(attribute.FieldValue) && len(action.Entries) > 0 && action.Entries[0].Value.Set
+		return inspect.Sets(action, attribute.FieldValue) && len(action.Entries) > 0 && action.Entries[0].Value.Set
 	})
 	if !literal {
 		return false
@@ -280,12 +281,12 @@ func (t *nativeTrial) resolve(value string) (string, bool) {
 
 // mayAct reports whether tests, or tests in them, change the state.
 func mayAct(tests []*config.Test) bool {
-	return !config.EachTest(tests, func(test *config.Test) bool { return !setsState(test.Actions) && !setsState(test.Else) })
+	return !inspect.EachTest(tests, func(test *config.Test) bool { return !setsState(test.Actions) && !setsState(test.Else) })
 }
 
 func setsState(actions []*config.Action) bool {
 	return slices.ContainsFunc(actions, func(action *config.Action) bool {
-		return action.Kind == config.Throw || action.Sets(attribute.FieldValue)
+		return action.Kind == config.Throw || inspect.Sets(action, attribute.FieldValue)
 	})
 }
 
@@ -295,7 +296,7 @@ func (t *nativeTrial) act(actions []*config.Action) {
 			t.doubtful = true // the command fails, which is an answer, too
 			return
 		}
-		if !action.Sets(attribute.FieldValue) {
+		if !inspect.Sets(action, attribute.FieldValue) {
 			continue
 		}
 		if action.Kind != config.Set || len(action.Entries) == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
@@ -92,7 +93,7 @@ func (r *Resolver) mayFind(name string, isDefined bool) bool {
 	}
 	return slices.ContainsFunc(r.Definition.CommandsOf(config.StartUpCommand), func(startUp *config.Command) bool {
 		if isDefined {
-			return startUp.MayDescribe(name)
+			return inspect.MayDescribe(startUp, name)
 		}
 		return slices.ContainsFunc(startUp.Parsers(), constructs)
 	})

@@ -1,16 +1,18 @@
-package config
+package inspect
+
+import "github.com/rmctl/rmctl/config"
 
 // Expressions returns every expression of the definition's parsers,
 // outcomes and probes, in document order.
-func (d *Definition) Expressions() []*Expression {
-	var all []*Expression
-	add := func(x *Expression) {
+func Expressions(d *config.Definition) []*config.Expression {
+	var all []*config.Expression
+	add := func(x *config.Expression) {
 		if x != nil {
 			all = append(all, x)
 		}
 	}
-	var ofCommand func(c *Command)
-	ofCommand = func(c *Command) {
+	var ofCommand func(c *config.Command)
+	ofCommand = func(c *config.Command) {
 		for _, parser := range c.Parsers() {
 			for _, target := range parser.Targets {
 				for _, match := range target.Matches {
