@@ -19,7 +19,7 @@ type argumentText struct {
 }
 
 // A word of a command line as it is written, with what of it stands outside of
-// quotes: quoted characters have become \x00.
+// quotes: quoted characters and references have become \x00.
 type writtenWord struct {
 	offset        int
 	text          string // as written
@@ -107,86 +107,54 @@ func forShell(word writtenWord, first bool) string {
 }
 
 // writtenWords splits a text as attribute.Words does, but keeps what is written.
-// References count as one character each.
 func writtenWords(text string) []writtenWord {
-	var words []writtenWord
-	s := wordScanner{text: text}
-	for {
-		word, ok := s.next()
-		if !ok {
-			return words
+	masked := []byte(text)
+	for _, r := range reference.Find(text) {
+		if r.Prefix == reference.Prefix {
+			clear(masked[r.Offset : r.Offset+len(r.Written)])
 		}
-		words = append(words, word)
 	}
-}
-
-type wordScanner struct {
-	text string
-	at   int
+	var words []writtenWord
+	for at := 0; at < len(masked); at++ {
+		if isBlank(masked[at]) {
+			continue
+		}
+		bare, outsideSingle := unquoted(masked[at:])
+		words = append(words, writtenWord{offset: at, text: text[at : at+len(bare)], bare: bare, outsideSingle: outsideSingle})
+		at += len(bare)
+	}
+	return words
 }
 
 const hidden = 0 // stands for a character that a shell would not interpret
 
-func (s *wordScanner) next() (writtenWord, bool) {
-	s.skipBlanks()
-	if s.at == len(s.text) {
-		return writtenWord{}, false
-	}
-	begin := s.at
-	var bare, outsideSingle strings.Builder
-	quote := byte(0)
-	put := func(inBare, inOutside byte) {
-		bare.WriteByte(inBare)
-		outsideSingle.WriteByte(inOutside)
-	}
-	for ; s.at < len(s.text) && (quote != 0 || !isBlank(s.text[s.at])); s.at++ {
-		switch character := s.text[s.at]; {
-		case strings.HasPrefix(s.text[s.at:], reference.Start+reference.Prefix+":"):
-			s.skipReference()
-			put(hidden, hidden)
-		case quote == 0 && isQuote(character):
+// unquoted returns the word that a text begins with as it is outside of all quotes, and
+// outside of single quotes.
+func unquoted(text []byte) (bare, outsideSingle string) {
+	var inBare, inOutside []byte
+	quote := byte(hidden)
+	for i := 0; i < len(text) && (quote != hidden || !isBlank(text[i])); i++ {
+		inBare, inOutside = append(inBare, hidden), append(inOutside, hidden)
+		switch character := text[i]; {
+		case quote == hidden && isQuote(character):
 			quote = character
-			put(hidden, hidden)
 		case character == quote:
-			quote = 0
-			put(hidden, hidden)
+			quote = hidden
 		case character == '\\' && quote != '\'':
-			s.at++
-			put(hidden, hidden)
-		case quote == 0:
-			put(character, character)
+			if i+1 < len(text) {
+				inBare, inOutside = append(inBare, hidden), append(inOutside, hidden)
+				i++
+			}
+		case quote == hidden:
+			inBare[i], inOutside[i] = character, character
 		case quote == '"':
-			put(hidden, character)
-		default:
-			put(hidden, hidden)
+			inOutside[i] = character
 		}
 	}
-	s.at = min(s.at, len(s.text))
-	return writtenWord{offset: begin, text: s.text[begin:s.at], bare: bare.String(), outsideSingle: outsideSingle.String()}, true
-}
-
-func (s *wordScanner) skipBlanks() {
-	for s.at < len(s.text) && isBlank(s.text[s.at]) {
-		s.at++
-	}
+	return string(inBare), string(inOutside)
 }
 
 func isQuote(character byte) bool { return character == '"' || character == '\'' }
-
-// skipReference goes to the brace that closes the reference which begins here.
-func (s *wordScanner) skipReference() {
-	depth := 0
-	for ; s.at < len(s.text); s.at++ {
-		switch {
-		case strings.HasPrefix(s.text[s.at:], reference.Start):
-			depth++
-		case s.text[s.at] == '}':
-			if depth--; depth == 0 {
-				return
-			}
-		}
-	}
-}
 
 func isBlank(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
