@@ -39,7 +39,7 @@ type Attribute struct {
 	valueOffset int // in the document
 }
 
-// A DocumentError tells why a document could not be read, and where.
+// A DocumentError says why a document could not be read, and where.
 type DocumentError struct {
 	Line, Column int
 	Code         string // stable: xml-syntax, xml-encoding, xml-doctype, xml-limit

@@ -39,14 +39,14 @@ type origin struct {
 	before    int16
 }
 
-// resemblance tells which names of a model a name may be a misspelling of.
+// A resemblance lists the names of a model that a name may be a misspelling of.
 type resemblance struct {
 	unknown bool   // the model has no place for the name itself
 	similar []bool // by state
 }
 
-// maxResemblances bounds of how many different names resemblances are looked for
-// in one element: more are not reported either.
+// maxResemblances bounds the different names per element that resemblances are looked
+// for: more are not reported either.
 const maxResemblances = maxViolations
 
 // resemblances looks up every different name once. looksLike reports whether

@@ -29,7 +29,7 @@ type elementDeclaration struct {
 	atMost int    // for extensions: how often, 0 for any number
 }
 
-// An elementType tells what an element may hold: a text, anything, or children.
+// An elementType is what an element may hold: a text, anything, or children.
 type elementType struct {
 	name       string
 	text       *simpleType // not nil: a text and no attributes

@@ -57,7 +57,7 @@ func (c *checker) report(at config.Position, severity config.Severity, code, mes
 	c.problems = append(c.problems, config.Diagnostic{Position: at, Severity: severity, Code: code, Message: message, Suggestion: suggestion})
 }
 
-// use tells what an attribute is used for.
+// A use is what an attribute is used for.
 type use uint8
 
 const (

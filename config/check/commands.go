@@ -89,7 +89,7 @@ func (c *checker) checkListing(command *config.Command) {
 		`add to a parser a <target> without ref, with <set field="name"> for the id and <put field="value"> for what is known of it`)
 }
 
-// checkStatusCommand reports a status command that can never tell a state.
+// checkStatusCommand reports a status command that never sets a state.
 func (c *checker) checkStatusCommand(command *config.Command) {
 	parsed := false
 	for _, one := range withFallbacks(command) {

@@ -81,7 +81,7 @@ func readDefinitionFile(file string) ([]byte, error) {
 }
 
 // LoadDefinition loads and checks a shipped definition or a file. Problems of
-// the definition are returned beside it; err tells that there was nothing to read.
+// the definition are returned beside it; err means that there was nothing to read.
 func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
 	file, source, err := ReadDefinition(nameOrFile)
 	if err != nil {

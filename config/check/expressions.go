@@ -75,7 +75,7 @@ func (t *expressionTable) groups(x *config.Expression) int {
 
 // checkExpression compiles an expression unless references in it, which are
 // known only when it is used, keep it from being complete. The function at
-// tells where a byte of the expression stands.
+// returns where a byte of the expression stands.
 func (c *checker) checkExpression(x *config.Expression, at func(offset int) config.Position) {
 	written := &writtenExpression{groups: unknownGroups, at: at}
 	c.expressions.written[x.Position] = written

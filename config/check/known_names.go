@@ -36,7 +36,7 @@ var readAttributes = []string{
 	"control.queue.name", "stdout_remote_path", "stderr_remote_path", "mpiNumberOfProcesses", "queues",
 }
 
-// factPrefix begins the names of the attributes that tell of a job.
+// factPrefix begins the names of attributes with facts about a job.
 const factPrefix = "job."
 
 // knownNames are the names by which texts of a definition can refer to attributes.
@@ -46,7 +46,7 @@ type knownNames struct {
 	files      map[string]bool         // managed files, whose paths are attributes
 	viewers    map[string]bool         // viewers, whose templates are attributes
 	discovered map[string]bool         // attributes that parsers construct under a name that stands there
-	// openEnded tells that parsers also construct attributes whose names are in
+	// openEnded means that parsers also construct attributes whose names are in
 	// their input, so that any name may be known when it is used.
 	openEnded  bool
 	candidates []string // for suggestions; a name may be there twice

@@ -51,7 +51,7 @@ type earlier struct {
 	regexp *javaregex.Regexp // nil takes everything
 }
 
-// help tells what to do about a match that is never reached.
+// help returns what to do about a match that is never reached.
 func (e earlier) help(unreached *javaregex.Regexp) string {
 	switch {
 	case e.what != "match":
@@ -77,7 +77,8 @@ func (c *checker) appendEarlier(all []earlier, x *config.Expression, what string
 // the time grows with their product. Definitions in the field have some ten.
 const maxEarlier = 200
 
-// isOfLines tells that the segments are lines, and do not come from a terminal,
+// checkShadowed reports a match that those before it shadow. With isOfLines the segments
+// are lines and do not come from a terminal,
 // which ends lines with a carriage return.
 func (c *checker) checkShadowed(match *config.Match, before []earlier, texts javaregex.Texts, isOfLines bool) {
 	before = before[:min(len(before), maxEarlier)]

@@ -114,7 +114,7 @@ func unresolvedHelp(e tree.Element) string {
 	return ""
 }
 
-// malformed reports what was meant to be a reference and is none.
+// malformed reports what looks like a reference but is not.
 func (c *checker) malformed(r reference.Reference, at func(int) config.Position) bool {
 	switch {
 	case !r.Closed:

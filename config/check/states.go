@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// checkStates reports texts that parsers set as states and that are none. What
-// a test of the same target turns into a state later is none of them.
+// checkStates reports texts that parsers set as states though they are not. It leaves
+// out what a test of the same target turns into a state later.
 func (c *checker) checkStates(command *config.Command) {
 	for target := range jobTargets(command) {
 		tested := map[string]bool{}

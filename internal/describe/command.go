@@ -40,7 +40,7 @@ type commandDescription struct {
 	Position    string                `json:"position"`
 }
 
-// A markDescription is a text that tells of a process.
+// A markDescription is a text by which a process is recognized.
 type markDescription struct {
 	Text     string `json:"text"`
 	Output   bool   `json:"output,omitempty"` // what follows it was printed by the process
@@ -98,7 +98,7 @@ func describeArguments(arguments []*config.Argument) []argumentDescription {
 	})
 }
 
-// vanishes tells when an argument is left out; empty for one that always stays.
+// vanishes says when an argument is left out; empty for one that always stays.
 func vanishes(a *config.Argument) string {
 	pattern := a.IsUndefinedIfMatches
 	switch {

@@ -83,7 +83,7 @@ func describeControl(control launchtab.Control) controlDescription {
 	return d
 }
 
-// rows tells which attributes a viewer shows.
+// rows lists the attributes that a viewer shows.
 func rows(v *launchtab.Viewer) []string {
 	var shown []string
 	if v.AllPredefined {

@@ -107,7 +107,7 @@ func (p page) pieces(text string) []piece {
 	return all
 }
 
-// Rule returns what values have to be, beside what users are told.
+// Rule returns what values have to be, beside the message for users.
 func (v validatorDescription) Rule() string {
 	v.Message = ""
 	return v.text(true)

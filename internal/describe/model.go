@@ -119,7 +119,7 @@ func QueueAttribute(d *config.Definition) string {
 	return ""
 }
 
-// queuesOf tells how the queues are known: by the attributes of these names.
+// queuesOf finds the queues: by attributes of fixed names.
 func queuesOf(d *config.Definition) *queuesDescription {
 	chosen := d.Attribute("control.queue.name")
 	if chosen == nil && d.Attribute("queues") == nil {

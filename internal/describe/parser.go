@@ -54,7 +54,7 @@ func describeParser(p *config.Parser) parserDescription {
 	return d
 }
 
-// segments tells what the stream is cut into.
+// segments names what the stream is cut into.
 func segments(p *config.Parser) string {
 	if p.MaxMatchLength > 0 {
 		return fmt.Sprintf("windows of %d characters", 2*p.MaxMatchLength)
@@ -193,7 +193,7 @@ func describeAction(a *config.Action, split bool) string {
 	return text
 }
 
-// source tells where an entry takes a text from.
+// source says where an entry takes a text from.
 func source(value config.Optional, index, group int, split bool) string {
 	switch {
 	case value.Set:

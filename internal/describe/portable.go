@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// A portableDescription tells what a portable name does in a definition.
+// A portableDescription is what a portable name does in a definition.
 type portableDescription struct {
 	Name    string                    `json:"name"`
 	Meaning string                    `json:"meaning"`
@@ -58,7 +58,7 @@ func describePortable(d *config.Definition) []portableDescription {
 	return described
 }
 
-// Effect tells in words what a link does.
+// Effect says in words what a link does.
 func (l portableLinkDescription) Effect() string {
 	var facts []string
 	if l.Attribute != "" {

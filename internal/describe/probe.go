@@ -8,12 +8,12 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// A probeDescription tells what rmctl doctor looks for beyond what the commands
+// A probeDescription is what rmctl doctor looks for beyond what the commands
 // of the definition show.
 type probeDescription struct {
 	Name      string                `json:"name"`
 	Arguments []argumentDescription `json:"arguments"`
-	Version   string                `json:"version,omitempty"` // the expression that is searched for in the output; the exit code tells without it
+	Version   string                `json:"version,omitempty"` // the expression that is searched for in the output; without it the exit code counts
 	AtLeast   string                `json:"atLeast,omitempty"`
 	Required  bool                  `json:"required"`
 	Effect    string                `json:"effect,omitempty"`
@@ -36,7 +36,7 @@ func describeProbe(p *config.Probe) probeDescription {
 	return d
 }
 
-// Demand tells in words when a probe is satisfied.
+// Demand says in words when a probe is satisfied.
 func (p probeDescription) Demand() string {
 	demand := "it has to succeed"
 	if p.Version != "" {
@@ -48,7 +48,7 @@ func (p probeDescription) Demand() string {
 	return demand
 }
 
-// writeProbes tells what rmctl doctor runs to see whether jobs can run.
+// writeProbes lists what rmctl doctor runs to see whether jobs can run.
 func (d Description) writeProbes(text *strings.Builder) {
 	if len(d.Probes) > 0 {
 		text.WriteString("\nProbes, which rmctl doctor runs:\n")

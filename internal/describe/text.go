@@ -50,7 +50,7 @@ func (d Description) Text(everything bool) string {
 	return text.String()
 }
 
-// monitorText tells how queues and jobs are watched.
+// monitorText says how queues and jobs are watched.
 func (d Description) monitorText() string {
 	var facts []string
 	if d.SchedulerType != "" {
@@ -129,8 +129,8 @@ func (a attributeDescription) Limits() string {
 	return ""
 }
 
-// text returns what values have to be: what users are told, and with everything
-// set, or where there is nothing to tell, the rule itself.
+// text returns what values have to be: the message for users, and with everything
+// set, or without a message, the rule itself.
 func (v validatorDescription) text(everything bool) string {
 	var parts []string
 	if v.Message != "" {
@@ -247,7 +247,7 @@ func (p parserDescription) writeText(text *strings.Builder) {
 	}
 }
 
-// Title tells what a target changes.
+// Title names what a target changes.
 func (t targetDescription) Title() string {
 	if t.Attribute == "" {
 		return "new attributes"
@@ -255,7 +255,7 @@ func (t targetDescription) Title() string {
 	return t.Attribute
 }
 
-// Title tells what a match takes.
+// Title names what a match takes.
 func (m matchDescription) Title() string {
 	switch {
 	case m.Expression == "":
@@ -301,7 +301,7 @@ func (d Description) writeStates(text *strings.Builder) {
 	}
 }
 
-// Condition tells of which failures the outcome is.
+// Condition says which failures have the outcome.
 func (o outcomeDescription) Condition() string {
 	text := "any exit code but 0"
 	if len(o.ExitCodes) > 0 {
@@ -349,7 +349,7 @@ func (c controlDescription) IsSeen() bool {
 	return c.Kind != "label" || c.Title != "" || c.Text != "" || c.Attribute != "" || len(c.Rules) > 0
 }
 
-// Summary tells what the control is on one line.
+// Summary describes the control on one line.
 func (c controlDescription) Summary() string {
 	words := []string{c.Kind}
 	add := func(isSet bool, format string, arguments ...any) {

@@ -77,7 +77,7 @@ func (f *Form) comesTo(text string) string {
 }
 
 // Clear takes the value of a field away, and a default that it shows as empty.
-// A validator is not asked.
+// No validator runs.
 func (f *Form) Clear(field Field) {
 	f.Forget(field)
 	if a := f.environment.Lookup(field.Name); field.Name != "" && a != nil {

@@ -85,7 +85,7 @@ func (f *filling) finish() {
 	}
 }
 
-// extras adds what tells of jobs together, of failures and of what is missing. A
+// extras adds listings, outcomes and probes. A
 // document that has some of its own keeps it.
 func (f *filling) extras(has func(name string) bool) {
 	for _, extra := range []struct {

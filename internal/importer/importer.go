@@ -70,7 +70,7 @@ const (
 	Lost    Kind = "lost"    // it is not in the result
 )
 
-// A Remark tells what became of a part of the file.
+// A Remark says what became of a part of the file.
 type Remark struct {
 	Kind    Kind   `json:"kind"`
 	Line    int    `json:"line,omitempty"` // in the file, from 1; 0 for no place
@@ -79,7 +79,7 @@ type Remark struct {
 	Text    string `json:"text"`
 }
 
-// An Error tells why a file cannot be imported, and where.
+// An Error says why a file cannot be imported, and where.
 type Error struct {
 	File         string
 	Line, Column int // from 1; 0 where it is not known
@@ -135,7 +135,7 @@ func Import(file string, source []byte, format Format, name string) (*Result, er
 type importing struct {
 	file   string
 	source []byte
-	name   string // asked for; may be empty
+	name   string // that the user gave; may be empty
 	result *Result
 	err    error // the first
 }
@@ -180,8 +180,8 @@ func nameOf(text string) string {
 	return name
 }
 
-// called returns the name that was asked for or, where none was, one made of the
-// first text that gives one, the file's name in the end.
+// called returns the name that the user gave or, without one, a name made of the first
+// text that gives one, the last being the file's name.
 func (i *importing) called(texts ...string) string {
 	base := filepath.Base(i.file)
 	for _, text := range append(append([]string{i.name}, texts...), strings.TrimSuffix(base, filepath.Ext(base)), "imported") {
@@ -194,8 +194,8 @@ func (i *importing) called(texts ...string) string {
 	return "imported"
 }
 
-// free keeps a target from taking the name of a shipped definition, which nobody
-// has asked for.
+// free keeps a target from taking the name of a shipped definition unless the user
+// wants that.
 func free(name string, format Format) string {
 	if _, taken := rms.Source(name); taken {
 		return name + "-" + string(format)

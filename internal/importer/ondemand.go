@@ -69,7 +69,7 @@ func (i *importing) openOnDemand() {
 	}
 }
 
-// onDemandVariables are members that tell commands where their scheduler is.
+// onDemandVariables are members with the variables by which commands find their scheduler.
 var onDemandVariables = sync.OnceValue(func() map[string]map[string]string {
 	return map[string]map[string]string{
 		"slurm":      {"conf": "SLURM_CONF"},

@@ -67,7 +67,7 @@ func (r *Result) Save(ctx context.Context, folder string) (err error) {
 	return nil
 }
 
-// checkFree refuses a result of which something exists in a folder.
+// checkFree refuses a result if a target or file of it exists in a folder.
 func (r *Result) checkFree(folder string) error {
 	known, err := settings.LoadTargets(folder)
 	if err != nil {

@@ -17,7 +17,7 @@ type Setting struct {
 	Names []string // the portable names that the value comes of, that of the link first
 }
 
-// A Error tells why a portable name cannot be used as it was.
+// An Error says why a portable name cannot be used as it was.
 type Error struct {
 	Name   string
 	Reason string
@@ -26,7 +26,7 @@ type Error struct {
 // Error names the portable name and what is wrong with it.
 func (e *Error) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }
 
-// A Request is what is asked for by portable names.
+// A Request is what a user requests by portable names.
 type Request struct {
 	Values    map[string]Value
 	IsGiven   func(attribute string) bool // whether an attribute of the definition has a value of its own
@@ -35,7 +35,7 @@ type Request struct {
 
 // Translate returns what a request sets in the definition, in the order of
 // the links, and notes on what has no effect. Whatever the definition cannot do is
-// an error, a *Error for each name: nothing that was asked for is dropped.
+// an error, a *Error for each name: nothing that was requested is dropped.
 func Translate(d *config.Definition, r Request) (settings []Setting, notes []string, problems []error) {
 	t := translation{definition: d, request: r}
 	if r.overfull() {
@@ -66,7 +66,7 @@ func (t *translation) refuse(name, format string, arguments ...any) {
 // uses all of it.
 func (t *translation) translate(name string, value Value) {
 	links := t.definition.PortableLinks(name)
-	if len(links) == 0 && !isTold(t.definition, t.request, name, nil) {
+	if len(links) == 0 && !isUsed(t.definition, t.request, name, nil) {
 		t.refuse(name, "definition %q has no link for it, so this cannot be asked for there", t.definition.Name)
 		return
 	}
@@ -77,10 +77,10 @@ func (t *translation) translate(name string, value Value) {
 			t.apply(link, value, used)
 		}
 	}
-	if len(t.problems) > before || isTold(t.definition, t.request, name, used) {
+	if len(t.problems) > before || isUsed(t.definition, t.request, name, used) {
 		return
 	}
-	if unused := value.untold(used); unused != "" {
+	if unused := value.unused(used); unused != "" {
 		t.refuse(name, "definition %q cannot express %s", t.definition.Name, unused)
 	}
 }
@@ -145,10 +145,10 @@ func (r Request) sources(link *config.PortableLink) []string {
 	return names
 }
 
-// isTold reports whether a count, though it sets nothing itself, is part of what
+// isUsed reports whether a count, though it sets nothing itself, is part of what
 // another name sets.
-func isTold(d *config.Definition, r Request, name string, told map[string]bool) bool {
-	if told[wholePart] {
+func isUsed(d *config.Definition, r Request, name string, used map[string]bool) bool {
+	if used[wholePart] {
 		return true
 	}
 	return slices.ContainsFunc(d.Portable, func(link *config.PortableLink) bool {
@@ -157,21 +157,21 @@ func isTold(d *config.Definition, r Request, name string, told map[string]bool) 
 	})
 }
 
-// untold names what of a value no link has used, empty for nothing.
-func (v Value) untold(told map[string]bool) string {
+// unused names what of a value no link has used, empty for nothing.
+func (v Value) unused(used map[string]bool) string {
 	switch v.name.kind {
 	case kindArray:
-		if told["{ranges}"] && v.limit != "" && !told["{limit}"] {
+		if used["{ranges}"] && v.limit != "" && !used["{limit}"] {
 			return "how many jobs of an array run at a time"
 		}
-		if told["{ranges}"] {
+		if used["{ranges}"] {
 			return ""
 		}
 	case kindMail:
-		if len(v.list) > 0 && !told["{events}"] {
+		if len(v.list) > 0 && !used["{events}"] {
 			return "when mail is sent"
 		}
-		if v.address != "" && !told["{address}"] {
+		if v.address != "" && !used["{address}"] {
 			return "to whom mail is sent"
 		}
 		return ""
@@ -186,22 +186,22 @@ func (v Value) untold(told map[string]bool) string {
 
 // translated returns what a link makes of a value, empty where the part that it is
 // for was not given, and notes which parts it has used.
-func (r Request) translated(link *config.PortableLink, v Value, told map[string]bool) (string, error) {
+func (r Request) translated(link *config.PortableLink, v Value, used map[string]bool) (string, error) {
 	parts, err := r.parts(link, v)
 	if err != nil {
 		return "", err
 	}
-	used := slices.DeleteFunc(slices.Clone(v.name.Parts()), func(part string) bool { return !strings.Contains(link.Text, part) })
-	if slices.ContainsFunc(used, func(part string) bool { return parts[part] == "" }) {
+	named := slices.DeleteFunc(slices.Clone(v.name.Parts()), func(part string) bool { return !strings.Contains(link.Text, part) })
+	if slices.ContainsFunc(named, func(part string) bool { return parts[part] == "" }) {
 		return "", nil
 	}
 	var values []string
-	for _, part := range used {
-		told[part] = true
+	for _, part := range named {
+		used[part] = true
 		values = append(values, part, parts[part])
 	}
-	if len(used) == 0 {
-		told[wholePart] = true // a text that says it all
+	if len(named) == 0 {
+		used[wholePart] = true // a text that says it all
 	}
 	return strings.NewReplacer(values...).Replace(link.Text), nil
 }

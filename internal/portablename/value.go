@@ -39,7 +39,7 @@ const (
 )
 
 // Parse reads the value of a portable name as users write it. The error
-// tells what is wrong and how values of that name are written.
+// says what is wrong and how values of that name are written.
 func Parse(name, text string) (Value, error) {
 	known := Lookup(name)
 	if known == nil {

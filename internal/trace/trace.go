@@ -75,7 +75,7 @@ const (
 	cyan   = "36"
 )
 
-// kindWidth is the width of the column that tells what happened, with its indentation.
+// kindWidth is the width of the column of what happened, with its indentation.
 const kindWidth = 13
 
 func (w *Writer) format(line traceLine) string {
@@ -250,7 +250,7 @@ func traced[T string | []byte](text T) string {
 	return fmt.Sprintf("%q… of %d bytes", cutText(text, longestTraced), len(text))
 }
 
-// tracedValue shows a value so that its type can be told: only texts have quotes.
+// tracedValue shows a value so that its type can be seen: only texts have quotes.
 func tracedValue(value attribute.Value) string {
 	switch v := value.(type) {
 	case nil:
