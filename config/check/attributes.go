@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
 )
@@ -126,7 +127,7 @@ func listsIn(d *config.Definition) map[string]bool {
 		for _, parser := range parsers(command) {
 			for _, target := range parser.Targets {
 				isList := parser.Type != ""
-				for action := range target.Actions {
+				for _, action := range inspect.Actions(target) {
 					isList = isList || action.Kind == config.Add
 				}
 				lists[target.Ref.Text] = lists[target.Ref.Text] || isList

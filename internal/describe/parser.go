@@ -6,6 +6,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -240,7 +241,7 @@ func describeStates(d *config.Definition) []stateDescription {
 						add(match.Actions, "the output matches "+match.Expression.Text)
 					}
 				}
-				config.EachTest(target.Tests, func(test *config.Test) bool {
+				inspect.EachTest(target.Tests, func(test *config.Test) bool {
 					add(test.Actions, condition(test))
 					add(test.Else, "not: "+condition(test))
 					return true
@@ -259,7 +260,7 @@ func describeStates(d *config.Definition) []stateDescription {
 }
 
 func stateSetBy(a *config.Action) (string, bool) {
-	if a.Kind != config.Set || !a.Sets(attribute.FieldValue) || len(a.Entries) != 1 {
+	if a.Kind != config.Set || !inspect.Sets(a, attribute.FieldValue) || len(a.Entries) != 1 {
 		return "", false
 	}
 	_, isState := job.ParseDetail(a.Entries[0].Value.Text)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
@@ -56,23 +57,36 @@ type shipped struct {
 	monitor    *schemas.Element
 }
 
+// shippedDefinitions reads the definitions of [rms.Names] once, as a file may have many sites.
+var shippedDefinitions = sync.OnceValues(func() (definitions []*config.Definition, err error) {
+	for _, name := range rms.Names() {
+		source, _ := rms.Source(name)
+		definition, err := config.Read(name+".xml", source, check.ReadBase)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		definitions = append(definitions, definition)
+	}
+	return definitions, nil
+})
+
 // shippedFor returns the shipped definition of a scheduler, nil where there is none.
 func (i *importing) shippedFor(scheduler string) *shipped {
 	if scheduler == "" {
 		return nil
 	}
-	for _, name := range rms.Names() {
-		source, _ := rms.Source(name)
-		definition, err := config.Read(name+".xml", source, check.ReadBase)
-		if err != nil {
-			i.fail(0, 0, "reading %s: %v", name, err)
-			return nil
-		}
+	definitions, err := shippedDefinitions()
+	if err != nil {
+		i.fail(0, 0, "%v", err)
+		return nil
+	}
+	for n, name := range rms.Names() {
+		definition := definitions[n]
 		submit := definition.Submit(false)
 		if submit == nil || submit.Element != config.SubmitBatch || !isScheduler(definition.Monitor.SchedulerType, scheduler) {
 			continue
 		}
-		model, err := newShipped(name, definition, source)
+		model, err := newShipped(name, definition)
 		if err != nil {
 			i.fail(0, 0, "reading %s: %v", name, err)
 		}
@@ -95,7 +109,8 @@ func isScheduler(own, wanted string) bool {
 	return own != "" && plain(own) == plain(wanted)
 }
 
-func newShipped(name string, definition *config.Definition, source []byte) (*shipped, error) {
+func newShipped(name string, definition *config.Definition) (*shipped, error) {
+	source, _ := rms.Source(name)
 	if len(definition.Files) > 1 {
 		merged, problems := config.Merge(name+".xml", source, check.ReadBase)
 		if err := problems.Err(); err != nil {

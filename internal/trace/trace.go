@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -289,11 +290,11 @@ func widestPosition(parser *config.Parser) int {
 		for _, match := range target.Matches {
 			see(match.Position)
 		}
-		config.EachTest(target.Tests, func(test *config.Test) bool {
+		inspect.EachTest(target.Tests, func(test *config.Test) bool {
 			see(test.Position)
 			return true
 		})
-		for action := range target.Actions {
+		for _, action := range inspect.Actions(target) {
 			see(action.Position)
 		}
 	}
