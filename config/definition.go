@@ -124,11 +124,11 @@ const (
 	ListNodes  CommandElement = "list-nodes"
 	ListQueues CommandElement = "list-queues"
 
-	// ProbeCommand (x:probe) asks whether something is there that jobs need.
+	// ProbeCommand (x:probe) finds out whether something is there that jobs need.
 	ProbeCommand CommandElement = "probe"
 )
 
-// A ListScope tells whose jobs ListJobs is to list. It is the value of job.scope.
+// A ListScope says whose jobs ListJobs is to list. It is the value of job.scope.
 type ListScope string
 
 // Whose jobs a listing is of.
@@ -316,7 +316,7 @@ type Action struct {
 	Entries        []*Entry
 }
 
-// An Entry tells where an action takes a value, and for maps a key, from.
+// An Entry says where an action takes a value, and for maps a key, from.
 type Entry struct {
 	Position
 	Key        Optional
@@ -351,18 +351,18 @@ type Outcome struct {
 	Expression *Expression
 }
 
-// A Probe (x:probe) is a command that tells whether something is there that
+// A Probe (x:probe) is a command that finds out whether something is there that
 // jobs need, such as a program, and in which version.
 type Probe struct {
 	*Command
-	Version  *Expression // searched for in the output; its first group is the version. nil: the exit code tells
+	Version  *Expression // searched for in the output; its first group is the version. nil: the exit code decides
 	AtLeast  string      // the oldest version that will do, numbers separated by dots; empty for any
 	Required bool        // the definition is of no use without it
 	Effect   string      // what is amiss without it; may be empty
 	Mend     string      // what to do about that; may be empty
 }
 
-// A Proof (x:proven) tells against what a definition was tried.
+// A Proof (x:proven) says what a definition was tried with.
 type Proof struct {
 	By string // software, recordings or documentation
 	Of string // product and releases

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// A Severity tells whether a problem keeps a definition from being used.
+// A Severity says whether a problem keeps a definition from being used.
 type Severity string
 
 // The severities.

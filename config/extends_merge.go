@@ -77,10 +77,10 @@ func mergedAttributes(base, e *schemas.Element) []schemas.Attribute {
 	return merged
 }
 
-// startLists empties the lists of words that are given anew: those of which no
+// startLists empties the lists of words that are replaced: those where no
 // element says where in the list of the base it belongs.
 func (l *loader) startLists(e *schemas.Element, own []*schemas.Element) {
-	anew, placed := map[string]bool{}, map[string]bool{}
+	replaced, placed := map[string]bool{}, map[string]bool{}
 	for _, child := range own {
 		name := tree.PartName(child)
 		switch {
@@ -88,14 +88,14 @@ func (l *loader) startLists(e *schemas.Element, own []*schemas.Element) {
 		case slices.ContainsFunc(child.Attributes, isMarker):
 			placed[name] = true
 		default:
-			anew[name] = true
+			replaced[name] = true
 		}
 	}
-	linked := linksGivenAnew(e.Children, own)
+	linked := replacedLinks(e.Children, own)
 	e.Children = slices.DeleteFunc(e.Children, func(child *schemas.Element) bool {
 		name := tree.PartName(child)
 		// What is changed is not proven any more.
-		goes := anew[name] && !placed[name] || linked[child] || name == "x:proven"
+		goes := replaced[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
 			l.origins.lost(replaces, e, child)
 		}
@@ -103,9 +103,9 @@ func (l *loader) startLists(e *schemas.Element, own []*schemas.Element) {
 	})
 }
 
-// linksGivenAnew returns the links of the base that go since their portable name
-// is linked anew: all of a name but the last, in whose place the first new one comes.
-func linksGivenAnew(base, own []*schemas.Element) map[*schemas.Element]bool {
+// replacedLinks returns the links of the base that go since their portable name
+// is linked again: all of a name but the last, in whose place the first new one comes.
+func replacedLinks(base, own []*schemas.Element) map[*schemas.Element]bool {
 	going, last := map[*schemas.Element]bool{}, map[string]*schemas.Element{}
 	for _, child := range base {
 		if tree.PartName(child) != "x:portable" {

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/schemas"
 )
 
-// A kindOfPart tells which element of a base an element that is given again stands for.
+// A kindOfPart says which element of a base an element that is given again stands for.
 type kindOfPart int
 
 const (
@@ -18,7 +18,7 @@ const (
 	listedPart                   // the one whose text begins as x:at says
 )
 
-// A partRule tells what giving an element again does.
+// A partRule says what giving an element again does.
 type partRule struct {
 	kind   kindOfPart
 	merged bool // it changes what it mentions; otherwise it replaces the whole
@@ -86,7 +86,7 @@ func rank(parent, e *schemas.Element) int {
 	return len(order)
 }
 
-// addressOf returns the text by which an element is told from others of its
+// addressOf returns the text that distinguishes an element from others of its
 // element name: its name or, where it has none, what it says.
 func addressOf(e *schemas.Element) string {
 	switch tree.PartName(e) {

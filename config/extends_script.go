@@ -11,7 +11,7 @@ import (
 
 const environmentPlace = "insertEnvironmentAfter"
 
-// keepEnvironmentPlace counts anew after which line the variables of a job go,
+// keepEnvironmentPlace counts again after which line the variables of a job go,
 // as lines came and went: after the one of the base that they would go after
 // there, or what stands for it, and after what was added right behind it. Were
 // that line removed, it is the one before. A number that the extending

@@ -39,7 +39,7 @@ func Load(file string, source []byte, base BaseReader, check func(*Definition, t
 }
 
 // Read reads a definition that was checked before, such as a shipped one, and those
-// that it extends, without the time that checks take. The error tells that it is not
+// that it extends, without the time that checks take. The error says that it is not
 // well-formed, has another root element, or extends what cannot be read.
 func Read(file string, source []byte, base BaseReader) (*Definition, error) {
 	definition, problems := Load(file, source, base, nil)
@@ -50,7 +50,7 @@ type loader struct {
 	base     BaseReader // nil: a definition that extends another cannot be read
 	strict   bool       // reports what means nothing
 	source   tree.Source
-	origins  *origins // nil: nobody asks
+	origins  *origins // nil: not recorded
 	problems Diagnostics
 }
 

@@ -76,7 +76,7 @@ func (l *loader) commandExtensions(e tree.Element, c *Command) {
 }
 
 // duration returns a length of time, 0 for an attribute that is absent, or that
-// is none, which the schema reports.
+// is invalid, which the schema reports.
 func duration(e tree.Element, space, name string) time.Duration {
 	text, found := e.Lookup(space, name)
 	if !found {
@@ -111,7 +111,7 @@ func (l *loader) simpleCommand(e tree.Element) *SimpleCommand {
 	}
 }
 
-// outcome reads an x:outcome; the schema reports kinds and exit codes that are none.
+// outcome reads an x:outcome; the schema reports invalid kinds and exit codes.
 func (l *loader) outcome(e tree.Element) *Outcome {
 	o := &Outcome{Position: e.Position(), Kind: OutcomeKind(e.Value("kind"))}
 	for code := range strings.FieldsSeq(e.Value("exit")) {

@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// probe reads an x:probe; the schema reports versions that are none.
+// probe reads an x:probe; the schema reports invalid versions.
 func (l *loader) probe(e tree.Element) *Probe {
 	p := &Probe{
 		Command:  l.command(e, ProbeCommand),

@@ -24,7 +24,7 @@ type PortableLink struct {
 	Excludes  []string          // attributes that say the same in another way
 	Most      int               // the highest count; 0 for any
 	Note      string            // why there is no effect
-	Refused   string            // why this cannot be asked for, and what to do
+	Refused   string            // why this is unsupported, and what to do
 }
 
 // PortableLinks returns the links of a portable name, in document order.
@@ -38,7 +38,7 @@ func (d *Definition) PortableLinks(name string) []*PortableLink {
 	return links
 }
 
-// portableLink reads an x:portable; the schema reports names and units that are none.
+// portableLink reads an x:portable; the schema reports unknown names and units.
 func (l *loader) portableLink(e tree.Element) *PortableLink {
 	link := &PortableLink{
 		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"), As: e.Value("as"), Text: cmp.Or(e.Value("text"), "{}"),

@@ -3,7 +3,7 @@ package config
 import "github.com/rmctl/rmctl/internal/tree"
 
 // A ProcessMark (x:process-mark) is a text by which the output of an interactive
-// job tells of one of its processes.
+// job says something about one of its processes.
 type ProcessMark struct {
 	Position
 	Text   string // with fields in braces, references unresolved

@@ -158,7 +158,7 @@ type Widget struct {
 	DynamicText []*tree.Argument // made up again after every change; empty if there is none
 }
 
-// A ButtonGroup is a set of buttons of which one at most is selected; the title
+// A ButtonGroup is a set of buttons, at most one of which is selected; the title
 // of that one is the value of the attribute.
 type ButtonGroup struct {
 	Look
@@ -206,7 +206,7 @@ type Viewer struct {
 	Value             *ViewerValue // nil for one whose value is empty
 }
 
-// A ViewerValue tells how the value of a viewer is made of its chosen rows.
+// A ViewerValue says how the value of a viewer is made of its chosen rows.
 type ViewerValue struct {
 	tree.Position
 	Pattern   string // for one row, with @name and @value for its name and value

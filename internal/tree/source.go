@@ -38,7 +38,7 @@ type Document struct {
 
 // Documents numbers the lines of all texts of a definition as if they stood
 // below one another. A tree merged from several of them thus needs no more than
-// a line in each of its elements to tell where that came from.
+// a line in each of its elements to know where that came from.
 type Documents []Document
 
 // Position returns where a line and column of that numbering are.
@@ -70,7 +70,7 @@ type Source struct {
 	placed placedText
 }
 
-// A placedText is a text of a definition of which bytes were placed.
+// A placedText is a text of a definition whose bytes were placed.
 type placedText struct {
 	element   *schemas.Element
 	attribute string // empty for the element's own text
