@@ -110,7 +110,7 @@ func (e Element) Boolean(name string, fallback bool) bool {
 	}
 }
 
-// Integer returns an attribute as a whole number of 32 bits. The schema reports what
+// Integer returns an attribute as a whole number of 32 bits. The schema reports all
 // others, which leave the fallback.
 func (e Element) Integer(name string, fallback int) int {
 	text := strings.TrimSpace(e.Value(name))
