@@ -59,18 +59,11 @@ const (
 // A manager is a resource manager and its life. Fields are guarded by the
 // platform's lock.
 type manager struct {
+	Manager  // listings and problems are of before while it is watched; the target changes only while STOPPED
 	platform *Views
-	target   settings.Target // does not change but while STOPPED
-
-	state model.State
-	since time.Time
-	cause error
-	retry time.Time
 
 	controller *control.Controller
 	watcher    *watcher
-	listed     []monitor.Listing  // while it is not watched, how listings went before
-	problems   []monitor.Problem  // likewise
 	cancel     context.CancelFunc // of the life at hand; nil while STOPPED
 	again      chan struct{}      // closed to try again now; nil while none is awaited
 	stopping   bool               // whether somebody wants it STOPPED
@@ -78,7 +71,7 @@ type manager struct {
 
 // known returns what is known; the lock is held.
 func (m *manager) known() Manager {
-	known := Manager{Target: m.target, State: m.state, Since: m.since, Cause: m.cause, Retry: m.retry, Listings: m.listed, Problems: m.problems}
+	known := m.Manager
 	if m.watcher != nil {
 		known.Listings, known.Problems = m.watcher.monitor.Listings(), m.watcher.monitor.Problems()
 	}
@@ -176,8 +169,8 @@ func (m *manager) live(ctx context.Context) {
 	defer m.platform.mu.Unlock()
 	m.cancel = nil
 	if m.stopping { // else the platform is closed, and what was seen last stays
-		m.stopping, m.listed, m.problems = false, nil, nil
-		if m.state == vocabulary.StateStarted { // its connection was lost before; STOPPED cannot follow that
+		m.stopping, m.Listings, m.Problems = false, nil, nil
+		if m.State == vocabulary.StateStarted { // its connection was lost before; STOPPED cannot follow that
 			m.enter(vocabulary.StateStopping, nil, time.Time{})
 		}
 		m.enter(vocabulary.StateStopped, nil, time.Time{})
@@ -188,7 +181,7 @@ func (m *manager) live(ctx context.Context) {
 // end that somebody wants. The error says why it is over.
 func (m *manager) session(ctx context.Context) (err error) {
 	p := m.platform
-	controller, closing, err := p.options.Open(ctx, m.target)
+	controller, closing, err := p.options.Open(ctx, m.Target)
 	if err != nil {
 		return err
 	}
@@ -203,7 +196,7 @@ func (m *manager) session(ctx context.Context) (err error) {
 	p.mu.Unlock()
 	err = watching.run(ctx)
 	p.mu.Lock()
-	m.controller, m.watcher, m.listed, m.problems = nil, nil, watching.monitor.Listings(), watching.monitor.Problems()
+	m.controller, m.watcher, m.Listings, m.Problems = nil, nil, watching.monitor.Listings(), watching.monitor.Problems()
 	isLeft := m.stopping
 	p.mu.Unlock()
 	if isLeft {
@@ -218,7 +211,7 @@ func (m *manager) leave(ctx context.Context, controller *control.Controller) err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := controller.Stop(ctx); err != nil {
-		m.platform.options.Log.Warn("stopping a resource manager", "name", m.target.Name, "error", err)
+		m.platform.options.Log.Warn("stopping a resource manager", "name", m.Target.Name, "error", err)
 		return fmt.Errorf("stopping: %w", err)
 	}
 	return nil
@@ -270,22 +263,22 @@ func (m *manager) become(state model.State, cause error, retry time.Time) {
 
 // enter is what become does; the lock is held.
 func (m *manager) enter(state model.State, cause error, retry time.Time) {
-	m.state, m.since, m.cause, m.retry = state, m.platform.options.Now(), cause, retry
+	m.State, m.Since, m.Cause, m.Retry = state, m.platform.options.Now(), cause, retry
 	m.draw()
 }
 
 // draw shows the resource manager in the model; the lock is held, or not needed.
 func (m *manager) draw() {
-	row := model.Row{Kind: model.ResourceManager, ID: m.target.Name, Attributes: []model.Attribute{
-		{ID: vocabulary.AttributeRMState, Text: string(m.state)},
-		{ID: AttributeHost, Text: hostOf(m.target)},
-		{ID: attributeDefinition, Text: m.target.Definition},
-		{ID: "rmType", Text: m.target.Transport},
-		{ID: AttributeSince, Text: m.since.Format(time.RFC3339)},
+	row := model.Row{Kind: model.ResourceManager, ID: m.Target.Name, Attributes: []model.Attribute{
+		{ID: vocabulary.AttributeRMState, Text: string(m.State)},
+		{ID: AttributeHost, Text: hostOf(m.Target)},
+		{ID: attributeDefinition, Text: m.Target.Definition},
+		{ID: "rmType", Text: m.Target.Transport},
+		{ID: AttributeSince, Text: m.Since.Format(time.RFC3339)},
 	}}
 	cause := model.Attribute{ID: AttributeCause}
-	if m.cause != nil {
-		cause.Text = m.cause.Error()
+	if m.Cause != nil {
+		cause.Text = m.Cause.Error()
 	}
 	row.Attributes = append(row.Attributes, cause)
 	m.platform.update(func(u *model.Update) { u.Put(row) })

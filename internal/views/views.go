@@ -195,8 +195,8 @@ func (p *Views) Controller(name string) (*control.Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.state != vocabulary.StateStarted || m.controller == nil {
-		return nil, &StateError{Name: name, State: m.state, What: "it cannot be used", Cause: m.cause}
+	if m.State != vocabulary.StateStarted || m.controller == nil {
+		return nil, &StateError{Name: name, State: m.State, What: "it cannot be used", Cause: m.Cause}
 	}
 	return m.controller, nil
 }
@@ -223,7 +223,7 @@ func (p *Views) find(name string) (*manager, error) {
 
 // show makes a target a resource manager, STOPPED; the lock is held, or not needed.
 func (p *Views) show(target settings.Target) *manager {
-	m := &manager{platform: p, target: target, state: vocabulary.StateStopped, since: p.options.Now()}
+	m := &manager{platform: p, Manager: Manager{Target: target, State: vocabulary.StateStopped, Since: p.options.Now()}}
 	p.managers[target.Name] = m
 	m.draw()
 	return m

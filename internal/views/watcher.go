@@ -37,8 +37,8 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 	}
 	turns := controller.Turns(options.KeepListings)
 	return &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), monitor: monitor.New(monitor.Options{
-		Model: m.platform.model, Manager: m.target.Name, Machine: hostOf(m.target), User: controller.Place.User,
-		Source: source{controller, turns}, Record: (&record{store: options.Store, target: m.target.Name, now: options.Now}).read,
+		Model: m.platform.model, Manager: m.Target.Name, Machine: hostOf(m.Target), User: controller.Place.User,
+		Source: source{controller, turns}, Record: (&record{store: options.Store, target: m.Target.Name, now: options.Now}).read,
 		Intervals: monitor.Intervals{Jobs: interval(config.ListJobs), Nodes: interval(config.ListNodes), Queues: interval(config.ListQueues)},
 		Due: func(ctx context.Context, kind model.Kind) (time.Time, error) {
 			return turns.Due(ctx, listingOf[kind])
@@ -67,7 +67,7 @@ func (w *watcher) run(ctx context.Context) error {
 func (w *watcher) followOwn(ctx context.Context) error {
 	options := w.manager.platform.options
 	for {
-		jobs, err := options.Store.List(ctx, jobstore.Filter{Target: w.manager.target.Name})
+		jobs, err := options.Store.List(ctx, jobstore.Filter{Target: w.manager.Target.Name})
 		if err == nil && len(jobs) > 0 {
 			_, err = w.controller.Update(ctx, jobs, control.Recent)
 		}
@@ -77,7 +77,7 @@ func (w *watcher) followOwn(ctx context.Context) error {
 		case isLost(err):
 			return err
 		case err != nil:
-			options.Log.Debug("asking for jobs", "target", w.manager.target.Name, "error", err) // their records have it
+			options.Log.Debug("asking for jobs", "target", w.manager.Target.Name, "error", err) // their records have it
 		}
 		select {
 		case <-ctx.Done():
