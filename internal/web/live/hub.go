@@ -258,13 +258,6 @@ func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error
 	return w, nil
 }
 
-// watching returns how many clients there are.
-func (h *Hub) watching() int {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	return h.clients
-}
-
 // leave ends the watching.
 func (w *watcher) leave() {
 	w.hub.mutex.Lock()

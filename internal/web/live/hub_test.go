@@ -176,3 +176,10 @@ func TestNoMoreClientsThanAllowedAreServed(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
 	require.ErrorContains(t, err, "close some")
 }
+
+// watching returns how many clients there are.
+func (h *Hub) watching() int {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.clients
+}
