@@ -24,7 +24,7 @@ type Model struct {
 }
 
 // maxShapes and maxTexts bound what the writer remembers to share it between
-// elements; beyond, it forgets and starts anew.
+// elements; beyond, it forgets and starts again.
 const (
 	maxShapes      = 10_000
 	maxTexts       = 1 << 14
@@ -154,7 +154,7 @@ func (m *Model) longer(s *shape, definition *Definition) *shape {
 	return longer
 }
 
-// forget starts to share anew.
+// forget drops what the writer shares.
 func (m *Model) forget() {
 	m.shapes, m.shapeSize, m.texts = &shape{}, 0, make([]string, maxTexts)
 }

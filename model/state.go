@@ -53,7 +53,7 @@ func States(kind Kind) []State {
 // Machines, queues and nodes change as they like and are not listed.
 //
 // A scheduler is looked at from time to time, so a job or a process may be seen in
-// any later state; a job that is queued anew is seen in an earlier one. What has
+// any later state; a job that is requeued is seen in an earlier one. What has
 // ended does not go on: a job that ended may only turn out to have failed.
 var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 	return map[Kind]map[State][]State{

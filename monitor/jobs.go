@@ -29,8 +29,8 @@ type jobs struct {
 	row     rowOf // of the job at hand: all share its memory
 }
 
-// An ownRow is the row of a job on record, kept to be merged with what the record
-// tells later.
+// An ownRow is the row of a job on record, kept to be merged with later changes of
+// the record.
 type ownRow struct {
 	tag   string
 	facts keptFacts

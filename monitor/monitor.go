@@ -146,7 +146,7 @@ func (m *Monitor) reset() {
 
 // Run keeps the model up to date until the context ends, whose error it returns
 // then, or a listing fails with an error for which Options.IsLost returns true. It must not
-// be called while it runs; when it is called again it begins anew. The resource
+// be called while it runs; when it is called again it starts from the beginning. The resource
 // manager must be in the model and not be STOPPED meanwhile.
 func (m *Monitor) Run(ctx context.Context) error {
 	if _, known := m.options.Model.Snapshot().Manager(m.options.Manager); !known {

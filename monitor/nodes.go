@@ -35,7 +35,7 @@ var nodeFacts = []string{factState, factNative, factCPUs, factCPUsUsed, factMemo
 type nodes struct {
 	listed
 	known map[string]*node // by id
-	// changed is set when who uses the nodes has to be found anew.
+	// changed is set when who uses the nodes has to be found again.
 	changed bool
 	// unlisted is set if the scheduler does not list its nodes.
 	unlisted bool

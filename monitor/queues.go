@@ -23,7 +23,7 @@ type queues struct {
 
 // seen is what is remembered of a row, to find what the next listing changes.
 type seen struct {
-	print    uint64 // of its facts; 0 to be put anew in any case
+	print    uint64 // of its facts; 0 to be put again in any case
 	round    uint32 // of the listing that last had it
 	listed   bool   // whether the last whole listing, or one since, had it
 	own      bool   // a job that is on record

@@ -36,7 +36,7 @@ type access struct {
 type session struct {
 	csrf  string
 	used  time.Time
-	lasts context.Context // ends with the session, and with it what the session asked for
+	lasts context.Context // ends with the session, and with it its requests
 	end   context.CancelFunc
 }
 
@@ -56,7 +56,7 @@ func newAccess(options Options) (*access, error) {
 	return a, nil
 }
 
-// isToken reports whether text is the token, in a time that does not tell how
+// isToken reports whether text is the token, in a time that does not depend on how
 // much of it is right.
 func (a *access) isToken(text string) bool {
 	return subtle.ConstantTimeCompare([]byte(text), []byte(a.token)) == 1

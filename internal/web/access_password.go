@@ -173,8 +173,8 @@ type tries struct {
 
 func newTries(now func() time.Time) *tries { return &tries{now: now, from: map[string]int{}} }
 
-// begin counts a try as wrong until right is called. Where there were too many
-// it tells after how long the next one is possible.
+// begin counts a try as wrong until right is called. Where there were too many,
+// wait is how long until the next one is possible.
 func (t *tries) begin(client string) (right func(), wait time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -75,9 +75,9 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// hostAllowed reports whether a request's Host names this server. A name that
-// an attacker's DNS leads here is none, whatever it resolves to. The port does
-// not matter: it is another one at the near end of a tunnel.
+// hostAllowed reports whether a request's Host names this server. A name is not
+// resolved: an attacker's DNS may lead any name here. The port does not matter: the
+// near end of a tunnel has another one.
 func (s *Server) hostAllowed(host string) bool {
 	name := host
 	if without, _, err := net.SplitHostPort(host); err == nil {

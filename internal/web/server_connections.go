@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// unusedConnections are those on which nothing was asked yet, as browsers open them in
-// advance. [http.Server.Shutdown] would wait for the first request of each.
+// unusedConnections are those without a request yet, as browsers open them in advance. [http.Server.Shutdown] would wait for the first request of each.
 type unusedConnections struct {
 	mutex sync.Mutex
 	all   map[net.Conn]struct{}
@@ -22,7 +21,7 @@ func (u *unusedConnections) follow(connection net.Conn, state http.ConnState) {
 	case state != http.StateNew:
 		delete(u.all, connection)
 	case u.isEnd:
-		_ = connection.Close() // nobody has asked for anything
+		_ = connection.Close() // there is no request on it
 	default:
 		u.all[connection] = struct{}{}
 	}

@@ -17,8 +17,8 @@ func (s *Server) ServeLocal(ctx context.Context, listener net.Listener) error {
 	return s.serve(ctx, ownListener{listener, s}, http.HandlerFunc(s.answerOwn), nil)
 }
 
-// answerOwn answers a process of this user. What comes from a browser, through a
-// tunnel, is none.
+// answerOwn answers a process of this user, and refuses browsers, which may come
+// through a tunnel.
 func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)

@@ -22,10 +22,10 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A Client asks the server that another process of this user runs.
+// A Client queries the server that another process of this user runs.
 type Client struct{ client *http.Client }
 
-// answerTimeout bounds a question: who asks can ask a scheduler instead.
+// answerTimeout bounds a query: a caller can query the scheduler instead.
 const answerTimeout = 5 * time.Second
 
 // oldestListing bounds how old a listing may be that stands for a new one, however
@@ -45,7 +45,7 @@ func NewClient(socket string) *Client {
 // Close gives the connection up.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
-// ErrNoListing tells that a server has no listing that is as good as a new one.
+// ErrNoListing is returned if the server has no listing that is as good as a new one.
 var ErrNoListing = errors.New("the server has no listing that is as good as a new one")
 
 // Queues returns the queues of a target as the server's last listing has them, by

@@ -22,8 +22,8 @@ const journalPace = 200 * time.Millisecond
 // maxFollowers bounds how many streams of events there may be.
 const maxFollowers = 1000
 
-// A journal tells those who follow the events of this user's jobs that there are
-// new ones. It looks for all of them at once.
+// A journal notifies those who follow the events of this user's jobs of new ones. It
+// reads the record once for all of them.
 type journal struct {
 	store    *jobstore.Store
 	mutex    sync.Mutex
@@ -64,7 +64,7 @@ func (j *journal) next() <-chan struct{} {
 }
 
 // run looks for events until ctx ends, as long as anybody waits for them. What goes
-// wrong is told once, until it goes well again.
+// wrong is reported once, until it goes well again.
 func (j *journal) run(ctx context.Context, failed func(error)) {
 	problem := ""
 	pace := time.NewTicker(journalPace)

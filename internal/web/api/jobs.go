@@ -19,7 +19,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// jobJSON is a job as the API tells it: as the commands do, and whose it is.
+// jobJSON is the JSON of a job: that of the commands, and its user.
 type jobJSON struct {
 	job.Document
 	User string `json:"user,omitempty"`
@@ -103,7 +103,7 @@ func ofElement(manager *model.Manager, e *model.Element) jobJSON {
 }
 
 // answerJob answers with a job: as it is on record, else as it was listed, else as its
-// scheduler tells when asked.
+// scheduler answers a query.
 func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	ctx, name, id := r.Context(), r.PathValue("manager"), r.PathValue("job")
 	if m, known := a.Platform.Model().Snapshot().Manager(name); known {
@@ -140,8 +140,8 @@ func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 const comparedWithin = 10 * time.Minute
 
 // isOlderThanRecord reports whether the row of a job that the model takes for none on
-// record has only not been compared with the record yet. Events tell of the job
-// already, and who asks after one of them must not get what was before.
+// record has only not been compared with the record yet. Events have the job
+// already, and a client that reacts to one must not get an older state.
 func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string) (bool, error) {
 	jobs, err := a.Store.Find(ctx, id, m.Element().ID())
 	if errors.Is(err, jobstore.ErrNotFound) {
@@ -162,7 +162,7 @@ func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string
 }
 
 // recordedJob returns the job of a request that was submitted by this user through
-// rmctl; only of such is more known than listings tell.
+// rmctl: only about those the record knows more than listings.
 func (a *API) recordedJob(r *http.Request) (job.Job, error) {
 	job, err := a.Platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
 	if err == nil && job.Tag == "" {
@@ -171,7 +171,7 @@ func (a *API) recordedJob(r *http.Request) (job.Job, error) {
 	return job, err
 }
 
-// answerHistory answers with what rmctl explain tells.
+// answerHistory answers with what rmctl explain prints.
 func (a *API) answerHistory(w http.ResponseWriter, r *http.Request) error {
 	j, err := a.recordedJob(r)
 	if err != nil {
@@ -241,7 +241,7 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	return out.end()
 }
 
-// An outputRequest is the part of a job's output that a program asks for.
+// An outputRequest is the part of a job's output that a program wants.
 type outputRequest struct {
 	isStderr, isFollowed bool
 	offset, limit        int64
@@ -273,7 +273,7 @@ func readCount(query url.Values, name string, usual int64) (int64, error) {
 	return count, nil
 }
 
-// errEnough ends the copying of output of which no more is wanted.
+// errEnough ends the copying of output once enough was sent.
 var errEnough = errors.New("no more is wanted")
 
 // An outputWriter sends the part that is wanted of what is written to it.

@@ -24,7 +24,7 @@ type editJSON struct {
 	Checked *bool   `json:"checked,omitempty"`
 }
 
-// fieldJSON is a field as form.Field tells it.
+// fieldJSON is the JSON of a form.Field.
 type fieldJSON struct {
 	ID      string   `json:"id,omitempty"`
 	Kind    string   `json:"kind"`
@@ -156,7 +156,7 @@ type apiFilling struct {
 	page       *form.Page
 }
 
-// filling makes a form as a program asks for it, with the edits of its request.
+// filling makes the form that a program requests, and reads its edits.
 func (a *API) filling(w http.ResponseWriter, r *http.Request, request *job.Table) (*apiFilling, []editJSON, error) {
 	edits, err := readEdits(request)
 	if err != nil {
@@ -265,7 +265,7 @@ func (f *apiFilling) press(ctx context.Context, id string, edits []editJSON) ([]
 	return kept, f.open(ctx, kept)
 }
 
-// apply fills one field in. That a text is refused is told with the field.
+// apply fills one field in. If it refuses a text, the field says so.
 func (e editJSON) apply(f *form.Form, stat attribute.Stat) error {
 	field, known := f.Field(e.ID)
 	switch {
@@ -286,7 +286,7 @@ func (e editJSON) apply(f *form.Form, stat attribute.Stat) error {
 	return err
 }
 
-// told is the form as the API tells it.
+// told returns the JSON of the form.
 func (a *apiFilling) told() filledJSON {
 	f, page := a.form, a.page
 	filled := filledJSON{Tab: page.Title, Tabs: []string{}, Fields: []fieldJSON{}, Attributes: map[string][]string{}, Problems: []problemJSON{}}

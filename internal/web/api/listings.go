@@ -116,7 +116,7 @@ func (a *API) answerJobs(w http.ResponseWriter, r *http.Request) error {
 	}{len(all), query.Page, query.Size, snapshot.Revision(), jobs})
 }
 
-// readJobsRequest reads which jobs a program asks for. What is not as described is
+// readJobsRequest reads which jobs a program wants. What is not as described is
 // an error: a program that misspells a filter must not get all jobs.
 func readJobsRequest(values url.Values) (listing.JobsQuery, error) {
 	q := listing.JobsQuery{Manager: values.Get("manager"), Queue: values.Get("queue"), User: values.Get("user"), State: values.Get("state"), Text: values.Get("text"),
@@ -167,7 +167,7 @@ func (a *API) listed(r *http.Request) (*model.Manager, error) {
 	return m, nil
 }
 
-// ageJSON tells how old a listing is, and why where that is older than it should be.
+// ageJSON says how old a listing is, and why if it is older than it should be.
 type ageJSON struct {
 	Listed string `json:"listed,omitempty"`
 	Stale  string `json:"stale,omitempty"`

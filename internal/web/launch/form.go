@@ -37,8 +37,8 @@ type Tab struct {
 }
 
 // Open makes the form of a controller's definition as the state says, with
-// what a page has posted for its fields. What is wrong with values does not keep
-// the form from being shown: it is told beside them.
+// what a page has posted for its fields. The form is shown even if values are wrong: their fields
+// say what is.
 func Open(ctx context.Context, c *control.Controller, state *State, posted url.Values) (*Tab, error) {
 	l := &Tab{Controller: c, State: state, Problems: map[string]string{}}
 	var err error
@@ -86,7 +86,7 @@ func (l *Tab) open(ctx context.Context) error {
 	return fmt.Errorf("the form of %q cannot be made: %s %s", l.Controller.Definition.Name, l.Problems["further"], l.Warning)
 }
 
-// isRefusal reports whether an error tells of values that were refused.
+// isRefusal reports whether an error is about values that were refused.
 func isRefusal(err error) bool {
 	var value *control.ValueError
 	var invalid *attribute.InvalidError
@@ -124,7 +124,7 @@ func (l *Tab) Submission() job.Submission {
 	return submission.Filled(l.Base, l.Form, l.Page)
 }
 
-// Ready tells what keeps the form from being submitted or saved; nil if nothing does.
+// Ready returns what keeps the form from being submitted or saved; nil if nothing does.
 func (l *Tab) Ready() error {
 	count := len(l.Problems) + len(l.Form.Problems(l.Page))
 	switch {

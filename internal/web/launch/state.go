@@ -134,7 +134,7 @@ func (l *State) Fill(f *form.Form, edit Edit, stat attribute.Stat) {
 	l.note(edit)
 }
 
-// A launchLineError tells of a line of Environment or Further that is none.
+// A launchLineError is about an invalid line of Environment or Further.
 type launchLineError struct {
 	Input  string // "environment", "further" or another input that the page itself has
 	Reason string
@@ -183,8 +183,8 @@ func (l *State) submission() (job.Submission, error) {
 }
 
 // CheckScript refuses what is there and cannot be a script, such as a pipe that
-// nobody writes to: reading it would never end. That there is nothing is told where
-// it is read.
+// nobody writes to: reading it would never end. A script that does not exist fails
+// where it is read.
 func CheckScript(name string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("the script %q is no regular file", name)
@@ -205,8 +205,8 @@ func (l *State) showGiven() {
 	l.Given, l.Further = nil, strings.Join(lines, "\n")
 }
 
-// Assignments reads lines of name=value, of which empty ones say nothing; wrong
-// is the first that is none.
+// Assignments reads lines of name=value and skips empty ones; wrong is the first
+// invalid one.
 func Assignments(text string) (all []job.Assignment, wrong string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -258,7 +258,7 @@ func shownBy(f *form.Form, input string) (text string, known bool) {
 	return field.Text, true
 }
 
-// apply fills a field in, and tells why what it is to hold is refused. One that
+// apply fills a field in; the error says why it refuses the text. One that
 // the form does not have any more, since the definition is another one now, is
 // left out.
 func (e Edit) apply(f *form.Form, stat attribute.Stat) error {

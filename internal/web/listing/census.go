@@ -71,10 +71,10 @@ func Count(m *model.Manager, own Owner) *census {
 	return c
 }
 
-// SeenState returns the state of an element, empty where nobody was told one.
+// SeenState returns the state of an element, empty if it is unknown.
 func SeenState(e *model.Element) model.State { return model.State(GivenState(e)) }
 
-// An Owner tells whose jobs are "mine": those that were submitted from here, and
+// An Owner says whose jobs are "mine": those that were submitted from here, and
 // those of the names that the user goes by with a resource manager.
 type Owner map[string]bool
 
@@ -129,7 +129,7 @@ type entry struct {
 func NewLedger(user string) *Ledger { return &Ledger{user: user} }
 
 // shared returns what make makes of a snapshot, from the ledger where it was made
-// before under this key. There are few such keys, whatever is asked for.
+// before under this key. There are few such keys, whatever users request.
 func shared[T any](l *Ledger, s *model.Snapshot, key string, make func() T) T {
 	return remembered(l, s, key, math.MaxInt, make)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// TimeOf returns a time that the model has, as the API tells it.
+// TimeOf returns a time of an element in the format of the API.
 func TimeOf(e *model.Element, attribute string) string {
 	value, given := e.Value(attribute)
 	if !given || value.Time().IsZero() {

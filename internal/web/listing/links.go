@@ -18,7 +18,7 @@ type StateCount struct {
 	Count string
 }
 
-// JobWords are the words for what a job does, where they tell more than its state.
+// JobWords are words for what a job does that say more than its state.
 var JobWords = map[job.Detail]string{
 	job.Submitted:           "submitted",
 	job.SystemOnHold:        "held by the system",
@@ -180,7 +180,7 @@ func Flag(isOn bool) string {
 	return ""
 }
 
-// Ranges returns links to as many hours back, of which one is shown.
+// Ranges returns links to different numbers of hours back, and marks the one shown.
 func Ranges(shown int, address func(hours int) string) []FilterLink {
 	var links []FilterLink
 	for _, hours := range []int{1, 6, 24, 24 * 7} {

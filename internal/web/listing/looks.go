@@ -33,7 +33,7 @@ const (
 	cellBelow  = "m0 12h10v-2h-10z" // below another one: the node is used all the same
 )
 
-// marksOfUse tell by whom a node is used.
+// marksOfUse show who uses a node.
 var marksOfUse = map[model.State]Mark{
 	vocabulary.NodeNone:           {"green", CellHollow, "free"},
 	vocabulary.NodeUserExclusive:  {"blue", CellFull, "yours alone"},
@@ -96,7 +96,7 @@ func (l Look) Sign() Mark {
 	return m
 }
 
-// A NodeTally counts nodes by their looks, and their CPUs as far as these are told.
+// A NodeTally counts nodes by their looks, and their CPUs where these are known.
 type NodeTally struct {
 	All            int
 	ByLook         map[Look]int

@@ -27,7 +27,7 @@ const (
 	signSquare   = "M2 2h8v8h-8z"
 )
 
-// marks tells how states are shown, in the colours of the runtime model that this one
+// marks are how states are shown, in the colours of the runtime model that this one
 // follows where these carry meaning.
 var marks = map[model.State]Mark{
 	vocabulary.StateStarting:   {"cyan", signHalf, "starting"},
@@ -68,11 +68,11 @@ func CountsOf(kind model.Kind, byState map[model.State]int) []StateCount {
 	return all
 }
 
-// NotSeen is the mark of an element whose state nobody was told.
+// NotSeen is the mark of an element whose state is unknown.
 var NotSeen = Mark{"pale", signDot, "not told"}
 
 // MarkOf returns how the state of an element is shown. The default state of its
-// kind is none that anybody saw.
+// kind does not count: nobody saw it.
 func MarkOf(e *model.Element) Mark {
 	return MarkOfState(e.Kind(), SeenState(e))
 }

@@ -21,7 +21,7 @@ type Note struct {
 // attributeCause is what package views gives resource managers in the state ERROR.
 const attributeCause = "rmCause"
 
-// listedAt are the attributes that tell when the elements of a kind were seen.
+// listedAt are the attributes with the time when the elements of a kind were listed.
 var listedAt = map[model.Kind]string{model.Job: vocabulary.AttributeListedJobs, model.Node: vocabulary.AttributeListedNodes, model.Queue: vocabulary.AttributeListedQueues}
 
 // NotesOf returns what is to be said of the pictures of a kind of elements: of one

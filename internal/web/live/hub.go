@@ -202,7 +202,7 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	return after, nil
 }
 
-// failed tells the watchers of a scene why it cannot be drawn, once.
+// failed sends the watchers of a scene why it cannot be drawn, once.
 func (h *Hub) failed(sc *scene, err error) error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -214,7 +214,7 @@ func (h *Hub) failed(sc *scene, err error) error {
 	return err
 }
 
-// tell hands an event to all watchers of a scene. h.mutex is held.
+// tell sends an event to all watchers of a scene. h.mutex is held.
 func (h *Hub) tell(sc *scene, text []byte) {
 	for w := range sc.watchers {
 		select {

@@ -65,8 +65,7 @@ func (d *Drawn) Region(id string) (template.HTML, error) {
 	return template.HTML(all), nil
 }
 
-// Events returns the address of the stream that tells of changes after this
-// drawing.
+// Events returns the address of the stream of changes after this drawing.
 func (d *Drawn) Events() string {
 	query, err := url.ParseQuery(d.Query)
 	if err != nil {
@@ -87,7 +86,7 @@ type patch struct {
 }
 
 // patches returns what turns one drawing into another, nothing where they show
-// the same; before is nil for a client of which nothing is known.
+// the same; before is nil for a client that shows nothing yet.
 func patches(before, after *Drawn) []patch {
 	var all []patch
 	for i := range after.regions {
@@ -143,7 +142,7 @@ func event(mark string, all []patch) []byte {
 	return answer.EventText(mark, "patch", bytes.TrimSpace(data.Bytes()))
 }
 
-// problemEvent tells clients why a view cannot be drawn any more.
+// problemEvent returns the event that says why a view cannot be drawn any more.
 func problemEvent(err error) []byte {
 	data, writing := json.Marshal(err.Error())
 	if writing != nil {

@@ -50,14 +50,14 @@ type operationButton struct {
 // An outputLink leads to what a job wrote.
 type outputLink struct {
 	Stream, Label string
-	Address       string // of the API, which tells it as it is
+	Address       string // of the API, which sends it unchanged
 }
 
-// A historyRow is an entry of a job's history as rmctl explain tells it.
+// A historyRow is an entry of a job's history, as rmctl explain prints it.
 type historyRow struct {
 	Seen     listing.Moment
 	What     string
-	Mark     *listing.Mark // nil where it tells no state
+	Mark     *listing.Mark // nil if it has no state
 	Native   string
 	Source   string
 	Place    string // where in the output of the command
@@ -74,8 +74,8 @@ const (
 	recordTimeout = 5 * time.Second
 )
 
-// drawJob returns what the page of a job shows; nil where nobody knows such a job. Where
-// it was submitted through rmctl the record tells more of it than its resource manager.
+// drawJob returns what the page of a job shows; nil if the job is unknown. The record
+// knows more than its resource manager about a job that was submitted through rmctl.
 func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error) {
 	m, known := s.Manager(manager)
 	if !known {
@@ -187,7 +187,7 @@ func (page *jobPage) addProcesses(m *model.Manager, job string) {
 	}
 }
 
-// trouble tells how much a process needs a look.
+// trouble returns how much a process needs a look.
 func trouble(process *model.Element) int {
 	switch listing.SeenState(process) {
 	case vocabulary.StateError, vocabulary.StateSignalled:
@@ -202,7 +202,7 @@ func trouble(process *model.Element) int {
 	return 0
 }
 
-// addRecord puts what the record tells of a job on its page.
+// addRecord puts what the record has about a job on its page.
 func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	add := func(name, value string) {
 		if value != "" {

@@ -30,7 +30,7 @@ func rowOf(listed listing.ListedJob, own listing.Owner) jobRow {
 		}
 	}
 	if strings.EqualFold(row.Native, row.Mark.Word) {
-		row.Native = "" // it tells nothing more
+		row.Native = "" // it says nothing more
 	}
 	row.Processes = countProcesses(listed.Manager, job.ID())
 	return row

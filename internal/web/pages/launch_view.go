@@ -21,7 +21,7 @@ type launchItem struct {
 	Input   string // the name of its input
 	Options []launchOption
 	Help    string // a few words below the field
-	Part    string // the class of what stands beside others, of which a row has twelve parts; empty for what has a row to itself
+	Part    string // the class of an item beside others, in a row of twelve parts; empty for one with a row to itself
 
 	Items   []launchItem // of a group, or the rows of a table
 	Columns []string     // of a table, beside those that every table has
@@ -182,8 +182,8 @@ func widgetOf(field form.Field) string {
 	return "text"
 }
 
-// optionsOf returns the items of a choice, with what it is set to among them
-// even if that is none.
+// optionsOf returns the items of a choice and its value, which need not be one of
+// them.
 func optionsOf(field form.Field, widget string) []launchOption {
 	var options []launchOption
 	add := func(text string) {
@@ -204,7 +204,7 @@ func optionsOf(field form.Field, widget string) []launchOption {
 	return options
 }
 
-// boundsOf tells the bounds of a number that has any.
+// boundsOf describes the bounds of a number, if it has any.
 func boundsOf(field form.Field) string {
 	hasLeast, hasMost := field.Least != 0 && field.Least != math.MinInt32, field.Most != math.MaxInt32
 	switch {
@@ -222,7 +222,7 @@ func boundsOf(field form.Field) string {
 // row that is not checked is of no use.
 func (i launchItem) IsOff() bool { return !i.Enabled || i.Kind == form.Row && !i.On }
 
-// IsOn reports whether a switch is on; of a row, On tells whether it is checked.
+// IsOn reports whether a switch is on; whether a row is checked is in On.
 func (i launchItem) IsOn() bool { return i.Text == "true" }
 
 // Described returns the ids of the elements that describe the field's input.

@@ -76,7 +76,7 @@ type nodeRow struct {
 	Mark               listing.Mark
 	Native             string
 	CPUs, Memory, Load string
-	Share              int // of the CPUs that are used, in per cent; -1 where not told
+	Share              int // of the CPUs that are used, in per cent; -1 if unknown
 	Queues, Reason     string
 }
 
@@ -89,7 +89,7 @@ type machinesPage struct {
 	Machines []machineRow
 	Notes    []listing.Note
 	Map      nodeMap
-	CPUs     string // how many are used, empty where nobody tells
+	CPUs     string // how many are used, empty if unknown
 	Filters  []listing.FilterLink
 	Rows     []nodeRow
 	Pager    listing.Pager

@@ -120,7 +120,7 @@ func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOpera
 	return p.page(w, r, http.StatusOK, "confirm", do.label+" jobs", nil, question)
 }
 
-// operate does it, and tells what came of it where that is more than success.
+// operate does it, and shows what failed.
 func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation, jobs []jobName, back string) error {
 	if err := answer.GiveTime(w, operateTimeout+bodyOfAnswer); err != nil {
 		return err

@@ -75,8 +75,8 @@ type listedQueue struct {
 	queue   *model.Element
 }
 
-// queueRowOf returns how a table shows a queue. What its scheduler tells counts, else the
-// jobs are counted that are known.
+// queueRowOf returns how a table shows a queue. Numbers are those of its
+// scheduler if there are any, otherwise those of the known jobs.
 func queueRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager, queue *model.Element) queueRow {
 	manager := m.Element().ID()
 	text := func(attribute string) string { return listing.Cell(listing.GivenText(queue, attribute)) }

@@ -25,7 +25,7 @@ const (
 	historyLife      = 7 * 24 * time.Hour
 	historyInterval  = 10 * time.Minute
 	mostHistoryBytes = 4 << 20
-	mostStored       = 20 // resource managers of which samples are written
+	mostStored       = 20 // resource managers whose samples are written
 )
 
 // storedHistory is a history as a file has it.
@@ -69,7 +69,7 @@ type historyFile struct {
 
 	written time.Time // when that was tried last
 	foreign bool      // whether a later version of this program wrote the file: it is left as it is
-	failed  bool      // whether the last try failed, so that it is told once
+	failed  bool      // whether the last try failed, so that it is logged once
 }
 
 // load takes what the file has into the history, as far as it is no older than a week.

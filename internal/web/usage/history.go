@@ -52,7 +52,7 @@ type History struct {
 	removed   map[string]bool // resource managers that went since the history was written
 }
 
-// Open returns the history that a file has; an empty path is none.
+// Open returns the history in a file; an empty path means no file.
 func Open(path string, log *slog.Logger) *History {
 	h := newHistory()
 	h.file = &historyFile{path: path, history: h, log: log}

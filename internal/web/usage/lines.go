@@ -93,7 +93,7 @@ func (d *lineDrawing) line(queue namedQueue) queueLine {
 	return line
 }
 
-// stretchOf returns when a job ran, as far as it was told.
+// stretchOf returns when a job ran, as far as it is known.
 func stretchOf(job *model.Element, state model.State, seen, now time.Time) (stretch, bool) {
 	ran := stretch{job: job, from: listing.MomentOf(job, vocabulary.AttributeJobStarted).At, to: listing.MomentOf(job, vocabulary.AttributeJobEnded).At}
 	if ran.from.IsZero() {

@@ -30,7 +30,7 @@ type pastJob struct {
 	manager string // its id
 }
 
-// A pastKey tells jobs of one resource manager apart, which gives ids again.
+// A pastKey distinguishes jobs of one resource manager, which reuses ids.
 type pastKey struct {
 	id   string
 	from int64
@@ -45,8 +45,8 @@ const (
 	longestPastLine = 100
 )
 
-// pastOf returns how a job that began is kept; false of a job that has not, or of which
-// nobody knows until when it ran. Jobs were seen at a time.
+// pastOf returns how to keep a job that has begun; false for a job that has not, or whose
+// end is unknown. seen is when the jobs were listed.
 func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, bool) {
 	state := listing.SeenState(job)
 	if state == vocabulary.StatePending {

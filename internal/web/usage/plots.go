@@ -57,7 +57,7 @@ type plotLayer struct {
 	Now        string // the newest number
 }
 
-// A gap is a time of which nothing is known.
+// A gap is a time about which nothing is known.
 type gap struct{ X, Width int }
 
 // utilisation is what the page of utilisation shows.

@@ -18,7 +18,7 @@ type TimelineQuery struct {
 	Mine           bool
 }
 
-// usualTimeline is how many hours a timeline reaches back unless asked otherwise.
+// usualTimeline is how many hours a timeline reaches back by default.
 const usualTimeline = 6
 
 func ReadTimelineQuery(values url.Values) TimelineQuery {
@@ -85,7 +85,7 @@ type queueLine struct {
 	Left          int    // jobs that there is no room for
 	Load          string // outline of how many of the jobs ran at once
 	Most          string // how many that were at most
-	Untold        int    // jobs that do not wait, of which no start is known, or no end
+	Untold        int    // jobs that do not wait and whose start or end is unknown
 	Waiting       int
 	Words         string
 }
