@@ -39,14 +39,11 @@ func (c Change) Attributes() []string {
 // elements are new. What both snapshots share costs next to nothing.
 func (m *Manager) Changes(kind Kind, earlier *Manager) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
-		if !kind.below() {
-			return
-		}
 		var before cursor
 		if earlier != nil {
-			before.pages = earlier.byID[kind].pages
+			before.pages = earlier.elements(kind).pages
 		}
-		after := cursor{pages: m.byID[kind].pages}
+		after := cursor{pages: m.elements(kind).pages}
 		for before.skipShared(&after); !before.atEnd() || !after.atEnd(); before.skipShared(&after) {
 			change := Change{before.element(), after.element()}
 			switch order := compareChange(change); {

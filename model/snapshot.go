@@ -54,42 +54,31 @@ func (m *Manager) Element() *Element { return m.element }
 
 // Get returns the element of a kind below the resource manager that has this id.
 func (m *Manager) Get(kind Kind, id string) (*Element, bool) {
-	if !kind.below() {
-		return nil, false
-	}
-	return m.byID[kind].get(&Element{id: id})
+	return m.elements(kind).get(&Element{id: id})
 }
 
 // Len returns how many elements of a kind there are.
 func (m *Manager) Len(kind Kind) int {
-	if !kind.below() {
-		return 0
-	}
-	return m.byID[kind].length
+	return m.elements(kind).length
 }
 
 // All yields the elements of a kind in the order of their ids, numbers in ids by
 // their value.
 func (m *Manager) All(kind Kind) iter.Seq[*Element] {
-	if !kind.below() {
-		return func(func(*Element) bool) {}
-	}
-	return m.byID[kind].from(&Element{})
+	return m.elements(kind).from(&Element{})
 }
 
 // Children yields the elements of a kind that belong to the element with this id,
 // in the order of their ids.
 func (m *Manager) Children(kind Kind, parent string) iter.Seq[*Element] {
 	return func(yield func(*Element) bool) {
-		switch {
-		case !kind.below():
-		case !kind.nested():
+		if !kind.nested() {
 			m.All(kind)(yield)
-		default:
-			for element := range m.byParent[kind].from(&Element{parent: parent}) {
-				if element.parent != parent || !yield(element) {
-					return
-				}
+			return
+		}
+		for element := range m.byParent[kind].from(&Element{parent: parent}) {
+			if element.parent != parent || !yield(element) {
+				return
 			}
 		}
 	}
@@ -114,9 +103,15 @@ func onNode(node string) *Element {
 
 var nodeShape = &shape{index: map[string]int{vocabulary.AttributeProcessNodeID: 0}}
 
-// below reports whether elements of the kind belong to a resource manager.
-func (k Kind) below() bool { return k > ResourceManager && k < kinds }
+// elements returns the elements of a kind by id; none of a kind that does not belong to
+// resource managers.
+func (m *Manager) elements(kind Kind) *table {
+	if kind >= kinds {
+		return &table{}
+	}
+	return &m.byID[kind]
+}
 
 // nested reports whether elements of the kind belong to one of several parents in
 // their resource manager.
-func (k Kind) nested() bool { return k.below() && k.parent() != ResourceManager }
+func (k Kind) nested() bool { return k == Node || k == Job || k == Process }
