@@ -119,5 +119,5 @@ func (s *jobSchedule) standBy(ctx context.Context, last jobstore.Poll) (wait tim
 		s.outcome.Due = due
 	}
 	isOver = isNew || isLate || last.Failures > 0 && !s.wish.Insists
-	return claimPause, isOver, nil
+	return min(max(claimPause, due.Sub(s.poller.Now())), longestStandBy), isOver, nil
 }

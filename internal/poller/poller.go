@@ -16,6 +16,8 @@ const (
 	// renewing its claim is one of a process that hangs.
 	lease      = 30 * time.Second
 	claimPause = 50 * time.Millisecond // before the next attempt to claim a query
+	// Before a query is due nobody makes it, unless a clock is set back.
+	longestStandBy = time.Second
 )
 
 // After so many failures in a row the query for jobs is paused: it is made only now
