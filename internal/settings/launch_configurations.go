@@ -71,13 +71,10 @@ func CheckLaunchConfigurationName(name string) error {
 // configuration; see [job.Submission.Over]. Such errors become *ConfigurationError, which wrap
 // them; others stay as they are.
 func (l *LaunchConfiguration) Locate(err error, given job.Submission) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		located := make([]error, 0, len(joined.Unwrap()))
-		for _, one := range joined.Unwrap() {
-			located = append(located, l.Locate(one, given))
-		}
-		return errors.Join(located...)
-	}
+	return each(err, func(one error) error { return l.locate(one, given) })
+}
+
+func (l *LaunchConfiguration) locate(err error, given job.Submission) error {
 	var value *submission.ValueError
 	var invalid *attribute.InvalidError
 	var tab *form.UnknownPageError

@@ -22,7 +22,7 @@ func (l *LaunchConfiguration) TOML() ([]byte, error) {
 		return nil, fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
 	}
 	if _, err := ReadLaunchConfiguration(l.Name, l.Name+launchSuffix, text); err != nil {
-		return nil, fmt.Errorf("saving launch configuration %q: %w", l.Name, withoutPlaces(err))
+		return nil, fmt.Errorf("saving launch configuration %q: %w", l.Name, each(err, withoutPlace))
 	}
 	return text, nil
 }
@@ -38,20 +38,26 @@ func (l *LaunchConfiguration) settings() []job.Setting {
 	return append(own, l.Submission.Settings(l.source)...)
 }
 
-// withoutPlaces returns the errors of a file that does not exist yet.
-func withoutPlaces(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var reasons []error
-		for _, one := range joined.Unwrap() {
-			reasons = append(reasons, withoutPlaces(one))
-		}
-		return errors.Join(reasons...)
-	}
+// withoutPlace returns an error of a file that does not exist yet.
+func withoutPlace(err error) error {
 	var wrong *ConfigurationError
 	if errors.As(err, &wrong) {
 		return errors.New(wrong.Reason)
 	}
 	return err
+}
+
+// each joins what change makes of each of several joined errors, or of a single one.
+func each(err error, change func(error) error) error {
+	joined, areSeveral := err.(interface{ Unwrap() []error })
+	if !areSeveral {
+		return change(err)
+	}
+	var changed []error
+	for _, one := range joined.Unwrap() {
+		changed = append(changed, each(one, change))
+	}
+	return errors.Join(changed...)
 }
 
 // ReadLaunchConfiguration reads a launch configuration from a text; file names
@@ -62,7 +68,7 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 	}
 	source, err := job.ParseTOML(text)
 	if err != nil {
-		return nil, inFile(file, err)
+		return nil, each(err, inFile(file))
 	}
 	l := &LaunchConfiguration{Name: name, File: file, source: source}
 	l.Target, l.Definition = source.Text(launchTarget), source.Text(launchDefinition)
@@ -74,23 +80,18 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 		source.Refuse("arguments", "there are arguments, but no executable")
 	}
 	if err := source.Err(); err != nil {
-		return nil, inFile(file, err)
+		return nil, each(err, inFile(file))
 	}
 	return l, nil
 }
 
-// inFile puts the name of the file before mistakes in it.
-func inFile(file string, err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var located []error
-		for _, one := range joined.Unwrap() {
-			located = append(located, inFile(file, one))
+// inFile returns a function that puts the name of the file before a mistake in it.
+func inFile(file string) func(error) error {
+	return func(err error) error {
+		var mistake *job.SubmissionError
+		if errors.As(err, &mistake) {
+			return &ConfigurationError{File: file, Line: mistake.Line, Column: mistake.Column, Reason: mistake.Reason, Err: err}
 		}
-		return errors.Join(located...)
+		return &ConfigurationError{File: file, Reason: err.Error(), Err: err}
 	}
-	var mistake *job.SubmissionError
-	if errors.As(err, &mistake) {
-		return &ConfigurationError{File: file, Line: mistake.Line, Column: mistake.Column, Reason: mistake.Reason, Err: err}
-	}
-	return &ConfigurationError{File: file, Reason: err.Error(), Err: err}
 }

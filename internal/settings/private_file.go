@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,10 +169,7 @@ func lockFile(ctx context.Context, file string) (unlock func() error, err error)
 // hasNoLocks reports whether an error of locking tells that the file system has no
 // locks, as some of the network have it.
 func hasNoLocks(err error) bool {
-	for _, absent := range []error{unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.EINVAL} {
-		if errors.Is(err, absent) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.EINVAL}, func(absent error) bool {
+		return errors.Is(err, absent)
+	})
 }

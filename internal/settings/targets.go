@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -34,11 +35,11 @@ const (
 type Target struct {
 	Name       string            `toml:"-"`
 	Definition string            `toml:"definition"` // a shipped name or a file
-	Transport  string            `toml:"transport"`
-	Host       string            `toml:"host"`       // as ssh_config knows it; none for TransportLocal
-	SSHConfig  string            `toml:"ssh_config"` // file, absolute once loaded; empty for the usual ones
-	Attributes map[string]string `toml:"attributes"` // defaults for every submission
-	Shipped    bool              `toml:"-"`          // stands for a shipped definition of its name
+	Transport  string            `toml:"transport,omitempty"`
+	Host       string            `toml:"host,omitempty"`       // as ssh_config knows it; none for TransportLocal
+	SSHConfig  string            `toml:"ssh_config,omitempty"` // file, absolute once loaded; empty for the usual ones
+	Attributes map[string]string `toml:"attributes,omitempty"` // defaults for every submission
+	Shipped    bool              `toml:"-"`                    // stands for a shipped definition of its name
 }
 
 // Defaults returns the attributes of the target as values of submissions.
@@ -249,14 +250,7 @@ func configurationError(file string, err error) error {
 }
 
 // Names returns the names of all targets, sorted.
-func (t *Targets) Names() []string {
-	names := make([]string, 0, len(t.all))
-	for name := range t.all {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}
+func (t *Targets) Names() []string { return slices.Sorted(maps.Keys(t.all)) }
 
 // Find returns the target of that name, the default one for an empty name.
 // The error is an *UnknownTargetError.

@@ -85,7 +85,7 @@ func RemoveTarget(ctx context.Context, folder, name string) error {
 	})
 }
 
-// mostChanges is how often a change is made anew since the file became another one.
+// mostChanges is how often a change is repeated since somebody else changed the file.
 const mostChanges = 10
 
 // targetsLock is the lock of the targets file, in the same folder: that file itself
@@ -156,7 +156,7 @@ func checkChanged(file string, text []byte, wanted []Target) error {
 	return nil
 }
 
-// errChanged tells that a file is not as it was read.
+// errChanged says that a file is not as it was read.
 var errChanged = errors.New("somebody else changes it all the time; try again")
 
 // checkUnchanged returns errChanged if the targets file does not have that text any more.
@@ -193,22 +193,13 @@ func (t *Target) checkName(file string) error {
 
 // text returns the tables of the target.
 func (t *Target) text() ([]byte, error) {
-	document := map[string]map[string]writtenTarget{"targets": {t.Name: {t.Definition, t.Transport, t.Host, t.SSHConfig, t.Attributes}}}
+	document := map[string]map[string]Target{"targets": {t.Name: *t}}
 	text, err := toml.Marshal(document)
 	if err != nil {
 		return nil, fmt.Errorf("writing target %q: %w", t.Name, err)
 	}
 	// The table that holds the others may stand in the file already.
 	return append(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("[targets]\n"))), '\n'), nil
-}
-
-// A writtenTarget is a target as the file has it.
-type writtenTarget struct {
-	Definition string            `toml:"definition"`
-	Transport  string            `toml:"transport,omitempty"`
-	Host       string            `toml:"host,omitempty"`
-	SSHConfig  string            `toml:"ssh_config,omitempty"`
-	Attributes map[string]string `toml:"attributes,omitempty"`
 }
 
 // A span is a part of a text.
