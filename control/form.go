@@ -32,11 +32,6 @@ func (c *Controller) FormWithoutSession(ctx context.Context, s job.Submission) (
 	return c.resolver.FormOver(c.resolver.NewEnvironment(), s, c.stat(ctx))
 }
 
-// ShowLaunch lets the fields of a form show what is to be run.
-func (c *Controller) ShowLaunch(filled *form.Form, s job.Submission) {
-	c.resolver.ShowLaunch(filled, s)
-}
-
 // FormEnvironment returns what a form is made over: what the session knows, with
 // the values of the target.
 func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environment, error) {

@@ -174,6 +174,14 @@ func (s *site) submits(t testing.TB, submission job.Submission) job.Job {
 	return job
 }
 
+// unresolved returns the submissions without an outcome.
+func (s *site) unresolved(t testing.TB) []job.Job {
+	t.Helper()
+	open, err := s.store.Unresolved(t.Context(), "here")
+	require.NoError(t, err)
+	return open
+}
+
 // path returns a place in the home folder.
 func (s *site) path(name string) string { return filepath.Join(s.home, name) }
 

@@ -37,14 +37,6 @@ func IsLookedForAgain(j job.Job, now time.Time) bool {
 	return !now.Before(again) && now.Before(j.Created.Add(LastLateLook))
 }
 
-// Late returns the submissions of this target that are on record as not made, as
-// their scheduler did not know them, and for which [Controller.Recover] may find a
-// job all the same; newest first.
-func (c *Controller) Late(ctx context.Context) ([]job.Job, error) {
-	jobs, err := c.store.Unseen(ctx, c.now().Add(-LastLateLook), c.target)
-	return slices.DeleteFunc(jobs, c.isForgotten), err
-}
-
 // isForgotten reports whether the scheduler would not know the job of a submission
 // any more, be it that there was one.
 func (c *tracker) isForgotten(job job.Job) bool {

@@ -67,7 +67,7 @@ func TestAJobThatItsSchedulerTookUpLateIsAdopted(t *testing.T) {
 func TestAUserWhoRecoversDoesNotWaitUntilALateJobIsLookedForAgain(t *testing.T) {
 	s, _ := overlooked(t, "")
 	s.write(t, "jobs", lateTag+" 9 RUNNING\n")
-	late, err := s.Late(t.Context())
+	late, err := s.store.Unseen(t.Context(), time.Time{}, "here")
 	require.NoError(t, err)
 	require.Len(t, late, 1)
 	job, err := s.Recover(t.Context(), late[0])
@@ -116,9 +116,6 @@ func TestALookForALateJobThatFailsChangesNothing(t *testing.T) {
 func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
 	s, _ := overlooked(t, `remembers="5m"`)
 	s.ahead += 6 * time.Minute
-	late, err := s.Late(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, late)
 	before := s.looks(t)
 	s.updates(t, []job.Job{s.submits(t, job.Submission{Executable: "x"})}, control.Recent)
 	require.Equal(t, before, s.looks(t))
@@ -137,8 +134,7 @@ func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
 		s.updates(t, []job.Job{other}, control.Recent)
 		require.LessOrEqual(t, s.looks(t)-before, 16)
 	}
-	open, err := s.Unconfirmed(t.Context())
-	require.NoError(t, err)
+	open := s.unresolved(t)
 	require.Empty(t, open, "the others come next")
 }
 

@@ -24,7 +24,7 @@ type ownPoll struct {
 // query makes one listing, unless at most one job is open: that one is asked for by
 // itself.
 func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
-	o.open, err = o.openJobs(ctx, turn.Targets)
+	o.open, err = o.store.OpenJobs(ctx, o.openFilters(turn.Targets)...)
 	turn.Jobs = o.open.Len()
 	if err != nil || o.open.Len() <= 1 {
 		return err

@@ -56,45 +56,38 @@ func (c *tracker) ownJobs() jobstore.PollKey {
 	return jobstore.PollKey{Kind: jobstore.OwnJobs, Key: c.pollKey()}
 }
 
-// shared returns those of the jobs of targets that share a query, to which this
-// controller's belongs, for which it is made: the other targets may have had
-// another connection before.
-func (c *tracker) shared(targets []string, list func(target string) ([]job.Job, error)) ([]job.Job, error) {
-	jobs, err := list(c.target)
-	for _, target := range targets {
-		if err != nil || target == c.target {
-			continue
-		}
-		var others []job.Job
-		others, err = list(target)
-		jobs = append(jobs, slices.DeleteFunc(others, func(job job.Job) bool { return job.Connection != c.connectionOf(target) })...)
-	}
-	return jobs, err
-}
-
 // connectionOf is how jobs of a target name the connection of this controller.
 func (c *session) connectionOf(target string) string { return target + "@" + c.connectionName() }
 
-// openJobs returns the jobs of targets that a query may tell about.
-func (c *tracker) openJobs(ctx context.Context, targets []string) (jobstore.Roll, error) {
+// openFilters selects the jobs of this controller's target, and those of the other
+// targets that share its query, which may have had another connection before.
+func (c *tracker) openFilters(targets []string) []jobstore.OpenFilter {
 	filters := []jobstore.OpenFilter{{Target: c.target}}
 	for _, target := range targets {
 		if target != c.target {
 			filters = append(filters, jobstore.OpenFilter{Target: target, Connection: c.connectionOf(target)})
 		}
 	}
-	return c.store.OpenJobs(ctx, filters...)
+	return filters
 }
 
-// openSubmissions returns the submissions of targets that have no job, be it that
-// they are on record as not made.
+// openSubmissions returns the submissions of targets that have no job, be it that they
+// are on record as not made. Those of other targets may be of an earlier connection.
 func (c *tracker) openSubmissions(ctx context.Context, targets []string) ([]job.Job, error) {
-	return c.shared(targets, func(target string) ([]job.Job, error) {
-		open, err := c.store.Unresolved(ctx, target)
+	var all []job.Job
+	for _, filter := range c.openFilters(targets) {
+		open, err := c.store.Unresolved(ctx, filter.Target)
 		if err != nil {
 			return nil, err
 		}
-		late, err := c.store.Unseen(ctx, c.now().Add(-LastLateLook), target)
-		return append(open, slices.DeleteFunc(late, c.isForgotten)...), err
-	})
+		late, err := c.store.Unseen(ctx, c.now().Add(-LastLateLook), filter.Target)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, slices.DeleteFunc(late, c.isForgotten)...)
+		all = append(all, slices.DeleteFunc(open, func(job job.Job) bool {
+			return filter.Connection != "" && job.Connection != filter.Connection
+		})...)
+	}
+	return all, nil
 }

@@ -56,6 +56,8 @@ const settling = 30 * time.Second
 // job.PhaseRejected. Such a one is looked up again, as its scheduler may take it
 // up late. As long as neither is certain the error is an *UnconfirmedError.
 // Nothing is ever submitted again.
+//
+// [jobstore.Store.Unresolved] and [jobstore.Store.Unseen] return such submissions.
 func (c *tracker) Recover(ctx context.Context, j job.Job) (job.Job, error) {
 	c.recordLate(ctx)
 	j, err := c.store.ByTag(ctx, j.Tag)
@@ -159,11 +161,4 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 		accepted.Detail = detail
 	}
 	return accepted, nil
-}
-
-// Unconfirmed returns the submissions of this target of which no outcome is
-// recorded, newest first.
-func (c *Controller) Unconfirmed(ctx context.Context) ([]job.Job, error) {
-	c.recordLate(ctx)
-	return c.store.Unresolved(ctx, c.target)
 }

@@ -140,8 +140,7 @@ func TestAJobIsNotLookedForWhileItIsBeingSubmitted(t *testing.T) {
 	var s *site
 	s = newSite(t, define(t, submitting(`echo job 7`, "")+looking("")), func(o *control.Options) {
 		o.Connection = &faultyConnection{Connection: o.Connection, start: func(remote.Command) error {
-			open, err := s.Unconfirmed(t.Context())
-			require.NoError(t, err)
+			open := s.unresolved(t)
 			require.Len(t, open, 1)
 			_, within = s.Recover(t.Context(), open[0])
 			return nil

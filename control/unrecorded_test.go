@@ -52,8 +52,7 @@ func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 			_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 			require.ErrorContains(t, err, "the disk is full")
 			s.ahead += time.Minute
-			open, err := s.Unconfirmed(t.Context())
-			require.NoError(t, err)
+			open := s.unresolved(t)
 			require.Len(t, open, 1, "it is tried again while the disk is full")
 			_, err = s.Recover(t.Context(), open[0])
 			require.Error(t, err)
@@ -61,8 +60,7 @@ func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 			job, err := s.Recover(t.Context(), open[0])
 			require.NoError(t, err)
 			require.Equal(t, c.phase, job.Phase)
-			open, err = s.Unconfirmed(t.Context())
-			require.NoError(t, err)
+			open = s.unresolved(t)
 			require.Empty(t, open)
 		})
 	}
@@ -76,7 +74,7 @@ func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testin
 	require.ErrorContains(t, err, "the disk is full")
 	require.Equal(t, job.PhaseIntended, s.onlyJob(t).Phase)
 	mend()
-	_, err = s.Unconfirmed(t.Context())
+	_, err = s.Recover(t.Context(), s.onlyJob(t))
 	require.NoError(t, err)
 	j := s.onlyJob(t)
 	require.Equal(t, job.PhaseSubmitted, j.Phase)

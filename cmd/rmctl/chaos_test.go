@@ -135,7 +135,7 @@ func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
 		if round > 0 && round < 4 {
 			submitSome(t, controller, part) // to a scheduler that has ids to give again
 		}
-		recoverAll(t, controller, nil)
+		recoverAll(t, controller, store, nil)
 		rediscover(t, controller)
 		waitForOpen(t, controller, store, round == 0)
 		ahead += time.Hour
@@ -145,7 +145,7 @@ func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
 	}
 	decided := map[string]bool{}
 	for tries := 0; ; tries++ {
-		undecided := recoverAll(t, controller, decided)
+		undecided := recoverAll(t, controller, store, decided)
 		if len(undecided) == 0 {
 			break
 		}
@@ -202,10 +202,10 @@ func (h *household) chaos() string {
 // recoverAll tries to find out what became of each submission without a job, also
 // of those that are on record as not made, and returns why it did not find out.
 // Those that are decided, by their tags, are left out; it adds to them, unless nil.
-func recoverAll(t *testing.T, controller *control.Controller, decided map[string]bool) (undecided []error) {
-	open, err := controller.Unconfirmed(t.Context())
+func recoverAll(t *testing.T, controller *control.Controller, store *jobstore.Store, decided map[string]bool) (undecided []error) {
+	open, err := store.Unresolved(t.Context(), controller.Target)
 	require.NoError(t, err)
-	late, err := controller.Late(t.Context())
+	late, err := store.Unseen(t.Context(), time.Now().Add(-control.LastLateLook), controller.Target)
 	require.NoError(t, err)
 	for _, job := range append(open, late...) {
 		if decided[job.Tag] {

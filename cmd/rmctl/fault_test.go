@@ -206,7 +206,7 @@ func settle(ctx context.Context, target string, output io.Writer) error {
 	}
 	controller := control.New(control.Options{Target: found.Name, Definition: definition, Connection: connection, Store: store,
 		Now: func() time.Time { return time.Now().Add(settlingTime) }})
-	open, err := controller.Unconfirmed(ctx)
+	open, err := store.Unresolved(ctx, controller.Target)
 	for _, job := range open {
 		_, recoverErr := controller.Recover(ctx, job)
 		err = errors.Join(err, recoverErr)

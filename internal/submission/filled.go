@@ -25,13 +25,13 @@ func (r *Resolver) FormOver(env *attribute.Environment, s job.Submission, stat a
 		return nil, nil, err
 	}
 	filled.Given(given.given)
-	r.ShowLaunch(filled, s)
+	ShowLaunch(filled, s)
 	return filled, page, nil
 }
 
 // ShowLaunch lets the fields of a form show what is to be run.
-func (r *Resolver) ShowLaunch(filled *form.Form, s job.Submission) {
-	filled.Launch(func(env *attribute.Environment) { r.setLaunch(env, s) })
+func ShowLaunch(filled *form.Form, s job.Submission) {
+	filled.Launch(func(env *attribute.Environment) { setLaunch(env, s) })
 }
 
 // Filled returns a submission with the values that a form hands over from a page.

@@ -14,7 +14,7 @@ import (
 // setLaunch sets what the engine knows of the program. Arguments are quoted so
 // that a line of a shell script and the splitting of command lines both give
 // them back unchanged.
-func (r *Resolver) setLaunch(env *attribute.Environment, s job.Submission) {
+func setLaunch(env *attribute.Environment, s job.Submission) {
 	mode := "run"
 	if s.Debug {
 		mode = "debug"

@@ -181,7 +181,7 @@ func (f *Form) set(e entry, text string, stat attribute.Stat) error {
 		return f.form.Set(e.Field, text, stat)
 	}
 	*e.own = text
-	f.Controller.ShowLaunch(f.form, f.launch())
+	submission.ShowLaunch(f.form, f.launch())
 	return nil
 }
 
