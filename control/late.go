@@ -90,13 +90,8 @@ func (c *tracker) isLookedUp(j job.Job) bool {
 }
 
 // lookUpEach looks submissions up, as many as a poll does.
-func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.Job) (err error) {
-	jobs = jobs[:min(len(jobs), lookUpLimit)]
-	for batch := range slices.Chunk(jobs, directWidth) {
-		if held, renewErr := turn.Renew(ctx); renewErr != nil || !held {
-			return errors.Join(err, renewErr) // another process has taken over
-		}
-		begun := c.now()
+func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.Job) error {
+	return inBatches(ctx, c, turn, jobs[:min(len(jobs), lookUpLimit)], func(batch []job.Job) (isFound bool, err error) {
 		problems := make([]error, len(batch))
 		var group errgroup.Group
 		for i, job := range batch {
@@ -107,14 +102,8 @@ func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.
 			})
 		}
 		_ = group.Wait() // its functions return nil; errors are in problems
-		err = errors.Join(append(problems, err)...)
-		turn.Moved = turn.Moved || slices.ContainsFunc(batch, func(job job.Job) bool { return job.ID != "" })
-		turn.AddBusy(len(batch), begun)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return err
+		return slices.ContainsFunc(batch, func(job job.Job) bool { return job.ID != "" }), errors.Join(problems...)
+	})
 }
 
 // noteUndecided records that a look-up decided nothing, and passes other errors on.

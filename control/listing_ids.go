@@ -34,13 +34,19 @@ func namesIDs(c *session) bool {
 	}
 	const id = "66f1dc87c0af2a4f4c8d9f"
 	env.SetVariable(submission.AttributeIDs, id)
-	invocation, err := command.Resolve(list, command.Scope{Environment: env}, job.Environment{})
+	text, err := resolvedText(list, command.Scope{Environment: env})
+	return err == nil && strings.Contains(text, id)
+}
+
+// resolvedText returns what a command is resolved to as one text.
+func resolvedText(which *config.Command, scope command.Scope) (string, error) {
+	invocation, err := command.Resolve(which, scope, job.Environment{})
 	if err != nil {
-		return false
+		return "", err
 	}
 	invocation.Command = nil
 	text, _ := json.Marshal(invocation) // of texts only
-	return strings.Contains(string(text), id)
+	return string(text), nil
 }
 
 // batches returns the ids of open jobs as a listing is told them, in texts of a

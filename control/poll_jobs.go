@@ -120,25 +120,34 @@ func tagsOf(jobs []job.Job) []string {
 
 // askEach asks for jobs one by one, those first that were seen longest ago: where
 // these are too many for one poll the others come next.
-func (o *ownPoll) askEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) (err error) {
+func (o *ownPoll) askEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
 	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
 	slices.SortStableFunc(jobs, func(a, b unlistedJob) int {
 		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.asked.Compare(b.asked))
 	})
-	for batch := range slices.Chunk(jobs[:min(len(jobs), directLimit)], directWidth) {
-		if held, renewErr := turn.Renew(ctx); renewErr != nil || !held {
-			return errors.Join(err, renewErr) // another process has taken over
+	return inBatches(ctx, o.tracker, turn, jobs[:min(len(jobs), directLimit)], func(batch []unlistedJob) (bool, error) {
+		return o.askForThese(ctx, batch)
+	})
+}
+
+// inBatches queries single jobs as a part of a poll, as many at a time as the scheduler
+// is to bear, and stops when another process has taken over.
+func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs []T, query func(batch []T) (hasMoved bool, err error)) error {
+	var problems []error
+	for batch := range slices.Chunk(jobs, directWidth) {
+		if held, err := turn.Renew(ctx); err != nil || !held {
+			return errors.Join(append(problems, err)...)
 		}
-		begun := o.now()
-		moved, batchErr := o.askForThese(ctx, batch)
-		turn.Moved = turn.Moved || moved
+		begun := c.now()
+		hasMoved, err := query(batch)
+		problems = append(problems, err)
+		turn.Moved = turn.Moved || hasMoved
 		turn.AddBusy(len(batch), begun)
-		err = errors.Join(err, batchErr)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return err
+	return errors.Join(problems...)
 }
 
 // askForThese asks for some jobs, each by itself and all at the same time.

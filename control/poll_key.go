@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -37,14 +35,9 @@ func pollKeyOf(c *session) string {
 		if each == nil {
 			continue
 		}
-		resolved := ""
-		invocation, err := command.Resolve(each, anyJob, job.Environment{})
+		resolved, err := resolvedText(each, anyJob)
 		if err != nil {
 			resolved = err.Error()
-		} else {
-			invocation.Command = nil
-			text, _ := json.Marshal(invocation) // of texts only
-			resolved = string(text)
 		}
 		fmt.Fprintf(sum, "\x00%s", resolved)
 	}

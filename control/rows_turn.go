@@ -80,14 +80,10 @@ func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement,
 // other ones share the turns, but not what is listed.
 func (c *tracker) sharedListing(list *config.Command, each func(command.Row) error) poller.Listing {
 	values, _ := json.Marshal(c.resolver.Defaults) // of texts only
-	interval := list.Interval
-	if interval <= 0 {
-		interval = defaultInterval
-	}
 	return poller.Listing{
 		Request: poller.Request{
 			Key:    jobstore.PollKey{Kind: jobstore.PollKind(list.Element), Key: c.pollKey()},
-			Target: c.target, Interval: interval, Limit: limitOf(list), FailureOf: listingFailureOf,
+			Target: c.target, Interval: intervalOf(list), Limit: limitOf(list), FailureOf: listingFailureOf,
 		},
 		Variant: string(values),
 		List: func(ctx context.Context, share func(poller.Row)) (poller.Counts, error) {

@@ -133,10 +133,7 @@ func (c *tracker) stale(ctx context.Context, job job.Job, failure error, begun t
 // another one would tell nothing new and only burden the scheduler. What the submit
 // command told is no query.
 func (c *tracker) justAsked(job job.Job) bool {
-	interval := defaultInterval
-	if status := c.definition.Command(config.GetJobStatus); status != nil && status.Interval > 0 {
-		interval = status.Interval
-	}
+	interval := intervalOf(c.definition.Command(config.GetJobStatus))
 	submit := c.definition.Submit(false)
 	return !job.Stale && c.now().Sub(job.Observed) < interval && (submit == nil || job.Source != submit.Name)
 }

@@ -282,9 +282,12 @@ func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
 
 // Interval returns how often the definition lets its scheduler be listed: the shortest
 // time from the beginning of one listing to that of the next.
-func (c *tracker) Interval() time.Duration {
-	if list := c.definition.Command(config.ListJobs); list != nil && list.Interval > 0 {
-		return list.Interval
+func (c *tracker) Interval() time.Duration { return intervalOf(c.definition.Command(config.ListJobs)) }
+
+// intervalOf is the shortest time between two runs of a command, which may be nil.
+func intervalOf(query *config.Command) time.Duration {
+	if query != nil && query.Interval > 0 {
+		return query.Interval
 	}
 	return defaultInterval
 }
