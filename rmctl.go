@@ -181,7 +181,7 @@ func (c *Client) Follow(ctx context.Context, j job.Job, w io.Writer) error {
 	return controller.Follow(ctx, j, false, w)
 }
 
-// Cancel asks the scheduler to end a job; the next Status or Wait shows the effect.
+// Cancel makes the scheduler end a job; the next Status or Wait shows the effect.
 // An interactive job ends in the process that it is attached to. Errors are those of
 // [control.Controller.Operate].
 func (c *Client) Cancel(ctx context.Context, j job.Job) error {

@@ -7,11 +7,11 @@
 // cancels or holds it, and [Controller.Output] reads what it wrote;
 // [Controller.Render] shows what would be run, and runs nothing.
 //
-// What goes wrong is told by the type of the error: [ValueError] and
+// The type of an error says what went wrong: [ValueError] and
 // [attribute.InvalidError] before anything has run, [SubmitError] for a
-// submission that gave no job or may have given one, [QueryError] for a state
-// that could not be asked for, [NotFoundError] and [EndedError] for jobs that
-// nothing can be done to, [UnsupportedError] for what the definition lacks.
+// submission that gave no job or may have given one, [QueryError] for a query of a
+// state that failed, [NotFoundError] and [EndedError] for jobs that nothing can be
+// done to, [UnsupportedError] for what the definition lacks.
 package control
 
 import (
@@ -45,10 +45,10 @@ type Options struct {
 	Store      *jobstore.Store  // may be nil for a controller that only renders
 	Defaults   []job.Assignment // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
-	Trace      func(*config.Parser, tokenizer.TraceEvent)  // told what parsers do, by several goroutines where several use the controller; may be nil
+	Trace      func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
 	Log        *slog.Logger                                // nil to log nothing
-	OnListed   func(config.CommandElement, command.Listed) // told of each whole listing by [Controller.Rows] what it amounted to; may be nil
-	OnStaging  func(remote.Transfer)                       // told of files on their way to the target, by several goroutines where several use the controller; may be nil
+	OnListed   func(config.CommandElement, command.Listed) // gets what each whole listing by [Controller.Rows] amounted to; may be nil
+	OnStaging  func(remote.Transfer)                       // gets how far files are on their way to the target, from several goroutines where several use the controller; may be nil
 	Now        func() time.Time                            // nil for the clock
 	Pause      func(context.Context, time.Duration) error  // waits between two queries; nil for real time
 	Jitter     func() float64                              // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
@@ -81,7 +81,7 @@ type session struct {
 
 	placeZone   func() zone   // see zoneOfPlace
 	jobsZone    func() zone   // see zoneOfJobs
-	fingerprint func() string // tells one state of the definition, and of what it extends, from another
+	fingerprint func() string // see fingerprintOf
 }
 
 // A tracker keeps the record of jobs up to date: it queries jobs, shares queries with
@@ -150,7 +150,7 @@ func newSession(o Options) *session {
 	return c
 }
 
-// fingerprintOf tells one state of a definition, and of what it extends, from another.
+// fingerprintOf identifies the text of a definition, and of what it extends.
 func fingerprintOf(definition *config.Definition) string {
 	sum := sha256.New()
 	for _, source := range definition.Sources {

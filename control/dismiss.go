@@ -9,10 +9,11 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Dismiss puts aside, by the will of the user, a submission without an outcome or a
-// job whose end nobody will see: it is asked for no more. The state that was seen
-// last stays on record, beside why nobody knows better. A job that a scheduler has
-// told about, and has not forgotten since, is refused: it may be running.
+// Dismiss ends, by the will of the user, the search for the outcome of a submission or
+// for the end of a job that nobody will see. rmctl queries no scheduler for it any
+// more. The last known state stays on record, with the reason why nothing newer is
+// known. A job that its scheduler has listed, and has not forgotten since, is refused:
+// it may be running.
 func Dismiss(ctx context.Context, store *jobstore.Store, job job.Job) (job.Job, error) {
 	const byUser = "dismissed by the user"
 	if job.ID == "" {

@@ -42,8 +42,8 @@ type Queue struct {
 	Seen      string `json:"seen,omitempty"` // when it was listed, where listings follow one another
 }
 
-// ListNodes asks for the nodes of the target with x:list-nodes, and returns them in the
-// order of their names. A definition without it gives an *UnsupportedError.
+// ListNodes lists the nodes of the target with x:list-nodes, sorted by name. A
+// definition without it gives an *UnsupportedError.
 func (c *Controller) ListNodes(ctx context.Context) ([]Node, error) {
 	var rows command.RowSet
 	if _, err := c.Rows(ctx, config.ListNodes, "", rows.Add); err != nil {
@@ -71,9 +71,9 @@ func (c *Controller) NodesOf(rows []command.Row) []Node {
 	return nodes
 }
 
-// ListQueues asks for the queues of the target with x:list-queues, and returns them
-// in the order of their names. Of a definition without it they are those of
-// [Controller.Queues], of which nothing but the name is known.
+// ListQueues lists the queues of the target with x:list-queues, sorted by name. With a
+// definition without it they are those of [Controller.Queues], and only their names are
+// known.
 func (c *Controller) ListQueues(ctx context.Context) ([]Queue, error) {
 	if c.definition.Command(config.ListQueues) == nil {
 		names, err := c.Queues(ctx)

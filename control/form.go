@@ -55,9 +55,8 @@ func (c *Controller) List(ctx context.Context, folder string) ([]directory.Entry
 	return directory.List(ctx, c.connection, folder)
 }
 
-// Press runs the command of a button of the form with what is filled in, and
-// keeps what it found. A form that the button wants made anew is to be renewed
-// with FormEnvironment.
+// Press runs the command of a button of the form with what is filled in, and keeps what
+// it found. FormEnvironment gives the new environment of a form that the button renews.
 func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s job.Submission) (*command.Result, error) {
 	if button.Action.Name == "" {
 		return nil, fmt.Errorf("the button %q of the form runs nothing", button.Title.Text)

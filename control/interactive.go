@@ -22,8 +22,8 @@ type Terminal struct {
 	// runs on this machine without a pseudo-terminal, it stays in the process
 	// group of the caller.
 	Signals <-chan syscall.Signal
-	// Changed is told of the job when its id is known, and of each change of
-	// state that is recorded while the process runs; may be nil.
+	// Changed gets the job when its id is known, and at each change of state that is
+	// recorded while the process runs; may be nil.
 	Changed func(job.Job)
 }
 
@@ -85,7 +85,7 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 		return job.Job{}, errors.Join(runErr, unrecorded)
 	}
 	if isKept(unrecorded) {
-		unrecorded = nil // the end is recorded behind it, or is kept, too, and tells why
+		unrecorded = nil // the end is recorded behind it, or is kept, too, with the reason
 	}
 	if result.ExitCode < 0 {
 		return c.outOfSight(recorded, p.tag, runErr)
@@ -104,9 +104,9 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 	return job, errors.Join(runErr, unrecorded, err)
 }
 
-// neverRan reports whether a process of whose job nothing was seen leaves none
-// behind. One that is kept open for a job which it never named, and fails, was
-// refused, and so was one of which the parsers say that; any other one is the job itself.
+// neverRan reports whether a process, of whose job nothing was seen, leaves no job
+// behind. A process that is kept open for a job that it never named, and fails, was
+// refused. So was one whose parsers say that. Any other process is the job itself.
 func neverRan(ctx context.Context, p *prepared, told job.Detail, result *command.Result, runErr error) bool {
 	var failed *command.Error
 	if errors.As(runErr, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {

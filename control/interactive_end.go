@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Holder tells what an interactive job is attached to.
+// A Holder is what an interactive job is attached to.
 type Holder string
 
 // What there is.
@@ -28,8 +28,8 @@ const (
 	HeldElsewhere Holder = "elsewhere" // by a program on another machine, if that is still there
 )
 
-// Holder returns what an interactive job is attached to at this moment, as far as
-// it can be told on this machine.
+// Holder returns what an interactive job is attached to at this moment, as far as this
+// machine can know.
 func (c *Controller) Holder(job job.Job) Holder {
 	switch {
 	case mayBeAttached(job) && presence.PresenceOf(job.Submitter) == presence.Elsewhere:
@@ -46,8 +46,8 @@ func (c *Controller) Holder(job job.Job) Holder {
 // killed, and the definition's command for that has run.
 const endingTakes = 3 * time.Minute
 
-// EndHeld asks the program that an interactive job is attached to to end it, and
-// waits until it has recorded that. The job must be held by a program, not by a
+// EndHeld makes the program that an interactive job is attached to end the job, and
+// waits until it has recorded the end. The job must be held by a program, not by a
 // host.
 func (c *Controller) EndHeld(ctx context.Context, job job.Job) (job.Job, error) {
 	if held := c.Holder(job); held != HeldByProgram {

@@ -9,16 +9,15 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// isKnownByProcess reports whether no scheduler can be asked for a job: the
-// process that it is attached to, and nobody else, records its end.
+// isKnownByProcess reports whether no scheduler knows a job: the process that it is
+// attached to, and nobody else, records its end.
 func (c *tracker) isKnownByProcess(job job.Job) bool {
 	return job.Interactive && (job.ID == job.Tag || c.definition.Command(config.GetJobStatus) == nil)
 }
 
-// statusByProcess returns what is on record of such a job. One whose process is
-// gone without having recorded an end is missing from then on. Of a process of
-// another host nobody can tell here: the record is as good as that process, and
-// the doubt is told, but not recorded.
+// statusByProcess returns the record of such a job. If its process is gone and recorded
+// no end, the job is missing from then on. Whether a process of another host lives is
+// unknown here: the record counts, and the doubt is returned but not recorded.
 func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, error) {
 	job, err := c.store.ByTag(ctx, tag)
 	if err != nil || job.Detail.Ended() || job.Missing {
@@ -52,8 +51,8 @@ func (c *tracker) lose(ctx context.Context, tag, reason string) (job.Job, error)
 	return c.store.ByTag(ctx, tag)
 }
 
-// missing returns why a wait for a job is over whose end nobody will see, nil if
-// it may go on. A scheduler is asked some more times.
+// missing returns why a wait ends for a job whose end nobody will see, nil if it may go
+// on. A scheduler is queried some more times.
 func (c *tracker) missing(j job.Job, forgotten int) error {
 	switch {
 	case j.Phase == job.PhaseDismissed:

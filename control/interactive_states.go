@@ -11,9 +11,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A follower records what the parsers see of an interactive job while its
-// process runs: its id as soon as that is known, which is the tag of the
-// submission if nothing can tell another one, and each change of its state.
+// A follower records what the parsers see of an interactive job while its process runs:
+// its id as soon as that is known, or the tag of the submission if nothing gives it an
+// id, and each change of its state.
 type follower struct {
 	ctx       context.Context // of the records, which outlive a cancellation
 	attendant *attendant
@@ -68,8 +68,8 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	return seen == job.Running || seen.Ended(), err
 }
 
-// processes records what the output tells of the job's processes. That it cannot
-// be recorded does not keep the job from running.
+// processes records the job's processes that the output names. An error of that does
+// not keep the job from running.
 func (f *follower) processes(changed []job.Process) {
 	if err := f.attendant.store.RecordProcesses(f.ctx, f.prepared.tag, changed); err != nil {
 		f.attendant.log.Warn("the processes of the job are not on record", "error", err)
@@ -92,8 +92,8 @@ func (f *follower) told() job.Detail {
 	return f.seen()
 }
 
-// atFirst is the state of a job whose id has just been seen. Where parsers tell
-// when it runs it does not run before (rm-format 4.5).
+// atFirst is the state of a job whose id has just been seen. Where parsers say when it
+// runs, it does not run before (rm-format 4.5).
 func (f *follower) atFirst(seen job.Detail) job.Detail {
 	switch submit := f.prepared.submit; {
 	case seen != "" && (submit.KeepOpen || seen != job.Submitted):

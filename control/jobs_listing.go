@@ -44,7 +44,7 @@ func (c *session) listJobs(ctx context.Context, list *config.Command, ids string
 	return listed, nil
 }
 
-// sharingLine returns a row of which the texts share the memory of its line.
+// sharingLine returns a row whose texts share the memory of its line.
 func sharingLine(row command.Row) command.Row {
 	keys, facts := row.Facts.Lists()
 	line := ""

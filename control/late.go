@@ -14,10 +14,10 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A submission is on record as not made once its scheduler was asked for it in
-// time and had no such job. A scheduler that takes it up later still gives it its
-// tag: it is looked for a while longer, in each listing, and by x:find-job at
-// growing distances.
+// A submission is on record as not made once its scheduler was queried for it in time
+// and had no such job. If the scheduler takes it up later, it still gives the job its
+// tag: rmctl looks for the tag a while longer, in each listing, and with x:find-job at
+// growing intervals.
 const (
 	firstLateLook = time.Minute // after it was found that there is no job; each later distance is twice as long
 	// LastLateLook is how long after a submission its job is looked for at most.
@@ -37,8 +37,8 @@ func IsLookedForAgain(j job.Job, now time.Time) bool {
 	return !now.Before(again) && now.Before(j.Created.Add(LastLateLook))
 }
 
-// isForgotten reports whether the scheduler would not know the job of a submission
-// any more, be it that there was one.
+// isForgotten reports whether the scheduler would have forgotten the job of a
+// submission, if there was one.
 func (c *tracker) isForgotten(job job.Job) bool {
 	lookUp := c.definition.Command(config.FindJob)
 	return lookUp != nil && lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers))

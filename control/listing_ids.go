@@ -14,15 +14,15 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// batchBytes bounds the text of the ids that one listing asks for, far below what
-// any system takes as one argument.
+// batchBytes bounds the text of the ids that one listing gets, far below what any
+// system takes as one argument.
 const batchBytes = 16 << 10
 
 // idSeparator stands between the ids of a batch.
 const idSeparator = ","
 
-// namesIDs reports whether the listing of a definition asks for the jobs whose ids
-// it is told, directly or by way of other attributes.
+// namesIDs reports whether the listing of a definition is limited to the jobs whose ids
+// it gets, directly or by way of other attributes.
 func namesIDs(c *session) bool {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil {
@@ -49,9 +49,9 @@ func resolvedText(which *config.Command, scope command.Scope) (string, error) {
 	return string(text), nil
 }
 
-// batches returns the ids of open jobs as a listing is told them, in texts of a
-// bounded length. Ids that would not be told from others, or could pass for
-// something else on a command line, are left out: these jobs are asked for one by one.
+// batches returns the ids of open jobs for listings, in texts of bounded length. It
+// leaves out ids that contain the separator, or that could pass for something else on a
+// command line: these jobs are queried one by one.
 func (c *tracker) batches(ctx context.Context, open jobstore.Roll) (texts []string, err error) {
 	var text strings.Builder
 	err = c.store.EachOf(ctx, open, func(job *job.Job) error {
@@ -79,9 +79,9 @@ func isUnsafeInBatch(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(",'\"\\`$", r)
 }
 
-// listOpen lists the jobs of a poll: all of this user with one command, or, where
-// the definition asks for ids, the open ones, a batch after the other. With an
-// error the listing has what the earlier commands listed.
+// listOpen lists the jobs of a poll: all of this user with one command or, where the
+// definition takes ids, the open ones in batches. With an error the listing has what
+// the earlier commands listed.
 func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")

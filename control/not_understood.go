@@ -13,8 +13,7 @@ import (
 )
 
 // countQuery counts an answer to a query for a job that the definition does not
-// understand: a word for a state that it does not know, or output of which it
-// understands nothing.
+// understand: an unknown word for a state, or output that nothing matches.
 func (c *session) countQuery(ctx context.Context, job string, seen answer, failure error) {
 	if len(seen.attempts) == 0 {
 		return

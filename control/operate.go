@@ -31,7 +31,7 @@ var operationCommands = map[Operation]config.CommandElement{
 	Release: config.ReleaseJob,
 }
 
-// An EndedError tells that nothing can be done to a job any more.
+// An EndedError says that nothing can be done to a job any more.
 type EndedError struct {
 	ID        string
 	Operation Operation

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// An OutputError tells why the output of a job cannot be shown.
+// An OutputError says why the output of a job cannot be shown.
 type OutputError struct {
 	ID     string
 	Path   string // empty where it is not known
@@ -53,8 +53,8 @@ func (c *attendant) OutputPath(job job.Job, stderr bool) (string, error) {
 	return "", &OutputError{ID: job.ID, Err: reason}
 }
 
-// Output copies a job's output to w. A job that has not ended is asked for
-// first, since its scheduler may know better where the output goes.
+// Output copies a job's output to w. It queries a job that has not ended first, since
+// its scheduler may know better where the output goes.
 func (c *Controller) Output(ctx context.Context, job job.Job, stderr bool, w io.Writer) error {
 	job, err := c.Status(ctx, job, Recent)
 	if err != nil {
@@ -74,9 +74,8 @@ func (c *Controller) Follow(ctx context.Context, job job.Job, stderr bool, w io.
 	return c.follow(ctx, job, stderr, w, func(string) (int64, error) { return 0, nil })
 }
 
-// FollowEnd is Follow for who wants to see the end: of what is there already it
-// copies no more than so many bytes. How many it leaves out before these it tells to
-// skipped, before it copies anything, if there are any.
+// FollowEnd is Follow for the end of an output: it copies at most so many bytes of what
+// is there already. If it leaves bytes out, it first calls skipped with their number.
 func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stderr bool, most int64, skipped func(bytes int64), w io.Writer) error {
 	return c.follow(ctx, job, stderr, w, func(name string) (int64, error) {
 		info, err := c.connection.Stat(ctx, name)
@@ -88,15 +87,15 @@ func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stderr bool, mo
 	})
 }
 
-// follow copies a job's output to w as it grows; begin tells from where on, once it
-// is there.
+// follow copies a job's output to w as it grows, beginning where begin says once the
+// file is there.
 func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.Writer, begin func(name string) (int64, error)) error {
 	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
 	var offset int64
 	isBegun := false
 	for {
-		// The state is asked for first: what an ended job wrote is all there then,
-		// and the scheduler may know better where that goes.
+		// Query the state first: what an ended job wrote is all there then, and the
+		// scheduler may know better where that goes.
 		var err error
 		if job, err = c.Status(ctx, job, Recent); err != nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)

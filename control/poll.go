@@ -19,23 +19,24 @@ const (
 	// defaultInterval is the shortest time between two queries where the definition
 	// sets none.
 	defaultInterval = 5 * time.Second
-	// So long a user waits without wondering.
+	// How long a user waits before losing patience.
 	shortPatience = time.Second
-	directLimit   = 64 // jobs that one poll asks for one by one
+	directLimit   = 64 // jobs that one poll queries one by one
 	directWidth   = 4  // of these at the same time
 )
 
-// Update returns what is known of jobs of this target, asking their scheduler
-// where that is due: with one listing for all jobs of this user, whichever
-// process asks for whichever of them, and one by one for those that the listing
-// does not tell about. Other processes that ask meanwhile get the same answer. A
-// failure to ask is a *QueryError; the jobs are returned with it as they were
-// known. While the target is paused nothing is asked and the error matches
-// [ErrPaused]; where a fresh answer would take more than a minute it is a
+// Update returns jobs of this target as they are now. Where a query is due it queries
+// their scheduler: with one listing for all jobs of this user, whichever process wants
+// whichever of them, and one by one for those that the listing lacks. Other processes
+// that call it meanwhile get the same answer.
+//
+// If a query fails, the error is a *QueryError, and the jobs are returned as they were
+// known. While the target is paused nothing is queried, and the error matches
+// [ErrPaused]. Where a fresh answer would take more than a minute it is a
 // *TooSoonError.
 func (c *Controller) Update(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
-	if list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isAsked(&job) }) {
+	if list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isQueryable(&job) }) {
 		return c.updateEach(ctx, jobs, freshness)
 	}
 	wish, err := c.wish(ctx, jobs, freshness)
@@ -70,38 +71,38 @@ func (c *Controller) Update(ctx context.Context, jobs []job.Job, freshness Fresh
 	return updated, errors.Join(append([]error{pollErr}, problems...)...)
 }
 
-// isAsked reports whether a listing may tell about a job.
-func isAsked(j *job.Job) bool {
+// isQueryable reports whether a listing may have news of a job.
+func isQueryable(j *job.Job) bool {
 	return j.ID != "" && j.Tag != "" && !j.Detail.Ended() && j.Phase != job.PhaseDismissed && j.Successor == "" && !(j.Interactive && j.ID == j.Tag)
 }
 
-// wish is how new an answer is to be: as new as may be where the user asks for that.
-// Jobs that were never asked for are worth a moment's wait.
+// wish is how new an answer is to be: as new as possible if the user insists. Jobs that
+// were never queried are worth a short wait.
 func (c *tracker) wish(ctx context.Context, jobs []job.Job, freshness Freshness) (poller.Wish, error) {
 	if freshness == Fresh {
 		return poller.Insist, nil
 	}
 	for _, job := range jobs {
-		if !isAsked(&job) || !c.isUnasked(job.Source, job.Missing, job.Stale) {
+		if !isQueryable(&job) || !c.isUnqueried(job.Source, job.Missing, job.Stale) {
 			continue
 		}
-		// Another process may have asked meanwhile.
+		// Another process may have queried it meanwhile.
 		now, err := c.store.ByTag(ctx, job.Tag)
-		if err != nil || c.isUnasked(now.Source, now.Missing, now.Stale) {
+		if err != nil || c.isUnqueried(now.Source, now.Missing, now.Stale) {
 			return poller.Wish{Patience: shortPatience}, err
 		}
 	}
 	return poller.Wish{}, nil
 }
 
-// isUnasked reports whether all that is known of a job is what its submit command,
-// as the source, told.
-func (c *tracker) isUnasked(source string, missing, stale bool) bool {
+// isUnqueried reports whether all that is known of a job comes from its submit command,
+// the source.
+func (c *tracker) isUnqueried(source string, missing, stale bool) bool {
 	submit := c.definition.Submit(false)
 	return submit != nil && source == submit.Name && !missing && !stale
 }
 
-// updateEach asks for jobs one by one.
+// updateEach queries jobs one by one.
 func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
 	updated := slices.Clone(jobs)
 	problems := make([]error, len(jobs))
@@ -117,19 +118,19 @@ func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, freshness Fres
 	return updated, errors.Join(problems...)
 }
 
-// ErrPaused is matched by the error for a target that was not asked, since asking
-// it has failed again and again.
+// ErrPaused is matched by the error for a target that is not queried, since queries
+// have failed again and again.
 var ErrPaused = errors.New("the target is paused")
 
-// TooSoonError tells that a fresh answer was wanted, but that the scheduler is not
-// to be asked again for more than a minute: its last query took so long that the
-// next one has to wait. The jobs are as they were seen last.
+// A TooSoonError says that there is no fresh answer yet: the last query took so long
+// that the scheduler is left alone for more than a minute. The jobs are as they were
+// seen last.
 type TooSoonError struct {
-	Until time.Time     // when the scheduler may be asked again
+	Until time.Time     // when the scheduler may be queried again
 	Took  time.Duration // how long its last query took
 }
 
-// Error tells that what is shown is older, and when the scheduler is asked again.
+// Error says that what is shown is older, and when the next query may be made.
 func (e *TooSoonError) Error() string {
 	return fmt.Sprintf("what is shown was seen earlier: the scheduler took %s for the last query, and is not asked again before %s", e.Took.Round(time.Millisecond), e.Until.Format(time.TimeOnly))
 }
@@ -151,8 +152,8 @@ func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wi
 	return errorOf(outcome.Last)
 }
 
-// Resume ends the pause of a target that could not be asked, and reports whether
-// there was one.
+// Resume ends the pause of a target whose queries failed, and reports whether there was
+// one.
 func (c *Controller) Resume(ctx context.Context) (bool, error) {
 	return c.store.ResumePoll(ctx, c.ownJobs())
 }

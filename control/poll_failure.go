@@ -24,9 +24,9 @@ func errorOf(last jobstore.Poll) error {
 	return nil
 }
 
-// A PolledError tells how a query failed that was made earlier, by this process or
-// another one, and whose result counts still. It matches [remote.ErrUnreachable] where
-// that one was not connected, which tells nothing of the connection of who reads it.
+// A PolledError says how an earlier query failed, by this process or another one, whose
+// result still counts. It matches [remote.ErrUnreachable] if that process was not
+// connected; the connection of this process may work.
 type PolledError struct {
 	Failure jobstore.PollFailure
 	Text    string // of the error then

@@ -21,7 +21,7 @@ type ownPoll struct {
 	listed *listing // nil if none was made
 }
 
-// query makes one listing, unless at most one job is open: that one is asked for by
+// query makes one listing, unless at most one job is open: that one is queried by
 // itself.
 func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
 	o.open, err = o.store.OpenJobs(ctx, o.openFilters(turn.Targets)...)
@@ -39,9 +39,9 @@ func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
 	return nil
 }
 
-// apply records what the listing says. Then it asks one by one for those jobs that
-// the listing lacks, and looks for those of submissions that have none. If the
-// listing failed, the jobs that it lacks are in doubt.
+// apply records what the listing says. Then it queries one by one the jobs that the
+// listing lacks, and looks for those of submissions that have none. If the listing
+// failed, the jobs that it lacks are in doubt.
 func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) error {
 	if failure != nil {
 		return o.applyPart(ctx, turn, failure)
@@ -50,7 +50,7 @@ func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) e
 	if err != nil {
 		return err
 	}
-	err = o.askEach(ctx, turn, unlisted)
+	err = o.queryEach(ctx, turn, unlisted)
 	return errors.Join(err, o.settle(ctx, turn, o.listed))
 }
 
@@ -86,7 +86,7 @@ func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []un
 		switch {
 		case isListed:
 			turn.Moved = turn.Moved || seen.Detail != job.Detail
-		case isAsked(job):
+		case isQueryable(job):
 			unlisted = append(unlisted, o.unlisted(job))
 		}
 		return seen, isListed
@@ -94,17 +94,17 @@ func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []un
 	return unlisted, err
 }
 
-// An unlistedJob is one that a listing does not mention: as much of it as decides
-// whether it is asked for by itself.
+// An unlistedJob is a job that a listing lacks: as much of it as decides whether it is
+// queried by itself.
 type unlistedJob struct {
 	tag          string
 	missingCount int
-	asked, again time.Time // when it was asked for last, and when it may be again
+	asked, again time.Time // when it was queried last, and when it may be again
 }
 
 func (c *tracker) unlisted(job *job.Job) unlistedJob {
-	again := askedAgain(job)
-	if askable := c.askableAt(job); askable.After(again) {
+	again := nextQuery(job)
+	if askable := c.queryableAt(job); askable.After(again) {
 		again = askable
 	}
 	return unlistedJob{job.Tag, job.MissingCount, job.LastQueried(), again}
@@ -118,15 +118,15 @@ func tagsOf(jobs []job.Job) []string {
 	return tags
 }
 
-// askEach asks for jobs one by one, those first that were seen longest ago: where
-// these are too many for one poll the others come next.
-func (o *ownPoll) askEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
+// queryEach queries jobs one by one, first those that were seen longest ago: if these
+// are too many for one poll, the others come next.
+func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
 	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
 	slices.SortStableFunc(jobs, func(a, b unlistedJob) int {
 		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.asked.Compare(b.asked))
 	})
 	return inBatches(ctx, o.tracker, turn, jobs[:min(len(jobs), directLimit)], func(batch []unlistedJob) (bool, error) {
-		return o.askForThese(ctx, batch)
+		return o.queryBatch(ctx, batch)
 	})
 }
 
@@ -150,8 +150,8 @@ func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs [
 	return errors.Join(problems...)
 }
 
-// askForThese asks for some jobs, each by itself and all at the same time.
-func (c *tracker) askForThese(ctx context.Context, batch []unlistedJob) (moved bool, err error) {
+// queryBatch queries some jobs, each by itself and all at the same time.
+func (c *tracker) queryBatch(ctx context.Context, batch []unlistedJob) (moved bool, err error) {
 	tags := make([]string, len(batch))
 	for i, job := range batch {
 		tags[i] = job.tag
@@ -173,9 +173,9 @@ func (c *tracker) askForThese(ctx context.Context, batch []unlistedJob) (moved b
 	return moved, err
 }
 
-// askedAgain returns when to ask again for a job that is missing: seldom once it
-// has been missing for long, but never never.
-func askedAgain(job *job.Job) time.Time {
+// nextQuery returns when to query a missing job again: queries become rare once it has
+// been missing for long, but never stop.
+func nextQuery(job *job.Job) time.Time {
 	if !job.Missing || job.MissingCount < maxForgotten {
 		return time.Time{}
 	}

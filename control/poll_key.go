@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// connectionName tells one connection from another: where commands run, and as whom.
+// connectionName identifies a connection: where commands run, and as whom.
 func (c *session) connectionName() string {
 	return c.place.Transport + ":" + c.place.User + "@" + c.place.Host
 }
@@ -25,7 +25,7 @@ func pollKeyOf(c *session) string {
 	sum.Write([]byte(c.fingerprint()))
 	anyJob, err := c.resolver.ScopeOfAnyJob()
 	if err != nil {
-		return c.sessionKey() // whose error everybody gets who wants to ask
+		return c.sessionKey() // whoever queries gets its error
 	}
 	asking := []*config.Command{c.definition.Command(config.ListJobs), c.definition.Command(config.GetJobStatus), c.definition.Command(config.FindJob)}
 	if asking[1] != nil {
@@ -64,8 +64,9 @@ func (c *tracker) openFilters(targets []string) []jobstore.OpenFilter {
 	return filters
 }
 
-// openSubmissions returns the submissions of targets that have no job, be it that they
-// are on record as not made. Those of other targets may be of an earlier connection.
+// openSubmissions returns the submissions of targets that have no job, including those
+// that are on record as not made. Those of other targets may be of an earlier
+// connection.
 func (c *tracker) openSubmissions(ctx context.Context, targets []string) ([]job.Job, error) {
 	var all []job.Job
 	for _, filter := range c.openFilters(targets) {

@@ -22,7 +22,7 @@ import (
 type answer struct {
 	job.Observation
 	forgotten bool // it does not know the job
-	undecided bool // the definition knows the scheduler's word, and that it tells no state
+	undecided bool // the definition knows the scheduler's word, which stands for no state
 	attempts  []attempt
 }
 
@@ -32,7 +32,7 @@ type attempt struct {
 	result  *command.Result
 }
 
-// query asks for a job, and counts an answer that is not understood.
+// query queries a job, and counts an answer that is not understood.
 func (c *session) query(ctx context.Context, asked job.Job) (answer, error) {
 	seen, err := c.inquire(ctx, asked)
 	c.countQuery(context.WithoutCancel(ctx), asked.ID, seen, err)
@@ -86,10 +86,10 @@ func triedAfter(fallback *config.Command, outcome config.OutcomeKind) bool {
 	return len(fallback.On) == 0 || slices.Contains(fallback.On, outcome)
 }
 
-// conclude decides what a query says that gave no state: that the job has
-// ended in a way nobody can tell any more, that it is forgotten, a word outside
-// the vocabulary, which is shown as it is, or nothing. Where any of its commands
-// failed, that the others do not know the job says nothing.
+// conclude decides what a query without a state says: that the job has ended, though
+// not how, that it is forgotten, a word outside the vocabulary, which is shown as it
+// is, or nothing. If any command failed, it does not count that the others do not know
+// the job.
 func conclude(seen answer, ended bool, failure error) (answer, error) {
 	switch {
 	case failure != nil:
@@ -106,14 +106,14 @@ func conclude(seen answer, ended bool, failure error) (answer, error) {
 var errNothingUnderstood = errors.New("the status command printed nothing that the definition understands; " +
 	"rmctl replay --trace shows how its output is read")
 
-// isUndetermined reports whether a text is the state that tells nothing.
+// isUndetermined reports whether a text is the state for "not known".
 func isUndetermined(text string) bool {
 	detail, known := job.ParseDetail(text)
 	return known && detail == job.Undetermined
 }
 
-// outcomeOf returns how a command on a job ended, and its error where that means
-// that nothing was done or found out, be it that the exit status is ignored.
+// outcomeOf returns how a command on a job ended, and its error if that means that
+// nothing was done or found out, even if its exit status is ignored.
 func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	switch result.Outcome {
 	case config.NotFound, config.Finished:
@@ -183,8 +183,8 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 // noState is what the reference writes for a value that is absent.
 const noState = "null"
 
-// originsOf is what a command's parsers are to keep of where values come from: of
-// commands that tell about jobs the line of the state, of others nothing.
+// originsOf is what a command's parsers keep of where values come from: the line of the
+// state for commands that report jobs, nothing for others.
 func originsOf(which *config.Command) string {
 	switch which.Element {
 	case config.GetJobStatus, config.Fallback, config.FindJob, config.ListJobs,

@@ -18,12 +18,11 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// An UnconfirmedError tells that it is still not known what became of a
-// submission.
+// An UnconfirmedError says that it is still not known what became of a submission.
 type UnconfirmedError struct {
 	Tag    string
 	Reason string    // why it is not known
-	Again  time.Time // when looking again will tell; zero if nobody can say
+	Again  time.Time // when looking again decides it; zero if unknown
 	Err    error     // what looking it up failed with; may be nil
 }
 
@@ -49,13 +48,12 @@ func (e *UnconfirmedError) Unwrap() error { return e.Err }
 // may still take up what the command has sent.
 const settling = 30 * time.Second
 
-// Recover finds out what became of a submission of which no outcome is recorded,
-// since rmctl was killed, the connection broke or the submit command took too
-// long. The job is adopted where its scheduler has it. Where it has not, and
-// would have it, the submission is recorded as not made: its phase is
-// job.PhaseRejected. Such a one is looked up again, as its scheduler may take it
-// up late. As long as neither is certain the error is an *UnconfirmedError.
-// Nothing is ever submitted again.
+// Recover finds out what became of a submission without a recorded outcome, since rmctl
+// was killed, the connection broke or the submit command took too long. If its
+// scheduler has the job, the job is adopted. If the scheduler has not, and would have
+// it, the submission is recorded as not made: its phase is job.PhaseRejected. Recover
+// looks such a one up again, as its scheduler may take it up late. As long as neither
+// is certain the error is an *UnconfirmedError. It never submits anything.
 //
 // [jobstore.Store.Unresolved] and [jobstore.Store.Unseen] return such submissions.
 func (c *tracker) Recover(ctx context.Context, j job.Job) (job.Job, error) {
@@ -72,7 +70,7 @@ func (c *tracker) Recover(ctx context.Context, j job.Job) (job.Job, error) {
 	case lookUp != nil:
 		return c.recoverByLookUp(ctx, lookUp, j)
 	case j.Phase == job.PhaseRejected:
-		return j, nil // only a listing can tell
+		return j, nil // only a listing may find it
 	case j.Interactive && presence.PresenceOf(j.Submitter) == presence.Elsewhere:
 		return j, unconfirmed(&j, fmt.Sprintf("process %s may still be submitting it; check on that host", presence.ProcessName(j.Submitter)), nil)
 	case j.Interactive:
@@ -135,7 +133,8 @@ func limitOf(of *config.Command) time.Duration {
 	return command.DefaultTimeout
 }
 
-// lookUp asks the scheduler for the job of a tag. Without one the id is empty.
+// lookUp looks for the job of a tag at the scheduler. If there is none, the id is
+// empty.
 func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
 	env, err := c.jobEnvironment(ctx, j)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Rediscover records the jobs that the scheduler lists with the tag of a
-// submission through rmctl and that are not on record, as after the loss of the
-// store, or on record as not submitted, and returns them. It needs a definition that lists jobs with their tags.
+// Rediscover lists the jobs and records those that carry the tag of a submission
+// through rmctl but have no job on record, as after the loss of the store, and returns
+// them. It needs a definition that lists jobs with their tags.
 func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil {
@@ -48,13 +48,12 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 		}
 		adopted = append(adopted, j)
 	}
-	return adopted, c.askForStates(ctx, adopted)
+	return adopted, c.queryStates(ctx, adopted)
 }
 
-// askForStates asks one by one for those of some jobs whose listing tells no state,
-// such as arrays, of which each row is a part. Of too many the others are asked for
-// as all jobs are.
-func (c *tracker) askForStates(ctx context.Context, jobs []job.Job) error {
+// queryStates queries one by one some of the jobs whose listing gives no state, such as
+// arrays, whose rows are parts of them. The others are queried as all jobs are.
+func (c *tracker) queryStates(ctx context.Context, jobs []job.Job) error {
 	var stateless []int
 	for i, j := range jobs {
 		if j.Detail.Primary() == job.Undetermined && len(stateless) < directLimit {

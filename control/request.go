@@ -10,8 +10,8 @@ import (
 // are those of a submission, so that the request can be read as a launch configuration.
 const requestTarget = "target"
 
-// requestOf returns what a user asked for as TOML, to be kept with the job. It is empty
-// if TOML cannot hold it.
+// requestOf returns a submission as TOML, to be kept with the job. It is empty if TOML
+// cannot hold it.
 func (c *session) requestOf(s job.Submission) string {
 	settings := []job.Setting{{Key: requestTarget, Value: c.target}}
 	text, err := job.EncodeTOML(append(settings, s.Over(job.Submission{}).Settings(nil)...))
@@ -25,8 +25,8 @@ func (c *session) requestOf(s job.Submission) string {
 	return string(text)
 }
 
-// requestFor returns what a user asked for when a job was submitted. The job must be
-// complete, as Store.ByTag returns it.
+// requestFor returns the submission that was made for a job. The job must be complete,
+// as Store.ByTag returns it.
 func requestFor(j job.Job) (job.Submission, error) {
 	if j.Request == "" {
 		return job.Submission{}, fmt.Errorf("what was asked for when job %q was submitted is not recorded", j.ID)

@@ -11,15 +11,15 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Rows runs x:list-jobs, x:list-nodes or x:list-queues, and hands out what it tells,
-// a row at a time, while it still prints: each as soon as nothing that follows can
-// change it, which docs/definitions.md tells about. Rows do not tell their lines. Scope says whose jobs are listed; for nodes and
-// queues it says nothing. One row is handed out after the other, and the command
-// waits meanwhile.
+// Rows runs x:list-jobs, x:list-nodes or x:list-queues and calls each with one row
+// after the other while the command prints, as soon as nothing that follows can change
+// the row (see docs/definitions.md). The command waits meanwhile. Rows have no origins.
+// Scope says whose jobs are listed; nodes and queues ignore it.
 //
-// With an error the listing tells nothing, least of all that something is gone, though
-// rows may have been handed out before; they are counted. A definition that has no
-// such command gives an *UnsupportedError. An error of each ends the command, and is returned as it is.
+// If there is an error, the listing proves nothing, least of all that something is
+// gone, though each may have been called before. A definition without such a command
+// gives an *UnsupportedError. An error of each ends the command, and is returned as it
+// is.
 func (c *session) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
 	list, err := c.listingOf(kind)
 	if err != nil {
@@ -47,10 +47,10 @@ func (c *session) listingOf(kind config.CommandElement) (*config.Command, error)
 	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
 }
 
-// A listRequest is what is asked with a listing.
+// A listRequest is what a listing is made with.
 type listRequest struct {
 	command *config.Command
-	scope   config.ListScope // whose jobs; empty where none are asked for
+	scope   config.ListScope // whose jobs; empty for nodes and queues
 	ids     string           // of the jobs, for a definition that names them
 	origins string           // see tokenizer.Options
 }

@@ -13,26 +13,25 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// Turns are the listings of one who lists again and again, of the jobs of everybody, the
-// nodes and the queues. However many processes of this user do that, each kind of listing is made
-// once per interval of the definition, and keeps the scheduler busy for no more than
-// a twentieth of the time: who makes it shares it with the others. Its methods may be
-// called concurrently.
+// Turns are listings, made again and again, of everybody's jobs, the nodes and the
+// queues. However many processes of this user list, each kind of listing is made once
+// per interval of the definition, keeps the scheduler busy for at most a twentieth of
+// the time, and is shared by all processes. The methods may be called concurrently.
 type Turns struct {
 	tracker *tracker
 	viewer  *poller.Viewer
 }
 
-// Turns returns the turns of one who lists again and again. Who keeps listings shares
-// them also while nobody is known to want them, for [Controller.LatestRows].
+// Turns returns listings to be made again and again. If keeps is set, it shares them
+// also while nobody is known to want them, for [Controller.LatestRows].
 func (c *Controller) Turns(keeps bool) *Turns {
 	return &Turns{tracker: c.tracker, viewer: c.poller.Viewer(keeps)}
 }
 
-// Rows is [Controller.Rows] for who lists again and again. Who comes too early for a new
-// listing gets what another process has listed since the last time, and waits where
-// there is no such listing. A listing of more than 64 MiB is not shared: such ones
-// are made in turn. What is listed shows among the queries that rmctl polls counts.
+// Rows is [Controller.Rows] for repeated listings. If it is too early for a new
+// listing, it calls each with the rows that another process has listed since the last
+// time, or waits for those. Listings of more than 64 MiB are not shared. They count
+// among the queries that rmctl polls shows.
 func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (jobstore.Listing, error) {
 	c := t.tracker
 	list, err := c.listingOf(kind)
@@ -46,8 +45,8 @@ func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(
 	return made, err
 }
 
-// Due returns when [Turns.Rows] hands out something without waiting, unless another
-// process lists then: a time that has passed where it may at once.
+// Due returns when [Turns.Rows] has rows without waiting, unless another process lists
+// then: a time in the past if it has some now.
 func (t *Turns) Due(ctx context.Context, kind config.CommandElement) (time.Time, error) {
 	list := t.tracker.definition.Command(kind)
 	if list == nil {
@@ -56,12 +55,12 @@ func (t *Turns) Due(ctx context.Context, kind config.CommandElement) (time.Time,
 	return t.viewer.Due(ctx, t.tracker.sharedListing(list, nil))
 }
 
-// ErrNotListed tells that no process of this user has listed something and shares it.
+// ErrNotListed says that no process of this user shares such a listing.
 var ErrNotListed = errors.New("no process has listed it for others")
 
-// LatestRows hands out the rows of the listing that a process of this user made last, in
-// its turn, as [Controller.Rows] hands them out. It asks no scheduler. The error matches
-// ErrNotListed where that listing failed or was not shared. A definition that has no such
+// LatestRows calls each with the rows of the listing that a process of this user made
+// last, as [Controller.Rows] does. It queries no scheduler. The error matches
+// ErrNotListed if that listing failed or was not shared. A definition without such a
 // listing gives an *UnsupportedError.
 func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (jobstore.Listing, error) {
 	list, err := c.listingOf(kind)

@@ -26,8 +26,8 @@ type sessionData struct {
 	Environment json.RawMessage `json:"environment"`
 }
 
-// Start runs the start-up commands unless a session is there that is young
-// enough; with fresh they run in any case. A target that is paused is asked again.
+// Start runs the start-up commands unless there is a session that is young enough; with
+// fresh it runs them in any case. It ends the pause of a target.
 func (c *Controller) Start(ctx context.Context, fresh bool) error {
 	if _, err := c.Resume(ctx); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 }
 
 // Remembered returns the texts that the last session, however old, found for a list,
-// such as the names of queues; nil where it found none. It asks no scheduler.
+// such as the names of queues; nil if it found none. It queries no scheduler.
 func (c *Controller) Remembered(ctx context.Context, list string) ([]string, error) {
 	env, err := c.keptEnvironment(ctx, anyAge)
 	if err != nil || env == nil {

@@ -55,9 +55,9 @@ func (c *session) findings(ctx context.Context, oldest time.Duration, before fun
 	return c.startSession(ctx)
 }
 
-// jobEnvironment returns the environment for commands on a job: that of the
-// session with the values that the job was submitted with, which may tell where
-// its scheduler's commands are.
+// jobEnvironment returns the environment for commands on a job: that of the session
+// with the values that the job was submitted with, which may say where its scheduler's
+// commands are.
 func (c *session) jobEnvironment(ctx context.Context, job job.Job) (*attribute.Environment, error) {
 	env, err := c.environment(ctx, anyAge)
 	if err != nil || job.Tag == "" {

@@ -20,8 +20,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// stage puts files in place. With an error it returns those that may be there.
-// How far each is on its way is told, unless told is nil.
+// stage puts files in place and reports their progress, unless told is nil. With an
+// error it returns those that may be there.
 func stage(ctx context.Context, connection remote.Connection, files []submission.StagedFile, told func(remote.Transfer)) ([]submission.StagedFile, error) {
 	for i, file := range files {
 		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
@@ -122,9 +122,9 @@ func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged)
 	return errors.Join(problems...)
 }
 
-// Tidy removes the files that submissions to this target have left which were
-// cut off: those of which the outcome is on record, and whose submit command must
-// have ended. Submit does so, too, once for each controller.
+// Tidy removes the files that were left on this target by submissions that were cut
+// off: those whose outcome is on record, and whose submit command must have ended.
+// Submit does so, too, once for each controller.
 func (c *submitter) Tidy(ctx context.Context) error {
 	leftovers, err := c.store.Leftovers(ctx, c.target)
 	if err != nil {
@@ -188,7 +188,7 @@ func staging(file submission.StagedFile, told func(remote.Transfer)) (content io
 	}
 }
 
-// countedContent tells how much of a content was read. WriteFile reads it on one
+// A countedContent reports how much of a content was read. WriteFile reads it on one
 // goroutine at a time, and not any more once it has returned.
 type countedContent struct {
 	content  io.Reader

@@ -12,16 +12,16 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Freshness tells how old an answer may be.
+// Freshness is how old an answer may be.
 type Freshness bool
 
-// Whether to ask the scheduler in any case.
+// Whether to query the scheduler in any case.
 const (
 	Recent Freshness = false // an answer of some seconds ago will do
 	Fresh  Freshness = true
 )
 
-// A NotFoundError tells that a scheduler does not know a job.
+// A NotFoundError says that a scheduler does not know a job.
 type NotFoundError struct {
 	ID, Target string
 }
@@ -33,8 +33,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there is no job %q at target %q", e.ID, e.Target)
 }
 
-// A QueryError tells that a job's state could not be asked for. What was known
-// of the job before still stands.
+// A QueryError says that the query for a job's state failed. What was known of the job
+// before still stands.
 type QueryError struct {
 	ID  string // empty for all jobs of a target
 	Err error
@@ -50,10 +50,10 @@ func (e *QueryError) Error() string {
 // Unwrap returns the cause.
 func (e *QueryError) Unwrap() error { return e.Err }
 
-// Status returns what is known of a job, asking its scheduler unless the job
-// has ended or was asked for some seconds ago. When the query fails the job
-// comes back as it was known, marked stale, together with a *QueryError; a job
-// that the scheduler has forgotten comes back marked missing, without error.
+// Status returns a job as it is now. It queries the scheduler unless the job has ended
+// or was queried some seconds ago. If the query fails, the job is returned as it was
+// known, marked stale, with a *QueryError. A job that the scheduler has forgotten is
+// returned marked missing, without an error.
 func (c *tracker) Status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
 	switch {
 	case c.isSettled(&j):
@@ -62,12 +62,12 @@ func (c *tracker) Status(ctx context.Context, j job.Job, freshness Freshness) (j
 		return c.statusOfSubmission(ctx, j)
 	case j.Tag != "" && c.isKnownByProcess(j):
 		return c.statusByProcess(ctx, j.Tag)
-	case c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.justAsked(j):
+	case c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.wasJustQueried(j):
 		return j, nil
 	case j.Tag == "":
 		return c.lookAgain(ctx, j)
 	}
-	if asked, err := c.untilAskable(ctx, &j); err != nil || asked {
+	if asked, err := c.untilQueryable(ctx, &j); err != nil || asked {
 		return j, err
 	}
 	return c.statusByQuery(ctx, j)
@@ -93,8 +93,8 @@ func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error)
 	return c.store.Observe(ctx, j.Tag, seen.Observation)
 }
 
-// statusOfSubmission finds out what became of a submission. As long as that is not known it is
-// told as a doubt, which is no failure.
+// statusOfSubmission finds out what became of a submission. As long as that is not
+// known it returns a doubt, which is no failure.
 func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job, error) {
 	job, err := c.Recover(ctx, job)
 	var unconfirmed *UnconfirmedError
@@ -105,7 +105,7 @@ func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job,
 	return job, err
 }
 
-// lookAgain asks for a job that is not on record.
+// lookAgain queries a job that is not on record.
 func (c *tracker) lookAgain(ctx context.Context, job job.Job) (job.Job, error) {
 	seen, err := c.Look(ctx, job.ID)
 	var forgotten *NotFoundError
@@ -129,18 +129,17 @@ func (c *tracker) stale(ctx context.Context, job job.Job, failure error, begun t
 	return job, &QueryError{ID: job.ID, Err: errors.Join(failure, err)}
 }
 
-// justAsked reports whether a query told the job's state so short a time ago that
-// another one would tell nothing new and only burden the scheduler. What the submit
-// command told is no query.
-func (c *tracker) justAsked(job job.Job) bool {
+// wasJustQueried reports whether a job was queried so recently that another query would
+// say nothing new and only burden the scheduler. The submit command is no query.
+func (c *tracker) wasJustQueried(job job.Job) bool {
 	interval := intervalOf(c.definition.Command(config.GetJobStatus))
 	submit := c.definition.Submit(false)
 	return !job.Stale && c.now().Sub(job.Observed) < interval && (submit == nil || job.Source != submit.Name)
 }
 
-// askableAt returns when the definition lets the status command be run again for a
+// queryableAt returns when the definition lets the status command be run again for a
 // job; the zero time where it says nothing of that, or the job was seen otherwise.
-func (c *tracker) askableAt(job *job.Job) time.Time {
+func (c *tracker) queryableAt(job *job.Job) time.Time {
 	status := c.definition.Command(config.GetJobStatus)
 	if status == nil || status.Interval == 0 || job.Observed.After(c.now()) { // a clock was set back
 		return time.Time{}
@@ -152,11 +151,11 @@ func (c *tracker) askableAt(job *job.Job) time.Time {
 	return job.Observed.Add(status.Interval)
 }
 
-// untilAskable waits until the definition lets the status command be run again. It
-// reports whether another process has asked for the job meanwhile, whose answer the
-// job then has.
-func (c *tracker) untilAskable(ctx context.Context, job *job.Job) (asked bool, err error) {
-	wait := c.askableAt(job).Sub(c.now())
+// untilQueryable waits until the definition lets the status command be run again. It
+// reports whether another process has queried the job meanwhile, whose answer the job
+// then has.
+func (c *tracker) untilQueryable(ctx context.Context, job *job.Job) (asked bool, err error) {
+	wait := c.queryableAt(job).Sub(c.now())
 	if wait <= 0 {
 		return false, nil
 	}
@@ -171,9 +170,9 @@ func (c *tracker) untilAskable(ctx context.Context, job *job.Job) (asked bool, e
 	return true, nil
 }
 
-// Look asks the scheduler for a job that was not submitted through rmctl. It
-// keeps nothing. A job that the scheduler does not know is a *NotFoundError, as is
-// what its commands would take for an option.
+// Look queries a job that was not submitted through rmctl. It keeps nothing. A job that
+// the scheduler does not know is a *NotFoundError, and so is an id that the commands
+// would take for an option.
 func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 	if _, err := c.resolver.Command(config.GetJobStatus); err != nil {
 		return job.Job{}, err

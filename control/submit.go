@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A SubmitError tells that a submission did not give a job, or that it is not
-// known whether it did.
+// A SubmitError says that a submission gave no job, or that it is not known whether it
+// did.
 type SubmitError struct {
 	Tag     string // of the submission
 	Unknown bool   // the job may exist all the same

@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// pace tells how long to wait between two looks at something: short while it
-// moves, longer and longer while it does not.
+// A pace is how long to wait between two looks at something: short while it moves,
+// longer and longer while it does not.
 type pace struct {
 	shortest, longest time.Duration
 	current           time.Duration
@@ -41,16 +41,16 @@ func pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// How often in a row a scheduler may not know a job, and how often asking may
-// fail, before waiting for the job is given up. A list that is incomplete for
-// a moment, or a controller that restarts, must not end a wait.
+// How often in a row a scheduler may not know a job, and how often queries may fail,
+// before a wait for the job is given up. A list that is incomplete for a moment, or a
+// controller that restarts, must not end a wait.
 const (
 	maxForgotten = 4
 	maxFailures  = 60
 )
 
-// A MissingError tells that nobody saw the end of a job, and that nobody will:
-// its scheduler has forgotten it, or there is none and its process is gone.
+// A MissingError says that nobody has seen the end of a job, and nobody will: its
+// scheduler has forgotten it, or it has none and its process is gone.
 type MissingError struct {
 	Job    job.Job
 	Reason string // empty where its scheduler has forgotten it
@@ -61,10 +61,10 @@ func (e *MissingError) Error() string {
 		e.Job.ID, cmp.Or(e.Reason, "its scheduler no longer knows it"), e.Job.Detail, e.Job.Observed.Format(time.DateTime))
 }
 
-// Wait asks for a job until it has ended or has reached a state: a detail or a
-// primary state; empty for the end. Every change is told to changed, which may
-// be nil. It goes on through failing queries for a while. A job that nobody can
-// ask for is an error at once.
+// Wait queries a job until it has ended or has reached a state: a detail or a primary
+// state; empty for the end. It calls changed, which may be nil, at every change. It
+// goes on through failing queries for a while. A job that nobody can query is an error
+// at once.
 func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
 	if err := c.waitable(j); err != nil {
 		return j, err

@@ -113,7 +113,7 @@ type wait struct {
 	changed func(job.Job)
 
 	followed *followedJobs
-	single   []*job.Job // that the record alone does not tell about
+	single   []*job.Job // whose news the record alone does not have
 }
 
 func newWait(c *tracker, until job.Detail, changed func(job.Job)) *wait {
@@ -139,7 +139,7 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 	if err := w.followed.begin(ctx); err != nil {
 		return err
 	}
-	plain := make(map[string]bool, len(tags)) // whether the record alone tells about the job
+	plain := make(map[string]bool, len(tags)) // whether the record alone has news of the job
 	err := w.tracker.store.EachBrief(ctx, tags, func(j *job.Job) {
 		plain[j.Tag] = j.ID != "" && j.Phase != job.PhaseDismissed && !j.Interactive
 		if plain[j.Tag] && !w.isOver(j.Detail) {
@@ -192,7 +192,7 @@ func (w *wait) all(ctx context.Context) error {
 
 func (w *wait) count() int { return w.followed.count() + len(w.single) }
 
-// look asks where that is due, tells of the jobs that have moved, and takes those
+// look makes a query if one is due, reports the jobs that have moved, and takes those
 // from the wait that are over, or whose end nobody will see; the latter are the
 // problems.
 func (w *wait) look(ctx context.Context) (moved bool, problems []error, err error) {
@@ -215,9 +215,9 @@ func (w *wait) look(ctx context.Context) (moved bool, problems []error, err erro
 	return moved || hasMoved, append(problems, singleProblems...), errors.Join(pollErr, err)
 }
 
-// poll makes the shared query where it is due and may tell about any of the jobs.
+// poll makes the shared query if it is due and may have news of any of the jobs.
 func (w *wait) poll(ctx context.Context) error {
-	if w.followed.count() == 0 && !slices.ContainsFunc(w.single, isAsked) {
+	if w.followed.count() == 0 && !slices.ContainsFunc(w.single, isQueryable) {
 		return nil
 	}
 	patience, err := w.followed.patience(ctx)
@@ -227,8 +227,8 @@ func (w *wait) poll(ctx context.Context) error {
 	return w.tracker.poll(ctx, w.tracker.definition.Command(config.ListJobs), poller.Wish{Patience: patience})
 }
 
-// take tells of a job as it is now, and reports whether the wait for it is over; a
-// problem is why it is without an end.
+// take reports a job as it is now, and returns whether the wait for it is over; a
+// problem is why it is over without an end.
 func (w *wait) take(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	if hasMoved {
 		w.changed(job)
@@ -240,7 +240,7 @@ func (w *wait) take(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	return problem != nil || w.isOver(job.Detail), problem
 }
 
-// lookAtSingle asks for each of the jobs that the record alone does not tell about.
+// lookAtSingle queries each job whose news the record alone does not have.
 func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, err error) {
 	before := make([]job.Job, len(w.single))
 	for i, job := range w.single {

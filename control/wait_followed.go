@@ -22,12 +22,12 @@ const readAtOnce = 256
 // happens to them is found in the record. Little is kept of each, since there may
 // be tens of thousands.
 type followedJobs struct {
-	tracker  *tracker
-	jobs     map[string]*followedJob // by tag
-	order    []string                // of the tags; may have some that are not followed any more
-	unasked  []string                // tags of jobs of which nothing is known, but what their submit command told
-	seen     int64                   // the last event that was looked at
-	lookedAt time.Time               // when all were looked at last; zero if they never were
+	tracker   *tracker
+	jobs      map[string]*followedJob // by tag
+	order     []string                // of the tags; may have some that are not followed any more
+	unqueried []string                // tags of jobs that were never queried since their submit command
+	seen      int64                   // the last event that was looked at
+	lookedAt  time.Time               // when all were looked at last; zero if they never were
 }
 
 // A followedJob is what is known of one.
@@ -66,25 +66,25 @@ func (f *followedJobs) add(j *job.Job) {
 	}
 	f.jobs[j.Tag] = &followedJob{shownOf(j), j.MissingCount}
 	f.order = append(f.order, j.Tag)
-	if f.tracker.isUnasked(j.Source, j.Missing, j.Stale) {
-		f.unasked = append(f.unasked, j.Tag)
+	if f.tracker.isUnqueried(j.Source, j.Missing, j.Stale) {
+		f.unqueried = append(f.unqueried, j.Tag)
 	}
 }
 
-// patience is how long to wait for the moment at which the scheduler may be asked
-// again: shortly, as long as it was never asked for one of the jobs.
+// patience is how long to wait until the scheduler may be queried again: shortly, as
+// long as one of the jobs was never queried.
 func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
-	for size := 1; len(f.unasked) > 0; size = readAtOnce {
-		some := f.unasked[:min(size, len(f.unasked))]
+	for size := 1; len(f.unqueried) > 0; size = readAtOnce {
+		some := f.unqueried[:min(size, len(f.unqueried))]
 		isOpen := map[string]bool{}
 		err := f.tracker.store.EachBrief(ctx, some, func(job *job.Job) {
-			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.tracker.isUnasked(job.Source, job.Missing, job.Stale)
+			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.tracker.isUnqueried(job.Source, job.Missing, job.Stale)
 		})
 		if err != nil {
 			return 0, err
 		}
 		some = slices.DeleteFunc(slices.Clone(some), func(tag string) bool { return !isOpen[tag] })
-		f.unasked = append(some, f.unasked[min(size, len(f.unasked)):]...)
+		f.unqueried = append(some, f.unqueried[min(size, len(f.unqueried)):]...)
 		if len(some) > 0 {
 			return shortPatience, nil
 		}
@@ -98,9 +98,9 @@ func (f *followedJobs) isNews(ctx context.Context) (bool, error) {
 	return last != f.seen, err
 }
 
-// news gives each job to a function of which something was recorded since the last
-// look, as it is now and without its submission, and follows it no longer where
-// that says that it is done with.
+// news calls tell with each job that changed on record since the last look, as it is
+// now and without its submission, and follows it no longer where tell says that it is
+// done.
 func (f *followedJobs) news(ctx context.Context, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
 	last, err := f.tracker.store.LastEvent(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 	return differing, err
 }
 
-// tellOf tells of some jobs.
+// tellOf calls tell with some jobs.
 func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
 	recorded, err := f.tracker.store.ByTags(ctx, tags)
 	if err != nil {

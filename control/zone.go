@@ -15,8 +15,8 @@ import (
 // of this machine.
 type zone struct{ location *time.Location }
 
-// tell returns the text of a time as it is recorded and told: those of another zone
-// say which.
+// tell returns the text of a time for records and users: with the zone, unless that is
+// the one of this machine.
 func (z zone) tell(text string) string {
 	if z.location == nil {
 		return text
@@ -42,7 +42,7 @@ func (c *session) ownZone(which *config.Command) (own *time.Location, isOwn bool
 	}
 	anyJob, err := c.resolver.ScopeOfAnyJob()
 	if err != nil {
-		return nil, false // the command cannot be run, which tells so
+		return nil, false // running the command says why
 	}
 	invocation, err := command.Resolve(which, anyJob, job.Environment{})
 	if err != nil {

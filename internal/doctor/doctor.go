@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Verdict tells what a finding means for jobs.
+// A Verdict is what a finding means for jobs.
 type Verdict string
 
 // The verdicts.
@@ -42,7 +42,7 @@ const (
 	questionTimeout    = 20 * time.Second
 )
 
-// questionsAtOnce bounds what an examination asks of the place at a time.
+// questionsAtOnce bounds how many commands an examination runs at a time.
 const questionsAtOnce = 4
 
 // Examine looks at everything beside the definition itself that jobs need: the place, its

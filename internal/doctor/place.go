@@ -83,7 +83,7 @@ func (e *examiner) examineConnection(ctx context.Context) ([]Finding, error) {
 	return append(findings, noise(answer)), nil
 }
 
-// noise tells what a command that prints nothing printed.
+// noise judges what a command printed that prints nothing.
 func noise(answer reply) Finding {
 	const mend = "print nothing in .bashrc, .profile and the like unless the shell is interactive: case $- in *i*) ... esac"
 	switch {

@@ -107,7 +107,7 @@ func freeKilobytes(line string) (int64, bool) {
 	return free, err == nil
 }
 
-// examineNames tells which names jobs may have, as far as the definition says it.
+// examineNames finds which names jobs may have, as far as the definition says it.
 func (e *examiner) examineNames(context.Context) []Finding {
 	for _, a := range e.definition.Attributes {
 		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(a.Name()))

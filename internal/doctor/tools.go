@@ -105,12 +105,12 @@ func firstWord(env *attribute.Environment, c *config.Command) string {
 	}
 	words, err := command.Scope{Environment: env}.Words(c.Arguments[:1])
 	if err != nil || len(words) == 0 {
-		return "" // what cannot be resolved is told when it is run
+		return "" // running it says why it cannot be resolved
 	}
 	return words[0]
 }
 
-// examineProbe runs an x:probe and tells whether what it looks for is there.
+// examineProbe runs an x:probe and looks whether what it looks for is there.
 func (e *examiner) examineProbe(ctx context.Context, probe *config.Probe) Finding {
 	env, err := e.resolver.InitialEnvironment()
 	if err != nil {
@@ -140,8 +140,8 @@ func (e *examiner) run(ctx context.Context, which *config.Command, env *attribut
 	return (&command.Runner{Connection: e.connection}).Run(ctx, request, invocation)
 }
 
-// JudgeProbe tells what an examination finds where the program of an x:probe
-// succeeds and prints the standard output and error of a result.
+// JudgeProbe returns the finding if the program of an x:probe succeeds and prints the
+// standard output and error of a result.
 func JudgeProbe(probe *config.Probe, result *command.Result) Finding {
 	if probe.Version == nil {
 		return Finding{Name: probe.Name, Verdict: Fine, Seen: cmp.Or(excerpt.First(result.Stdout), excerpt.First(result.Stderr), "there")}
@@ -166,7 +166,7 @@ func missed(probe *config.Probe, seen string) Finding {
 	return finding
 }
 
-// probeFailure tells in one line why a probe failed: best in the program's own words.
+// probeFailure says in one line why a probe failed: best in the program's own words.
 func probeFailure(result *command.Result, err error) string {
 	if said := cmp.Or(excerpt.First(result.Stderr), excerpt.First(result.Stdout)); said != "" {
 		return said

@@ -22,13 +22,13 @@ var ThisProcess = sync.OnceValue(func() string {
 	return fmt.Sprintf("%d %s %s", os.Getpid(), startOf(os.Getpid()), host)
 })
 
-// presence is what can be told here of a process that made a submission.
+// A presence is what is known here of a process that made a submission.
 type presence int
 
 const (
 	IsGone    presence = iota // it has ended, or was never named
 	isThere                   // it may be at work
-	Elsewhere                 // it is one of another host, which cannot be asked from here
+	Elsewhere                 // it is one of another host, which nobody can see from here
 )
 
 // PresenceOf looks for a process that is named as thisProcess does.
@@ -49,8 +49,8 @@ func PresenceOf(name string) presence {
 	return isThere
 }
 
-// IsAlive reports whether a process may still be at work, as far as that can be
-// told here: what one of another host began is given time to settle.
+// IsAlive reports whether a process may still be at work, as far as this host knows:
+// what a process of another host began gets time to settle.
 func IsAlive(name string) bool { return PresenceOf(name) == isThere }
 
 // IsHolderGone reports whether the process of a controller that had a shared query
@@ -95,7 +95,7 @@ func startOf(id int) string {
 		return "-"
 	}
 	if state := fields[0]; state == "Z" || state == "X" {
-		return "ended" // and nobody has asked yet how
+		return "ended" // and its parent has not waited for it yet
 	}
 	return fields[19]
 }

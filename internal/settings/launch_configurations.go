@@ -34,16 +34,16 @@ type LaunchConfiguration struct {
 // what is put around it, such a name fits into the name of a file.
 const maximumLaunchConfigurationName = 100
 
-// A LaunchConfigurationNameError tells why a text cannot name a launch configuration.
+// A LaunchConfigurationNameError says why a text cannot name a launch configuration.
 type LaunchConfigurationNameError struct{ Name, Reason string }
 
 func (e *LaunchConfigurationNameError) Error() string {
 	return fmt.Sprintf("%.200q cannot name a launch configuration: %s", e.Name, e.Reason)
 }
 
-// CheckLaunchConfigurationName tells whether a text can name a launch
-// configuration: up to MaximumLaunchConfigurationName bytes of letters, digits
-// and the characters ._+@- of which the first is none of ".", "-". The error is a
+// CheckLaunchConfigurationName checks that a text can name a launch configuration: it
+// has at most maximumLaunchConfigurationName bytes, consists of letters, digits and
+// ._+@- and begins neither with "." nor with "-". The error is a
 // *LaunchConfigurationNameError.
 func CheckLaunchConfigurationName(name string) error {
 	refuse := func(reason string) error { return &LaunchConfigurationNameError{name, reason} }
@@ -142,9 +142,9 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 	return text + "; there are " + list
 }
 
-// LaunchConfigurationOf returns what was asked for when a job was submitted, as
-// a launch configuration of a name. The job must be complete, as Store.ByTag
-// returns it. The error tells that this was not recorded.
+// LaunchConfigurationOf returns the submission of a job as a launch configuration of a
+// name. The job must be complete, as Store.ByTag returns it. It is an error if the
+// submission was not recorded.
 func LaunchConfigurationOf(job job.Job, name string) (*LaunchConfiguration, error) {
 	if job.Request == "" {
 		return nil, fmt.Errorf("what was asked for when job %q was submitted is not recorded", job.ID)

@@ -21,7 +21,7 @@ const launchSuffix = ".toml"
 // maxLaunchBytes bounds the file of a launch configuration.
 const maxLaunchBytes = 1 << 20
 
-// A LaunchConfigurationExistsError tells that a launch configuration would be replaced.
+// A LaunchConfigurationExistsError says that a launch configuration would be replaced.
 type LaunchConfigurationExistsError struct{ Name, File string }
 
 func (e *LaunchConfigurationExistsError) Error() string {

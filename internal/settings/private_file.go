@@ -166,8 +166,8 @@ func lockFile(ctx context.Context, file string) (unlock func() error, err error)
 	}
 }
 
-// hasNoLocks reports whether an error of locking tells that the file system has no
-// locks, as some of the network have it.
+// hasNoLocks reports whether an error of locking means that the file system has no
+// locks, as some network file systems.
 func hasNoLocks(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.EINVAL}, func(absent error) bool {
 		return errors.Is(err, absent)

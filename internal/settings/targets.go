@@ -89,7 +89,7 @@ func (e *UnknownTargetError) Error() string {
 	return text
 }
 
-// A ConfigurationError tells what is wrong in a configuration file.
+// A ConfigurationError says what is wrong in a configuration file.
 type ConfigurationError struct {
 	File         string
 	Line, Column int // 0 where unknown
@@ -221,7 +221,8 @@ func (t *Target) completeConnection(file string) error {
 	return nil
 }
 
-// unknownSetting tells of a setting that does not exist, and which one is meant.
+// unknownSetting names a setting that does not exist, and the one that is probably
+// meant.
 func unknownSetting(key []string) string {
 	word, known := key[0], []string{"default", "background", "targets"}
 	if len(key) > 2 && word == "targets" {

@@ -35,7 +35,7 @@ func AddTargets(ctx context.Context, folder string, targets ...Target) error {
 	return putTargets(ctx, folder, false, targets)
 }
 
-// A TargetExistsError tells that a target would be replaced.
+// A TargetExistsError says that a target would be replaced.
 type TargetExistsError struct{ Name string }
 
 // Error names the target.

@@ -92,9 +92,9 @@ func IsEngineAttribute(name string) bool {
 	return strings.HasPrefix(name, AttributeJobPrefix)
 }
 
-// isLaunchAttribute reports whether a caller may give a value to an attribute
-// that no definition has to have: what commands for debugging are told to run,
-// and commands that set up the environment of the program.
+// isLaunchAttribute reports whether a caller may give a value to an attribute that no
+// definition has to have: what commands for debugging run, and commands that set up the
+// environment of the program.
 func isLaunchAttribute(name string) bool {
 	switch name {
 	case attributeDebugger, attributeDebuggerArgs, attributeDebuggerID, attributeDebuggerLauncher, attributeEnvironmentSetup:

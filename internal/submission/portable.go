@@ -56,9 +56,9 @@ func (p *portable) forget(name string) {
 	delete(p.source, name)
 }
 
-// applyPortable gives the linked attributes what the portable names ask for.
-// Between a portable name and an attribute's own name the later source counts; in
-// one source they must not contradict each other.
+// applyPortable gives the linked attributes the values of portable names. Between a
+// portable name and an attribute's own name the later source counts; in one source they
+// must not contradict each other.
 func (a *assignment) applyPortable(directory string) []error {
 	request := portablename.Request{Values: a.portable.values, Directory: directory, IsGiven: func(name string) bool {
 		found := a.env.Variable(name)

@@ -162,7 +162,7 @@ func (r *Resolver) definitionName() string {
 	return r.Definition.File
 }
 
-// An UnsupportedError tells that the definition lacks what was asked for.
+// An UnsupportedError says what a definition lacks.
 type UnsupportedError struct {
 	Definition string
 	Lacks      string

@@ -49,7 +49,8 @@ func insertionLine(s *config.Script) int {
 	return min(1, len(s.Lines)-1)
 }
 
-// A VariableNameError tells of a variable of a job's environment whose name no shell takes.
+// A VariableNameError names a variable of a job's environment whose name no shell
+// takes.
 type VariableNameError struct{ Name string }
 
 func (e *VariableNameError) Error() string {

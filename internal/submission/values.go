@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A ValueError tells which attribute could not be given a value.
+// A ValueError says which attribute could not be given a value, and why.
 type ValueError struct {
 	Attribute string
 	Reason    string
@@ -29,9 +29,8 @@ func (e *ValueError) Error() string {
 	return text
 }
 
-// assign gives attributes the values of the target, then those of the caller,
-// then those that portable names ask for.
-// Where several are refused the error tells of all.
+// assign gives attributes the values of the target, then those of the caller, then
+// those of portable names. The error names all that are refused.
 func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*assignment, error) {
 	a := &assignment{
 		resolver: r, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
@@ -81,7 +80,7 @@ type assignment struct {
 	notes     []string // on portable names that have no effect
 }
 
-// all gives values from one source. A list begins anew with each source.
+// all gives values from one source. A list starts again with each source.
 func (a *assignment) all(values []job.Assignment, source int) []error {
 	own, problems := a.splitPortable(values, source)
 	again := map[string]bool{}
