@@ -149,7 +149,7 @@ func (c *Client) Status(ctx context.Context, j job.Job) (job.Job, error) {
 	if err != nil {
 		return j, err
 	}
-	return controller.Status(ctx, j, control.Recent)
+	return controller.Status(ctx, j, false)
 }
 
 // Wait waits until a job has ended and returns it. Errors are those of

@@ -180,7 +180,7 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 	var err error
 	switch step.Do {
 	case DoStatus:
-		j, err = p.controller.Status(ctx, j, control.Fresh)
+		j, err = p.controller.Status(ctx, j, true)
 	case DoWait:
 		j, err = p.controller.Wait(ctx, j, step.Until, nil)
 	default:

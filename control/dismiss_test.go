@@ -14,7 +14,7 @@ import (
 func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, "")
-	jobs = s.updates(t, jobs, control.Recent)
+	jobs = s.updates(t, jobs, false)
 	require.True(t, jobs[1].Missing)
 
 	_, err := control.Dismiss(t.Context(), s.store, jobs[0])
@@ -30,8 +30,8 @@ func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	require.Len(t, open, 1)
 	asked := len(s.asked(t))
 	s.ahead += time.Minute
-	s.updates(t, jobs[:1], control.Recent)
-	again, err := s.Status(t.Context(), dismissed, control.Fresh)
+	s.updates(t, jobs[:1], false)
+	again, err := s.Status(t.Context(), dismissed, true)
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseDismissed, again.Phase)
 	require.NotContains(t, s.asked(t)[asked:], jobs[1].ID, "it is asked for no more")
@@ -43,7 +43,7 @@ func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 
 func TestAnInteractiveJobWhoseProcessIsGoneIsPutAsideWithTheReason(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
-	job, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), control.Fresh)
+	job, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), true)
 	require.NoError(t, err)
 	dismissed, err := control.Dismiss(t.Context(), s.store, job)
 	require.NoError(t, err)
@@ -55,6 +55,6 @@ func TestAnInteractiveJobWhoseProcessIsGoneIsPutAsideWithTheReason(t *testing.T)
 func TestAJobThatHasEndedIsNotPutAside(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Failed, job.Running)
-	_, err := control.Dismiss(t.Context(), s.store, s.updates(t, jobs, control.Recent)[0])
+	_, err := control.Dismiss(t.Context(), s.store, s.updates(t, jobs, false)[0])
 	require.ErrorContains(t, err, "has ended")
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Holder is what an interactive job is attached to.
+// A Holder is what an interactive job is attached to. It is empty if the process of the
+// job has ended, or nobody knows of it.
 type Holder string
 
 // What there is.
 const (
-	HeldByNobody  Holder = ""          // its process has ended, or nobody knows of it
 	HeldByProgram Holder = "program"   // by the program that submitted it
 	HeldByHost    Holder = "host"      // by one that runs jobs for others
 	HeldElsewhere Holder = "elsewhere" // by a program on another machine, if that is still there
@@ -35,7 +35,7 @@ func (c *Controller) Holder(job job.Job) Holder {
 	case mayBeAttached(job) && presence.PresenceOf(job.Submitter) == presence.Elsewhere:
 		return HeldElsewhere
 	case !c.isAttached(job):
-		return HeldByNobody
+		return ""
 	case job.Hosted:
 		return HeldByHost
 	}

@@ -41,14 +41,14 @@ func TestAJobWhoseProcessIsGoneIsMissing(t *testing.T) {
 			s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
 			j := s.attachedTo(t, "the-tag", "7", goneHere(t), hosted)
 			for range 2 {
-				seen, err := s.Status(t.Context(), j, control.Fresh)
+				seen, err := s.Status(t.Context(), j, true)
 				require.NoError(t, err)
 				require.Equal(t, job.Running, seen.Detail, "the last that was seen")
 				require.True(t, seen.Missing)
 				require.Equal(t, 1, seen.MissingCount, "it is found out once")
 				require.Contains(t, seen.StaleReason, fmt.Sprintf("process that it was attached to (%d on ", os.Getpid()))
 			}
-			require.Equal(t, control.HeldByNobody, s.Holder(j))
+			require.Equal(t, control.Holder(""), s.Holder(j))
 		})
 	}
 }
@@ -70,7 +70,7 @@ func TestAWaitForAJobWhoseProcessIsGoneEnds(t *testing.T) {
 
 func TestAJobThatASchedulerKnowsIsNotGoneWithItsProcess(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)+running("get-job-status", `echo SUSPENDED`, "", asStatus)))
-	j, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), control.Fresh)
+	j, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), true)
 	require.NoError(t, err)
 	require.Equal(t, job.Suspended, j.Detail)
 	require.False(t, j.Missing)
@@ -81,7 +81,7 @@ func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
 	before := s.attachedTo(t, "the-tag", "7", goneHere(t))
 	_, err := s.store.Observe(t.Context(), "the-tag", job.Observation{Detail: job.Completed, Observed: time.Now()})
 	require.NoError(t, err)
-	j, err := s.Status(t.Context(), before, control.Fresh)
+	j, err := s.Status(t.Context(), before, true)
 	require.NoError(t, err)
 	require.Equal(t, job.Completed, j.Detail)
 	require.False(t, j.Missing)
@@ -92,7 +92,7 @@ func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
 func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
 	job := s.attachedTo(t, "the-tag", "7", "12 345 far.example.org", true)
-	seen, err := s.Status(t.Context(), job, control.Fresh)
+	seen, err := s.Status(t.Context(), job, true)
 	require.NoError(t, err)
 	require.False(t, seen.Missing)
 	require.True(t, seen.Stale)

@@ -191,7 +191,7 @@ func TestWhatHoldsAJobIsKnown(t *testing.T) {
 			},
 		})
 		require.NoError(t, err)
-		require.Equal(t, control.HeldByNobody, s.Holder(job))
+		require.Equal(t, control.Holder(""), s.Holder(job))
 	}
 }
 

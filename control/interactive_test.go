@@ -100,7 +100,7 @@ func TestAnInteractiveJobThatASchedulerKnowsIsAskedFor(t *testing.T) {
 	j, _, err := s.interactively(t, t.Context(), "")
 	require.NoError(t, err)
 	j.Detail = job.Running
-	j, err = s.Status(t.Context(), j, control.Fresh)
+	j, err = s.Status(t.Context(), j, true)
 	require.NoError(t, err)
 	require.Equal(t, job.Failed, j.Detail)
 }

@@ -42,7 +42,7 @@ func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing
 	first := s.looks(t)
 	for range 48 * 60 {
 		s.ahead += time.Minute
-		j, err := s.Status(t.Context(), rejected, control.Recent)
+		j, err := s.Status(t.Context(), rejected, false)
 		require.NoError(t, err)
 		require.Equal(t, job.PhaseRejected, j.Phase)
 		rejected = j
@@ -53,11 +53,11 @@ func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing
 func TestAJobThatItsSchedulerTookUpLateIsAdopted(t *testing.T) {
 	s, rejected := overlooked(t, "")
 	s.write(t, "jobs", lateTag+" 9 COMPLETED\n")
-	j, err := s.Status(t.Context(), rejected, control.Recent)
+	j, err := s.Status(t.Context(), rejected, false)
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseRejected, j.Phase, "it is not looked for all the time")
 	s.ahead += time.Minute
-	j, err = s.Status(t.Context(), rejected, control.Recent)
+	j, err = s.Status(t.Context(), rejected, false)
 	require.NoError(t, err)
 	require.Equal(t, "9", j.ID)
 	require.Equal(t, job.Completed, j.Detail)
@@ -87,7 +87,7 @@ func TestAPollAdoptsTheJobsOfSubmissions(t *testing.T) {
 				s.write(t, "unlisted", "")
 			}
 			s.ahead += time.Minute
-			s.updates(t, others, control.Recent)
+			s.updates(t, others, false)
 			for tag, id := range map[string]string{lateTag: "9", "11111111-2222-3333-4444-555555555555": "10"} {
 				job, err := s.store.ByTag(t.Context(), tag)
 				require.NoError(t, err)
@@ -101,14 +101,14 @@ func TestALookForALateJobThatFailsChangesNothing(t *testing.T) {
 	s, rejected := overlooked(t, "")
 	s.write(t, "broken", "")
 	s.ahead += time.Minute
-	j, err := s.Status(t.Context(), rejected, control.Recent)
+	j, err := s.Status(t.Context(), rejected, false)
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseRejected, j.Phase)
 	require.False(t, control.IsLookedForAgain(j, s.options.Now()), "a look-up that always fails is not made all the time")
 	require.NoError(t, os.Remove(s.path("broken")))
 	s.write(t, "jobs", lateTag+" 9 RUNNING\n")
 	s.ahead += time.Minute
-	j, err = s.Status(t.Context(), rejected, control.Recent)
+	j, err = s.Status(t.Context(), rejected, false)
 	require.NoError(t, err)
 	require.Equal(t, "9", j.ID)
 }
@@ -117,7 +117,7 @@ func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
 	s, _ := overlooked(t, `remembers="5m"`)
 	s.ahead += 6 * time.Minute
 	before := s.looks(t)
-	s.updates(t, []job.Job{s.submits(t, job.Submission{Executable: "x"})}, control.Recent)
+	s.updates(t, []job.Job{s.submits(t, job.Submission{Executable: "x"})}, false)
 	require.Equal(t, before, s.looks(t))
 }
 
@@ -131,7 +131,7 @@ func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
 	for range 3 {
 		before := s.looks(t)
 		s.ahead += time.Hour // however long the look-ups take on a busy machine, the next query is due
-		s.updates(t, []job.Job{other}, control.Recent)
+		s.updates(t, []job.Job{other}, false)
 		require.LessOrEqual(t, s.looks(t)-before, 16)
 	}
 	open := s.unresolved(t)

@@ -56,7 +56,7 @@ func TestIDsAreHandedToAListingInBatchesOfBoundedLength(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	ids := longIDs(400)
 	jobs := s.recorded(t, ids...)
-	for _, j := range s.updates(t, jobs, control.Recent) {
+	for _, j := range s.updates(t, jobs, false) {
 		require.Equal(t, job.Running, j.Detail)
 		require.Equal(t, "x:list-jobs", j.Source)
 	}
@@ -75,7 +75,7 @@ func TestWhatTheBatchesBeforeAFailureToldCounts(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	s.write(t, "fails", "2")
 	ids := longIDs(200)
-	updated, err := s.Update(t.Context(), s.recorded(t, ids...), control.Recent)
+	updated, err := s.Update(t.Context(), s.recorded(t, ids...), false)
 	var failed *control.QueryError
 	require.ErrorAs(t, err, &failed)
 	running, stale := 0, 0
@@ -96,7 +96,7 @@ func TestIDsThatWordsCouldBeMadeOfAreAskedForOneByOne(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	odd := []string{"-x", "1 2", "3,4", `5"6`, "7`id`", "8\n9", "1$HOME"}
 	jobs := s.recorded(t, append(odd, "17", "18[].server")...)
-	for _, j := range s.updates(t, jobs, control.Recent) {
+	for _, j := range s.updates(t, jobs, false) {
 		require.Equal(t, job.Running, j.Detail)
 	}
 	require.Equal(t, "jobs 17,18[].server\n", s.read(t, "asked"))
@@ -117,6 +117,6 @@ func TestAListingWithoutIDsIsMadeOnceForAll(t *testing.T) {
 	s := newSite(t, cluster(t, ""))
 	jobs := s.recorded(t, "1", "2", "3")
 	s.shows(t, jobs, job.Running, job.Running, job.Running)
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 	require.Equal(t, []string{"list"}, s.asked(t))
 }

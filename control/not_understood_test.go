@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -29,7 +28,7 @@ func TestAnswersThatAreNotUnderstoodAreCounted(t *testing.T) {
 
 	s, job = asked(t, "", "")
 	s.answering(t, `echo "Novel report 1.0"; echo of a job`)
-	_, err := s.Status(t.Context(), job, control.Fresh)
+	_, err := s.Status(t.Context(), job, true)
 	require.Error(t, err)
 	require.Len(t, counts(t, s), 1)
 	require.Equal(t, `output that begins with "Novel report 1.0"`, counts(t, s)[0].Seen)
@@ -42,7 +41,7 @@ func TestWhatIsUnderstoodIsNotCounted(t *testing.T) {
 	} {
 		s, job := asked(t, "", "")
 		s.answering(t, script)
-		_, _ = s.Status(t.Context(), job, control.Fresh) // some fail, which is not what is tested
+		_, _ = s.Status(t.Context(), job, true) // some fail, which is not what is tested
 		require.Empty(t, counts(t, s), script)
 	}
 }

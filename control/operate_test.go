@@ -51,7 +51,7 @@ func TestAnOperationChangesNoStateButWhatIsKnownIsDoubted(t *testing.T) {
 	require.Equal(t, job.Running, known.Detail)
 	require.True(t, known.Stale)
 	require.Contains(t, known.StaleReason, "cancel was asked for")
-	_, err = s.Status(t.Context(), known, control.Recent)
+	_, err = s.Status(t.Context(), known, false)
 	require.NoError(t, err)
 	require.Equal(t, 2, s.count(t, "asked"), "the next look asks the scheduler")
 }
@@ -153,7 +153,7 @@ func TestAnAnswerFromBeforeAnOperationIsNotReused(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, late.Stale)
 	asked := s.count(t, "asked")
-	j, err = s.Status(t.Context(), late, control.Recent)
+	j, err = s.Status(t.Context(), late, false)
 	require.NoError(t, err)
 	require.Equal(t, asked+1, s.count(t, "asked"))
 	require.False(t, j.Stale)

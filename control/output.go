@@ -56,7 +56,7 @@ func (c *attendant) OutputPath(job job.Job, stderr bool) (string, error) {
 // Output copies a job's output to w. It queries a job that has not ended first, since
 // its scheduler may know better where the output goes.
 func (c *Controller) Output(ctx context.Context, job job.Job, stderr bool, w io.Writer) error {
-	job, err := c.Status(ctx, job, Recent)
+	job, err := c.Status(ctx, job, false)
 	if err != nil {
 		c.log.Warn("the job's output is looked for without knowing its state", "error", err)
 	}
@@ -97,7 +97,7 @@ func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.W
 		// Query the state first: what an ended job wrote is all there then, and the
 		// scheduler may know better where that goes.
 		var err error
-		if job, err = c.Status(ctx, job, Recent); err != nil {
+		if job, err = c.Status(ctx, job, false); err != nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)
 		}
 		name, err := c.OutputPath(job, stderr)

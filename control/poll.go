@@ -25,21 +25,21 @@ const (
 	directWidth   = 4  // of these at the same time
 )
 
-// Update returns jobs of this target as they are now. Where a query is due it queries
-// their scheduler: with one listing for all jobs of this user, whichever process wants
-// whichever of them, and one by one for those that the listing lacks. Other processes
-// that call it meanwhile get the same answer.
+// Update returns jobs of this target as they are now. Where a query is due, or fresh is
+// set, it queries their scheduler: with one listing for all jobs of this user,
+// whichever process wants whichever of them, and one by one for those that the listing
+// lacks. Other processes that call it meanwhile get the same answer.
 //
 // If a query fails, the error is a *QueryError, and the jobs are returned as they were
 // known. While the target is paused nothing is queried, and the error matches
 // [ErrPaused]. Where a fresh answer would take more than a minute it is a
 // *TooSoonError.
-func (c *Controller) Update(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
+func (c *Controller) Update(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isQueryable(&job) }) {
-		return c.updateEach(ctx, jobs, freshness)
+		return c.updateEach(ctx, jobs, fresh)
 	}
-	wish, err := c.wish(ctx, jobs, freshness)
+	wish, err := c.wish(ctx, jobs, fresh)
 	if err != nil {
 		return jobs, err
 	}
@@ -58,7 +58,7 @@ func (c *Controller) Update(ctx context.Context, jobs []job.Job, freshness Fresh
 		now, isRecorded := recorded[job.Tag]
 		switch {
 		case job.Tag == "" || job.ID == "" || job.Interactive:
-			updated[i], err = c.Status(ctx, job, freshness)
+			updated[i], err = c.Status(ctx, job, fresh)
 			problems = append(problems, err)
 		case isRecorded:
 			// What was submitted does not change.
@@ -78,8 +78,8 @@ func isQueryable(j *job.Job) bool {
 
 // wish is how new an answer is to be: as new as possible if the user insists. Jobs that
 // were never queried are worth a short wait.
-func (c *tracker) wish(ctx context.Context, jobs []job.Job, freshness Freshness) (poller.Wish, error) {
-	if freshness == Fresh {
+func (c *tracker) wish(ctx context.Context, jobs []job.Job, fresh bool) (poller.Wish, error) {
+	if fresh {
 		return poller.Insist, nil
 	}
 	for _, job := range jobs {
@@ -103,14 +103,14 @@ func (c *tracker) isUnqueried(source string, missing, stale bool) bool {
 }
 
 // updateEach queries jobs one by one.
-func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, freshness Freshness) ([]job.Job, error) {
+func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
 	updated := slices.Clone(jobs)
 	problems := make([]error, len(jobs))
 	var group errgroup.Group
 	group.SetLimit(directWidth)
 	for i := range updated {
 		group.Go(func() error {
-			updated[i], problems[i] = c.Status(ctx, updated[i], freshness)
+			updated[i], problems[i] = c.Status(ctx, updated[i], fresh)
 			return nil
 		})
 	}

@@ -33,11 +33,11 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 			s.ahead += time.Minute
 			options := s.options
 			options.Connection = &faultyConnection{Connection: options.Connection, start: func(remote.Command) error { return c.start }}
-			_, met := control.New(options).Update(t.Context(), jobs, control.Recent)
+			_, met := control.New(options).Update(t.Context(), jobs, false)
 			require.Error(t, met)
 			require.Equal(t, c.failure == jobstore.PollUnreached, errors.Is(met, remote.ErrUnreachable))
 
-			updated, read := s.Update(t.Context(), jobs, control.Recent)
+			updated, read := s.Update(t.Context(), jobs, false)
 			var query *control.QueryError
 			require.ErrorAs(t, read, &query)
 			var polled *control.PolledError
@@ -56,7 +56,7 @@ func TestAListingThatNobodyWaitsForAnyMoreTellsNothingOfTheJobs(t *testing.T) {
 	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}
 	s.ahead += time.Minute
 	s.givesUp(t, jobs[0].Tag, func(ctx context.Context) error {
-		_, err := s.Update(ctx, jobs, control.Recent)
+		_, err := s.Update(ctx, jobs, false)
 		return err
 	})
 }

@@ -166,7 +166,7 @@ func (c *tracker) queryBatch(ctx context.Context, batch []unlistedJob) (moved bo
 			jobs = append(jobs, job)
 		}
 	}
-	updated, err := c.updateEach(ctx, jobs, Fresh)
+	updated, err := c.updateEach(ctx, jobs, true)
 	for i := range updated {
 		moved = moved || updated[i].Detail != jobs[i].Detail
 	}

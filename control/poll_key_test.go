@@ -52,17 +52,17 @@ func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *
 
 func TestTargetsOfOneSchedulerShareTheirQueries(t *testing.T) {
 	s, there, jobs := twoTargets(t, func(o *control.Options) { o.Defaults = []job.Assignment{{Name: "account", Value: "proj7"}} })
-	updated, err := there.Update(t.Context(), jobs[1:], control.Recent)
+	updated, err := there.Update(t.Context(), jobs[1:], false)
 	require.NoError(t, err)
 	require.Equal(t, []job.Detail{job.QueuedActive, job.Failed}, details(updated))
-	require.Equal(t, job.Submitted, s.updates(t, jobs[:1], control.Recent)[0].Detail, "it was asked for without the jobs of here")
+	require.Equal(t, job.Submitted, s.updates(t, jobs[:1], false)[0].Detail, "it was asked for without the jobs of here")
 
 	s.ahead += 10 * time.Second
-	require.Equal(t, job.Running, s.updates(t, jobs[:1], control.Recent)[0].Detail)
+	require.Equal(t, job.Running, s.updates(t, jobs[:1], false)[0].Detail)
 	s.shows(t, jobs, job.Completed, job.Running, job.Failed)
 	s.ahead += time.Minute
-	s.updates(t, jobs[:1], control.Recent)
-	updated, err = there.Update(t.Context(), jobs[1:], control.Recent)
+	s.updates(t, jobs[:1], false)
+	updated, err = there.Update(t.Context(), jobs[1:], false)
 	require.NoError(t, err)
 	require.Equal(t, []job.Detail{job.Running, job.Failed}, details(updated), "what one asks for counts for the other")
 	require.Equal(t, "list\nlist\nlist\n", s.read(t, "asked"))
@@ -85,8 +85,8 @@ func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, there, jobs := twoTargets(t, change)
-			s.updates(t, jobs[:1], control.Recent)
-			_, err := there.Update(t.Context(), jobs[1:], control.Recent)
+			s.updates(t, jobs[:1], false)
+			_, err := there.Update(t.Context(), jobs[1:], false)
 			require.NoError(t, err)
 			polls, err := s.store.Polls(t.Context(), s.options.Now())
 			require.NoError(t, err)
@@ -98,13 +98,13 @@ func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
 // A target whose definition changed has jobs that this one must not ask for any more.
 func TestATargetSharesOneQueryOnly(t *testing.T) {
 	s, there, jobs := twoTargets(t)
-	s.updates(t, jobs[:1], control.Recent)
-	_, err := there.Update(t.Context(), jobs[1:], control.Recent)
+	s.updates(t, jobs[:1], false)
+	_, err := there.Update(t.Context(), jobs[1:], false)
 	require.NoError(t, err)
 	changed := s.options
 	changed.Target, changed.Defaults = "there", []job.Assignment{{Name: "partition", Value: "big"}}
 	s.ahead += time.Minute
-	_, err = control.New(changed).Update(t.Context(), jobs[1:], control.Recent)
+	_, err = control.New(changed).Update(t.Context(), jobs[1:], false)
 	require.NoError(t, err)
 	polls, err := s.store.Polls(t.Context(), s.options.Now())
 	require.NoError(t, err)
@@ -121,11 +121,11 @@ func TestTheJobsOfAnotherConnectionAreNotAskedFor(t *testing.T) {
 	require.NoError(t, s.store.Intend(t.Context(), moved))
 	_, err := s.store.Accept(t.Context(), moved.Tag, job.Job{ID: "77"})
 	require.NoError(t, err)
-	_, err = there.Update(t.Context(), jobs[1:2], control.Recent)
+	_, err = there.Update(t.Context(), jobs[1:2], false)
 	require.NoError(t, err)
 	require.Contains(t, s.read(t, "asked"), "status", "of its own jobs it asks for all")
 	s.ahead += 10 * time.Minute
 	s.write(t, "asked", "")
-	s.updates(t, jobs[:1], control.Recent)
+	s.updates(t, jobs[:1], false)
 	require.Equal(t, "list\n", s.read(t, "asked"))
 }

@@ -19,7 +19,7 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 	var err error
 	for range 3600 {
 		s.ahead += time.Second
-		if _, err = s.Update(t.Context(), jobs, control.Recent); err != nil && strings.Contains(err.Error(), "paused") {
+		if _, err = s.Update(t.Context(), jobs, false); err != nil && strings.Contains(err.Error(), "paused") {
 			break
 		}
 	}
@@ -30,13 +30,13 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 
 	require.NoError(t, os.Remove(s.path("down")))
 	s.ahead += 10 * time.Second
-	_, err = s.Update(t.Context(), jobs, control.Recent)
+	_, err = s.Update(t.Context(), jobs, false)
 	require.ErrorIs(t, err, control.ErrPaused)
 	require.Len(t, s.asked(t), tried, "nobody asks meanwhile")
 
 	s.ahead += 5 * time.Minute
-	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Recent)), "it resumes by itself")
-	s.updates(t, jobs, control.Recent)
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, false)), "it resumes by itself")
+	s.updates(t, jobs, false)
 }
 
 // A job that the controller has forgotten while accounting is away is no reason to
@@ -44,13 +44,13 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 func TestATargetThatAnswersIsNotPausedForAJobThatItCannotBeAskedFor(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running, job.Running)
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 	s.shows(t, jobs, job.Running, job.Running, "")
 	s.write(t, "behind", "")
 	begun := s.ahead
 	for range 20 {
 		s.ahead += time.Minute
-		updated, err := s.Update(t.Context(), jobs, control.Recent)
+		updated, err := s.Update(t.Context(), jobs, false)
 		require.NotErrorIs(t, err, control.ErrPaused)
 		if updated[2].Stale {
 			require.Equal(t, job.Running, updated[2].Detail)
@@ -60,7 +60,7 @@ func TestATargetThatAnswersIsNotPausedForAJobThatItCannotBeAskedFor(t *testing.T
 	require.Greater(t, strings.Count(strings.Join(s.asked(t), " "), "list"), 15, "in %v", s.ahead-begun)
 	s.shows(t, jobs, job.Completed, job.Running, "")
 	s.ahead += time.Minute
-	updated, err := s.Update(t.Context(), jobs, control.Recent)
+	updated, err := s.Update(t.Context(), jobs, false)
 	var failed *control.QueryError
 	require.ErrorAs(t, err, &failed, "who asks for the job hears why nothing is known of it")
 	require.Equal(t, job.Completed, updated[0].Detail)
@@ -76,12 +76,12 @@ func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
 	s.Controller = control.New(slow) // as commands are whose controller does not answer
 	for range 8 {
 		s.ahead += 6 * time.Minute
-		_, err := s.Update(t.Context(), jobs, control.Recent)
+		_, err := s.Update(t.Context(), jobs, false)
 		require.Error(t, err)
 	}
 	require.NoError(t, os.Remove(s.path("down")))
 	before := s.ahead
-	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Fresh)))
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, true)))
 	require.Less(t, s.ahead-before, 30*time.Second)
 }
 
@@ -91,13 +91,13 @@ func TestStartingASessionResumesAPausedTarget(t *testing.T) {
 	s.write(t, "down", "")
 	for range 8 {
 		s.ahead += 6 * time.Minute
-		_, err := s.Update(t.Context(), jobs, control.Recent)
+		_, err := s.Update(t.Context(), jobs, false)
 		require.Error(t, err)
 	}
 	require.NoError(t, os.Remove(s.path("down")))
 	s.ahead += 2 * time.Second
-	_, err := s.Update(t.Context(), jobs, control.Recent)
+	_, err := s.Update(t.Context(), jobs, false)
 	require.ErrorIs(t, err, control.ErrPaused)
 	require.NoError(t, s.Start(t.Context(), false))
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 }

@@ -87,7 +87,7 @@ func details(jobs []job.Job) []job.Detail {
 	return list
 }
 
-func (s *site) updates(t testing.TB, jobs []job.Job, freshness control.Freshness) []job.Job {
+func (s *site) updates(t testing.TB, jobs []job.Job, freshness bool) []job.Job {
 	t.Helper()
 	updated, err := s.Update(t.Context(), jobs, freshness)
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func (s *site) updates(t testing.TB, jobs []job.Job, freshness control.Freshness
 func TestOneListingTellsOfAllJobs(t *testing.T) {
 	s, jobs := crowd(t, 3, "")
 	s.shows(t, jobs, job.Running, job.QueuedActive, job.Failed)
-	updated := s.updates(t, jobs, control.Recent)
+	updated := s.updates(t, jobs, false)
 	require.Equal(t, []job.Detail{job.Running, job.QueuedActive, job.Failed}, details(updated))
 	require.Equal(t, []string{"list"}, s.asked(t))
 	require.Equal(t, "x:list-jobs", updated[0].Source)
@@ -109,7 +109,7 @@ func TestOneListingTellsOfAllJobs(t *testing.T) {
 func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {
 	s, jobs := crowd(t, 3, "")
 	s.shows(t, jobs, job.Running, "", job.Running)
-	updated := s.updates(t, jobs, control.Recent)
+	updated := s.updates(t, jobs, false)
 	require.Equal(t, []string{"list", jobs[1].ID}, s.asked(t))
 	require.True(t, updated[1].Missing)
 	require.False(t, updated[1].Detail.Ended(), "absence alone is no end")
@@ -120,7 +120,7 @@ func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {
 func TestAListingWithoutAnyJobIsNoFailure(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.write(t, "jobs", "ID STATE SUBMITTED TAG\n")
-	updated := s.updates(t, jobs, control.Recent)
+	updated := s.updates(t, jobs, false)
 	require.True(t, updated[0].Missing && updated[1].Missing)
 	require.ElementsMatch(t, []string{"list", "1", "2"}, s.asked(t))
 }
@@ -134,10 +134,10 @@ func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := crowd(t, 2, "")
 			s.write(t, "jobs", fmt.Sprintf("1 RUNNING 10:00 %s\n2 RUNNING 10:00 made-at-10:00\n", jobs[0].Tag))
-			s.updates(t, jobs, control.Recent)
+			s.updates(t, jobs, false)
 			s.ahead += time.Minute
 			s.write(t, "jobs", fmt.Sprintf("1 RUNNING 10:00 %s\n%s\n", jobs[0].Tag, row))
-			updated := s.updates(t, jobs, control.Recent)
+			updated := s.updates(t, jobs, false)
 			require.False(t, updated[1].Detail.Ended())
 			require.Contains(t, s.asked(t), "2")
 		})
@@ -147,12 +147,12 @@ func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 func TestAnAnswerOfAMomentAgoIsGoodForAll(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="10s"`)
 	s.shows(t, jobs, job.Running, job.Running)
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 	s.shows(t, jobs, job.Completed, job.Completed)
 	s.ahead += 9 * time.Second
-	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Recent)))
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, false)))
 	require.Empty(t, s.pauses)
-	require.Equal(t, []job.Detail{job.Completed, job.Completed}, details(s.updates(t, jobs, control.Fresh)))
+	require.Equal(t, []job.Detail{job.Completed, job.Completed}, details(s.updates(t, jobs, true)))
 	require.Equal(t, []string{"list", "list"}, s.asked(t))
 	require.NotEmpty(t, s.pauses, "the definition's interval is for everybody: who wants a fresh answer waits for it")
 }
@@ -161,11 +161,11 @@ func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
 	for wait, expected := range map[time.Duration]job.Detail{9500 * time.Millisecond: job.Running, 5 * time.Second: job.Submitted} {
 		s, jobs := crowd(t, 1, `x:interval="10s"`)
 		s.shows(t, jobs, job.Running)
-		s.updates(t, jobs, control.Recent)
+		s.updates(t, jobs, false)
 		jobs = append(jobs, s.submits(t, job.Submission{Executable: "x"}))
 		s.shows(t, jobs, job.Running, job.Running)
 		s.ahead += wait
-		require.Equal(t, expected, s.updates(t, jobs, control.Recent)[1].Detail, wait)
+		require.Equal(t, expected, s.updates(t, jobs, false)[1].Detail, wait)
 	}
 }
 
@@ -175,12 +175,12 @@ func TestASlowSchedulerIsAskedLess(t *testing.T) {
 	slow := s.options
 	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 3 * time.Second })}
 	s.Controller = control.New(slow)
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 	s.ahead += 50 * time.Second
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 	require.Len(t, s.asked(t), 1, "3 s of work are worth a minute of rest")
 	s.ahead += 10 * time.Second
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 	require.Len(t, s.asked(t), 2)
 }
 
@@ -189,11 +189,11 @@ func TestAFailedListingChangesNothingButDoubts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := crowd(t, 2, "")
 			s.shows(t, jobs, job.Running, job.Running)
-			s.updates(t, jobs, control.Recent)
+			s.updates(t, jobs, false)
 			s.ahead += time.Minute
 			s.shows(t, jobs, job.Completed, "")
 			s.write(t, name, "")
-			updated, err := s.Update(t.Context(), jobs, control.Recent)
+			updated, err := s.Update(t.Context(), jobs, false)
 			var failed *control.QueryError
 			require.ErrorAs(t, err, &failed)
 			require.ErrorContains(t, err, fault)
@@ -220,7 +220,7 @@ func TestManyControllersAskOnce(t *testing.T) {
 		options.Store = openStore(t, s.state)
 		another := control.New(options)
 		asking.Go(func() {
-			updated, err := another.Update(t.Context(), jobs, control.Recent)
+			updated, err := another.Update(t.Context(), jobs, false)
 			if err != nil {
 				t.Error(err)
 				return
@@ -285,10 +285,10 @@ func TestGivingUpAPollLeavesItToOthers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	hasty := s.options
 	hasty.Connection = &faultyConnection{Connection: hasty.Connection, start: startHook(cancel)}
-	_, err := control.New(hasty).Update(ctx, jobs, control.Recent)
+	_, err := control.New(hasty).Update(ctx, jobs, false)
 	require.ErrorIs(t, err, context.Canceled)
 	s.ahead += time.Minute
-	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, control.Recent)))
+	require.Equal(t, []job.Detail{job.Running, job.Running}, details(s.updates(t, jobs, false)))
 }
 
 // holds lets another process be at work on the query that all share.
@@ -307,7 +307,7 @@ func (s *site) holds(t testing.TB, holder string) {
 func TestTheQueryOfAProcessThatWasKilledIsMadeAtOnceByAnother(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
 	s.ahead += time.Minute
 	host, err := os.Hostname()
 	require.NoError(t, err)
@@ -315,17 +315,17 @@ func TestTheQueryOfAProcessThatWasKilledIsMadeAtOnceByAnother(t *testing.T) {
 	s.holds(t, fmt.Sprintf("some-controller %d 1 %s", beyondAllProcesses, host))
 	s.shows(t, jobs, job.Failed, job.Running)
 	begun := s.ahead
-	require.Equal(t, job.Failed, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Equal(t, job.Failed, s.updates(t, jobs, false)[0].Detail)
 	require.Less(t, s.ahead-begun, time.Second, "nobody waits for the end of its claim")
 }
 
 func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1m"`)
 	s.shows(t, jobs, job.Running, job.Running)
-	jobs = s.updates(t, jobs, control.Recent)
+	jobs = s.updates(t, jobs, false)
 	s.holds(t, "some-controller 1 1 another-host")
 	begun := s.ahead
-	require.Equal(t, job.Running, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Equal(t, job.Running, s.updates(t, jobs, false)[0].Detail)
 	require.Equal(t, begun, s.ahead)
 	require.Len(t, s.asked(t), 1)
 }
@@ -351,17 +351,17 @@ func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
 			s.write(t, outage.file, "")
 			for range 3 {
 				s.ahead += 6 * time.Minute
-				_, err := s.Update(t.Context(), jobs, control.Recent)
+				_, err := s.Update(t.Context(), jobs, false)
 				require.Error(t, err)
 			}
 			require.NoError(t, os.Remove(s.path(outage.file)))
 			tried := len(s.asked(t))
 			s.ahead += outage.at
-			_, err := s.Update(t.Context(), jobs, control.Recent)
+			_, err := s.Update(t.Context(), jobs, false)
 			require.Equal(t, outage.isAsked, err == nil)
 			require.Equal(t, outage.isAsked, len(s.asked(t)) > tried)
 			s.ahead += 6 * time.Minute
-			s.updates(t, jobs, control.Recent)
+			s.updates(t, jobs, false)
 		})
 	}
 }
@@ -376,19 +376,19 @@ func TestASchedulerThatComesBackIsAskedAgainSoon(t *testing.T) {
 	isAskedSoon := func() bool {
 		before := len(s.asked(t))
 		s.ahead += 20 * time.Second
-		s.updates(t, jobs, control.Recent)
+		s.updates(t, jobs, false)
 		return len(s.asked(t)) > before
 	}
 	s.write(t, "away", "")
-	_, err := control.New(slow).Update(t.Context(), jobs, control.Recent)
+	_, err := control.New(slow).Update(t.Context(), jobs, false)
 	require.Error(t, err)
 	require.NoError(t, os.Remove(s.path("away")))
-	_, err = control.New(slow).Update(t.Context(), jobs, control.Fresh)
+	_, err = control.New(slow).Update(t.Context(), jobs, true)
 	require.NoError(t, err)
 	require.True(t, isAskedSoon())
 
 	s.ahead += 6 * time.Minute
-	_, err = control.New(slow).Update(t.Context(), jobs, control.Recent)
+	_, err = control.New(slow).Update(t.Context(), jobs, false)
 	require.NoError(t, err)
 	require.False(t, isAskedSoon(), "it is slow although it was there")
 }
@@ -401,11 +401,11 @@ func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
 	s.write(t, "down", "")
 	hanging := s.options
 	hanging.Connection = &faultyConnection{Connection: hanging.Connection, start: startHook(func() { s.ahead += 2 * time.Minute })}
-	_, err := control.New(hanging).Update(t.Context(), jobs, control.Recent)
+	_, err := control.New(hanging).Update(t.Context(), jobs, false)
 	require.Error(t, err)
 	require.NoError(t, os.Remove(s.path("down")))
 	s.ahead += 4 * time.Minute
-	require.Equal(t, job.Running, s.updates(t, jobs, control.Recent)[0].Detail)
+	require.Equal(t, job.Running, s.updates(t, jobs, false)[0].Detail)
 }
 
 // busy returns a site whose commands each take a time by a clock that stands still
@@ -437,11 +437,11 @@ func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
 		"one job":          {job.Running},
 		"single questions": {"", "", job.Running},
 	} {
-		for freshness, who := range map[control.Freshness]string{control.Recent: "who follows", control.Fresh: "who insists"} {
+		for freshness, who := range map[bool]string{false: "who follows", true: "who insists"} {
 			t.Run(name+" for "+who, func(t *testing.T) {
 				s, jobs, total := busy(t, len(shown), `x:interval="1s"`, 700*time.Millisecond)
 				s.shows(t, jobs, shown...)
-				s.updates(t, jobs, control.Recent)
+				s.updates(t, jobs, false)
 				begun, before := s.ahead, *total
 				for s.ahead < begun+2*time.Minute {
 					s.ahead += 2 * time.Second
@@ -463,16 +463,16 @@ func TestASchedulerIsBusyWithQueriesForATwentiethOfTheTimeAtMost(t *testing.T) {
 func TestWhoInsistsIsToldThatASlowSchedulerIsLeftAlone(t *testing.T) {
 	s, jobs, _ := busy(t, 2, `x:interval="1s"`, 10*time.Second)
 	s.shows(t, jobs, job.Running, job.Running)
-	s.updates(t, jobs, control.Recent)
-	s.updates(t, jobs, control.Recent)
+	s.updates(t, jobs, false)
+	s.updates(t, jobs, false)
 	s.ahead += 10 * time.Second
-	known, err := s.Update(t.Context(), jobs, control.Fresh)
+	known, err := s.Update(t.Context(), jobs, true)
 	var tooSoon *control.TooSoonError
 	require.ErrorAs(t, err, &tooSoon)
 	require.Equal(t, job.Running, known[0].Detail, "as it was seen")
 	require.GreaterOrEqual(t, tooSoon.Took, 10*time.Second)
 	require.Empty(t, s.pauses, "nobody waits for that long")
-	_, err = s.Update(t.Context(), jobs, control.Recent)
+	_, err = s.Update(t.Context(), jobs, false)
 	require.NoError(t, err, "who does not insist takes what is known")
 }
 
@@ -482,7 +482,7 @@ func TestTheNextQueryComesSoonAfterAChangeAndLaterWhileNothingMoves(t *testing.T
 	next := func() time.Duration {
 		asked := len(s.asked(t))
 		for begun := s.ahead; ; s.ahead += 250 * time.Millisecond {
-			if s.updates(t, jobs, control.Recent); len(s.asked(t)) > asked {
+			if s.updates(t, jobs, false); len(s.asked(t)) > asked {
 				return s.ahead - begun
 			}
 			require.Less(t, s.ahead-begun, 2*time.Minute)

@@ -48,7 +48,7 @@ func TestASubmissionThatWasCutOffIsAdopted(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	cut := s.cutOff(t)
 	s.write(t, "jobs", "other 6 RUNNING\nthe-tag 8 QUEUED_ACTIVE\n")
-	j, err := s.Status(t.Context(), cut, control.Recent)
+	j, err := s.Status(t.Context(), cut, false)
 	require.NoError(t, err)
 	require.Equal(t, "8", j.ID)
 	require.Equal(t, job.QueuedActive, j.Detail)
@@ -100,7 +100,7 @@ func TestAFailedLookUpDecidesNothing(t *testing.T) {
 	require.Error(t, unconfirmed.Err)
 	require.Equal(t, job.PhaseIntended, j.Phase)
 
-	j, err = s.Status(t.Context(), cut, control.Recent)
+	j, err = s.Status(t.Context(), cut, false)
 	require.NoError(t, err)
 	require.True(t, j.Stale)
 	require.NotContains(t, j.StaleReason, "\n\n")

@@ -64,7 +64,7 @@ func (c *tracker) queryStates(ctx context.Context, jobs []job.Job) error {
 	for k, i := range stateless {
 		asked[k] = jobs[i]
 	}
-	asked, err := c.updateEach(ctx, asked, Fresh)
+	asked, err := c.updateEach(ctx, asked, true)
 	for k, i := range stateless {
 		jobs[i] = asked[k]
 	}

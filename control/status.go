@@ -12,15 +12,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Freshness is how old an answer may be.
-type Freshness bool
-
-// Whether to query the scheduler in any case.
-const (
-	Recent Freshness = false // an answer of some seconds ago will do
-	Fresh  Freshness = true
-)
-
 // A NotFoundError says that a scheduler does not know a job.
 type NotFoundError struct {
 	ID, Target string
@@ -51,10 +42,10 @@ func (e *QueryError) Error() string {
 func (e *QueryError) Unwrap() error { return e.Err }
 
 // Status returns a job as it is now. It queries the scheduler unless the job has ended
-// or was queried some seconds ago. If the query fails, the job is returned as it was
-// known, marked stale, with a *QueryError. A job that the scheduler has forgotten is
-// returned marked missing, without an error.
-func (c *tracker) Status(ctx context.Context, j job.Job, freshness Freshness) (job.Job, error) {
+// or, if fresh is not set, was queried some seconds ago. If the query fails, the job is
+// returned as it was known, marked stale, with a *QueryError. A job that the scheduler
+// has forgotten is returned marked missing, without an error.
+func (c *tracker) Status(ctx context.Context, j job.Job, fresh bool) (job.Job, error) {
 	switch {
 	case c.isSettled(&j):
 		return j, nil
@@ -62,7 +53,7 @@ func (c *tracker) Status(ctx context.Context, j job.Job, freshness Freshness) (j
 		return c.statusOfSubmission(ctx, j)
 	case j.Tag != "" && c.isKnownByProcess(j):
 		return c.statusByProcess(ctx, j.Tag)
-	case c.definition.Command(config.GetJobStatus) == nil || freshness == Recent && c.wasJustQueried(j):
+	case c.definition.Command(config.GetJobStatus) == nil || !fresh && c.wasJustQueried(j):
 		return j, nil
 	case j.Tag == "":
 		return c.lookAgain(ctx, j)

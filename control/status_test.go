@@ -33,7 +33,7 @@ func (s *site) answering(t *testing.T, script string) { s.write(t, "answer", scr
 
 func (s *site) status(t *testing.T, job job.Job) job.Job {
 	t.Helper()
-	job, err := s.Status(t.Context(), job, control.Fresh)
+	job, err := s.Status(t.Context(), job, true)
 	require.NoError(t, err)
 	return job
 }
@@ -95,7 +95,7 @@ func TestWhatAQueryFindsOut(t *testing.T) {
 			running := s.status(t, job)
 			s.ahead += time.Minute
 			s.answering(t, c.script)
-			job, err := s.Status(t.Context(), running, control.Fresh)
+			job, err := s.Status(t.Context(), running, true)
 			require.Equal(t, c.detail, job.Detail)
 			require.Equal(t, c.native, job.Native)
 			require.Equal(t, c.missing, job.Missing)
@@ -117,7 +117,7 @@ func TestWhatAQueryFindsOut(t *testing.T) {
 func TestAnAnswerMakesAJobNeitherStaleNorMissing(t *testing.T) {
 	s, job := asked(t, "", "")
 	s.answering(t, `exit 1`)
-	job, err := s.Status(t.Context(), job, control.Fresh)
+	job, err := s.Status(t.Context(), job, true)
 	require.Error(t, err)
 	s.answering(t, `exit 44`)
 	job = s.status(t, job)
@@ -134,7 +134,7 @@ func TestRecentAnswersAreReused(t *testing.T) {
 	s.answering(t, `echo RUNNING`)
 	recent := func() {
 		var err error
-		job, err = s.Status(t.Context(), job, control.Recent)
+		job, err = s.Status(t.Context(), job, false)
 		require.NoError(t, err)
 	}
 	recent()
@@ -152,7 +152,7 @@ func TestRecentAnswersAreReused(t *testing.T) {
 	require.NoError(t, s.store.MarkStale(t.Context(), job.Tag, "why not", s.options.Now()))
 	job, err := s.store.ByTag(t.Context(), job.Tag)
 	require.NoError(t, err)
-	_, err = s.Status(t.Context(), job, control.Recent)
+	_, err = s.Status(t.Context(), job, false)
 	require.NoError(t, err)
 	require.Equal(t, 4, s.count(t, "asked"), "an answer that is doubted is asked for again")
 }
@@ -180,7 +180,7 @@ func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
 	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "t", Target: "here"}))
 	_, err := s.store.Settle(t.Context(), jobstore.Outcome{Tag: "t", Doubted: "no answer"})
 	require.NoError(t, err)
-	job, err := s.Status(t.Context(), job.Job{Tag: "t", Phase: job.PhaseUnknown}, control.Fresh)
+	job, err := s.Status(t.Context(), job.Job{Tag: "t", Phase: job.PhaseUnknown}, true)
 	require.NoError(t, err)
 	require.True(t, job.Stale)
 	require.Contains(t, job.StaleReason, "x:find-job")
@@ -193,7 +193,7 @@ func TestAQueryThatIsGivenUpMakesTheJobStale(t *testing.T) {
 		s.answering(t, `exec sleep 600`)
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
-		j, err := s.Status(ctx, j, control.Fresh)
+		j, err := s.Status(ctx, j, true)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		if s.exists("asked") {
 			require.True(t, j.Stale)
@@ -222,7 +222,7 @@ func TestAQueryThatNobodyWaitsForAnyMoreTellsNothingOfTheJob(t *testing.T) {
 	s, job := asked(t, "", "")
 	s.answering(t, `echo >>asked; exec sleep 600`)
 	s.givesUp(t, job.Tag, func(ctx context.Context) error {
-		_, err := s.Status(ctx, job, control.Fresh)
+		_, err := s.Status(ctx, job, true)
 		return err
 	})
 }
@@ -258,7 +258,7 @@ func TestFallbacksAreTriedWhileNoStateIsKnown(t *testing.T) {
 			s.write(t, "ran", "")
 			s.write(t, "answer-second", "printf 2 >>ran; "+c.second)
 			s.write(t, "answer-third", "printf 3 >>ran; "+c.third)
-			job, err := s.Status(t.Context(), job, control.Fresh)
+			job, err := s.Status(t.Context(), job, true)
 			require.Equal(t, c.ran, s.read(t, "ran"))
 			require.Equal(t, c.detail, job.Detail)
 			require.Equal(t, c.missing, job.Missing)
@@ -284,7 +284,7 @@ func TestAFallbackWhoseProgramIsMissingIsNone(t *testing.T) {
 
 func TestTheStatusCommandItselfMustBeThere(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")+`<get-job-status name="g"><arg>no-such-program-anywhere</arg></get-job-status>`))
-	_, err := s.Status(t.Context(), s.submits(t, job.Submission{Executable: "x"}), control.Fresh)
+	_, err := s.Status(t.Context(), s.submits(t, job.Submission{Executable: "x"}), true)
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
 }
 
@@ -300,11 +300,11 @@ func TestAJobFromElsewhereCanBeLookedAt(t *testing.T) {
 	require.ErrorIs(t, err, jobstore.ErrNotFound, "it is not kept")
 
 	s.answering(t, `echo COMPLETED`)
-	j, err = s.Status(t.Context(), j, control.Fresh)
+	j, err = s.Status(t.Context(), j, true)
 	require.NoError(t, err)
 	require.Equal(t, job.Completed, j.Detail, "it can be followed")
 	s.answering(t, `exit 44`)
-	missing, err := s.Status(t.Context(), job.Job{ID: "99", Observation: job.Observation{Detail: job.Running}}, control.Fresh)
+	missing, err := s.Status(t.Context(), job.Job{ID: "99", Observation: job.Observation{Detail: job.Running}}, true)
 	require.NoError(t, err)
 	require.True(t, missing.Missing)
 	require.Equal(t, job.Running, missing.Detail)
@@ -336,16 +336,16 @@ func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
 	s.stopClock()
 	j := s.submits(t, job.Submission{Executable: "x"})
 	asked := func() int { return strings.Count(s.read(t, "asked"), "\n") }
-	j, err := s.Status(t.Context(), j, control.Fresh)
+	j, err := s.Status(t.Context(), j, true)
 	require.NoError(t, err)
 	require.Equal(t, 1, asked())
 
 	s.ahead += 20 * time.Second
-	j, err = s.Status(t.Context(), j, control.Recent)
+	j, err = s.Status(t.Context(), j, false)
 	require.NoError(t, err)
 	require.Equal(t, 1, asked(), "an answer of 20 s ago will do")
 	before := s.ahead
-	j, err = s.Status(t.Context(), j, control.Fresh)
+	j, err = s.Status(t.Context(), j, true)
 	require.NoError(t, err)
 	require.Equal(t, 2, asked())
 	require.InDelta(t, 10, (s.ahead - before).Seconds(), 2, "who wants a fresh one waits for the moment")
@@ -354,7 +354,7 @@ func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
 		_, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: job.Suspended, Observed: s.options.Now(), Source: "get-job-status"})
 		return err
 	}
-	j, err = s.Status(t.Context(), j, control.Fresh)
+	j, err = s.Status(t.Context(), j, true)
 	require.NoError(t, err)
 	require.Equal(t, job.Suspended, j.Detail)
 	require.Equal(t, 2, asked(), "the answer that another one got meanwhile counts")

@@ -77,7 +77,7 @@ func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed
 	for {
 		before := j
 		var err error
-		j, err = c.Status(ctx, j, Fresh)
+		j, err = c.Status(ctx, j, true)
 		moved := j.Detail != before.Detail || j.Native != before.Native
 		if moved && changed != nil {
 			changed(j)

@@ -246,7 +246,7 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 	for i, job := range w.single {
 		before[i] = *job
 	}
-	updated, err := w.tracker.updateEach(ctx, before, Recent)
+	updated, err := w.tracker.updateEach(ctx, before, false)
 	left := w.single[:0]
 	for i, job := range w.single {
 		*job = updated[i]

@@ -91,7 +91,7 @@ func (s *pbsSession) submit(submission job.Submission) job.Job {
 // status asks the server and demands a state.
 func (s *pbsSession) status(job job.Job, expected job.Detail, steps ...pbsStep) job.Job {
 	s.expect(steps...)
-	job, err := s.Status(s.t.Context(), job, control.Fresh)
+	job, err := s.Status(s.t.Context(), job, true)
 	require.NoError(s.t, err)
 	require.Equal(s.t, expected, job.Detail)
 	require.False(s.t, job.Stale)
@@ -102,7 +102,7 @@ func (s *pbsSession) status(job job.Job, expected job.Detail, steps ...pbsStep) 
 // job is what it was.
 func (s *pbsSession) failingStatus(job job.Job, steps ...pbsStep) job.Job {
 	s.expect(steps...)
-	after, err := s.Status(s.t.Context(), job, control.Fresh)
+	after, err := s.Status(s.t.Context(), job, true)
 	var failed *control.QueryError
 	require.ErrorAs(s.t, err, &failed)
 	require.Equal(s.t, job.Detail, after.Detail)

@@ -95,7 +95,7 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 	var group errgroup.Group
 	for i, of := range perTarget {
 		group.Go(func() error {
-			updated, err := of.controller.Update(ctx, of.jobs, control.Freshness(fresh))
+			updated, err := of.controller.Update(ctx, of.jobs, fresh)
 			of.put(jobs, updated)
 			if tooSoon := new(control.TooSoonError); errors.As(err, &tooSoon) {
 				a.say("%s: %v", of.controller.Target, err)

@@ -26,7 +26,7 @@ func misunderstood(t *testing.T, target string) *site {
 	controller := control.New(s.options)
 	submitted, err := controller.Submit(t.Context(), job.Submission{Executable: "true"})
 	require.NoError(t, err)
-	_, err = controller.Status(t.Context(), submitted, control.Fresh)
+	_, err = controller.Status(t.Context(), submitted, true)
 	require.Error(t, err)
 	return s
 }

@@ -332,14 +332,14 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	require.NoError(t, err)
 	other := control.New(control.Options{Target: "site", Definition: definition, Connection: &cutConnection{Connection: connection, err: lost("far")}, Store: d.store, Now: d.now, Pause: d.pause})
 	jobs := []job.Job{d.record("site", "1"), d.record("site", "2")}
-	_, err = other.Update(t.Context(), jobs, control.Recent)
+	_, err = other.Update(t.Context(), jobs, false)
 	require.ErrorIs(t, err, remote.ErrUnreachable)
 
 	require.NoError(t, d.Start("site"))
 	d.sees("site", vocabulary.StateStarted)
 	controller, err := d.Controller("site")
 	require.NoError(t, err)
-	_, err = controller.Update(t.Context(), jobs, control.Recent)
+	_, err = controller.Update(t.Context(), jobs, false)
 	require.ErrorIs(t, err, remote.ErrUnreachable, "what the other process met counts for an hour")
 	for (<-d.timers).length != ownPace { // until it has asked for the jobs, too
 	}

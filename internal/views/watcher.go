@@ -69,7 +69,7 @@ func (w *watcher) followOwn(ctx context.Context) error {
 	for {
 		jobs, err := options.Store.List(ctx, jobstore.Filter{Target: w.manager.Target.Name})
 		if err == nil && len(jobs) > 0 {
-			_, err = w.controller.Update(ctx, jobs, control.Recent)
+			_, err = w.controller.Update(ctx, jobs, false)
 		}
 		switch {
 		case ctx.Err() != nil:
