@@ -51,7 +51,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 	}
 	c.open.Store(p.tag, true)
 	defer c.open.Delete(p.tag)
-	follower := newFollower(recorded, c.attendant, p, terminal.Changed)
+	follower := &follower{ctx: recorded, attendant: c.attendant, prepared: p, changed: terminal.Changed}
 	result, runErr := c.runner.Run(ctx, command.Request{
 		Command:  p.submit,
 		Scope:    p.scope(),

@@ -42,10 +42,7 @@ func (c *attendant) refuseSecond(ctx context.Context, p *prepared, tag string) e
 }
 
 func isEarlier(one, other job.Job) bool {
-	if !one.Created.Equal(other.Created) {
-		return one.Created.Before(other.Created)
-	}
-	return one.Tag < other.Tag
+	return cmp.Or(one.Created.Compare(other.Created), cmp.Compare(one.Tag, other.Tag)) < 0
 }
 
 // isAttached reports whether the process of an interactive job is alive. Of jobs

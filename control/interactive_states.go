@@ -25,10 +25,6 @@ type follower struct {
 	err  error   // of recording; nothing more is recorded after one
 }
 
-func newFollower(ctx context.Context, c *attendant, p *prepared, changed func(job.Job)) *follower {
-	return &follower{ctx: ctx, attendant: c, prepared: p, changed: changed}
-}
-
 // isAccepted reports whether the job is recorded; the lock must be held while the
 // process runs.
 func (f *follower) isAccepted() bool { return f.job.ID != "" }

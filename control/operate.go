@@ -23,12 +23,15 @@ const (
 	Release Operation = "release"
 )
 
-var operationCommands = map[Operation]config.CommandElement{
-	Cancel:  config.TerminateJob,
-	Suspend: config.SuspendJob,
-	Resume:  config.ResumeJob,
-	Hold:    config.HoldJob,
-	Release: config.ReleaseJob,
+var operations = map[Operation]struct {
+	command config.CommandElement
+	done    string // as a participle
+}{
+	Cancel:  {config.TerminateJob, "canceled"},
+	Suspend: {config.SuspendJob, "suspended"},
+	Resume:  {config.ResumeJob, "resumed"},
+	Hold:    {config.HoldJob, "held"},
+	Release: {config.ReleaseJob, "released"},
 }
 
 // An EndedError says that nothing can be done to a job any more.
@@ -39,27 +42,12 @@ type EndedError struct {
 }
 
 func (e *EndedError) Error() string {
-	return fmt.Sprintf("job %s cannot be %s: it has ended (%s)", e.ID, e.Operation.past(), e.Detail)
-}
-
-func (o Operation) past() string {
-	switch o {
-	case Cancel:
-		return "canceled"
-	case Hold:
-		return "held"
-	case Suspend:
-		return "suspended"
-	case Resume:
-		return "resumed"
-	default:
-		return "released"
-	}
+	return fmt.Sprintf("job %s cannot be %s: it has ended (%s)", e.ID, operations[e.Operation].done, e.Detail)
 }
 
 // Supports reports whether the definition has the command of an operation.
 func (c *Controller) Supports(operation Operation) bool {
-	return c.definition.Command(operationCommands[operation]) != nil
+	return c.definition.Command(operations[operation].command) != nil
 }
 
 // Operate does something to a job through the definition's command for it. That
@@ -94,7 +82,7 @@ func (c *attendant) Operate(ctx context.Context, operation Operation, j job.Job)
 
 // operable returns the command of an operation, or why it cannot be done to a job.
 func (c *attendant) operable(ctx context.Context, operation Operation, job job.Job) (*config.Command, error) {
-	which, lacking := c.resolver.Command(operationCommands[operation])
+	which, lacking := c.resolver.Command(operations[operation].command)
 	detail := job.Detail
 	if !detail.Ended() && c.isKnownByProcess(job) && (lacking != nil || job.ID == job.Tag) {
 		// No scheduler knows the job, so the state of its process counts.

@@ -120,7 +120,7 @@ func newWait(c *tracker, until job.Detail, changed func(job.Job)) *wait {
 	if changed == nil {
 		changed = func(job.Job) {}
 	}
-	return &wait{tracker: c, until: until, changed: changed, followed: newFollowed(c)}
+	return &wait{tracker: c, until: until, changed: changed, followed: &followedJobs{tracker: c, jobs: map[string]*followedJob{}}}
 }
 
 func (w *wait) isOver(detail job.Detail) bool { return detail.Ended() || reached(detail, w.until) }

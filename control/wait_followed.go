@@ -46,10 +46,6 @@ func shownOf(job *job.Job) unique.Handle[shownState] {
 	return unique.Make(shownState{job.Detail, job.Native})
 }
 
-func newFollowed(c *tracker) *followedJobs {
-	return &followedJobs{tracker: c, jobs: map[string]*followedJob{}}
-}
-
 // begin takes what is added from now on for what is on record.
 func (f *followedJobs) begin(ctx context.Context) error {
 	last, err := f.tracker.store.LastEvent(ctx)

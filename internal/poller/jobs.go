@@ -62,7 +62,13 @@ func (s *jobSchedule) dueAt(last jobstore.Poll) time.Time {
 	due := s.regular(last)
 	if s.slow.isLast(last) {
 		last.Took = 0
-		due = earlier(due, later(s.slow.due, s.regular(last)))
+		quiet := s.slow.due
+		if regular := s.regular(last); regular.After(quiet) {
+			quiet = regular
+		}
+		if quiet.Before(due) {
+			due = quiet
+		}
 	}
 	return due
 }

@@ -40,17 +40,3 @@ func (p *Poller) outlierOf(ctx context.Context, last jobstore.Poll) (outlier, er
 func (o outlier) isLast(last jobstore.Poll) bool {
 	return !o.begun.IsZero() && o.begun.Equal(last.Begun)
 }
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
