@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/document"
+
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/rmctl/rmctl/job"
@@ -152,7 +154,7 @@ func readFlow(path string) (*Flow, error) {
 	if err != nil {
 		return nil, &ReadError{path, err}
 	}
-	table, err := job.ParseTOML(text)
+	table, err := document.ParseTOML(text)
 	if err != nil {
 		return nil, &ReadError{path, err}
 	}
@@ -224,7 +226,7 @@ func (s Step) lines() ([]byte, error) {
 		return nil, err
 	}
 	run := s.Submission
-	second, err := job.EncodeTOML(append(run.Lists(), job.Setting{Key: "tag", Value: run.Tag}))
+	second, err := document.EncodeTOML(append(document.Lists(run), document.Setting{Key: "tag", Value: run.Tag}))
 	if err != nil {
 		return nil, err
 	}

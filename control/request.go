@@ -3,6 +3,8 @@ package control
 import (
 	"fmt"
 
+	"github.com/rmctl/rmctl/internal/document"
+
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -13,8 +15,8 @@ const requestTarget = "target"
 // requestOf returns a submission as TOML, to be kept with the job. It is empty if TOML
 // cannot hold it.
 func (c *session) requestOf(s job.Submission) string {
-	settings := []job.Setting{{Key: requestTarget, Value: c.target}}
-	text, err := job.EncodeTOML(append(settings, s.Over(job.Submission{}).Settings(nil)...))
+	settings := []document.Setting{{Key: requestTarget, Value: c.target}}
+	text, err := document.EncodeTOML(append(settings, document.Settings(s.Over(job.Submission{}), nil)...))
 	if err == nil {
 		_, err = parseRequest(text)
 	}
@@ -39,7 +41,7 @@ func requestFor(j job.Job) (job.Submission, error) {
 }
 
 func parseRequest(text []byte) (job.Submission, error) {
-	table, err := job.ParseTOML(text)
+	table, err := document.ParseTOML(text)
 	if err != nil {
 		return job.Submission{}, err
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/document"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -230,7 +232,7 @@ func (a *app) readBatch(file string) (lines []batchLine, err error) {
 }
 
 func readBatchLine(line []byte) (job.Submission, error) {
-	table, err := job.ParseJSON(line)
+	table, err := document.ParseJSON(line)
 	if err != nil {
 		return job.Submission{}, err
 	}

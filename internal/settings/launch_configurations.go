@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rmctl/rmctl/internal/document"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/submission"
@@ -27,7 +29,7 @@ type LaunchConfiguration struct {
 
 	job.Submission // without tag
 
-	source *job.Table // what File says; nil for one that was not read
+	source *document.Table // what File says; nil for one that was not read
 }
 
 // maximumLaunchConfigurationName is the greatest length of a name in bytes. With
@@ -79,7 +81,7 @@ func (l *LaunchConfiguration) locate(err error, given job.Submission) error {
 	var invalid *attribute.InvalidError
 	var tab *form.UnknownPageError
 	var name string
-	var at job.Place
+	var at document.Place
 	switch {
 	case errors.As(err, &tab):
 		if given.Tab == "" {
@@ -99,7 +101,7 @@ func (l *LaunchConfiguration) locate(err error, given job.Submission) error {
 }
 
 // places returns where File names an attribute and where its value begins.
-func (l *LaunchConfiguration) places(name string) (key, value job.Place) {
+func (l *LaunchConfiguration) places(name string) (key, value document.Place) {
 	var values []string
 	for _, assigned := range l.Values {
 		if assigned.Name == name {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/internal/document"
 )
 
 // Keys of a launch configuration beside those of a submission.
@@ -17,7 +17,7 @@ const (
 // is not UTF-8, which TOML cannot hold, is an error, and so is what
 // ReadLaunchConfiguration would refuse.
 func (l *LaunchConfiguration) TOML() ([]byte, error) {
-	text, err := job.EncodeTOML(l.settings())
+	text, err := document.EncodeTOML(l.settings())
 	if err != nil {
 		return nil, fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
 	}
@@ -29,13 +29,13 @@ func (l *LaunchConfiguration) TOML() ([]byte, error) {
 
 // MarshalJSON writes the launch configuration as rmctl config and the API show it.
 func (l *LaunchConfiguration) MarshalJSON() ([]byte, error) {
-	settings := append([]job.Setting{{Key: "name", Value: l.Name}, {Key: "file", Value: l.File}}, l.settings()...)
-	return job.EncodeJSON(append(settings, job.Setting{Key: "error", Value: l.Problem}))
+	settings := append([]document.Setting{{Key: "name", Value: l.Name}, {Key: "file", Value: l.File}}, l.settings()...)
+	return document.EncodeJSON(append(settings, document.Setting{Key: "error", Value: l.Problem}))
 }
 
-func (l *LaunchConfiguration) settings() []job.Setting {
-	own := []job.Setting{{Key: launchTarget, Value: l.Target}, {Key: launchDefinition, Value: l.Definition}}
-	return append(own, l.Submission.Settings(l.source)...)
+func (l *LaunchConfiguration) settings() []document.Setting {
+	own := []document.Setting{{Key: launchTarget, Value: l.Target}, {Key: launchDefinition, Value: l.Definition}}
+	return append(own, document.Settings(l.Submission, l.source)...)
 }
 
 // withoutPlace returns an error of a file that does not exist yet.
@@ -66,7 +66,7 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 	if len(text) > maxLaunchBytes {
 		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("it has more than %d bytes, which no launch configuration has", maxLaunchBytes)}
 	}
-	source, err := job.ParseTOML(text)
+	source, err := document.ParseTOML(text)
 	if err != nil {
 		return nil, each(err, inFile(file))
 	}
@@ -88,7 +88,7 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 // inFile returns a function that puts the name of the file before a mistake in it.
 func inFile(file string) func(error) error {
 	return func(err error) error {
-		var mistake *job.SubmissionError
+		var mistake *document.Error
 		if errors.As(err, &mistake) {
 			return &ConfigurationError{File: file, Line: mistake.Line, Column: mistake.Column, Reason: mistake.Reason, Err: err}
 		}

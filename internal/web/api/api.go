@@ -13,10 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/document"
+
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -101,12 +102,12 @@ func read(r *http.Request, into any) error {
 }
 
 // readTable reads the object that a request brings, for a reader of its keys.
-func readTable(r *http.Request) (*job.Table, error) {
+func readTable(r *http.Request) (*document.Table, error) {
 	var object json.RawMessage
 	if err := read(r, &object); err != nil {
 		return nil, err
 	}
-	table, err := job.ParseJSON(object)
+	table, err := document.ParseJSON(object)
 	if err != nil {
 		return nil, answer.Errorf(http.StatusBadRequest, "the object of the request: %w", err)
 	}

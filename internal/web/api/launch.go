@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/rmctl/rmctl/internal/document"
+
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -87,7 +89,7 @@ func (a *API) readSubmission(r *http.Request) (job.Submission, error) {
 
 // submission reads a submission, which may be laid over a launch configuration, from
 // a request whose other keys were read.
-func (a *API) submission(request *job.Table) (job.Submission, error) {
+func (a *API) submission(request *document.Table) (job.Submission, error) {
 	given := request.Submission()
 	tag, from := request.Text("tag"), request.Text("launchConfiguration") // a second try with the tag makes no second job
 	if err := request.Err(); err != nil {
@@ -157,7 +159,7 @@ type apiFilling struct {
 }
 
 // filling makes the form that a program requests, and reads its edits.
-func (a *API) filling(w http.ResponseWriter, r *http.Request, request *job.Table) (*apiFilling, []editJSON, error) {
+func (a *API) filling(w http.ResponseWriter, r *http.Request, request *document.Table) (*apiFilling, []editJSON, error) {
 	edits, err := readEdits(request)
 	if err != nil {
 		return nil, nil, err
@@ -177,7 +179,7 @@ func (a *API) filling(w http.ResponseWriter, r *http.Request, request *job.Table
 	return filling, edits, filling.open(r.Context(), edits)
 }
 
-func readEdits(request *job.Table) ([]editJSON, error) {
+func readEdits(request *document.Table) ([]editJSON, error) {
 	var edits []editJSON
 	for _, table := range request.Tables("edits") {
 		edit := editJSON{ID: table.Text("id")}

@@ -1,4 +1,4 @@
-package job_test
+package document_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rmctl/rmctl/internal/document"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/stretchr/testify/require"
@@ -59,8 +61,8 @@ environment = ['A.B=', 'PATH=/x:$PATH', "QUOTES=\"'\\"]
 `
 
 // read reads a submission alone.
-func read(parse func([]byte) (*job.Table, error), document string) (job.Submission, *job.Table, error) {
-	table, err := parse([]byte(document))
+func read(parse func([]byte) (*document.Table, error), text string) (job.Submission, *document.Table, error) {
+	table, err := parse([]byte(text))
 	if err != nil {
 		return job.Submission{}, nil, err
 	}
@@ -69,12 +71,12 @@ func read(parse func([]byte) (*job.Table, error), document string) (job.Submissi
 }
 
 func TestASubmissionIsTheSameInAllForms(t *testing.T) {
-	for form, document := range map[string]string{"TOML": wholeTOML, "lists": wholeLists} {
-		s, _, err := read(job.ParseTOML, document)
+	for form, text := range map[string]string{"TOML": wholeTOML, "lists": wholeLists} {
+		s, _, err := read(document.ParseTOML, text)
 		require.NoError(t, err, form)
 		require.Equal(t, whole, s, form)
 	}
-	s, _, err := read(job.ParseJSON, wholeJSON)
+	s, _, err := read(document.ParseJSON, wholeJSON)
 	require.NoError(t, err)
 	require.Equal(t, whole, s)
 }
@@ -85,30 +87,30 @@ func TestASubmissionIsReadAsItWasWritten(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, whole, s, name)
 	}
-	empty, err := job.EncodeTOML(job.Submission{Tag: "tag"}.Settings(nil))
+	empty, err := document.EncodeTOML(document.Settings(job.Submission{Tag: "tag"}, nil))
 	require.NoError(t, err)
 	require.Empty(t, empty)
-	empty, err = job.EncodeJSON(job.Submission{Hosted: true}.Settings(nil))
+	empty, err = document.EncodeJSON(document.Settings(job.Submission{Hosted: true}, nil))
 	require.NoError(t, err)
 	require.Equal(t, "{}", string(empty))
-	_, err = job.EncodeTOML(job.Submission{Values: []job.Assignment{{"a", "x"}, {"a", "\xff"}}}.Settings(nil))
+	_, err = document.EncodeTOML(document.Settings(job.Submission{Values: []job.Assignment{{"a", "x"}, {"a", "\xff"}}}, nil))
 	require.EqualError(t, err, `attributes "a": "\xff" is not UTF-8`)
 }
 
 func TestValuesKeepTheKindsOfTheirDocument(t *testing.T) {
-	s, table, err := read(job.ParseJSON, wholeJSON)
+	s, table, err := read(document.ParseJSON, wholeJSON)
 	require.NoError(t, err)
-	written, err := job.EncodeJSON(s.Settings(table))
+	written, err := document.EncodeJSON(document.Settings(s, table))
 	require.NoError(t, err)
 	require.JSONEq(t, wholeJSON, string(written))
 	s.Values = append(s.Values, job.Assignment{Name: "number", Value: "8"})
-	written, err = job.EncodeJSON(s.Settings(table))
+	written, err = document.EncodeJSON(document.Settings(s, table))
 	require.NoError(t, err)
 	require.Contains(t, string(written), `"number":["-7","8"]`)
 }
 
 func TestMistakesInJSONAreNamed(t *testing.T) {
-	for document, reason := range map[string]string{
+	for text, reason := range map[string]string{
 		``:                                "there is no object",
 		`null`:                            "it is null, but has to be an object",
 		`[{}]`:                            "it is a list, but has to be an object",
@@ -136,15 +138,15 @@ func TestMistakesInJSONAreNamed(t *testing.T) {
 		`{"a":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`: "it is nested more than 100 deep",
 		`{"a":` + strings.Repeat("[", 20000):                                "exceeded max depth",
 	} {
-		_, _, err := read(job.ParseJSON, document)
-		require.ErrorContains(t, err, reason, "%.80s", document)
-		var mistake *job.SubmissionError
+		_, _, err := read(document.ParseJSON, text)
+		require.ErrorContains(t, err, reason, "%.80s", text)
+		var mistake *document.Error
 		require.ErrorAs(t, err, &mistake)
 	}
 }
 
 func TestMistakesInTOMLHaveTheirPlace(t *testing.T) {
-	for document, reason := range map[string]string{
+	for text, reason := range map[string]string{
 		"a = 1\na = 2":                           "line 2, column 1: ",
 		"\n[[attributes]]\na = 1":                `line 2, column 3: "attributes" is a list of tables, in double brackets, but has to be a table or a list of name=value`,
 		"set = [\n'a']":                          `line 2, column 1: "a": write name=value`,
@@ -155,21 +157,21 @@ func TestMistakesInTOMLHaveTheirPlace(t *testing.T) {
 		"[a" + strings.Repeat(".a", 101) + "]":   "nested more than 100 deep",
 		"a = " + strings.Repeat("[", 102) + strings.Repeat("]", 102): "nested more than 100 deep",
 	} {
-		_, _, err := read(job.ParseTOML, document)
-		require.ErrorContains(t, err, reason, "%.80s", document)
-		var mistake *job.SubmissionError
+		_, _, err := read(document.ParseTOML, text)
+		require.ErrorContains(t, err, reason, "%.80s", text)
+		var mistake *document.Error
 		require.ErrorAs(t, err, &mistake)
 	}
 }
 
 func TestANullCountsAsNoValue(t *testing.T) {
-	s, _, err := read(job.ParseJSON, `{"tab": null, "arguments": null, "debug": null, "attributes": null, "environment": {"A": null}}`)
+	s, _, err := read(document.ParseJSON, `{"tab": null, "arguments": null, "debug": null, "attributes": null, "environment": {"A": null}}`)
 	require.NoError(t, err)
 	require.Equal(t, job.Submission{Environment: job.Environment{Variables: []job.Variable{{"A", ""}}}}, s)
 }
 
 func TestOthersReadTheirOwnKeys(t *testing.T) {
-	table, err := job.ParseTOML([]byte("executable = 'x'\ntarget = 'y'\nreplace = true\ndo = 1\nedits = [{id = 'a'}, {idd = 'b'}]\n[[steps]]\nafter = 1\n[[steps]]\n[steps.expect]\na = 1\n"))
+	table, err := document.ParseTOML([]byte("executable = 'x'\ntarget = 'y'\nreplace = true\ndo = 1\nedits = [{id = 'a'}, {idd = 'b'}]\n[[steps]]\nafter = 1\n[[steps]]\n[steps.expect]\na = 1\n"))
 	require.NoError(t, err)
 	require.Equal(t, "y", table.Text("target"))
 	require.True(t, table.Flag("replace"))
@@ -190,22 +192,22 @@ func TestOthersReadTheirOwnKeys(t *testing.T) {
 	require.ErrorContains(t, table.Err(), "line 2, column 1: it is elsewhere")
 }
 
-type encoding func(t *testing.T, s job.Submission, source *job.Table) (job.Submission, *job.Table, error)
+type encoding func(t *testing.T, s job.Submission, source *document.Table) (job.Submission, *document.Table, error)
 
 // encodings write a submission and read it again.
 var encodings = map[string]encoding{
-	"JSON": func(t *testing.T, s job.Submission, source *job.Table) (job.Submission, *job.Table, error) {
-		text, err := job.EncodeJSON(s.Settings(source))
+	"JSON": func(t *testing.T, s job.Submission, source *document.Table) (job.Submission, *document.Table, error) {
+		text, err := document.EncodeJSON(document.Settings(s, source))
 		require.NoError(t, err)
 		require.True(t, json.Valid(text))
-		return read(job.ParseJSON, string(text))
+		return read(document.ParseJSON, string(text))
 	},
-	"TOML": func(t *testing.T, s job.Submission, source *job.Table) (job.Submission, *job.Table, error) {
-		text, err := job.EncodeTOML(s.Settings(source))
+	"TOML": func(t *testing.T, s job.Submission, source *document.Table) (job.Submission, *document.Table, error) {
+		text, err := document.EncodeTOML(document.Settings(s, source))
 		require.NoError(t, err)
-		return read(job.ParseTOML, string(text))
+		return read(document.ParseTOML, string(text))
 	},
-	"lists": func(t *testing.T, s job.Submission, _ *job.Table) (job.Submission, *job.Table, error) {
+	"lists": func(t *testing.T, s job.Submission, _ *document.Table) (job.Submission, *document.Table, error) {
 		named := s
 		named.Values = nil
 		for _, value := range s.Values {
@@ -213,9 +215,9 @@ var encodings = map[string]encoding{
 				named.Values = append(named.Values, value)
 			}
 		}
-		text, err := job.EncodeTOML(named.Lists())
+		text, err := document.EncodeTOML(document.Lists(named))
 		require.NoError(t, err)
-		listed, table, err := read(job.ParseTOML, string(text))
+		listed, table, err := read(document.ParseTOML, string(text))
 		require.Equal(t, named.Values, listed.Values)
 		listed.Values = s.Values
 		return listed, table, err
@@ -233,28 +235,28 @@ func FuzzSubmission(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, document string) {
-		parse := job.ParseTOML
-		if strings.HasPrefix(document, "{") {
-			parse = job.ParseJSON
+	f.Fuzz(func(t *testing.T, text string) {
+		parse := document.ParseTOML
+		if strings.HasPrefix(text, "{") {
+			parse = document.ParseJSON
 		}
-		s, table, err := read(parse, document)
-		if same, known := inJSON(t, document); known {
-			other, _, otherErr := read(job.ParseJSON, same)
+		s, table, err := read(parse, text)
+		if same, known := inJSON(t, text); known {
+			other, _, otherErr := read(document.ParseJSON, same)
 			require.Equal(t, err == nil, otherErr == nil, "%v, %v: %s", err, otherErr, same)
 			if err == nil {
 				require.Equal(t, s, other, same)
 			}
 		}
 		if err != nil {
-			var mistake *job.SubmissionError
+			var mistake *document.Error
 			require.ErrorAs(t, err, &mistake)
 			return
 		}
 		s, _, err = encodings["JSON"](t, s, nil) // which puts it in the order that tables have
 		require.NoError(t, err)
 		for name, encode := range encodings {
-			for _, source := range []*job.Table{nil, table} {
+			for _, source := range []*document.Table{nil, table} {
 				again, _, err := encode(t, s, source)
 				require.NoError(t, err, name)
 				require.Equal(t, s, again, name)
@@ -265,9 +267,9 @@ func FuzzSubmission(f *testing.F) {
 
 // inJSON returns a document of TOML in JSON; known is false for what is not TOML,
 // and for one with values that JSON does not have.
-func inJSON(t *testing.T, document string) (text string, known bool) {
+func inJSON(t *testing.T, source string) (text string, known bool) {
 	var values map[string]any
-	if toml.Unmarshal([]byte(document), &values) != nil || !isInJSON(values) {
+	if toml.Unmarshal([]byte(source), &values) != nil || !isInJSON(values) {
 		return "", false
 	}
 	written, err := json.Marshal(values)

@@ -1,4 +1,4 @@
-package job
+package document
 
 import (
 	"bytes"
@@ -14,21 +14,21 @@ func ParseJSON(document []byte) (*Table, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	var object json.RawMessage
 	if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
-		return nil, &SubmissionError{Reason: "there is no object"}
+		return nil, &Error{Reason: "there is no object"}
 	} else if err != nil {
-		return nil, &SubmissionError{Reason: err.Error()}
+		return nil, &Error{Reason: err.Error()}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, &SubmissionError{Reason: "there is more than one object"}
+		return nil, &Error{Reason: "there is more than one object"}
 	}
 	decoder = json.NewDecoder(bytes.NewReader(object))
 	decoder.UseNumber()
 	parsed, err := parseJSON(decoder, 0)
 	if err != nil {
-		return nil, &SubmissionError{Reason: err.Error()}
+		return nil, &Error{Reason: err.Error()}
 	}
 	if parsed.kind != kindTable {
-		return nil, &SubmissionError{Reason: fmt.Sprintf("it is %s, but has to be an object", parsed.kind)}
+		return nil, &Error{Reason: fmt.Sprintf("it is %s, but has to be an object", parsed.kind)}
 	}
 	return parsed.table, nil
 }

@@ -1,4 +1,6 @@
-package job
+// Package document reads and writes submissions in TOML and JSON: launch
+// configurations, requests to the server, cases, and lines of a batch.
+package document
 
 import (
 	"cmp"
@@ -56,12 +58,12 @@ const (
 )
 
 // A SubmissionError is a mistake in a document, with its place if that is known.
-type SubmissionError struct {
+type Error struct {
 	Place
 	Reason string
 }
 
-func (e *SubmissionError) Error() string {
+func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.Reason
 	}
@@ -74,7 +76,7 @@ const maxDepth = 100
 func newTable() *Table { return &Table{entries: map[string]entry{}} }
 
 func (t *Table) refuse(at Place, format string, arguments ...any) {
-	t.problems = append(t.problems, &SubmissionError{at, fmt.Sprintf(format, arguments...)})
+	t.problems = append(t.problems, &Error{at, fmt.Sprintf(format, arguments...)})
 }
 
 // Refuse adds a mistake at a key.
@@ -195,10 +197,10 @@ func (t *Table) Err() error {
 		if near := wording.Nearest(key, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		problems = append(problems, &SubmissionError{t.entries[key].key, fmt.Sprintf("there is no setting %.200q; %s", key, hint)})
+		problems = append(problems, &Error{t.entries[key].key, fmt.Sprintf("there is no setting %.200q; %s", key, hint)})
 	}
 	slices.SortStableFunc(problems, func(a, b error) int {
-		x, y := a.(*SubmissionError).Place, b.(*SubmissionError).Place
+		x, y := a.(*Error).Place, b.(*Error).Place
 		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column))
 	})
 	return errors.Join(problems[:min(len(problems), maxProblems)]...)

@@ -1,10 +1,12 @@
-package job
+package document
 
 import (
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // Keys of documents that hold a submission.
@@ -22,8 +24,8 @@ const (
 
 // Submission reads the keys of a submission. Values of attributes and variables are
 // tables, or lists of texts of the form name=value.
-func (t *Table) Submission() Submission {
-	s := Submission{
+func (t *Table) Submission() job.Submission {
+	s := job.Submission{
 		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.texts(keyArguments),
 		Directory: t.Text(keyDirectory), Script: t.Text(keyScript), Debug: t.Flag(keyDebug),
 	}
@@ -31,7 +33,7 @@ func (t *Table) Submission() Submission {
 	for _, key := range []string{keyAttributes, keySet} {
 		for _, given := range t.assignments(key, "attribute") {
 			for _, item := range given.value.texts() {
-				s.Values = append(s.Values, Assignment{given.name, t.scalar(item)})
+				s.Values = append(s.Values, job.Assignment{Name: given.name, Value: t.scalar(item)})
 			}
 			t.locate(given)
 		}
@@ -41,7 +43,7 @@ func (t *Table) Submission() Submission {
 			t.refuse(given.key, "%q cannot name a variable", given.name)
 			continue
 		}
-		s.Environment.Variables = append(s.Environment.Variables, Variable{given.name, t.scalar(given.value)})
+		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: given.name, Value: t.scalar(given.value)})
 	}
 	return s
 }

@@ -1,8 +1,10 @@
-package job
+package document
 
 import (
 	"reflect"
 	"slices"
+
+	"github.com/rmctl/rmctl/job"
 )
 
 // A Setting is a key of a document and its value: a text, a bool, a list of texts,
@@ -24,7 +26,7 @@ func (s Setting) isEmpty() bool {
 func (s Setting) isTable() bool { return reflect.TypeOf(s.Value).Kind() == reflect.Map }
 
 // Lists is Settings with lists of name=value in place of tables.
-func (s Submission) Lists() []Setting {
+func Lists(s job.Submission) []Setting {
 	var values, variables []string
 	for _, value := range s.Values {
 		values = append(values, value.Name+"="+value.Value)
@@ -32,21 +34,21 @@ func (s Submission) Lists() []Setting {
 	for _, variable := range s.Environment.Variables {
 		variables = append(variables, variable.Name+"="+variable.Value)
 	}
-	return slices.Insert(s.plain(), 3, Setting{keySet, values}, Setting{keyEnvironment, variables})
+	return slices.Insert(plain(s), 3, Setting{keySet, values}, Setting{keyEnvironment, variables})
 }
 
 // plain are the settings that are the same in all documents.
-func (s Submission) plain() []Setting {
+func plain(s job.Submission) []Setting {
 	return []Setting{
 		{keyTab, s.Tab}, {keyExecutable, s.Executable}, {keyArguments, s.Arguments}, {keyDirectory, s.Directory}, {keyScript, s.Script},
 		{keyDebug, s.Debug},
 	}
 }
 
-// Settings returns the submission as settings of a document. Values that equal those
+// Settings returns a submission as settings of a document. Values that equal those
 // of source, the document that the submission was read from, keep their kinds; source
 // may be nil. Tag, Hosted, Invisible and Environment.Replace are left out.
-func (s Submission) Settings(source *Table) []Setting {
+func Settings(s job.Submission, source *Table) []Setting {
 	texts := map[string][]string{}
 	for _, value := range s.Values {
 		texts[value.Name] = append(texts[value.Name], value.Value)
@@ -65,5 +67,5 @@ func (s Submission) Settings(source *Table) []Setting {
 	for _, variable := range s.Environment.Variables {
 		environment[variable.Name] = variable.Value
 	}
-	return append(s.plain(), Setting{keyAttributes, attributes}, Setting{keyEnvironment, environment})
+	return append(plain(s), Setting{keyAttributes, attributes}, Setting{keyEnvironment, environment})
 }

@@ -1,4 +1,4 @@
-package job
+package document
 
 import (
 	"bytes"
@@ -45,10 +45,10 @@ func ParseTOML(document []byte) (*Table, error) {
 func syntaxError(err error) error {
 	var decode *toml.DecodeError
 	if !errors.As(err, &decode) {
-		return &SubmissionError{Reason: err.Error()}
+		return &Error{Reason: err.Error()}
 	}
 	line, column := decode.Position()
-	return &SubmissionError{Place{line, column}, strings.TrimPrefix(decode.Error(), "toml: ")}
+	return &Error{Place{line, column}, strings.TrimPrefix(decode.Error(), "toml: ")}
 }
 
 // A tomlReader turns the expressions of a document into tables.
