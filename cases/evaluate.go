@@ -84,8 +84,7 @@ func runCase(ctx context.Context, c *Case, request command.Request) (*command.Re
 	if err != nil {
 		return &command.Result{}, err
 	}
-	runner := command.Runner{Connection: &recorded{answer: c, arguments: invocation.Arguments}}
-	return runner.Run(ctx, request, invocation)
+	return command.Run(ctx, &recorded{answer: c, arguments: invocation.Arguments}, request, invocation)
 }
 
 // selectCommand returns the command that a case is of.

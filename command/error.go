@@ -12,16 +12,16 @@ type Failure string
 
 // The failures.
 const (
-	NotStarted    Failure = "not started"        // the program is missing, or could not be run
-	BadExit       Failure = "bad exit"           // it exited with a code other than 0
-	ParserFailed  Failure = "parser failed"      // its output could not be read, or the definition threw an error
-	TimedOut      Failure = "timed out"          // it ran longer than it may, or could not start in time
-	Canceled      Failure = "canceled"           // the caller gave up
-	Lost          Failure = "connection lost"    // how it ended is not known
-	JobFailed     Failure = "job failed"         // its parsers say that the job will never run
-	PreLaunch     Failure = "pre-launch failed"  // a command that runs before it failed
-	PostLaunch    Failure = "post-launch failed" // it did its work, but a command that runs after it failed
-	NotResolvable Failure = "not resolvable"     // its texts or its parsers cannot be used
+	NotStarted       Failure = "not started"        // the program is missing, or could not be run
+	BadExit          Failure = "bad exit"           // it exited with a code other than 0
+	ParserFailed     Failure = "parser failed"      // its output could not be read, or the definition threw an error
+	TimedOut         Failure = "timed out"          // it ran longer than it may, or could not start in time
+	canceled         Failure = "canceled"           // the caller gave up
+	Lost             Failure = "connection lost"    // how it ended is not known
+	JobFailed        Failure = "job failed"         // its parsers say that the job will never run
+	preLaunchFailed  Failure = "pre-launch failed"  // a command that runs before it failed
+	postLaunchFailed Failure = "post-launch failed" // it did its work, but a command that runs after it failed
+	notResolvable    Failure = "not resolvable"     // its texts or its parsers cannot be used
 )
 
 // An Error tells which command failed and how.
@@ -30,7 +30,7 @@ type Error struct {
 	Arguments []string
 	Failure   Failure
 	ExitCode  int                // for BadExit
-	Unstarted bool               // for TimedOut and Canceled: that was before its process was there
+	Unstarted bool               // for TimedOut and a request that was given up: that was before its process was there
 	Outcome   config.OutcomeKind // as the definition classifies it; empty if it does not
 	Output    string             // the end of what it printed on standard error, else on standard output
 	Err       error
@@ -54,15 +54,15 @@ func (e *Error) Error() string {
 		} else {
 			text.WriteString(" took too long and was ended")
 		}
-	case Canceled:
+	case canceled:
 		text.WriteString(" was given up")
 	case Lost:
 		text.WriteString(": how it ended is not known")
 	case JobFailed:
 		text.WriteString(" was ended: its job has failed")
-	case PreLaunch:
+	case preLaunchFailed:
 		text.WriteString(" was not run, since a command before it failed")
-	case PostLaunch:
+	case postLaunchFailed:
 		text.WriteString(" was run, but a command after it failed")
 	}
 	if e.Err != nil {
@@ -84,9 +84,9 @@ func (e *Error) Ambiguous() bool {
 		return true
 	}
 	switch e.Failure {
-	case TimedOut, Canceled:
+	case TimedOut, canceled:
 		return !e.Unstarted
-	case Lost, ParserFailed, PostLaunch:
+	case Lost, ParserFailed, postLaunchFailed:
 		return true
 	}
 	return false

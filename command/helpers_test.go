@@ -48,11 +48,11 @@ func environment(definition *config.Definition) *attribute.Environment {
 // A bench runs the commands of one definition on this machine.
 type bench struct {
 	*config.Definition
-	env     *attribute.Environment
-	folder  string // the home folder of the connection; empty at first
-	local   *remote.Local
-	runner  command.Runner
-	request command.Request
+	env        *attribute.Environment
+	folder     string // the home folder of the connection; empty at first
+	local      *remote.Local
+	connection remote.Connection
+	request    command.Request
 }
 
 func newBench(t testing.TB, controlData string) *bench {
@@ -65,7 +65,7 @@ func newBench(t testing.TB, controlData string) *bench {
 	local, err := remote.NewLocal()
 	require.NoError(t, err)
 	local.Grace, local.Linger = patience, patience
-	b := &bench{Definition: define(t, controlData), folder: folder, local: local, runner: command.Runner{Connection: local}}
+	b := &bench{Definition: define(t, controlData), folder: folder, local: local, connection: local}
 	b.env = environment(b.Definition)
 	b.request = command.Request{Scope: command.Scope{Environment: b.env}, Outcomes: b.Outcomes}
 	return b
@@ -78,16 +78,16 @@ func (b *bench) run(t testing.TB, ctx context.Context, element config.CommandEle
 	require.NotNil(t, b.request.Command)
 	ctx, stop := context.WithTimeout(ctx, 2*patience) // an attached job has no limit of its own
 	defer stop()
-	return resolveAndRun(ctx, &b.runner, b.request)
+	return resolveAndRun(ctx, b.connection, b.request)
 }
 
 // resolveAndRun runs a command as it is resolved at that moment.
-func resolveAndRun(ctx context.Context, runner *command.Runner, request command.Request) (*command.Result, error) {
+func resolveAndRun(ctx context.Context, connection remote.Connection, request command.Request) (*command.Result, error) {
 	invocation, err := request.Resolve()
 	if err != nil {
 		return nil, err
 	}
-	return runner.Run(ctx, request, invocation)
+	return command.Run(ctx, connection, request, invocation)
 }
 
 // fails runs a command that must fail, and returns how.
@@ -161,7 +161,7 @@ func (b *bench) whileRunning(t testing.TB, ready <-chan struct{}, do func()) err
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	go func() {
-		_, err := resolveAndRun(ctx, &b.runner, b.request)
+		_, err := resolveAndRun(ctx, b.connection, b.request)
 		ended <- err
 	}()
 	if do != nil {

@@ -22,6 +22,15 @@ const (
 // exitCode, signal and output, as far as they are known.
 const processAttribute = "process."
 
+// The states of processes that can be observed from outside.
+const (
+	processRunning   job.ProcessState = "RUNNING"
+	processExited    job.ProcessState = "EXITED"
+	processSignalled job.ProcessState = "EXITED_SIGNALLED"
+	processError     job.ProcessState = "ERROR"
+	processUnknown   job.ProcessState = "UNKNOWN"
+)
+
 // processesIn returns the processes that the attributes of an environment describe, by rank.
 func processesIn(env *attribute.Environment) []job.Process {
 	var processes []job.Process
@@ -53,7 +62,7 @@ func processOf(rank int, entries map[string]string) job.Process {
 	}
 	p.ExitCode, p.Signal = numberIn(entries["exitCode"]), numberIn(entries["signal"])
 	switch state := job.ProcessState(entries["state"]); state {
-	case job.ProcessRunning, job.ProcessExited, job.ProcessSignalled, job.ProcessError, job.ProcessUnknown:
+	case processRunning, processExited, processSignalled, processError, processUnknown:
 		p.State = state
 	default:
 		p.State = stateByEnd(&p)
@@ -73,11 +82,11 @@ func numberIn(text string) *int {
 func stateByEnd(p *job.Process) job.ProcessState {
 	switch {
 	case p.Signal != nil && *p.Signal != 0:
-		return job.ProcessSignalled
+		return processSignalled
 	case p.ExitCode != nil:
-		return job.ProcessExited
+		return processExited
 	}
-	return job.ProcessRunning
+	return processRunning
 }
 
 func entriesOf(p *job.Process) map[string]string {
@@ -120,7 +129,7 @@ func (t *processTable) of(rank int) *job.Process {
 	if rank >= maximumProcesses {
 		return nil
 	}
-	p := &job.Process{Rank: rank, State: job.ProcessRunning}
+	p := &job.Process{Rank: rank, State: processRunning}
 	t.known[rank] = p
 	t.changed[rank] = true
 	return p
@@ -207,12 +216,12 @@ func (t *processTable) conclude(told []job.Process, exitCode int) []job.Process 
 	for rank, p := range t.known {
 		t.changed[rank] = true
 		switch {
-		case p.State != job.ProcessRunning:
+		case p.State != processRunning:
 		case exitCode == 0:
 			success := 0
-			p.ExitCode, p.State = &success, job.ProcessExited
+			p.ExitCode, p.State = &success, processExited
 		default:
-			p.State = job.ProcessUnknown
+			p.State = processUnknown
 		}
 	}
 	return t.take()

@@ -71,7 +71,7 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 	var stdout, stderr bytes.Buffer
 	told := map[int]job.Process{}
 	var lock sync.Mutex
-	_, err := resolveAndRun(t.Context(), &command.Runner{Connection: p}, command.Request{
+	_, err := resolveAndRun(t.Context(), p, command.Request{
 		Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
 		Attach: &command.Attachment{Stdout: &stdout, Stderr: &stderr, Processes: func(changed []job.Process) {
 			lock.Lock()
@@ -204,7 +204,7 @@ func TestProcessesAreToldWhileTheJobRuns(t *testing.T) {
 		}
 	}
 	require.NoError(t, b.whileRunning(t, ready, func() { b.tell(t, "now", "go\n") }))
-	require.Equal(t, []job.ProcessState{job.ProcessRunning, job.ProcessExited}, told)
+	require.Equal(t, []job.ProcessState{"RUNNING", "EXITED"}, told)
 }
 
 // What a launcher says of failed processes is read by parsers of the definition.
@@ -219,7 +219,7 @@ func TestWhatParsersConstructIsMadeOneWithTheMarks(t *testing.T) {
 		"rank 3 exited on signal 11\n":                                      "3 elsewhere 0 EXITED_SIGNALLED signal 11 \"\"\n",
 	} {
 		env := attribute.NewEnvironment()
-		_, err := resolveAndRun(t.Context(), &command.Runner{Connection: printer{stderr: text, part: 5, code: 0}}, command.Request{
+		_, err := resolveAndRun(t.Context(), printer{stderr: text, part: 5, code: 0}, command.Request{
 			Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
 		})
 		require.NoError(t, err)
@@ -230,7 +230,7 @@ func TestWhatParsersConstructIsMadeOneWithTheMarks(t *testing.T) {
 func TestAMarkThatCannotBeFoundIsAnErrorBeforeAnythingRuns(t *testing.T) {
 	b := newBench(t, `<attribute name="end"/>`+element("submit-interactive", `touch ran`, "", `<x:process-mark text="rank {rank}${ptp_rm:end#value}"/>`))
 	failed := b.fails(t, config.SubmitInteractive)
-	require.Equal(t, command.NotResolvable, failed.Failure)
+	require.Equal(t, command.Failure("not resolvable"), failed.Failure)
 	require.ErrorContains(t, failed, `the mark "rank {rank}" can never be found`)
 	require.False(t, b.exists("ran"))
 }
@@ -247,7 +247,7 @@ func FuzzMarks(f *testing.F) {
 	run := func(t *testing.T, stdout string, part int) (string, string) {
 		env := environment(definition)
 		var shown bytes.Buffer
-		_, err := resolveAndRun(t.Context(), &command.Runner{Connection: printer{stdout: stdout, part: part}}, command.Request{
+		_, err := resolveAndRun(t.Context(), printer{stdout: stdout, part: part}, command.Request{
 			Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
 			Attach: &command.Attachment{Stdout: &shown},
 		})

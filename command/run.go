@@ -23,7 +23,7 @@ import (
 // Clients of a scheduler whose controller is down retry for some ten seconds.
 const DefaultTimeout = 2 * time.Minute
 
-// A Request is one run of a command, which [Request.Resolve] resolves and [Runner.Run] runs.
+// A Request is one run of a command, which [Request.Resolve] resolves and [Run] runs.
 type Request struct {
 	Command     *config.Command
 	Scope       Scope
@@ -60,28 +60,23 @@ type Result struct {
 	Duration   time.Duration
 }
 
-// A Runner runs commands over one connection.
-type Runner struct {
-	Connection remote.Connection
-}
-
 // Resolve returns what Run executes of the request. The error is an *Error.
 func (r Request) Resolve() (*Invocation, error) {
 	invocation, err := Resolve(r.Command, r.Scope, r.Environment)
 	if err != nil {
-		return nil, &Error{Command: r.Command, Failure: NotResolvable, Err: err}
+		return nil, &Error{Command: r.Command, Failure: notResolvable, Err: err}
 	}
 	return invocation, nil
 }
 
-// Run runs a command, resolved to an invocation, to its end. The error is an *Error
-// for every failure of the command itself; the result is never nil.
-func (r *Runner) Run(ctx context.Context, request Request, invocation *Invocation) (*Result, error) {
+// Run runs a command, resolved to an invocation, over a connection to its end. The error
+// is an *Error for every failure of the command itself; the result is never nil.
+func Run(ctx context.Context, connection remote.Connection, request Request, invocation *Invocation) (*Result, error) {
 	result := &Result{Invocation: invocation, Started: time.Now(), ExitCode: -1}
 	ctx, cancel := withLimit(ctx, request)
 	defer cancel()
 
-	run := &run{Request: request, connection: r.Connection, invocation: invocation, result: result, attached: newAttachedState()}
+	run := &run{Request: request, connection: connection, invocation: invocation, result: result, attached: newAttachedState()}
 	if request.Rows != nil {
 		run.rows = newRowCounter(request.Rows)
 	}
@@ -145,10 +140,10 @@ func (r *run) do(ctx context.Context) error {
 	case parserErr != nil:
 		return r.failure(ParserFailed, parserErr)
 	case postErr != nil:
-		return r.failure(PostLaunch, postErr)
+		return r.failure(postLaunchFailed, postErr)
 	case !r.staysOpen():
 		if err := r.simpleCommands(ctx, r.invocation.PostLaunch); err != nil {
-			return r.failure(PostLaunch, err)
+			return r.failure(postLaunchFailed, err)
 		}
 	}
 	return nil
@@ -161,11 +156,11 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Ha
 	isQuery := r.Command.Element == config.GetJobStatus || r.Command.Element == config.Fallback
 	if !isQuery {
 		if err := r.compileParsers(streams); err != nil {
-			return nil, r.failure(NotResolvable, err)
+			return nil, r.failure(notResolvable, err)
 		}
 	}
 	if err := r.simpleCommands(ctx, r.invocation.PreLaunch); err != nil {
-		return nil, r.failure(PreLaunch, err)
+		return nil, r.failure(preLaunchFailed, err)
 	}
 	if !isQuery {
 		return r.start(ctx, streams)
@@ -177,7 +172,7 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Ha
 	if err := r.compileParsers(streams); err != nil {
 		process.Terminate()
 		_, waitErr := process.Wait()
-		return nil, r.failure(NotResolvable, errors.Join(err, waitErr))
+		return nil, r.failure(notResolvable, errors.Join(err, waitErr))
 	}
 	return process, nil
 }
@@ -270,7 +265,7 @@ func (r *run) contextFailure(ctx context.Context) *Error {
 		after := time.Since(r.result.Started).Round(time.Millisecond)
 		return r.failure(TimedOut, fmt.Errorf("after %s: %w", after, context.Cause(ctx)))
 	}
-	return r.failure(Canceled, context.Cause(ctx))
+	return r.failure(canceled, context.Cause(ctx))
 }
 
 // staysOpen reports whether the command runs on when its job has started, so

@@ -146,7 +146,7 @@ func TestACommandRunsAsItWasResolvedWhateverItsAttributesHaveBecome(t *testing.T
 	invocation, err := b.request.Resolve()
 	require.NoError(t, err)
 	b.env.Variable("word").SetValue("after")
-	_, err = b.runner.Run(t.Context(), b.request, invocation)
+	_, err = command.Run(t.Context(), b.connection, b.request, invocation)
 	require.NoError(t, err)
 	require.Equal(t, "before\n", b.file(t, "ran"))
 }
@@ -154,7 +154,7 @@ func TestACommandRunsAsItWasResolvedWhateverItsAttributesHaveBecome(t *testing.T
 func TestTextsThatDoNotResolveRunNothing(t *testing.T) {
 	b := newBench(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute>`+
 		shell(`touch ran`, "", `<environment name="E" value="${ptp_rm:circle#value}"/>`))
-	require.Equal(t, command.NotResolvable, b.fails(t, config.StartUpCommand).Failure)
+	require.Equal(t, command.Failure("not resolvable"), b.fails(t, config.StartUpCommand).Failure)
 	require.False(t, b.exists("ran"))
 }
 
@@ -210,7 +210,7 @@ func TestACommandThatNoTimeIsLeftForHasHadNoEffect(t *testing.T) {
 	cancel(errors.New("enough"))
 	_, err := givenUp.run(t, ctx, config.StartUpCommand)
 	require.ErrorAs(t, err, &failed)
-	require.Equal(t, command.Canceled, failed.Failure)
+	require.Equal(t, command.Failure("canceled"), failed.Failure)
 	require.ErrorContains(t, failed, "enough")
 	require.False(t, failed.Ambiguous())
 	require.False(t, givenUp.exists("ran"))
@@ -251,7 +251,7 @@ func TestACallerMayGiveUp(t *testing.T) {
 	_, err := b.run(t, ctx, config.StartUpCommand)
 	var failed *command.Error
 	require.ErrorAs(t, err, &failed)
-	require.Equal(t, command.Canceled, failed.Failure)
+	require.Equal(t, command.Failure("canceled"), failed.Failure)
 	require.True(t, failed.Ambiguous())
 	require.ErrorContains(t, err, "enough")
 }
@@ -294,7 +294,7 @@ func (lostProcess) Signal(syscall.Signal) error { return nil }
 func TestALostConnectionLeavesTheOutcomeUnknown(t *testing.T) {
 	b := newBench(t, shell(`echo done`, "", ""))
 	for _, atStart := range []bool{true, false} {
-		b.runner.Connection = &lossyConnection{Connection: b.runner.Connection, atStart: atStart}
+		b.connection = &lossyConnection{Connection: b.connection, atStart: atStart}
 		failed := b.fails(t, config.StartUpCommand)
 		require.Equal(t, command.Lost, failed.Failure)
 		require.True(t, failed.Ambiguous())

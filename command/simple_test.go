@@ -30,7 +30,7 @@ func TestCommandsBeforehandRunInOrderAndAreWaitedFor(t *testing.T) {
 func TestAFailingCommandBeforehandKeepsTheCommandFromRunning(t *testing.T) {
 	b := newBench(t, shell(`touch ran`, "", before(`echo no space left >&2; exit 9`, "")))
 	failed := b.fails(t, config.StartUpCommand)
-	require.Equal(t, command.PreLaunch, failed.Failure)
+	require.Equal(t, command.Failure("pre-launch failed"), failed.Failure)
 	require.ErrorContains(t, failed, "no space left")
 	require.ErrorContains(t, failed, "code 9")
 	require.False(t, failed.Ambiguous())
@@ -44,7 +44,7 @@ func TestAMissingCommandBeforehandCountsUnlessIgnored(t *testing.T) {
 	for _, wait := range []string{"true", "false"} {
 		b := newBench(t, shell(`touch ran`, "", `<pre-launch-cmd name="h" exec="no-such-program-anywhere" wait="`+wait+`"/>`))
 		failed := b.fails(t, config.StartUpCommand)
-		require.Equal(t, command.PreLaunch, failed.Failure)
+		require.Equal(t, command.Failure("pre-launch failed"), failed.Failure)
 		require.ErrorIs(t, failed, remote.ErrCommandNotFound)
 		require.False(t, b.exists("ran"))
 
@@ -57,7 +57,7 @@ func TestAMissingCommandBeforehandCountsUnlessIgnored(t *testing.T) {
 func TestACommandBeforehandSharesTheLimit(t *testing.T) {
 	b := newBench(t, shell(`touch ran`, `x:timeout="100ms"`, before(`exec sleep 600`, "")))
 	failed := b.fails(t, config.StartUpCommand)
-	require.Equal(t, command.PreLaunch, failed.Failure)
+	require.Equal(t, command.Failure("pre-launch failed"), failed.Failure)
 	require.ErrorContains(t, failed, "it may run for 100ms")
 	require.False(t, b.exists("ran"))
 }
@@ -73,7 +73,7 @@ func TestACommandInTheBackgroundEndsTogetherWithItsCommand(t *testing.T) {
 
 func TestACommandInTheBackgroundEndsWithAFailure(t *testing.T) {
 	b := newBench(t, shell(`:`, "", before(`echo $$ >pid.new; mv pid.new pid; exec sleep 600`, `wait="false"`)+before(waiting("pid")+`; exit 1`, "")))
-	require.Equal(t, command.PreLaunch, b.fails(t, config.StartUpCommand).Failure)
+	require.Equal(t, command.Failure("pre-launch failed"), b.fails(t, config.StartUpCommand).Failure)
 	require.False(t, b.isAlive(t, "pid"))
 }
 
@@ -90,7 +90,7 @@ func TestCommandsAfterwardsRunWhenTheirCommandHasSucceeded(t *testing.T) {
 func TestAFailingCommandAfterwardsLeavesWhatItsCommandDid(t *testing.T) {
 	b := newBench(t, shell(`touch ran`, "", after(`echo broken >&2; exit 4`, "")))
 	failed := b.fails(t, config.StartUpCommand)
-	require.Equal(t, command.PostLaunch, failed.Failure)
+	require.Equal(t, command.Failure("post-launch failed"), failed.Failure)
 	require.ErrorContains(t, failed, "broken")
 	require.Zero(t, failed.ExitCode, "the command itself went well")
 	require.True(t, failed.Ambiguous())
@@ -112,15 +112,15 @@ func TestAFailingCommandAfterTheLaunchEndsTheAttachedJob(t *testing.T) {
 	var stdout bytes.Buffer
 	b.request.Attach = &command.Attachment{Stdout: &stdout}
 	failed := b.fails(t, config.SubmitInteractive)
-	require.Equal(t, command.PostLaunch, failed.Failure)
+	require.Equal(t, command.Failure("post-launch failed"), failed.Failure)
 	require.ErrorContains(t, failed, "code 4")
 }
 
 func TestACommandBesideItsCommandThatIsLostIsReported(t *testing.T) {
 	b := newBench(t, shell(`touch ran`, "", before(`:`, "")))
-	b.runner.Connection = &lossyConnection{Connection: b.runner.Connection}
+	b.connection = &lossyConnection{Connection: b.connection}
 	failed := b.fails(t, config.StartUpCommand)
-	require.Equal(t, command.PreLaunch, failed.Failure)
+	require.Equal(t, command.Failure("pre-launch failed"), failed.Failure)
 	require.ErrorIs(t, failed, io.ErrUnexpectedEOF)
 	require.False(t, b.exists("ran"))
 }

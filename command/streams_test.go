@@ -150,9 +150,9 @@ func TestAParserThatCannotBeMadeRunsNothing(t *testing.T) {
 	b := newBench(t, `<attribute name="a"><default>(</default></attribute>`+shell(`touch ran`, "", parser)+
 		element("submit-batch", `:`, "", "")+element("get-job-status", `echo $$ >pid.new; mv pid.new pid; exec sleep 600`, "", parser))
 	failed := b.fails(t, config.StartUpCommand)
-	require.Equal(t, command.NotResolvable, failed.Failure)
+	require.Equal(t, command.Failure("not resolvable"), failed.Failure)
 	require.False(t, failed.Ambiguous(), "nothing can have had an effect")
 	require.False(t, b.exists("ran"))
 
-	require.Equal(t, command.NotResolvable, b.fails(t, config.GetJobStatus).Failure, "a query is ended")
+	require.Equal(t, command.Failure("not resolvable"), b.fails(t, config.GetJobStatus).Failure, "a query is ended")
 }

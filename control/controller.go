@@ -70,7 +70,6 @@ type session struct {
 	definition *config.Definition
 	connection remote.Connection
 	place      remote.Info
-	runner     command.Runner
 	resolver   *submission.Resolver
 	store      *jobstore.Store
 	types      map[string]tokenizer.Factory
@@ -133,8 +132,7 @@ func newSession(o Options) *session {
 	c := &session{
 		target: cmp.Or(o.Target, o.Definition.Name), definition: o.Definition, connection: o.Connection, store: o.Store,
 		types: o.Types, trace: o.Trace, log: o.Log, onListed: o.OnListed, now: o.Now,
-		place:  o.Connection.Info(),
-		runner: command.Runner{Connection: o.Connection},
+		place: o.Connection.Info(),
 
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 	}

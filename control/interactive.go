@@ -52,7 +52,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 	c.open.Store(p.tag, true)
 	defer c.open.Delete(p.tag)
 	follower := &follower{ctx: recorded, attendant: c.attendant, prepared: p, changed: terminal.Changed}
-	result, runErr := c.runner.Run(ctx, command.Request{
+	result, runErr := command.Run(ctx, c.connection, command.Request{
 		Command:  p.submit,
 		Scope:    p.scope(),
 		Outcomes: c.definition.Outcomes,
@@ -91,7 +91,7 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 		return c.outOfSight(recorded, p.tag, runErr)
 	}
 	ending := c.ending(ctx, p, result)
-	if code := job.Number(jobFact(p.env, job.FactExitCode)); code != nil && ctx.Err() == nil {
+	if code := job.Number(jobFact(p.env, "exitCode")); code != nil && ctx.Err() == nil {
 		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
 	if told := f.told(); ending.Detail != job.Canceled && (told == job.Canceled || told == job.Failed) {
@@ -155,7 +155,7 @@ func (c *attendant) ending(ctx context.Context, p *prepared, result *command.Res
 	if ctx.Err() != nil {
 		detail = job.Canceled
 	}
-	return job.Observation{Detail: detail, Reason: jobFact(p.env, job.FactReason), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
+	return job.Observation{Detail: detail, Reason: jobFact(p.env, "reason"), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
 }
 
 // endOf is the end of a job whose program exited with a code.

@@ -132,8 +132,8 @@ func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 
 // jobFacts are the facts about a job that parsers leave in attributes.
 var jobFacts = []string{
-	job.FactNative, job.FactExitCode, job.FactSignal, job.FactReason, job.FactQueue, job.FactName, job.FactNodes,
-	job.FactSubmitted, job.FactStarted, job.FactEnded, job.FactOutputPath, job.FactErrorPath, job.FactIdentity,
+	"native", "exitCode", "signal", "reason", "queue", "name", "nodes",
+	"submitted", "started", "ended", "outputPath", "errorPath", "identity",
 }
 
 // clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
@@ -160,9 +160,9 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 	}
 	seen := job.Observe(func(fact string) string {
 		switch fact {
-		case job.FactState:
+		case "state":
 			return word
-		case job.FactOwner:
+		case "owner":
 			return "" // of rows only
 		}
 		return jobFact(env, fact)
@@ -173,7 +173,7 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 	if _, isKnown := job.ParseDetail(word); !isKnown && seen.Native == "" {
 		seen.Native = word
 	}
-	native := env.Lookup(submission.AttributeJobPrefix + job.FactNative)
+	native := env.Lookup(submission.AttributeJobPrefix + "native")
 	if native != nil && native.Value() != nil && (seen.Detail == "" || seen.Origin.Text == "") {
 		seen.Origin = originOf(native)
 	}
@@ -189,7 +189,7 @@ func originsOf(which *config.Command) string {
 	switch which.Element {
 	case config.GetJobStatus, config.Fallback, config.FindJob, config.ListJobs,
 		config.SubmitBatch, config.SubmitBatchDebug, config.SubmitInteractive, config.SubmitInteractiveDebug:
-		return job.FactState
+		return "state"
 	}
 	return ""
 }

@@ -203,7 +203,7 @@ func (c *session) runInvocation(ctx context.Context, request command.Request, in
 	if request.Rows == nil { // who lists many rows knows whether their lines are wanted
 		request.Origins = originsOf(which)
 	}
-	result, err := c.runner.Run(ctx, request, invocation)
+	result, err := command.Run(ctx, c.connection, request, invocation)
 	c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", invocation.Arguments,
 		"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)
 	return result, err

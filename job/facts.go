@@ -8,21 +8,21 @@ import (
 // Names of the facts that a definition's parsers find out about a job. Rows of
 // x:list-jobs have them as they are, queries for one job with "job." before them.
 const (
-	FactState      = "state" // rows only; a query for one job has it as the job's value
-	FactNative     = "native"
-	FactReason     = "reason"
-	FactExitCode   = "exitCode"
-	FactSignal     = "signal"
-	FactName       = "name"
-	FactQueue      = "queue"
-	FactOwner      = "owner" // rows only
-	FactNodes      = "nodes"
-	FactIdentity   = "identity"
-	FactSubmitted  = "submitted"
-	FactStarted    = "started"
-	FactEnded      = "ended"
-	FactOutputPath = "outputPath"
-	FactErrorPath  = "errorPath"
+	factState      = "state" // rows only; a query for one job has it as the job's value
+	factNative     = "native"
+	factReason     = "reason"
+	factExitCode   = "exitCode"
+	factSignal     = "signal"
+	factName       = "name"
+	factQueue      = "queue"
+	factOwner      = "owner" // rows only
+	factNodes      = "nodes"
+	factIdentity   = "identity"
+	factSubmitted  = "submitted"
+	factStarted    = "started"
+	factEnded      = "ended"
+	factOutputPath = "outputPath"
+	factErrorPath  = "errorPath"
 )
 
 // A namedText is a fact that is a text, and where an observation has it.
@@ -33,10 +33,10 @@ type namedText struct {
 
 func (o *Observation) texts() [12]namedText {
 	return [...]namedText{
-		{FactNative, &o.Native}, {FactReason, &o.Reason},
-		{FactName, &o.Name}, {FactQueue, &o.Queue}, {FactOwner, &o.Owner}, {FactNodes, &o.Nodes}, {FactIdentity, &o.Identity},
-		{FactSubmitted, &o.Submitted}, {FactStarted, &o.Started}, {FactEnded, &o.Ended},
-		{FactOutputPath, &o.OutputPath}, {FactErrorPath, &o.ErrorPath},
+		{factNative, &o.Native}, {factReason, &o.Reason},
+		{factName, &o.Name}, {factQueue, &o.Queue}, {factOwner, &o.Owner}, {factNodes, &o.Nodes}, {factIdentity, &o.Identity},
+		{factSubmitted, &o.Submitted}, {factStarted, &o.Started}, {factEnded, &o.Ended},
+		{factOutputPath, &o.OutputPath}, {factErrorPath, &o.ErrorPath},
 	}
 }
 
@@ -44,11 +44,11 @@ func (o *Observation) texts() [12]namedText {
 // empty text. A state outside the vocabulary, or UNDETERMINED, is no state, and a
 // code that is not a number is unknown.
 func Observe(fact func(name string) string) Observation {
-	seen := Observation{ExitCode: Number(fact(FactExitCode)), Signal: Number(fact(FactSignal))}
+	seen := Observation{ExitCode: Number(fact(factExitCode)), Signal: Number(fact(factSignal))}
 	for _, each := range seen.texts() {
 		*each.text = fact(each.name)
 	}
-	if detail, known := ParseDetail(fact(FactState)); known && detail != Undetermined {
+	if detail, known := ParseDetail(fact(factState)); known && detail != Undetermined {
 		seen.Detail = detail
 	}
 	return seen
@@ -57,11 +57,11 @@ func Observe(fact func(name string) string) Observation {
 // Fact returns a fact of the observation by its name; empty where it is unknown.
 func (o *Observation) Fact(name string) string {
 	switch name {
-	case FactState:
+	case factState:
 		return string(o.Detail)
-	case FactExitCode:
+	case factExitCode:
 		return numeral(o.ExitCode)
-	case FactSignal:
+	case factSignal:
 		return numeral(o.Signal)
 	}
 	for _, each := range o.texts() {

@@ -12,14 +12,7 @@ type Process struct {
 	Output   string       `json:"output,omitempty"`   // the end of what it printed
 }
 
-// A ProcessState is one of the states that the runtime model has for processes.
+// A ProcessState is one of the states that the runtime model has for processes:
+// RUNNING, EXITED, EXITED_SIGNALLED, ERROR where it could not be started, and UNKNOWN
+// where the job is over and nobody saw how the process ended.
 type ProcessState string
-
-// The states of processes that can be observed from outside.
-const (
-	ProcessRunning   ProcessState = "RUNNING"
-	ProcessExited    ProcessState = "EXITED"
-	ProcessSignalled ProcessState = "EXITED_SIGNALLED"
-	ProcessError     ProcessState = "ERROR"   // it could not be started
-	ProcessUnknown   ProcessState = "UNKNOWN" // the job is over, and how the process ended is unknown
-)

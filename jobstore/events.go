@@ -12,6 +12,21 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
+// The other kinds of events.
+const (
+	eventIntended      job.EventKind = "intended"      // its submission is about to begin
+	eventRejected      job.EventKind = "rejected"      // the scheduler did not accept it
+	eventDoubted       job.EventKind = "doubted"       // it is unknown whether the submission became a job
+	eventAdopted       job.EventKind = "adopted"       // it was submitted in another way and is followed from now on
+	eventContradiction job.EventKind = "contradiction" // it has ended, but was observed in an earlier state or with another end, which is not believed
+	eventReplaced      job.EventKind = "replaced"      // another job was observed under its id, which is not believed
+	eventClock         job.EventKind = "clock"         // the record had an observation from the future
+	eventStale         job.EventKind = "stale"         // its state is in doubt
+	eventMissing       job.EventKind = "missing"       // a listing lacks it
+	eventSucceeded     job.EventKind = "succeeded"     // another job got its id
+	eventDismissed     job.EventKind = "dismissed"     // the user stopped following it
+)
+
 // events returns what the change did to its job, as events.
 func (c *change) events() []job.Event {
 	var events []job.Event
@@ -23,22 +38,22 @@ func (c *change) events() []job.Event {
 		add(kind, decisionOf(kind, after))
 	}
 	if !c.ahead.IsZero() {
-		add(job.EventClock, job.Observation{Detail: after.Detail, Observed: after.Observed, Reason: "a clock was set back: the record said " + storedTime(c.ahead)})
+		add(eventClock, job.Observation{Detail: after.Detail, Observed: after.Observed, Reason: "a clock was set back: the record said " + storedTime(c.ahead)})
 	}
 	if c.hasMoved() && after.Phase == before.Phase {
 		add(movementOf(before, after), after.Observation)
 	}
 	if c.contradicted != nil {
-		add(job.EventContradiction, *c.contradicted)
+		add(eventContradiction, *c.contradicted)
 	}
 	if c.replaced != nil {
-		add(job.EventReplaced, *c.replaced)
+		add(eventReplaced, *c.replaced)
 	}
 	if c.isNewlyStale() {
-		add(job.EventStale, job.Observation{Detail: after.Detail, Reason: after.StaleReason, Observed: after.StaleSince})
+		add(eventStale, job.Observation{Detail: after.Detail, Reason: after.StaleReason, Observed: after.StaleSince})
 	}
 	if after.Missing && !before.Missing && after.Phase != job.PhaseRejected {
-		add(job.EventMissing, job.Observation{Detail: after.Detail, Observed: after.MissingSince})
+		add(eventMissing, job.Observation{Detail: after.Detail, Observed: after.MissingSince})
 	}
 	if after.Successor != before.Successor {
 		events = append(events, succeededEvent(after, after.Observed))
@@ -70,11 +85,11 @@ func eventOfPhase(phase job.Phase) job.EventKind {
 	case job.PhaseSubmitted:
 		return job.EventAccepted
 	case job.PhaseRejected:
-		return job.EventRejected
+		return eventRejected
 	case job.PhaseDismissed:
-		return job.EventDismissed
+		return eventDismissed
 	case job.PhaseUnknown:
-		return job.EventDoubted
+		return eventDoubted
 	}
 	return ""
 }
@@ -89,7 +104,7 @@ func decisionOf(kind job.EventKind, after *job.Job) job.Observation {
 
 // succeededEvent is the event of a job whose id another one has, as was seen at a time.
 func succeededEvent(j *job.Job, seen time.Time) job.Event {
-	return job.Event{Kind: job.EventSucceeded, Observation: job.Observation{Observed: seen, Reason: "the scheduler gave its id to submission " + j.Successor}}
+	return job.Event{Kind: eventSucceeded, Observation: job.Observation{Observed: seen, Reason: "the scheduler gave its id to submission " + j.Successor}}
 }
 
 // eventColumns returns the columns of the table events but for its number.

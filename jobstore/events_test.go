@@ -52,8 +52,8 @@ func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
 
 	events := history(t, store, "a")
 	require.Equal(t, []job.EventKind{
-		job.EventIntended, job.EventAccepted, job.EventState, job.EventState,
-		job.EventStale, job.EventMissing, job.EventState, job.EventContradiction,
+		jobstore.EventIntended, job.EventAccepted, job.EventState, job.EventState,
+		jobstore.EventStale, jobstore.EventMissing, job.EventState, jobstore.EventContradiction,
 	}, kinds(events))
 	running := events[3]
 	require.Equal(t, job.QueuedActive, running.Before)
@@ -100,7 +100,7 @@ func TestAReaderGoesOnWhereItStopped(t *testing.T) {
 	another := openStore(t, directory)
 	rest, err := another.Events(t.Context(), last)
 	require.NoError(t, err)
-	require.Equal(t, []job.EventKind{job.EventIntended, job.EventAccepted}, kinds(rest))
+	require.Equal(t, []job.EventKind{jobstore.EventIntended, job.EventAccepted}, kinds(rest))
 	require.Equal(t, "b", rest[0].Tag)
 }
 
@@ -115,7 +115,7 @@ func TestAnIDThatIsGivenAgainEndsWhatCanBeLearnedOfTheEarlierJob(t *testing.T) {
 	require.Equal(t, "new", old.Successor)
 	require.False(t, old.Detail.Ended(), "nobody saw its end")
 	events := history(t, store, "old")
-	require.Equal(t, job.EventSucceeded, events[len(events)-1].Kind)
+	require.Equal(t, jobstore.EventSucceeded, events[len(events)-1].Kind)
 	require.Contains(t, events[len(events)-1].Reason, "new")
 
 	open, err := store.List(t.Context(), jobstore.Filter{})

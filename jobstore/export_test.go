@@ -2,10 +2,22 @@ package jobstore
 
 import "context"
 
-// What only tests of this package need.
-var ()
+// What tests from outside use of this package.
+const (
+	MaximumEvidence = maximumEvidence
 
-const MaximumEvidence = maximumEvidence
+	EventIntended      = eventIntended
+	EventRejected      = eventRejected
+	EventDoubted       = eventDoubted
+	EventAdopted       = eventAdopted
+	EventContradiction = eventContradiction
+	EventReplaced      = eventReplaced
+	EventClock         = eventClock
+	EventStale         = eventStale
+	EventMissing       = eventMissing
+	EventSucceeded     = eventSucceeded
+	EventDismissed     = eventDismissed
+)
 
 func (s *Store) Doubt(ctx context.Context, tag, reason string) error {
 	return s.doubt(ctx, tag, reason)

@@ -35,7 +35,7 @@ func (s *Store) Intend(ctx context.Context, j job.Job, staged ...Staged) error {
 				return err
 			}
 		}
-		return insertEvent(ctx, transaction, job.Event{Kind: job.EventIntended, Observation: job.Observation{Observed: j.Created}}, &j)
+		return insertEvent(ctx, transaction, job.Event{Kind: eventIntended, Observation: job.Observation{Observed: j.Created}}, &j)
 	})
 	return failed(err, "recording submission %s", j.Tag)
 }
@@ -169,7 +169,7 @@ func (s *Store) Adopt(ctx context.Context, j job.Job) (job.Job, error) {
 			if seen.IsZero() {
 				seen = j.Created
 			}
-			return insertEvent(ctx, transaction, job.Event{Kind: job.EventAdopted, Observation: job.Observation{Observed: seen}}, &j)
+			return insertEvent(ctx, transaction, job.Event{Kind: eventAdopted, Observation: job.Observation{Observed: seen}}, &j)
 		}
 		j = known[0]
 		return addSubmission(ctx, transaction, &j)

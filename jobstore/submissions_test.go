@@ -285,7 +285,7 @@ func TestOfTheJobsWithOneIDTheOneSubmittedLastIsTheSuccessor(t *testing.T) {
 			require.Empty(t, late.Successor)
 			events, err := store.Events(t.Context(), 0, "early")
 			require.NoError(t, err)
-			require.Equal(t, job.EventSucceeded, events[len(events)-1].Kind)
+			require.Equal(t, jobstore.EventSucceeded, events[len(events)-1].Kind)
 		})
 	}
 }

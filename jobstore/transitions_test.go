@@ -63,7 +63,7 @@ func TestAnotherEndThanTheOneOnRecordIsNotBelievedAndNoticedOnce(t *testing.T) {
 			require.Equal(t, "F", j.Native)
 			require.Contains(t, j.Irregular, words)
 		}
-		require.Equal(t, []job.EventKind{job.EventIntended, job.EventAccepted, job.EventState, job.EventContradiction},
+		require.Equal(t, []job.EventKind{jobstore.EventIntended, job.EventAccepted, job.EventState, jobstore.EventContradiction},
 			kinds(history(t, store, tag)))
 		require.Equal(t, seen, last(t, store, tag).Detail)
 	}
@@ -91,7 +91,7 @@ func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 			list := kinds(history(t, store, tag))
 			count := 0
 			for _, kind := range list {
-				if kind == job.EventReplaced {
+				if kind == jobstore.EventReplaced {
 					count++
 				}
 			}
@@ -133,7 +133,7 @@ func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
 	require.Equal(t, now.UnixNano(), j.Observed.UnixNano())
 	require.False(t, j.Stale, "the doubt is of a time that is still to come, too")
 	events := history(t, store, tag)
-	require.Equal(t, []job.EventKind{job.EventClock, job.EventState}, kinds(events[len(events)-2:]))
+	require.Equal(t, []job.EventKind{jobstore.EventClock, job.EventState}, kinds(events[len(events)-2:]))
 }
 
 func TestAnAnswerThatANewerOneHasOvertakenIsLeftOut(t *testing.T) {

@@ -158,7 +158,7 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		require.Equal(t, "made 10:00", j.Identity)
 		events, err := store.Events(t.Context(), 0, "ended")
 		require.NoError(t, err)
-		require.Equal(t, []job.EventKind{job.EventIntended, job.EventAccepted, job.EventState}, []job.EventKind{events[0].Kind, events[1].Kind, events[2].Kind})
+		require.Equal(t, []job.EventKind{eventIntended, job.EventAccepted, job.EventState}, []job.EventKind{events[0].Kind, events[1].Kind, events[2].Kind})
 		poll, err := store.Poll(t.Context(), PollKey{OwnJobs, "big@ssh:alice@login.example.org"})
 		require.NoError(t, err)
 		require.Equal(t, 1, poll.Failures)

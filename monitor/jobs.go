@@ -12,8 +12,8 @@ import (
 
 // jobFacts are the facts of a job that the model shows or that identify it.
 var jobFacts = []string{
-	job.FactState, job.FactIdentity, job.FactOwner, job.FactNative, job.FactReason, job.FactQueue, job.FactName, job.FactNodes,
-	job.FactSubmitted, job.FactStarted, job.FactEnded, job.FactExitCode, job.FactSignal, factCPUs,
+	factState, factIdentity, factOwner, factNative, factReason, factQueue, factName, factNodes,
+	factSubmitted, factStarted, factEnded, factExitCode, factSignal, factCPUs,
 }
 
 // jobs takes listings of jobs, and the jobs on record, into the model. A job that is
@@ -64,7 +64,7 @@ func (j *jobs) take(u *model.Update, id string, facts Facts, print uint64) {
 	}
 	isShown := j.takeElement(id)
 	recorded := j.record.of(id, facts, j.monitor.options.User)
-	j.known[id] = seen{print: print, round: j.round, listed: true, own: recorded != nil, hasState: facts.Fact(job.FactState) != ""}
+	j.known[id] = seen{print: print, round: j.round, listed: true, own: recorded != nil, hasState: facts.Fact(factState) != ""}
 	switch row, wasOwn := j.own[id]; {
 	case recorded != nil && wasOwn && row.tag == recorded.Tag && isSame:
 		return
@@ -164,23 +164,23 @@ func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded,
 	facts := completed(listed, recorded)
 	row := &j.row
 	row.monitor = m
-	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.of(u, facts.Fact(job.FactQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
+	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.of(u, facts.Fact(factQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
 	jobState := model.JobState(detail)
 	row.text(vocabulary.AttributeJobState, string(jobState))
 	if isState {
 		row.text(vocabulary.AttributeJobDetail, string(detail))
 	}
-	row.text(vocabulary.AttributeName, facts.Fact(job.FactName))
-	row.text(vocabulary.AttributeJobUser, facts.Fact(job.FactOwner))
-	row.text(vocabulary.AttributeJobStatus, facts.Fact(job.FactNative))
-	row.text(vocabulary.AttributeJobMessage, facts.Fact(job.FactReason))
-	row.text(vocabulary.AttributeJobQueue, facts.Fact(job.FactQueue))
-	row.text(vocabulary.AttributeJobNodes, facts.Fact(job.FactNodes))
-	row.date(vocabulary.AttributeJobSubmitted, facts.Fact(job.FactSubmitted))
-	row.date(vocabulary.AttributeJobStarted, facts.Fact(job.FactStarted))
-	row.date(vocabulary.AttributeJobEnded, facts.Fact(job.FactEnded))
-	row.text(vocabulary.AttributeJobExitCode, facts.Fact(job.FactExitCode))
-	row.text(vocabulary.AttributeJobSignal, facts.Fact(job.FactSignal))
+	row.text(vocabulary.AttributeName, facts.Fact(factName))
+	row.text(vocabulary.AttributeJobUser, facts.Fact(factOwner))
+	row.text(vocabulary.AttributeJobStatus, facts.Fact(factNative))
+	row.text(vocabulary.AttributeJobMessage, facts.Fact(factReason))
+	row.text(vocabulary.AttributeJobQueue, facts.Fact(factQueue))
+	row.text(vocabulary.AttributeJobNodes, facts.Fact(factNodes))
+	row.date(vocabulary.AttributeJobSubmitted, facts.Fact(factSubmitted))
+	row.date(vocabulary.AttributeJobStarted, facts.Fact(factStarted))
+	row.date(vocabulary.AttributeJobEnded, facts.Fact(factEnded))
+	row.text(vocabulary.AttributeJobExitCode, facts.Fact(factExitCode))
+	row.text(vocabulary.AttributeJobSignal, facts.Fact(factSignal))
 	row.text(vocabulary.AttributeJobCPUs, facts.Fact(factCPUs))
 	if recorded != nil {
 		row.text(vocabulary.AttributeJobLaunched, "true")
@@ -193,7 +193,7 @@ func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded,
 		u.Remove(m.options.Manager, model.Job, id)
 	}
 	u.Put(row.row)
-	j.use.note(id, jobState, facts.Fact(job.FactNodes), facts.Fact(job.FactOwner), recorded != nil)
+	j.use.note(id, jobState, facts.Fact(factNodes), facts.Fact(factOwner), recorded != nil)
 }
 
 // detail returns the state of a job, and whether its row or the record states one. The
@@ -202,7 +202,7 @@ func (j *jobs) detail(id string, listed Facts, recorded *recorded) (job.Detail, 
 	seen := job.Undetermined
 	isState := false
 	if listed != nil {
-		word := listed.Fact(job.FactState)
+		word := listed.Fact(factState)
 		seen, isState = job.ParseDetail(word)
 		switch {
 		case word == "" && recorded == nil:

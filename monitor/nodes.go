@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// Names of the facts of a row of a queue or a node; jobs have those of package job.
+// Names of the facts of a row of a queue, a node or a job.
 const (
 	factState     = "state"
 	factNative    = "native"
@@ -26,7 +26,16 @@ const (
 	factTimeLimit = "timeLimit"
 	factRunning   = "running"
 	factWaiting   = "waiting"
-	factNodes     = "nodes"
+	factNodes     = "nodes" // of jobs, too
+	factIdentity  = "identity"
+	factOwner     = "owner"
+	factQueue     = "queue"
+	factName      = "name"
+	factSubmitted = "submitted"
+	factStarted   = "started"
+	factEnded     = "ended"
+	factExitCode  = "exitCode"
+	factSignal    = "signal"
 )
 
 var nodeFacts = []string{factState, factNative, factCPUs, factCPUsUsed, factMemory, factLoad, factQueues, factReason, factMachine}

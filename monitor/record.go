@@ -46,7 +46,7 @@ func (r *record) of(id string, facts Facts, user string) *recorded {
 	if len(r.byTag) == 0 {
 		return nil
 	}
-	identity, owner := facts.Fact(job.FactIdentity), facts.Fact(job.FactOwner)
+	identity, owner := facts.Fact(factIdentity), facts.Fact(factOwner)
 	if identity != "" {
 		if found, known := r.byTag[identity]; known {
 			return found.unlessOf(owner, user)
@@ -59,8 +59,8 @@ func (r *record) of(id string, facts Facts, user string) *recorded {
 	if !known || found.unlessOf(owner, user) == nil {
 		return nil
 	}
-	detail, _ := job.ParseDetail(facts.Fact(job.FactState))
-	if found.IsAnother(job.Observation{Identity: identity, Detail: detail, Submitted: facts.Fact(job.FactSubmitted)}) {
+	detail, _ := job.ParseDetail(facts.Fact(factState))
+	if found.IsAnother(job.Observation{Identity: identity, Detail: detail, Submitted: facts.Fact(factSubmitted)}) {
 		return nil
 	}
 	return found
@@ -176,7 +176,7 @@ func (r *recorded) Fact(name string) string {
 	switch {
 	case name == factDoubt:
 		return r.Doubt()
-	case name == job.FactSubmitted && r.Submitted == "" && !r.SubmittedAt().IsZero():
+	case name == factSubmitted && r.Submitted == "" && !r.SubmittedAt().IsZero():
 		return strconv.FormatInt(r.Created.Unix(), 10)
 	}
 	return cut(r.Observation.Fact(name), maxText)

@@ -178,11 +178,10 @@ func submittedID(t *testing.T, printed string) string {
 	env.SetVariable(key, nil)
 	selected, _, err := definition.Select("submit-batch")
 	require.NoError(t, err)
-	runner := command.Runner{Connection: answering{exchange: exchange{stdout: printed}}}
 	request := command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: key}}
 	invocation, err := request.Resolve()
 	require.NoError(t, err)
-	_, err = runner.Run(t.Context(), request, invocation)
+	_, err = command.Run(t.Context(), answering{exchange: exchange{stdout: printed}}, request, invocation)
 	require.NoError(t, err)
 	if attribute.Text(env.Variable(key).Value()) != "SUBMITTED" {
 		return ""

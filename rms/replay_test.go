@@ -100,13 +100,12 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 		}
 		require.NoError(t, job.Set(attribute.FieldName, id))
 
-		runner := command.Runner{Connection: answering{exchange: e}}
 		request := command.Request{
 			Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes, Expressions: &expressions,
 		}
 		invocation, err := request.Resolve()
 		require.NoError(t, err)
-		result, err := runner.Run(t.Context(), request, invocation)
+		result, err := command.Run(t.Context(), answering{exchange: e}, request, invocation)
 		var failed *command.Error
 		require.True(t, err == nil || errors.As(err, &failed), "%v", err)
 		if arguments := invocation.Arguments; e.job != "" {

@@ -99,11 +99,10 @@ func argumentsWith(t *testing.T, name, selector, job string, values map[string]s
 		env.Variable(attributeName).SetValue(value)
 	}
 	var words []string
-	runner := command.Runner{Connection: listening{words: &words}}
 	request := command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: job}}
 	invocation, err := request.Resolve()
 	require.NoError(t, err)
-	_, err = runner.Run(t.Context(), request, invocation)
+	_, err = command.Run(t.Context(), listening{words: &words}, request, invocation)
 	var failed *command.Error
 	if err != nil { // a look-up that prints nothing has not answered
 		require.ErrorAs(t, err, &failed)

@@ -322,7 +322,7 @@ func lateOnes(t testing.TB, store *jobstore.Store) int {
 			if event.Kind == job.EventAccepted && rejected[event.Tag] {
 				late++
 			}
-			rejected[event.Tag] = event.Kind == job.EventRejected
+			rejected[event.Tag] = event.Kind == "rejected"
 		}
 	}
 }

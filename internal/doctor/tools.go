@@ -137,7 +137,7 @@ func (e *examiner) run(ctx context.Context, which *config.Command, env *attribut
 	if err != nil {
 		return &command.Result{ExitCode: -1}, err
 	}
-	return (&command.Runner{Connection: e.connection}).Run(ctx, request, invocation)
+	return command.Run(ctx, e.connection, request, invocation)
 }
 
 // JudgeProbe returns the finding if the program of an x:probe succeeds and prints the
@@ -146,7 +146,7 @@ func JudgeProbe(probe *config.Probe, result *command.Result) Finding {
 	if probe.Version == nil {
 		return Finding{Name: probe.Name, Verdict: Fine, Seen: cmp.Or(excerpt.First(result.Stdout), excerpt.First(result.Stderr), "there")}
 	}
-	whole, version, found := command.FindVersion(probe.Version, result)
+	whole, version, found := findVersion(probe.Version, result)
 	whole = cmp.Or(excerpt.Line(whole), "there")
 	switch {
 	case !found:

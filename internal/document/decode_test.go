@@ -19,9 +19,9 @@ import (
 var whole = job.Submission{
 	Tab: "Basic", Executable: "./a.out", Arguments: []string{"", "a b", "$(x)\n\"'"}, Directory: "/tmp/x y", Script: "/home/job.sh", Debug: true,
 	Values: []job.Assignment{
-		{"", "no name"}, {"list", "a"}, {"list", ""}, {"list", "b"}, {"none", ""}, {"number", "-7"}, {"with.dots", "x"}, {"yes", "true"}, {"ümläut", "<\u0001\t>"},
+		{Name: "", Value: "no name"}, {Name: "list", Value: "a"}, {Name: "list", Value: ""}, {Name: "list", Value: "b"}, {Name: "none", Value: ""}, {Name: "number", Value: "-7"}, {Name: "with.dots", Value: "x"}, {Name: "yes", Value: "true"}, {Name: "ümläut", Value: "<\u0001\t>"},
 	},
-	Environment: job.Environment{Variables: []job.Variable{{"A.B", ""}, {"PATH", "/x:$PATH"}, {"QUOTES", `"'\`}}},
+	Environment: job.Environment{Variables: []job.Variable{{Name: "A.B", Value: ""}, {Name: "PATH", Value: "/x:$PATH"}, {Name: "QUOTES", Value: `"'\`}}},
 }
 
 const wholeJSON = `{"tab": "Basic", "executable": "./a.out", "arguments": ["", "a b", "$(x)\n\"'"], "directory": "/tmp/x y", "script": "/home/job.sh", "debug": true,
@@ -93,7 +93,7 @@ func TestASubmissionIsReadAsItWasWritten(t *testing.T) {
 	empty, err = document.EncodeJSON(document.Settings(job.Submission{Hosted: true}, nil))
 	require.NoError(t, err)
 	require.Equal(t, "{}", string(empty))
-	_, err = document.EncodeTOML(document.Settings(job.Submission{Values: []job.Assignment{{"a", "x"}, {"a", "\xff"}}}, nil))
+	_, err = document.EncodeTOML(document.Settings(job.Submission{Values: []job.Assignment{{Name: "a", Value: "x"}, {Name: "a", Value: "\xff"}}}, nil))
 	require.EqualError(t, err, `attributes "a": "\xff" is not UTF-8`)
 }
 
@@ -167,7 +167,7 @@ func TestMistakesInTOMLHaveTheirPlace(t *testing.T) {
 func TestANullCountsAsNoValue(t *testing.T) {
 	s, _, err := read(document.ParseJSON, `{"tab": null, "arguments": null, "debug": null, "attributes": null, "environment": {"A": null}}`)
 	require.NoError(t, err)
-	require.Equal(t, job.Submission{Environment: job.Environment{Variables: []job.Variable{{"A", ""}}}}, s)
+	require.Equal(t, job.Submission{Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: ""}}}}, s)
 }
 
 func TestOthersReadTheirOwnKeys(t *testing.T) {

@@ -208,7 +208,7 @@ func TestTheHistoryOfAJobTellsWhatItIsKnownFrom(t *testing.T) {
 	}
 	u.press("enter", "right")
 	u.shows("[History]", "accepted  SUBMITTED", "submit stdout:1: Submitted batch job 10001", `state  RUNNING (R\u001b[2J)`, `status stdout:3: 10001 RUNNING`, `\u202e`, "xxx")
-	u.history = append(u.history, job.Event{Kind: job.EventMissing, Observation: job.Observation{Observed: noon, Reason: "gone"}})
+	u.history = append(u.history, job.Event{Kind: "missing", Observation: job.Observation{Observed: noon, Reason: "gone"}})
 	u.press("home")
 	u.lacks("missing")
 	change(t, m, func(up *model.Update) {

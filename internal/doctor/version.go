@@ -1,15 +1,16 @@
-package command
+package doctor
 
 import (
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/javaregex"
 )
 
-// FindVersion searches what a command printed, on standard output and then on
+// findVersion searches what a command printed, on standard output and then on
 // standard error, for the expression of an x:probe. It returns the text that
 // matched and, empty where it took no part, the first group of it. An
 // expression that does not compile, or takes too long, finds nothing.
-func FindVersion(x *config.Expression, result *Result) (whole, version string, found bool) {
+func findVersion(x *config.Expression, result *command.Result) (whole, version string, found bool) {
 	expression, err := javaregex.Compile(x.Text, x.Flags)
 	if err != nil {
 		return "", "", false

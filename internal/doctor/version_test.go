@@ -1,4 +1,4 @@
-package command_test
+package doctor
 
 import (
 	"testing"
@@ -16,13 +16,13 @@ func TestVersionsAreFoundOnBothStreams(t *testing.T) {
 		{`age = (?:0|(\d+)) `, "age = 0 sec\n", "", "age = 0 ", ""},
 		{`is UP`, "it is UP\n", "", "is UP", ""},
 	} {
-		whole, version, found := command.FindVersion(&config.Expression{Text: c.expression}, &command.Result{Stdout: c.stdout, Stderr: c.stderr})
+		whole, version, found := findVersion(&config.Expression{Text: c.expression}, &command.Result{Stdout: c.stdout, Stderr: c.stderr})
 		require.True(t, found, c.expression)
 		require.Equal(t, c.whole, whole)
 		require.Equal(t, c.version, version)
 	}
 	for _, expression := range []string{"torque", "("} {
-		_, _, found := command.FindVersion(&config.Expression{Text: expression}, &command.Result{Stdout: "slurm 22.05"})
+		_, _, found := findVersion(&config.Expression{Text: expression}, &command.Result{Stdout: "slurm 22.05"})
 		require.False(t, found, expression)
 	}
 }
