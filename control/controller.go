@@ -119,11 +119,14 @@ func New(o Options) *Controller {
 		jitter = rand.Float64
 	}
 	t.poller = &poller.Poller{
-		Store: c.store, Now: c.now, Pause: t.pause, Jitter: jitter, IsGone: presence.IsHolderGone,
+		Now: c.now, Pause: t.pause, Jitter: jitter, IsGone: presence.IsHolderGone,
 		Holder: uuid.NewString() + " " + presence.ThisProcess(), // a process may have several controllers
 		Warn: func(err error) {
 			c.log.Warn("what one process lists cannot be shared with the others of this user: they list in turn", "error", err)
 		},
+	}
+	if c.store != nil { // without one nothing is queried, only shown
+		t.poller.Store = c.store.Polls()
 	}
 	return &Controller{c.target, c.definition, c.place, &attendant{&submitter{tracker: t, onStaging: o.OnStaging}}}
 }

@@ -1,10 +1,8 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +55,7 @@ func (c *Controller) ListNodes(ctx context.Context) ([]Node, error) {
 // NodesOf returns the nodes in rows of x:list-nodes, by name.
 func (c *Controller) NodesOf(rows []command.Row) []Node {
 	nodes := make([]Node, 0, len(rows))
-	for _, row := range byName(rows) {
+	for _, row := range command.ByName(rows) {
 		node := Node{
 			Name: row.ID, Target: c.target, State: row.Fact("state"), Native: row.Fact("native"), Reason: row.Fact("reason"),
 			CPUs: job.Number(row.Fact("cpus")), CPUsUsed: job.Number(row.Fact("cpusUsed")), Memory: job.Number(row.Fact("memory")),
@@ -95,7 +93,7 @@ func (c *Controller) ListQueues(ctx context.Context) ([]Queue, error) {
 // QueuesOf returns the queues in rows of x:list-queues, by name.
 func (c *Controller) QueuesOf(rows []command.Row) []Queue {
 	queues := make([]Queue, 0, len(rows))
-	for _, row := range byName(rows) {
+	for _, row := range command.ByName(rows) {
 		queues = append(queues, Queue{
 			Name: row.ID, Target: c.target, State: row.Fact("state"), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
 			Running: job.Number(row.Fact("running")), Waiting: job.Number(row.Fact("waiting")), Nodes: job.Number(row.Fact("nodes")),
@@ -118,49 +116,4 @@ func (c *Controller) JobsOf(rows []command.Row) []job.Document {
 		jobs[i] = job.ListedDocument(row.ID, c.target, listed)
 	}
 	return jobs
-}
-
-// byName returns rows in the order of their names, in which numbers count as such.
-func byName(rows []command.Row) []command.Row {
-	return slices.SortedStableFunc(slices.Values(rows), func(a, b command.Row) int {
-		return cmp.Or(compareNumbered(a.ID, b.ID), strings.Compare(a.ID, b.ID))
-	})
-}
-
-// compareNumbered compares names in which numbers count as such: node2 comes
-// before node10.
-func compareNumbered(a, b string) int {
-	for a != "" && b != "" {
-		textA, digitsA, restA := cutNumber(a)
-		textB, digitsB, restB := cutNumber(b)
-		if textA != textB || digitsA == "" || digitsB == "" {
-			return strings.Compare(a, b)
-		}
-		if order := len(digitsA) - len(digitsB); order != 0 {
-			return order
-		}
-		if order := strings.Compare(digitsA, digitsB); order != 0 {
-			return order
-		}
-		a, b = restA, restB
-	}
-	return len(a) - len(b)
-}
-
-// cutNumber cuts a text into what stands before its first number, the digits of
-// that without leading zeros, and the rest. There are no digits where there is no number.
-func cutNumber(text string) (before, digits, rest string) {
-	begin := strings.IndexAny(text, "0123456789")
-	if begin < 0 {
-		return text, "", ""
-	}
-	end := begin
-	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-		end++
-	}
-	digits = strings.TrimLeft(text[begin:end], "0")
-	if digits == "" {
-		digits = "0"
-	}
-	return text[:begin], digits, text[end:]
 }

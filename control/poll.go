@@ -155,5 +155,5 @@ func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wi
 // Resume ends the pause of a target whose queries failed, and reports whether there was
 // one.
 func (c *Controller) Resume(ctx context.Context) (bool, error) {
-	return c.store.ResumePoll(ctx, c.ownJobs())
+	return c.store.Polls().Resume(ctx, c.ownJobs())
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // errorOf is the error of a query that another process made, or this one earlier.
-func errorOf(last jobstore.Poll) error {
+func errorOf(last polls.Poll) error {
 	if !last.Paused.IsZero() {
 		return fmt.Errorf("%w since %s, after %d failures: %s\nrmctl start asks again", ErrPaused, last.Paused.Format(time.DateTime), last.Failures, last.Error)
 	}
@@ -28,7 +28,7 @@ func errorOf(last jobstore.Poll) error {
 // result still counts. It matches [remote.ErrUnreachable] if that process was not
 // connected; the connection of this process may work.
 type PolledError struct {
-	Failure jobstore.PollFailure
+	Failure polls.PollFailure
 	Text    string // of the error then
 }
 
@@ -37,7 +37,7 @@ func (e *PolledError) Error() string { return e.Text }
 
 // Is reports that a query that was not connected is a [remote.ErrUnreachable].
 func (e *PolledError) Is(target error) bool {
-	return target == remote.ErrUnreachable && e.Failure == jobstore.PollUnreached
+	return target == remote.ErrUnreachable && e.Failure == polls.PollUnreached
 }
 
 // pollFailureOf returns how a query for jobs failed; nil for what failed otherwise.
@@ -50,7 +50,7 @@ func pollFailureOf(err error) *poller.Failure {
 
 // listingFailureOf returns how a listing failed, for those who read of it.
 func listingFailureOf(err error) *poller.Failure {
-	failure := &poller.Failure{Kind: jobstore.PollFailed, Text: err.Error(), IsIdle: IsUnreached(err)}
+	failure := &poller.Failure{Kind: polls.PollFailed, Text: err.Error(), IsIdle: IsUnreached(err)}
 	var query *QueryError
 	if errors.As(err, &query) && query.ID == "" && query.Error() == err.Error() {
 		failure.Text = query.Err.Error() // whoever reads it sees it in a QueryError, too
@@ -58,9 +58,9 @@ func listingFailureOf(err error) *poller.Failure {
 	var failed *command.Error
 	switch {
 	case errors.Is(err, remote.ErrUnreachable):
-		failure.Kind = jobstore.PollUnreached
+		failure.Kind = polls.PollUnreached
 	case errors.As(err, &failed) && failed.Failure == command.TimedOut, failed == nil && errors.Is(err, context.DeadlineExceeded):
-		failure.Kind = jobstore.PollTimedOut
+		failure.Kind = polls.PollTimedOut
 	}
 	return failure
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -20,11 +20,11 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 	for name, c := range map[string]struct {
 		list, limit string
 		start       error
-		failure     jobstore.PollFailure
+		failure     polls.PollFailure
 	}{
-		"it was down":        {"exit 1", "1h", nil, jobstore.PollFailed},
-		"it took too long":   {"exec sleep 600", "100ms", nil, jobstore.PollTimedOut},
-		"it was not reached": {"exit 0", "1h", cut, jobstore.PollUnreached},
+		"it was down":        {"exit 1", "1h", nil, polls.PollFailed},
+		"it took too long":   {"exec sleep 600", "100ms", nil, polls.PollTimedOut},
+		"it was not reached": {"exit 0", "1h", cut, polls.PollUnreached},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, running("submit-batch", `echo "job $$"`, `waitForId="true"`, jobIDParser),
@@ -35,7 +35,7 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 			options.Connection = &faultyConnection{Connection: options.Connection, start: func(remote.Command) error { return c.start }}
 			_, met := control.New(options).Update(t.Context(), jobs, false)
 			require.Error(t, met)
-			require.Equal(t, c.failure == jobstore.PollUnreached, errors.Is(met, remote.ErrUnreachable))
+			require.Equal(t, c.failure == polls.PollUnreached, errors.Is(met, remote.ErrUnreachable))
 
 			updated, read := s.Update(t.Context(), jobs, false)
 			var query *control.QueryError
@@ -44,7 +44,7 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 			require.ErrorAs(t, read, &polled)
 			require.Equal(t, c.failure, polled.Failure)
 			require.Equal(t, met.Error(), read.Error())
-			require.Equal(t, c.failure == jobstore.PollUnreached, errors.Is(read, remote.ErrUnreachable))
+			require.Equal(t, c.failure == polls.PollUnreached, errors.Is(read, remote.ErrUnreachable))
 			require.True(t, updated[0].Stale)
 		})
 	}

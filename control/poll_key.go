@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -45,8 +46,8 @@ func pollKeyOf(c *session) string {
 }
 
 // ownJobs is the query for the jobs on record.
-func (c *tracker) ownJobs() jobstore.PollKey {
-	return jobstore.PollKey{Kind: jobstore.OwnJobs, Key: c.pollKey()}
+func (c *tracker) ownJobs() polls.PollKey {
+	return polls.PollKey{Kind: polls.OwnJobs, Key: c.pollKey()}
 }
 
 // connectionOf is how jobs of a target name the connection of this controller.

@@ -66,7 +66,7 @@ func TestTargetsOfOneSchedulerShareTheirQueries(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []job.Detail{job.Running, job.Failed}, details(updated), "what one asks for counts for the other")
 	require.Equal(t, "list\nlist\nlist\n", s.read(t, "asked"))
-	polls, err := s.store.Polls(t.Context(), s.options.Now())
+	polls, err := s.store.Polls().All(t.Context(), s.options.Now())
 	require.NoError(t, err)
 	require.Len(t, polls, 1)
 	require.Equal(t, []string{"here", "there"}, polls[0].Targets)
@@ -88,7 +88,7 @@ func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
 			s.updates(t, jobs[:1], false)
 			_, err := there.Update(t.Context(), jobs[1:], false)
 			require.NoError(t, err)
-			polls, err := s.store.Polls(t.Context(), s.options.Now())
+			polls, err := s.store.Polls().All(t.Context(), s.options.Now())
 			require.NoError(t, err)
 			require.Len(t, polls, 2)
 		})
@@ -106,7 +106,7 @@ func TestATargetSharesOneQueryOnly(t *testing.T) {
 	s.ahead += time.Minute
 	_, err = control.New(changed).Update(t.Context(), jobs[1:], false)
 	require.NoError(t, err)
-	polls, err := s.store.Polls(t.Context(), s.options.Now())
+	polls, err := s.store.Polls().All(t.Context(), s.options.Now())
 	require.NoError(t, err)
 	var targets []string
 	for _, poll := range polls {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 )
 
 // cluster is a definition of a scheduler whose jobs are the lines of the file
@@ -294,11 +294,11 @@ func TestGivingUpAPollLeavesItToOthers(t *testing.T) {
 // holds lets another process be at work on the query that all share.
 func (s *site) holds(t testing.TB, holder string) {
 	t.Helper()
-	polls, err := s.store.Polls(t.Context(), s.options.Now())
+	counts, err := s.store.Polls().All(t.Context(), s.options.Now())
 	require.NoError(t, err)
-	require.Len(t, polls, 1)
-	_, granted, err := s.store.ClaimPoll(t.Context(), jobstore.Claim{
-		PollKey: polls[0].PollKey, Target: polls[0].Targets[0], Holder: holder, Lease: time.Hour, Now: s.options.Now(), Due: func(jobstore.Poll) bool { return true },
+	require.Len(t, counts, 1)
+	_, granted, err := s.store.Polls().Claim(t.Context(), polls.Claim{
+		PollKey: counts[0].PollKey, Target: counts[0].Targets[0], Holder: holder, Lease: time.Hour, Now: s.options.Now(), Due: func(polls.Poll) bool { return true },
 	})
 	require.NoError(t, err)
 	require.True(t, granted)

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -32,11 +32,11 @@ func (c *Controller) Turns(keeps bool) *Turns {
 // listing, it calls each with the rows that another process has listed since the last
 // time, or waits for those. Listings of more than 64 MiB are not shared. They count
 // among the queries that rmctl polls shows.
-func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (jobstore.Listing, error) {
+func (t *Turns) Rows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (polls.Listing, error) {
 	c := t.tracker
 	list, err := c.listingOf(kind)
 	if err != nil {
-		return jobstore.Listing{}, err
+		return polls.Listing{}, err
 	}
 	made, isReceived, err := t.viewer.List(ctx, c.sharedListing(list, each))
 	if isReceived && err == nil && c.onListed != nil {
@@ -62,10 +62,10 @@ var ErrNotListed = errors.New("no process has listed it for others")
 // last, as [Controller.Rows] does. It queries no scheduler. The error matches
 // ErrNotListed if that listing failed or was not shared. A definition without such a
 // listing gives an *UnsupportedError.
-func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (jobstore.Listing, error) {
+func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement, each func(command.Row) error) (polls.Listing, error) {
 	list, err := c.listingOf(kind)
 	if err != nil {
-		return jobstore.Listing{}, err
+		return polls.Listing{}, err
 	}
 	made, isReceived, err := c.poller.Latest(ctx, c.sharedListing(list, each))
 	if err == nil && !isReceived {
@@ -81,7 +81,7 @@ func (c *tracker) sharedListing(list *config.Command, each func(command.Row) err
 	values, _ := json.Marshal(c.resolver.Defaults) // of texts only
 	return poller.Listing{
 		Request: poller.Request{
-			Key:    jobstore.PollKey{Kind: jobstore.PollKind(list.Element), Key: c.pollKey()},
+			Key:    polls.PollKey{Kind: polls.PollKind(list.Element), Key: c.pollKey()},
 			Target: c.target, Interval: intervalOf(list), Limit: limitOf(list), FailureOf: listingFailureOf,
 		},
 		Variant: string(values),

@@ -43,7 +43,7 @@ func (v *view) lists(t *testing.T) time.Time {
 // listings returns how often the scheduler was asked.
 func (v *view) listings(t *testing.T) int {
 	t.Helper()
-	counts, err := v.site.store.Polls(t.Context(), v.site.options.Now())
+	counts, err := v.site.store.Polls().All(t.Context(), v.site.options.Now())
 	require.NoError(t, err)
 	require.Len(t, counts, 1)
 	require.EqualValues(t, "list-jobs", counts[0].Kind)
@@ -215,7 +215,7 @@ func TestWhoGivesUpAListingDoesNotCountItAsFailed(t *testing.T) {
 		return ctx.Err()
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	counts, err := s.store.Polls(t.Context(), s.options.Now())
+	counts, err := s.store.Polls().All(t.Context(), s.options.Now())
 	require.NoError(t, err)
 	require.Equal(t, 1, counts[0].Day)
 	require.Zero(t, counts[0].Failed)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -45,7 +46,7 @@ func (s *Store) EachTouched(ctx context.Context, after int64, do func(tag string
 	last = after
 	var tag string
 	var sequence int64
-	err = eachRow(ctx, s.database, []any{&tag, &sequence}, func() error {
+	err = stored.Each(ctx, s.database, []any{&tag, &sequence}, func() error {
 		last = max(last, sequence)
 		do(tag)
 		return nil

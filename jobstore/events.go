@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -38,7 +39,7 @@ func (c *change) events() []job.Event {
 		add(kind, decisionOf(kind, after))
 	}
 	if !c.ahead.IsZero() {
-		add(eventClock, job.Observation{Detail: after.Detail, Observed: after.Observed, Reason: "a clock was set back: the record said " + storedTime(c.ahead)})
+		add(eventClock, job.Observation{Detail: after.Detail, Observed: after.Observed, Reason: "a clock was set back: the record said " + stored.Time(c.ahead)})
 	}
 	if c.hasMoved() && after.Phase == before.Phase {
 		add(movementOf(before, after), after.Observation)
@@ -112,7 +113,7 @@ func eventColumns(e *job.Event) []column {
 	return []column{
 		{"tag", &e.Tag}, {"target", &e.Target}, {"id", &e.ID}, {"kind", (*string)(&e.Kind)}, {"before", (*string)(&e.Before)}, {"detail", (*string)(&e.Detail)},
 		{"native", &e.Native}, {"reason", &e.Reason}, {"exit_code", &e.ExitCode}, {"signal", &e.Signal},
-		{"seen", storedMoment{&e.Observed}}, {"recorded", storedMoment{&e.Recorded}}, {"source", &e.Source},
+		{"seen", stored.At(&e.Observed)}, {"recorded", stored.At(&e.Recorded)}, {"source", &e.Source},
 		{"origin_stream", &e.Origin.Stream}, {"origin_line", &e.Origin.Line}, {"origin_text", &e.Origin.Text}, {"evidence", &e.Evidence},
 	}
 }
@@ -128,7 +129,7 @@ var (
 // insertEvent records an event of a job.
 func insertEvent(ctx context.Context, transaction *sql.Tx, event job.Event, of *job.Job) error {
 	event.Tag, event.Target, event.ID, event.Recorded = of.Tag, of.Target, of.ID, time.Now()
-	event.Reason, event.Evidence, event.Origin.Text = bounded(event.Reason), bounded(event.Evidence), bounded(event.Origin.Text)
+	event.Reason, event.Evidence, event.Origin.Text = stored.Bounded(event.Reason), stored.Bounded(event.Evidence), stored.Bounded(event.Origin.Text)
 	_, err := transaction.ExecContext(ctx, insertEventRow(), columnValues(eventColumns(&event))...)
 	return err
 }
@@ -181,14 +182,14 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	return last, nil
 }
 
-func queryEvents(ctx context.Context, source queryer, rest string, arguments ...any) (events []job.Event, err error) {
+func queryEvents(ctx context.Context, source stored.Queryer, rest string, arguments ...any) (events []job.Event, err error) {
 	var event job.Event
 	fields := append([]any{&event.Sequence}, columnValues(eventColumns(&event))...)
-	err = eachRow(ctx, source, fields, func() error {
+	err = stored.Each(ctx, source, fields, func() error {
 		events = append(events, event)
 		return nil
 	}, selectEvents()+rest, arguments...)
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, stored.ErrDamaged) {
 		err = fmt.Errorf("reading event %d: %w", event.Sequence, err)
 	}
 	return events, err

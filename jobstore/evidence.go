@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -20,7 +21,7 @@ type change struct {
 
 // doubt makes what is known of the job stale from a time on.
 func (c *change) doubt(reason string, since time.Time) {
-	c.job.Stale, c.job.StaleReason = true, bounded(reason)
+	c.job.Stale, c.job.StaleReason = true, stored.Bounded(reason)
 	if since.After(c.job.StaleSince) {
 		c.job.StaleSince = since
 	}
@@ -85,7 +86,7 @@ func (c *change) observe(seen job.Observation) bool {
 	switch {
 	case transition == job.Follows || transition == job.Returns:
 		c.record(seen)
-		known.Native, known.Reason = bounded(seen.Native), bounded(seen.Reason)
+		known.Native, known.Reason = stored.Bounded(seen.Native), stored.Bounded(seen.Reason)
 		if known.Irregular == replacedWords || seen.Detail.Primary() != job.Submitted {
 			known.Irregular = "" // it is in order again
 		}
@@ -97,7 +98,7 @@ func (c *change) observe(seen job.Observation) bool {
 		// the state that is kept.
 		c.record(seen)
 		if seen.Native != "" {
-			known.Native, known.Reason = bounded(seen.Native), bounded(seen.Reason)
+			known.Native, known.Reason = stored.Bounded(seen.Native), stored.Bounded(seen.Reason)
 		}
 	}
 	if transition == job.Returns {
@@ -145,9 +146,9 @@ func (c *change) lack(listed time.Time) bool {
 // record keeps where and when the state was observed.
 func (c *change) record(seen job.Observation) {
 	known := &c.job
-	known.Observed, known.Source, known.Evidence = seen.Observed, seen.Source, bounded(seen.Evidence)
+	known.Observed, known.Source, known.Evidence = seen.Observed, seen.Source, stored.Bounded(seen.Evidence)
 	known.Origin = seen.Origin
-	known.Origin.Text = bounded(known.Origin.Text)
+	known.Origin.Text = stored.Bounded(known.Origin.Text)
 }
 
 // learn keeps the facts that an observation mentions.
@@ -162,7 +163,7 @@ func (c *change) learn(seen job.Observation) {
 		{&known.OutputPath, seen.OutputPath}, {&known.ErrorPath, seen.ErrorPath},
 	} {
 		if fact.now != "" {
-			*fact.known = bounded(fact.now)
+			*fact.known = stored.Bounded(fact.now)
 		}
 	}
 	if seen.ExitCode != nil {
@@ -171,12 +172,4 @@ func (c *change) learn(seen job.Observation) {
 	if seen.Signal != nil {
 		known.Signal = seen.Signal
 	}
-}
-
-// bounded cuts a text to what the store keeps of evidence.
-func bounded(text string) string {
-	if len(text) > maximumEvidence {
-		return text[:maximumEvidence]
-	}
-	return text
 }

@@ -1,10 +1,14 @@
 package jobstore
 
-import "context"
+import (
+	"context"
+
+	"github.com/rmctl/rmctl/internal/stored"
+)
 
 // What tests from outside use of this package.
 const (
-	MaximumEvidence = maximumEvidence
+	MaximumEvidence = stored.MaximumText
 
 	EventIntended      = eventIntended
 	EventRejected      = eventRejected

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -90,7 +91,7 @@ func readsTrue(t *testing.T, text []byte, tags []string, recorded map[string]job
 	require.NoError(t, os.WriteFile(filepath.Join(directory, databaseName), text, 0o600))
 	check := func(err error) bool {
 		if err != nil && !errors.Is(err, ErrNotFound) {
-			require.True(t, errors.Is(err, errFileDamaged) || errors.Is(err, errDamaged), "%v", err)
+			require.True(t, errors.Is(err, errFileDamaged) || errors.Is(err, stored.ErrDamaged), "%v", err)
 			isDamaged = true
 		}
 		return err == nil

@@ -16,10 +16,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// maximumEvidence bounds, in bytes, each text that quotes what a scheduler
-// said at length. Longer ones are cut when they are recorded.
-const maximumEvidence = 4096
-
 // A Filter chooses jobs of a listing.
 type Filter struct {
 	// All adds what is over: jobs that have ended, or whose id was given to

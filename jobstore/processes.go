@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -25,7 +26,7 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job
 	statement := strings.Replace(insertInto("processes", columnNames(columns)), "INSERT", "INSERT OR REPLACE", 1)
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		for _, process = range processes {
-			process.Output = process.Output[max(0, len(process.Output)-maximumEvidence):]
+			process.Output = process.Output[max(0, len(process.Output)-stored.MaximumText):]
 			if _, err := transaction.ExecContext(ctx, statement, columnValues(columns)...); err != nil {
 				return err
 			}
@@ -70,5 +71,5 @@ func (s *Store) queryProcesses(ctx context.Context, output bool, do func(tag str
 		columns = columns[:len(columns)-1]
 	}
 	statement := "SELECT " + strings.Join(columnNames(columns), ", ") + " FROM processes " + rest
-	return eachRow(ctx, s.database, columnValues(columns), func() error { return do(tag, process) }, statement, arguments...)
+	return stored.Each(ctx, s.database, columnValues(columns), func() error { return do(tag, process) }, statement, arguments...)
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // Prune forgets the jobs, with their histories, that nothing more is to be
@@ -16,14 +18,14 @@ func (s *Store) Prune(ctx context.Context, before time.Time, target string) (int
 	var count int64
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		for _, table := range []string{"events", "submissions", "staged", "processes"} {
-			if _, err := transaction.ExecContext(ctx, "DELETE FROM "+table+" WHERE tag IN (SELECT tag "+chosen+")", storedTime(before), target); err != nil {
+			if _, err := transaction.ExecContext(ctx, "DELETE FROM "+table+" WHERE tag IN (SELECT tag "+chosen+")", stored.Time(before), target); err != nil {
 				return err
 			}
 		}
-		if _, err := transaction.ExecContext(ctx, "DELETE FROM sightings WHERE job IN (SELECT sequence "+chosen+")", storedTime(before), target); err != nil {
+		if _, err := transaction.ExecContext(ctx, "DELETE FROM sightings WHERE job IN (SELECT sequence "+chosen+")", stored.Time(before), target); err != nil {
 			return err
 		}
-		result, err := transaction.ExecContext(ctx, "DELETE "+chosen, storedTime(before), target)
+		result, err := transaction.ExecContext(ctx, "DELETE "+chosen, stored.Time(before), target)
 		if err == nil {
 			count, err = result.RowsAffected()
 		}

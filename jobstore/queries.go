@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -141,7 +142,7 @@ func (s *Store) list(ctx context.Context, target string, limit int, condition st
 // are rejected by RejectUnseen, of one target or, when target is empty, of all;
 // without Attributes, Arguments, Script and Request.
 func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]job.Job, error) {
-	jobs, err := s.list(ctx, target, 0, "WHERE finished = 1 AND phase = ? AND missing = 1 AND created >= ?", string(job.PhaseRejected), storedTime(since))
+	jobs, err := s.list(ctx, target, 0, "WHERE finished = 1 AND phase = ? AND missing = 1 AND created >= ?", string(job.PhaseRejected), stored.Time(since))
 	return jobs, failed(err, "listing the submissions that their schedulers did not know")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -43,7 +44,7 @@ func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, erro
 
 func (s *Store) addOpen(ctx context.Context, roll *Roll, filter OpenFilter) error {
 	var number int64
-	return eachRow(ctx, s.database, []any{&number}, func() error {
+	return stored.Each(ctx, s.database, []any{&number}, func() error {
 		roll.numbers = append(roll.numbers, number)
 		return nil
 	}, `SELECT sequence FROM jobs WHERE finished = 0 AND target = ?1 AND (connection = ?2 OR ?2 = '')
@@ -134,7 +135,7 @@ func decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, obs
 	if err == nil && len(confirmed) > 0 {
 		_, err = transaction.ExecContext(ctx,
 			"INSERT OR REPLACE INTO sightings (job, observed, seen) SELECT sequence, observed, ? FROM jobs "+ofNumbers,
-			storedTime(observed), jsonNumbers(confirmed))
+			stored.Time(observed), jsonNumbers(confirmed))
 	}
 	return err
 }

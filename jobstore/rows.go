@@ -3,37 +3,15 @@ package jobstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
-
-// timeLayout sorts as text like the times themselves. All are kept in UTC.
-const timeLayout = "2006-01-02T15:04:05.000000000Z"
-
-func storedTime(moment time.Time) string {
-	if moment.IsZero() {
-		return ""
-	}
-	return moment.UTC().Format(timeLayout)
-}
-
-func parseTime(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	moment, err := time.Parse(timeLayout, text)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return moment, nil
-}
 
 // A column is one of a table, and where a row of the table has its value, for both
 // reading and writing.
@@ -41,23 +19,6 @@ type column struct {
 	name  string
 	value any // a pointer; to a string where it can be one, which database/sql converts fastest
 }
-
-// A storedMoment is a time as the database has it.
-type storedMoment struct{ time *time.Time }
-
-// Scan implements sql.Scanner.
-func (m storedMoment) Scan(stored any) error {
-	text, isText := stored.(string)
-	if !isText {
-		return fmt.Errorf("%w: a time is a %T", errDamaged, stored)
-	}
-	moment, err := parseTime(text)
-	*m.time = moment
-	return err
-}
-
-// Value implements driver.Valuer.
-func (m storedMoment) Value() (driver.Value, error) { return storedTime(*m.time), nil }
 
 // jobRow is a row of the table jobs.
 type jobRow struct {
@@ -73,8 +34,8 @@ func (r *jobRow) columns() []column {
 		column{"queue", &j.Queue}, column{"owner", &j.Owner}, column{"directory", &j.Directory},
 		column{"reason", &j.Reason}, column{"exit_code", &j.ExitCode}, column{"signal", &j.Signal}, column{"nodes", &j.Nodes},
 		column{"submitted", &j.Submitted}, column{"started", &j.Started}, column{"ended", &j.Ended},
-		column{"created", storedMoment{&j.Created}}, column{"observed", storedMoment{&j.Observed}}, column{"evidence", &j.Evidence},
-		column{"stale_reason", &j.StaleReason}, column{"stale_since", storedMoment{&j.StaleSince}}, column{"missing_since", storedMoment{&j.MissingSince}},
+		column{"created", stored.At(&j.Created)}, column{"observed", stored.At(&j.Observed)}, column{"evidence", &j.Evidence},
+		column{"stale_reason", &j.StaleReason}, column{"stale_since", stored.At(&j.StaleSince)}, column{"missing_since", stored.At(&j.MissingSince)},
 		column{"output_path", &j.OutputPath}, column{"error_path", &j.ErrorPath}, column{"error", &j.Error},
 		column{"submitter", &j.Submitter}, column{"identity", &j.Identity},
 		column{"origin_stream", &j.Origin.Stream}, column{"origin_line", &j.Origin.Line}, column{"origin_text", &j.Origin.Text},
@@ -137,15 +98,9 @@ const lastSeen = "coalesce((SELECT seen FROM sightings WHERE sightings.job = job
 
 const insertSubmission = "INSERT INTO submissions (tag, attributes, arguments, script, request) VALUES (?, ?, ?, ?, ?)"
 
-// queryer is a database or a transaction.
-type queryer interface {
-	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, arguments ...any) *sql.Row
-}
-
 // queryJobs returns the jobs that the rest of a query chooses, without their
 // submissions.
-func queryJobs(ctx context.Context, source queryer, rest string, arguments ...any) (jobs []job.Job, err error) {
+func queryJobs(ctx context.Context, source stored.Queryer, rest string, arguments ...any) (jobs []job.Job, err error) {
 	err = eachJob(ctx, source, func(row *jobRow) error {
 		jobs = append(jobs, row.job)
 		return nil
@@ -155,55 +110,32 @@ func queryJobs(ctx context.Context, source queryer, rest string, arguments ...an
 
 // eachJob gives the jobs that the rest of a query chooses, without their
 // submissions, to a function until that returns an error. The row is the same each time.
-func eachJob(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) error {
+func eachJob(ctx context.Context, source stored.Queryer, do func(*jobRow) error, rest string, arguments ...any) error {
 	var row jobRow
 	return row.each(ctx, source, row.columns(), do, selectJobs()+rest, arguments...)
 }
 
 // eachBrief is eachJob for the brief columns; the other fields are empty.
-func eachBrief(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) error {
+func eachBrief(ctx context.Context, source stored.Queryer, do func(*jobRow) error, rest string, arguments ...any) error {
 	var row jobRow
 	return row.each(ctx, source, row.briefColumns(), do, selectBrief()+rest, arguments...)
 }
 
 // jobReader is eachJob or eachBrief.
-type jobReader func(ctx context.Context, source queryer, do func(*jobRow) error, rest string, arguments ...any) error
+type jobReader func(ctx context.Context, source stored.Queryer, do func(*jobRow) error, rest string, arguments ...any) error
 
 // each reads the rows that a statement selects, one after the other, into this one.
-func (r *jobRow) each(ctx context.Context, source queryer, columns []column, do func(*jobRow) error, statement string, arguments ...any) error {
+func (r *jobRow) each(ctx context.Context, source stored.Queryer, columns []column, do func(*jobRow) error, statement string, arguments ...any) error {
 	fields := append([]any{&r.number}, columnValues(columns)...)
-	err := eachRow(ctx, source, fields, func() error { return do(r) }, statement, arguments...)
-	if errors.Is(err, errDamaged) {
+	err := stored.Each(ctx, source, fields, func() error { return do(r) }, statement, arguments...)
+	if errors.Is(err, stored.ErrDamaged) {
 		err = fmt.Errorf("reading submission %s: %w", r.job.Tag, err)
 	}
 	return err
 }
 
-// eachRow scans the rows that a statement selects into fields, one after the other,
-// and calls a function after each until that returns an error.
-func eachRow(ctx context.Context, source queryer, fields []any, do func() error, statement string, arguments ...any) (err error) {
-	rows, err := source.QueryContext(ctx, statement, arguments...)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		if err := rows.Scan(fields...); err != nil {
-			return err
-		}
-		if err := do(); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // queryJob returns the job of a tag, without its submission.
-func queryJob(ctx context.Context, source queryer, tag string) (job.Job, error) {
+func queryJob(ctx context.Context, source stored.Queryer, tag string) (job.Job, error) {
 	jobs, err := queryJobs(ctx, source, "WHERE tag = ?", tag)
 	if err != nil {
 		return job.Job{}, err
@@ -215,7 +147,7 @@ func queryJob(ctx context.Context, source queryer, tag string) (job.Job, error) 
 }
 
 // addSubmission adds what the submission of a job was.
-func addSubmission(ctx context.Context, source queryer, job *job.Job) error {
+func addSubmission(ctx context.Context, source stored.Queryer, job *job.Job) error {
 	var attributes, arguments string
 	row := source.QueryRowContext(ctx, "SELECT attributes, arguments, script, request FROM submissions WHERE tag = ?", job.Tag)
 	err := row.Scan(&attributes, &arguments, &job.Script, &job.Request)

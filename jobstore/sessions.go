@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // A Session is what the start-up commands of a target found out, kept for the
@@ -21,8 +23,8 @@ func (s *Store) SaveSession(ctx context.Context, session Session) error {
 	if data == nil {
 		data = []byte{} // nil would be stored as no value at all
 	}
-	_, err := s.execute(ctx, processed, "INSERT OR REPLACE INTO sessions (target, started, state, data) VALUES (?, ?, 'STARTED', ?)",
-		session.Target, storedTime(session.Started), data)
+	err := s.execute(ctx, "INSERT OR REPLACE INTO sessions (target, started, state, data) VALUES (?, ?, 'STARTED', ?)",
+		session.Target, stored.Time(session.Started), data)
 	return failed(err, "recording the session of target %q", session.Target)
 }
 
@@ -30,7 +32,7 @@ func (s *Store) SaveSession(ctx context.Context, session Session) error {
 // none is recorded.
 func (s *Store) Session(ctx context.Context, target string) (Session, error) {
 	session := Session{Target: target}
-	err := s.database.QueryRowContext(ctx, "SELECT started, data FROM sessions WHERE target = ?", target).Scan(storedMoment{&session.Started}, &session.Data)
+	err := s.database.QueryRowContext(ctx, "SELECT started, data FROM sessions WHERE target = ?", target).Scan(stored.At(&session.Started), &session.Data)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
@@ -42,6 +44,6 @@ func (s *Store) Session(ctx context.Context, target string) (Session, error) {
 
 // RemoveSession forgets the session of a target, if there is one.
 func (s *Store) RemoveSession(ctx context.Context, target string) error {
-	_, err := s.execute(ctx, processed, "DELETE FROM sessions WHERE target = ?", target)
+	err := s.execute(ctx, "DELETE FROM sessions WHERE target = ?", target)
 	return failed(err, "forgetting the session of target %q", target)
 }

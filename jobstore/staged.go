@@ -3,6 +3,7 @@ package jobstore
 import (
 	"context"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 
 func (s *Store) stagedBy(ctx context.Context, tag string) (staged []Staged, err error) {
 	var file Staged
-	err = eachRow(ctx, s.database, []any{&file.Path, &file.Stays}, func() error {
+	err = stored.Each(ctx, s.database, []any{&file.Path, &file.Stays}, func() error {
 		staged = append(staged, file)
 		return nil
 	}, "SELECT path, stays FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag) // a folder comes after the file in it, as its path is the shorter one
@@ -44,6 +45,6 @@ func (s *Store) stagedBy(ctx context.Context, tag string) (staged []Staged, err 
 
 // Unstaged records that the staged files of a submission are removed.
 func (s *Store) Unstaged(ctx context.Context, tag string) error {
-	_, err := s.execute(ctx, processed, "DELETE FROM staged WHERE tag = ?", tag)
+	err := s.execute(ctx, "DELETE FROM staged WHERE tag = ?", tag)
 	return failed(err, "recording that the files of submission %s are removed", tag)
 }

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"github.com/rmctl/rmctl/internal/polls"
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // databaseName is the file of the store in its state directory.
@@ -164,23 +167,26 @@ const (
 	processed durability = "NORMAL" // whatever is lost, the scheduler can be queried again
 )
 
-// execute runs one statement in a transaction of its own, and returns how many rows it
-// changed.
-func (s *Store) execute(ctx context.Context, lasting durability, statement string, arguments ...any) (changed int64, err error) {
-	err = s.write(ctx, lasting, func(ctx context.Context, transaction *sql.Tx) error {
-		result, err := transaction.ExecContext(ctx, statement, arguments...)
-		if err == nil {
-			changed, err = result.RowsAffected()
-		}
-		return err
-	})
-	return changed, err
+// writeProcessed is write for what the scheduler can be queried for again.
+func (s *Store) writeProcessed(ctx context.Context, change stored.Change) error {
+	return s.write(ctx, processed, change)
+}
+
+// execute runs one statement in a transaction of its own.
+func (s *Store) execute(ctx context.Context, statement string, arguments ...any) error {
+	_, err := stored.Writer(s.writeProcessed).Execute(ctx, statement, arguments...)
+	return err
+}
+
+// Polls returns the record of the queries that processes share.
+func (s *Store) Polls() *polls.Record {
+	return polls.NewRecord(s.database, s.writeProcessed, explained)
 }
 
 // write runs change in a transaction. One goroutine of this process writes at a
 // time; others wait for it here, where the context ends their wait at once. Changes
 // that arrive meanwhile are committed together: the disk is waited for once.
-func (s *Store) write(ctx context.Context, lasting durability, change func(ctx context.Context, transaction *sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, lasting durability, change stored.Change) error {
 	mine := &pendingWrite{ctx: ctx, lasting: lasting, change: change, done: make(chan error, 1)}
 	s.waiting.add(mine)
 	select {

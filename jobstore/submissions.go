@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -45,7 +46,7 @@ func prepare(job *job.Job) {
 	if job.Created.IsZero() {
 		job.Created = time.Now()
 	}
-	job.Evidence, job.StaleReason, job.Error = bounded(job.Evidence), bounded(job.StaleReason), bounded(job.Error)
+	job.Evidence, job.StaleReason, job.Error = stored.Bounded(job.Evidence), stored.Bounded(job.StaleReason), stored.Bounded(job.Error)
 }
 
 // Accept records that the scheduler accepted a submission: the ID and ShortID that
@@ -84,7 +85,7 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 		if j.ID != "" {
 			return false, phaseError(j, "reject")
 		}
-		j.Phase, j.Error = job.PhaseRejected, bounded(reason)
+		j.Phase, j.Error = job.PhaseRejected, stored.Bounded(reason)
 		c.found() // there is nothing to look for
 		return true, nil
 	})
@@ -102,7 +103,7 @@ func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, queried ti
 		if j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
 			return false, nil
 		}
-		j.Phase, j.Error = job.PhaseRejected, bounded(reason)
+		j.Phase, j.Error = job.PhaseRejected, stored.Bounded(reason)
 		c.miss(queried)
 		return true, nil
 	})
@@ -120,7 +121,7 @@ func (s *Store) Dismiss(ctx context.Context, tag, reason string) (job.Job, error
 		if j.IsOver() {
 			return false, nil
 		}
-		j.Phase, j.Error = job.PhaseDismissed, bounded(reason)
+		j.Phase, j.Error = job.PhaseDismissed, stored.Bounded(reason)
 		return true, nil
 	})
 }
@@ -133,7 +134,7 @@ func (s *Store) doubt(ctx context.Context, tag, reason string) error {
 		if j.ID != "" || j.Phase == job.PhaseRejected {
 			return false, nil
 		}
-		j.Phase, j.Error = job.PhaseUnknown, bounded(reason)
+		j.Phase, j.Error = job.PhaseUnknown, stored.Bounded(reason)
 		return true, nil
 	})
 	return err

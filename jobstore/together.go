@@ -6,13 +6,15 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // A pendingWrite is a change that waits to be written.
 type pendingWrite struct {
 	ctx     context.Context
 	lasting durability
-	change  func(ctx context.Context, transaction *sql.Tx) error
+	change  stored.Change
 	done    chan error // gets the outcome; has room for it
 }
 

@@ -2,10 +2,11 @@ package jobstore
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // Attribute values are kept as JSON that distinguishes their types and loses no
@@ -108,19 +109,16 @@ func encodeAttributes(attributes map[string]any) (string, error) {
 	return string(encoded), nil
 }
 
-// errDamaged is matched by errors for data that this package never writes.
-var errDamaged = errors.New("the record is damaged")
-
 func decodeAttributes(encoded string) (map[string]any, error) {
-	var stored []storedValue
-	if err := json.Unmarshal([]byte(encoded), &stored); err != nil {
-		return nil, fmt.Errorf("%w: attributes: %w", errDamaged, err)
+	var entries []storedValue
+	if err := json.Unmarshal([]byte(encoded), &entries); err != nil {
+		return nil, fmt.Errorf("%w: attributes: %w", stored.ErrDamaged, err)
 	}
-	if len(stored) == 0 {
+	if len(entries) == 0 {
 		return nil, nil
 	}
-	attributes := make(map[string]any, len(stored))
-	for _, entry := range stored {
+	attributes := make(map[string]any, len(entries))
+	for _, entry := range entries {
 		attributes[string(entry.Name)] = entry.value()
 	}
 	return attributes, nil
@@ -156,14 +154,14 @@ func encodeTexts(texts []string) (string, error) {
 }
 
 func decodeTexts(encoded string) ([]string, error) {
-	var stored []storedText
-	if err := json.Unmarshal([]byte(encoded), &stored); err != nil {
-		return nil, fmt.Errorf("%w: arguments: %w", errDamaged, err)
+	var texts []storedText
+	if err := json.Unmarshal([]byte(encoded), &texts); err != nil {
+		return nil, fmt.Errorf("%w: arguments: %w", stored.ErrDamaged, err)
 	}
-	if len(stored) == 0 {
+	if len(texts) == 0 {
 		return nil, nil
 	}
-	return plainTexts(stored), nil
+	return plainTexts(texts), nil
 }
 
 func storedTexts(texts []string) []storedText {

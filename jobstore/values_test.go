@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 func FuzzValuesAreGivenBackAsTheyWere(f *testing.F) {
@@ -36,10 +38,10 @@ func FuzzDamagedRecordsAreErrors(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, encoded string) {
 		if _, err := decodeAttributes(encoded); err != nil {
-			require.ErrorIs(t, err, errDamaged)
+			require.ErrorIs(t, err, stored.ErrDamaged)
 		}
 		if _, err := decodeTexts(encoded); err != nil {
-			require.ErrorIs(t, err, errDamaged)
+			require.ErrorIs(t, err, stored.ErrDamaged)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -159,10 +160,10 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		events, err := store.Events(t.Context(), 0, "ended")
 		require.NoError(t, err)
 		require.Equal(t, []job.EventKind{eventIntended, job.EventAccepted, job.EventState}, []job.EventKind{events[0].Kind, events[1].Kind, events[2].Kind})
-		poll, err := store.Poll(t.Context(), PollKey{OwnJobs, "big@ssh:alice@login.example.org"})
+		poll, err := store.Polls().Poll(t.Context(), polls.PollKey{Kind: polls.OwnJobs, Key: "big@ssh:alice@login.example.org"})
 		require.NoError(t, err)
 		require.Equal(t, 1, poll.Failures)
-		require.Equal(t, PollFailed, poll.Failure, "which has no other kind")
+		require.Equal(t, polls.PollFailed, poll.Failure, "which has no other kind")
 	}
 	if version >= 6 {
 		left, err := store.Leftovers(t.Context(), "big")
@@ -193,15 +194,15 @@ func takenApart(t *testing.T, store *Store) {
 	lost, err := store.ByTag(t.Context(), "lost")
 	require.NoError(t, err)
 	require.Equal(t, []any{"4712 99888 here.example.org", false, true}, []any{lost.Submitter, lost.Hosted, lost.Undated})
-	polls, err := store.Polls(t.Context(), attached.Observed.Add(time.Minute))
+	counts, err := store.Polls().All(t.Context(), attached.Observed.Add(time.Minute))
 	require.NoError(t, err)
 	key := "local:alice@here by slurm 0123456789abcdef"
-	for i, expected := range []Poll{
-		{PollKey: PollKey{OwnJobs, key}, Targets: []string{"other", "third"}},
-		{PollKey: PollKey{"list-jobs", key}, Targets: []string{"other", "third"}},
-		{PollKey: PollKey{"list-nodes", key}, Targets: []string{"third"}},
+	for i, expected := range []polls.Poll{
+		{PollKey: polls.PollKey{Kind: polls.OwnJobs, Key: key}, Targets: []string{"other", "third"}},
+		{PollKey: polls.PollKey{Kind: "list-jobs", Key: key}, Targets: []string{"other", "third"}},
+		{PollKey: polls.PollKey{Kind: "list-nodes", Key: key}, Targets: []string{"third"}},
 	} {
-		poll := polls[i+1] // the first one is of another target
+		poll := counts[i+1] // the first one is of another target
 		require.Equal(t, expected.PollKey, poll.PollKey)
 		require.Equal(t, expected.Targets, poll.Targets)
 		require.Equal(t, []int{7, 1}, []int{poll.Jobs, poll.Day})

@@ -14,12 +14,12 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 )
 
 func newQueues(a *app) *cobra.Command {
@@ -269,7 +269,7 @@ func listInTurn(controller *control.Controller, kind config.CommandElement, prin
 	turns, isFirst := controller.Turns(false), true
 	return func(ctx context.Context) (listed, error) {
 		var rows command.RowSet
-		var made jobstore.Listing
+		var made polls.Listing
 		due, err := turns.Due(ctx, kind)
 		switch {
 		case err != nil:

@@ -125,7 +125,7 @@ func (h *household) watch(process int, length time.Duration) trackingLoad {
 	before, listed, last := time.Duration(0), 0, time.Now() // when a listing was last under way
 	for end := time.Now().Add(length); time.Now().Before(end); {
 		<-steps.C
-		polls, err := store.Polls(h.t.Context(), time.Now())
+		polls, err := store.Polls().All(h.t.Context(), time.Now())
 		require.NoError(h.t, err)
 		spent, highest := used(h.t, process)
 		if len(polls) == 0 || polls[0].Day == 0 || polls[0].Holder != "" || polls[0].Day > listed {

@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -160,7 +161,7 @@ func exitCode(err error) int {
 			return exitTimeout
 		}
 		return exitScheduler
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &polled) && polled.Failure == jobstore.PollTimedOut:
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &polled) && polled.Failure == polls.PollTimedOut:
 		return exitTimeout
 	case errors.As(err, &query) && !errors.Is(err, context.Canceled):
 		return exitScheduler

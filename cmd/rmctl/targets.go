@@ -10,10 +10,10 @@ import (
 
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/describe"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -128,24 +128,24 @@ connection and definition, with the targets that have these. It asks no schedule
 				return err
 			}
 			now := time.Now()
-			polls, err := store.Polls(c.Context(), now)
+			all, err := store.Polls().All(c.Context(), now)
 			if err != nil {
 				return err
 			}
-			polls = slices.DeleteFunc(polls, func(poll jobstore.PollCount) bool {
+			all = slices.DeleteFunc(all, func(poll polls.PollCount) bool {
 				return len(poll.Targets) == 0 || a.target != "" && !slices.Contains(namesOf(poll), a.target)
 			})
-			if len(polls) == 0 {
+			if len(all) == 0 {
 				a.sayNone("no scheduler was asked for jobs yet")
 			}
-			return printAll(a, polls, pollDocument, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, func(poll jobstore.PollCount) []string {
+			return printAll(a, all, pollDocument, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, func(poll polls.PollCount) []string {
 				return pollRow(poll, now)
 			})
 		},
 	}
 }
 
-func pollDocument(poll jobstore.PollCount) any {
+func pollDocument(poll polls.PollCount) any {
 	targets := namesOf(poll)
 	return pollJSON{
 		Target: targets[0], Targets: targets, Connection: poll.Key + suffixOf(poll), Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
@@ -153,7 +153,7 @@ func pollDocument(poll jobstore.PollCount) any {
 	}
 }
 
-func pollRow(poll jobstore.PollCount, now time.Time) []string {
+func pollRow(poll polls.PollCount, now time.Time) []string {
 	state := oneLine(poll.Error)
 	if !poll.Paused.IsZero() {
 		state = fmt.Sprintf("paused after %d failures: %s", poll.Failures, state)
@@ -165,7 +165,7 @@ func pollRow(poll jobstore.PollCount, now time.Time) []string {
 }
 
 // namesOf returns the targets that share a query, each with what is listed of it.
-func namesOf(poll jobstore.PollCount) []string {
+func namesOf(poll polls.PollCount) []string {
 	names := make([]string, len(poll.Targets))
 	for i, target := range poll.Targets {
 		names[i] = target + suffixOf(poll)
@@ -174,8 +174,8 @@ func namesOf(poll jobstore.PollCount) []string {
 }
 
 // suffixOf names the command of a listing; empty for the query for own jobs.
-func suffixOf(poll jobstore.PollCount) string {
-	if poll.Kind == jobstore.OwnJobs {
+func suffixOf(poll polls.PollCount) string {
+	if poll.Kind == polls.OwnJobs {
 		return ""
 	}
 	return " x:" + string(poll.Kind)

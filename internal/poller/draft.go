@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 // largestShared bounds the bytes of a listing that is kept for others: larger ones
@@ -17,9 +17,9 @@ var errTooLarge = fmt.Errorf("the listing has more than %d MiB", largestShared>>
 // A draft is a listing that is being written for others. What goes wrong is kept: the
 // listing itself goes on. A nil one takes rows, and does nothing with them.
 type draft struct {
-	store *jobstore.Store
+	store *polls.Record
 	rows  chunkWriter
-	made  jobstore.Listing
+	made  polls.Listing
 	size  int // bytes that were written
 	err   error
 }
@@ -49,7 +49,7 @@ func (d *draft) write(ctx context.Context) {
 }
 
 // finish writes the last chunk, and notes how the listing went.
-func (d *draft) finish(ctx context.Context, made jobstore.Listing) error {
+func (d *draft) finish(ctx context.Context, made polls.Listing) error {
 	if d.err == nil && len(d.rows.Rows) > 0 {
 		d.write(ctx)
 	}
@@ -59,7 +59,7 @@ func (d *draft) finish(ctx context.Context, made jobstore.Listing) error {
 }
 
 // whole returns the listing, nil if it is not whole.
-func (d *draft) whole() *jobstore.Listing {
+func (d *draft) whole() *polls.Listing {
 	if d.err != nil {
 		return nil
 	}

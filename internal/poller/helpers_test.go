@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/poller"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 var (
-	ownJobs = jobstore.PollKey{Kind: jobstore.OwnJobs, Key: "local by slurm"}
-	allJobs = jobstore.PollKey{Kind: "list-jobs", Key: "local by slurm"}
+	ownJobs = polls.PollKey{Kind: polls.OwnJobs, Key: "local by slurm"}
+	allJobs = polls.PollKey{Kind: "list-jobs", Key: "local by slurm"}
 )
 
 // A world is a state folder that processes share, and a clock that moves where a
@@ -46,7 +47,7 @@ func (w *world) process(t *testing.T, name string) *process {
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	p := &process{world: w, store: store}
 	p.Poller = &poller.Poller{
-		Store: store, Holder: name,
+		Store: store.Polls(), Holder: name,
 		IsGone: func(holder string) bool { return holder == "killed" },
 		Now: func() time.Time {
 			w.time = w.time.Add(time.Millisecond) // no two looks at the clock give the same
@@ -74,7 +75,7 @@ func (w *world) request(took time.Duration) poller.Request {
 			turn.Answered = true
 			return nil
 		},
-		FailureOf: func(err error) *poller.Failure { return &poller.Failure{Kind: jobstore.PollFailed, Text: err.Error()} },
+		FailureOf: func(err error) *poller.Failure { return &poller.Failure{Kind: polls.PollFailed, Text: err.Error()} },
 	}
 }
 
@@ -87,9 +88,9 @@ func (p *process) polls(t *testing.T, r poller.Request, wish poller.Wish) bool {
 }
 
 // polled is how the last query for jobs went.
-func (p *process) polled(t *testing.T) jobstore.Poll {
+func (p *process) polled(t *testing.T) polls.Poll {
 	t.Helper()
-	poll, err := p.store.Poll(t.Context(), ownJobs)
+	poll, err := p.store.Polls().Poll(t.Context(), ownJobs)
 	require.NoError(t, err)
 	return poll
 }
@@ -102,7 +103,7 @@ func (w *world) listing(count int, received *[]poller.Row) poller.Listing {
 	return poller.Listing{
 		Request: poller.Request{
 			Key: allJobs, Target: "slurm", Interval: 10 * time.Second,
-			FailureOf: func(err error) *poller.Failure { return &poller.Failure{Kind: jobstore.PollFailed, Text: err.Error()} },
+			FailureOf: func(err error) *poller.Failure { return &poller.Failure{Kind: polls.PollFailed, Text: err.Error()} },
 		},
 		List: func(_ context.Context, share func(poller.Row)) (poller.Counts, error) {
 			for i := range count {

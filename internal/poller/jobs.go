@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 const (
@@ -28,8 +28,8 @@ var Insist = Wish{Insists: true, Patience: longestInterval}
 
 // An Outcome is what became of a request that led to no query.
 type Outcome struct {
-	Made bool          // a query was made after all, and the rest is empty
-	Last jobstore.Poll // the last query, whose answer counts still
+	Made bool       // a query was made after all, and the rest is empty
+	Last polls.Poll // the last query, whose answer counts still
 	// Due is when the next query may be made, if a user would have to wait for it for
 	// too long; else zero.
 	Due time.Time
@@ -55,7 +55,7 @@ type jobSchedule struct {
 }
 
 // dueAt returns when the query may be made again.
-func (s *jobSchedule) dueAt(last jobstore.Poll) time.Time {
+func (s *jobSchedule) dueAt(last polls.Poll) time.Time {
 	if s.wish.Insists && last.Failures > 0 {
 		last.Failures, last.Took = 0, 0 // a user does not wait for the end of a back-off
 	}
@@ -76,7 +76,7 @@ func (s *jobSchedule) dueAt(last jobstore.Poll) time.Time {
 // regular returns when the query may be made again, whether it was an outlier or not.
 // Who wants a new answer still waits for the definition's interval, and takes the
 // answer of a query that has begun since then.
-func (s *jobSchedule) regular(last jobstore.Poll) time.Time {
+func (s *jobSchedule) regular(last polls.Poll) time.Time {
 	if last.Begun.IsZero() || last.Begun.After(s.poller.Now()) { // a clock was set back
 		return time.Time{}
 	}
@@ -106,7 +106,7 @@ func (s *jobSchedule) backOff(failures int) time.Duration {
 }
 
 // standBy ends the wait for an answer that is known already, or comes too late.
-func (s *jobSchedule) standBy(ctx context.Context, last jobstore.Poll) (wait time.Duration, isOver bool, err error) {
+func (s *jobSchedule) standBy(ctx context.Context, last polls.Poll) (wait time.Duration, isOver bool, err error) {
 	known := s.slow
 	if s.slow, err = s.poller.outlierOf(ctx, last); err != nil {
 		return 0, false, err

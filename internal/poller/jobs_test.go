@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/poller"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 func TestAPollQueriesAppliesAndPublishes(t *testing.T) {
@@ -119,8 +119,8 @@ func TestTheTurnOfAProcessThatWasKilledIsTakenAtOnce(t *testing.T) {
 	for holder, isTaken := range map[string]bool{"killed": true, "alive": false} {
 		w := newWorld(t)
 		p := w.process(t, "a")
-		_, granted, err := p.store.ClaimPoll(t.Context(), jobstore.Claim{
-			PollKey: ownJobs, Target: "slurm", Holder: holder, Lease: time.Minute, Now: w.time, Due: func(jobstore.Poll) bool { return true },
+		_, granted, err := p.store.Polls().Claim(t.Context(), polls.Claim{
+			PollKey: ownJobs, Target: "slurm", Holder: holder, Lease: time.Minute, Now: w.time, Due: func(polls.Poll) bool { return true },
 		})
 		require.NoError(t, err)
 		require.True(t, granted)

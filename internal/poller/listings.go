@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 // shownFor is how long after somebody wanted a listing it is kept for others.
@@ -25,8 +25,8 @@ type Listing struct {
 // Counts are what the rows of a listing amount to.
 type Counts struct{ Rows, Again, NotUnderstood int }
 
-func (l *Listing) key() jobstore.ListingKey {
-	return jobstore.ListingKey{PollKey: l.Key, Variant: l.Variant}
+func (l *Listing) key() polls.ListingKey {
+	return polls.ListingKey{PollKey: l.Key, Variant: l.Variant}
 }
 
 // A Viewer lists again and again. However many there are, in whichever processes of
@@ -37,19 +37,19 @@ type Viewer struct {
 	keeps  bool
 
 	mu       sync.Mutex
-	seen     map[jobstore.PollKey]time.Time // when the listings began that were received last
+	seen     map[polls.PollKey]time.Time // when the listings began that were received last
 	isWarned bool
 }
 
 // Viewer returns a viewer. Listings of one that keeps them are kept for
 // [Poller.Latest] also while nobody is known to want them.
 func (p *Poller) Viewer(keeps bool) *Viewer {
-	return &Viewer{poller: p, keeps: keeps, seen: map[jobstore.PollKey]time.Time{}}
+	return &Viewer{poller: p, keeps: keeps, seen: map[polls.PollKey]time.Time{}}
 }
 
 // List lists, or receives what another process has listed since the last time,
 // whichever comes first. It reports whether it received.
-func (v *Viewer) List(ctx context.Context, l Listing) (made jobstore.Listing, isReceived bool, err error) {
+func (v *Viewer) List(ctx context.Context, l Listing) (made polls.Listing, isReceived bool, err error) {
 	s := &listingSchedule{viewer: v, listing: &l}
 	l.Query = s.query
 	turn, err := v.poller.poll(ctx, &l.Request, s)
@@ -75,13 +75,13 @@ func (v *Viewer) Due(ctx context.Context, l Listing) (time.Time, error) {
 
 // Latest receives the listing that a process of this user made last, and queries
 // nothing. It reports false where that failed or is not shared.
-func (p *Poller) Latest(ctx context.Context, l Listing) (made jobstore.Listing, isReceived bool, err error) {
+func (p *Poller) Latest(ctx context.Context, l Listing) (made polls.Listing, isReceived bool, err error) {
 	last, err := p.Store.Poll(ctx, l.Key)
 	if err == nil {
 		made, err = p.Store.Listing(ctx, l.key())
 	}
 	if err != nil || made.Begun.IsZero() || made.Begun.Before(last.Begun) {
-		return jobstore.Listing{}, false, err
+		return polls.Listing{}, false, err
 	}
 	isReceived, err = p.receive(ctx, made, l.Receive)
 	return made, isReceived, err
@@ -89,10 +89,10 @@ func (p *Poller) Latest(ctx context.Context, l Listing) (made jobstore.Listing, 
 
 // receive hands out the rows of a listing. It reports false, and hands out nothing,
 // where newer ones have replaced it.
-func (p *Poller) receive(ctx context.Context, made jobstore.Listing, each func(Row) error) (bool, error) {
+func (p *Poller) receive(ctx context.Context, made polls.Listing, each func(Row) error) (bool, error) {
 	for place := range made.Chunks {
 		rows, err := p.Store.Chunk(ctx, made, place)
-		switch isGone := errors.Is(err, jobstore.ErrNotFound); {
+		switch isGone := errors.Is(err, polls.ErrGone); {
 		case isGone && place == 0:
 			return false, nil
 		case isGone:
@@ -112,28 +112,28 @@ var errReplaced = errors.New("reading what another process listed: newer listing
 
 // newer returns the last listing of another process, or the zero value unless it is
 // newer than what was received before. It marks the listing as wanted if others list.
-func (v *Viewer) newer(ctx context.Context, key jobstore.ListingKey, last jobstore.Poll) (jobstore.Listing, error) {
+func (v *Viewer) newer(ctx context.Context, key polls.ListingKey, last polls.Poll) (polls.Listing, error) {
 	made, err := v.poller.Store.Listing(ctx, key)
 	if err != nil {
-		return jobstore.Listing{}, err
+		return polls.Listing{}, err
 	}
 	now, seen := v.poller.Now(), v.lastSeen(key.PollKey)
 	if last.Begun.After(seen) && now.Sub(made.Wanted).Abs() >= shownFor/4 {
-		v.warn(v.poller.Store.WantListing(ctx, key, now))
+		v.warn(v.poller.Store.Want(ctx, key, now))
 	}
 	if made.Begun.Before(last.Begun) || !made.Begun.After(seen) || made.Begun.After(now) {
-		return jobstore.Listing{}, nil
+		return polls.Listing{}, nil
 	}
 	return made, nil
 }
 
-func (v *Viewer) lastSeen(key jobstore.PollKey) time.Time {
+func (v *Viewer) lastSeen(key polls.PollKey) time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.seen[key]
 }
 
-func (v *Viewer) see(key jobstore.PollKey, begun time.Time) {
+func (v *Viewer) see(key polls.PollKey, begun time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seen[key] = begun
@@ -151,7 +151,7 @@ func (v *Viewer) warn(err error) {
 }
 
 // listingDue returns when a listing may be made again after the last one.
-func (p *Poller) listingDue(interval time.Duration, last jobstore.Poll) time.Time {
+func (p *Poller) listingDue(interval time.Duration, last polls.Poll) time.Time {
 	if last.Begun.After(p.Now()) { // a clock was set back
 		return time.Time{}
 	}
@@ -162,16 +162,16 @@ func (p *Poller) listingDue(interval time.Duration, last jobstore.Poll) time.Tim
 type listingSchedule struct {
 	viewer     *Viewer
 	listing    *Listing
-	made       jobstore.Listing
+	made       polls.Listing
 	isReceived bool
 }
 
-func (s *listingSchedule) dueAt(last jobstore.Poll) time.Time {
+func (s *listingSchedule) dueAt(last polls.Poll) time.Time {
 	return s.viewer.poller.listingDue(s.listing.Interval, last)
 }
 
 // standBy receives what another process listed, or waits for the next turn.
-func (s *listingSchedule) standBy(ctx context.Context, last jobstore.Poll) (wait time.Duration, isOver bool, err error) {
+func (s *listingSchedule) standBy(ctx context.Context, last polls.Poll) (wait time.Duration, isOver bool, err error) {
 	p := s.viewer.poller
 	made, err := s.viewer.newer(ctx, s.listing.key(), last)
 	if err == nil && !made.Begun.IsZero() {
@@ -198,12 +198,12 @@ func (s *listingSchedule) query(ctx context.Context, turn *Turn) error {
 		return err
 	}
 	if isWanted {
-		turn.draft = &draft{store: turn.poller.Store, made: jobstore.Listing{ListingKey: s.listing.key(), Begun: turn.Begun}}
+		turn.draft = &draft{store: turn.poller.Store, made: polls.Listing{ListingKey: s.listing.key(), Begun: turn.Begun}}
 	}
 	counts, err := s.listing.List(ctx, func(row Row) { turn.draft.add(ctx, row) })
 	turn.AddBusy(1, turn.Begun)
 	turn.Jobs = counts.Rows
-	s.made = jobstore.Listing{ListingKey: s.listing.key(), Begun: turn.Begun, Took: turn.busy, Rows: counts.Rows, Again: counts.Again, NotUnderstood: counts.NotUnderstood}
+	s.made = polls.Listing{ListingKey: s.listing.key(), Begun: turn.Begun, Took: turn.busy, Rows: counts.Rows, Again: counts.Again, NotUnderstood: counts.NotUnderstood}
 	if err == nil && turn.draft != nil {
 		s.viewer.warn(turn.draft.finish(ctx, s.made))
 	}

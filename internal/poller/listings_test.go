@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/poller"
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 // latest returns the rows that a process without a scheduler receives.
@@ -234,8 +234,8 @@ func TestTargetsThatReadRowsInOtherWaysShareTurnsButNotRows(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, isReceived)
 	require.GreaterOrEqual(t, again.Begun.Sub(made.Begun), 10*time.Second)
-	poll, err := a.store.Poll(t.Context(), allJobs)
+	poll, err := a.store.Polls().Poll(t.Context(), allJobs)
 	require.NoError(t, err)
 	require.Equal(t, []string{"debug", "slurm"}, poll.Targets)
-	require.Equal(t, jobstore.PollKind("list-jobs"), poll.Kind)
+	require.Equal(t, polls.PollKind("list-jobs"), poll.Kind)
 }

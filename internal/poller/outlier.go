@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 // A query that took far longer than all others of late is as a rule one that waited
@@ -25,11 +25,11 @@ type outlier struct {
 // outlierOf returns the last query if it is an outlier. The next one may be made as
 // soon as all of late have kept the scheduler busy for no more than a twentieth of
 // the time: what the quick ones left of it counts for the slow one.
-func (p *Poller) outlierOf(ctx context.Context, last jobstore.Poll) (outlier, error) {
+func (p *Poller) outlierOf(ctx context.Context, last polls.Poll) (outlier, error) {
 	if last.Failures > 0 || last.Took*quietFactor <= longestInterval {
 		return outlier{}, nil
 	}
-	load, err := p.Store.PollLoad(ctx, last.PollKey, last.Begun.Add(-lately))
+	load, err := p.Store.Load(ctx, last.PollKey, last.Begun.Add(-lately))
 	if err != nil || load.Count <= outlierOthers || load.Longest*outlierFactor > last.Took {
 		return outlier{}, err
 	}
@@ -37,6 +37,6 @@ func (p *Poller) outlierOf(ctx context.Context, last jobstore.Poll) (outlier, er
 }
 
 // isLast reports whether the last query is this one.
-func (o outlier) isLast(last jobstore.Poll) bool {
+func (o outlier) isLast(last polls.Poll) bool {
 	return !o.begun.IsZero() && o.begun.Equal(last.Begun)
 }

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 const (
@@ -27,7 +27,7 @@ const pausingFailures = 8
 // A Poller makes shared queries for one controller. Its methods may be called
 // concurrently. All fields are required.
 type Poller struct {
-	Store  *jobstore.Store
+	Store  *polls.Record
 	Holder string                                     // identifies the controller
 	IsGone func(holder string) bool                   // whether the process of a controller has ended for certain
 	Now    func() time.Time                           // the clock
@@ -38,7 +38,7 @@ type Poller struct {
 
 // A Request is a query that somebody wants an answer of.
 type Request struct {
-	Key      jobstore.PollKey
+	Key      polls.PollKey
 	Target   string        // that it is made for
 	Interval time.Duration // the shortest time from one query to the next
 	Limit    time.Duration // how long its command may take
@@ -55,17 +55,17 @@ type Request struct {
 
 // A Failure is how a query failed.
 type Failure struct {
-	Kind   jobstore.PollFailure
+	Kind   polls.PollFailure
 	Text   string // for those who read of it
 	IsIdle bool   // however long the command tried, the scheduler did nothing
 }
 
 // A schedule decides when a query is due, and what a process does that may not make it.
 type schedule interface {
-	dueAt(last jobstore.Poll) time.Time
+	dueAt(last polls.Poll) time.Time
 	// standBy is called after each claim that was not granted. It returns how long to
 	// wait for the next one, or that no claim is needed any more.
-	standBy(ctx context.Context, last jobstore.Poll) (wait time.Duration, isOver bool, err error)
+	standBy(ctx context.Context, last polls.Poll) (wait time.Duration, isOver bool, err error)
 }
 
 // poll makes a query, if its schedule does not find the answer of another process
@@ -88,13 +88,13 @@ func (p *Poller) poll(ctx context.Context, r *Request, s schedule) (*Turn, error
 // claim waits until the query is this process's to make, or its schedule says that
 // it need not be made.
 func (p *Poller) claim(ctx context.Context, r *Request, s schedule) (*Turn, error) {
-	claim := jobstore.Claim{
+	claim := polls.Claim{
 		PollKey: r.Key, Target: r.Target, Holder: p.Holder, Lease: lease + r.Limit, IsGone: p.IsGone,
-		Due: func(last jobstore.Poll) bool { return p.isPast(s.dueAt(last)) },
+		Due: func(last polls.Poll) bool { return p.isPast(s.dueAt(last)) },
 	}
 	for {
 		claim.Now = p.Now()
-		last, granted, err := p.Store.ClaimPoll(ctx, claim)
+		last, granted, err := p.Store.Claim(ctx, claim)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (p *Poller) claim(ctx context.Context, r *Request, s schedule) (*Turn, erro
 // ends the turn. The claim has to end, however the caller's work does.
 func (p *Poller) publish(ctx context.Context, r *Request, turn *Turn, err error) error {
 	last := turn.last
-	next := jobstore.Poll{Begun: turn.Begun, Took: turn.busy, Jobs: turn.Jobs, Changed: last.Changed}
+	next := polls.Poll{Begun: turn.Begun, Took: turn.busy, Jobs: turn.Jobs, Changed: last.Changed}
 	switch {
 	case turn.Moved:
 		next.Changed = p.Now()
@@ -137,13 +137,13 @@ func (p *Poller) publish(ctx context.Context, r *Request, turn *Turn, err error)
 		if failure.IsIdle {
 			next.Took = 0
 		}
-		if r.Key.Kind == jobstore.OwnJobs && next.Failures >= pausingFailures && next.Paused.IsZero() {
+		if r.Key.Kind == polls.OwnJobs && next.Failures >= pausingFailures && next.Paused.IsZero() {
 			next.Paused = p.Now()
 		}
 	case err == nil && last.Failures > 0:
 		next.Took = 0 // it may have waited for the end of the outage
 	}
-	return p.Store.FinishPoll(context.WithoutCancel(ctx), turn.claim, next, turn.shared(err))
+	return p.Store.Finish(context.WithoutCancel(ctx), turn.claim, next, turn.shared(err))
 }
 
 // isPast reports whether a time has come.

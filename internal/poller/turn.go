@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/internal/polls"
 )
 
 // A Turn is the right of this process to make a query, and what came of it. The
@@ -17,8 +17,8 @@ type Turn struct {
 	Answered bool      // whether the scheduler answered: what fails from then on is for single jobs
 
 	poller *Poller
-	claim  jobstore.Claim
-	last   jobstore.Poll // as it was before
+	claim  polls.Claim
+	last   polls.Poll    // as it was before
 	busy   time.Duration // that the scheduler was kept busy
 	draft  *draft        // nil if the query lists nothing for others
 }
@@ -27,7 +27,7 @@ type Turn struct {
 // as this one took too long.
 func (t *Turn) Renew(ctx context.Context) (bool, error) {
 	t.claim.Now = t.poller.Now()
-	return t.poller.Store.RenewPoll(ctx, t.claim)
+	return t.poller.Store.Renew(ctx, t.claim)
 }
 
 // AddBusy adds the time that commands took, so many at once since some moment.
@@ -36,7 +36,7 @@ func (t *Turn) AddBusy(atOnce int, since time.Time) {
 }
 
 // shared returns what the turn listed for others, if it is whole.
-func (t *Turn) shared(failure error) *jobstore.Listing {
+func (t *Turn) shared(failure error) *polls.Listing {
 	if t.draft == nil || failure != nil {
 		return nil
 	}

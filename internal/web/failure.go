@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -55,7 +56,7 @@ func statusOfCommand(err error) int {
 	var output *control.OutputError
 	switch {
 	case errors.As(err, &failed) && failed.Failure == command.TimedOut, errors.Is(err, context.DeadlineExceeded),
-		errors.As(err, &polled) && polled.Failure == jobstore.PollTimedOut:
+		errors.As(err, &polled) && polled.Failure == polls.PollTimedOut:
 		return http.StatusGatewayTimeout
 	case failed != nil:
 		return http.StatusBadGateway

@@ -1,4 +1,4 @@
-package jobstore_test
+package polls_test
 
 import (
 	"fmt"
@@ -7,29 +7,30 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-var nodes = jobstore.ListingKey{PollKey: jobstore.PollKey{Kind: "list-nodes", Key: "slurm over local"}}
+var nodes = polls.ListingKey{PollKey: polls.PollKey{Kind: "list-nodes", Key: "slurm over local"}}
 
 // lists lets a process list in some chunks, and finish that with them.
-func lists(t *testing.T, store *jobstore.Store, holder string, after time.Duration, chunks ...string) jobstore.Listing {
+func lists(t *testing.T, store *jobstore.Store, holder string, after time.Duration, chunks ...string) polls.Listing {
 	t.Helper()
 	turn := claimAt(holder, after)
 	turn.PollKey = nodes.PollKey
 	require.True(t, claim(t, store, turn))
 	for place, rows := range chunks {
-		require.NoError(t, store.AddChunk(t.Context(), nodes, turn.Now, place, []byte(rows)))
+		require.NoError(t, store.Polls().AddChunk(t.Context(), nodes, turn.Now, place, []byte(rows)))
 	}
-	made := jobstore.Listing{ListingKey: nodes, Begun: turn.Now, Took: time.Second, Chunks: len(chunks), Rows: 5, Again: 2, NotUnderstood: 1}
-	require.NoError(t, store.FinishPoll(t.Context(), turn, jobstore.Poll{Begun: turn.Now}, &made))
+	made := polls.Listing{ListingKey: nodes, Begun: turn.Now, Took: time.Second, Chunks: len(chunks), Rows: 5, Again: 2, NotUnderstood: 1}
+	require.NoError(t, store.Polls().Finish(t.Context(), turn, polls.Poll{Begun: turn.Now}, &made))
 	return made
 }
 
-func chunksOf(t *testing.T, store *jobstore.Store, listing jobstore.Listing) (chunks []string) {
+func chunksOf(t *testing.T, store *jobstore.Store, listing polls.Listing) (chunks []string) {
 	t.Helper()
 	for place := range listing.Chunks {
-		rows, err := store.Chunk(t.Context(), listing, place)
+		rows, err := store.Polls().Chunk(t.Context(), listing, place)
 		require.NoError(t, err)
 		chunks = append(chunks, string(rows))
 	}
@@ -40,13 +41,13 @@ func TestAListingOfOneProcessIsReadByAnother(t *testing.T) {
 	directory := t.TempDir()
 	made := lists(t, openStore(t, directory), "a", 0, "one\xff\x00", "two")
 	other := openStore(t, directory)
-	read, err := other.Listing(t.Context(), nodes)
+	read, err := other.Polls().Listing(t.Context(), nodes)
 	require.NoError(t, err)
 	require.Equal(t, made, read)
 	require.Equal(t, []string{"one\xff\x00", "two"}, chunksOf(t, other, read))
 	variant := nodes
 	variant.Variant = "partition=debug"
-	read, err = other.Listing(t.Context(), variant)
+	read, err = other.Polls().Listing(t.Context(), variant)
 	require.NoError(t, err)
 	require.Zero(t, read.Begun)
 }
@@ -57,13 +58,13 @@ func TestAListingIsNotSeenBeforeItIsWhole(t *testing.T) {
 	next := claimAt("a", time.Minute)
 	next.PollKey = nodes.PollKey
 	require.True(t, claim(t, store, next))
-	require.NoError(t, store.AddChunk(t.Context(), nodes, next.Now, 0, []byte("half")))
-	read, err := store.Listing(t.Context(), nodes)
+	require.NoError(t, store.Polls().AddChunk(t.Context(), nodes, next.Now, 0, []byte("half")))
+	read, err := store.Polls().Listing(t.Context(), nodes)
 	require.NoError(t, err)
 	require.Equal(t, first, read)
 
-	require.NoError(t, store.FinishPoll(t.Context(), next, jobstore.Poll{Begun: next.Now}, &jobstore.Listing{ListingKey: nodes, Begun: next.Now, Chunks: 2}))
-	read, err = store.Listing(t.Context(), nodes)
+	require.NoError(t, store.Polls().Finish(t.Context(), next, polls.Poll{Begun: next.Now}, &polls.Listing{ListingKey: nodes, Begun: next.Now, Chunks: 2}))
+	read, err = store.Polls().Listing(t.Context(), nodes)
 	require.NoError(t, err)
 	require.Equal(t, first, read, "one of its chunks is missing")
 }
@@ -73,9 +74,9 @@ func TestWhatWasListedGoesWithTheNextListingsButOne(t *testing.T) {
 	killed := claimAt("killed", 0)
 	killed.PollKey = nodes.PollKey
 	require.True(t, claim(t, store, killed))
-	require.NoError(t, store.AddChunk(t.Context(), nodes, killed.Now, 0, []byte("half")))
+	require.NoError(t, store.Polls().AddChunk(t.Context(), nodes, killed.Now, 0, []byte("half")))
 	isThere := func(begun time.Time) bool {
-		_, err := store.Chunk(t.Context(), jobstore.Listing{ListingKey: nodes, Begun: begun}, 0)
+		_, err := store.Polls().Chunk(t.Context(), polls.Listing{ListingKey: nodes, Begun: begun}, 0)
 		return err == nil
 	}
 	first := lists(t, store, "a", time.Hour, "first")
@@ -86,8 +87,8 @@ func TestWhatWasListedGoesWithTheNextListingsButOne(t *testing.T) {
 	third := lists(t, store, "a", 3*time.Hour, "third")
 	require.False(t, isThere(first.Begun))
 	require.True(t, isThere(third.Begun))
-	_, err := store.Chunk(t.Context(), first, 0)
-	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	_, err := store.Polls().Chunk(t.Context(), first, 0)
+	require.ErrorIs(t, err, polls.ErrGone)
 }
 
 func TestAListingOfAQueryThatIsForgottenGoesWithIt(t *testing.T) {
@@ -95,21 +96,21 @@ func TestAListingOfAQueryThatIsForgottenGoesWithIt(t *testing.T) {
 	made := lists(t, store, "a", 0, "rows")
 	later := claimAt("a", 25*time.Hour)
 	require.True(t, claim(t, store, later))
-	finish(t, store, later, jobstore.Poll{Begun: later.Now})
-	read, err := store.Listing(t.Context(), nodes)
+	finish(t, store, later, polls.Poll{Begun: later.Now})
+	read, err := store.Polls().Listing(t.Context(), nodes)
 	require.NoError(t, err)
 	require.Zero(t, read.Begun)
-	_, err = store.Chunk(t.Context(), made, 0)
-	require.ErrorIs(t, err, jobstore.ErrNotFound)
+	_, err = store.Polls().Chunk(t.Context(), made, 0)
+	require.ErrorIs(t, err, polls.ErrGone)
 }
 
 func TestThatAListingIsWantedIsKeptWhenItIsMade(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	for i := range 2 {
-		require.NoError(t, store.WantListing(t.Context(), nodes, noon.Add(time.Duration(i)*time.Minute)))
+		require.NoError(t, store.Polls().Want(t.Context(), nodes, noon.Add(time.Duration(i)*time.Minute)))
 	}
 	lists(t, store, "a", time.Hour, "rows")
-	read, err := store.Listing(t.Context(), nodes)
+	read, err := store.Polls().Listing(t.Context(), nodes)
 	require.NoError(t, err)
 	require.Equal(t, noon.Add(time.Minute), read.Wanted)
 }
@@ -126,15 +127,15 @@ func BenchmarkChunks(b *testing.B) {
 	for b.Loop() {
 		count++
 		begun := noon.Add(time.Duration(count) * time.Minute)
-		turn := jobstore.Claim{PollKey: nodes.PollKey, Target: "slurm", Holder: "a", Lease: lease, Now: begun, Due: func(jobstore.Poll) bool { return true }}
-		_, granted, err := store.ClaimPoll(b.Context(), turn)
+		turn := polls.Claim{PollKey: nodes.PollKey, Target: "slurm", Holder: "a", Lease: lease, Now: begun, Due: func(polls.Poll) bool { return true }}
+		_, granted, err := store.Polls().Claim(b.Context(), turn)
 		require.NoError(b, err)
 		require.True(b, granted)
 		for place := range chunks {
 			copy(rows, fmt.Sprint(place))
-			require.NoError(b, store.AddChunk(b.Context(), nodes, begun, place, rows))
+			require.NoError(b, store.Polls().AddChunk(b.Context(), nodes, begun, place, rows))
 		}
-		listing := jobstore.Listing{ListingKey: nodes, Begun: begun, Chunks: chunks}
-		require.NoError(b, store.FinishPoll(b.Context(), turn, jobstore.Poll{Begun: begun}, &listing))
+		listing := polls.Listing{ListingKey: nodes, Begun: begun, Chunks: chunks}
+		require.NoError(b, store.Polls().Finish(b.Context(), turn, polls.Poll{Begun: begun}, &listing))
 	}
 }

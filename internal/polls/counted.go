@@ -1,10 +1,12 @@
-package jobstore
+package polls
 
 import (
 	"cmp"
 	"context"
 	"slices"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // A PollCount is how often a shared query was made.
@@ -31,35 +33,35 @@ type PollLoad struct {
 	Longest time.Duration // that one of them took, but for the last one
 }
 
-// PollLoad returns the load of a query since a time.
-func (s *Store) PollLoad(ctx context.Context, key PollKey, since time.Time) (PollLoad, error) {
+// Load returns the load of a query since a time.
+func (r *Record) Load(ctx context.Context, key PollKey, since time.Time) (PollLoad, error) {
 	var load PollLoad
-	row := s.database.QueryRowContext(ctx, `WITH lately AS (SELECT begun, took FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?)
+	row := r.read.QueryRowContext(ctx, `WITH lately AS (SELECT begun, took FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?)
 		SELECT count(*), coalesce(min(begun), ''), coalesce(sum(took), 0),
-		coalesce((SELECT max(took) FROM lately WHERE begun < (SELECT max(begun) FROM lately)), 0) FROM lately`, key.Kind, key.Key, storedTime(since))
-	err := row.Scan(&load.Count, storedMoment{&load.First}, &load.Spent, &load.Longest)
-	return load, failed(err, "looking up how long a query took")
+		coalesce((SELECT max(took) FROM lately WHERE begun < (SELECT max(begun) FROM lately)), 0) FROM lately`, key.Kind, key.Key, stored.Time(since))
+	err := row.Scan(&load.Count, stored.At(&load.First), &load.Spent, &load.Longest)
+	return load, r.failed(err, "looking up how long a query took")
 }
 
-// Polls returns all shared queries with their counts up to now, by targets; of the
+// All returns all shared queries with their counts up to now, by targets; of the
 // same ones those for own jobs first.
-func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, err error) {
-	keys, err := pollKeys(ctx, s.database)
+func (r *Record) All(ctx context.Context, now time.Time) (counts []PollCount, err error) {
+	keys, err := pollKeys(ctx, r.read)
 	for _, key := range keys {
 		var count PollCount
-		if count.Poll, _, err = readPoll(ctx, s.database, key); err != nil {
+		if count.Poll, _, err = readPoll(ctx, r.read, key); err != nil {
 			break
 		}
-		row := s.database.QueryRowContext(ctx,
+		row := r.read.QueryRowContext(ctx,
 			"SELECT count(*), coalesce(sum(begun >= ?), 0), coalesce(sum(took), 0), coalesce(sum(failed <> 0), 0) FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?",
-			storedTime(now.Add(-time.Hour)), key.Kind, key.Key, storedTime(now.Add(-pollsKept)))
+			stored.Time(now.Add(-time.Hour)), key.Kind, key.Key, stored.Time(now.Add(-pollsKept)))
 		if err = row.Scan(&count.Day, &count.Hour, &count.Spent, &count.Failed); err != nil {
 			break
 		}
 		counts = append(counts, count)
 	}
 	if err != nil {
-		return nil, failed(err, "counting the queries")
+		return nil, r.failed(err, "counting the queries")
 	}
 	slices.SortFunc(counts, func(a, b PollCount) int {
 		return cmp.Or(slices.Compare(a.Targets, b.Targets), cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Key, b.Key))
@@ -67,9 +69,9 @@ func (s *Store) Polls(ctx context.Context, now time.Time) (counts []PollCount, e
 	return counts, nil
 }
 
-func pollKeys(ctx context.Context, source queryer) (keys []PollKey, err error) {
+func pollKeys(ctx context.Context, source stored.Queryer) (keys []PollKey, err error) {
 	var key PollKey
-	err = eachRow(ctx, source, []any{&key.Kind, &key.Key}, func() error {
+	err = stored.Each(ctx, source, []any{&key.Kind, &key.Key}, func() error {
 		keys = append(keys, key)
 		return nil
 	}, "SELECT kind, key FROM polls")

@@ -1,12 +1,37 @@
-package jobstore
+// Package polls records the queries that processes share: who makes one, how it went,
+// and what was listed. Package internal/poller decides by it when to query.
+package polls
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
+
+// A Record keeps shared queries in the database of a store of jobs.
+type Record struct {
+	read    stored.Queryer
+	write   stored.Writer
+	explain func(error) error // adds what a failure of the database means
+}
+
+// NewRecord returns the record in a database that has its tables.
+func NewRecord(read stored.Queryer, write stored.Writer, explain func(error) error) *Record {
+	return &Record{read, write, explain}
+}
+
+// failed says what failed, and what the failure means; it returns nil for no error.
+func (r *Record) failed(err error, format string, arguments ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(arguments, r.explain(err))...)
+}
 
 // pollsKept is how long single polls are remembered, to be counted.
 const pollsKept = 24 * time.Hour
@@ -76,18 +101,18 @@ type Claim struct {
 	IsGone func(holder string) bool
 }
 
-// ClaimPoll gives the right to make a shared query to one process at a time. It
+// Claim gives the right to make a shared query to one process at a time. It
 // reports whether the claim was granted; it is not while another process holds
 // it, unless its lease has run out or it is gone, or when the query is not due. The poll is
-// returned as it was before, with the target among those that share it. Who was granted it ends it with FinishPoll.
-func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted bool, err error) {
+// returned as it was before, with the target among those that share it. Who was granted it ends it with Finish.
+func (r *Record) Claim(ctx context.Context, claim Claim) (poll Poll, granted bool, err error) {
 	// Most claims are not due; these need not wait for whoever writes.
-	poll, err = s.readClaimed(ctx, s.database, claim)
+	poll, err = r.readClaimed(ctx, r.read, claim)
 	if err == nil && slices.Contains(poll.Targets, claim.Target) && (poll.Holder != "" || !claim.Due(poll)) {
 		return poll, false, nil
 	}
-	err = s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		poll, err = s.readClaimed(ctx, transaction, claim)
+	err = r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
+		poll, err = r.readClaimed(ctx, transaction, claim)
 		if err == nil && !slices.Contains(poll.Targets, claim.Target) {
 			err = join(ctx, transaction, &poll, claim)
 		}
@@ -99,11 +124,11 @@ func (s *Store) ClaimPoll(ctx context.Context, claim Claim) (poll Poll, granted 
 			`INSERT INTO polls (kind, key, holder, held, until, begun, took, jobs, changed, failures, error, paused)
 			VALUES (?, ?, ?, ?, ?, '', 0, 0, '', 0, '', '')
 			ON CONFLICT (kind, key) DO UPDATE SET holder = excluded.holder, held = excluded.held, until = excluded.until`,
-			claim.Kind, claim.Key, claim.Holder, storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)))
+			claim.Kind, claim.Key, claim.Holder, stored.Time(claim.Now), stored.Time(claim.Now.Add(claim.Lease)))
 		return err
 	})
 	if err != nil {
-		return Poll{}, false, failed(err, "claiming the query of target %q", claim.Target)
+		return Poll{}, false, r.failed(err, "claiming the query of target %q", claim.Target)
 	}
 	return poll, granted, nil
 }
@@ -121,13 +146,13 @@ func join(ctx context.Context, transaction *sql.Tx, poll *Poll, claim Claim) err
 		return nil
 	}
 	poll.Changed = claim.Now
-	_, err = transaction.ExecContext(ctx, "UPDATE polls SET changed = ? WHERE kind = ? AND key = ?", storedTime(poll.Changed), claim.Kind, claim.Key)
+	_, err = transaction.ExecContext(ctx, "UPDATE polls SET changed = ? WHERE kind = ? AND key = ?", stored.Time(poll.Changed), claim.Kind, claim.Key)
 	return err
 }
 
 // readClaimed returns the poll of a claim. It has a holder where somebody else than
 // the claimant is at work.
-func (s *Store) readClaimed(ctx context.Context, source queryer, claim Claim) (Poll, error) {
+func (r *Record) readClaimed(ctx context.Context, source stored.Queryer, claim Claim) (Poll, error) {
 	poll, held, err := readPoll(ctx, source, claim.PollKey)
 	if !held.by(claim) {
 		poll.Holder = ""
@@ -148,47 +173,47 @@ func (h hold) by(claim Claim) bool {
 		(claim.IsGone == nil || !claim.IsGone(h.holder))
 }
 
-// RenewPoll lets the holder of a claim be busy for longer. It reports false
+// Renew lets the holder of a claim be busy for longer. It reports false
 // where the claim is no longer its own.
-func (s *Store) RenewPoll(ctx context.Context, claim Claim) (bool, error) {
-	renewed, err := s.execute(ctx, processed, "UPDATE polls SET held = ?, until = ? WHERE kind = ? AND key = ? AND holder = ?",
-		storedTime(claim.Now), storedTime(claim.Now.Add(claim.Lease)), claim.Kind, claim.Key, claim.Holder)
-	return renewed > 0, failed(err, "renewing the claim on the query of target %q", claim.Target)
+func (r *Record) Renew(ctx context.Context, claim Claim) (bool, error) {
+	renewed, err := r.write.Execute(ctx, "UPDATE polls SET held = ?, until = ? WHERE kind = ? AND key = ? AND holder = ?",
+		stored.Time(claim.Now), stored.Time(claim.Now.Add(claim.Lease)), claim.Kind, claim.Key, claim.Holder)
+	return renewed > 0, r.failed(err, "renewing the claim on the query of target %q", claim.Target)
 }
 
-// FinishPoll records how a shared query went and ends the claim of its holder.
+// Finish records how a shared query went and ends the claim of its holder.
 // A process whose claim was taken over records its answer all the same. A listing for
 // others, if any, is theirs from then on and replaces the one before.
-func (s *Store) FinishPoll(ctx context.Context, claim Claim, poll Poll, listed *Listing) error {
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+func (r *Record) Finish(ctx context.Context, claim Claim, poll Poll, listed *Listing) error {
+	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		if err := replaceListings(ctx, transaction, claim.PollKey, poll.Begun, listed); err != nil {
 			return err
 		}
 		_, err := transaction.ExecContext(ctx,
 			`UPDATE polls SET begun = ?, took = ?, jobs = ?, changed = max(changed, ?), failures = ?, error = ?, paused = ?,
 			holder = CASE holder WHEN ? THEN '' ELSE holder END WHERE kind = ? AND key = ?`,
-			storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, storedTime(poll.Changed), poll.Failures, bounded(poll.Error), storedTime(poll.Paused),
+			stored.Time(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, stored.Time(poll.Changed), poll.Failures, stored.Bounded(poll.Error), stored.Time(poll.Paused),
 			claim.Holder, claim.Kind, claim.Key)
 		if err == nil {
 			_, err = transaction.ExecContext(ctx, "INSERT INTO polls_past (kind, key, begun, took, jobs, failed) VALUES (?, ?, ?, ?, ?, ?)",
-				claim.Kind, claim.Key, storedTime(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.kind())
+				claim.Kind, claim.Key, stored.Time(poll.Begun), poll.Took.Nanoseconds(), poll.Jobs, poll.kind())
 		}
 		if err == nil {
 			err = forgetPolls(ctx, transaction, claim.PollKey, poll.Begun.Add(-pollsKept))
 		}
 		return err
 	})
-	return failed(err, "recording the query of target %q", claim.Target)
+	return r.failed(err, "recording the query of target %q", claim.Target)
 }
 
 // forgetPolls removes what is out of date: single polls of before a time, and
 // queries that nobody has made since then, as after a change of the definition.
 func forgetPolls(ctx context.Context, transaction *sql.Tx, key PollKey, before time.Time) error {
-	_, err := transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE kind = ? AND key = ? AND begun < ?", key.Kind, key.Key, storedTime(before))
+	_, err := transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE kind = ? AND key = ? AND begun < ?", key.Kind, key.Key, stored.Time(before))
 	if err != nil {
 		return err
 	}
-	gone, err := transaction.ExecContext(ctx, "DELETE FROM polls WHERE NOT (kind = ? AND key = ?) AND begun < ? AND until < ?", key.Kind, key.Key, storedTime(before), storedTime(before))
+	gone, err := transaction.ExecContext(ctx, "DELETE FROM polls WHERE NOT (kind = ? AND key = ?) AND begun < ? AND until < ?", key.Kind, key.Key, stored.Time(before), stored.Time(before))
 	if err != nil {
 		return err
 	}
@@ -204,21 +229,21 @@ func forgetPolls(ctx context.Context, transaction *sql.Tx, key PollKey, before t
 	return err
 }
 
-// ResumePoll ends the pause of a query, so that the next claim of it is due by
+// Resume ends the pause of a query, so that the next claim of it is due by
 // its ordinary interval. It reports whether there was a pause.
-func (s *Store) ResumePoll(ctx context.Context, key PollKey) (bool, error) {
-	resumed, err := s.execute(ctx, processed, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE kind = ? AND key = ? AND paused <> ''", key.Kind, key.Key)
-	return resumed > 0, failed(err, "resuming a query")
+func (r *Record) Resume(ctx context.Context, key PollKey) (bool, error) {
+	resumed, err := r.write.Execute(ctx, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE kind = ? AND key = ? AND paused <> ''", key.Kind, key.Key)
+	return resumed > 0, r.failed(err, "resuming a query")
 }
 
 // Poll returns the state of a shared query. One that was never made is the zero
 // Poll with its key.
-func (s *Store) Poll(ctx context.Context, key PollKey) (Poll, error) {
-	poll, _, err := readPoll(ctx, s.database, key)
-	return poll, failed(err, "looking up a query")
+func (r *Record) Poll(ctx context.Context, key PollKey) (Poll, error) {
+	poll, _, err := readPoll(ctx, r.read, key)
+	return poll, r.failed(err, "looking up a query")
 }
 
-func readPoll(ctx context.Context, source queryer, key PollKey) (Poll, hold, error) {
+func readPoll(ctx context.Context, source stored.Queryer, key PollKey) (Poll, hold, error) {
 	poll := Poll{PollKey: key}
 	targets, err := targetsOf(ctx, source, key)
 	if err != nil {
@@ -229,8 +254,8 @@ func readPoll(ctx context.Context, source queryer, key PollKey) (Poll, hold, err
 	row := source.QueryRowContext(ctx, `SELECT holder, held, until, begun, took, jobs, changed, failures, error, paused,
 		coalesce((SELECT failed FROM polls_past AS past WHERE past.kind = polls.kind AND past.key = polls.key AND past.begun = polls.begun ORDER BY rowid DESC LIMIT 1), 0)
 		FROM polls WHERE kind = ? AND key = ?`, key.Kind, key.Key)
-	err = row.Scan(&holding.holder, storedMoment{&holding.from}, storedMoment{&holding.until}, storedMoment{&poll.Begun}, &poll.Took, &poll.Jobs,
-		storedMoment{&poll.Changed}, &poll.Failures, &poll.Error, storedMoment{&poll.Paused}, &poll.Failure)
+	err = row.Scan(&holding.holder, stored.At(&holding.from), stored.At(&holding.until), stored.At(&poll.Begun), &poll.Took, &poll.Jobs,
+		stored.At(&poll.Changed), &poll.Failures, &poll.Error, stored.At(&poll.Paused), &poll.Failure)
 	if errors.Is(err, sql.ErrNoRows) {
 		return poll, hold{}, nil
 	}
@@ -243,9 +268,9 @@ func readPoll(ctx context.Context, source queryer, key PollKey) (Poll, hold, err
 }
 
 // targetsOf returns the targets that share a query, sorted.
-func targetsOf(ctx context.Context, source queryer, key PollKey) (targets []string, err error) {
+func targetsOf(ctx context.Context, source stored.Queryer, key PollKey) (targets []string, err error) {
 	var target string
-	err = eachRow(ctx, source, []any{&target}, func() error {
+	err = stored.Each(ctx, source, []any{&target}, func() error {
 		targets = append(targets, target)
 		return nil
 	}, "SELECT target FROM poll_targets WHERE kind = ? AND key = ? ORDER BY target", key.Kind, key.Key)

@@ -1,10 +1,12 @@
-package jobstore
+package polls
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // A ListingKey identifies a listing that processes share.
@@ -27,20 +29,20 @@ type Listing struct {
 }
 
 // AddChunk writes a part of the rows of a listing that goes on. Places are counted
-// from 0. Nobody sees them before the listing is passed to FinishPoll.
-func (s *Store) AddChunk(ctx context.Context, key ListingKey, begun time.Time, place int, rows []byte) error {
-	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
+// from 0. Nobody sees them before the listing is passed to Finish.
+func (r *Record) AddChunk(ctx context.Context, key ListingKey, begun time.Time, place int, rows []byte) error {
+	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx,
 			`INSERT OR IGNORE INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood)
 			VALUES (?, ?, ?, '', '', 0, 0, 0, 0, 0)`, key.Kind, key.Key, key.Variant)
 		if err == nil {
 			_, err = transaction.ExecContext(ctx,
 				"INSERT INTO listing_chunks (listing, begun, place, rows) SELECT number, ?, ?, ? FROM listings WHERE kind = ? AND key = ? AND variant = ?",
-				storedTime(begun), place, rows, key.Kind, key.Key, key.Variant)
+				stored.Time(begun), place, rows, key.Kind, key.Key, key.Variant)
 		}
 		return err
 	})
-	return failed(err, "recording what was listed")
+	return r.failed(err, "recording what was listed")
 }
 
 // replaceListings shows a listing to all processes, if its chunks are all there, and
@@ -56,7 +58,7 @@ func replaceListings(ctx context.Context, transaction *sql.Tx, key PollKey, begu
 	}
 	shown := ""
 	if isShown {
-		shown = storedTime(begun)
+		shown = stored.Time(begun)
 	}
 	_, err = transaction.ExecContext(ctx,
 		`DELETE FROM listing_chunks WHERE listing IN (SELECT number FROM listings WHERE kind = ?1 AND key = ?2)
@@ -70,7 +72,7 @@ func showListing(ctx context.Context, transaction *sql.Tx, listed *Listing) (boo
 	var chunks int
 	row := transaction.QueryRowContext(ctx,
 		"SELECT count(*) FROM listing_chunks WHERE begun = ? AND listing IN (SELECT number FROM listings WHERE kind = ? AND key = ? AND variant = ?)",
-		storedTime(listed.Begun), listed.Kind, listed.Key, listed.Variant)
+		stored.Time(listed.Begun), listed.Kind, listed.Key, listed.Variant)
 	if err := row.Scan(&chunks); err != nil || chunks != listed.Chunks {
 		return false, err
 	}
@@ -78,42 +80,45 @@ func showListing(ctx context.Context, transaction *sql.Tx, listed *Listing) (boo
 		`INSERT INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood) VALUES (?, ?, ?, '', ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key, variant) DO UPDATE SET begun = excluded.begun, took = excluded.took, chunks = excluded.chunks,
 		rows = excluded.rows, again = excluded.again, not_understood = excluded.not_understood`,
-		listed.Kind, listed.Key, listed.Variant, storedTime(listed.Begun), listed.Took.Nanoseconds(), listed.Chunks, listed.Rows, listed.Again, listed.NotUnderstood)
+		listed.Kind, listed.Key, listed.Variant, stored.Time(listed.Begun), listed.Took.Nanoseconds(), listed.Chunks, listed.Rows, listed.Again, listed.NotUnderstood)
 	return err == nil, err
 }
 
-// WantListing records that a process wants what another one lists.
-func (s *Store) WantListing(ctx context.Context, key ListingKey, now time.Time) error {
-	_, err := s.execute(ctx, processed,
+// Want records that a process wants what another one lists.
+func (r *Record) Want(ctx context.Context, key ListingKey, now time.Time) error {
+	_, err := r.write.Execute(ctx,
 		`INSERT INTO listings (kind, key, variant, wanted, begun, took, chunks, rows, again, not_understood) VALUES (?, ?, ?, ?, '', 0, 0, 0, 0, 0)
-		ON CONFLICT (kind, key, variant) DO UPDATE SET wanted = excluded.wanted`, key.Kind, key.Key, key.Variant, storedTime(now))
-	return failed(err, "recording that a listing is wanted")
+		ON CONFLICT (kind, key, variant) DO UPDATE SET wanted = excluded.wanted`, key.Kind, key.Key, key.Variant, stored.Time(now))
+	return r.failed(err, "recording that a listing is wanted")
 }
 
 // Listing returns how the last listing went that a process shared.
-func (s *Store) Listing(ctx context.Context, key ListingKey) (Listing, error) {
+func (r *Record) Listing(ctx context.Context, key ListingKey) (Listing, error) {
 	listing := Listing{ListingKey: key}
-	err := s.database.QueryRowContext(ctx, "SELECT wanted, begun, took, chunks, rows, again, not_understood FROM listings WHERE kind = ? AND key = ? AND variant = ?",
+	err := r.read.QueryRowContext(ctx, "SELECT wanted, begun, took, chunks, rows, again, not_understood FROM listings WHERE kind = ? AND key = ? AND variant = ?",
 		key.Kind, key.Key, key.Variant).Scan(
-		storedMoment{&listing.Wanted}, storedMoment{&listing.Begun}, &listing.Took, &listing.Chunks, &listing.Rows, &listing.Again, &listing.NotUnderstood)
+		stored.At(&listing.Wanted), stored.At(&listing.Begun), &listing.Took, &listing.Chunks, &listing.Rows, &listing.Again, &listing.NotUnderstood)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
 	if err != nil {
-		return Listing{}, failed(err, "looking up what was listed")
+		return Listing{}, r.failed(err, "looking up what was listed")
 	}
 	return listing, nil
 }
 
-// Chunk returns a part of the rows of a listing; the error matches ErrNotFound where
+// ErrGone is matched by the error for rows that were removed.
+var ErrGone = errors.New("the rows of the listing were removed")
+
+// Chunk returns a part of the rows of a listing; the error matches ErrGone where
 // it was removed, as after two newer listings.
-func (s *Store) Chunk(ctx context.Context, listing Listing, place int) (rows []byte, err error) {
-	row := s.database.QueryRowContext(ctx,
+func (r *Record) Chunk(ctx context.Context, listing Listing, place int) (rows []byte, err error) {
+	row := r.read.QueryRowContext(ctx,
 		"SELECT rows FROM listing_chunks WHERE begun = ? AND place = ? AND listing = (SELECT number FROM listings WHERE kind = ? AND key = ? AND variant = ?)",
-		storedTime(listing.Begun), place, listing.Kind, listing.Key, listing.Variant)
+		stored.Time(listing.Begun), place, listing.Kind, listing.Key, listing.Variant)
 	err = row.Scan(&rows)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
+		err = ErrGone
 	}
-	return rows, failed(err, "reading what was listed")
+	return rows, r.failed(err, "reading what was listed")
 }

@@ -1,4 +1,4 @@
-package jobstore_test
+package polls_test
 
 import (
 	"sync"
@@ -8,31 +8,32 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 const lease = time.Minute
 
-var slurm = jobstore.PollKey{Kind: jobstore.OwnJobs, Key: "slurm over local"}
+var slurm = polls.PollKey{Kind: polls.OwnJobs, Key: "slurm over local"}
 
-func claimAt(holder string, after time.Duration) jobstore.Claim {
+func claimAt(holder string, after time.Duration) polls.Claim {
 	now := noon.Add(after)
-	return jobstore.Claim{
+	return polls.Claim{
 		PollKey: slurm, Target: "slurm", Holder: holder, Lease: lease, Now: now,
-		Due: func(last jobstore.Poll) bool { return !now.Before(last.Begun.Add(10 * time.Second)) },
+		Due: func(last polls.Poll) bool { return !now.Before(last.Begun.Add(10 * time.Second)) },
 	}
 }
 
-func claim(t *testing.T, store *jobstore.Store, claim jobstore.Claim) bool {
+func claim(t *testing.T, store *jobstore.Store, claim polls.Claim) bool {
 	t.Helper()
-	_, granted, err := store.ClaimPoll(t.Context(), claim)
+	_, granted, err := store.Polls().Claim(t.Context(), claim)
 	require.NoError(t, err)
 	return granted
 }
 
-func finish(t *testing.T, store *jobstore.Store, claim jobstore.Claim, poll jobstore.Poll) {
+func finish(t *testing.T, store *jobstore.Store, claim polls.Claim, poll polls.Poll) {
 	t.Helper()
-	require.NoError(t, store.FinishPoll(t.Context(), claim, poll, nil))
+	require.NoError(t, store.Polls().Finish(t.Context(), claim, poll, nil))
 }
 
 func TestOneOfManyProcessesIsGrantedAQuery(t *testing.T) {
@@ -43,7 +44,7 @@ func TestOneOfManyProcessesIsGrantedAQuery(t *testing.T) {
 	for _, holder := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		store := openStore(t, directory)
 		asking.Go(func() {
-			_, mine, err := store.ClaimPoll(t.Context(), claimAt(holder, 0))
+			_, mine, err := store.Polls().Claim(t.Context(), claimAt(holder, 0))
 			if err != nil {
 				t.Error(err)
 			}
@@ -60,7 +61,7 @@ func TestAQueryThatIsNotDueIsNotGranted(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
-	finish(t, store, first, jobstore.Poll{Begun: noon, Took: time.Second, Jobs: 3})
+	finish(t, store, first, polls.Poll{Begun: noon, Took: time.Second, Jobs: 3})
 	require.False(t, claim(t, store, claimAt("b", 9*time.Second)))
 	require.True(t, claim(t, store, claimAt("b", 10*time.Second)))
 }
@@ -70,12 +71,12 @@ func TestAClaimOfAProcessThatIsGoneRunsOut(t *testing.T) {
 	require.True(t, claim(t, store, claimAt("gone", 0)))
 	require.False(t, claim(t, store, claimAt("b", lease-time.Second)))
 	require.True(t, claim(t, store, claimAt("b", lease)))
-	renewed, err := store.RenewPoll(t.Context(), claimAt("gone", lease))
+	renewed, err := store.Polls().Renew(t.Context(), claimAt("gone", lease))
 	require.NoError(t, err)
 	require.False(t, renewed, "the claim is b's now")
 
-	finish(t, store, claimAt("gone", lease), jobstore.Poll{Begun: noon})
-	poll, err := store.Poll(t.Context(), slurm)
+	finish(t, store, claimAt("gone", lease), polls.Poll{Begun: noon})
+	poll, err := store.Polls().Poll(t.Context(), slurm)
 	require.NoError(t, err)
 	require.Equal(t, "b", poll.Holder, "who lost a claim cannot end that of another")
 }
@@ -94,8 +95,8 @@ func TestWhoseClaimHasRunOutIsNoHolder(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("first", 0)))
 	late := claimAt("second", 2*lease)
-	late.Due = func(jobstore.Poll) bool { return false }
-	poll, granted, err := store.ClaimPoll(t.Context(), late)
+	late.Due = func(polls.Poll) bool { return false }
+	poll, granted, err := store.Polls().Claim(t.Context(), late)
 	require.NoError(t, err)
 	require.False(t, granted)
 	require.Empty(t, poll.Holder)
@@ -104,7 +105,7 @@ func TestWhoseClaimHasRunOutIsNoHolder(t *testing.T) {
 func TestARenewedClaimGoesOn(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("a", 0)))
-	renewed, err := store.RenewPoll(t.Context(), claimAt("a", lease-time.Second))
+	renewed, err := store.Polls().Renew(t.Context(), claimAt("a", lease-time.Second))
 	require.NoError(t, err)
 	require.True(t, renewed)
 	require.False(t, claim(t, store, claimAt("b", lease+time.Second)))
@@ -121,30 +122,30 @@ func TestAQueryIsPausedUntilSomebodyResumesIt(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
-	finish(t, store, first, jobstore.Poll{Begun: noon, Failures: 5, Error: "no answer", Paused: noon})
-	poll, err := store.Poll(t.Context(), first.PollKey)
+	finish(t, store, first, polls.Poll{Begun: noon, Failures: 5, Error: "no answer", Paused: noon})
+	poll, err := store.Polls().Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Equal(t, noon, poll.Paused)
 	require.Equal(t, 5, poll.Failures)
 
-	resumed, err := store.ResumePoll(t.Context(), first.PollKey)
+	resumed, err := store.Polls().Resume(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.True(t, resumed)
-	poll, err = store.Poll(t.Context(), first.PollKey)
+	poll, err = store.Polls().Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Zero(t, poll.Paused)
 	require.Zero(t, poll.Failures)
-	resumed, err = store.ResumePoll(t.Context(), first.PollKey)
+	resumed, err = store.Polls().Resume(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.False(t, resumed)
 }
 
 func TestTheKindOfAFailureIsKeptUntilAQueryGoesWell(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	for i, poll := range []jobstore.Poll{
-		{Error: "no answer", Failure: jobstore.PollTimedOut},
-		{Error: "end of file", Failure: jobstore.PollUnreached},
-		{Error: "down", Failure: jobstore.PollFailed},
+	for i, poll := range []polls.Poll{
+		{Error: "no answer", Failure: polls.PollTimedOut},
+		{Error: "end of file", Failure: polls.PollUnreached},
+		{Error: "down", Failure: polls.PollFailed},
 		{},
 	} {
 		at := time.Duration(i) * time.Hour
@@ -152,11 +153,11 @@ func TestTheKindOfAFailureIsKeptUntilAQueryGoesWell(t *testing.T) {
 		require.True(t, claim(t, store, made))
 		poll.Begun = noon.Add(at)
 		finish(t, store, made, poll)
-		known, err := store.Poll(t.Context(), made.PollKey)
+		known, err := store.Polls().Poll(t.Context(), made.PollKey)
 		require.NoError(t, err)
 		require.Equal(t, poll.Failure, known.Failure)
 	}
-	counts, err := store.Polls(t.Context(), noon.Add(4*time.Hour))
+	counts, err := store.Polls().All(t.Context(), noon.Add(4*time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 3, counts[0].Failed, "whatever their kinds")
 }
@@ -165,10 +166,10 @@ func TestAPauseThatIsOverLeavesNoFailure(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
-	finish(t, store, first, jobstore.Poll{Begun: noon, Failures: 8, Error: "no answer", Failure: jobstore.PollTimedOut, Paused: noon})
-	_, err := store.ResumePoll(t.Context(), first.PollKey)
+	finish(t, store, first, polls.Poll{Begun: noon, Failures: 8, Error: "no answer", Failure: polls.PollTimedOut, Paused: noon})
+	_, err := store.Polls().Resume(t.Context(), first.PollKey)
 	require.NoError(t, err)
-	known, err := store.Poll(t.Context(), first.PollKey)
+	known, err := store.Polls().Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Zero(t, known.Failure)
 }
@@ -179,13 +180,13 @@ func TestQueriesAreCounted(t *testing.T) {
 		at := time.Duration(i) * 50 * time.Minute
 		made := claimAt("a", at)
 		require.True(t, claim(t, store, made))
-		poll := jobstore.Poll{Begun: noon.Add(at), Took: 2 * time.Second, Jobs: 7}
+		poll := polls.Poll{Begun: noon.Add(at), Took: 2 * time.Second, Jobs: 7}
 		if i == 0 {
 			poll.Error = "no answer"
 		}
 		finish(t, store, made, poll)
 	}
-	counts, err := store.Polls(t.Context(), noon.Add(101*time.Minute))
+	counts, err := store.Polls().All(t.Context(), noon.Add(101*time.Minute))
 	require.NoError(t, err)
 	require.Len(t, counts, 1)
 	require.Equal(t, 3, counts[0].Day)
@@ -195,35 +196,35 @@ func TestQueriesAreCounted(t *testing.T) {
 	require.Equal(t, []string{"slurm"}, counts[0].Targets)
 	require.Equal(t, 7, counts[0].Jobs)
 
-	counts, err = store.Polls(t.Context(), noon.Add(48*time.Hour))
+	counts, err = store.Polls().All(t.Context(), noon.Add(48*time.Hour))
 	require.NoError(t, err)
 	require.Zero(t, counts[0].Day)
 }
 
 func TestTheLoadOfAQueryIsToldSinceATime(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	none, err := store.PollLoad(t.Context(), slurm, noon)
+	none, err := store.Polls().Load(t.Context(), slurm, noon)
 	require.NoError(t, err)
 	require.Zero(t, none)
 	for i, took := range []time.Duration{9 * time.Second, 2 * time.Second, time.Second, 5 * time.Second} {
 		begun := time.Duration(i) * time.Minute
 		require.True(t, claim(t, store, claimAt("a", begun)))
-		finish(t, store, claimAt("a", begun), jobstore.Poll{Begun: noon.Add(begun), Took: took})
+		finish(t, store, claimAt("a", begun), polls.Poll{Begun: noon.Add(begun), Took: took})
 	}
-	load, err := store.PollLoad(t.Context(), slurm, noon.Add(time.Minute))
+	load, err := store.Polls().Load(t.Context(), slurm, noon.Add(time.Minute))
 	require.NoError(t, err)
-	require.Equal(t, jobstore.PollLoad{Count: 3, First: noon.Add(time.Minute), Spent: 8 * time.Second, Longest: 2 * time.Second}, load, "the last one is not among those that it is compared with")
+	require.Equal(t, polls.PollLoad{Count: 3, First: noon.Add(time.Minute), Spent: 8 * time.Second, Longest: 2 * time.Second}, load, "the last one is not among those that it is compared with")
 }
 
 func TestATargetThatJoinsAQueryIsToldOfSoon(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
-	finish(t, store, first, jobstore.Poll{Begun: noon, Changed: noon.Add(-time.Hour)})
+	finish(t, store, first, polls.Poll{Begun: noon, Changed: noon.Add(-time.Hour)})
 	second := claimAt("b", time.Second)
 	second.Target = "other"
 	require.False(t, claim(t, store, second), "it is not due")
-	poll, err := store.Poll(t.Context(), first.PollKey)
+	poll, err := store.Polls().Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Equal(t, []string{"other", "slurm"}, poll.Targets)
 	require.Equal(t, noon.Add(time.Second), poll.Changed)
@@ -231,7 +232,7 @@ func TestATargetThatJoinsAQueryIsToldOfSoon(t *testing.T) {
 	elsewhere := claimAt("b", time.Minute)
 	elsewhere.Key, elsewhere.Target = "slurm over ssh", "other"
 	require.True(t, claim(t, store, elsewhere))
-	poll, err = store.Poll(t.Context(), first.PollKey)
+	poll, err = store.Polls().Poll(t.Context(), first.PollKey)
 	require.NoError(t, err)
 	require.Equal(t, []string{"slurm"}, poll.Targets)
 }
@@ -240,13 +241,13 @@ func TestAQueryThatNobodyMakesIsForgottenAfterADay(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	old := claimAt("a", 0)
 	require.True(t, claim(t, store, old))
-	finish(t, store, old, jobstore.Poll{Begun: noon})
+	finish(t, store, old, polls.Poll{Begun: noon})
 	for _, after := range []time.Duration{23 * time.Hour, 25 * time.Hour} {
 		made := claimAt("a", after)
 		made.Key = "slurm over ssh"
 		require.True(t, claim(t, store, made))
-		finish(t, store, made, jobstore.Poll{Begun: noon.Add(after)})
-		counts, err := store.Polls(t.Context(), noon.Add(after))
+		finish(t, store, made, polls.Poll{Begun: noon.Add(after)})
+		counts, err := store.Polls().All(t.Context(), noon.Add(after))
 		require.NoError(t, err)
 		require.Equal(t, after < 24*time.Hour, len(counts) == 2)
 	}
